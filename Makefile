@@ -1,0 +1,38 @@
+# Everything a newcomer runs. `make demo` and `make test` do all the set-up they need.
+.PHONY: help demo test test-long check clean
+.DEFAULT_GOAL := help
+
+# The wheels of .venv are this checkout's own: what the user's environment says of other packages stays out of it.
+unexport PYTHONPATH PYTHONHOME
+BIN := .venv/bin
+
+help:
+	@echo "make demo       set up, train on the bundled German verbs, score, show some inflections"
+	@echo "make test       set up, run the tests"
+	@echo "make check      ruff and mypy (strict)"
+	@echo "make test-long  the tests that are too long for every day"
+	@echo "make clean      remove .venv and everything built"
+
+demo:
+	@scripts/setup run
+	@$(BIN)/reinflect demo
+
+test:
+	@scripts/setup dev
+	@echo "running the tests"
+	@$(BIN)/python -m pytest -n auto -m "not long"
+
+test-long:
+	@scripts/setup dev
+	@echo "running the long tests"
+	@$(BIN)/python -m pytest -m long
+
+check:
+	@scripts/setup dev
+	@echo "ruff check" && $(BIN)/ruff check .
+	@echo "ruff format --check" && $(BIN)/ruff format --check .
+	@echo "mypy --strict" && $(BIN)/mypy
+
+clean:
+	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""The measurements behind BENCHMARKS.md, each a command: `python -m bench.NAME`."""

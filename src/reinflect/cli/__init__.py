@@ -1,0 +1,59 @@
+"""The command line: one module a command, each imported only when it is used."""
+
+import sys
+from importlib import import_module
+from typing import Any
+
+import click
+
+from reinflect import __version__
+from reinflect.errors import ReinflectError
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    # command: (its module, what `reinflect --help` says of it)
+    "demo": ("reinflect.cli.demo", "See it work on bundled German verbs"),
+    "baseline": ("reinflect.cli.baseline", "Inflect with the shared task's rule system"),
+    "evaluate": ("reinflect.cli.evaluate", "Score predictions against the right forms"),
+    "data": ("reinflect.cli.data", "List, show and download data sets"),
+    "align": ("reinflect.cli.align", "Align lemmas with forms, letter by letter"),
+    "oracle": ("reinflect.cli.oracle", "Show the actions that turn a lemma into a form"),
+}
+
+
+class LazyGroup(click.Group):
+    """Lists commands without importing them, so that `--help` is instant; prints our errors as one line."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        command = import_module(COMMANDS[cmd_name][0]).command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except ReinflectError as error:
+            click.echo(f"reinflect: {error}", err=True)
+            ctx.exit(2)
+
+
+@click.command(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Try it on bundled data: reinflect demo. Each command has a --help that ends with an example.",
+)
+@click.version_option(__version__, prog_name="reinflect")
+def main() -> None:
+    """Learn to inflect words of any language from examples of lemma, features and form."""
+    # Forms are any script at all: what the terminal's own encoding cannot show must not end the program.
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")

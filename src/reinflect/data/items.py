@@ -1,0 +1,161 @@
+"""Items and their tab-separated files.
+
+Fields are kept code point for code point: only line ends and tabs have a meaning here. Blanks at the end of a
+lemma, quotation marks and unusual line separators (U+2028, form feed) are letters like any other.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+from reinflect.data.features import Bundle
+from reinflect.errors import InputError, OutputError, quoted
+from reinflect.files import BYTE_ORDER_MARK, read_text, write_text
+
+Column = Literal["lemma", "form", "features"]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One line of data. An empty form is a covered one: it is asked for, not given."""
+
+    lemma: str
+    features: Bundle
+    form: str = ""
+    line: int = 0
+
+    @property
+    def covered(self) -> bool:
+        return not self.form
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The order of the columns in a file."""
+
+    order: tuple[Column, ...]
+
+    @classmethod
+    def parse(cls, text: str) -> "Columns":
+        names = tuple(text.split(","))
+        if sorted(names) != sorted(get_args(Column)):
+            raise InputError(
+                f"found the columns {quoted(text)}",
+                "name each of lemma, form and features once, joined by commas, "
+                "such as lemma,form,features or lemma,features,form",
+            )
+        return cls(tuple(column for name in names for column in get_args(Column) if column == name))
+
+    def covered(self) -> tuple[Column, ...]:
+        """The columns of a line that leaves the form out altogether."""
+        return tuple(column for column in self.order if column != "form")
+
+    def __str__(self) -> str:
+        return ",".join(self.order)
+
+
+COLUMNS_2017 = Columns(("lemma", "form", "features"))
+COLUMNS_2023 = Columns(("lemma", "features", "form"))
+
+
+def read_items(
+    path: Path | str, columns: Columns = COLUMNS_2017, *, forms: Literal["required", "optional"] = "required"
+) -> list[Item]:
+    """All items of a file (`-`: standard input). With `forms="optional"`, covered lines are welcome too.
+
+    Empty lines, which UniMorph puts between lemmas, are passed over.
+    """
+    return parse_items(read_text(path), path, columns, forms=forms)
+
+
+def parse_items(
+    text: str,
+    path: Path | str,
+    columns: Columns = COLUMNS_2017,
+    *,
+    forms: Literal["required", "optional"] = "required",
+) -> list[Item]:
+    items = []
+    for number, ended in enumerate(text.split("\n"), start=1):
+        line = ended.removesuffix("\r")
+        if line:
+            items.append(_parse_line(line, number, path, columns, forms == "optional"))
+    if not items:
+        raise InputError("found no items", f"give at least one line of {columns} with tabs between", path=path)
+    return items
+
+
+def _parse_line(line: str, number: int, path: Path | str, columns: Columns, covered: bool) -> Item:
+    if "\r" in line:
+        raise InputError(
+            "found a carriage return inside a line",
+            "save the file with one kind of line end (LF or CRLF)",
+            path=path,
+            line=number,
+        )
+    fields = line.split("\t")
+    order = columns.covered() if covered and len(fields) == 2 else columns.order
+    if len(fields) != len(order):
+        raise InputError(
+            f"found {len(fields)} column{'s'[: len(fields) != 1]} in {quoted(line)}",
+            f"write {len(order)} columns ({', '.join(order)}) with one tab between each",
+            path=path,
+            line=number,
+        )
+    named = dict(zip(order, fields, strict=True))
+    if not named["lemma"]:
+        raise InputError("found an empty lemma", "give every line a lemma", path=path, line=number)
+    form = named.get("form", "")
+    if not form and not covered:
+        raise InputError(
+            f"found no form for {quoted(named['lemma'])}",
+            f"give every line a form (columns are read as {columns}; --columns changes that)",
+            path=path,
+            line=number,
+        )
+    return Item(named["lemma"], Bundle(named["features"]), form, number)
+
+
+def write_items(path: Path | str, items: Iterable[Item], columns: Columns = COLUMNS_2017) -> None:
+    """Write items to a file (`-`: standard output), all or nothing."""
+    write_text(path, format_items(items, path, columns))
+
+
+def format_items(items: Iterable[Item], path: Path | str, columns: Columns = COLUMNS_2017) -> str:
+    lines = []
+    for item in items:
+        fields = {"lemma": item.lemma, "form": item.form, "features": item.features.spelling}
+        for name, field in fields.items():
+            if any(mark in field for mark in "\t\n\r"):
+                raise OutputError(
+                    path,
+                    f"the {name} {quoted(field)} has a tab or line end in it",
+                    "a tab-separated file cannot hold it; take it out",
+                )
+        lines.append("\t".join(fields[column] for column in columns.order) + "\n")
+    text = "".join(lines)
+    # A first letter that is itself a byte-order mark would be taken for one when read back.
+    return BYTE_ORDER_MARK + text if text.startswith(BYTE_ORDER_MARK) else text
+
+
+def variants(items: Sequence[Item]) -> dict[tuple[str, str], list[str]]:
+    """The cells that have several different forms, each with its forms in file order."""
+    forms: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for item in items:
+        known = forms[item.lemma, item.features.spelling]
+        if item.form not in known:
+            known.append(item.form)
+    return {cell: known for cell, known in forms.items() if len(known) > 1}
+
+
+def variants_note(items: Sequence[Item], path: Path | str) -> str | None:
+    """One sentence for the user when a file gives several forms for one cell; that is legal, and all are kept."""
+    found = variants(items)
+    if not found:
+        return None
+    (lemma, features), forms = next(iter(found.items()))
+    cells = f"{len(found)} cell has" if len(found) == 1 else f"{len(found)} cells have"
+    shown = ", ".join(forms[:4]) + (", …" if len(forms) > 4 else "")
+    return f"note: {path}: {cells} more than one form (such as {lemma} {features}: {shown}); all are kept"

@@ -1,0 +1,44 @@
+"""What can go wrong for a user. Every message is one line and says where, what was found and what to do."""
+
+from pathlib import Path
+
+
+class ReinflectError(Exception):
+    """Something the user can put right; the command line prints it as one line and exits with 2."""
+
+
+class InputError(ReinflectError):
+    """A file, a line or an argument that cannot be used as it is."""
+
+    def __init__(self, found: str, remedy: str, *, path: Path | str | None = None, line: int | None = None) -> None:
+        self.found, self.remedy, self.path, self.line = found, remedy, path, line
+        place = "" if path is None else source_name(path)
+        if line is not None:
+            place += f", line {line}" if place else f"line {line}"
+        super().__init__(one_line(f"{place}: {found}; {remedy}" if place else f"{found}; {remedy}"))
+
+
+class OutputError(ReinflectError):
+    """A place that cannot be written to."""
+
+    def __init__(self, path: Path | str, found: str, remedy: str) -> None:
+        super().__init__(one_line(f"{source_name(path)}: {found}; {remedy}"))
+
+
+class FetchError(ReinflectError):
+    """A download that did not arrive whole."""
+
+
+def source_name(path: Path | str) -> str:
+    """The name of a file as a user knows it: `-` is standard input or output."""
+    return "standard input/output" if str(path) == "-" else str(path)
+
+
+def quoted(text: str, limit: int = 40) -> str:
+    """A piece of someone's data, safe to print within a message: escaped where invisible, cut where long."""
+    shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+    return f"'{shown}'" if len(shown) <= limit else f"'{shown[:limit]}…'"
+
+
+def one_line(message: str) -> str:
+    return " ".join(message.split("\n"))

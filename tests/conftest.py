@@ -1,0 +1,28 @@
+"""Where the tests find the shared-task data, and what they do without it."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+CONLL2017 = Path(__file__).parents[2] / "shared" / "data" / "conll2017"
+
+
+@pytest.fixture(scope="session")
+def conll2017() -> Path:
+    """The folder of the shared task's data, which is not part of this repository."""
+    if not CONLL2017.is_dir():
+        pytest.skip("the CoNLL 2017 data is not at ../shared/data/conll2017")
+    return CONLL2017
+
+
+@pytest.fixture
+def reinflect() -> Callable[..., Result]:
+    """Runs a command in this process: reinflect("evaluate", gold, predicted)."""
+    from reinflect.cli import main
+
+    def run(*arguments: object, stdin: str | bytes | None = None) -> Result:
+        return CliRunner().invoke(main, [str(argument) for argument in arguments], input=stdin)
+
+    return run

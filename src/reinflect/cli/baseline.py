@@ -1,0 +1,61 @@
+"""`reinflect baseline`: inflect with the shared task's rule system."""
+
+import click
+
+from reinflect.cli.options import columns_option
+from reinflect.data.items import Columns, Item, read_items, variants_note, write_items
+from reinflect.errors import InputError, source_name
+from reinflect.files import STANDARD, check_writable
+
+EXAMPLE = """\b
+Example:
+  printf 'lachen\\tlachte\\tV;PST\\nsagen\\tsagte\\tV;PST\\n' > train.tsv
+  printf 'fragen\\t\\tV;PST\\n' | reinflect baseline --train train.tsv --input -
+"""
+
+
+@click.command("baseline", epilog=EXAMPLE)
+@click.option("--train", metavar="FILE", required=True, help="Items with their forms, to learn from.")
+@click.option(
+    "--input", "source", metavar="FILE", required=True, help="Items to inflect; forms they have are not looked at."
+)
+@click.option(
+    "--output",
+    "-o",
+    metavar="FILE",
+    default=STANDARD,
+    show_default=True,
+    help="Where the inflected items go (- is the screen).",
+)
+@columns_option
+def command(train: str, source: str, output: str, columns: Columns) -> None:
+    """Learn rules for endings and beginnings from one file, and inflect the lemmas of another with them.
+
+    This is the rule system of the CoNLL–SIGMORPHON 2017 shared task. It takes seconds and needs no tuning: a measure
+    for what other models add. Files are tab-separated and - is standard input. The items come out in their order,
+    with lemma and features as they were; a lemma whose features, spelled just so, are not in the training file comes
+    out unchanged.
+    """
+    from reinflect.baseline import Baseline
+
+    if train == source == STANDARD:
+        raise InputError("found - (standard input) for both --train and --input", "give - for one of them at most")
+    check_writable(output)
+    examples = read_items(train, columns)
+    items = read_items(source, columns, forms="optional")
+    baseline = Baseline.learn(examples, path=train)
+    inflected = [Item(item.lemma, item.features, baseline.inflect(item.lemma, item.features)) for item in items]
+    write_items(output, inflected, columns)
+    unknown = sum(not baseline.knows(item.features) for item in items)
+    for note in (variants_note(examples, source_name(train)), _unknown_note(unknown, len(items), source)):
+        if note:
+            click.echo(note, err=True)
+
+
+def _unknown_note(unknown: int, total: int, source: str) -> str | None:
+    if not unknown:
+        return None
+    return (
+        f"note: {source_name(source)}: the features of {unknown} of {total} items are not in the training file; "
+        "their lemmas are given unchanged"
+    )

@@ -1,0 +1,334 @@
+"""The data sets we know, and how one gets from the web to the user's folder.
+
+A data set is plain data: its files with their sizes and checksums, and the address of the folder that holds them.
+Files go through a cache, so that nothing is downloaded twice, and are whole or absent, never a part of themselves.
+"""
+
+import difflib
+import hashlib
+import logging
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from reinflect.errors import FetchError, InputError, OutputError, quoted
+from reinflect.files import atomic_path, read_bytes
+
+CONLL2017_URL = "https://raw.githubusercontent.com/sigmorphon/conll2017/519bb16/all/task1/"
+URL_VARIABLE = "REINFLECT_DATA_URL"
+CACHE_VARIABLE = "REINFLECT_CACHE"
+SPLITS_2017 = ("train-low", "train-medium", "train-high", "dev", "covered-test")
+EVERY_LANGUAGE = "all"
+RETRIES = 2
+TIMEOUT_SECONDS = 30
+CHUNK_BYTES = 1 << 16
+
+Way = Literal["downloaded", "cached", "kept"]
+"""How a file got to its place: from the web, from the cache, or it was there already."""
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """One file of a data set, as it must arrive."""
+
+    name: str
+    size: int
+    sha256: str
+
+    @property
+    def split(self) -> str:
+        return next((split for split in SPLITS_2017 if self.name.endswith(f"-{split}")), "")
+
+    @property
+    def language(self) -> str:
+        return self.name.removesuffix(f"-{self.split}")
+
+    def matches(self, path: Path) -> bool:
+        """Whether the file at `path` is this one, byte for byte."""
+        try:
+            if not path.is_file() or path.stat().st_size != self.size:
+                return False
+        except OSError:  # a place that cannot even be looked at holds no file of ours
+            return False
+        return hashlib.sha256(read_bytes(path)).hexdigest() == self.sha256
+
+
+@dataclass(frozen=True, slots=True)
+class DataSet:
+    """A data set we know. One without a `base_url` comes with the package and has no files to fetch."""
+
+    name: str
+    title: str
+    description: str
+    licence: str
+    source: str
+    citation: str = ""
+    base_url: str = ""
+    files: tuple[DataFile, ...] = ()
+
+    @property
+    def bundled(self) -> bool:
+        return not self.base_url
+
+    @property
+    def languages(self) -> list[str]:
+        return list(dict.fromkeys(file.language for file in self.files))
+
+    @property
+    def size(self) -> int:
+        return sum(file.size for file in self.files)
+
+    def files_of(self, languages: str = EVERY_LANGUAGE) -> tuple[DataFile, ...]:
+        """The files of some languages, named with commas between them, or of `all`."""
+        wanted = [name.strip().lower() for name in languages.split(",") if name.strip()]
+        if not wanted:
+            raise InputError(f"found no language in {quoted(languages)}", f"name some, or {EVERY_LANGUAGE}")
+        for name in wanted:
+            if name not in (EVERY_LANGUAGE, *self.languages):
+                raise unknown_name("language", name, self.languages, f"`reinflect data show {self.name}` lists them")
+        if EVERY_LANGUAGE in wanted:
+            return self.files
+        return tuple(file for file in self.files if file.language in wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """Where the files of a data set are now, and how many came by which way."""
+
+    folder: Path
+    files: tuple[DataFile, ...]
+    ways: tuple[Way, ...]
+
+    @property
+    def size(self) -> int:
+        return sum(file.size for file in self.files)
+
+
+def unknown_name(kind: str, name: str, known: Sequence[str], otherwise: str) -> InputError:
+    """The error for a name we do not know, with the nearest ones that we do."""
+    near = difflib.get_close_matches(name.lower(), known, n=3)
+    return InputError(f"there is no {kind} {quoted(name)}", f"did you mean {', '.join(near)}?" if near else otherwise)
+
+
+@cache
+def catalog() -> dict[str, DataSet]:
+    """Every data set we know, by its name."""
+    return {data_set.name: data_set for data_set in (_german_verbs(), _conll2017())}
+
+
+def find(name: str) -> DataSet:
+    known = catalog()
+    if name not in known:
+        raise unknown_name("data set", name, list(known), f"the data sets we know are {', '.join(known)}")
+    return known[name]
+
+
+def _german_verbs() -> DataSet:
+    return DataSet(
+        name="german-verbs",
+        title="German verbs to try things on",
+        description=(
+            "Forms of German verbs, weak, strong and irregular, made by rule from a list of their principal parts "
+            "written for reinflect. For a first try and for the demo; scores on it say nothing about other data."
+        ),
+        licence="MIT, as reinflect itself",
+        source="comes with reinflect; needs no download",
+    )
+
+
+def _conll2017() -> DataSet:
+    return DataSet(
+        name="conll2017",
+        title="CoNLL–SIGMORPHON 2017 shared task, task 1 (inflection)",
+        description=(
+            "Words of 52 languages with their features and inflected forms, 100 (low), 1,000 (medium) and 10,000 "
+            "(high) of them to learn from and mostly 1,000 each in dev and covered-test; the forms of covered-test are "
+            "left out. A few languages have fewer, and Scottish Gaelic has no train-high. Files are named by language "
+            "and split, such as german-train-low, and hold lemma, form and features with tabs between."
+        ),
+        licence="CC BY-SA 3.0 (word forms from Wiktionary, by way of UniMorph)",
+        source="github.com/sigmorphon/conll2017, commit 519bb16, folder all/task1",
+        citation=(
+            "Cotterell, Kirov, Sylak-Glassman, Walther, Vylomova, Xia, Faruqui, Kübler, Yarowsky, Eisner and Hulden "
+            "(2017): CoNLL–SIGMORPHON 2017 Shared Task: Universal Morphological Reinflection in 52 Languages"
+        ),
+        base_url=CONLL2017_URL,
+        files=_read_table("conll2017.tsv"),
+    )
+
+
+def _read_table(name: str) -> tuple[DataFile, ...]:
+    table = (resources.files("reinflect.data") / name).read_text("utf-8")
+    rows = (line.split("\t") for line in table.splitlines()[1:])
+    return tuple(DataFile(file, int(size), sha256) for file, size, sha256 in rows)
+
+
+def cache_folder() -> Path:
+    """Where downloads are kept: the system's place for such things, or what the user says."""
+    import pooch  # type: ignore[import-untyped]
+
+    named = os.environ.get(CACHE_VARIABLE)
+    return Path(named).expanduser() if named else Path(pooch.os_cache("reinflect"))
+
+
+def fetch(
+    data_set: DataSet,
+    languages: str = EVERY_LANGUAGE,
+    into: Path | None = None,
+    *,
+    force: bool = False,
+    arrived: Callable[[DataFile, Way], None] = lambda _file, _way: None,
+) -> Fetched:
+    """Bring a data set's files into a folder (without one: the cache), downloading only what is not here yet.
+
+    A right file in the folder is left alone. Another file of the same name may be the user's own work: it is
+    replaced only with `force`, and without it nothing at all is fetched. `arrived` is told of each file.
+    """
+    if data_set.bundled:
+        raise InputError(f"{data_set.name} comes with reinflect", f"see `reinflect data show {data_set.name}`")
+    files = data_set.files_of(languages)
+    base_url = _base_url(data_set)
+    cached = cache_folder() / data_set.name
+    folder = cached if into is None else into
+    present = {file.name for file in files if file.matches(folder / file.name)}
+    absent = [file for file in files if file.name not in present]
+    if absent:
+        _check_folder(folder, CACHE_VARIABLE if into is None else "")
+        if into is not None and not force:
+            _check_nothing_lost(absent, folder)
+    ways: list[Way] = []
+    with _connection(base_url) as download:
+        for file in files:
+            way: Way = "kept" if file.name in present else _bring(file, base_url, cached, folder, download)
+            ways.append(way)
+            arrived(file, way)
+    return Fetched(folder, files, tuple(ways))
+
+
+def _base_url(data_set: DataSet) -> str:
+    url = os.environ.get(URL_VARIABLE, "").strip() or data_set.base_url
+    if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).netloc:
+        raise InputError(f"{URL_VARIABLE} is {quoted(url, 80)}", "give an address that starts with https:// or http://")
+    return url.rstrip("/") + "/"
+
+
+def _check_folder(folder: Path, variable: str) -> None:
+    """Raise now what making `folder` and writing in it would raise after the download."""
+    remedy = f"name another place in the variable {variable}" if variable else "choose another place"
+    place = folder
+    try:
+        while not place.exists() and place != place.parent:
+            place = place.parent
+        if not place.is_dir():
+            raise OutputError(folder, f"{place} is not a folder", remedy)
+    except OSError as error:
+        raise OutputError(folder, f"cannot be used ({error.strerror})", remedy) from None
+    if not os.access(place, os.W_OK | os.X_OK):
+        raise OutputError(folder, f"{place} may not be written", f"check its permissions or {remedy}")
+
+
+def _check_nothing_lost(files: Iterable[DataFile], folder: Path) -> None:
+    others = [folder / file.name for file in files if (folder / file.name).exists()]
+    if others:
+        more = f" (and {len(others) - 1} more)" if len(others) > 1 else ""
+        raise OutputError(
+            others[0],
+            f"this file is there already and is not the data set's{more}",
+            "give --force to replace it, or choose another folder",
+        )
+
+
+Download = Callable[..., None]
+"""What pooch calls to get one file: (url, path to write, the pooch)."""
+
+
+def _bring(file: DataFile, base_url: str, cached: Path, folder: Path, download: Download) -> Way:
+    """One file into the cache, if it is not there, and from there into the folder."""
+    way: Way = "cached"
+    if not file.matches(cached / file.name):
+        _check_folder(cached, CACHE_VARIABLE)
+        _download(file, base_url, cached, download)
+        way = "downloaded"
+    if folder != cached:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OutputError(folder, f"could not be made ({error.strerror})", "choose another place") from None
+        with atomic_path(folder / file.name) as part:
+            part.write_bytes(read_bytes(cached / file.name))
+    return way
+
+
+def _download(file: DataFile, base_url: str, cached: Path, download: Download) -> None:
+    """One file into the cache; pooch checks it before it gets its name, and tries again when it arrives broken."""
+    import pooch
+    import requests
+
+    url = base_url + file.name
+    keeper = pooch.create(
+        path=cached, base_url=base_url, registry={file.name: f"sha256:{file.sha256}"}, retry_if_failed=RETRIES
+    )
+    again = "run the same command again (what has arrived is kept)"
+    by_hand = "copy the files into a folder by hand: every command that wants data takes a plain folder"
+    try:
+        keeper.fetch(file.name, downloader=download)
+    except requests.HTTPError as error:
+        raise FetchError(f"{url}: the server answered {_status(error.response)}; later, {again}") from None
+    except requests.Timeout:
+        raise FetchError(f"{url}: no answer in {TIMEOUT_SECONDS} seconds; {again}, or {by_hand}") from None
+    except (requests.exceptions.ChunkedEncodingError, requests.exceptions.ContentDecodingError):
+        raise FetchError(f"{url}: the connection was cut before the file was whole; {again}") from None
+    except requests.ConnectionError:
+        host = urlsplit(url).netloc
+        raise FetchError(f"{url}: cannot reach {host}; check the network and {again}, or {by_hand}") from None
+    except requests.RequestException as error:
+        raise FetchError(f"{url}: could not be downloaded ({type(error).__name__}); {again}, or {by_hand}") from None
+    except ValueError:  # pooch's word for a wrong checksum
+        raise FetchError(
+            f"{url}: what arrived is not the file we know (SHA-256 {file.sha256[:12]}…), and was thrown away; "
+            f"{again}, or name another source in {URL_VARIABLE}"
+        ) from None
+    except OSError as error:
+        raise OutputError(
+            cached / file.name,
+            f"could not be written ({error.strerror or type(error).__name__})",
+            f"check the disk or name another place in the variable {CACHE_VARIABLE}",
+        ) from None
+
+
+@contextmanager
+def _connection(base_url: str) -> Iterator[Download]:
+    """A way to download that keeps its connection open from file to file, and keeps pooch quiet meanwhile."""
+    import pooch
+    import requests
+
+    def download(url: str, output_file: str, _pooch: object) -> None:
+        with session.get(url, stream=True, timeout=TIMEOUT_SECONDS) as response:
+            if 400 <= response.status_code < 500:  # asking again would not help, and pooch would
+                remedy = f"check the address {base_url} ({URL_VARIABLE} names another one)"
+                raise FetchError(f"{url}: the server answered {_status(response)}; {remedy}")
+            response.raise_for_status()
+            # A new file gets the permissions of any other; pooch's temporary one would be closed to a shared cache.
+            Path(output_file).unlink()
+            with Path(output_file).open("wb") as part:
+                for chunk in response.iter_content(CHUNK_BYTES):
+                    part.write(chunk)
+
+    logger = pooch.get_logger()
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        with requests.Session() as session:
+            yield download
+    finally:
+        logger.setLevel(level)
+
+
+def _status(response: Any) -> str:
+    return f"{response.status_code} ({response.reason})" if response.reason else str(response.status_code)

@@ -1,0 +1,130 @@
+"""From a German verb's principal parts to its paradigm: the 29 cells that the CoNLL 2017 data gives German verbs.
+
+Where German has two good forms the choice is the shared task's wherever our lists meet: the imperative has no -e
+unless the stem needs it (`mach`, but `arbeite`), the subjunctives keep theirs (`flögest`, `sammele`), and the
+preterite has one after -t and -d alone (`hieltest`, `fandest`, but `last`, not `lasest`). One choice is ours: verbs
+in -ern keep their stem whole (`ich wandere`, not the rarer `ich wandre`).
+"""
+
+import re
+from functools import cache
+from importlib.resources import files
+
+from reinflect.data.features import Bundle
+from reinflect.data.german.principal_parts import Verb
+from reinflect.data.items import Item, parse_items
+
+PERSONS = ("1;SG", "2;SG", "3;SG", "1;PL", "2;PL", "3;PL")
+CELLS = (
+    "V;NFIN",
+    "V.PTCP;PRS",
+    "V.PTCP;PST",
+    "V;IMP;2;SG",
+    "V;IMP;2;PL",
+    *(f"V;{mood};{tense};{person}" for tense in ("PRS", "PST") for mood in ("IND", "SBJV") for person in PERSONS),
+)
+EXCEPTIONS_FILE = "exceptions.tsv"
+
+# After these a bare -t or -st cannot be spoken: arbeit-et, atm-et, öffn-et, rechn-et; but film-t, lern-t, wohn-t.
+NEEDS_E = re.compile(r"([td]|(ch|[^aeiouyäöülrhmn])[mn])$")
+SWALLOWS_S = re.compile(r"[sßzx]$")
+TAKES_E = re.compile(r"[^aeiou]ig$")  # entschuldig-e
+
+
+def paradigm(verb: Verb) -> list[Item]:
+    """All cells of a verb in the order of CELLS; the modals lack the two imperatives."""
+    forms = _regular_forms(verb) | _exceptions().get(verb.lemma, {})
+    return [Item(verb.lemma, Bundle(cell), forms[cell]) for cell in CELLS if cell in forms]
+
+
+def _regular_forms(verb: Verb) -> dict[str, str]:
+    finite: dict[str, str] = {}
+    for cell, forms in (
+        ("V;IND;PRS", _present(verb)),
+        ("V;IND;PST", _preterite(verb.preterite)),
+        ("V;SBJV;PRS", _subjunctive_present(verb)),
+        ("V;SBJV;PST", _preterite(verb.subjunctive)),
+    ):
+        finite |= {f"{cell};{person}": form for person, form in zip(PERSONS, forms, strict=True)}
+    if verb.has_imperative:
+        finite["V;IMP;2;SG"] = verb.imperative or _imperative(verb)
+        finite["V;IMP;2;PL"] = finite["V;IND;PRS;2;PL"]
+    parted = {cell: f"{form} {verb.prefix}".rstrip() for cell, form in finite.items()}
+    return parted | {"V;NFIN": verb.lemma, "V.PTCP;PRS": f"{verb.lemma}d", "V.PTCP;PST": verb.participle}
+
+
+def _stem(verb: Verb) -> str:
+    """`mach` of machen, `sammel` of sammeln, `tu` of tun."""
+    return verb.infinitive.removesuffix("n").removesuffix("e")
+
+
+def _before_e(verb: Verb) -> str:
+    """The stem as it stands before the -e of `ich sammle` and of the imperative."""
+    stem = _stem(verb)
+    return stem[:-2] + "l" if verb.infinitive.endswith("eln") else stem
+
+
+def _present(verb: Verb) -> list[str]:
+    stem, plural = _stem(verb), verb.infinitive
+    first, second = _before_e(verb) + "e", _with_st(stem)
+    if verb.verb_class == "preterite-present":
+        first, second = verb.present, _with_st(verb.present)
+    elif _changes(verb):
+        second = _changed_second_person(verb)
+    return [first, second, verb.present, plural, _with_t(stem), plural]
+
+
+def _changes(verb: Verb) -> bool:
+    """Whether the 3rd person has a stem of its own: gibt, fährt, hat."""
+    return verb.present != _with_t(_stem(verb))
+
+
+def _changed_second_person(verb: Verb) -> str:
+    """Du gibst, fährst, hältst, liest, after er gibt, fährt, hält, liest."""
+    changed = _changed_stem(verb)
+    return changed + ("t" if SWALLOWS_S.search(changed) else "st")
+
+
+def _changed_stem(verb: Verb) -> str:
+    """`gib` of gibt, `läd` of lädt; but `hält`, `tritt`: there the -t is the stem's own."""
+    return verb.present if _stem(verb).endswith("t") else verb.present[:-1]
+
+
+def _imperative(verb: Verb) -> str:
+    stem = _stem(verb)
+    if verb.infinitive.endswith(("eln", "ern")):
+        return _before_e(verb) + "e"
+    if _changes(verb) and not re.search("[äö]", verb.present):  # gib, lies, nimm; but fahr, lauf, stoß
+        return _changed_stem(verb)
+    return stem + "e" if NEEDS_E.search(stem) or TAKES_E.search(stem) else stem
+
+
+def _subjunctive_present(verb: Verb) -> list[str]:
+    stem, plural = _stem(verb), verb.infinitive
+    return [stem + "e", stem + "est", stem + "e", plural, stem + "et", plural]
+
+
+def _preterite(first: str) -> list[str]:
+    """The six persons of a preterite or subjunctive II from the first one: machte, machtest; fand, fandest."""
+    plural = first + ("n" if first.endswith("e") else "en")
+    return [first, _with_st(first), first, plural, _with_t(first), plural]
+
+
+def _with_st(stem: str) -> str:
+    if NEEDS_E.search(stem):
+        return stem + "est"
+    return stem + ("t" if SWALLOWS_S.search(stem) else "st")
+
+
+def _with_t(stem: str) -> str:
+    return stem + ("et" if NEEDS_E.search(stem) else "t")
+
+
+@cache
+def _exceptions() -> dict[str, dict[str, str]]:
+    """The forms that no rule here gives, by lemma and cell."""
+    text = (files(__package__) / EXCEPTIONS_FILE).read_text(encoding="utf-8")
+    known: dict[str, dict[str, str]] = {}
+    for item in parse_items(text, EXCEPTIONS_FILE):
+        known.setdefault(item.lemma, {})[item.features.spelling] = item.form
+    return known

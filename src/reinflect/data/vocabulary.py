@@ -1,0 +1,47 @@
+"""Symbols and their numbers."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from reinflect.data.items import Item
+
+UNKNOWN = "<unknown>"
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """A fixed list of symbols, numbered from 0: special ones first, then characters.
+
+    Special symbols have names of several letters, so that every single character, `*` and `_` too, is itself.
+    A vocabulary that begins with `UNKNOWN` gives every symbol it does not know that number, 0; any other has a
+    `KeyError` for it.
+    """
+
+    symbols: tuple[str, ...]
+
+    @classmethod
+    def of(cls, specials: Sequence[str], characters: Iterable[str]) -> "Vocabulary":
+        return cls((*specials, *sorted(set(characters))))
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {symbol: number for number, symbol in enumerate(self.symbols)}
+
+    def __len__(self) -> int:
+        return len(self.symbols)
+
+    def __contains__(self, symbol: str) -> bool:
+        return symbol in self._numbers
+
+    def number(self, symbol: str) -> int:
+        known = symbol in self._numbers or UNKNOWN not in self._numbers
+        return self._numbers[symbol if known else UNKNOWN]
+
+    def numbers(self, symbols: Iterable[str]) -> list[int]:
+        return [self.number(symbol) for symbol in symbols]
+
+
+def characters_of(items: Iterable[Item]) -> set[str]:
+    """Σ^train: every character of the lemmas and forms."""
+    return {character for item in items for word in (item.lemma, item.form) for character in word}

@@ -1,0 +1,153 @@
+"""Scores: of one file, of groups of its cells, of many languages; each whole score with its signature."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import fmean
+from typing import Literal
+
+from reinflect.data.items import Item
+from reinflect.errors import InputError
+from reinflect.evaluation.cells import Judged, Variants, judge_forms, right_forms
+from reinflect.evaluation.signature import digest_of, digest_of_forms, signature
+
+DECIMALS = 2
+Grouping = Literal["features", "pos"]
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Counts over some cells, and what the shared task makes of them."""
+
+    items: int
+    correct: int
+    edits: int
+    missing: int
+
+    @classmethod
+    def of(cls, cells: Sequence[Judged]) -> "Score":
+        return cls(
+            items=len(cells),
+            correct=sum(cell.distance == 0 for cell in cells),
+            edits=sum(cell.distance for cell in cells),
+            missing=sum(cell.missing for cell in cells),
+        )
+
+    @property
+    def accuracy(self) -> float:
+        """Per cent of the cells whose prediction is right to the code point."""
+        return round(100 * self.correct / self.items, DECIMALS)
+
+    @property
+    def levenshtein(self) -> float:
+        """Mean number of letters to insert, delete or replace."""
+        return round(self.edits / self.items, DECIMALS)
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Predictions for one gold file, judged cell by cell."""
+
+    name: str
+    cells: list[Judged]
+    variants: Variants
+    gold_digest: str
+
+    @cached_property
+    def score(self) -> Score:
+        return Score.of(self.cells)
+
+    @property
+    def accuracy(self) -> float:
+        return self.score.accuracy
+
+    @property
+    def levenshtein(self) -> float:
+        return self.score.levenshtein
+
+    @property
+    def items(self) -> int:
+        return self.score.items
+
+    @property
+    def missing(self) -> int:
+        return self.score.missing
+
+    @property
+    def signature(self) -> str:
+        return signature(data=self.name, items=self.items, gold=self.gold_digest, variants=self.variants)
+
+
+@dataclass(frozen=True)
+class MacroEvaluation:
+    """Many languages, each counting the same whatever its size.
+
+    The averages are taken over the rounded figures of the languages, so that they follow from the table a reader sees.
+    """
+
+    name: str
+    languages: Mapping[str, Evaluation]
+
+    @property
+    def accuracy(self) -> float:
+        return round(fmean(language.accuracy for language in self.languages.values()), DECIMALS)
+
+    @property
+    def levenshtein(self) -> float:
+        return round(fmean(language.levenshtein for language in self.languages.values()), DECIMALS)
+
+    @property
+    def items(self) -> int:
+        return sum(language.items for language in self.languages.values())
+
+    @property
+    def missing(self) -> int:
+        return sum(language.missing for language in self.languages.values())
+
+    @property
+    def cells(self) -> list[Judged]:
+        """The cells of all languages, one after the other."""
+        return [cell for language in self.languages.values() for cell in language.cells]
+
+    @property
+    def signature(self) -> str:
+        return signature(
+            data=self.name,
+            languages=len(self.languages),
+            average="macro",
+            items=self.items,
+            gold=digest_of(f"{name}\t{one.gold_digest}" for name, one in self.languages.items()),
+            variants="+".join(sorted({one.variants for one in self.languages.values()})),
+        )
+
+
+def evaluate(
+    gold: Iterable[Item], predicted: Iterable[Item], *, name: str = "gold", variants: Variants = "last"
+) -> Evaluation:
+    """Score predictions against the right forms. `name` says in the signature what data this is."""
+    right = right_forms(gold, variants)
+    if not right:
+        raise InputError("found no gold items to score against", "give at least one")
+    return Evaluation(name, judge_forms(right, predicted), variants, digest_of_forms(right))
+
+
+def evaluate_languages(
+    languages: Mapping[str, tuple[Iterable[Item], Iterable[Item]]], *, name: str = "gold", variants: Variants = "last"
+) -> MacroEvaluation:
+    """Score several languages, each given as its gold and its predictions."""
+    if not languages:
+        raise InputError("found no languages to score", "give at least one")
+    scored = {
+        language: evaluate(gold, predicted, name=language, variants=variants)
+        for language, (gold, predicted) in languages.items()
+    }
+    return MacroEvaluation(name, scored)
+
+
+def breakdown(cells: Iterable[Judged], by: Grouping) -> dict[str, Score]:
+    """The score of every feature bundle or part of speech, the commonest first."""
+    groups: defaultdict[str, list[Judged]] = defaultdict(list)
+    for cell in cells:
+        groups[cell.features.spelling if by == "features" else cell.features.part_of_speech].append(cell)
+    return {name: Score.of(groups[name]) for name in sorted(groups, key=lambda name: (-len(groups[name]), name))}

@@ -1,0 +1,248 @@
+"""`reinflect data`: what it prints, where it puts files, and one line when it cannot."""
+
+import contextlib
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import Result
+
+from reinflect.cli.data import command
+from reinflect.data import catalog
+from reinflect.data.catalog import DataSet
+from reinflect.data.german import SPLITS, read_split
+from reinflect.data.items import read_items
+from tests.data.test_catalog import TEXTS, Mirror, data_set_of, files_below, serving
+
+Reinflect = Callable[..., Result]
+
+
+@pytest.fixture(autouse=True)
+def _away_from_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(catalog.CACHE_VARIABLE, str(tmp_path / "cache"))
+    monkeypatch.delenv(catalog.URL_VARIABLE, raising=False)
+    for variable in ("NO_PROXY", "no_proxy"):
+        monkeypatch.setenv(variable, "127.0.0.1")
+    monkeypatch.setattr("time.sleep", lambda _seconds: None)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(name="mirror")
+def running_mirror(monkeypatch: pytest.MonkeyPatch) -> Iterator[Mirror]:
+    """A server with a toy data set, which takes the place of conll2017 in the catalog."""
+    real = catalog.catalog()
+    with serving(dict(TEXTS)) as mirror:
+        toy = data_set_of(TEXTS, mirror.url, "conll2017")
+        monkeypatch.setattr(catalog, "catalog", lambda: {**real, "conll2017": toy})
+        yield mirror
+
+
+def refused(result: Result) -> str:
+    """The one line on stderr of a command that ended with 2 and printed nothing else."""
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("reinflect: ")
+    return line
+
+
+# list and show
+
+
+def test_list_says_everything_about_every_data_set(reinflect: Reinflect) -> None:
+    result = reinflect("data", "list")
+    assert result.exit_code == 0
+    said = " ".join(result.stdout.split())
+    for data_set in catalog.catalog().values():
+        for fact in (data_set.name, data_set.title, data_set.licence, data_set.source, data_set.citation):
+            assert fact in said
+    assert "52 languages, 259 files, 25.9 MB" in said
+    for split in SPLITS:
+        assert f"{split} {len(read_split(split))}" in said
+
+
+def test_show_conll2017(reinflect: Reinflect) -> None:
+    result = reinflect("data", "show", "conll2017")
+    assert result.exit_code == 0
+    said = " ".join(result.stdout.split())
+    data_set = catalog.find("conll2017")
+    for fact in (data_set.description, data_set.licence, data_set.citation, ", ".join(data_set.languages)):
+        assert fact in said
+
+
+def test_show_german_verbs_with_some_items(reinflect: Reinflect) -> None:
+    result = reinflect("data", "show", "german-verbs")
+    assert result.exit_code == 0
+    item = read_split("train-low")[0]
+    assert f"    {item.lemma}  {item.form}  {item.features.spelling}\n" in result.stdout
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_show_prints_a_split_that_reads_back(reinflect: Reinflect, split: str, tmp_path: Path) -> None:
+    printed = reinflect("data", "show", "german-verbs", "--split", split)
+    written = reinflect("data", "show", "german-verbs", "--split", split, "--output", tmp_path / "items")
+    assert (printed.exit_code, written.exit_code, written.stdout) == (0, 0, "")
+    assert (tmp_path / "items").read_bytes() == printed.stdout_bytes
+    assert [(i.lemma, i.features, i.form) for i in read_items(tmp_path / "items")] == [
+        (i.lemma, i.features, i.form) for i in read_split(split)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["show", "german"], "there is no data set 'german'; did you mean german-verbs?"),
+        (["show", "german-verbs", "--split", "trainlow"], "there is no split 'trainlow'; did you mean train-low?"),
+        (["show", "german-verbs", "--split", "x"], "there is no split 'x'; the splits are train-low, train-medium"),
+        (["show", "german-verbs", "--output", "x"], "found --output without --split; say which split"),
+        (["show", "conll2017", "--split", "dev"], "conll2017 does not come with reinflect; download it"),
+        (["show", "german-verbs", "--split", "dev", "--output", "."], "this is a folder, not a file"),
+        (["fetch", "unimorph"], "there is no data set 'unimorph'; the data sets we know are german-verbs, conll2017"),
+        (["fetch", "german-verbs"], "german-verbs comes with reinflect; see `reinflect data show german-verbs`"),
+        (["fetch", "conll2017", "--languages", "germn"], "there is no language 'germn'; did you mean german"),
+        (["fetch", "conll2017", "--languages", ""], "found no language in ''; name some, or all"),
+    ],
+)
+def test_misuse_is_one_line(reinflect: Reinflect, arguments: list[str], message: str, tmp_path: Path) -> None:
+    assert message in refused(reinflect("data", *arguments))
+    assert list(tmp_path.iterdir()) == []
+
+
+# fetch
+
+
+def test_fetch_says_where_the_files_are_and_their_licence(reinflect: Reinflect, mirror: Mirror, tmp_path: Path) -> None:
+    result = reinflect("data", "fetch", "conll2017", "--languages", "german", "--into", "here")
+    assert result.exit_code == 0
+    assert files_below(tmp_path / "here") == {name: TEXTS[name] for name in mirror.asked}
+    assert result.stdout.startswith("conll2017: 2 files of 1 language (")
+    assert "2 downloaded), in here\nlicence: CC0\n" in result.stdout
+    assert [line.split(" (")[0] for line in result.stderr.splitlines()] == [
+        "downloaded german-train-low",
+        "downloaded german-dev",
+    ]
+
+
+def test_fetch_without_a_folder_names_the_cache_and_downloads_once(
+    reinflect: Reinflect, mirror: Mirror, tmp_path: Path
+) -> None:
+    first, second = reinflect("data", "fetch", "conll2017"), reinflect("data", "fetch", "conll2017")
+    assert f"in {tmp_path / 'cache' / 'conll2017'}\n" in first.stdout
+    assert files_below(tmp_path / "cache" / "conll2017") == TEXTS
+    assert mirror.asked == list(TEXTS)
+    assert "6 there already" in second.stdout
+    assert second.stderr == ""
+
+
+def test_fetch_replaces_only_by_force(reinflect: Reinflect, mirror: Mirror, tmp_path: Path) -> None:
+    (tmp_path / "german-dev").write_text("mine")
+    asked = ("data", "fetch", "conll2017", "--languages", "german", "--into", ".")
+    assert "give --force to replace it" in refused(reinflect(*asked))
+    assert (tmp_path / "german-dev").read_text() == "mine"
+    assert mirror.asked == []
+    assert reinflect(*asked, "--force").exit_code == 0
+    assert (tmp_path / "german-dev").read_bytes() == TEXTS["german-dev"]
+
+
+def test_fetch_fails_with_one_line_and_leaves_nothing(reinflect: Reinflect, mirror: Mirror, tmp_path: Path) -> None:
+    for fault in (404, 500, "cut"):
+        mirror.faults["finnish-train-low"] = [fault] * (1 + catalog.RETRIES)
+        line = refused(reinflect("data", "fetch", "conll2017", "--into", "here"))
+        assert line.startswith(f"reinflect: {mirror.url}/finnish-train-low: ")
+        mirror.faults.clear()
+    mirror.files["finnish-train-low"] = b"something else"
+    assert "not the file we know" in refused(reinflect("data", "fetch", "conll2017", "--into", "here"))
+    assert files_below(tmp_path) == {}
+
+
+def test_fetch_without_a_network(reinflect: Reinflect, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving({}) as gone:
+        pass
+    monkeypatch.setenv(catalog.URL_VARIABLE, gone.url)
+    line = refused(reinflect("data", "fetch", "conll2017"))
+    assert "every command that wants data takes a plain folder" in line
+
+
+def test_fetch_into_a_file(reinflect: Reinflect, mirror: Mirror, tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("mine")
+    line = refused(reinflect("data", "fetch", "conll2017", "--into", "taken"))
+    assert "taken is not a folder; choose another place" in line
+    assert mirror.asked == []
+
+
+def _read_all(terminal: int) -> Iterator[bytes]:
+    """What is written to a pseudo-terminal until its other end is closed, which Linux tells as an error."""
+    with contextlib.suppress(OSError):
+        while part := os.read(terminal, 4096):
+            yield part
+
+
+def test_a_terminal_gets_a_bar(conll2017: Path, tmp_path: Path) -> None:
+    """The real program and the real table, on a pseudo-terminal, against a server with the real files."""
+    files = {path.name: path.read_bytes() for path in conll2017.glob("german-*")}
+    pty = pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    with (
+        serving(files) as mirror,
+        subprocess.Popen(
+            [sys.executable, "-m", "reinflect", "data", "fetch", "conll2017", "--languages", "german"],
+            env=os.environ | {catalog.URL_VARIABLE: mirror.url, "TERM": "xterm", "COLUMNS": "80"},
+            stdout=subprocess.PIPE,
+            stderr=theirs,
+            text=True,
+        ) as program,
+    ):
+        os.close(theirs)
+        shown = b"".join(_read_all(ours)).decode()
+        said, _ = program.communicate()
+    os.close(ours)
+    assert program.returncode == 0
+    assert "━" in shown
+    assert "downloaded" not in shown
+    assert "5 downloaded" in said
+    assert files_below(tmp_path / "cache" / "conll2017") == files
+
+
+# the help
+
+
+def examples() -> list[str]:
+    assert isinstance(command, click.Group)
+    epilogs = [command.epilog, *(sub.epilog for sub in command.commands.values())]
+    return [re.split(r"Example:\s+", epilog or "")[-1].strip() for epilog in epilogs]
+
+
+@pytest.mark.parametrize("example", sorted(set(examples())))
+def test_the_examples_of_the_help_run(reinflect: Reinflect, mirror: Mirror, example: str) -> None:  # noqa: ARG001
+    program, *arguments = shlex.split(example)
+    assert program == "reinflect"
+    assert reinflect(*arguments).exit_code == 0
+
+
+@pytest.mark.parametrize("sub", [[], ["list"], ["show"], ["fetch"]])
+def test_each_help_ends_with_its_example(reinflect: Reinflect, sub: list[str]) -> None:
+    *_, label, last = reinflect("data", *sub, "--help").stdout.splitlines()
+    assert label.strip() == "Example:"
+    assert last.strip() in examples()
+
+
+def test_the_help_needs_nothing_heavy() -> None:
+    code = "import sys, reinflect.cli.data; print(*{'pooch', 'requests', 'rich', 'numpy', 'torch'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "\n"
+
+
+def test_a_data_set_is_data(reinflect: Reinflect, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is listed is what the catalog holds, and nothing else."""
+    only = DataSet("other", "Another", "Words.", "CC0", "there", "Someone (2020)", "http://x", ())
+    monkeypatch.setattr(catalog, "catalog", lambda: {"other": only})
+    said = reinflect("data", "list").stdout
+    assert "other: Another" in said
+    assert "0 languages, 0 files, 0.0 kB" in said
+    assert "german" not in said

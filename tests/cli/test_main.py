@@ -1,0 +1,58 @@
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib import import_module
+
+import click
+import pytest
+from click.testing import Result
+
+from reinflect import __version__
+from reinflect.cli import COMMANDS
+
+Reinflect = Callable[..., Result]
+
+
+def run_python(code: str) -> str:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+def test_version(reinflect: Reinflect) -> None:
+    assert reinflect("--version").output == f"reinflect, version {__version__}\n"
+
+
+def test_help_lists_every_command(reinflect: Reinflect) -> None:
+    listed = reinflect("--help").output
+    for name, (_, summary) in COMMANDS.items():
+        assert f"  {name}" in listed
+        assert summary in listed
+
+
+def test_the_module_runs_as_a_program() -> None:
+    code = (
+        "import runpy, sys; sys.argv = ['reinflect', '--version']; runpy.run_module('reinflect', run_name='__main__')"
+    )
+    assert __version__ in run_python(code)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_command_has_help_that_ends_with_an_example(reinflect: Reinflect, name: str) -> None:
+    command = import_module(COMMANDS[name][0]).command
+    subcommands = list(command.commands) if isinstance(command, click.Group) else []
+    for arguments in [[name, subcommand] for subcommand in subcommands] or [[name]]:
+        shown = reinflect(*arguments, "--help")
+        assert shown.exit_code == 0
+        assert "reinflect " + " ".join(arguments) in shown.output.rstrip().split("\n\n")[-1]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_importing_a_command_imports_nothing_heavy(name: str) -> None:
+    heavy = {"torch", "numba", "numpy", "scipy", "rich", "pooch", "rapidfuzz", "matplotlib"}
+    loaded = run_python(f"import sys, {COMMANDS[name][0]}; print(*{{m.split('.')[0] for m in sys.modules}})")
+    assert heavy.isdisjoint(loaded.split())
+
+
+def test_an_unknown_command_is_an_error(reinflect: Reinflect) -> None:
+    result = reinflect("inflate")
+    assert result.exit_code == 2
+    assert "No such command 'inflate'" in result.output

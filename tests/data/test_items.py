@@ -1,0 +1,141 @@
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reinflect.data.features import Bundle
+from reinflect.data.items import (
+    COLUMNS_2017,
+    COLUMNS_2023,
+    Columns,
+    Item,
+    format_items,
+    parse_items,
+    read_items,
+    variants,
+    variants_note,
+    write_items,
+)
+from reinflect.errors import InputError, OutputError
+from reinflect.files import BYTE_ORDER_MARK
+
+# Every code point a UTF-8 file can hold but the three that end a field or a line.
+FIELD = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\t\n\r"), max_size=8)
+ITEM = st.builds(Item, lemma=FIELD.filter(bool), features=st.builds(Bundle, FIELD), form=FIELD)
+ORDERS = [COLUMNS_2017, COLUMNS_2023, Columns.parse("form,features,lemma")]
+
+
+def fields(items: list[Item]) -> list[tuple[str, str, str]]:
+    return [(item.lemma, item.features.spelling, item.form) for item in items]
+
+
+@given(st.lists(ITEM, min_size=1), st.sampled_from(ORDERS))
+def test_every_field_comes_back_code_point_for_code_point(items: list[Item], columns: Columns) -> None:
+    text = format_items(items, "x.tsv", columns)
+    raw = text.encode("utf-8").decode("utf-8").removeprefix(BYTE_ORDER_MARK)
+    assert fields(parse_items(raw, "x.tsv", columns, forms="optional")) == fields(items)
+
+
+@pytest.mark.parametrize(
+    "odd", ["Ausflug ", " a", '"quoted"', "a\u2028b", "a\x0bb\x0cc\x85d", "\ufeffa", "\u00e4", "a\u0308", "*_"]
+)
+def test_odd_fields_survive_a_file(tmp_path: Path, odd: str) -> None:
+    path = tmp_path / "odd.tsv"
+    write_items(path, [Item(odd, Bundle("N;PL"), odd)])
+    (item,) = read_items(path)
+    assert (item.lemma, item.form) == (odd, odd)
+
+
+def test_items_know_their_lines_and_empty_lines_are_passed_over() -> None:
+    items = parse_items("a\tb\tN\n\n\nc\td\tV\n", "x.tsv")
+    assert [(item.lemma, item.line) for item in items] == [("a", 1), ("c", 4)]
+
+
+def test_windows_line_ends_and_a_byte_order_mark_are_accepted(tmp_path: Path) -> None:
+    path = tmp_path / "windows.tsv"
+    path.write_bytes("\ufeffgehen\tging\tV;PST\r\nsehen\tsah\tV;PST\r\n".encode())
+    assert fields(read_items(path)) == [("gehen", "V;PST", "ging"), ("sehen", "V;PST", "sah")]
+
+
+def test_column_orders() -> None:
+    (item,) = parse_items("gehen\tV;PST\tging", "x.tsv", COLUMNS_2023)
+    assert (item.lemma, item.form, item.features.spelling) == ("gehen", "ging", "V;PST")
+
+
+@pytest.mark.parametrize("columns", [COLUMNS_2017, COLUMNS_2023])
+def test_a_covered_line_may_leave_its_form_out(columns: Columns) -> None:
+    (item,) = parse_items("gehen\tV;PST\n", "x.tsv", columns, forms="optional")
+    assert item.covered
+    assert item.features == Bundle("V;PST")
+
+
+def test_a_covered_line_may_have_an_empty_form() -> None:
+    (item,) = parse_items("gehen\t\tV;PST\n", "x.tsv", forms="optional")
+    assert item.covered
+    assert format_items([item], "x.tsv") == "gehen\t\tV;PST\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "says"),
+    [
+        ("a\tb\tN\na\tb\n", 2, "found 2 columns"),
+        ("a\tb\tN\tx\n", 1, "found 4 columns"),
+        ("a b N\n", 1, "found 1 column in"),
+        ("\tb\tN\n", 1, "empty lemma"),
+        ("a\tb\tN\na\t\tN\n", 2, "no form for 'a'"),
+        ("a\tb\tN\ra\tb\tN\n", 1, "carriage return"),
+        ("", None, "found no items"),
+        ("\n\n", None, "found no items"),
+    ],
+)
+def test_bad_lines_are_named(text: str, line: int | None, says: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parse_items(text, "verbs.tsv")
+    message = str(caught.value)
+    assert message.startswith("verbs.tsv")
+    assert says in message
+    assert caught.value.line == line
+    assert line is None or f"line {line}:" in message
+    assert "\n" not in message
+
+
+def test_not_utf_8_is_named_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "latin1.tsv"
+    path.write_bytes(b"Tag\tTage\tN;PL\n" + "Hütte\tHütten\tN;PL\n".encode("latin-1"))
+    with pytest.raises(InputError, match=r"latin1\.tsv, line 2: found the byte 0xFC, which is not UTF-8"):
+        read_items(path)
+
+
+@pytest.mark.parametrize(
+    "order", ["lemma,form", "lemma,form,features,line", "lemma,lemma,form", "Lemma,Form,Features", ""]
+)
+def test_wrong_column_orders_are_refused(order: str) -> None:
+    with pytest.raises(InputError, match="name each of lemma, form and features once"):
+        Columns.parse(order)
+
+
+@pytest.mark.parametrize("bad", ["a\tb", "a\nb", "a\rb"])
+def test_what_a_file_cannot_hold_is_not_written(tmp_path: Path, bad: str) -> None:
+    path = tmp_path / "out.tsv"
+    with pytest.raises(OutputError, match="has a tab or line end"):
+        write_items(path, [Item("a", Bundle("N"), "b"), Item("a", Bundle("N"), bad)])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_variants_are_kept_and_reported() -> None:
+    items = parse_items("Mund\tMunde\tN;PL\nMund\tMünder\tN;PL\nTag\tTage\tN;PL\nTag\tTage\tN;PL\n", "x.tsv")
+    assert len(items) == 4
+    assert variants(items) == {("Mund", "N;PL"): ["Munde", "Münder"]}
+    note = variants_note(items, "x.tsv")
+    assert note is not None
+    assert "1 cell has more than one form" in note
+    assert variants_note(items[2:], "x.tsv") is None
+
+
+def test_all_shared_task_files_are_read_and_written_back(conll2017: Path) -> None:
+    files = sorted(conll2017.iterdir())
+    assert len(files) == 259
+    for path in files:
+        items = read_items(path, forms="optional" if "covered" in path.name else "required")
+        assert format_items(items, path).encode() == path.read_bytes()

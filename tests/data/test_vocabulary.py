@@ -1,0 +1,50 @@
+"""Symbols and their numbers."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reinflect.data.features import Bundle
+from reinflect.data.items import Item
+from reinflect.data.vocabulary import UNKNOWN, Vocabulary, characters_of
+
+SPECIALS = (UNKNOWN, "<s>", "</s>", "STEP")
+
+
+@given(st.text(), st.text())
+def test_numbers_are_places_and_anything_else_is_unknown(known: str, other: str) -> None:
+    vocabulary = Vocabulary.of(SPECIALS, known)
+    assert vocabulary.symbols[: len(SPECIALS)] == SPECIALS
+    assert len(vocabulary) == len(SPECIALS) + len(set(known)) == len(set(vocabulary.symbols))
+    for symbol in (*SPECIALS, *known):
+        assert symbol in vocabulary
+        assert vocabulary.symbols[vocabulary.number(symbol)] == symbol
+    for character in set(other) - set(known):
+        assert character not in vocabulary
+        assert vocabulary.number(character) == 0
+    assert vocabulary.numbers(other) == [vocabulary.number(character) for character in other]
+
+
+@given(st.text())
+def test_the_order_of_the_data_does_not_matter(text: str) -> None:
+    assert Vocabulary.of(SPECIALS, text) == Vocabulary.of(SPECIALS, reversed(text))
+
+
+def test_characters_that_look_special_are_themselves() -> None:
+    vocabulary = Vocabulary.of(SPECIALS, "*_<>S\u0301é😀")
+    assert len(vocabulary) == len(SPECIALS) + 8
+    assert min(vocabulary.numbers("*_<>S\u0301é😀")) >= len(SPECIALS)
+    assert vocabulary.numbers(["<s>", "<", "e\u0301"]) == [1, vocabulary.number("<"), 0]
+
+
+def test_without_an_unknown_symbol_a_new_one_is_an_error_that_names_it() -> None:
+    vocabulary = Vocabulary.of(("COPY",), "ab")
+    assert vocabulary.numbers(["b", "COPY", "a"]) == [2, 0, 1]
+    with pytest.raises(KeyError, match="ß"):
+        vocabulary.number("ß")
+
+
+def test_characters_of_lemmas_and_forms_but_not_of_features() -> None:
+    items = [Item("Maß", Bundle("N;PL"), "Maße"), Item("ab ", Bundle("V"), "")]
+    assert characters_of(items) == set("Maßeb ")
+    assert characters_of([]) == set()

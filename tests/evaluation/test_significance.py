@@ -1,0 +1,112 @@
+"""The bootstrap draws what resampling item by item would draw, and its verdicts are the sane ones."""
+
+import numpy as np
+import pytest
+
+from reinflect.data.features import Bundle
+from reinflect.data.items import Item
+from reinflect.evaluation import Evaluation, evaluate, evaluate_languages
+from reinflect.evaluation.significance import FEWEST, compare, resampled_differences
+
+
+def system(right: list[bool], name: str = "gold") -> Evaluation:
+    gold = [Item(f"lemma{i}", Bundle("V"), "form") for i in range(len(right))]
+    predicted = [Item(f"lemma{i}", Bundle("V"), "form" if correct else "wrong") for i, correct in enumerate(right)]
+    return evaluate(gold, predicted, name=name)
+
+
+def systems(won: int, lost: int, same: int) -> tuple[Evaluation, Evaluation]:
+    ours = [True] * won + [False] * lost + [True] * same
+    others = [False] * won + [True] * lost + [True] * same
+    return system(ours), system(others)
+
+
+def test_resampling_is_that_of_items_drawn_one_by_one() -> None:
+    languages = [(30, 12, 100), (3, 4, 20), (50, 0, 50)]
+    drawn = np.random.default_rng(7)
+    slow = np.zeros(20_000)
+    for won, lost, items in languages:
+        outcomes = np.array([1] * won + [-1] * lost + [0] * (items - won - lost))
+        slow += outcomes[drawn.integers(items, size=(20_000, items))].mean(axis=1) * 100 / len(languages)
+    fast = resampled_differences(languages, 20_000, seed=3)
+    assert fast.mean() == pytest.approx(slow.mean(), abs=0.1)
+    assert fast.std() == pytest.approx(slow.std(), abs=0.1)
+    quantiles = [0.025, 0.25, 0.5, 0.75, 0.975]
+    assert np.quantile(fast, quantiles) == pytest.approx(np.quantile(slow, quantiles), abs=0.5)
+
+
+def test_a_clear_difference_is_real() -> None:
+    compared = compare(*systems(won=150, lost=50, same=800))
+    assert compared.difference == 10
+    assert compared.low < 10 < compared.high
+    # The spread of a mean of outcomes +1, -1 and 0: the normal interval is close for a thousand items.
+    spread = 100 * ((0.2 - 0.1**2) / 1000) ** 0.5
+    assert (compared.low, compared.high) == pytest.approx((10 - 1.96 * spread, 10 + 1.96 * spread), abs=0.3)
+    assert compared.real
+    assert "real: a is better" in compared.verdict("a", "b")
+
+
+def test_the_other_way_round_is_the_other_way_round() -> None:
+    ours, others = systems(won=150, lost=50, same=800)
+    compared = compare(others, ours)
+    assert compared.difference == -10
+    assert compared.high < 0
+    assert "real: b is better" in compared.verdict("a", "b")
+
+
+def test_a_small_difference_is_not() -> None:
+    compared = compare(*systems(won=52, lost=50, same=898))
+    assert compared.difference == pytest.approx(0.2)
+    assert compared.low < 0 < compared.high
+    assert compared.p_value > 0.5
+    assert not compared.real
+    assert "may be chance" in compared.verdict("a", "b")
+
+
+def test_the_same_predictions_do_not_differ() -> None:
+    compared = compare(*systems(won=0, lost=0, same=10))
+    assert (compared.difference, compared.low, compared.high, compared.p_value) == (0, 0, 0, 1)
+    assert "no difference" in compared.verdict("a", "b")
+
+
+def test_a_handful_of_items_proves_nothing() -> None:
+    """Resampling four items that all point one way always finds them pointing that way."""
+    few, enough = compare(*systems(FEWEST - 1, 0, 0)), compare(*systems(FEWEST, 0, 0))
+    assert few.p_value < 0.05
+    assert not few.real
+    assert "Nothing can be said" in few.verdict("a", "b")
+    assert enough.real
+
+
+def test_chance_is_called_real_about_one_time_in_twenty() -> None:
+    """Two systems that are equally good by construction."""
+    random = np.random.default_rng(11)
+    called = 0
+    for _ in range(200):
+        ours, others = (system(list(random.random(200) < 0.6)) for _ in range(2))
+        called += compare(ours, others, resamples=500).real
+    assert 1 <= called <= 24  # the chance of more than 24 at one in twenty is below 0.0001
+
+
+def test_the_seed_decides() -> None:
+    ours, others = systems(won=9, lost=4, same=20)
+    assert compare(ours, others) == compare(ours, others)
+    assert compare(ours, others, seed=1).p_value != compare(ours, others, seed=2).p_value
+
+
+def test_languages_weigh_the_same() -> None:
+    """Ten items won in a small language outweigh twenty lost in a large one."""
+    small, large = systems(won=10, lost=0, same=10), systems(won=0, lost=20, same=980)
+
+    def both(which: int) -> dict[str, tuple[list[Item], list[Item]]]:
+        return {name: _as_items(pair[which]) for name, pair in {"small": small, "large": large}.items()}
+
+    compared = compare(evaluate_languages(both(0)), evaluate_languages(both(1)))
+    assert compared.difference == 24
+    assert (compared.won, compared.lost) == (10, 20)
+    assert compared.real
+
+
+def _as_items(evaluation: Evaluation) -> tuple[list[Item], list[Item]]:
+    gold = [Item(cell.lemma, cell.features, cell.gold) for cell in evaluation.cells]
+    return gold, [Item(cell.lemma, cell.features, cell.predicted) for cell in evaluation.cells]

@@ -1,0 +1,80 @@
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from reinflect.errors import InputError, OutputError, quoted
+from reinflect.files import atomic_path, check_writable, read_text, write_text
+
+AS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
+
+
+def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    write_text(path, "one")
+    write_text(path, "two")
+    assert path.read_text() == "two"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_work_that_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+
+    def fail_halfway() -> None:
+        with atomic_path(path) as part:
+            part.write_text("half")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail_halfway()
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_links_and_permissions_stay_as_they_are(tmp_path: Path) -> None:
+    real, link = tmp_path / "real.txt", tmp_path / "link.txt"
+    real.write_text("old")
+    real.chmod(0o640)
+    link.symlink_to(real)
+    write_text(link, "new")
+    assert link.is_symlink()
+    assert real.read_text() == "new"
+    assert stat.S_IMODE(real.stat().st_mode) == 0o640
+
+
+def test_a_device_is_written_to_and_never_replaced() -> None:
+    write_text("/dev/null", "gone")
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)  # noqa: PTH116
+
+
+@pytest.mark.parametrize(("name", "says"), [("", "a folder, not a file"), ("none/a.txt", "there is no folder")])
+def test_places_that_cannot_be_written_are_told_early(tmp_path: Path, name: str, says: str) -> None:
+    with pytest.raises(OutputError, match=says):
+        check_writable(tmp_path / name)
+
+
+@pytest.mark.skipif(AS_ROOT, reason="root may write anywhere")
+def test_a_folder_without_write_permission(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(OutputError, match="may not be written"):
+        check_writable(tmp_path / "a.txt")
+
+
+def test_a_missing_file_and_a_folder_are_told_apart(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="there is no such file"):
+        read_text(tmp_path / "none.tsv")
+    with pytest.raises(InputError, match="this is a folder, not a file"):
+        read_text(tmp_path)
+
+
+def test_only_the_first_byte_order_mark_is_taken_off(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes("\ufeff\ufeffa\r\n".encode())
+    assert read_text(path) == "\ufeffa\r\n"
+
+
+def test_quoted_shows_invisible_characters_and_cuts_long_ones() -> None:
+    assert quoted("a\tb\u200e") == r"'a\tb\u200e'"
+    assert quoted("x" * 50) == "'" + "x" * 40 + "…'"

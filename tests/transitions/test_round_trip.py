@@ -1,0 +1,42 @@
+"""Every lemma and form of all 52 languages survives alignment, oracle and executor."""
+
+from pathlib import Path
+
+import pytest
+
+from reinflect.alignment import make_aligner
+from reinflect.alignment.pairs import Aligner, sides
+from reinflect.data.catalog import find
+from reinflect.data.items import read_items
+from reinflect.transitions import edits, write_step
+
+FILES = [file.name for file in find("conll2017").files if "-train-" in file.name]
+LANGUAGES = [name.removesuffix("-train-medium") for name in FILES if name.endswith("-train-medium")]
+
+
+def check(path: Path, aligner: Aligner) -> None:
+    pairs = [(item.lemma, item.form) for item in read_items(path)]
+    for (lemma, form), alignment in zip(pairs, aligner.align(pairs), strict=True):
+        assert sides(alignment) == (lemma, form)
+        steps, edited = write_step.oracle(alignment), edits.oracle(alignment)
+        assert write_step.execute(steps, lemma) == form
+        assert edits.execute(edited, lemma) == form
+        assert len(steps) == len(lemma) + len(form) + 2
+
+
+def test_there_are_52_languages() -> None:
+    assert len(LANGUAGES) == 52
+    assert len(FILES) == 52 + 52 + 51
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_medium(conll2017: Path, language: str) -> None:
+    for aligner in (make_aligner("naive"), make_aligner("smart", sweeps=2)):
+        check(conll2017 / f"{language}-train-medium", aligner)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", FILES)
+def test_every_training_file_with_the_usual_sweeps(conll2017: Path, name: str) -> None:
+    for aligner in (make_aligner("naive"), make_aligner("smart")):
+        check(conll2017 / name, aligner)

@@ -9,7 +9,7 @@ import reinflect
 
 PACKAGE = Path(reinflect.__file__).parent
 ORDER = (
-    "errors files settings data alignment transitions evaluation models decoding ensembles training baseline "
+    "errors files text settings data alignment transitions evaluation models decoding ensembles training baseline "
     "inflector engine benchmark web cli"
 ).split()
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path.parent != PACKAGE or not path.name.startswith("__"))

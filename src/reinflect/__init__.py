@@ -1,3 +1,26 @@
-"""reinflect learns to inflect words: examples of `lemma, features, form` in, an inflector out."""
+"""reinflect learns to inflect words: examples of `lemma, features, form` in, an inflector out.
+
+The names of `__all__` are imported when they are first asked for, so that `import reinflect` is instant.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from reinflect.alignment import align
+    from reinflect.evaluation import evaluate
 
 __version__ = "0.1.0"
+__all__ = ["__version__", "align", "evaluate"]
+
+_HOMES = {"align": "reinflect.alignment", "evaluate": "reinflect.evaluation"}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'reinflect' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -444,3 +444,12 @@ def test_a_folder_in_the_place_of_a_cached_file(toy: DataSet, cache: Path) -> No
     (cache / "german-dev").mkdir(parents=True)
     message = fails(OutputError, lambda: fetch(toy, "german"))
     assert f"{cache / 'german-dev'}: could not be written (Is a directory)" in message
+
+
+def test_a_cache_in_the_home_of_nobody(toy: DataSet, mirror: Mirror, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(catalog.CACHE_VARIABLE, "~no-such-user/cache")
+    message = fails(InputError, lambda: fetch(toy))
+    assert message == (
+        "found no home folder for REINFLECT_CACHE = '~no-such-user/cache'; write the folder's name in full"
+    )
+    assert mirror.asked == []

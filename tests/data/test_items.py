@@ -130,7 +130,22 @@ def test_variants_are_kept_and_reported() -> None:
     note = variants_note(items, "x.tsv")
     assert note is not None
     assert "1 cell has more than one form" in note
+    assert note.endswith("; all are kept")
+    assert variants_note(items, "x.tsv", "the last counts") == note.replace("all are kept", "the last counts")
     assert variants_note(items[2:], "x.tsv") is None
+
+
+@given(st.lists(st.builds(Item, *map(st.sampled_from, ["ab", [Bundle("N"), Bundle("V")], ["x", "y", ""]]))))
+def test_variants_are_the_cells_with_several_forms(items: list[Item]) -> None:
+    cells = [(item.lemma, item.features.spelling) for item in items]
+    slow = {cell: list(dict.fromkeys(i.form for i, c in zip(items, cells, strict=True) if c == cell)) for cell in cells}
+    assert variants(items) == {cell: forms for cell, forms in slow.items() if len(forms) > 1}
+
+
+def test_items_share_their_bundles() -> None:
+    first, second, third = parse_items("a\tb\tN;PL\nc\td\tN;PL\ne\tf\tN;SG\n", "x.tsv")
+    assert first.features is second.features
+    assert third.features == Bundle("N;SG")
 
 
 def test_all_shared_task_files_are_read_and_written_back(conll2017: Path) -> None:

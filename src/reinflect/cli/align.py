@@ -12,6 +12,7 @@ import click
 from reinflect.cli.options import columns_option
 from reinflect.data.items import Columns, Item, read_items
 from reinflect.errors import InputError
+from reinflect.text import in_columns
 
 if TYPE_CHECKING:
     from reinflect.alignment.pairs import Aligner, Alignment, Progress, StringPair
@@ -155,8 +156,7 @@ def _shares(alignments: "Sequence[Alignment]") -> dict[str, tuple[int, float]]:
 
 def _stats_text(alignments: "Sequence[Alignment]") -> str:
     rows = [(kind, str(count), f"{100 * share:.1f} %") for kind, (count, share) in _shares(alignments).items()]
-    width = max(len(count) for _, count, _ in rows)
-    return "\n".join(f"{kind:<12}  {count:>{width}}  {share:>7}" for kind, count, share in rows)
+    return "\n".join(in_columns(rows, "  ", ["left", "right", "right"]))
 
 
 def _stats_json(aligner: "Aligner", alignments: "Sequence[Alignment]") -> str:

@@ -196,20 +196,15 @@ def _read_gold(path: Path | str, columns: Columns, variants: "Variants", notes: 
             line=covered[0].line,
         )
     rule = "any of them is right" if variants == "any" else "the last is right (--any-variant accepts any)"
-    notes.add("variants", path, _several_forms(items, path, rule))
+    notes.add("variants", path, variants_note(items, source_name(path), rule))
     notes.add("columns", path, _swapped_columns(items, path, columns))
     return items
 
 
 def _read_predicted(path: Path | str, columns: Columns, notes: Notes) -> list[Item]:
     items = read_items(path, columns, forms="optional")
-    notes.add("predicted variants", path, _several_forms(items, path, "the last counts"))
+    notes.add("predicted variants", path, variants_note(items, source_name(path), "the last counts"))
     return items
-
-
-def _several_forms(items: Sequence[Item], path: Path | str, rule: str) -> str | None:
-    note = variants_note(items, source_name(path))
-    return None if note is None else f"{note.removesuffix('; all are kept')}; {rule}"
 
 
 def _swapped_columns(items: Sequence[Item], path: Path | str, columns: Columns) -> str | None:

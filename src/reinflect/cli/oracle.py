@@ -18,6 +18,7 @@ from reinflect.cli.align import (
 from reinflect.cli.options import columns_option
 from reinflect.data.items import Columns, read_items
 from reinflect.errors import InputError
+from reinflect.text import in_columns, visible, visible_text
 
 if TYPE_CHECKING:
     from reinflect.alignment.pairs import Aligner, Alignment
@@ -139,29 +140,23 @@ def _described(alignment: "Alignment", steps: "Sequence[Step]") -> dict[str, obj
 
 def _table(steps: "Sequence[Step]") -> list[str]:
     """The paper's Table 1, turned on its side: a row for each action, numbered from the first after `<s>`."""
-    from reinflect.alignment.layout import in_columns, visible_text
-
     rows = [["t", "action", "attended", "i", "written", "output"]]
     output = ""
     for t, step in enumerate(steps, start=1):
         output += step.written
         rows.append(
             [
-                f"{t:>{len(str(len(steps)))}}",
+                str(t),
                 _symbol(step.action),
                 _symbol(step.attended) if step.attended else PAST_THE_END,
-                f"{step.position:>{len(str(steps[-1].position))}}",
+                str(step.position),
                 _symbol(step.written) if step.written else "",
                 visible_text(output),
             ]
         )
-    rows[0][0] = rows[0][0].rjust(len(rows[1][0]))
-    rows[0][3] = rows[0][3].rjust(len(rows[1][3]))
-    return in_columns(rows, GAP)
+    return in_columns(rows, GAP, ["right", "left", "left", "right", "left", "left"])
 
 
 def _symbol(symbol: str) -> str:
     """A letter as it can be seen on its own; `STEP`, `<s>` and their like as they are."""
-    from reinflect.alignment.layout import visible
-
     return visible(symbol) if len(symbol) == 1 else symbol

@@ -4,7 +4,6 @@ A data set is plain data: its files with their sizes and checksums, and the addr
 Files go through a cache, so that nothing is downloaded twice, and are whole or absent, never a part of themselves.
 """
 
-import difflib
 import hashlib
 import logging
 import os
@@ -19,6 +18,7 @@ from urllib.parse import urlsplit
 
 from reinflect.errors import FetchError, InputError, OutputError, quoted
 from reinflect.files import atomic_path, read_bytes
+from reinflect.text import nearest
 
 CONLL2017_URL = "https://raw.githubusercontent.com/sigmorphon/conll2017/519bb16/all/task1/"
 URL_VARIABLE = "REINFLECT_DATA_URL"
@@ -112,8 +112,7 @@ class Fetched:
 
 def unknown_name(kind: str, name: str, known: Sequence[str], otherwise: str) -> InputError:
     """The error for a name we do not know, with the nearest ones that we do."""
-    near = difflib.get_close_matches(name.lower(), known, n=3)
-    return InputError(f"there is no {kind} {quoted(name)}", f"did you mean {', '.join(near)}?" if near else otherwise)
+    return InputError(f"there is no {kind} {quoted(name)}", nearest(name, known, otherwise))
 
 
 @cache
@@ -174,7 +173,12 @@ def cache_folder() -> Path:
     import pooch  # type: ignore[import-untyped]
 
     named = os.environ.get(CACHE_VARIABLE)
-    return Path(named).expanduser() if named else Path(pooch.os_cache("reinflect"))
+    try:
+        return Path(named).expanduser() if named else Path(pooch.os_cache("reinflect"))
+    except RuntimeError:  # pathlib's word for a ~ without a home
+        raise InputError(
+            f"found no home folder for {CACHE_VARIABLE} = {quoted(named or '', 80)}", "write the folder's name in full"
+        ) from None
 
 
 def fetch(

@@ -5,8 +5,9 @@ lemma, quotation marks and unusual line separators (U+2028, form feed) are lette
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -78,16 +79,19 @@ def parse_items(
     forms: Literal["required", "optional"] = "required",
 ) -> list[Item]:
     items = []
+    bundle = cache(Bundle)  # thousands of items share a few hundred
     for number, ended in enumerate(text.split("\n"), start=1):
         line = ended.removesuffix("\r")
         if line:
-            items.append(_parse_line(line, number, path, columns, forms == "optional"))
+            items.append(_parse_line(line, number, path, columns, bundle, forms == "optional"))
     if not items:
         raise InputError("found no items", f"give at least one line of {columns} with tabs between", path=path)
     return items
 
 
-def _parse_line(line: str, number: int, path: Path | str, columns: Columns, covered: bool) -> Item:
+def _parse_line(
+    line: str, number: int, path: Path | str, columns: Columns, bundle: Callable[[str], Bundle], covered: bool
+) -> Item:
     if "\r" in line:
         raise InputError(
             "found a carriage return inside a line",
@@ -115,7 +119,7 @@ def _parse_line(line: str, number: int, path: Path | str, columns: Columns, cove
             path=path,
             line=number,
         )
-    return Item(named["lemma"], Bundle(named["features"]), form, number)
+    return Item(named["lemma"], bundle(named["features"]), form, number)
 
 
 def write_items(path: Path | str, items: Iterable[Item], columns: Columns = COLUMNS_2017) -> None:
@@ -142,6 +146,8 @@ def format_items(items: Iterable[Item], path: Path | str, columns: Columns = COL
 
 def variants(items: Sequence[Item]) -> dict[tuple[str, str], list[str]]:
     """The cells that have several different forms, each with its forms in file order."""
+    if len({(item.lemma, item.features.spelling) for item in items}) == len(items):
+        return {}
     forms: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     for item in items:
         known = forms[item.lemma, item.features.spelling]
@@ -150,12 +156,12 @@ def variants(items: Sequence[Item]) -> dict[tuple[str, str], list[str]]:
     return {cell: known for cell, known in forms.items() if len(known) > 1}
 
 
-def variants_note(items: Sequence[Item], path: Path | str) -> str | None:
-    """One sentence for the user when a file gives several forms for one cell; that is legal, and all are kept."""
+def variants_note(items: Sequence[Item], path: Path | str, then: str = "all are kept") -> str | None:
+    """One sentence for the user when a file gives several forms for one cell; that is legal, and `then` is done."""
     found = variants(items)
     if not found:
         return None
     (lemma, features), forms = next(iter(found.items()))
     cells = f"{len(found)} cell has" if len(found) == 1 else f"{len(found)} cells have"
     shown = ", ".join(forms[:4]) + (", …" if len(forms) > 4 else "")
-    return f"note: {path}: {cells} more than one form (such as {lemma} {features}: {shown}); all are kept"
+    return f"note: {path}: {cells} more than one form (such as {lemma} {features}: {shown}); {then}"

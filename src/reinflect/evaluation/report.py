@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from reinflect.evaluation.mistakes import Change, Mistake, commonest_mistakes
 from reinflect.evaluation.scores import Evaluation, Grouping, MacroEvaluation, Score, breakdown
-from reinflect.evaluation.tables import table, visible, visible_piece
+from reinflect.evaluation.tables import table, visible_piece
+from reinflect.text import printable
 
 if TYPE_CHECKING:
     from reinflect.evaluation.significance import Comparison  # which imports numpy: only where two are compared
@@ -79,13 +80,13 @@ class Report:
 def _score_table(evaluation: Evaluation | MacroEvaluation) -> str:
     if isinstance(evaluation, Evaluation):
         return table(("accuracy", "Levenshtein", "items"), [_numbers(evaluation)], sides=("right",) * 3)
-    rows = [(visible(name), *_numbers(one)) for name, one in evaluation.languages.items()]
+    rows = [(printable(name), *_numbers(one)) for name, one in evaluation.languages.items()]
     rows.append(("macro average", *_numbers(evaluation)))
     return _named_table("language", rows)
 
 
 def _breakdown_table(by: Grouping, groups: Mapping[str, Score]) -> str:
-    return _named_table(GROUP_HEADERS[by], [(visible(name), *_numbers(score)) for name, score in groups.items()])
+    return _named_table(GROUP_HEADERS[by], [(printable(name), *_numbers(score)) for name, score in groups.items()])
 
 
 def _named_table(what: str, rows: Sequence[Sequence[str]]) -> str:
@@ -107,12 +108,12 @@ def _figures(figures: Figures) -> dict[str, float | int]:
 
 def _comparison_text(name: str, ours: Evaluation | MacroEvaluation, rival: Rival) -> str:
     compared = rival.comparison
-    rows = [(visible(name), *_numbers(ours)), (visible(rival.name), *_numbers(rival.evaluation))]
+    rows = [(printable(name), *_numbers(ours)), (printable(rival.name), *_numbers(rival.evaluation))]
     return (
         _named_table("predictions", rows)
         + f"difference {compared.difference:+.2f}, 95 % interval {compared.low:+.2f} to {compared.high:+.2f}, "
         + f"p = {compared.p_value:.4f} (paired bootstrap, {compared.resamples} resamples)\n"
-        + compared.verdict(visible(name), visible(rival.name))
+        + compared.verdict(printable(name), printable(rival.name))
         + "\n"
     )
 
@@ -151,8 +152,8 @@ def _change_text(change: Change) -> str:
 
 def _example(mistake: Mistake) -> str:
     cell = mistake.example
-    got = "" if cell.missing else f", not {visible(cell.predicted) or visible_piece('')}"
-    return f"{visible(cell.lemma)} {visible(cell.features.spelling)}: {visible(cell.gold)}{got}"
+    got = "" if cell.missing else f", not {printable(cell.predicted) or visible_piece('')}"
+    return f"{printable(cell.lemma)} {printable(cell.features.spelling)}: {printable(cell.gold)}{got}"
 
 
 def _mistake_json(mistake: Mistake) -> dict[str, Any]:

@@ -1,0 +1,32 @@
+"""The filter for endlessly repeating characters (§5).
+
+A form with the same character four or more times in a row is a model that has lost its way; the lemma is a better
+guess. Not where the language does such things: a run is fine if the lemma or a training word has one as long.
+"""
+
+from collections.abc import Iterable
+from itertools import groupby
+
+SUSPICIOUS = 4
+
+
+def longest_runs(words: Iterable[str]) -> dict[str, int]:
+    """The longest run of each character that comes at least `SUSPICIOUS` times in a row."""
+    longest: dict[str, int] = {}
+    for word in words:
+        for character, run in _runs(word):
+            if run >= SUSPICIOUS:
+                longest[character] = max(run, longest.get(character, 0))
+    return longest
+
+
+def filtered(form: str, lemma: str, known_runs: dict[str, int]) -> str:
+    """The form, or the lemma in its place. `known_runs` are those of the training words."""
+    for character, run in _runs(form):
+        if run >= SUSPICIOUS and run > max(known_runs.get(character, 0), longest_runs([lemma]).get(character, 0)):
+            return lemma
+    return form
+
+
+def _runs(word: str) -> Iterable[tuple[str, int]]:
+    return ((character, sum(1 for _ in same)) for character, same in groupby(word))

@@ -1,0 +1,83 @@
+"""What HACM and HAEM have in common: the encoder of the lemma, and the vector of features."""
+
+import torch
+from torch import Tensor
+
+from reinflect.models.batches import Lemmas
+from reinflect.models.layers import linear, pick, rows
+from reinflect.models.lstm import CELLS
+from reinflect.models.parameters import Parameters, Shape
+from reinflect.settings import Settings
+
+
+def lstm_shapes(name: str, inputs: int | str, settings: Settings, hidden: int | None = None) -> dict[str, Shape]:
+    """The parameters of one LSTM: W, U and b."""
+    cell, hidden = CELLS[settings.cell], hidden or settings.hidden
+    gates = hidden * cell.gates
+    return {
+        f"{name}.input": Shape((inputs, gates)),
+        f"{name}.recurrent": Shape((hidden, hidden * cell.recurrent)),
+        f"{name}.bias": Shape((gates,), "forget" if settings.cell == "lstm" else "zero"),
+    }
+
+
+def feature_width(settings: Settings) -> int | str:
+    return "embedded_features" if settings.features == "embedded" else "features"
+
+
+def feature_shapes(settings: Settings) -> dict[str, Shape]:
+    if settings.features != "embedded":
+        return {}
+    return {"features.embedding": Shape(("feature_rows", settings.feature_embedding), "embedding")}
+
+
+def feature_sizes(features: int, settings: Settings) -> dict[str, int]:
+    return {
+        "features": features,
+        "feature_rows": features + 1,
+        "embedded_features": features * settings.feature_embedding,
+    }
+
+
+def feature_vector(parameters: Parameters, lemmas: Lemmas, settings: Settings) -> Tensor:
+    """f: the set of features as an n-hot vector, or one embedding per feature of the training data.
+
+    In the second, every feature that is absent has the same vector, row 0. *Shape:* (M, B, P or P·F)
+    """
+    if settings.features != "embedded":
+        return lemmas.features * settings.feature_scale
+    present = lemmas.features > 0
+    numbers = torch.arange(1, present.shape[-1] + 1, device=present.device)
+    return rows(parameters["features.embedding"], present * numbers).flatten(2)
+
+
+def projected(parameters: Parameters, name: str, embedding: Tensor) -> Tensor:
+    """Every symbol as an LSTM's gates see it: W·E(symbol) + b, once per symbol instead of once per step.
+
+    *Shape:* embedding (M, V, E) → (M, V, G)
+    """
+    return linear(embedding, parameters[f"{name}.input"], parameters[f"{name}.bias"])
+
+
+def read(
+    parameters: Parameters,
+    name: str,
+    embedding: Tensor,
+    numbers: Tensor,
+    settings: Settings,
+    keep: Tensor | None = None,
+) -> Tensor:
+    """Run one LSTM over symbols. *Shape:* numbers (M, L, B) → (M, L, B, H)"""
+    gates = rows(projected(parameters, name, embedding), numbers)
+    return CELLS[settings.cell].run(gates, parameters[f"{name}.recurrent"], keep)
+
+
+def encoder_shapes(settings: Settings) -> dict[str, Shape]:
+    return lstm_shapes("forward", settings.embedding, settings) | lstm_shapes("backward", settings.embedding, settings)
+
+
+def encode(parameters: Parameters, embedding: Tensor, lemmas: Lemmas, settings: Settings) -> Tensor:
+    """h_1 … h_n: a bidirectional LSTM over the lemma. *Shape:* (M, N, B, 2H)"""
+    forwards = read(parameters, "forward", embedding, lemmas.symbols, settings)
+    backwards = read(parameters, "backward", embedding, lemmas.reversed, settings)
+    return torch.cat([forwards, pick(backwards, lemmas.mirrored())], dim=-1)

@@ -1,0 +1,177 @@
+"""Items as padded arrays, and batches of them for a whole fleet."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from reinflect.alignment.pairs import Alignment
+from reinflect.data.items import Item
+from reinflect.data.vocabulary import Vocabulary
+from reinflect.models.batches import HacmBatch, HaemBatch, Lemmas
+from reinflect.models.inventory import Inventory
+from reinflect.models.systems import System
+from reinflect.settings import Settings
+
+LEMMA, REVERSED, LITERALS, GOLD, TARGETS = "symbols", "reversed", "literals", "gold", "targets"
+NOTHING = -1
+"""Ends a gold form; decoders give it where an action writes nothing."""
+
+
+@dataclass(frozen=True)
+class Examples:
+    """One data file as one system reads it: an item a row, the arrays padded to the longest."""
+
+    system: System
+    arrays: dict[str, NDArray[np.int32]]
+    """*Shape:* (I, L)"""
+    lengths: dict[str, NDArray[np.int64]]
+    """How long each array really is, item by item. *Shape:* (I)"""
+    features: NDArray[np.float32]
+    """*Shape:* (I, P)"""
+    spellings: tuple[str, ...]
+    """What the numbers that decoders write stand for: the system's symbols, then characters it does not know."""
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+    @classmethod
+    def to_learn(
+        cls,
+        system: System,
+        items: Sequence[Item],
+        alignments: Sequence[Alignment],
+        inventory: Inventory,
+        settings: Settings,
+    ) -> "Examples":
+        """Items with the tapes of their oracle actions."""
+        symbols = system.symbols(inventory)
+        tapes = [
+            _lemma(system, item, symbols) | system.tape(item.lemma, alignment, inventory)
+            for item, alignment in zip(items, alignments, strict=True)
+        ]
+        return cls._of(system, items, tapes, inventory, settings, symbols.symbols)
+
+    @classmethod
+    def to_inflect(cls, system: System, items: Sequence[Item], inventory: Inventory, settings: Settings) -> "Examples":
+        """Items with what decoders copy from, and their forms, if they have any, as what decoders should write."""
+        symbols, (before, after) = system.symbols(inventory), system.frame
+        met = {symbol: number for number, symbol in enumerate(symbols.symbols)}
+        tapes = []
+        for item in items:
+            tape = _lemma(system, item, symbols)
+            tape[LITERALS] = _numbers(met.setdefault(s, len(met)) for s in [*before, *item.lemma, *after])
+            tape[GOLD] = _numbers([*(met.setdefault(c, len(met)) for c in item.form), NOTHING])
+            tapes.append(tape)
+        return cls._of(system, items, tapes, inventory, settings, tuple(met))
+
+    @classmethod
+    def _of(
+        cls,
+        system: System,
+        items: Sequence[Item],
+        tapes: Sequence[Mapping[str, NDArray[Any]]],
+        inventory: Inventory,
+        settings: Settings,
+        spellings: tuple[str, ...],
+    ) -> "Examples":
+        arrays, lengths = {}, {}
+        for name in tapes[0]:
+            lengths[name] = np.array([len(tape[name]) for tape in tapes], dtype=np.int64)
+            # At least one place, so that an LSTM that reads nothing still has a shape.
+            arrays[name] = np.zeros((len(tapes), max(1, lengths[name].max())), dtype=np.int32)
+            for row, tape in enumerate(tapes):
+                arrays[name][row, : len(tape[name])] = tape[name]
+        counts = settings.features == "counts"
+        features = inventory.feature_numbers([item.features for item in items], counts=counts)
+        return cls(system, arrays, lengths, features, spellings)
+
+
+def _lemma(system: System, item: Item, symbols: Vocabulary) -> dict[str, NDArray[Any]]:
+    before, after = system.frame
+    lemma = _numbers(symbols.numbers([*before, *item.lemma, *after]))
+    return {LEMMA: lemma, REVERSED: lemma[::-1]}
+
+
+def _numbers(numbers: Iterable[int]) -> NDArray[np.int64]:
+    return np.fromiter(numbers, dtype=np.int64)
+
+
+class Stack:
+    """The examples of several data files on a device, for the models of a fleet to draw batches from."""
+
+    def __init__(
+        self, files: Sequence[Examples], device: torch.device | str = "cpu", dtype: torch.dtype = torch.float32
+    ) -> None:
+        self.system = files[0].system
+        self.files = list(files)
+        self.device, self.dtype = device, dtype
+        most = max(map(len, files))
+        self.arrays = {name: self._stacked([file.arrays[name] for file in files], most) for name in files[0].arrays}
+        self.features = self._stacked([file.features for file in files], most).to(dtype)
+        self.lengths = {name: self._stacked([file.lengths[name] for file in files], most) for name in files[0].lengths}
+
+    def _stacked(self, arrays: Sequence[NDArray[Any]], most: int) -> Tensor:
+        shape = (most, *(max(sizes) for sizes in zip(*(array.shape[1:] for array in arrays), strict=True)))
+        stacked = np.zeros((len(arrays), *shape), dtype=arrays[0].dtype)
+        for number, array in enumerate(arrays):
+            stacked[number][tuple(slice(size) for size in array.shape)] = array
+        return torch.from_numpy(stacked).to(self.device)
+
+    def longest(self, files: Sequence[int], items: NDArray[np.int64]) -> dict[str, int]:
+        """How long the arrays of these items need to be. *Shape:* items (M, B), -1 for none"""
+        return self.longest_each(files, items[np.newaxis])[0]
+
+    def longest_each(self, files: Sequence[int], items: NDArray[np.int64]) -> list[dict[str, int]]:
+        """The same for many batches at once. *Shape:* items (U, M, B), -1 for none"""
+        rows = np.array(files).reshape(1, -1, 1)
+        most = max(map(len, self.files))
+        columns = {}
+        for name in self.arrays:
+            lengths = np.zeros((len(self.files), most + 1), dtype=np.int64)  # the last, at -1, is no item's
+            for number, file in enumerate(self.files):
+                lengths[number, : len(file)] = file.lengths[name]
+            columns[name] = np.maximum(lengths[rows, items].max(axis=(1, 2)), 1).tolist()
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+    def to_learn(
+        self, files: Tensor, items: Tensor, longest: Mapping[str, int], *, mean: bool
+    ) -> HacmBatch | HaemBatch:
+        """A batch of these items, with each action's weight in its model's loss; an item -1 has none.
+
+        *Shape:* files (M), items (M, B)
+        """
+        counted = items >= 0
+        items = items.clamp(min=0)
+        taken = {name: self._take(name, files, items, longest[name]) for name in self.arrays}
+        actions = self.lengths[TARGETS][files.unsqueeze(1), items]
+        shares = counted.to(self.dtype) / counted.sum(dim=1, keepdim=True).clamp(min=1)
+        if mean:
+            shares = shares / actions
+        steps = torch.arange(longest[TARGETS], device=actions.device).view(1, -1, 1)
+        weights = (steps < actions.unsqueeze(1)) * shares.unsqueeze(1)
+        if "keep" in taken:
+            taken["keep"] = taken["keep"].to(self.dtype)
+        return self.system.batch(
+            lengths=self.lengths[LEMMA][files.unsqueeze(1), items],
+            features=self.features[files.unsqueeze(1), items],
+            weights=weights,
+            **taken,
+        )
+
+    def to_inflect(self, files: Tensor, items: Tensor, longest: Mapping[str, int]) -> tuple[Lemmas, Tensor]:
+        """The lemmas of these items, and their gold forms. *Shape:* files (M), items (M, B) → gold (M, B, L)"""
+        items = items.clamp(min=0)
+        lemmas = Lemmas(
+            lengths=self.lengths[LEMMA][files.unsqueeze(1), items],
+            features=self.features[files.unsqueeze(1), items],
+            **{name: self._take(name, files, items, longest[name]) for name in (LEMMA, REVERSED, LITERALS)},
+        )
+        return lemmas, self._take(GOLD, files, items, longest[GOLD]).transpose(1, 2)
+
+    def _take(self, name: str, files: Tensor, items: Tensor, length: int) -> Tensor:
+        return self.arrays[name][files.unsqueeze(1), items, :length].transpose(1, 2).long()

@@ -1,0 +1,60 @@
+"""What a model knows of its language: characters and features, numbered."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reinflect.data.features import Bundle
+from reinflect.data.items import Item
+from reinflect.data.vocabulary import Vocabulary, characters_of
+from reinflect.transitions.tapes import hacm_symbols, haem_actions, haem_characters
+
+
+@dataclass(frozen=True)
+class Inventory:
+    """The characters and the feature atoms of the training data, each in order."""
+
+    characters: tuple[str, ...]
+    atoms: tuple[str, ...]
+
+    @classmethod
+    def of(cls, items: Iterable[Item]) -> "Inventory":
+        items = list(items)
+        atoms = {atom for item in items for atom in item.features.atoms}
+        return cls(tuple(sorted(characters_of(items))), tuple(sorted(atoms)))
+
+    @cached_property
+    def symbols(self) -> Vocabulary:
+        """HACM's."""
+        return hacm_symbols(self.characters)
+
+    @cached_property
+    def letters(self) -> Vocabulary:
+        """HAEM's characters."""
+        return haem_characters(self.characters)
+
+    @cached_property
+    def actions(self) -> Vocabulary:
+        """HAEM's actions."""
+        return haem_actions(self.characters)
+
+    @cached_property
+    def _columns(self) -> dict[str, int]:
+        return {atom: column for column, atom in enumerate(self.atoms)}
+
+    def unknown_atoms(self, bundle: Bundle) -> list[str]:
+        return [atom for atom in bundle.atoms if atom not in self._columns]
+
+    def feature_numbers(self, bundles: Iterable[Bundle], *, counts: bool) -> NDArray[np.float32]:
+        """A row a bundle: 1 for a feature it has, or how often it has it; features never seen leave no trace."""
+        rows = []
+        for bundle in bundles:
+            row = np.zeros(len(self.atoms), dtype=np.float32)
+            for atom, count in bundle.counts.items():
+                if atom in self._columns:
+                    row[self._columns[atom]] = count if counts else 1.0
+            rows.append(row)
+        return np.stack(rows) if rows else np.zeros((0, len(self.atoms)), dtype=np.float32)

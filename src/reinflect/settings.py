@@ -1,0 +1,134 @@
+"""Every number that decides what a model is and how it is trained.
+
+A preset is a TOML file with one table per system; `--set key=value` changes single keys. Unknown keys and impossible
+values are errors that name them.
+"""
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from importlib.resources import files
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from reinflect.errors import InputError, quoted
+
+SYSTEMS = ("hacm", "haem")
+PRESETS = ("low", "medium", "high", "paper-low", "paper-medium", "paper-high")
+
+Size = Annotated[int, msgspec.Meta(ge=1, le=4096)]
+Rate = Annotated[float, msgspec.Meta(ge=0, lt=1)]
+Positive = Annotated[float, msgspec.Meta(gt=0)]
+
+
+class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The settings of one system."""
+
+    # the model
+    embedding: Size = 100
+    hidden: Size = 100
+    cell: Literal["lstm", "coupled"] = "lstm"
+    features: Literal["set", "counts", "embedded"] = "set"
+    feature_scale: Positive = 10.0
+    """What an active feature is instead of 1 (set and counts)."""
+    feature_embedding: Size = 20
+    tied: bool = False
+    """Whether characters and the actions that write them share their embeddings (always so in HACM)."""
+    copy_mixture: bool = msgspec.field(default=True, name="copy")
+    """HACM: whether to mix copying in (§3.2); without it this is the plain hard monotonic model of §3.1."""
+    history: bool = True
+    """HAEM: whether the state sees LSTM^a, the actions so far."""
+    deletions: bool = True
+    """HAEM: whether the state sees LSTM^d, the characters deleted since the last WRITE."""
+    history_hidden: Size = 100
+    """HAEM: the size of LSTM^a (H in the paper, 100 in its code)."""
+    dropout: Rate = 0.0
+    dropout_kind: Literal["plain", "variational"] = "variational"
+    """plain: drawn anew for every step; variational: one mask for all steps of a sequence."""
+    dropout_on: tuple[Literal["encoder", "written", "deleted", "history", "state"], ...] = ("written", "deleted")
+    """Whose outputs are dropped: the encoder's, LSTM^y's, LSTM^d's, LSTM^a's, or the state s_t."""
+
+    # its training
+    optimiser: Literal["adadelta", "adam"] = "adadelta"
+    step: Positive = 1.0
+    """AdaDelta's factor, or Adam's learning rate."""
+    rho: Rate = 0.95
+    epsilon: Positive = 1e-6
+    clip: Positive = 5.0
+    loss: Literal["mean", "sum"] = "mean"
+    """Over the actions of an item: the sum in the paper, the mean in its code."""
+    batch: Size = 2
+    epochs: Size = 60
+    patience: Size = 30
+    """Epochs without a better dev accuracy before a model stops."""
+    score_every: Size = 1
+    """Epochs between two looks at the dev accuracy."""
+    score_from: Annotated[int, msgspec.Meta(ge=0)] = 0
+    """Epochs before the first look."""
+
+
+def load_preset(name: str) -> dict[str, Settings]:
+    """The settings of each system in a shipped preset."""
+    if name not in PRESETS:
+        raise InputError(f"found the preset {quoted(name)}", f"choose one of {', '.join(PRESETS)}")
+    text = files("reinflect").joinpath("presets", f"{name}.toml").read_text(encoding="utf-8")
+    return parse_preset(text, f"{name}.toml")
+
+
+def parse_preset(text: str, path: str) -> dict[str, Settings]:
+    try:
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"this is not TOML ({error})", "correct the file", path=path) from None
+    unknown = set(tables) - set(SYSTEMS)
+    if unknown:
+        raise InputError(f"found the table {quoted(min(unknown))}", f"use {' and '.join(SYSTEMS)}", path=path)
+    return {system: _settings(tables.get(system, {}), f"{path} [{system}]") for system in SYSTEMS}
+
+
+def preset_for(items: int) -> str:
+    """The preset for so many training items: the one whose setting of the shared task is nearest in size."""
+    return "low" if items < 320 else "medium" if items < 3200 else "high"
+
+
+def changed(settings: Mapping[str, Settings], changes: Iterable[str]) -> dict[str, Settings]:
+    """Settings with `key=value` changes made: `hidden=200` for every system, `haem.hidden=200` for one."""
+    tables = {system: msgspec.to_builtins(own) for system, own in settings.items()}
+    for change in changes:
+        name, found, text = change.partition("=")
+        system, dot, key = name.rpartition(".")
+        if not found or (dot and system not in tables):
+            raise InputError(
+                f"found --set {quoted(change)}", "write key=value, or haem.key=value to change one system only"
+            )
+        for own in [system] if dot else list(tables):
+            tables[own][key] = _value(text)
+    return {system: _settings(table, "--set") for system, table in tables.items()}
+
+
+def _value(text: str) -> Any:
+    """A value as TOML has it; anything that is not TOML is a plain word; a comma makes a list."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text.split(",") if "," in text else text
+
+
+def _settings(table: Mapping[str, Any], place: str) -> Settings:
+    known = {field.encode_name for field in msgspec.structs.fields(Settings)}
+    for key in table:
+        if key not in known:
+            raise InputError(f"found the unknown setting {quoted(key)}", nearest(key, known), path=place)
+    try:
+        return msgspec.convert(table, Settings, strict=True)
+    except msgspec.ValidationError as error:
+        raise InputError(f"a setting does not fit: {error}", "correct its value", path=place) from None
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """A remedy for a misspelt name."""
+    from difflib import get_close_matches
+
+    names = sorted(known)
+    close = get_close_matches(word, names, n=3, cutoff=0.5)
+    return f"did you mean {' or '.join(close)}?" if close else f"the settings are {', '.join(names)}"

@@ -1,0 +1,1 @@
+"""Many models at once: what trains together, the epochs, early stopping, checkpoints."""

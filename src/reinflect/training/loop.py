@@ -1,0 +1,192 @@
+"""The epochs of a fleet: updates, scoring, early stopping, restarts, checkpoints."""
+
+import json
+import math
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from reinflect.training.checkpoint import Checkpoint
+from reinflect.training.fleet import Epoch, Fleet, Progress, Task
+
+MOST_RESTARTS = 3
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a progress display needs to know after each epoch."""
+
+    models: Sequence[Progress]
+    running: int
+    seconds: float
+    seconds_left: float
+    """At most: models may stop before their last epoch."""
+    restarted: Sequence[str]
+
+    @property
+    def mean_best(self) -> float:
+        scored = [model.best for model in self.models if model.best >= 0]
+        return sum(scored) / len(scored) if scored else math.nan
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A model as training left it."""
+
+    task: Task
+    seed: int
+    dev_accuracy: float
+    """Of the best epoch, as counted in training; -1 if it never was scored."""
+    best_epoch: int
+    epochs: int
+    restarts: int
+    curve: list[tuple[int, float, float | None]]
+    parameters: dict[str, Tensor]
+
+
+def train(
+    work: Sequence[tuple[Task, int]],
+    *,
+    device: torch.device | str = "cpu",
+    dtype: torch.dtype = torch.float32,
+    checkpoint: Checkpoint | None = None,
+    log: Path | None = None,
+    report: Callable[[Report], None] | None = None,
+) -> tuple[list[Trained], bool]:
+    """Train a model for every task and seed; the models in the same order, and whether Ctrl-C cut it short."""
+    fleet = Fleet([Progress(task, seed) for task, seed in work], device=device, dtype=dtype)
+    run = _Run(fleet, checkpoint, log, report)
+    interrupted = False
+    try:
+        run.go()
+    except KeyboardInterrupt:
+        interrupted = True
+        run.take_what_there_is()
+    if not interrupted:
+        run.save()  # of a finished run too: the same command, killed later, need not train it again
+    trained = [
+        Trained(m.task, m.seed, m.best, m.best_epoch, m.epoch, m.restarts, m.curve, fleet.trained(number))
+        for number, m in enumerate(fleet.models)
+    ]
+    return trained, interrupted
+
+
+class _Run:
+    def __init__(
+        self,
+        fleet: Fleet,
+        checkpoint: Checkpoint | None,
+        log: Path | None,
+        report: Callable[[Report], None] | None,
+    ) -> None:
+        self.fleet, self.checkpoint, self.log, self.report = fleet, checkpoint, log, report
+        self.update, self.losses, self.log_size = 0, fleet.no_losses(), 0
+        resumed = checkpoint.load(fleet) if checkpoint else None
+        if resumed:
+            self.update, self.losses, self.log_size = resumed.update, resumed.losses, resumed.log_size
+        if log is not None:
+            # Lines written after the checkpoint will be written again.
+            with log.open("ab") as file:
+                file.truncate(self.log_size)
+        self.started = time.monotonic()
+        self.epochs_behind = sum(model.epoch for model in fleet.models)
+        self.restarted: list[str] = []
+
+    def go(self) -> None:
+        fleet = self.fleet
+        while fleet.running:
+            epoch = fleet.prepare()
+            self._updates(epoch)
+            self._close_epoch(epoch)
+            fleet.drop_finished()
+            self.update, self.losses = 0, fleet.no_losses()
+            self._save_if_due()
+            if self.report:
+                self.report(self._progress())
+
+    def _updates(self, epoch: Epoch) -> None:
+        while self.update < len(epoch):
+            self.losses += self.fleet.update(epoch, self.update)
+            self.update += 1
+            if self.update < len(epoch):
+                self._save_if_due()
+
+    def _save_if_due(self) -> None:
+        if self.checkpoint is not None and self.checkpoint.due:
+            self.save()
+
+    def save(self) -> None:
+        if self.checkpoint is not None:
+            self.checkpoint.save(self.fleet, self.update, self.losses, self.log_size)
+
+    def _close_epoch(self, epoch: Epoch) -> None:
+        fleet, settings = self.fleet, self.fleet.settings
+        running = [fleet.models[number] for number in fleet.running]
+        updates = (epoch.items >= 0).any(axis=2).sum(axis=0)
+        for model, loss, count in zip(running, self.losses.tolist(), updates.tolist(), strict=True):
+            model.epoch += 1
+            model.loss = loss / count
+        sound = [finite and math.isfinite(model.loss) for finite, model in zip(fleet.finite(), running, strict=True)]
+        looks = [
+            good
+            and (model.epoch >= settings.epochs or _looked_at(model.epoch, settings.score_from, settings.score_every))
+            for good, model in zip(sound, running, strict=True)
+        ]
+        scores = fleet.score() if any(looks) else [0.0] * len(running)
+        better = []
+        for column, (model, look, score) in enumerate(zip(running, looks, scores, strict=True)):
+            model.curve.append((model.epoch, model.loss, score if look else None))
+            if look and score > model.best:
+                model.best, model.best_epoch = score, model.epoch
+                better.append(column)
+        fleet.snapshot(better)
+        self._write_log(running)
+        for column, (model, good) in enumerate(zip(running, sound, strict=True)):
+            if not good and model.restarts < MOST_RESTARTS:
+                self.restarted.append(model.name)
+                fleet.restart(column)
+            else:
+                model.finished = (
+                    not good or model.epoch >= settings.epochs or _out_of_patience(model, settings.patience)
+                )
+
+    def _write_log(self, running: Sequence[Progress]) -> None:
+        if self.log is None:
+            return
+        lines = []
+        for model in running:
+            epoch, loss, accuracy = model.curve[-1]
+            line = {"model": model.name, "epoch": epoch, "loss": loss, "dev_accuracy": accuracy, "best": model.best}
+            lines.append(json.dumps(line) + "\n")
+        text = "".join(lines).encode()
+        with self.log.open("ab") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        self.log_size += len(text)
+
+    def take_what_there_is(self) -> None:
+        """After Ctrl-C: models that were never scored are given as they stand."""
+        unscored = [column for column, number in enumerate(self.fleet.running) if self.fleet.models[number].best < 0]
+        self.fleet.snapshot(unscored)
+
+    def _progress(self) -> Report:
+        fleet = self.fleet
+        done = sum(model.epoch for model in fleet.models) - self.epochs_behind
+        left = sum(fleet.settings.epochs - fleet.models[number].epoch for number in fleet.running)
+        seconds = time.monotonic() - self.started
+        restarted, self.restarted = self.restarted, []
+        return Report(fleet.models, len(fleet.running), seconds, seconds / max(done, 1) * left, restarted)
+
+
+def _looked_at(epoch: int, first: int, every: int) -> bool:
+    return epoch > first and (epoch - first) % every == 0
+
+
+def _out_of_patience(model: Progress, patience: int) -> bool:
+    return model.best >= 0 and model.epoch - model.best_epoch >= patience

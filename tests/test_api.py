@@ -1,0 +1,56 @@
+"""The package by itself: a few names, each imported when it is asked for."""
+
+import subprocess
+import sys
+
+import pytest
+
+import reinflect
+from reinflect.data.features import Bundle
+from reinflect.data.items import Item
+
+
+def test_every_public_name_is_there_and_listed() -> None:
+    for name in reinflect.__all__:
+        assert getattr(reinflect, name) is not None
+        assert name in dir(reinflect)
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="module 'reinflect' has no attribute 'inflate'"):
+        reinflect.inflate  # noqa: B018
+    assert not hasattr(reinflect, "inflate")
+
+
+def test_importing_the_package_imports_nothing_heavy() -> None:
+    code = "import sys, reinflect; print(*{m.split('.')[0] for m in sys.modules})"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert {"torch", "numba", "numpy", "rapidfuzz", "click", "pooch"}.isdisjoint(loaded)
+
+
+def test_evaluate() -> None:
+    gold = [Item("gehen", Bundle("V;PST"), "ging"), Item("sehen", Bundle("V;PST"), "sah")]
+    predicted = [Item("gehen", Bundle("V;PST"), "gehte"), Item("sehen", Bundle("V;PST"), "sah")]
+    assert reinflect.evaluate(gold, predicted).accuracy == 50.0
+
+
+def test_align() -> None:
+    (alignment,) = reinflect.align(iter([("legen", "legt")]), "naive")
+    assert alignment == (("l", "l"), ("e", "e"), ("g", "g"), ("e", "t"), ("n", ""))
+    pairs = [(f"{stem}en", f"ge{stem}t") for stem in ("lob", "kauf", "such", "mach")]
+    learnt = reinflect.align(pairs, sweeps=20, seed=3)
+    assert learnt == reinflect.align(pairs, "smart", seed=3, sweeps=20)
+    assert [("".join(x for x, _ in one), "".join(y for _, y in one)) for one in learnt] == pairs
+    with pytest.raises(TypeError):
+        reinflect.align(pairs, "naive", sweeps=20)
+
+
+@pytest.mark.parametrize(
+    ("method", "remedy"), [("smrt", "did you mean smart?"), ("xyz", "the aligners are naive, smart")]
+)
+def test_an_unknown_aligner_is_named(method: str, remedy: str) -> None:
+    from reinflect.errors import InputError
+
+    with pytest.raises(InputError) as caught:
+        reinflect.align([("a", "b")], method)
+    assert str(caught.value) == f"there is no aligner '{method}'; {remedy}"

@@ -8,12 +8,20 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from reinflect.alignment import align
+    from reinflect.engine import load, train
     from reinflect.evaluation import evaluate
+    from reinflect.inflector import Inflector
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "align", "evaluate"]
+__all__ = ["Inflector", "__version__", "align", "evaluate", "load", "train"]
 
-_HOMES = {"align": "reinflect.alignment", "evaluate": "reinflect.evaluation"}
+_HOMES = {
+    "Inflector": "reinflect.inflector",
+    "align": "reinflect.alignment",
+    "evaluate": "reinflect.evaluation",
+    "load": "reinflect.engine",
+    "train": "reinflect.engine",
+}
 
 
 def __getattr__(name: str) -> object:

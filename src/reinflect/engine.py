@@ -1,21 +1,45 @@
-"""From items to an inflector: align, train the fleets, score."""
+"""From items to an inflector: align, train the packs here or in processes, score."""
 
-from collections.abc import Callable, Mapping, Sequence
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import torch
 
 from reinflect.data.features import Bundle
-from reinflect.data.items import Item
-from reinflect.decoding.repeats import longest_runs
+from reinflect.data.items import Item, read_items
+from reinflect.decoding.repeats import filtered, longest_runs
 from reinflect.ensembles import vote
+from reinflect.errors import ReinflectError
 from reinflect.evaluation import evaluate
 from reinflect.inflector import Inflector, Member
-from reinflect.settings import Settings
-from reinflect.training.checkpoint import Checkpoint, fingerprint
-from reinflect.training.jobs import Split, fixed_split, folded_splits, tasks
-from reinflect.training.loop import Report, Trained, train
+from reinflect.models.inventory import Inventory
+from reinflect.models.systems import SYSTEMS
+from reinflect.settings import Settings, changed, load_preset, preset_for
+from reinflect.training.checkpoint import SECONDS_BETWEEN
+from reinflect.training.jobs import SEEDS_A_PACK, Pack, fixed_split, folded_splits, lessons, packs
+from reinflect.training.processes import Lost, Processes
+from reinflect.training.run import Learnt, Results, Standing, checkpoint_of, run_pack
+from reinflect.training.state import State
+
+
+class Watcher:
+    """Hears what happens; a progress display overrides what it wants to show."""
+
+    def note(self, text: str) -> None:
+        """Something the user should know."""
+
+    def aligning(self, method: str, done: int, total: int) -> None: ...
+
+    def begin(self, names: Sequence[str], workers: int) -> None:
+        """The packs that are about to be trained."""
+
+    def standing(self, now: Standing) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -28,10 +52,13 @@ class Outcome:
     accuracy: float
     """Of the vote; without dev items, of the members that had not seen the item."""
     scored: int
-    """How many items that is of."""
+    """How many cells that is of."""
     held_out: bool
     interrupted: bool
     restarted: tuple[str, ...]
+    """Members that diverged and were started again with another seed."""
+    failed: tuple[str, ...]
+    """Models that are not among the members: they diverged every time, or had not learnt anything when stopped."""
 
 
 def train_inflector(
@@ -42,109 +69,210 @@ def train_inflector(
     systems: Sequence[str] = ("hacm", "haem"),
     alignments: Sequence[str] = ("naive", "smart"),
     seeds: int = 5,
-    device: torch.device | str = "cpu",
+    first_seed: int = 1,
+    device: str = "cpu",
+    workers: int = 1,
+    out: Path | None = None,
+    watcher: Watcher | None = None,
     alignment_cache: Path | None = None,
-    state: Path | None = None,
-    report: Callable[[str, Report], None] | None = None,
+    checkpoint_seconds: float = SECONDS_BETWEEN,
     source: Path | str = "training data",
 ) -> Outcome:
     """Train one model per system, alignment and seed, and let them vote.
 
-    `state` is where an interrupted run is taken up from: files with this beginning, which the caller removes with
-    `forget` once the inflector is safe. Without dev items each seed holds out a fold of its own.
+    Without dev items each seed holds out a fold of its own. With `out`, the inflector is saved there, and while it is
+    trained the folder `OUT.state` holds all that is needed to take the run up again after any interruption; the log
+    `OUT.log.jsonl` has a line for each epoch of each model. More than one worker are processes; a script that asks
+    for them must be safe to import (`if __name__ == "__main__":`). Ctrl-C ends the training early with what there is.
     """
-    if dev_items is None:
-        splits = folded_splits(train_items, seeds, source)
-    else:
-        splits = fixed_split(train_items, dev_items, seeds)
-    work = tasks(splits, systems, alignments, settings, cache=alignment_cache)
-    trained: list[tuple[Trained, Split]] = []
-    interrupted = False
-    for system, own in work.items():
-        checkpoint = None
-        if state is not None:
-            mark = fingerprint(
-                items=[[i.lemma, i.form, i.features.spelling] for s in splits for i in (*s.train, *s.dev)],
-                work=[(task.name, seed) for task, seed in own],
-                settings=settings[system],
-            )
-            checkpoint = Checkpoint(state_file(state, system), mark)
-        results, cut_short = train(
-            own,
-            device=device,
-            checkpoint=checkpoint,
-            log=None if state is None else log_file(state, system),
-            report=None if report is None else lambda now, system=system: report(system, now),  # type: ignore[misc]
+    watcher = watcher or Watcher()
+    splits = (
+        folded_splits(train_items, seeds, source) if dev_items is None else fixed_split(train_items, dev_items, seeds)
+    )
+    state = State(out) if out else None
+    with state.held() if state else nullcontext():
+        learnt = lessons(splits, alignments, cache=alignment_cache, progress=watcher.aligning)
+        most = SEEDS_A_PACK if device == "cpu" else None
+        work = packs(learnt, systems, settings, seeds_a_pack=most, first_seed=first_seed)
+        if state:
+            _say_what_was_found(work, state, watcher)
+        run = partial(run_pack, state=state, device=device, seconds_between=checkpoint_seconds)
+        results = _run_all(work, run, min(workers, len(work)), watcher, state)
+        outcome = _outcome(work, results, train_items, held_out=dev_items is None)
+        if state and out:
+            state.join_logs([pack.name for pack in work])
+            outcome.inflector.save(out)
+            if not outcome.interrupted:
+                state.remove()
+        return outcome
+
+
+def _say_what_was_found(work: Sequence[Pack], state: State, watcher: Watcher) -> None:
+    found = [check.find() for pack in work if (check := checkpoint_of(pack, state))]
+    begun, finished, other = (found.count(kind) for kind in ("begun", "finished", "other"))
+    if begun or finished:
+        watcher.note(
+            f"note: going on where an earlier run stopped ({finished} of {len(work)} packs of models are trained, "
+            f"{begun} begun); to start anew, remove {state.folder} first"
         )
-        interrupted = interrupted or cut_short
-        trained += [(result, splits[number % len(splits)]) for number, result in enumerate(results)]
-        if interrupted:
-            break
-    return _outcome(trained, train_items, held_out=dev_items is None, interrupted=interrupted, device=device)
+    if other:
+        watcher.note(
+            f"note: {state.folder} has the state of a run with other data or settings, which cannot be gone on with; "
+            "starting anew"
+        )
 
 
-def state_file(state: Path, system: str) -> Path:
-    return state.with_name(f"{state.name}.{system}.checkpoint")
+def _run_all(
+    work: Sequence[Pack], run: Callable[..., Results], workers: int, watcher: Watcher, state: State | None
+) -> list[Results | None]:
+    """The results of each pack; None where Ctrl-C came before its turn."""
+    watcher.begin([pack.name for pack in work], workers)
+    if workers == 1:
+        stop = threading.Event()
+        with _on_interrupt(stop.set, watcher):
+            return [None if stop.is_set() else run(pack, watcher.standing, stop.is_set) for pack in work]
+    processes = Processes(run, workers, watcher.standing)
+    with _on_interrupt(processes.stop, watcher):
+        found = processes.go(work)
+    results = [one for one in found if not isinstance(one, Lost)]
+    if len(results) < len(found):
+        names = ", ".join(one.pack for one in found if isinstance(one, Lost))
+        kept = f" all other work is kept in {state.folder}:" if state else ""
+        raise ReinflectError(
+            f"the process that trained {names} ended before its time (killed, or out of memory);{kept} "
+            "run the same again, perhaps with fewer --workers"
+        )
+    return results
 
 
-def log_file(state: Path, system: str) -> Path:
-    return state.with_name(f"{state.name}.{system}.jsonl")
+@contextmanager
+def _on_interrupt(stop: Callable[[], None], watcher: Watcher) -> Iterator[None]:
+    """Ctrl-C stops the training; a second one stops everything."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals are for the main thread
+        return
+    before = signal.getsignal(signal.SIGINT)
 
+    def stopped(*_: Any) -> None:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        stop()
+        with suppress(RuntimeError):  # where Ctrl-C came in the midst of other words
+            watcher.note("stopping, and keeping the best so far (Ctrl-C again: at once)")
 
-def forget(state: Path, systems: Sequence[str]) -> None:
-    """Remove what a run left to be taken up from; its logs stay."""
-    for system in systems:
-        state_file(state, system).unlink(missing_ok=True)
+    signal.signal(signal.SIGINT, stopped)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _outcome(
-    trained: Sequence[tuple[Trained, Split]],
-    train_items: Sequence[Item],
-    *,
-    held_out: bool,
-    interrupted: bool,
-    device: torch.device | str,
+    work: Sequence[Pack], results: Sequence[Results | None], train_items: Sequence[Item], *, held_out: bool
 ) -> Outcome:
     runs = longest_runs(word for item in train_items for word in (item.lemma, item.form))
-    split_of = {}
-    members = []
-    for result, split in trained:
-        member = Member(
-            system=result.task.system,
-            alignment=result.task.alignment,
-            seed=result.seed,
-            settings=result.task.settings,
-            inventory=result.task.inventory,
-            dev_accuracy=max(result.dev_accuracy, 0.0),
-            parameters=result.parameters,
-        )
-        members.append(member)
-        split_of[id(member)] = split
-    inflector = Inflector(tuple(members), runs)
+    members: list[tuple[Member, Pack, Learnt]] = []
+    failed, restarted = [], []
+    for pack, result in zip(work, results, strict=True):
+        for learnt in result.models if result else ():
+            member = _member(pack, learnt)
+            if learnt.usable:
+                members.append((member, pack, learnt))
+            else:
+                failed.append(member.name)
+            if learnt.restarts:
+                restarted.append(member.name)
+    interrupted = not all(result and result.ended for result in results)
+    if not members:
+        raise _nothing_learnt(interrupted)
+    inflector = Inflector(tuple(member for member, _, _ in members), runs)
+    place = {id(member): number for number, member in enumerate(inflector.members)}
     accuracies = [0.0] * len(members)
+    gold: dict[int, Sequence[Item]] = {}
     votes: dict[tuple[str, Bundle], dict[int, str]] = {}
-    devs = list(dict.fromkeys(split.dev for split in split_of.values()))
-    for dev in devs:
-        # Members with the same dev items are decoded together.
-        together = [number for number, member in enumerate(inflector.members) if split_of[id(member)].dev == dev]
-        group = Inflector(tuple(inflector.members[number] for number in together), runs)
-        for number, forms in zip(together, group.member_forms(dev, device), strict=True):
-            answers = [Item(item.lemma, item.features, form) for item, form in zip(dev, forms, strict=True)]
-            accuracies[number] = evaluate(dev, answers).accuracy
-            for answer in answers:
-                votes.setdefault((answer.lemma, answer.features), {})[number] = answer.form
+    for member, pack, learnt in members:
+        lesson, _ = pack.models[learnt.lesson]
+        gold[id(lesson.split)] = lesson.split.dev
+        answers = [
+            Item(item.lemma, item.features, item.lemma if form is None else filtered(form, item.lemma, runs))
+            for item, form in zip(lesson.split.dev, learnt.forms, strict=True)
+        ]
+        accuracies[place[id(member)]] = evaluate(lesson.split.dev, answers).accuracy
+        for answer in answers:
+            votes.setdefault((answer.lemma, answer.features), {})[place[id(member)]] = answer.form
     # Each cell's voters are those that were asked it, best first.
     voted = [
         Item(lemma, features, vote([forms[number] for number in sorted(forms)]))
         for (lemma, features), forms in votes.items()
     ]
-    everyone = [item for dev in devs for item in dev]
+    evaluation = evaluate([item for dev in gold.values() for item in dev], voted)
     return Outcome(
         inflector=inflector,
         member_accuracies=tuple(accuracies),
-        accuracy=evaluate(everyone, voted).accuracy,
-        scored=len(everyone),
+        accuracy=evaluation.accuracy,
+        scored=evaluation.items,
         held_out=held_out,
         interrupted=interrupted,
-        restarted=tuple(f"{r.task.name}-{r.seed}" for r, _ in trained if r.restarts),
+        restarted=tuple(restarted),
+        failed=tuple(failed),
     )
+
+
+def _member(pack: Pack, learnt: Learnt) -> Member:
+    lesson, _ = pack.models[learnt.lesson]
+    return Member(
+        system=SYSTEMS[pack.system],
+        alignment=lesson.alignment,
+        seed=learnt.seed,
+        settings=pack.settings,
+        inventory=Inventory.of(lesson.split.train),
+        dev_accuracy=max(learnt.dev_accuracy, 0.0),
+        parameters={name: torch.from_numpy(array) for name, array in learnt.parameters.items()},
+    )
+
+
+def _nothing_learnt(interrupted: bool) -> ReinflectError:
+    if interrupted:
+        return ReinflectError("stopped before any model had learnt anything; there is no inflector yet")
+    return ReinflectError("every model diverged, even when started again; try a smaller step (--set step=0.1)")
+
+
+def train(
+    items: Sequence[Item] | Path | str,
+    dev: Sequence[Item] | Path | str | None = None,
+    *,
+    preset: str = "auto",
+    changes: Sequence[str] = (),
+    systems: Sequence[str] = ("hacm", "haem"),
+    alignments: Sequence[str] = ("naive", "smart"),
+    seeds: int = 5,
+    device: str = "cpu",
+    workers: int = 1,
+    out: Path | str | None = None,
+) -> Inflector:
+    """Train an inflector on items or a file of them; `changes` are settings such as `hidden=200`.
+
+    The first of `train_inflector`'s results, and all that most programs need: `train("verbs.tsv").inflect("gehen",
+    "V;PST")`.
+    """
+    taught, asked = (_items(items), None if dev is None else _items(dev))
+    settings = changed(load_preset(preset_for(len(taught)) if preset == "auto" else preset), changes)
+    return train_inflector(
+        taught,
+        asked,
+        settings=settings,
+        systems=systems,
+        alignments=alignments,
+        seeds=seeds,
+        device=device,
+        workers=workers,
+        out=None if out is None else Path(out),
+    ).inflector
+
+
+def _items(given: Sequence[Item] | Path | str) -> Sequence[Item]:
+    return read_items(given) if isinstance(given, (Path, str)) else given
+
+
+def load(path: Path | str) -> Inflector:
+    """An inflector that was trained before."""
+    return Inflector.load(path)

@@ -1,5 +1,6 @@
 """The trained thing: members that vote."""
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -69,6 +70,8 @@ class Inflector:
     def member_forms(self, items: Sequence[Item], device: torch.device | str = "cpu") -> list[list[str]]:
         """What each member says, in the order of `members`."""
         forms: list[list[str]] = [[] for _ in self.members]
+        if not items:
+            return forms
         for fleet in _fleets(self.members):
             members = [self.members[number] for number in fleet]
             for number, raw in zip(fleet, decode(members, items, device), strict=True):
@@ -103,6 +106,7 @@ class Inflector:
             for number, member in enumerate(self.members)
             for name, tensor in member.parameters.items()
         }
+        about["sha256"] = _digest(about, tensors)
         with atomic_path(path) as part:
             save_file(tensors, part, metadata={"reinflect": json.dumps(about, ensure_ascii=False)})
 
@@ -117,6 +121,8 @@ class Inflector:
                     "update reinflect (pip install --upgrade reinflect)",
                     path=path,
                 )
+            if about.pop("sha256") != _digest(about, tensors):
+                raise ValueError("it was changed after it was written")
             inventories = [Inventory(tuple(i["characters"]), tuple(i["atoms"])) for i in about["inventories"]]
             members = []
             for number, member in enumerate(about["members"]):
@@ -140,7 +146,7 @@ class Inflector:
                     )
                 )
             runs = {str(character): int(run) for character, run in about["known_runs"].items()}
-        except (KeyError, IndexError, TypeError, ValueError, AttributeError, msgspec.ValidationError) as error:
+        except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
             raise _not_a_model(path, str(error)) from None
         if not members:
             raise _not_a_model(path, "it has no members")
@@ -156,8 +162,18 @@ def _read(path: Path | str) -> tuple[dict[str, Any], dict[str, Tensor]]:
             if text is None:
                 raise _not_a_model(path, "another program's file")
             return json.loads(text), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, ValueError, OSError) as error:
+    except (SafetensorError, ValueError, OSError, RecursionError) as error:
         raise _not_a_model(path, str(error)) from None
+
+
+def _digest(about: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> str:
+    """A mark of everything in the file: a model with a few wrong numbers would inflect, and inflect badly."""
+    mark = hashlib.sha256(json.dumps(about).encode())
+    for name in sorted(tensors):
+        tensor = tensors[name].detach().cpu().contiguous()
+        mark.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        mark.update(tensor.numpy().tobytes())
+    return mark.hexdigest()
 
 
 def _not_a_model(path: Path | str, reason: str) -> InputError:

@@ -14,11 +14,12 @@ import msgspec
 from reinflect.errors import InputError, quoted
 
 SYSTEMS = ("hacm", "haem")
+LISTS = ("dropout_on",)
 PRESETS = ("low", "medium", "high", "paper-low", "paper-medium", "paper-high")
 
 Size = Annotated[int, msgspec.Meta(ge=1, le=4096)]
 Rate = Annotated[float, msgspec.Meta(ge=0, lt=1)]
-Positive = Annotated[float, msgspec.Meta(gt=0)]
+Positive = Annotated[float, msgspec.Meta(gt=0, le=1e9)]
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -96,25 +97,30 @@ def changed(settings: Mapping[str, Settings], changes: Iterable[str]) -> dict[st
     tables = {system: msgspec.to_builtins(own) for system, own in settings.items()}
     for change in changes:
         name, found, text = change.partition("=")
-        system, dot, key = name.rpartition(".")
+        system, dot, key = name.strip().rpartition(".")
         if not found or (dot and system not in tables):
             raise InputError(
                 f"found --set {quoted(change)}", "write key=value, or haem.key=value to change one system only"
             )
         for own in [system] if dot else list(tables):
-            tables[own][key] = _value(text)
+            tables[own][key] = _value(key, text)
     return {system: _settings(table, "--set") for system, table in tables.items()}
 
 
-def _value(text: str) -> Any:
-    """A value as TOML has it; anything that is not TOML is a plain word; a comma makes a list."""
+def _value(key: str, text: str) -> Any:
+    """A value as TOML has it; anything that is not TOML is a plain word, or words with commas between."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
-        return text.split(",") if "," in text else text
+        words = [word.strip() for word in text.split(",")]
+        return [word for word in words if word] if key in LISTS else text.strip()
 
 
-def _settings(table: Mapping[str, Any], place: str) -> Settings:
+def _settings(table: Any, place: str) -> Settings:
+    if not isinstance(table, Mapping):
+        raise InputError(
+            f"found {quoted(str(table))} where a table should be", "write it as [hacm] or [haem]", path=place
+        )
     known = {field.encode_name for field in msgspec.structs.fields(Settings)}
     for key in table:
         if key not in known:

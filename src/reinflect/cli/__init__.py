@@ -12,6 +12,8 @@ from reinflect.errors import ReinflectError
 COMMANDS: dict[str, tuple[str, str]] = {
     # command: (its module, what `reinflect --help` says of it)
     "demo": ("reinflect.cli.demo", "See it work on bundled German verbs"),
+    "train": ("reinflect.cli.train", "Learn to inflect from examples"),
+    "inflect": ("reinflect.cli.inflect", "Inflect words with a trained model"),
     "baseline": ("reinflect.cli.baseline", "Inflect with the shared task's rule system"),
     "evaluate": ("reinflect.cli.evaluate", "Score predictions against the right forms"),
     "data": ("reinflect.cli.data", "List, show and download data sets"),

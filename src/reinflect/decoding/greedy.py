@@ -14,15 +14,19 @@ from reinflect.models.systems import Decoder
 
 LEAST_ACTIONS = 150
 ENDLESS_RUN = 30
-"""A character written so often in a row is filtered out anyway: no need to wait for the cap."""
+"""A character written so often in a row, and the lemma's length more, is filtered out anyway: no need to wait for the
+cap. (A lemma that is itself one long run is no reason to filter.)"""
 LOOK_EVERY = 4
 """Steps between two looks at who has finished; each look waits for the device."""
 ITEMS_AT_ONCE = 256
 
 
-def longest_allowed(lemmas: Lemmas) -> int:
-    """The cap on actions: HACM needs the lemma's and the form's length, and forms can be far longer than lemmas."""
-    return max(LEAST_ACTIONS, 4 * lemmas.symbols.shape[1] + 50)
+def most_actions(lengths: Tensor) -> Tensor:
+    """The cap on actions: HACM needs the lemma's and the form's length, and forms can be far longer than lemmas.
+
+    Each item's own, so that it does not depend on the other items of its batch. *Shape:* (M, B) → (M, B)
+    """
+    return (4 * lengths + 50).clamp(min=LEAST_ACTIONS)
 
 
 class _Rows:
@@ -55,18 +59,19 @@ class _Rows:
 
 
 @torch.no_grad()
-def greedy(decoder: Decoder, lemmas: Lemmas) -> tuple[Tensor, Tensor]:
+def greedy(decoder: Decoder, lemmas: Lemmas, asked: Tensor) -> tuple[Tensor, Tensor]:
     """What greedy decoding writes at each step (-1: nothing), and whether it came to an end by itself.
 
-    *Shape:* (M, B, steps), (M, B)
+    *Shape:* asked (M, B) → (M, B, steps), (M, B)
     """
     models, items = lemmas.lengths.shape
-    cap = longest_allowed(lemmas)
+    caps = most_actions(lemmas.lengths)
+    cap = int(caps.max())
     written = lemmas.lengths.new_full((models, items, cap), NOTHING)
-    finished = torch.zeros_like(lemmas.lengths, dtype=torch.bool)
+    finished = torch.zeros_like(asked)
     places = torch.arange(items, device=finished.device).repeat(models, 1)
-    last = torch.full_like(places, NOTHING)
-    rows = _Rows(decoder, lemmas, torch.ones_like(finished), places=places, last=last, run=torch.zeros_like(places))
+    last, run, endless = torch.full_like(places, NOTHING), torch.zeros_like(places), ENDLESS_RUN + lemmas.lengths
+    rows = _Rows(decoder, lemmas, asked, places=places, last=last, run=run, endless=endless, caps=caps)
     for step in range(cap):
         new, ends = rows.step()
         places, last, run = rows.numbers["places"], rows.numbers["last"], rows.numbers["run"]
@@ -75,7 +80,8 @@ def greedy(decoder: Decoder, lemmas: Lemmas) -> tuple[Tensor, Tensor]:
         wrote = new != NOTHING
         run = torch.where(wrote, torch.where(new == last, run + 1, 1), run)
         rows.numbers |= {"run": run, "last": torch.where(wrote, new, last)}
-        rows.running = rows.running & ~ends & (run < ENDLESS_RUN)
+        going_on = (run < rows.numbers["endless"]) & (step + 1 < rows.numbers["caps"])
+        rows.running = rows.running & ~ends & going_on
         if step % LOOK_EVERY == LOOK_EVERY - 1 and not rows.drop_finished():
             return written[:, :, : step + 1], finished
     return written, finished
@@ -91,14 +97,15 @@ def count_correct(decoder: Decoder, lemmas: Lemmas, gold: Tensor, counted: Tenso
     """
     place = torch.zeros_like(lemmas.lengths)
     correct = torch.zeros_like(place[:, 0])
-    rows = _Rows(decoder, lemmas, counted.clone(), place=place, gold=gold)
-    for step in range(longest_allowed(lemmas)):
+    caps = most_actions(lemmas.lengths)
+    rows = _Rows(decoder, lemmas, counted, place=place, gold=gold, caps=caps)
+    for step in range(int(caps.max())):
         new, ends = rows.step()
         place, gold = rows.numbers["place"], rows.numbers["gold"]
         expected = gold.gather(2, place.unsqueeze(-1)).squeeze(-1)
         correct += (ends & (expected == NOTHING)).sum(dim=1)
         wrote = new != NOTHING
-        rows.running = rows.running & ~ends & (~wrote | (new == expected))
+        rows.running = rows.running & ~ends & (~wrote | (new == expected)) & (step + 1 < rows.numbers["caps"])
         rows.numbers["place"] = (place + wrote).clamp_(max=gold.shape[2] - 1)
         if step % LOOK_EVERY == LOOK_EVERY - 1 and not rows.drop_finished():
             break
@@ -124,7 +131,7 @@ def inflect_all(
     forms: list[list[str | None]] = [[None] * len(stack.files[file]) for file in files]
     for block in _blocks(stack, files, items_at_once):
         lemmas, _ = stack.to_inflect(which, torch.from_numpy(block).to(stack.device), stack.longest(files, block))
-        written, finished = greedy(decoder, lemmas)
+        written, finished = greedy(decoder, lemmas, torch.from_numpy(block >= 0).to(stack.device))
         for model, file in enumerate(files):
             spellings = stack.files[file].spellings
             rows, ended = written[model].tolist(), finished[model].tolist()

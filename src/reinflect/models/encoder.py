@@ -45,10 +45,11 @@ def feature_vector(parameters: Parameters, lemmas: Lemmas, settings: Settings) -
     In the second, every feature that is absent has the same vector, row 0. *Shape:* (M, B, P or P·F)
     """
     if settings.features != "embedded":
-        return lemmas.features * settings.feature_scale
-    present = lemmas.features > 0
+        return lemmas.features.clamp(min=0) * settings.feature_scale
+    present, ours = lemmas.features > 0, lemmas.features >= 0
     numbers = torch.arange(1, present.shape[-1] + 1, device=present.device)
-    return rows(parameters["features.embedding"], present * numbers).flatten(2)
+    # Features of other models' languages have no vector at all: the weights behind them would learn from it.
+    return (rows(parameters["features.embedding"], present * numbers) * ours.unsqueeze(-1)).flatten(2)
 
 
 def projected(parameters: Parameters, name: str, embedding: Tensor) -> Tensor:
@@ -65,11 +66,12 @@ def read(
     embedding: Tensor,
     numbers: Tensor,
     settings: Settings,
+    steps: Tensor,
     keep: Tensor | None = None,
 ) -> Tensor:
-    """Run one LSTM over symbols. *Shape:* numbers (M, L, B) → (M, L, B, H)"""
+    """Run one LSTM over symbols, of which each model needs so many. *Shape:* numbers (M, L, B) → (M, L, B, H)"""
     gates = rows(projected(parameters, name, embedding), numbers)
-    return CELLS[settings.cell].run(gates, parameters[f"{name}.recurrent"], keep)
+    return CELLS[settings.cell].run(gates, parameters[f"{name}.recurrent"], keep, steps)
 
 
 def encoder_shapes(settings: Settings) -> dict[str, Shape]:
@@ -78,6 +80,7 @@ def encoder_shapes(settings: Settings) -> dict[str, Shape]:
 
 def encode(parameters: Parameters, embedding: Tensor, lemmas: Lemmas, settings: Settings) -> Tensor:
     """h_1 … h_n: a bidirectional LSTM over the lemma. *Shape:* (M, N, B, 2H)"""
-    forwards = read(parameters, "forward", embedding, lemmas.symbols, settings)
-    backwards = read(parameters, "backward", embedding, lemmas.reversed, settings)
+    steps = lemmas.lengths.amax(dim=1)
+    forwards = read(parameters, "forward", embedding, lemmas.symbols, settings, steps)
+    backwards = read(parameters, "backward", embedding, lemmas.reversed, settings, steps)
     return torch.cat([forwards, pick(backwards, lemmas.mirrored())], dim=-1)

@@ -20,6 +20,8 @@ from reinflect.settings import Settings
 LEMMA, REVERSED, LITERALS, GOLD, TARGETS = "symbols", "reversed", "literals", "gold", "targets"
 NOTHING = -1
 """Ends a gold form; decoders give it where an action writes nothing."""
+NOT_OURS = -1
+"""A feature of another model's language, in a fleet."""
 
 
 @dataclass(frozen=True)
@@ -110,14 +112,18 @@ class Stack:
         self.system = files[0].system
         self.files = list(files)
         self.device, self.dtype = device, dtype
-        most = max(map(len, files))
-        self.arrays = {name: self._stacked([file.arrays[name] for file in files], most) for name in files[0].arrays}
-        self.features = self._stacked([file.features for file in files], most).to(dtype)
-        self.lengths = {name: self._stacked([file.lengths[name] for file in files], most) for name in files[0].lengths}
+        self.arrays = {name: self._stacked([file.arrays[name] for file in files]) for name in files[0].arrays}
+        self.features = self._stacked([file.features for file in files]).to(dtype)
+        for number, file in enumerate(files):
+            self.features[number, :, file.features.shape[1] :] = NOT_OURS
+        self.lengths = {name: self._stacked([file.lengths[name] for file in files]) for name in files[0].lengths}
+        for lengths in self.lengths.values():
+            lengths[:, -1] = 1
 
-    def _stacked(self, arrays: Sequence[NDArray[Any]], most: int) -> Tensor:
-        shape = (most, *(max(sizes) for sizes in zip(*(array.shape[1:] for array in arrays), strict=True)))
-        stacked = np.zeros((len(arrays), *shape), dtype=arrays[0].dtype)
+    def _stacked(self, arrays: Sequence[NDArray[Any]]) -> Tensor:
+        """Arrays padded alike. There is one more row than items: -1, which is no item, finds a blank one there."""
+        shape = tuple(max(sizes) for sizes in zip(*(array.shape for array in arrays), strict=True))
+        stacked = np.zeros((len(arrays), shape[0] + 1, *shape[1:]), dtype=arrays[0].dtype)
         for number, array in enumerate(arrays):
             stacked[number][tuple(slice(size) for size in array.shape)] = array
         return torch.from_numpy(stacked).to(self.device)
@@ -146,7 +152,6 @@ class Stack:
         *Shape:* files (M), items (M, B)
         """
         counted = items >= 0
-        items = items.clamp(min=0)
         taken = {name: self._take(name, files, items, longest[name]) for name in self.arrays}
         actions = self.lengths[TARGETS][files.unsqueeze(1), items]
         shares = counted.to(self.dtype) / counted.sum(dim=1, keepdim=True).clamp(min=1)
@@ -165,7 +170,6 @@ class Stack:
 
     def to_inflect(self, files: Tensor, items: Tensor, longest: Mapping[str, int]) -> tuple[Lemmas, Tensor]:
         """The lemmas of these items, and their gold forms. *Shape:* files (M), items (M, B) → gold (M, B, L)"""
-        items = items.clamp(min=0)
         lemmas = Lemmas(
             lengths=self.lengths[LEMMA][files.unsqueeze(1), items],
             features=self.features[files.unsqueeze(1), items],

@@ -23,7 +23,7 @@ from reinflect.models.encoder import (
     feature_width,
     lstm_shapes,
 )
-from reinflect.models.layers import at, dropped, linear, negative_log_softmax, penalty, pick, rows
+from reinflect.models.layers import action_counts, at, dropped, linear, negative_log_softmax, penalty, pick, rows
 from reinflect.models.lstm import CELLS
 from reinflect.models.parameters import Parameters, Shape, Sizes
 from reinflect.settings import Settings
@@ -111,7 +111,7 @@ def losses(
     encoded = _encode(parameters, batch, settings, keys)
     previous = linear(parameters["embedding"], parameters["decoder.input"])
     gates = rows(previous, batch.previous) + pick(encoded.gates, batch.attended) + encoded.feature_gates.unsqueeze(1)
-    state = CELLS[settings.cell].run(gates, parameters["decoder.recurrent"], None)
+    state = CELLS[settings.cell].run(gates, parameters["decoder.recurrent"], None, action_counts(batch.weights))
     if keys is not None and "state" in settings.dropout_on:
         state = dropped(state, keys + 1, settings.dropout, variational=settings.dropout_kind == "variational")
     logits = linear(state, parameters["output.weights"], parameters["output.bias"])
@@ -187,7 +187,7 @@ class Decoder:
     def log_probabilities(self, state: State) -> tuple[Tensor, State]:
         """log P(a), and the state with its LSTM moved on. An unknown x_i is copied, as action 0, for certain.
 
-        *Shape:* (M, B, A)
+        Without the copy mixture P is P_gen, which knows no such rule. *Shape:* (M, B, A)
         """
         gates = rows(self.previous, state.previous) + at(state.gates, state.position) + state.feature_gates
         output, memory = self.step(gates, self.parameters["decoder.recurrent"], (state.output, state.memory))
@@ -203,11 +203,14 @@ class Decoder:
             scores = F.logsigmoid(mixture) + scores
             copied = torch.logaddexp(scores.gather(-1, attended), F.logsigmoid(-mixture))
             scores = scores.scatter(-1, attended, copied)
-        # `<s>` is never a prediction, though its copy mass is there to be trained away.
-        scores[..., BEGIN_NUMBER] = float("-inf")
+            # `<s>` is never a prediction, though its copy mass is there to be trained away.
+            scores[..., BEGIN_NUMBER] = float("-inf")
+        after = replace(state, output=output, memory=memory)
+        if self.copy is None:
+            return scores, after
         certain = torch.full_like(scores[:1, :1], float("-inf"))
         certain[..., UNKNOWN_NUMBER] = 0.0
-        return torch.where(attended == UNKNOWN_NUMBER, certain, scores), replace(state, output=output, memory=memory)
+        return torch.where(attended == UNKNOWN_NUMBER, certain, scores), after
 
     def advance(self, state: State, actions: Tensor) -> tuple[Tensor, State]:
         """What the actions write (a literal's number, -1 for nothing), and the state after them.

@@ -26,7 +26,17 @@ from reinflect.models.encoder import (
     projected,
     read,
 )
-from reinflect.models.layers import at, dropped, linear, negative_log_softmax, penalty, pick, rows, with_empty
+from reinflect.models.layers import (
+    action_counts,
+    at,
+    dropped,
+    linear,
+    negative_log_softmax,
+    penalty,
+    pick,
+    rows,
+    with_empty,
+)
 from reinflect.models.lstm import CELLS
 from reinflect.models.parameters import Parameters, Shape, Sizes
 from reinflect.settings import Settings
@@ -117,7 +127,11 @@ def losses(
     )
     written = with_empty(
         parameters["written.empty"],
-        dropping(read(parameters, "written", embedding, batch.written, settings), "written", 1),
+        dropping(
+            read(parameters, "written", embedding, batch.written, settings, batch.written_state.amax(dim=(1, 2))),
+            "written",
+            1,
+        ),
     )
     features = feature_vector(parameters, batch, settings)
     state = pick(entering("attended", attended), batch.attended) + pick(
@@ -125,10 +139,25 @@ def losses(
     )
     state = state + linear(features, parameters["state.features"], parameters["state.bias"]).unsqueeze(1)
     if settings.history:
-        actions = read(parameters, "history", _action_embedding(parameters, settings), batch.targets[:, :-1], settings)
+        actions = read(
+            parameters,
+            "history",
+            _action_embedding(parameters, settings),
+            batch.targets[:, :-1],
+            settings,
+            action_counts(batch.weights) - 1,
+        )
         state = state + entering("history", with_empty(parameters["history.empty"], dropping(actions, "history", 2)))
     if settings.deletions:
-        deleted = read(parameters, "deleted", embedding, batch.deleted, settings, batch.keep)
+        deleted = read(
+            parameters,
+            "deleted",
+            embedding,
+            batch.deleted,
+            settings,
+            batch.deleted_state.amax(dim=(1, 2)),
+            batch.keep,
+        )
         state = state + pick(
             entering("deleted", with_empty(parameters["deleted.empty"], dropping(deleted, "deleted", 3))),
             batch.deleted_state,
@@ -239,7 +268,7 @@ class Decoder:
         *Shape:* actions (M, B) → (M, B)
         """
         copies, deletes, writes = actions == COPY_NUMBER, actions == DELETE_NUMBER, actions >= FIRST_WRITE
-        here = torch.minimum(state.position, state.lengths - 1).unsqueeze(-1)
+        here = torch.minimum(state.position, state.lengths - 1).clamp_(min=0).unsqueeze(-1)
         attended = state.symbols.gather(2, here).squeeze(-1)
         character = actions - (FIRST_WRITE - FIRST_CHARACTER)
         pushed = torch.where(copies, attended, character.clamp(min=UNKNOWN_NUMBER))

@@ -6,10 +6,13 @@ from torch import Tensor
 
 from reinflect.models.randomness import uniform
 
+MOST_STEPS = 4096
+"""No sequence has more; only dropout counts on it, and longer ones would merely share some of their masks."""
+
 
 def linear(inputs: Tensor, weights: Tensor, bias: Tensor | None = None) -> Tensor:
     """*Shape:* inputs (M, …, D), weights (M, D, O), bias (M, O) → (M, …, O)"""
-    flat = inputs.reshape(inputs.shape[0], -1, inputs.shape[-1])
+    flat = inputs.flatten(1, -2)  # holds for D = 0 too: data without any features
     product = torch.bmm(flat, weights) if bias is None else torch.baddbmm(bias.unsqueeze(1), flat, weights)
     return product.view(*inputs.shape[:-1], weights.shape[-1])
 
@@ -18,7 +21,34 @@ def rows(table: Tensor, numbers: Tensor) -> Tensor:
     """Each model's rows of its own table. *Shape:* table (M, V, D), numbers (M, …) → (M, …, D)"""
     models, height, width = table.shape
     first = torch.arange(models, device=table.device) * height
-    return F.embedding(numbers + first.view(-1, *[1] * (numbers.dim() - 1)), table.reshape(models * height, width))
+    places = numbers + first.view(-1, *[1] * (numbers.dim() - 1))
+    flat = table.reshape(models * height, width)
+    if table.device.type == "cuda" and flat.requires_grad:
+        taken: Tensor = _Taken.apply(flat, places)  # type: ignore[no-untyped-call]
+        return taken
+    return F.embedding(places, flat)
+
+
+class _Taken(torch.autograd.Function):
+    """Rows of a table on a GPU, where adding the gradients up in place is faster than torch's sorting them first."""
+
+    @staticmethod
+    def forward(ctx, flat: Tensor, places: Tensor) -> Tensor:  # type: ignore[no-untyped-def]
+        ctx.save_for_backward(places)
+        ctx.height = len(flat)
+        return flat[places]
+
+    @staticmethod
+    def backward(ctx, *gradients: Tensor) -> tuple[Tensor, None]:  # type: ignore[no-untyped-def]
+        (places,) = ctx.saved_tensors
+        width = gradients[0].shape[-1]
+        total = gradients[0].new_zeros(ctx.height, width)
+        return total.index_add_(0, places.flatten(), gradients[0].reshape(-1, width)), None
+
+
+def action_counts(weights: Tensor) -> Tensor:
+    """How many actions the longest item of each model has. *Shape:* weights (M, T, B) → (M)"""
+    return (weights > 0).sum(dim=1).amax(dim=1)
 
 
 def pick(states: Tensor, steps: Tensor) -> Tensor:
@@ -42,9 +72,9 @@ def with_empty(empty: Tensor, states: Tensor) -> Tensor:
 def dropped(states: Tensor, keys: Tensor, rate: float, *, variational: bool) -> Tensor:
     """Dropout that depends on each model's key alone. *Shape:* states (M, L, B, D), keys (M)"""
     _, length, items, width = states.shape
-    # The mask is laid out item by item, so that an item's numbers do not depend on how far its batch is padded.
-    shape = (items, 1, width) if variational else (items, length, width)
-    kept = uniform(keys, shape).ge(rate).transpose(1, 2)
+    # Room for any number of steps, so that an item's numbers do not depend on how far its batch is padded.
+    shape = (items, 1 if variational else length, width)
+    kept = uniform(keys, shape, room=(items, MOST_STEPS, width)).ge(rate).transpose(1, 2)
     return states * kept.to(states.dtype).mul_(1.0 / (1.0 - rate))
 
 

@@ -7,22 +7,41 @@ over all steps instead of one per step.
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from importlib.util import find_spec
 from itertools import pairwise
 
 import torch
 from torch import Tensor
 
 
-def lstm(gates: Tensor, recurrent: Tensor, keep: Tensor | None = None) -> Tensor:
+def lstm(gates: Tensor, recurrent: Tensor, keep: Tensor | None = None, steps: Tensor | None = None) -> Tensor:
     """The outputs of a standard LSTM; the order of gates is input, forget, output, candidate.
 
-    `keep` is 0 where a state is emptied before the step that reads there, else 1.
+    `keep` is 0 where a state is emptied before the step that reads there, else 1. `steps` says how many steps of each
+    model matter; what comes after them is anything at all.
 
-    *Shape:* gates (M, T, B, 4H), recurrent (M, H, 4H), keep (M, T, B) → (M, T, B, H)
+    *Shape:* gates (M, T, B, 4H), recurrent (M, H, 4H), keep (M, T, B), steps (M) → (M, T, B, H)
     """
-    compiled = gates.device.type == "cpu" and gates.dtype == torch.float32
-    outputs: Tensor = (_CompiledLstm if compiled else _Lstm).apply(gates, recurrent, keep)  # type: ignore[no-untyped-call]
+    outputs: Tensor
+    if gates.dtype != torch.float32 or gates.device.type not in ("cpu", "cuda"):
+        outputs = _Lstm.apply(gates, recurrent, keep)  # type: ignore[no-untyped-call]
+    elif gates.device.type == "cpu":
+        outputs = _CompiledLstm.apply(gates, recurrent, keep)  # type: ignore[no-untyped-call]
+    elif triton_is_here():
+        from reinflect.models.triton_lstm import TritonLstm
+
+        if steps is None:
+            steps = torch.full((len(gates),), gates.shape[1], dtype=torch.int64, device=gates.device)
+        outputs = TritonLstm.apply(gates, recurrent, keep, steps)  # type: ignore[no-untyped-call]
+    else:
+        outputs = _Lstm.apply(gates, recurrent, keep)  # type: ignore[no-untyped-call]
     return outputs
+
+
+@cache
+def triton_is_here() -> bool:
+    return find_spec("triton") is not None
 
 
 def lstm_step(gates: Tensor, recurrent: Tensor, state: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
@@ -105,10 +124,10 @@ class _Lstm(torch.autograd.Function):
                 kept = keep[:, step].unsqueeze(-1)
                 memory_later = memory_later * kept
                 from_later = from_later * kept
-        return flow, _recurrent_gradient(outputs, flow, keep), None
+        return flow, recurrent_gradient(outputs, flow, keep), None
 
 
-def _recurrent_gradient(outputs: Tensor, flow: Tensor, keep: Tensor | None) -> Tensor:
+def recurrent_gradient(outputs: Tensor, flow: Tensor, keep: Tensor | None) -> Tensor:
     """The sum of h'ᵀ · flow over all steps and items, in one product."""
     before = outputs[:, :-1]
     if keep is not None:
@@ -148,7 +167,7 @@ class _CompiledLstm(torch.autograd.Function):
         arrays = [tensor.numpy() for tensor in (gradients[0].contiguous(), active, transposed, kept)]
         states = [tensor.numpy() for tensor in (memories, shown, flow)]
         _in_threads(len(active), lambda first, last: compiled.backward(*arrays, keep is not None, *states, first, last))
-        return flow, _recurrent_gradient(outputs, flow, keep), None
+        return flow, recurrent_gradient(outputs, flow, keep), None
 
 
 def _in_threads(models: int, run: Callable[[int, int], None]) -> None:
@@ -167,14 +186,15 @@ def _in_threads(models: int, run: Callable[[int, int], None]) -> None:
 _POOL = ThreadPoolExecutor(thread_name_prefix="lstm")
 
 
-def coupled(gates: Tensor, recurrent: Tensor, keep: Tensor | None = None) -> Tensor:
+def coupled(gates: Tensor, recurrent: Tensor, keep: Tensor | None = None, steps: Tensor | None = None) -> Tensor:
     """The cell of the 2017 code (DyNet 1.1): coupled input and forget gates, and peepholes.
 
     i = σ(x_i + U_i h' + P_i c'), c = (1 - i) c' + i tanh(x_c + U_c h'), o = σ(x_o + U_o h' + P_o c), h = o tanh c.
-    `recurrent` holds U_i, U_o, U_c, P_i, P_o side by side.
+    `recurrent` holds U_i, U_o, U_c, P_i, P_o side by side; all steps are done, whatever `steps` says.
 
     *Shape:* gates (M, T, B, 3H), recurrent (M, H, 5H), keep (M, T, B) → (M, T, B, H)
     """
+    del steps
     models, _, items, width = gates.shape
     state = (gates.new_zeros(models, items, width // 3),) * 2
     outputs = []
@@ -204,7 +224,7 @@ class Cell:
 
     def __init__(
         self,
-        run: Callable[[Tensor, Tensor, Tensor | None], Tensor],
+        run: Callable[[Tensor, Tensor, Tensor | None, Tensor | None], Tensor],
         step: Callable[[Tensor, Tensor, tuple[Tensor, Tensor]], tuple[Tensor, Tensor]],
         gates: int,
         recurrent: int,

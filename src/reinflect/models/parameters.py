@@ -33,7 +33,8 @@ class Parameters:
 
     def __init__(self, shapes: Mapping[str, Shape], sizes: Sizes, flat: Tensor) -> None:
         self.shapes, self.sizes, self.flat = dict(shapes), dict(sizes), flat
-        self.gradient: Tensor | None = None
+        self._gradient: Tensor | None = None
+        self._gradient_views: list[Tensor] = []
         self.views = _views(self.shapes, self.sizes, flat)
 
     @classmethod
@@ -68,13 +69,18 @@ class Parameters:
     def __len__(self) -> int:
         return self.flat.shape[0]
 
-    def track_gradients(self) -> None:
-        """Make the views leaves whose gradients all land in one flat tensor, which the optimiser reads."""
-        self.gradient = torch.zeros_like(self.flat)
-        gradients = _views(self.shapes, self.sizes, self.gradient)
-        for name, view in self.views.items():
+    def watch(self) -> None:
+        """From now on, note how losses come about, so that `gradient` can tell."""
+        for view in self.views.values():
             view.requires_grad_()
-            view.grad = gradients[name]
+        self._gradient = torch.empty_like(self.flat)
+        self._gradient_views = list(_views(self.shapes, self.sizes, self._gradient).values())
+
+    def gradient(self, loss: Tensor) -> Tensor:
+        """The gradient of a loss by all parameters. *Shape:* as `flat`"""
+        assert self._gradient is not None, "watch() comes first"
+        torch._foreach_copy_(self._gradient_views, torch.autograd.grad(loss, list(self.views.values())))
+        return self._gradient
 
     def one(self, model: int, sizes: Sizes) -> dict[str, Tensor]:
         """One model's own parameters without padding, as they are stored. *Shapes:* without M"""

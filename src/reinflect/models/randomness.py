@@ -23,17 +23,17 @@ def keys(seeds: list[int], *parts: int | str) -> Tensor:
     return torch.tensor([key(seed, *parts) & 0x7FFFFFFF for seed in seeds], dtype=torch.int64)
 
 
-def uniform(seeds: Tensor, shape: tuple[int, ...]) -> Tensor:
+def uniform(seeds: Tensor, shape: tuple[int, ...], room: tuple[int, ...] | None = None) -> Tensor:
     """Numbers in [0, 1) that depend on each model's key and the place in `shape`, on any device the same.
 
-    Mixes in 32-bit arithmetic (two rounds of multiply and shift), which is ample for dropout.
+    `room` is how large each dimension can ever get; places are counted by it, so that a place keeps its number when
+    `shape` grows. Mixes in 32-bit arithmetic (two rounds of multiply and shift), which is ample for dropout.
 
     *Shape:* (M) → (M, *shape)
     """
-    count = 1
-    for size in shape:
-        count *= size
-    places = torch.arange(count, dtype=torch.int64, device=seeds.device)
+    places = torch.zeros(1, dtype=torch.int64, device=seeds.device)
+    for size, space in zip(shape, room or shape, strict=True):
+        places = (places.unsqueeze(1) * space + torch.arange(size, device=seeds.device)).flatten()
     mixed = (seeds.view(-1, 1) * 0x9E3779B1 + places * 0x85EBCA77) & _MASK
     for multiplier in (0x7FEB352D, 0x846CA68B):
         mixed = ((mixed ^ (mixed >> 16)) * multiplier) & _MASK

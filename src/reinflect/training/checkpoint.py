@@ -1,21 +1,29 @@
 """The state of a training run on disk: taken every so often, taken up again after any interruption."""
 
+import hashlib
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+import msgspec
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save
+from torch import Tensor
 
+from reinflect import __version__
 from reinflect.files import atomic_path
 from reinflect.training.fleet import Fleet, Progress
+from reinflect.training.jobs import Lesson, Pack
 
-FORMAT = 1
+FORMAT = 2
 SECONDS_BETWEEN = 60.0
+
+Found = Literal["nothing", "other", "begun", "finished"]
+"""What a checkpoint's file is: not there, of other work (or damaged), or of this work."""
 
 
 @dataclass
@@ -25,7 +33,6 @@ class Checkpoint:
     path: Path
     fingerprint: str
     seconds_between: float = SECONDS_BETWEEN
-    _last: float = 0.0
 
     def __post_init__(self) -> None:
         self._last = time.monotonic()
@@ -34,7 +41,7 @@ class Checkpoint:
     def due(self) -> bool:
         return time.monotonic() - self._last >= self.seconds_between
 
-    def save(self, fleet: Fleet, update: int, losses: torch.Tensor, log_size: int) -> None:
+    def save(self, fleet: Fleet, update: int, losses: Tensor, log_size: int) -> None:
         optimiser = fleet.optimiser
         tensors = {
             "flat": fleet.parameters.flat.detach(),
@@ -54,23 +61,23 @@ class Checkpoint:
                 {name: value for name, value in vars(model).items() if name != "task"} for model in fleet.models
             ],
         }
+        stored = {name: tensor.contiguous().cpu() for name, tensor in tensors.items()}
         with atomic_path(self.path) as part:
-            save_file(
-                {name: tensor.contiguous().cpu() for name, tensor in tensors.items()},
-                part,
-                metadata={"state": json.dumps(state)},
-            )
+            # Not save_file: it writes to a file of its own first, which a killed run would leave behind.
+            part.write_bytes(save(stored, metadata={"state": json.dumps(state)}))
         self._last = time.monotonic()
+
+    def find(self) -> Found:
+        """What there is to go on from, at a glance."""
+        if not self.path.exists():
+            return "nothing"
+        state, _ = self._read(tensors=False)
+        return "other" if state is None else "begun" if state["running"] else "finished"
 
     def load(self, fleet: Fleet) -> "Resumed | None":
         """Put a fresh fleet back to where it was; None if there is nothing of this work to go on from."""
-        try:
-            with safe_open(self.path, framework="pt") as file:
-                state = json.loads((file.metadata() or {}).get("state", "{}"))
-                if state.get("format") != FORMAT or state.get("fingerprint") != self.fingerprint:
-                    return None
-                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        except (FileNotFoundError, SafetensorError, ValueError):
+        state, tensors = self._read(tensors=True)
+        if state is None:
             return None
         for model, saved in zip(fleet.models, state["models"], strict=True):
             _restore(model, saved)
@@ -80,6 +87,17 @@ class Checkpoint:
         optimiser.second = tensors["second"].to(fleet.device)
         optimiser.updates = tensors["updates"].to(fleet.device)
         return Resumed(state["update"], tensors["losses"].to(fleet.device), state["log_size"])
+
+    def _read(self, *, tensors: bool) -> tuple[dict[str, Any] | None, dict[str, Tensor]]:
+        try:
+            with safe_open(self.path, framework="pt") as file:
+                state = json.loads((file.metadata() or {}).get("state", "{}"))
+                if state.get("format") != FORMAT or state.get("fingerprint") != self.fingerprint:
+                    return None, {}
+                # Copies, because sums may come out differently in memory that starts at an odd place, as a file's does.
+                return state, {name: file.get_tensor(name).clone() for name in file.keys() if tensors}  # noqa: SIM118
+        except (OSError, SafetensorError, ValueError, AttributeError):
+            return None, {}
 
 
 @dataclass(frozen=True)
@@ -96,9 +114,20 @@ def _restore(model: Progress, saved: Mapping[str, Any]) -> None:
         setattr(model, name, [tuple(point) for point in value] if name == "curve" else value)
 
 
-def fingerprint(**parts: Any) -> str:
-    """A short name for all that decides a run's outcome."""
-    import hashlib
+def fingerprint(pack: Pack) -> str:
+    """A short name for all that decides what becomes of a pack."""
+    lessons = list(dict.fromkeys(lesson for lesson, _ in pack.models))
+    parts = {
+        "version": __version__,
+        "name": pack.name,
+        "system": pack.system,
+        "settings": msgspec.to_builtins(pack.settings),
+        "models": [(lessons.index(lesson), seed) for lesson, seed in pack.models],
+        "lessons": [_plain(lesson) for lesson in lessons],
+    }
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 
-    text = json.dumps(parts, sort_keys=True, default=asdict)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+def _plain(lesson: Lesson) -> list[Any]:
+    items = [[item.lemma, item.form, item.features.spelling] for item in (*lesson.split.train, *lesson.split.dev)]
+    return [lesson.alignment, len(lesson.split.train), items, lesson.alignments]

@@ -6,7 +6,6 @@ from functools import cached_property
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from reinflect.decoding.greedy import accuracies
@@ -68,8 +67,10 @@ class Progress:
 class Epoch:
     """One epoch of the running models, prepared."""
 
-    items: NDArray[np.int64]
+    items: Tensor
     """*Shape:* (updates, M, B), -1 for none"""
+    updates: list[int]
+    """How many each model has. *Shape:* (M)"""
     longest: list[dict[str, int]]
     """Of each update."""
     keys: Tensor
@@ -119,7 +120,7 @@ class Fleet:
 
     def _refresh(self) -> None:
         """Everything that depends on which models are running."""
-        self.parameters.track_gradients()
+        self.parameters.watch()
         running = [self.models[number] for number in self.running]
         self.files = [self._file[id(model.task)] for model in running]
         self.file_numbers = torch.tensor(self.files, device=self.device)
@@ -134,20 +135,22 @@ class Fleet:
         for column, order in enumerate(orders):
             items[: len(order), column] = order
         dropout = torch.stack([keys([model.seed], "dropout", model.epoch) for model in running]).flatten()
-        return Epoch(items, self.train.longest_each(self.files, items), dropout.to(self.device))
+        return Epoch(
+            items=torch.from_numpy(items).to(self.device),
+            updates=[len(order) for order in orders],
+            longest=self.train.longest_each(self.files, items),
+            keys=dropout.to(self.device),
+        )
 
     def update(self, epoch: Epoch, number: int) -> Tensor:
         """One update of all running models that have items left in this epoch; their losses. *Shape:* (M)"""
-        items = torch.from_numpy(epoch.items[number]).to(self.device)
+        items = epoch.items[number]
         batch = self.train.to_learn(self.file_numbers, items, epoch.longest[number], mean=self.settings.loss == "mean")
         dropout = epoch.keys + number * KEYS_AN_UPDATE if self.settings.dropout else None
         losses = self.system.losses(self.parameters, batch, self.settings, self.allowed, dropout)
         own = (losses * batch.weights).sum(dim=(1, 2))
-        torch.autograd.backward(own.sum())
-        gradient = self.parameters.gradient
-        assert gradient is not None
+        gradient = self.parameters.gradient(own.sum())
         self.optimiser.update(self.parameters.flat, gradient, (items >= 0).any(dim=1).to(self.dtype))
-        gradient.zero_()
         return own.detach()
 
     def no_losses(self) -> Tensor:

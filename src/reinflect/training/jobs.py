@@ -1,6 +1,6 @@
-"""From a user's items to the tasks of fleets."""
+"""From a user's items to packs: plain data that says what is trained together, wherever that happens to be."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +21,10 @@ from reinflect.training.fleet import Task
 FOLDS = 5
 FEWEST_ITEMS = 10
 """For training without dev items, some of which are held out."""
+SEEDS_A_PACK = 3
+"""How many seeds share a fleet on the CPU. With German low, batch 2, one thread, an update of 1, 2, 3 or 5 models took
+3.6, 2.7, 2.4, 2.3 ms a model (HACM) and 4.7, 3.7, 3.3, 3.0 ms (HAEM): beyond three there is little to gain, and small
+packs spread better over cores."""
 
 
 @dataclass(frozen=True)
@@ -31,33 +35,135 @@ class Split:
     dev: tuple[Item, ...]
 
 
+@dataclass(frozen=True, eq=False)
+class Lesson:
+    """A split whose training items are aligned; seeds that learn the same share one object."""
+
+    alignment: str
+    split: Split
+    alignments: tuple[Alignment, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Pack:
+    """Models that train together. Plain data, so that any process can be given it."""
+
+    name: str
+    """Such as `haem-smart-1-3`: unique among the packs of a run, and fit for a file's name."""
+    system: str
+    settings: Settings
+    models: tuple[tuple[Lesson, int], ...]
+    """What each model learns, and its seed."""
+
+    def tasks(self) -> list[tuple[Task, int]]:
+        """The same as arrays; models with the same lesson share a task."""
+        made: dict[int, Task] = {}
+        for lesson, _ in self.models:
+            if id(lesson) not in made:
+                made[id(lesson)] = _task(lesson, self.system, self.settings)
+        return [(made[id(lesson)], seed) for lesson, seed in self.models]
+
+
+def _task(lesson: Lesson, name: str, settings: Settings) -> Task:
+    system, inventory = SYSTEMS[name], Inventory.of(lesson.split.train)
+    return Task(
+        name=f"{name}-{lesson.alignment}",
+        system=system,
+        settings=settings,
+        alignment=lesson.alignment,
+        inventory=inventory,
+        train=Examples.to_learn(system, lesson.split.train, lesson.alignments, inventory, settings),
+        dev=Examples.to_inflect(system, lesson.split.dev, inventory, settings),
+    )
+
+
 def fixed_split(train: Sequence[Item], dev: Sequence[Item], seeds: int) -> list[Split]:
     """All seeds train on the same items. One split object, so that alignments and arrays are made once."""
     return [Split(tuple(train), tuple(dev))] * seeds
 
 
 def folded_splits(items: Sequence[Item], seeds: int, path: Path | str) -> list[Split]:
-    """Each seed holds out another fold; items of one cell stay together, so that no answer is given away."""
-    cells = sorted({(item.lemma, item.features.spelling) for item in items})
+    """Each seed holds out a fifth of its own; items of one cell stay together, so that no answer is given away.
+
+    The first five seeds hold out everything once between them, the next five do so in another division, and so on.
+    """
+    cells = sorted({_cell(item) for item in items})
     if len(cells) < FEWEST_ITEMS:
         raise InputError(
             f"found {len(cells)} different items, too few to hold some out",
             f"give at least {FEWEST_ITEMS}, or a dev file with --dev",
             path=path,
         )
-    folds = max(FOLDS, seeds)
-    order = np.random.Generator(np.random.PCG64(key("folds", folds))).permutation(len(cells))
-    fold_of = {cells[cell]: place % min(folds, len(cells)) for place, cell in enumerate(order.tolist())}
     splits = []
     for seed in range(seeds):
-        held = [fold_of[item.lemma, item.features.spelling] == seed % len(cells) for item in items]
+        division, fold = divmod(seed, FOLDS)
+        order = np.random.Generator(np.random.PCG64(key("folds", division))).permutation(len(cells))
+        held = {cells[cell] for cell in order[fold::FOLDS].tolist()}
         splits.append(
             Split(
-                tuple(item for item, out in zip(items, held, strict=True) if not out),
-                tuple(item for item, out in zip(items, held, strict=True) if out),
+                tuple(item for item in items if _cell(item) not in held),
+                tuple(item for item in items if _cell(item) in held),
             )
         )
     return splits
+
+
+def _cell(item: Item) -> tuple[str, tuple[str, ...]]:
+    """What is one question, however its features are ordered."""
+    return item.lemma, item.features.cell
+
+
+AlignmentProgress = Callable[[str, int, int], None]
+"""Called with what is being aligned, and how many sweeps of how many are done."""
+
+
+def lessons(
+    splits: Sequence[Split],
+    alignments: Sequence[str],
+    *,
+    sweeps: int = 150,
+    cache: Path | None = None,
+    progress: AlignmentProgress | None = None,
+) -> dict[str, list[Lesson]]:
+    """For each alignment method, the lesson of each seed. Every split is aligned once."""
+    made: dict[tuple[int, str], Lesson] = {}
+    for method in alignments:
+        aligner = make_aligner(method, **({"sweeps": sweeps} if method == "smart" else {}))
+        shown = None if progress is None else lambda done, total, method=method: progress(method, done, total)
+        for split in splits:
+            if (id(split), method) not in made:
+                pairs = [(item.lemma, item.form) for item in split.train]
+                made[id(split), method] = Lesson(method, split, tuple(aligned(aligner, pairs, cache, shown)))
+    return {method: [made[id(split), method] for split in splits] for method in alignments}
+
+
+def packs(
+    learnt: Mapping[str, Sequence[Lesson]],
+    systems: Sequence[str],
+    settings: Mapping[str, Settings],
+    *,
+    seeds_a_pack: int | None = SEEDS_A_PACK,
+    first_seed: int = 1,
+) -> list[Pack]:
+    """The packs of a run. `None` for `seeds_a_pack` puts all that fits together into one, which suits a GPU.
+
+    What is in a pack depends on the work alone, never on how many processes share it: the arithmetic of a model may
+    differ in its last bits with its neighbours, and a run must not.
+    """
+    made = []
+    for system in systems:
+        everything = [(lesson, seed) for own in learnt.values() for seed, lesson in enumerate(own, start=first_seed)]
+        if seeds_a_pack is None:
+            made.append(Pack(system, system, settings[system], tuple(everything)))
+            continue
+        for method, own in learnt.items():
+            # The larger parts come first: what is left for the end is small.
+            for part in np.array_split(np.arange(len(own)), -(-len(own) // seeds_a_pack)):
+                first, last = int(part[0]), int(part[-1])
+                models = tuple((own[number], number + first_seed) for number in range(first, last + 1))
+                name = f"{system}-{method}-{models[0][1]}" + (f"-{models[-1][1]}" if last > first else "")
+                made.append(Pack(name, system, settings[system], models))
+    return made
 
 
 def tasks(
@@ -69,39 +175,6 @@ def tasks(
     sweeps: int = 150,
     cache: Path | None = None,
 ) -> dict[str, list[tuple[Task, int]]]:
-    """For each system, the tasks of its fleet with their seeds 1, 2, …"""
-    work: dict[str, list[tuple[Task, int]]] = {system: [] for system in systems}
-    made: dict[tuple[int, str, str], Task] = {}
-    aligned_once: dict[tuple[int, str], list[Alignment]] = {}
-    inventories: dict[int, Inventory] = {}
-    for method in alignments:
-        for seed, split in enumerate(splits, start=1):
-            one = id(split)
-            if one not in inventories:
-                inventories[one] = Inventory.of(split.train)
-            if (one, method) not in aligned_once:
-                aligner = make_aligner(method, **({"sweeps": sweeps} if method == "smart" else {}))
-                pairs = [(item.lemma, item.form) for item in split.train]
-                aligned_once[one, method] = aligned(aligner, pairs, cache)
-            for system in systems:
-                if (one, method, system) not in made:
-                    made[one, method, system] = _task(
-                        split, system, method, aligned_once[one, method], inventories[one], settings[system]
-                    )
-                work[system].append((made[one, method, system], seed))
-    return work
-
-
-def _task(
-    split: Split, name: str, method: str, alignments: Sequence[Alignment], inventory: Inventory, settings: Settings
-) -> Task:
-    system = SYSTEMS[name]
-    return Task(
-        name=f"{name}-{method}",
-        system=system,
-        settings=settings,
-        alignment=method,
-        inventory=inventory,
-        train=Examples.to_learn(system, split.train, alignments, inventory, settings),
-        dev=Examples.to_inflect(system, split.dev, inventory, settings),
-    )
+    """For each system, the tasks of one fleet with their seeds 1, 2, …"""
+    learnt = lessons(splits, alignments, sweeps=sweeps, cache=cache)
+    return {pack.system: pack.tasks() for pack in packs(learnt, systems, settings, seeds_a_pack=None)}

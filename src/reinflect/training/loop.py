@@ -40,6 +40,7 @@ class Trained:
 
     task: Task
     seed: int
+    """The one it ended with; see `restarts`."""
     dev_accuracy: float
     """Of the best epoch, as counted in training; -1 if it never was scored."""
     best_epoch: int
@@ -47,6 +48,8 @@ class Trained:
     restarts: int
     curve: list[tuple[int, float, float | None]]
     parameters: dict[str, Tensor]
+    usable: bool
+    """Not so if it diverged each time, or was stopped before it had learnt anything."""
 
 
 def train(
@@ -57,23 +60,34 @@ def train(
     checkpoint: Checkpoint | None = None,
     log: Path | None = None,
     report: Callable[[Report], None] | None = None,
+    stop: Callable[[], bool] = lambda: False,
 ) -> tuple[list[Trained], bool]:
-    """Train a model for every task and seed; the models in the same order, and whether Ctrl-C cut it short."""
+    """Train a model for every task and seed; the models in the same order, and whether they came to their end.
+
+    `stop` is asked before every update. When it says so, each model is given as it was at its best so far, and the
+    checkpoint is where it stands: the same call goes on from there.
+    """
     fleet = Fleet([Progress(task, seed) for task, seed in work], device=device, dtype=dtype)
-    run = _Run(fleet, checkpoint, log, report)
-    interrupted = False
-    try:
-        run.go()
-    except KeyboardInterrupt:
-        interrupted = True
+    run = _Run(fleet, checkpoint, log, report, stop)
+    ended = run.go()
+    run.save()  # of a finished run too: the same command, killed later, need not train it again
+    if not ended:
         run.take_what_there_is()
-    if not interrupted:
-        run.save()  # of a finished run too: the same command, killed later, need not train it again
     trained = [
-        Trained(m.task, m.seed, m.best, m.best_epoch, m.epoch, m.restarts, m.curve, fleet.trained(number))
-        for number, m in enumerate(fleet.models)
+        Trained(
+            task=model.task,
+            seed=model.seed,
+            dev_accuracy=model.best,
+            best_epoch=model.best_epoch,
+            epochs=model.epoch,
+            restarts=model.restarts,
+            curve=model.curve,
+            parameters=fleet.trained(number),
+            usable=model.best >= 0 or number in run.unscored,
+        )
+        for number, model in enumerate(fleet.models)
     ]
-    return trained, interrupted
+    return trained, ended
 
 
 class _Run:
@@ -83,8 +97,9 @@ class _Run:
         checkpoint: Checkpoint | None,
         log: Path | None,
         report: Callable[[Report], None] | None,
+        stop: Callable[[], bool],
     ) -> None:
-        self.fleet, self.checkpoint, self.log, self.report = fleet, checkpoint, log, report
+        self.fleet, self.checkpoint, self.log, self.report, self.stop = fleet, checkpoint, log, report, stop
         self.update, self.losses, self.log_size = 0, fleet.no_losses(), 0
         resumed = checkpoint.load(fleet) if checkpoint else None
         if resumed:
@@ -92,29 +107,37 @@ class _Run:
         if log is not None:
             # Lines written after the checkpoint will be written again.
             with log.open("ab") as file:
-                file.truncate(self.log_size)
+                file.truncate(min(self.log_size, file.tell()))
+                self.log_size = file.tell()
         self.started = time.monotonic()
         self.epochs_behind = sum(model.epoch for model in fleet.models)
         self.restarted: list[str] = []
+        self.unscored: set[int] = set()
 
-    def go(self) -> None:
+    def go(self) -> bool:
+        """Train until no model is left, or until told to stop: whether it was the first."""
         fleet = self.fleet
         while fleet.running:
             epoch = fleet.prepare()
-            self._updates(epoch)
+            if not self._updates(epoch):
+                return False
             self._close_epoch(epoch)
             fleet.drop_finished()
             self.update, self.losses = 0, fleet.no_losses()
             self._save_if_due()
             if self.report:
                 self.report(self._progress())
+        return True
 
-    def _updates(self, epoch: Epoch) -> None:
+    def _updates(self, epoch: Epoch) -> bool:
         while self.update < len(epoch):
+            if self.stop():
+                return False
             self.losses += self.fleet.update(epoch, self.update)
             self.update += 1
             if self.update < len(epoch):
                 self._save_if_due()
+        return True
 
     def _save_if_due(self) -> None:
         if self.checkpoint is not None and self.checkpoint.due:
@@ -127,8 +150,7 @@ class _Run:
     def _close_epoch(self, epoch: Epoch) -> None:
         fleet, settings = self.fleet, self.fleet.settings
         running = [fleet.models[number] for number in fleet.running]
-        updates = (epoch.items >= 0).any(axis=2).sum(axis=0)
-        for model, loss, count in zip(running, self.losses.tolist(), updates.tolist(), strict=True):
+        for model, loss, count in zip(running, self.losses.tolist(), epoch.updates, strict=True):
             model.epoch += 1
             model.loss = loss / count
         sound = [finite and math.isfinite(model.loss) for finite, model in zip(fleet.finite(), running, strict=True)]
@@ -161,7 +183,13 @@ class _Run:
         lines = []
         for model in running:
             epoch, loss, accuracy = model.curve[-1]
-            line = {"model": model.name, "epoch": epoch, "loss": loss, "dev_accuracy": accuracy, "best": model.best}
+            line = {
+                "model": model.name,
+                "epoch": epoch,
+                "loss": loss if math.isfinite(loss) else None,
+                "dev_accuracy": accuracy,
+                "best": model.best if model.best >= 0 else None,
+            }
             lines.append(json.dumps(line) + "\n")
         text = "".join(lines).encode()
         with self.log.open("ab") as file:
@@ -171,9 +199,13 @@ class _Run:
         self.log_size += len(text)
 
     def take_what_there_is(self) -> None:
-        """After Ctrl-C: models that were never scored are given as they stand."""
-        unscored = [column for column, number in enumerate(self.fleet.running) if self.fleet.models[number].best < 0]
-        self.fleet.snapshot(unscored)
+        """Models that were never scored are given as they stand, if they have learnt something and not diverged."""
+        finite = self.fleet.finite() if self.fleet.running else []
+        for column, number in enumerate(self.fleet.running):
+            model = self.fleet.models[number]
+            if model.best < 0 and finite[column] and (model.epoch or self.update):
+                self.fleet.snapshot([column])
+                self.unscored.add(number)
 
     def _progress(self) -> Report:
         fleet = self.fleet

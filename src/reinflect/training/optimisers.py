@@ -1,10 +1,12 @@
 """AdaDelta and Adam over a fleet's flat parameters, a model a row."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from reinflect.models.lstm import triton_is_here
 from reinflect.settings import Settings
 
 
@@ -18,35 +20,37 @@ class Optimiser:
         self.updates = torch.zeros(len(parameters), dtype=torch.int64, device=parameters.device)
 
     def update(self, parameters: Tensor, gradient: Tensor, active: Tensor) -> None:
-        """One step of the models that are active; the others stay exactly as they are. *Shape:* active (M), 0 or 1"""
-        norm = gradient.norm(dim=1)
-        gradient.mul_((self.settings.clip / norm.clamp(min=self.settings.clip)).unsqueeze(1))
-        everyone = bool(active.all()) if active.device.type == "cpu" else False
-        self.updates += active.long()
-        if self.settings.optimiser == "adadelta":
-            change = self._adadelta(gradient, None if everyone else active.unsqueeze(1))
-        else:
-            change = self._adam(gradient, None if everyone else active.unsqueeze(1))
-        parameters.sub_(change, alpha=self.settings.step)
+        """One step of the models that are active; the others stay exactly as they are.
 
-    def _adadelta(self, gradient: Tensor, active: Tensor | None) -> Tensor:
+        The gradient is clipped and used up. *Shape:* active (M), 0 or 1
+        """
+        settings = self.settings
+        scale = settings.clip / gradient.norm(dim=1).clamp(min=settings.clip)
+        self.updates += active.long()
+        one_pass = _one_pass_adadelta(parameters) if settings.optimiser == "adadelta" else None
+        if one_pass is not None:
+            tensors = (parameters, gradient, self.first, self.second, scale, active)
+            one_pass(*tensors, settings.step, settings.rho, settings.epsilon)
+            return
+        gradient.mul_(scale.unsqueeze(1))
+        rule = self._adadelta if settings.optimiser == "adadelta" else self._adam
+        parameters.sub_(rule(gradient, active.unsqueeze(1)), alpha=settings.step)
+
+    def _adadelta(self, gradient: Tensor, active: Tensor) -> Tensor:
         """`first` averages squared gradients, `second` squared changes."""
         rho, epsilon = self.settings.rho, self.settings.epsilon
         _average(self.first, gradient * gradient, 1.0 - rho, active)
-        change = gradient.mul_((self.second + epsilon).div_(self.first + epsilon).sqrt_())
-        if active is not None:
-            change.mul_(active)
+        change = gradient * (self.second + epsilon).div_(self.first + epsilon).sqrt_() * active
         _average(self.second, change * change, 1.0 - rho, active)
         return change
 
-    def _adam(self, gradient: Tensor, active: Tensor | None) -> Tensor:
+    def _adam(self, gradient: Tensor, active: Tensor) -> Tensor:
         """`first` averages gradients, `second` squared gradients; ρ is the second's memory, 0.9 the first's."""
         _average(self.second, gradient * gradient, 1.0 - self.settings.rho, active)
         _average(self.first, gradient, 0.1, active)
         counts = self.updates.clamp(min=1).to(gradient.dtype).unsqueeze(1)
         scale = self.second.div(1.0 - self.settings.rho**counts).sqrt_().add_(self.settings.epsilon)
-        change = self.first.div(1.0 - 0.9**counts).div_(scale)
-        return change if active is None else change.mul_(active)
+        return self.first.div(1.0 - 0.9**counts).div_(scale).mul_(active)
 
     def keep(self, models: Sequence[int]) -> None:
         """Forget all models but these."""
@@ -58,5 +62,26 @@ class Optimiser:
         self.first[model], self.second[model], self.updates[model] = 0.0, 0.0, 0
 
 
-def _average(running: Tensor, new: Tensor, share: float, active: Tensor | None) -> None:
-    running.lerp_(new, share) if active is None else running.add_((new - running).mul_(active), alpha=share)
+def _average(running: Tensor, new: Tensor, share: float, active: Tensor) -> None:
+    running.add_((new - running).mul_(active), alpha=share)
+
+
+def _one_pass_adadelta(parameters: Tensor) -> Callable[..., None] | None:
+    """AdaDelta without intermediate tensors, where there is one for these parameters."""
+    if parameters.dtype != torch.float32:
+        return None
+    if parameters.device.type == "cuda" and triton_is_here():
+        from reinflect.training import triton_optimiser
+
+        return triton_optimiser.adadelta
+    if parameters.device.type == "cpu":
+        return _compiled_adadelta
+    return None
+
+
+def _compiled_adadelta(*arguments: Tensor | float) -> None:
+    from reinflect.training import compiled
+
+    tensors, numbers = arguments[:6], arguments[6:]
+    arrays = [tensor.detach().numpy() for tensor in tensors if isinstance(tensor, Tensor)]
+    compiled.adadelta(*arrays, *(np.float32(number) for number in numbers))

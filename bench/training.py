@@ -1,0 +1,177 @@
+"""How fast models train and inflect: `python -m bench.training --data ../shared/data/conll2017`.
+
+The workload is German medium with embeddings and hidden layers of 100, batches of 32, the standard cell and no
+dropout; every measurement is a process of its own with one thread. Speeds are per CPU second, of the best epoch.
+`--what` chooses: speed (that workload), presets (ours, each at its size), accuracy (whole runs of one model) and
+ensemble (five seeds on two cores against one).
+"""
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+from typing import Literal
+
+from reinflect.evaluation.tables import table
+
+WHAT = ("speed", "presets", "accuracy", "ensemble")
+SYSTEMS = ("hacm", "haem")
+WORKLOAD = ("embedding=100", "hidden=100", "history_hidden=100", "batch=32", "cell=lstm", "dropout=0.0")
+PRESETS = ("low", "medium", "high")
+BYTES_PER_UNIT = 1 if sys.platform == "darwin" else 1024
+EPOCHS_BEFORE_DECODING = 12
+UPDATES = 120
+"""An epoch is cut short after so many, so that the large data takes no longer than the small."""
+
+
+def figures(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    sides: list[Literal["left", "right"]] = ["left" if column == 0 else "right" for column in range(len(header))]
+    return table(header, rows, sides=sides)
+
+
+def measure(data: Path, preset: str, size: str, system: str, changes: Sequence[str]) -> dict[str, float]:
+    """Samples and words per CPU second, and this process's memory."""
+    import torch
+
+    from reinflect.data.items import read_items
+    from reinflect.inflector import Member, decode
+    from reinflect.models.systems import SYSTEMS as MODELS
+    from reinflect.settings import changed, load_preset
+    from reinflect.training.fleet import Fleet, Progress
+    from reinflect.training.jobs import fixed_split, tasks
+
+    torch.set_num_threads(1)
+    settings = changed(load_preset(preset), changes)
+    dev = read_items(data / "german-dev")
+    splits = fixed_split(read_items(data / f"german-train-{size}"), dev, 1)
+    (task, seed), *_ = tasks(splits, [system], ["smart"], settings, sweeps=20)[system]
+    fleet = Fleet([Progress(task, seed)])
+    best = 0.0
+    for _ in range(EPOCHS_BEFORE_DECODING):
+        start, epoch = time.process_time(), fleet.prepare()
+        updates = min(len(epoch), UPDATES)
+        for number in range(updates):
+            fleet.update(epoch, number)
+        samples = int((epoch.items[:updates] >= 0).sum())
+        best = max(best, samples / (time.process_time() - start))
+        fleet.models[0].epoch += 1
+    fleet.snapshot([0])
+    own = MODELS[system], "smart", seed, settings[system], task.inventory, 0.0, fleet.trained(0)
+    words = 0.0
+    for _ in range(3):
+        start = time.process_time()
+        decode([Member(*own)], dev)
+        words = max(words, len(dev) / (time.process_time() - start))
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * BYTES_PER_UNIT
+    return {"samples": best, "words": words, "memory": memory}
+
+
+def in_a_process(data: Path, preset: str, size: str, system: str, changes: Sequence[str]) -> list[str]:
+    asked = json.dumps([str(data), preset, size, system, list(changes)])
+    call = [sys.executable, "-m", "bench.training", "--measure", asked]
+    found = json.loads(subprocess.run(call, check=True, capture_output=True, text=True).stdout)
+    return [f"{found['samples']:,.0f}", f"{found['words']:,.0f}", f"{found['memory'] / 1e6:,.0f}"]
+
+
+def whole_run(data: Path, size: str, arguments: Sequence[str]) -> tuple[float, float, float]:
+    """CPU seconds, wall seconds and dev accuracy of a `reinflect train`, aligning and all."""
+    with tempfile.TemporaryDirectory() as folder:
+        call = [sys.executable, "-m", "reinflect", "train", "--device", "cpu", "--out", f"{folder}/model", *arguments]
+        call += ["--train", str(data / f"german-train-{size}"), "--dev", str(data / "german-dev")]
+        before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+        # A cache of its own, so that alignments are made, not found.
+        done = subprocess.run(
+            call, check=True, capture_output=True, text=True, env=os.environ | {"REINFLECT_CACHE": folder}
+        )
+        wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return cpu, wall, float(done.stdout.split()[-1])
+
+
+def one_model(system: str, alignment: str, changes: Sequence[str]) -> list[str]:
+    chosen = ["--systems", system, "--alignments", alignment]
+    return chosen + [argument for change in changes for argument in ("--set", change)]
+
+
+def show_speed(data: Path) -> None:
+    rows = [[system, *in_a_process(data, "medium", "medium", system, WORKLOAD)] for system in SYSTEMS]
+    print(figures(("German medium, E = H = 100, batch 32", "samples/s", "words/s", "MB"), rows))
+
+
+def show_presets(data: Path, changes: Sequence[str]) -> None:
+    rows = [
+        [f"{preset} {system}", *in_a_process(data, preset, preset, system, changes)]
+        for preset in PRESETS
+        for system in SYSTEMS
+    ]
+    print(figures(("preset", "samples/s", "words/s", "MB"), rows))
+
+
+def show_accuracy(data: Path, asked: argparse.Namespace) -> None:
+    rows = []
+    for size in asked.sizes.split(","):
+        for system in asked.systems.split(","):
+            runs = []
+            for seed in range(1, asked.seeds + 1):
+                chosen = one_model(system, asked.alignment, asked.set)
+                runs.append(
+                    whole_run(data, size, [*chosen, "--seeds", "1", "--first-seed", str(seed), "--workers", "1"])
+                )
+            cpu, wall, accuracy = (f"{median(own):.1f}" for own in zip(*runs, strict=True))
+            all_of_them = " ".join(f"{accuracy:.1f}" for _, _, accuracy in runs)
+            rows.append([f"{size} {system} {asked.alignment}", cpu, wall, accuracy, all_of_them])
+    header = ("one model", "CPU s", "wall s", "dev", "dev of each seed")
+    print(f"medians of {asked.seeds} seeds\n" + figures(header, rows))
+
+
+def show_ensemble(data: Path, asked: argparse.Namespace) -> None:
+    rows = []
+    for size in asked.sizes.split(","):
+        for system in asked.systems.split(","):
+            chosen = one_model(system, asked.alignment, asked.set)
+            _, one, _ = whole_run(data, size, [*chosen, "--seeds", "1", "--workers", "1"])
+            _, five, accuracy = whole_run(data, size, [*chosen, "--seeds", "5", "--workers", "2"])
+            name = f"{size} {system} {asked.alignment}"
+            rows.append([name, f"{one:.1f}", f"{five:.1f}", f"{five / one:.2f}", f"{accuracy:.1f}"])
+    print(figures(("wall seconds", "one model", "five, two cores", "ratio", "dev of the vote"), rows))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.training", description="Measure training and inflecting.")
+    parser.add_argument("--data", type=Path, help="folder with german-train-SIZE and german-dev")
+    parser.add_argument("--what", default="speed,presets", help=f"which of {','.join(WHAT)} (%(default)s)")
+    parser.add_argument("--sizes", default="low,medium", help="for accuracy and ensemble (%(default)s)")
+    parser.add_argument("--systems", default="haem", help="for accuracy and ensemble (%(default)s)")
+    parser.add_argument("--alignment", default="smart", help="for accuracy and ensemble (%(default)s)")
+    parser.add_argument("--seeds", type=int, default=3, help="for accuracy (%(default)s)")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change a preset's setting")
+    parser.add_argument("--measure", help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.measure:
+        data, *rest = json.loads(asked.measure)
+        print(json.dumps(measure(Path(data), *rest)))
+        return
+    if not asked.data or not (asked.data / "german-dev").is_file():
+        parser.error("--data: name a folder of the shared task's data, with german-dev in it")
+    chosen = asked.what.split(",")
+    if unknown := set(chosen) - set(WHAT):
+        parser.error(f"--what: found {min(unknown)}; choose from {','.join(WHAT)}")
+    if "speed" in chosen:
+        show_speed(asked.data)
+    if "presets" in chosen:
+        show_presets(asked.data, asked.set)
+    if "accuracy" in chosen:
+        show_accuracy(asked.data, asked)
+    if "ensemble" in chosen:
+        show_ensemble(asked.data, asked)
+
+
+if __name__ == "__main__":
+    main()

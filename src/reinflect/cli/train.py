@@ -1,0 +1,284 @@
+"""`reinflect train`: learn to inflect from examples."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from reinflect.cli.options import columns_option
+from reinflect.data.items import Columns, Item, read_items, variants_note
+from reinflect.errors import InputError, OutputError, quoted, source_name
+from reinflect.files import STANDARD, check_writable, read_text
+from reinflect.text import nearest
+
+if TYPE_CHECKING:
+    from reinflect.engine import Outcome
+    from reinflect.settings import Settings
+
+SYSTEMS = ("hacm", "haem")
+ALIGNMENTS = ("naive", "smart")
+INTERRUPTED = 130
+CHECKPOINT_SECONDS = "REINFLECT_CHECKPOINT_SECONDS"
+
+EXAMPLE = """\b
+Example (about a minute):
+  reinflect data show german-verbs --split train-low > verbs.tsv
+  reinflect train --train verbs.tsv --out verbs.model --seeds 1 --systems haem --alignments naive
+"""
+
+
+@click.command("train", epilog=EXAMPLE)
+@click.option("--train", metavar="FILE", required=True, help="Items with their forms, to learn from.")
+@click.option(
+    "--dev",
+    metavar="FILE",
+    help="Items with their forms, to choose the best state of each model by. Without it each seed holds out a fifth "
+    "of the training items of its own for that, and learns from the other 80 %.",
+)
+@click.option("--out", metavar="MODEL", required=True, help="Where the trained model goes: one file.")
+@click.option("--systems", metavar="LIST", default=",".join(SYSTEMS), show_default=True, help="Which systems to train.")
+@click.option(
+    "--alignments", metavar="LIST", default=",".join(ALIGNMENTS), show_default=True, help="Which alignments to use."
+)
+@click.option(
+    "--seeds",
+    metavar="N",
+    type=click.IntRange(1, 100),
+    default=5,
+    show_default=True,
+    help="How many models to train of each system with each alignment.",
+)
+@click.option(
+    "--first-seed",
+    metavar="S",
+    type=click.IntRange(1, 900),
+    default=1,
+    show_default=True,
+    help="The seed of the first of them; the next have the numbers that follow.",
+)
+@click.option(
+    "--preset",
+    metavar="NAME",
+    default="auto",
+    show_default=True,
+    help="low, medium, high (by size of the data; auto chooses), paper-low, paper-medium, paper-high, or a TOML file.",
+)
+@click.option(
+    "--set",
+    "changes",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="Change a setting of the preset: hidden=200, or haem.hidden=200 for one system only. May be repeated.",
+)
+@click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", show_default=True)
+@click.option(
+    "--workers",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Processes on the CPU; as many as there are cores unless you say otherwise. The model does not depend on it.",
+)
+@columns_option
+@click.pass_context
+def command(
+    context: click.Context,
+    train: str,
+    dev: str | None,
+    out: str,
+    systems: str,
+    alignments: str,
+    seeds: int,
+    first_seed: int,
+    preset: str,
+    changes: tuple[str, ...],
+    device: str,
+    workers: int | None,
+    columns: Columns,
+) -> None:
+    """Train models on the items of a file, which then inflect together by vote.
+
+    Every system (hacm copies or writes letters, haem edits the lemma) learns from every alignment of lemmas with
+    forms (naive: position by position; smart: learnt) with every seed.
+
+    Ctrl-C ends the training early: the model is then the best so far. After that, or after any accident, the same
+    command goes on where it stopped, from the folder MODEL.state (what is done is kept there every 60 seconds, or as
+    many as REINFLECT_CHECKPOINT_SECONDS says); it goes when all is done. MODEL.log.jsonl has a line for every epoch of
+    every model.
+    """
+    methods, kinds = _chosen(alignments, ALIGNMENTS, "alignment"), _chosen(systems, SYSTEMS, "system")
+    seconds = _checkpoint_seconds()
+    _check_out(out, [path for path in (train, dev) if path])
+    if train == dev == STANDARD:
+        raise InputError("found - (standard input) for both --train and --dev", "give - for one of them at most")
+    items = read_items(train, columns)
+    dev_items = read_items(dev, columns) if dev else None
+    name, settings = _settings(preset, changes, len(items))
+    _check_lengths(items, train, methods)
+    where = _device(device)
+    for note in _notes(train, items, dev, dev_items, seeds):
+        click.echo(note, err=True)
+    models = seeds * len(kinds) * len(methods)
+    many = f"{models} models" if models > 1 else "a model"
+    click.echo(f"training {many} on {len(items)} items of {source_name(train)}, preset {name}", err=True)
+
+    from reinflect.alignment.cache import default_folder
+    from reinflect.cli.progress import display
+    from reinflect.engine import train_inflector
+
+    with display() as shown:
+        outcome = train_inflector(
+            items,
+            dev_items,
+            settings=settings,
+            systems=kinds,
+            alignments=methods,
+            seeds=seeds,
+            first_seed=first_seed,
+            device=where,
+            workers=1 if where == "cuda" else workers or _cores(),
+            out=Path(out),
+            watcher=shown,
+            alignment_cache=default_folder(),
+            checkpoint_seconds=seconds,
+            source=source_name(train),
+        )
+    click.echo(_table(outcome), nl=False)
+    _say_outcome(outcome, out)
+    if outcome.interrupted:
+        context.exit(INTERRUPTED)
+
+
+def _chosen(text: str, known: Sequence[str], what: str) -> list[str]:
+    names = list(dict.fromkeys(name.strip() for name in text.split(",")))
+    for name in names:
+        if name not in known:
+            all_of_them = f"the {what}s are {', '.join(known)}, joined by commas"
+            raise InputError(f"found the {what} {quoted(name)}", nearest(name, known, all_of_them))
+    return names
+
+
+def _checkpoint_seconds() -> float:
+    text = os.environ.get(CHECKPOINT_SECONDS, "60")
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not seconds >= 0:
+        raise InputError(f"found {CHECKPOINT_SECONDS}={quoted(text)}", "set it to a number of seconds, such as 60")
+    return seconds
+
+
+def _check_out(out: str, inputs: Sequence[str]) -> None:
+    """Whether a model can be written there, and nothing else would be lost by it."""
+    if out == STANDARD:
+        raise OutputError(out, "a model is not text for the screen", "name a file with --out")
+    check_writable(out)
+    target = Path(out)
+    for path in inputs:
+        if path != STANDARD and target.exists() and Path(path).exists() and target.samefile(path):
+            raise OutputError(out, "this file is read from", "choose another --out")
+    if target.is_file() and target.stat().st_size:
+        with target.open("rb") as file:
+            if b'"reinflect"' not in file.read(200):
+                raise OutputError(out, "there is a file of this name that is no model", "choose another --out")
+
+
+def _settings(preset: str, changes: Sequence[str], items: int) -> "tuple[str, dict[str, Settings]]":
+    from reinflect.settings import PRESETS, changed, load_preset, parse_preset, preset_for
+
+    name = preset_for(items) if preset == "auto" else preset
+    if name in PRESETS:
+        settings = load_preset(name)
+    elif Path(preset).is_file() or preset.endswith(".toml"):
+        settings = parse_preset(read_text(preset), preset)
+    else:
+        known = f"choose auto, {', '.join(PRESETS)} or a TOML file"
+        raise InputError(f"found the preset {quoted(preset)}", nearest(preset, PRESETS, known))
+    return name, changed(settings, changes)
+
+
+def _check_lengths(items: Sequence[Item], path: str, alignments: Sequence[str]) -> None:
+    """The aligner would say so too, but not where."""
+    if "smart" not in alignments:
+        return
+    from reinflect.alignment.smart import LONGEST
+
+    for item in items:
+        longer = max(len(item.lemma), len(item.form))
+        if longer > LONGEST:
+            raise InputError(
+                f"found a lemma or form of {longer} characters",
+                f"smart alignment takes up to {LONGEST}; shorten it or use --alignments naive",
+                path=path,
+                line=item.line,
+            )
+
+
+def _device(asked: str) -> str:
+    if asked == "cpu":
+        return asked
+    import torch
+
+    here = torch.cuda.is_available()
+    if asked == "cuda" and not here:
+        raise InputError("found --device cuda, but torch sees no GPU", "use --device cpu, or look at the GPU's driver")
+    return "cuda" if here else "cpu"
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _notes(
+    train: str, items: Sequence[Item], dev: str | None, dev_items: Sequence[Item] | None, seeds: int
+) -> list[str]:
+    found = [variants_note(items, source_name(train))]
+    if dev and dev_items:
+        found += [variants_note(dev_items, source_name(dev), "the last counts"), _unknown_note(items, dev_items, dev)]
+    else:
+        share = "a fifth of the items" if seeds == 1 else "another fifth of the items"
+        found.append(
+            f"note: without --dev, each seed holds out {share} and learns from the other 80 %; the accuracies below "
+            "are those of items that were held out"
+        )
+    return [note for note in found if note]
+
+
+def _unknown_note(items: Sequence[Item], dev_items: Sequence[Item], dev: str) -> str | None:
+    known = {atom for item in items for atom in item.features.atoms}
+    unknown = dict.fromkeys(atom for item in dev_items for atom in item.features.atoms if atom not in known)
+    if not unknown:
+        return None
+    shown = ", ".join(map(quoted, list(unknown)[:5])) + (", …" if len(unknown) > 5 else "")
+    return f"note: {source_name(dev)}: features that no training item has: {shown}; models cannot learn them"
+
+
+def _table(outcome: "Outcome") -> str:
+    from reinflect.evaluation.tables import table
+
+    rows = [
+        (member.name, f"{accuracy:.2f}")
+        for member, accuracy in zip(outcome.inflector.members, outcome.member_accuracies, strict=True)
+    ]
+    rows.append(
+        ("vote of all" if not outcome.held_out else "vote of those that held it out", f"{outcome.accuracy:.2f}")
+    )
+    what = "held-out accuracy" if outcome.held_out else "dev accuracy"
+    return table(("model", what), rows, sides=("left", "right"))
+
+
+def _say_outcome(outcome: "Outcome", out: str) -> None:
+    notes = []
+    if outcome.restarted:
+        notes.append(f"note: diverged and started again with another seed: {', '.join(outcome.restarted)}")
+    if outcome.failed:
+        notes.append(f"note: left out, as they learnt nothing or diverged: {', '.join(outcome.failed)}")
+    if outcome.held_out:
+        notes.append(f"note: accuracy is of {outcome.scored} items; all models vote on words you inflect from now on")
+    if outcome.interrupted:
+        notes.append(f"note: interrupted; {out} is the best so far, and the same command goes on from here")
+    notes.append(f"written: {out} (and {out}.log.jsonl)")
+    notes.append(f"next: reinflect inflect {out} LEMMA FEATURES, or reinflect inflect {out} --input WORDS")
+    for note in notes:
+        click.echo(note, err=True)

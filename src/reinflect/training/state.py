@@ -1,0 +1,111 @@
+"""The folder a run keeps beside its model while it is under way, so that the same command can take it up again."""
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from glob import escape
+from pathlib import Path
+
+from reinflect.errors import OutputError
+from reinflect.files import atomic_path
+
+CHECKPOINT, LOG, LOCK = ".checkpoint", ".jsonl", "lock"
+PART = ".????????.part"
+"""How the names of files end that were being written; see `files.atomic_path`."""
+
+
+class State:
+    """`MODEL.state/`: a checkpoint and a log for every pack, and the lock that keeps other runs out."""
+
+    def __init__(self, model: Path) -> None:
+        self.model = model
+        self.folder = model.with_name(f"{model.name}.state")
+        self.whole_log = model.with_name(f"{model.name}.log.jsonl")
+
+    def checkpoint(self, pack: str) -> Path:
+        return self.folder / f"{pack}{CHECKPOINT}"
+
+    def log(self, pack: str) -> Path:
+        return self.folder / f"{pack}{LOG}"
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Make the folder, and keep it to this process."""
+        with _locked(self.folder, self.model):
+            self._sweep()
+            try:
+                yield
+            finally:
+                if not any(self.folder.glob(f"*{CHECKPOINT}")):
+                    self.remove()  # there is nothing to take up
+
+    def _sweep(self) -> None:
+        """Remove what a run that was killed was writing."""
+        left = list(self.folder.glob(f".*{PART}"))
+        for written in (self.model, self.whole_log):
+            left += written.parent.glob(f".{escape(written.name)}{PART}")
+        for path in left:
+            path.unlink(missing_ok=True)
+
+    def join_logs(self, packs: Sequence[str]) -> None:
+        """Put the packs' logs together, in their order whatever the order of their lines in time."""
+        with atomic_path(self.whole_log) as part, part.open("wb") as whole:
+            for pack in packs:
+                if self.log(pack).exists():
+                    whole.write(self.log(pack).read_bytes())
+
+    def remove(self) -> None:
+        """Remove what runs made here; whatever else someone put into the folder stays, and the folder with it."""
+        for path in (*self.folder.glob(f"*{CHECKPOINT}"), *self.folder.glob(f"*{LOG}")):
+            path.unlink(missing_ok=True)
+        with suppress(OSError):
+            (self.folder / LOCK).unlink(missing_ok=True)
+            self.folder.rmdir()
+
+
+@contextmanager
+def _locked(folder: Path, model: Path) -> Iterator[None]:
+    path = folder / LOCK
+    while True:
+        try:
+            folder.mkdir(exist_ok=True)
+            lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            if isinstance(error, FileNotFoundError) and folder.parent.is_dir():
+                continue  # a run that ends took the folder away just now
+            remedy = "remove it, or choose another place for the model"
+            raise OutputError(folder, f"cannot be used for the state of the run ({error.strerror})", remedy) from None
+        if not _try_lock(lock):
+            os.close(lock)
+            raise OutputError(model, "another run is training this model", "wait for it, or choose another --out")
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(lock), path.stat()):
+                break
+        os.close(lock)  # the lock of a run that has ended since
+    try:
+        yield
+    finally:
+        os.close(lock)
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _try_lock(handle: int) -> bool:
+        try:
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+else:
+    import fcntl
+
+    def _try_lock(handle: int) -> bool:
+        """The lock goes with the process, however it ends: nothing stale can be left."""
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        return True

@@ -1,0 +1,101 @@
+"""`reinflect inflect`: forms out, whatever comes in."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+from click.testing import Result
+
+from reinflect.data.items import COLUMNS_2023, read_items, write_items
+from reinflect.engine import train_inflector
+from reinflect.inflector import Inflector
+from tests.training.tiny import SMALL, language
+
+Reinflect = Callable[..., Result]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    items, out = language("german"), tmp_path_factory.mktemp("model") / "verbs"
+    settings = dict.fromkeys(["hacm", "haem"], msgspec.structs.replace(SMALL, score_every=3))
+    train_inflector(items[4:], items[:4], settings=settings, seeds=2, alignments=["naive"], out=out)
+    return out
+
+
+def test_one_form(model: Path, reinflect: Reinflect) -> None:
+    result = reinflect("inflect", model, "leben", "V;PST")
+    assert result.stdout == Inflector.load(model).inflect("leben", "V;PST") + "\n"
+    assert result.stderr == ""
+
+
+def test_a_file_in_its_order_with_what_it_says(model: Path, tmp_path: Path, reinflect: Reinflect) -> None:
+    asked = [*language("german"), *language("greek"), *language("turkish")]
+    write_items(tmp_path / "words", asked)
+    result = reinflect("inflect", model, "--input", tmp_path / "words", "--output", tmp_path / "forms")
+    assert result.exit_code == 0, result.output
+    given = read_items(tmp_path / "forms")
+    assert [(item.lemma, item.features) for item in given] == [(item.lemma, item.features) for item in asked]
+    assert [item.form for item in given] == Inflector.load(model).inflect_many(asked)
+
+
+def test_standard_input_and_output_and_columns(model: Path, reinflect: Reinflect) -> None:
+    result = reinflect(
+        "inflect", model, "--input", "-", "--columns", COLUMNS_2023, stdin="leben\tV;PST\nloben\tV;INF\tx\n"
+    )
+    forms = [Inflector.load(model).inflect(*word) for word in (("leben", "V;PST"), ("loben", "V;INF"))]
+    assert result.stdout == f"leben\tV;PST\t{forms[0]}\nloben\tV;INF\t{forms[1]}\n"
+
+
+def test_features_never_seen_are_named_once_with_the_nearest(model: Path, reinflect: Reinflect) -> None:
+    words = "leben\t\tV;pst\nloben\t\tV;pst;ERG\nsagen\t\tptcp\n"
+    result = reinflect("inflect", model, "--input", "-", stdin=words)
+    assert result.exit_code == 0
+    assert len(result.stdout.splitlines()) == 3
+    assert result.stderr.splitlines() == [
+        "note: the model has never seen the feature 'pst'; did you mean PST?",
+        "note: the model has never seen the feature 'ERG'; it knows INF, PST, PTCP, V",
+        "note: the model has never seen the feature 'ptcp'; did you mean PTCP?",
+    ]
+
+
+@pytest.mark.parametrize("lemma", ["漢字", "😀", "a\u0301e", "x" * 300, " ", "\u2028"])
+@pytest.mark.parametrize("features", ["V;PST", ";", "XX;YY"])
+def test_nothing_is_too_strange(lemma: str, features: str, model: Path, reinflect: Reinflect) -> None:
+    result = reinflect("inflect", model, lemma, features)
+    assert result.exit_code == 0
+    assert result.stdout.endswith("\n")
+
+
+def test_many_unknown_features_are_not_all_named(model: Path, reinflect: Reinflect) -> None:
+    result = reinflect("inflect", model, "leben", ";".join(f"Q{n}Q" for n in range(50)))
+    assert len(result.stderr.splitlines()) == 11
+    assert "nor 40 others" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "give either LEMMA FEATURES"),
+        (["leben"], "give either LEMMA FEATURES"),
+        (["leben", "V;PST", "--input", "-"], "found both a lemma and --input"),
+        (["", "V;PST"], "found an empty lemma"),
+        (["--input", "missing"], "missing: there is no such file"),
+        (["--input", "-", "--output", "nowhere/forms"], "there is no folder nowhere"),
+    ],
+)
+def test_misuse(arguments: list[str], said: str, model: Path, reinflect: Reinflect) -> None:
+    result = reinflect("inflect", model, *arguments, stdin="a\t\tV\n")
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert result.stdout == ""
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_a_model_that_is_none(tmp_path: Path, reinflect: Reinflect) -> None:
+    (tmp_path / "notes").write_text("my field notes")
+    for path in (tmp_path / "notes", tmp_path / "missing", tmp_path):
+        result = reinflect("inflect", path, "leben", "V;PST")
+        assert result.exit_code == 2
+        assert str(path) in result.stderr
+        assert len(result.stderr.splitlines()) == 1

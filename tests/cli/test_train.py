@@ -1,0 +1,277 @@
+"""`reinflect train`: what it says, what it leaves, and what it survives."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from reinflect.data.items import write_items
+from reinflect.inflector import Inflector
+from reinflect.training.state import State
+from tests.training.tiny import language
+
+Reinflect = Callable[..., Result]
+
+TINY = [
+    argument
+    for change in "embedding=5 hidden=6 history_hidden=4 epochs=30 patience=60 score_every=15 batch=2".split()
+    for argument in ("--set", change)
+]
+WORK = ["--seeds", "4", "--alignments", "naive", *TINY]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("data")
+    items = language("german")
+    write_items(folder / "train", items[4:])
+    write_items(folder / "dev", items[:4])
+    write_items(folder / "all", items)
+    return folder
+
+
+def command(data: Path, out: Path, *more: object) -> list[str]:
+    files = ["train", "--train", data / "train", "--dev", data / "dev", "--out", out, "--device", "cpu"]
+    return [str(argument) for argument in (*files, *WORK, *more)]
+
+
+@pytest.fixture(scope="module")
+def undisturbed(data: Path) -> Path:
+    """A model that was trained without any accident."""
+    from click.testing import CliRunner
+
+    from reinflect.cli import main
+
+    result = CliRunner().invoke(main, command(data, data / "undisturbed", "--workers", 1))
+    assert result.exit_code == 0, result.output
+    return data / "undisturbed"
+
+
+def start(data: Path, out: Path, workers: int) -> "subprocess.Popen[str]":
+    environment = os.environ | {"REINFLECT_CHECKPOINT_SECONDS": "0"}
+    call = [sys.executable, "-m", "reinflect", *command(data, out, "--workers", workers)]
+    return subprocess.Popen(
+        call, env=environment, start_new_session=True, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+
+
+def wait_for(condition: Callable[[], object]) -> None:
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end, "nothing happens"
+        time.sleep(0.01)
+
+
+def nobody_left(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+def is_the_same_as(out: Path, other: Path) -> bool:
+    logs = [path.with_name(f"{path.name}.log.jsonl").read_bytes() for path in (out, other)]
+    return out.read_bytes() == other.read_bytes() and logs[0] == logs[1]
+
+
+def kill(process: "subprocess.Popen[str]", state: State, *, group: bool, delay: float) -> bool:
+    """SIGKILL, some time after the first checkpoint; whether the process was still there."""
+    before = {path: path.stat().st_mtime_ns for path in state.folder.glob("*.checkpoint")}
+    wait_for(
+        lambda: (
+            process.poll() is not None
+            or any(before.get(path) != path.stat().st_mtime_ns for path in state.folder.glob("*.checkpoint"))
+        )
+    )
+    time.sleep(delay)
+    there = process.poll() is None
+    if there:
+        (os.killpg if group else os.kill)(process.pid, signal.SIGKILL)
+    process.communicate()
+    wait_for(lambda: nobody_left(process.pid))
+    return there
+
+
+def survives(data: Path, undisturbed: Path, out: Path, reinflect: Reinflect, kills: int, seed: int) -> None:
+    chance, hits = random.Random(seed), 0
+    for number in range(kills):
+        process = start(data, out, workers=2 - number % 3 // 2)
+        hits += kill(process, State(out), group=number % 2 == 1, delay=chance.uniform(0, 0.5))
+    assert hits, "every run was over before it was killed"
+    result = reinflect(*command(data, out, "--workers", 1))
+    assert result.exit_code == 0, result.output
+    assert "going on where an earlier run stopped" in result.stderr
+    assert is_the_same_as(out, undisturbed)
+    assert sorted(path.name for path in out.parent.iterdir()) == [out.name, f"{out.name}.log.jsonl"]
+
+
+def test_after_kill_9_the_same_command_ends_as_if_nothing_had_been(
+    data: Path, undisturbed: Path, tmp_path: Path, reinflect: Reinflect
+) -> None:
+    survives(data, undisturbed, tmp_path / "model", reinflect, kills=2, seed=1)
+
+
+@pytest.mark.long
+def test_after_many_kills(data: Path, undisturbed: Path, tmp_path: Path, reinflect: Reinflect) -> None:
+    for seed in range(5):
+        (tmp_path / str(seed)).mkdir()
+        survives(data, undisturbed, tmp_path / str(seed) / "model", reinflect, kills=6, seed=seed)
+
+
+def test_ctrl_c_leaves_a_model_and_the_same_command_goes_on(
+    data: Path, undisturbed: Path, tmp_path: Path, reinflect: Reinflect
+) -> None:
+    out = tmp_path / "model"
+    process = start(data, out, workers=2)
+    wait_for(lambda: any(State(out).folder.glob("*.checkpoint")) or process.poll() is not None)
+    os.killpg(process.pid, signal.SIGINT)
+    shown, said = process.communicate(timeout=60)
+    assert process.returncode == 130, said
+    wait_for(lambda: nobody_left(process.pid))
+    assert "Traceback" not in said
+    assert "interrupted" in said
+    assert "vote" in shown
+    assert Inflector.load(out).inflect("lachen", "V;PST") is not None
+    assert State(out).folder.is_dir()
+    result = reinflect(*command(data, out, "--workers", 1))
+    assert result.exit_code == 0, result.output
+    assert "going on where an earlier run stopped" in result.stderr
+    assert is_the_same_as(out, undisturbed)
+
+
+def test_a_seed_gives_the_same_model_wherever_it_comes(data: Path, tmp_path: Path, reinflect: Reinflect) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    rest = ["--workers", 1, "--systems", "haem", "--set", "epochs=3"]
+    assert reinflect(*command(data, one, *rest, "--seeds", 1, "--first-seed", 4)).exit_code == 0
+    assert reinflect(*command(data, two, *rest, "--seeds", 4)).exit_code == 0
+    (member,) = Inflector.load(one).members
+    (same,) = (other for other in Inflector.load(two).members if other.seed == 4)
+    assert member.name == same.name
+    for name, tensor in member.parameters.items():  # in a fleet of two sums may be rounded otherwise
+        assert float((tensor - same.parameters[name]).abs().max()) < 1e-3
+
+
+def test_what_it_says_at_the_end(data: Path, undisturbed: Path, tmp_path: Path, reinflect: Reinflect) -> None:
+    result = reinflect(*command(data, tmp_path / "model", "--workers", 1, "--systems", "haem", "--seeds", 2))
+    lines = result.stdout.splitlines()
+    assert lines[0].split() == ["model", "dev", "accuracy"]
+    assert {line.split()[0] for line in lines[1:-1]} == {"haem-naive-1", "haem-naive-2"}
+    assert lines[-1].startswith("vote of all")
+    assert f"next: reinflect inflect {tmp_path / 'model'}" in result.stderr
+    members = {member.name: member for member in Inflector.load(undisturbed).members}
+    assert {f"{system}-naive-{seed}" for system in ("hacm", "haem") for seed in range(1, 5)} == members.keys()
+
+
+def test_without_dev_the_user_is_told(data: Path, tmp_path: Path, reinflect: Reinflect) -> None:
+    arguments = [
+        "--train",
+        data / "all",
+        "--out",
+        tmp_path / "m",
+        "--workers",
+        1,
+        "--device",
+        "cpu",
+        "--systems",
+        "haem",
+    ]
+    result = reinflect("train", *arguments, *WORK, "--seeds", 2, "--set", "epochs=2")
+    assert result.exit_code == 0, result.output
+    assert "holds out another fifth of the items and learns from the other 80 %" in result.stderr
+    assert "held-out accuracy" in result.stdout
+    assert "accuracy is of 10 items" in result.stderr
+
+
+def test_notes_on_the_data(data: Path, tmp_path: Path, reinflect: Reinflect) -> None:
+    more = "lachen\tlachte\tV;PST\nlachen\tlacht\tV;PST\n"
+    (tmp_path / "train").write_text((data / "train").read_text() + more)
+    (tmp_path / "dev").write_text("legen\tleg\tV;IMP;XYZ\n")
+    result = reinflect(
+        "train", "--train", tmp_path / "train", "--dev", tmp_path / "dev", "--out", tmp_path / "m",
+        "--workers", 1, *WORK, "--seeds", 1, "--systems", "haem", "--set", "epochs=1",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert "1 cell has more than one form (such as lachen V;PST: lachte, lacht)" in result.stderr
+    assert "features that no training item has: 'IMP', 'XYZ'" in result.stderr
+
+
+def test_a_second_run_of_the_same_model_is_refused(data: Path, tmp_path: Path, reinflect: Reinflect) -> None:
+    with State(tmp_path / "model").held():
+        result = reinflect(*command(data, tmp_path / "model"))
+    assert result.exit_code == 2
+    assert "another run is training this model" in result.stderr
+
+
+LONG = "a" * 1001
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--train", "missing"], "missing: there is no such file"),
+        (["--dev", "missing"], "missing: there is no such file"),
+        (["--out", "nowhere/model"], "there is no folder nowhere"),
+        (["--out", "."], "this is a folder"),
+        (["--out", "-"], "name a file with --out"),
+        (["--out", "train"], "this file is read from"),
+        (["--out", "notes"], "there is a file of this name that is no model"),
+        (["--systems", "hacm,heam"], "found the system 'heam'; did you mean haem"),
+        (["--alignments", ""], "found the alignment ''; the alignments are naive, smart"),
+        (["--preset", "paper-lo"], "did you mean paper-low"),
+        (["--preset", "gone.toml"], "gone.toml: there is no such file"),
+        (["--preset", "odd.toml"], "hiden"),
+        (["--set", "hiden=3"], "did you mean hidden"),
+        (["--set", "hidden=many"], "a setting does not fit"),
+        (["--seeds", "0"], "0 is not in the range"),
+        (["--columns", "a,b"], "found the columns 'a,b'"),
+        (["--train", "-", "--dev", "-"], "standard input) for both"),
+        (["--train", "long"], "long, line 2: found a lemma or form of 1001 characters"),
+        (["--train", "few"], "few: found 1 different items, too few to hold some out"),
+    ],
+)
+def test_misuse_is_found_before_any_work(
+    arguments: list[str], said: str, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reinflect: Reinflect
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("train").write_bytes((data / "train").read_bytes())
+    Path("notes").write_text("my field notes")
+    Path("few").write_text("a\tb\tV\n")
+    Path("long").write_text(f"a\tb\tV\n{LONG}\tb\tV\n")
+    Path("odd.toml").write_text("[haem]\nhiden = 3\n")
+    before = sorted(Path().iterdir())
+    result = reinflect("train", "--train", "train", "--out", "model", "--device", "cpu", *arguments)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert result.stderr.count("\n") <= 4
+    assert sorted(Path().iterdir()) == before
+    assert Path("notes").read_text() == "my field notes"
+
+
+def test_a_preset_of_ones_own(data: Path, tmp_path: Path, reinflect: Reinflect) -> None:
+    (tmp_path / "mine.toml").write_text("[haem]\nhidden = 7\nembedding = 3\nepochs = 1\n")
+    result = reinflect(
+        "train", "--train", data / "train", "--dev", data / "dev", "--out", tmp_path / "m", "--workers", 1,
+        "--preset", tmp_path / "mine.toml", "--systems", "haem", "--alignments", "naive", "--seeds", 1,
+        "--set", "haem.embedding=4",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    (member,) = Inflector.load(tmp_path / "m").members
+    assert (member.settings.hidden, member.settings.embedding, member.settings.epochs) == (7, 4, 1)
+
+
+@pytest.mark.parametrize("text", ["soon", "-1", "nan"])
+def test_a_checkpoint_time_that_is_none(
+    text: str, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reinflect: Reinflect
+) -> None:
+    monkeypatch.setenv("REINFLECT_CHECKPOINT_SECONDS", text)
+    result = reinflect(*command(data, tmp_path / "model"))
+    assert result.exit_code == 2
+    assert f"REINFLECT_CHECKPOINT_SECONDS='{text}'" in result.stderr

@@ -1,0 +1,316 @@
+"""Decoding step by step and in batches is what the slow systems do one item at a time."""
+
+from collections.abc import Sequence
+from itertools import chain
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reinflect.data.features import Bundle
+from reinflect.data.items import Item
+from reinflect.decoding import greedy
+from reinflect.models.batches import Lemmas
+from reinflect.models.examples import Examples, Stack
+from reinflect.models.inventory import Inventory
+from reinflect.models.systems import HACM, HAEM, SYSTEMS, Decoder, System
+from reinflect.settings import Settings
+from tests.models.slow_haem import SlowHaem
+from tests.models.small_fleets import Language, SmallFleet, actions, language, naive
+
+SMALL = {"embedding": 3, "hidden": 5, "history_hidden": 4, "feature_scale": 1.0}
+both = pytest.mark.parametrize("system", SYSTEMS.values(), ids=list(SYSTEMS))
+every = pytest.mark.parametrize(
+    ("system", "chosen"),
+    [
+        (HACM, Settings(**SMALL)),  # type: ignore[arg-type]
+        (HACM, Settings(**SMALL, copy_mixture=False, cell="coupled")),  # type: ignore[arg-type]
+        (HAEM, Settings(**SMALL)),  # type: ignore[arg-type]
+        (HAEM, Settings(**SMALL, history=False, deletions=False, features="embedded")),  # type: ignore[arg-type]
+        (HAEM, Settings(**SMALL, tied=True, cell="coupled")),  # type: ignore[arg-type]
+    ],
+    ids=["hacm", "hacm-plain", "haem", "haem-basic", "haem-tied"],
+)
+
+LEMMAS = [
+    "gehen",
+    "a",
+    "Äpfel",
+    "",
+    "laufen 漢字",
+    "ge\u0301hen",
+    "xyz",
+    "😀😀😀😀",
+    "nnnnn",
+    "b" * 45,
+    "*_<s>",
+    "sagen",
+]
+ITEMS = [Item(lemma, Bundle(("V;PST", "N", "", "V;?;?")[k % 4])) for k, lemma in enumerate(LEMMAS)]
+
+
+def a_fleet(system: System, chosen: Settings, seed: int = 5, models: int = 3) -> SmallFleet:
+    """Models with unlike alphabets, of a kind that ends some words and not others."""
+    alphabets = ["aeghnlufs", "ab*_<>sn", "äeglnpfx", "ghn"]
+    atoms = ["V;PST", "N", "A;N;PST;V", "V"]
+    none = ((), (), Inventory((), ()))
+    languages = [
+        Language(*none[:2], Inventory(tuple(sorted(alphabets[k % 4])), tuple(sorted(atoms[k % 4].split(";")))))
+        for k in range(models)
+    ]
+    fleet = SmallFleet(system, chosen, languages, seed, spread=0.9)
+    for model in fleet.models:
+        bias = model["output.bias"]
+        if system is HACM:
+            bias[2] += 1.0  # </s>
+            bias[3] += 2.0  # STEP
+        else:
+            bias[:3] += torch.tensor([4.0, 3.5, 6.0])  # COPY, DELETE, STOP
+    fleet.refresh()
+    return fleet
+
+
+def stack_of(fleet: SmallFleet, items: Sequence[Sequence[Item]]) -> Stack:
+    files = [
+        Examples.to_inflect(fleet.system, own, language.inventory, fleet.settings)
+        for own, language in zip(items, fleet.languages, strict=True)
+    ]
+    return Stack(files, dtype=fleet.dtype)
+
+
+def decoder_of(fleet: SmallFleet) -> Decoder:
+    return fleet.system.decoder(fleet.parameters, fleet.settings, fleet.allowed)
+
+
+def fast_forms(fleet: SmallFleet, items: Sequence[Sequence[Item]], at_once: int) -> list[list[str | None]]:
+    files = list(range(len(fleet.languages)))
+    return greedy.inflect_all(decoder_of(fleet), stack_of(fleet, items), files, at_once)
+
+
+def slow_form(fleet: SmallFleet, number: int, item: Item) -> str | None:
+    """The most probable action again and again, until the end or the cap of the lemma's length."""
+    machine = fleet.machine(number, item.lemma, item.features)
+    length = len(item.lemma) + (2 if fleet.system is HACM else 0)
+    form = ""
+    for _ in range(max(greedy.LEAST_ACTIONS, 4 * length + 50)):
+        choices = machine.choices()
+        action = max(choices, key=lambda name: choices[name].item())
+        form += machine.do(action)
+        if action == machine.end:
+            return form
+        if form.endswith(form[-1:] * (greedy.ENDLESS_RUN + length)) and form:
+            return None
+    return None
+
+
+@every
+def test_greedy_is_the_slow_one(system: System, chosen: Settings) -> None:
+    items = [ITEMS, ITEMS[3:], ITEMS[:2]]
+    ended = written = 0
+    for seed in (1, 2, 3, 4):
+        fleet = a_fleet(system, chosen, seed)
+        expected = [[slow_form(fleet, number, item) for item in own] for number, own in enumerate(items)]
+        for at_once in (1, 3, 256):
+            assert fast_forms(fleet, items, at_once) == expected
+        answers = list(zip(chain(*items), chain(*expected), strict=True))
+        ended += sum(form is not None for _, form in answers)
+        written += sum(form not in (None, "", item.lemma) for item, form in answers)
+    # Not much of a test if these models did nothing.
+    assert ended >= 10
+    assert written >= 3
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.sampled_from([HACM, HAEM]),
+    st.lists(st.tuples(st.text(max_size=9), st.text(max_size=6)), min_size=1, max_size=3),
+    st.integers(0, 500),
+)
+def test_any_unicode_any_features(system: System, words: list[tuple[str, str]], seed: int) -> None:
+    fleet = a_fleet(system, Settings(**SMALL), seed, models=1)  # type: ignore[arg-type]
+    items = [Item(lemma, Bundle(features)) for lemma, features in words]
+    assert fast_forms(fleet, [items], 256) == [[slow_form(fleet, 0, item) for item in items]]
+
+
+@every
+def test_step_by_step_is_teacher_forcing(system: System, chosen: Settings) -> None:
+    """Along the oracle's actions, the decoder gives the probabilities that training sees."""
+    words = [
+        (naive("gehen", "ging"), "V;PST"),
+        ((("", "g"), ("", "e"), *naive("sagen", "sagt")), "V"),
+        (naive("a", "a"), "N"),
+        (naive("ab", ""), ""),
+    ]
+    own = language(system, words, "V;PST;N")
+    fleet = SmallFleet(system, chosen, [own], seed=4)
+    batch, _ = fleet.to_learn()
+    losses = fleet.losses(batch)
+    for place, alignment in enumerate(own.alignments):
+        decoder = decoder_of(fleet)
+        numbers = own.inventory.symbols if system is HACM else own.inventory.actions
+        lemmas, _ = stack_of(fleet, [own.items]).to_inflect(
+            torch.tensor([0]), torch.tensor([[place]]), {"symbols": 7, "reversed": 7, "literals": 7, "gold": 9}
+        )
+        state, form = decoder.start(lemmas), ""
+        for t, action in enumerate(actions(system, alignment)):
+            scores, state = decoder.log_probabilities(state)
+            number = numbers.number(action)
+            torch.testing.assert_close(-scores[0, 0, number], losses[0, t, place], rtol=1e-10, atol=1e-10)
+            written, state = decoder.advance(state, torch.tensor([[number]]))
+            form += "" if written.item() < 0 else stack_of(fleet, [own.items]).files[0].spellings[int(written)]
+        assert form == own.items[place].form
+
+
+def one_lemma(fleet: SmallFleet, lemma: str) -> tuple[Lemmas, tuple[str, ...]]:
+    stack = stack_of(fleet, [[Item(lemma, Bundle("V"))]])
+    longest = {name: int(lengths.max()) for name, lengths in stack.files[0].lengths.items()}
+    return stack.to_inflect(torch.tensor([0]), torch.tensor([[0]]), longest)[0], stack.files[0].spellings
+
+
+def test_hacm_copies_what_it_does_not_know_and_steps_on() -> None:
+    fleet = a_fleet(HACM, Settings(**SMALL), models=1)  # type: ignore[arg-type]
+    lemmas, spellings = one_lemma(fleet, "Ж漢")
+    decoder = HACM.decoder(fleet.parameters, fleet.settings, fleet.allowed)
+    state = decoder.start(lemmas)
+    _, state = decoder.log_probabilities(state)
+    _, state = decoder.advance(state, torch.tensor([[3]]))  # STEP to Ж
+    for position, character in [(1, "Ж"), (2, "漢")]:
+        assert state.position.item() == position
+        scores, state = decoder.log_probabilities(state)
+        assert scores.exp()[0, 0].tolist() == [1.0] + [0.0] * (scores.shape[-1] - 1)
+        written, state = decoder.advance(state, scores.argmax(dim=-1))
+        assert spellings[int(written)] == character
+        assert state.previous.item() == 3  # STEP
+    assert state.position.item() == 3
+    scores, state = decoder.log_probabilities(state)
+    assert scores[0, 0, 0] < -100  # at </s>, nothing unknown is left to copy
+    for _ in range(2):  # a STEP at </s> stays there
+        _, state = decoder.advance(state, torch.tensor([[3]]))
+        assert state.position.item() == 3
+
+
+def test_hacm_never_predicts_the_beginning() -> None:
+    """Not even where copying it has nearly all the mass."""
+    fleet = a_fleet(HACM, Settings(**SMALL), models=1)  # type: ignore[arg-type]
+    fleet.models[0]["copy.bias"] -= 50.0
+    fleet.refresh()
+    decoder = decoder_of(fleet)
+    scores, _ = decoder.log_probabilities(decoder.start(one_lemma(fleet, "a")[0]))
+    assert scores[0, 0, 1] == -torch.inf
+    assert scores.argmax() not in (0, 1)
+
+
+def test_hacm_without_the_mixture_has_no_rule_for_the_unknown() -> None:
+    fleet = a_fleet(HACM, Settings(**SMALL, copy_mixture=False), models=1)  # type: ignore[arg-type]
+    decoder = decoder_of(fleet)
+    state = decoder.start(one_lemma(fleet, "Ж")[0])
+    _, state = decoder.log_probabilities(state)
+    _, state = decoder.advance(state, torch.tensor([[3]]))
+    scores, _ = decoder.log_probabilities(state)
+    assert scores[0, 0, :2].exp().tolist() == [0.0, 0.0]
+    assert scores.exp().sum().item() == pytest.approx(1.0)
+
+
+def test_haem_can_copy_or_delete_what_it_does_not_know_but_not_write_it() -> None:
+    fleet = a_fleet(HAEM, Settings(**SMALL), models=1)  # type: ignore[arg-type]
+    lemmas, spellings = one_lemma(fleet, "Ж漢")
+    decoder = HAEM.decoder(fleet.parameters, fleet.settings, fleet.allowed)
+    state = decoder.start(lemmas)
+    scores, state = decoder.log_probabilities(state)
+    assert scores.shape[-1] == 3 + len(fleet.languages[0].inventory.characters)
+    assert scores.exp()[0, 0, 2] == 0.0  # no STOP while characters are left
+    written, copied = decoder.advance(state, torch.tensor([[0]]))
+    assert spellings[int(written)] == "Ж"
+    torch.testing.assert_close(copied.written.shown[0, 0], slow_reader(fleet, "Ж"))
+    written, deleted = decoder.advance(copied, torch.tensor([[1]]))
+    assert written.item() == -1
+    torch.testing.assert_close(deleted.written.shown, copied.written.shown)
+    scores, _ = decoder.log_probabilities(deleted)
+    assert scores.exp()[0, 0, :2].tolist() == [0.0, 0.0]  # the lemma is used up
+
+
+def slow_reader(fleet: SmallFleet, character: str) -> torch.Tensor:
+    """LSTM^y after one copied character."""
+    machine = fleet.machine(0, character, Bundle("V"))
+    machine.do("COPY")
+    assert isinstance(machine, SlowHaem)
+    return machine.y.h
+
+
+def near(form: str | None, number: int) -> str:
+    """The form, or one that goes on after it or breaks off before its end, or another altogether."""
+    own = form or ""
+    return [own, own + "n", own[:-1], "gehen", own, own + "Ж"][number % 6]
+
+
+@both
+def test_counting_right_forms_is_comparing_whole_outputs(system: System) -> None:
+    fleet = a_fleet(system, Settings(**SMALL))  # type: ignore[arg-type]
+    asked = [ITEMS, ITEMS[3:], ITEMS[:2]]
+    told = fast_forms(fleet, asked, 256)
+    gold = [
+        [
+            Item(item.lemma, item.features, near(form, k + m))
+            for k, (item, form) in enumerate(zip(own, forms, strict=True))
+        ]
+        for m, (own, forms) in enumerate(zip(asked, told, strict=True))
+    ]
+    right = [
+        sum(item.form == form for item, form in zip(own, forms, strict=True))
+        for own, forms in zip(gold, told, strict=True)
+    ]
+    expected = [100 * count / len(own) for count, own in zip(right, gold, strict=True)]
+    assert 0 < sum(right) < sum(map(len, gold))
+    for at_once in (1, 3, 256):
+        found = greedy.accuracies(decoder_of(fleet), stack_of(fleet, gold), [0, 1, 2], at_once)
+        assert found == pytest.approx(expected)
+
+
+def always(system: System, action: int) -> SmallFleet:
+    """A model that likes one action best, and otherwise to copy."""
+    fleet = a_fleet(system, Settings(**SMALL), models=1)  # type: ignore[arg-type]
+    model = fleet.models[0]
+    for tensor in model.values():
+        tensor.zero_()
+    model["output.bias"][action] = 20.0
+    model["output.bias"][0] = 10.0
+    if system is HACM:
+        model["copy.bias"] += 50.0  # generate
+    fleet.refresh()
+    return fleet
+
+
+@both
+def test_a_model_that_never_ends_gives_nothing(system: System) -> None:
+    write = 3 if system is HAEM else 4
+    fleet = always(system, write)
+    items = [Item("ab", Bundle("V")), Item("a" * 60, Bundle("V"))]
+    assert fast_forms(fleet, [items], 256) == [[None, None]]
+
+
+def test_the_cap_is_each_items_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A short lemma is not given more time because it shares its batch with a long one."""
+    monkeypatch.setattr(greedy, "LEAST_ACTIONS", 3)
+    caps = greedy.most_actions(torch.tensor([[0, 1, 200]]))
+    assert caps.tolist() == [[50, 54, 850]]
+    monkeypatch.undo()
+    assert greedy.most_actions(torch.tensor([[0, 25, 90]])).tolist() == [[150, 150, 410]]
+    monkeypatch.setattr(greedy, "most_actions", lambda lengths: lengths + 1)
+    fleet = always(HAEM, 0)  # COPY, until STOP is what is left
+    model = fleet.models[0]
+    model["output.bias"][2] = 30.0
+    fleet.refresh()
+    items = [Item("gehen", Bundle("V")), Item("gehe", Bundle("V"))]
+    assert fast_forms(fleet, [items], 256) == [["gehen", "gehe"]]
+    monkeypatch.setattr(greedy, "most_actions", lambda lengths: lengths + (lengths > 4))
+    assert fast_forms(fleet, [items], 256) == [["gehen", None]]
+    gold = [Item(item.lemma, item.features, item.lemma) for item in items]
+    assert greedy.accuracies(decoder_of(fleet), stack_of(fleet, [gold]), [0]) == [50.0]
+
+
+def test_a_lemma_that_is_one_long_run_is_copied_whole() -> None:
+    fleet = always(HAEM, 0)
+    fleet.models[0]["output.bias"][2] = 30.0
+    fleet.refresh()
+    assert fast_forms(fleet, [[Item("n" * 80, Bundle("V"))]], 256) == [["n" * 80]]

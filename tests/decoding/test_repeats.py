@@ -1,0 +1,48 @@
+"""The filter for endlessly repeating characters."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reinflect.decoding.repeats import filtered, longest_runs
+
+
+@pytest.mark.parametrize(
+    ("form", "lemma", "words", "expected"),
+    [
+        ("flooog", "fliegen", [], "flooog"),  # three in a row are fine
+        ("floooog", "fliegen", [], "fliegen"),
+        ("jäääärs", "jäääär", [], "jäääärs"),  # the lemma has such a run
+        ("jäääärs", "jää", ["jäääär"], "jäääärs"),  # a training word has
+        ("jääääärs", "jäääär", ["jäääär"], "jäääär"),  # but not one of five
+        ("jäääärs", "jääääär", [], "jäääärs"),
+        ("jooooo", "jäääär", ["jäääär"], "jäääär"),  # nor one of another character
+        ("jäääroooo", "jäääär", [], "jäääär"),
+        ("aaaabbbb", "aaaa", ["bbbb"], "aaaabbbb"),  # each character from its own source
+        ("", "fliegen", [], ""),
+    ],
+)
+def test_the_rule(form: str, lemma: str, words: list[str], expected: str) -> None:
+    assert filtered(form, lemma, longest_runs(words)) == expected
+
+
+def runs(word: str) -> dict[str, int]:
+    """The longest run of each character, by a regular expression."""
+    found: dict[str, int] = {}
+    for match in re.finditer(r"(.)\1*", word, flags=re.DOTALL):
+        found[match[1]] = max(found.get(match[1], 0), len(match[0]))
+    return found
+
+
+few = st.text("ab\n", max_size=14)
+
+
+@given(few, few, st.lists(few, max_size=3))
+def test_the_rule_for_anything(form: str, lemma: str, words: list[str]) -> None:
+    known = [runs(word) for word in (lemma, *words)]
+    strange = any(
+        run >= 4 and not any(own.get(character, 0) >= run for own in known) for character, run in runs(form).items()
+    )
+    assert filtered(form, lemma, longest_runs(words)) == (lemma if strange else form)

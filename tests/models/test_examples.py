@@ -1,0 +1,81 @@
+"""Items as arrays: what batches of them hold, and blank places in them."""
+
+import numpy as np
+import pytest
+import torch
+
+from reinflect.data.features import Bundle
+from reinflect.data.items import Item
+from reinflect.models.examples import NOTHING, Examples, Stack
+from reinflect.models.inventory import Inventory
+from reinflect.models.systems import HACM, HAEM, SYSTEMS, System
+from reinflect.settings import Settings
+from tests.models.small_fleets import naive
+
+ITEMS = [
+    Item("fliegen", Bundle("V;PST"), "flog"),
+    Item("ab", Bundle("V;PST;PST;X"), "abß"),
+    Item("ßß", Bundle(""), "ß"),
+]
+KNOWN = Inventory(tuple("abefglino"), ("PST", "V"))
+
+
+def inflecting(system: System, settings: Settings | None = None) -> Stack:
+    return Stack([Examples.to_inflect(system, ITEMS, KNOWN, settings or Settings())])
+
+
+def test_what_a_decoder_sees_of_a_lemma() -> None:
+    stack = inflecting(HACM)
+    lengths = {"symbols": 4, "reversed": 4, "literals": 4, "gold": 4}
+    lemmas, gold = stack.to_inflect(torch.tensor([0]), torch.tensor([[1, 2]]), lengths)
+    spelled = stack.files[0].spellings
+    assert [KNOWN.symbols.symbols[k] for k in lemmas.symbols[0, :, 0]] == ["<s>", "a", "b", "</s>"]
+    assert [KNOWN.symbols.symbols[k] for k in lemmas.symbols[0, :, 1]] == ["<s>", "<unknown>", "<unknown>", "</s>"]
+    assert lemmas.literals is not None
+    assert [spelled[k] for k in lemmas.literals[0, :, 1]] == ["<s>", "ß", "ß", "</s>"]
+    assert [spelled[k] for k in gold[0, 0, :3]] == ["a", "b", "ß"]
+    assert gold[0, 0, 3] == NOTHING
+    assert gold[0, 1, 1] == NOTHING
+
+
+@pytest.mark.parametrize(("kind", "row"), [("set", [1, 1]), ("counts", [2, 1]), ("embedded", [1, 1])])
+def test_features_as_numbers(kind: str, row: list[int]) -> None:
+    """Columns PST, V; X was never seen."""
+    files = Examples.to_inflect(HAEM, ITEMS, KNOWN, Settings(features=kind))  # type: ignore[arg-type]
+    assert files.features.tolist() == [[1, 1], row, [0, 0]]
+
+
+@pytest.mark.parametrize("system", SYSTEMS.values(), ids=list(SYSTEMS))
+def test_a_blank_place_holds_nothing_of_any_item(system: System) -> None:
+    """A batch of short items with blanks must not see the first item, which is longer than its arrays."""
+    settings = Settings()
+    words = [(item.lemma, item.form) for item in ITEMS[:2]]
+    known = Inventory.of(ITEMS)
+    file = Examples.to_learn(system, ITEMS[:2], [naive(*word) for word in words], known, settings)
+    stack = Stack([file, file])
+    places = np.array([[1, -1], [-1, -1]])
+    longest = stack.longest([0, 1], places)
+    assert longest["symbols"] == file.lengths["symbols"][1]
+    batch = stack.to_learn(torch.tensor([0, 1]), torch.from_numpy(places), longest, mean=True)
+    assert batch.symbols.shape == (2, longest["symbols"], 2)
+    assert batch.weights[0, :, 0].sum() == pytest.approx(1.0)
+    for model, place in [(0, 1), (1, 0), (1, 1)]:
+        assert not batch.weights[model, :, place].any()
+        assert not batch.symbols[model, :, place].any()
+        assert batch.attended[model, :, place].max() < longest["symbols"]
+        assert batch.lengths[model, place] <= longest["symbols"]
+
+
+def test_features_of_other_languages_are_marked() -> None:
+    few = Examples.to_inflect(HAEM, ITEMS, Inventory(("a",), ("V",)), Settings())
+    many = Examples.to_inflect(HAEM, ITEMS, KNOWN, Settings())
+    stack = Stack([few, many])
+    assert stack.features[0, :3].tolist() == [[1, -1], [1, -1], [0, -1]]
+    assert stack.features[1, :3].tolist() == [[1, 1], [1, 1], [0, 0]]
+
+
+def test_an_inventory_has_what_training_had() -> None:
+    made = Inventory.of(ITEMS)
+    assert made.characters == tuple(sorted(set("fliegenoabß")))
+    assert made.atoms == ("PST", "V", "X")
+    assert made.unknown_atoms(Bundle("V;Y; Z")) == ["Y", "Z"]

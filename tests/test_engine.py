@@ -1,0 +1,172 @@
+"""From items to an inflector."""
+
+import json
+from collections.abc import Sequence
+from multiprocessing import active_children
+from pathlib import Path
+
+import msgspec
+import pytest
+import torch
+
+import reinflect
+from reinflect.data.items import Item, write_items
+from reinflect.engine import Outcome, Watcher, train_inflector
+from reinflect.ensembles import vote
+from reinflect.errors import OutputError, ReinflectError
+from reinflect.evaluation import evaluate
+from reinflect.inflector import Inflector
+from reinflect.training.fleet import Fleet
+from reinflect.training.jobs import folded_splits
+from reinflect.training.run import Standing
+from reinflect.training.state import State
+from tests.training.tiny import SMALL, language
+
+SETTINGS = {
+    "hacm": msgspec.structs.replace(SMALL, score_every=3),
+    "haem": msgspec.structs.replace(SMALL, epochs=10, score_every=5),
+}
+ITEMS = language("german")
+TRAIN, DEV = ITEMS[4:], ITEMS[:4]
+
+
+def trained(dev: Sequence[Item] | None = DEV, seeds: int = 2, out: Path | None = None, **options: object) -> Outcome:
+    items = TRAIN if dev else ITEMS
+    return train_inflector(items, dev, settings=SETTINGS, seeds=seeds, out=out, **options)  # type: ignore[arg-type]
+
+
+def test_every_system_alignment_and_seed_votes(tmp_path: Path) -> None:
+    threads = torch.get_num_threads()
+    outcome = trained(out=tmp_path / "model")
+    assert torch.get_num_threads() == threads
+    names = {f"{system}-{method}-{seed}" for system in SETTINGS for method in ("naive", "smart") for seed in (1, 2)}
+    assert {member.name for member in outcome.inflector.members} == names
+    assert (outcome.held_out, outcome.interrupted, outcome.restarted, outcome.failed) == (False, False, (), ())
+    assert outcome.scored == len(DEV)
+    back = Inflector.load(tmp_path / "model")
+    forms = back.member_forms(DEV)
+    for own, accuracy in zip(forms, outcome.member_accuracies, strict=True):
+        answers = [Item(item.lemma, item.features, form) for item, form in zip(DEV, own, strict=True)]
+        assert evaluate(DEV, answers).accuracy == accuracy
+    voted = [Item(item.lemma, item.features, form) for item, form in zip(DEV, back.inflect_many(DEV), strict=True)]
+    assert evaluate(DEV, voted).accuracy == outcome.accuracy
+    assert max(outcome.member_accuracies) > 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "model.log.jsonl"]
+    lines = [json.loads(line) for line in (tmp_path / "model.log.jsonl").read_text().splitlines()]
+    assert {(line["model"], line["epoch"]) for line in lines} == {
+        (name, epoch) for name in names for epoch in range(1, SETTINGS[name[:4]].epochs + 1)
+    }
+
+
+def test_the_model_does_not_depend_on_the_number_of_processes(tmp_path: Path) -> None:
+    one = trained(seeds=4, out=tmp_path / "one", alignments=["naive"])
+    two = trained(seeds=4, out=tmp_path / "two", alignments=["naive"], workers=2)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    assert (tmp_path / "one.log.jsonl").read_bytes() == (tmp_path / "two.log.jsonl").read_bytes()
+    assert one.member_accuracies == two.member_accuracies
+
+
+@pytest.mark.parametrize("seeds", [2, 6])
+def test_without_dev_the_score_is_of_items_that_were_held_out(seeds: int) -> None:
+    outcome = trained(None, seeds, systems=["haem"])
+    splits = folded_splits(ITEMS, seeds, "data")
+    assert outcome.held_out
+    assert outcome.scored == len({item for split in splits for item in split.dev})
+    assert outcome.scored == len(ITEMS) if seeds >= 5 else outcome.scored < len(ITEMS)
+    asked: dict[Item, list[str]] = {}
+    for member, accuracy in zip(outcome.inflector.members, outcome.member_accuracies, strict=True):
+        own = splits[member.seed - 1].dev
+        (forms,) = Inflector((member,), outcome.inflector.known_runs).member_forms(own)
+        right = [form == item.form for item, form in zip(own, forms, strict=True)]
+        assert accuracy == pytest.approx(100 * sum(right) / len(right), abs=0.01)
+        for item, form in zip(own, forms, strict=True):
+            asked.setdefault(item, []).append(form)
+    right = [vote(forms) == item.form for item, forms in asked.items()]
+    assert outcome.accuracy == pytest.approx(100 * sum(right) / len(right), abs=0.01)
+
+
+class Killer(Watcher):
+    """Kills the first process that says how far it is, once."""
+
+    def __init__(self) -> None:
+        self.victim = ""
+        self.notes: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+    def standing(self, now: Standing) -> None:
+        if not self.victim and now.running:
+            self.victim = now.pack
+            for child in active_children():
+                child.kill()
+
+
+def test_after_a_process_was_killed_the_same_call_goes_on(tmp_path: Path) -> None:
+    longer = {"haem": msgspec.structs.replace(SMALL, epochs=2000, patience=4000)}
+    killer, out = Killer(), tmp_path / "model"
+    with pytest.raises(ReinflectError) as caught:
+        train_inflector(
+            TRAIN,
+            DEV,
+            settings=longer,
+            systems=["haem"],
+            alignments=["naive"],
+            seeds=4,
+            out=out,
+            workers=2,
+            watcher=killer,
+            checkpoint_seconds=0.0,
+        )
+    assert killer.victim in str(caught.value)
+    assert f"kept in {out}.state" in str(caught.value)
+    assert not out.exists()
+    assert State(out).checkpoint(killer.victim).exists()
+
+
+def test_a_run_with_other_settings_starts_anew_and_says_so(tmp_path: Path) -> None:
+    out = tmp_path / "model"
+    state = State(out)
+    state.folder.mkdir()
+    for name in ("haem-naive-1-2", "haem-naive-9"):
+        state.checkpoint(name).write_bytes(b"of another time")
+    killer = Killer()
+    trained(out=out, systems=["haem"], alignments=["naive"], watcher=killer)
+    (note,) = killer.notes
+    assert "other data or settings" in note
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "model.log.jsonl"]
+    trained(out=tmp_path / "fresh", systems=["haem"], alignments=["naive"])
+    assert (tmp_path / "fresh").read_bytes() == out.read_bytes()
+
+
+def test_a_failure_to_write_keeps_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OutputError("model", "the disk is full", "make room")
+
+    out = tmp_path / "model"
+    with monkeypatch.context() as patch:
+        patch.setattr(Inflector, "save", full)
+        with pytest.raises(OutputError):
+            trained(out=out, systems=["haem"], alignments=["naive"])
+    monkeypatch.setattr(Fleet, "update", lambda *_: pytest.fail("trained again"))
+    killer = Killer()
+    trained(out=out, systems=["haem"], alignments=["naive"], watcher=killer)
+    assert "going on where an earlier run stopped (1 of 1 packs" in killer.notes[0]
+    assert out.exists()
+
+
+def test_when_every_model_diverges_there_is_no_inflector(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Fleet, "finite", lambda self: [False] * len(self.running))
+    with pytest.raises(ReinflectError, match="every model diverged"):
+        trained(systems=["haem"], alignments=["naive"])
+
+
+def test_the_public_names(tmp_path: Path) -> None:
+    write_items(tmp_path / "train", TRAIN)
+    options = {"systems": ["haem"], "alignments": ["naive"], "seeds": 1}
+    small = ["hidden=6", "embedding=5", "history_hidden=4", "epochs=3", "feature_scale=2.0"]
+    made = reinflect.train(tmp_path / "train", DEV, changes=small, out=tmp_path / "model", **options)  # type: ignore[arg-type]
+    same = reinflect.train(TRAIN, DEV, preset="low", changes=small, **options)  # type: ignore[arg-type]
+    assert isinstance(made, reinflect.Inflector)
+    form = made.inflect("leben", "V;PST")
+    assert reinflect.load(tmp_path / "model").inflect("leben", "V;PST") == form == same.inflect("leben", "V;PST")

@@ -1,0 +1,272 @@
+"""The inflector: whose vote counts first, and that its file is whole or refused."""
+
+import json
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from safetensors import safe_open
+from safetensors.torch import save_file
+
+from reinflect.data.features import Bundle
+from reinflect.data.items import Item
+from reinflect.ensembles import vote_all
+from reinflect.errors import InputError, ReinflectError
+from reinflect.inflector import FORMAT, Inflector, Member
+from reinflect.models.inventory import Inventory
+from reinflect.models.parameters import Parameters
+from reinflect.models.systems import SYSTEMS
+from reinflect.settings import Settings
+
+SMALL = Settings(embedding=3, hidden=4, history_hidden=3, feature_scale=1.0)
+KNOWN = Inventory(tuple("aeghns"), ("PST", "V"))
+ITEMS = [
+    Item(lemma, Bundle(features))
+    for lemma, features in [
+        ("gehen", "V;PST"),
+        ("sagen", "V"),
+        ("", ""),
+        ("漢字", "?"),
+        ("e\u0301gen", "V;V"),
+        ("a", "PST"),
+    ]
+]
+
+
+def a_member(
+    system: str = "haem",
+    alignment: str = "naive",
+    seed: int = 1,
+    accuracy: float = 50.0,
+    chosen: Settings = SMALL,
+    inventory: Inventory = KNOWN,
+) -> Member:
+    own = SYSTEMS[system]
+    sizes = own.sizes(inventory, chosen)
+    parameters = Parameters.initial(own.shapes(chosen), [sizes], [seed]).one(0, sizes)
+    if system == "haem":
+        parameters["output.bias"][:3] += 2.0
+    return Member(own, alignment, seed, chosen, inventory, accuracy, parameters)
+
+
+def an_inflector() -> Inflector:
+    """Members that differ in everything they can differ in."""
+    other = Inventory(tuple("abcdefg漢"), ("V",))
+    members = [
+        a_member("haem", seed=1),
+        a_member("haem", seed=2, accuracy=60.5),
+        a_member("haem", "smart", seed=3, inventory=other),
+        a_member("haem", seed=4, chosen=replace_settings(hidden=5, features="embedded")),
+        a_member("hacm", seed=5),
+        a_member("hacm", seed=6, chosen=replace_settings(copy_mixture=False, cell="coupled")),
+    ]
+    return Inflector(tuple(members), {"ä": 4})
+
+
+def replace_settings(**changes: object) -> Settings:
+    import msgspec
+
+    return msgspec.structs.replace(SMALL, **changes)
+
+
+def test_members_are_in_the_order_their_votes_count() -> None:
+    ordered = [
+        a_member("haem", "smart", 9, 70.0),
+        a_member("hacm", "naive", 1, 60.0),
+        a_member("hacm", "naive", 2, 60.0),
+        a_member("hacm", "naive", 10, 60.0),
+        a_member("hacm", "smart", 1, 60.0),
+        a_member("haem", "naive", 1, 60.0),
+        a_member("haem", "smart", 1, 60.0),
+        a_member("hacm", "naive", 1, 59.9),
+    ]
+    for shuffle in range(5):
+        order = torch.randperm(len(ordered), generator=torch.Generator().manual_seed(shuffle)).tolist()
+        found = Inflector(tuple(ordered[k] for k in order), {}).members
+        assert [id(member) for member in found] == [id(member) for member in ordered]
+
+
+def test_the_vote_is_that_of_its_members() -> None:
+    inflector = an_inflector()
+    forms = inflector.member_forms(ITEMS)
+    assert len(forms) == len(inflector.members)
+    assert inflector.inflect_many(ITEMS) == vote_all(forms)
+    assert [inflector.inflect(item.lemma, item.features.spelling) for item in ITEMS] == vote_all(forms)
+    # Each member says alone what it says among the others.
+    for member, own in zip(inflector.members, forms, strict=True):
+        assert Inflector((member,), inflector.known_runs).member_forms(ITEMS) == [own]
+    assert inflector.inflect_many([]) == []
+    assert inflector.member_forms([]) == [[]] * len(inflector.members)
+
+
+def test_what_does_not_end_or_repeats_becomes_the_lemma() -> None:
+    member = a_member("haem")
+    parameters = {name: torch.zeros_like(tensor) for name, tensor in member.parameters.items()}
+    parameters["output.bias"][3] = 9.0  # a, for ever
+    endless = Inflector((replace(member, parameters=parameters),), {})
+    assert endless.inflect("gehen", "V") == "gehen"
+
+    parameters = {name: torch.zeros_like(tensor) for name, tensor in member.parameters.items()}
+    parameters["output.bias"][0], parameters["output.bias"][2] = 9.0, 10.0  # copy, then stop
+    copying = replace(member, parameters=parameters)
+    assert Inflector((copying,), {}).inflect("geeeeehen", "V") == "geeeeehen"
+
+    # LSTM^a counts nothing here: write e where a lemma of h's is over, and stop after five.
+    writes = Inflector((writing_five(member),), {})
+    assert writes.inflect("h", "V") == "h"
+    assert replace(writes, known_runs={"e": 5}).inflect("h", "V") == "heeeee"
+    assert replace(writes, known_runs={"e": 4}).inflect("h", "V") == "h"
+    assert writes.inflect("eeeeeh", "V") == "eeeeeheeeee"
+
+
+def writing_five(member: Member) -> Member:
+    """A member that copies the lemma, writes e five times and stops: LSTM^y counts e's after an h in its memory."""
+    parameters = {name: torch.zeros_like(tensor) for name, tensor in member.parameters.items()}
+    letters = KNOWN.letters
+    e, h = letters.number("e"), letters.number("h")
+    hidden = SMALL.hidden
+    parameters["embedding"][e, 0] = 1.0
+    parameters["embedding"][h, 1] = 1.0
+    gates, bias = parameters["written.input"], parameters["written.bias"]
+    bias[:hidden] = 30.0  # input gate open
+    bias[hidden : 2 * hidden] = 30.0  # forget nothing …
+    gates[1, hidden : 2 * hidden] = -90.0  # … but at an h everything
+    bias[2 * hidden : 3 * hidden] = 30.0  # show all
+    gates[0, 3 * hidden] = 0.2  # each e adds tanh(0.2) to the memory
+    parameters["state.written"][0, 0] = 1.0
+    # Shown is tanh(k · tanh 0.2): after four e's .66, after five .76.
+    weights, out = parameters["output.weights"], parameters["output.bias"]
+    out[0] = 1000.0  # copy while there is something to copy
+    write = KNOWN.actions.number("e")
+    out[write], weights[0, write] = 71.0, 0.0
+    out[2], weights[0, 2] = 0.0, 100.0
+    return replace(member, parameters=parameters)
+
+
+def test_a_file_gives_back_what_was_saved(tmp_path: Path) -> None:
+    inflector, path = an_inflector(), tmp_path / "german.reinflect"
+    inflector.save(path)
+    again = Inflector.load(path)
+    assert dict(again.known_runs) == {"ä": 4}
+    for one, other in zip(inflector.members, again.members, strict=True):
+        assert one.name == other.name
+        assert (one.settings, one.inventory, one.dev_accuracy) == (other.settings, other.inventory, other.dev_accuracy)
+        assert one.parameters.keys() == other.parameters.keys()
+        for name, tensor in one.parameters.items():
+            assert torch.equal(tensor, other.parameters[name])
+    assert again.member_forms(ITEMS) == inflector.member_forms(ITEMS)
+    again.save(tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == path.read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["again", "german.reinflect"]
+
+
+def test_saving_over_a_folder_leaves_it(tmp_path: Path) -> None:
+    with pytest.raises(ReinflectError):
+        an_inflector().save(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("model") / "small"
+    Inflector((a_member("haem"), a_member("hacm")), {}).save(path)
+    return path
+
+
+def refused(path: Path) -> str:
+    with pytest.raises(InputError) as raised:
+        Inflector.load(path)
+    message = str(raised.value)
+    assert message.startswith(str(path))
+    assert "\n" not in message
+    return message
+
+
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_a_changed_byte_anywhere_is_found_out(saved: Path, tmp_path: Path, data: st.DataObject) -> None:
+    whole = saved.read_bytes()
+    header = int.from_bytes(whole[:8], "little") + 8
+    places = st.integers(0, len(whole) - 1) | st.integers(0, header - 1) | st.integers(0, 7)
+    changed = bytearray(whole)
+    place = data.draw(places)
+    changed[place] ^= data.draw(st.integers(1, 255))
+    (tmp_path / "changed").write_bytes(changed)
+    found = loaded_or_refused(tmp_path / "changed")
+    if found is not None:
+        # Blanks in the header, or the order it gives its parts in, can change without the model changing.
+        assert place < header
+        for one, other in zip(found.members, Inflector.load(saved).members, strict=True):
+            assert one.name == other.name
+            assert all(torch.equal(tensor, other.parameters[name]) for name, tensor in one.parameters.items())
+
+
+def loaded_or_refused(path: Path) -> Inflector | None:
+    with suppress(InputError):
+        return Inflector.load(path)
+    return None
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.floats(0, 1, exclude_max=True))
+def test_a_part_of_a_file(saved: Path, tmp_path: Path, share: float) -> None:
+    whole = saved.read_bytes()
+    (tmp_path / "part").write_bytes(whole[: int(share * len(whole))])
+    refused(tmp_path / "part")
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.binary(max_size=64))
+def test_files_that_are_something_else(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "other").write_bytes(content)
+    refused(tmp_path / "other")
+
+
+def test_places_without_a_model(tmp_path: Path) -> None:
+    assert "no such file" in refused(tmp_path / "nothing")
+    assert "folder" in refused(tmp_path)
+    save_file({"x": torch.zeros(2)}, tmp_path / "foreign")
+    assert "another program" in refused(tmp_path / "foreign")
+    (tmp_path / "text").write_text("lemma\tform\tV\n", encoding="utf-8")
+    assert "reinflect train" in refused(tmp_path / "text")
+
+
+def with_header(saved: Path, path: Path, **changes: object) -> Path:
+    with safe_open(saved, framework="pt") as file:
+        about = json.loads(file.metadata()["reinflect"]) | changes
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    save_file(tensors, path, metadata={"reinflect": json.dumps(about)})
+    return path
+
+
+def test_a_newer_format_is_named_as_such(saved: Path, tmp_path: Path) -> None:
+    path = with_header(saved, tmp_path / "newer", format=FORMAT + 1, version="99.0", members="in another shape")
+    assert "99.0" in refused(path)
+    assert "update" in refused(path)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"format": "1"},
+        {"format": None},
+        {"sha256": "0" * 64},
+        {"members": []},
+        {"members": 3},
+        {"known_runs": {"ä": 7}},
+        {"inventories": []},
+    ],
+    ids=str,
+)
+def test_headers_that_do_not_fit(saved: Path, tmp_path: Path, changes: dict[str, object]) -> None:
+    refused(with_header(saved, tmp_path / "changed", **changes))
+
+
+@pytest.mark.parametrize("text", ["", "[]", "3", "{}", "null", "[" * 100_000, '{"format": 1}'], ids=lambda t: t[:9])
+def test_headers_of_other_shapes(tmp_path: Path, text: str) -> None:
+    save_file({"x": torch.zeros(2)}, tmp_path / "odd", metadata={"reinflect": text})
+    refused(tmp_path / "odd")

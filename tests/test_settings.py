@@ -1,0 +1,184 @@
+"""Settings: presets, single changes, and what is refused."""
+
+import pytest
+
+from reinflect.errors import InputError
+from reinflect.settings import PRESETS, SYSTEMS, Settings, changed, load_preset, parse_preset, preset_for
+
+PAPER = {
+    "hacm": {
+        "embedding": 100,
+        "hidden": 200,
+        "features": "embedded",
+        "feature_embedding": 20,
+        "dropout": 0.0,
+        "copy_mixture": True,
+    },
+    "haem": {
+        "embedding": 100,
+        "tied": False,
+        "hidden": 200,
+        "history_hidden": 100,
+        "history": True,
+        "deletions": True,
+        "features": "set",
+        "feature_scale": 55.0,
+        "dropout": 0.5,
+        "dropout_kind": "variational",
+        "dropout_on": ("written", "deleted"),
+    },
+}
+BOTH = {
+    "cell": "coupled",
+    "optimiser": "adadelta",
+    "rho": 0.95,
+    "epsilon": 1e-6,
+    "step": 1.0,
+    "batch": 1,
+    "loss": "mean",
+    "clip": 5.0,
+    "score_every": 1,
+    "score_from": 0,
+}
+EPOCHS_AND_PATIENCE = {
+    ("hacm", "low"): (50, 10),
+    ("hacm", "medium"): (30, 10),
+    ("hacm", "high"): (20, 10),
+    ("haem", "low"): (60, 30),
+    ("haem", "medium"): (60, 20),
+    ("haem", "high"): (35, 10),
+}
+
+
+@pytest.mark.parametrize(("system", "setting"), EPOCHS_AND_PATIENCE)
+def test_the_settings_of_the_2017_submission(system: str, setting: str) -> None:
+    epochs, patience = EPOCHS_AND_PATIENCE[system, setting]
+    expected = {**PAPER[system], **BOTH, "epochs": epochs, "patience": patience}
+    found = load_preset(f"paper-{setting}")[system]
+    assert {name: getattr(found, name) for name in expected} == expected
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_presets_load(name: str) -> None:
+    preset = load_preset(name)
+    assert tuple(preset) == SYSTEMS
+    assert changed(preset, []) == preset
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_dropout_of_presets_has_an_effect(name: str) -> None:
+    """A preset that drops only what its system does not have would say one thing and do another."""
+    drops = {"hacm": {"encoder", "state"}, "haem": {"encoder", "written", "deleted", "history", "state"}}
+    for system, own in load_preset(name).items():
+        assert own.dropout == 0 or drops[system] & set(own.dropout_on)
+
+
+@pytest.mark.parametrize(
+    ("items", "name"),
+    [(1, "low"), (100, "low"), (681, "medium"), (1000, "medium"), (4243, "high"), (10_000, "high")],
+)
+def test_the_preset_for_a_size(items: int, name: str) -> None:
+    assert preset_for(items) == name
+
+
+PLAIN = {system: Settings() for system in SYSTEMS}
+
+
+@pytest.mark.parametrize(
+    ("change", "key", "value"),
+    [
+        ("hidden=200", "hidden", 200),
+        ("dropout=0", "dropout", 0.0),
+        ("dropout=.3", "dropout", None),
+        ("dropout=0.3", "dropout", 0.3),
+        ("epsilon=1e-8", "epsilon", 1e-8),
+        ("copy=false", "copy_mixture", False),
+        ("cell=coupled", "cell", "coupled"),
+        ('cell="coupled"', "cell", "coupled"),
+        ("dropout_on=written,deleted", "dropout_on", ("written", "deleted")),
+        ("dropout_on=encoder, state", "dropout_on", ("encoder", "state")),
+        ("dropout_on=encoder", "dropout_on", ("encoder",)),
+        ("dropout_on=", "dropout_on", ()),
+        ('dropout_on=["state"]', "dropout_on", ("state",)),
+        (" hidden = 7 ", "hidden", 7),
+    ],
+)
+def test_single_changes(change: str, key: str, value: object) -> None:
+    if value is None:
+        with pytest.raises(InputError):
+            changed(PLAIN, [change])
+        return
+    for own in changed(PLAIN, [change]).values():
+        assert getattr(own, key) == value
+
+
+def test_a_change_to_one_system() -> None:
+    found = changed(PLAIN, ["haem.hidden=200", "hidden=50", "hacm.batch=9"])
+    assert (found["hacm"].hidden, found["haem"].hidden) == (50, 50)  # the last word counts
+    assert (found["hacm"].batch, found["haem"].batch) == (9, Settings().batch)
+    assert changed(PLAIN, ["hidden=50", "haem.hidden=200"])["haem"].hidden == 200
+    assert PLAIN["haem"] == Settings()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("hiden=200", ["hiden", "hidden"]),
+        ("copy_mixture=false", ["copy_mixture", "copy"]),
+        ("haem.xyzzy=1", ["xyzzy", "embedding"]),
+        ("hidden", ["'hidden'", "key=value"]),
+        ("soft.hidden=1", ["soft.hidden", "haem"]),
+        ("=3", ["''"]),
+        ("hidden=many", ["hidden", "int"]),
+        ("hidden=0", ["hidden", "1"]),
+        ("hidden=-5", ["hidden", "1"]),
+        ("hidden=100000", ["hidden", "4096"]),
+        ("hidden=2.5", ["hidden", "int"]),
+        ("hidden=true", ["hidden", "int"]),
+        ("hidden=1979-05-27", ["hidden"]),
+        ("dropout=1", ["dropout"]),
+        ("dropout=1.0", ["dropout"]),
+        ("dropout=-0.1", ["dropout"]),
+        ("dropout=nan", ["dropout"]),
+        ("rho=nan", ["rho"]),
+        ("step=inf", ["step"]),
+        ("step=nan", ["step"]),
+        ("feature_scale=0", ["feature_scale"]),
+        ("copy=maybe", ["copy", "bool"]),
+        ("cell=gru", ["cell", "gru"]),
+        ("optimiser=sgd", ["optimiser", "sgd"]),
+        ("dropout_on=everything", ["dropout_on", "everything"]),
+        ("dropout_on=written,nothing", ["dropout_on", "nothing"]),
+        ("score_from=-1", ["score_from"]),
+    ],
+)
+def test_changes_that_are_refused(change: str, said: list[str]) -> None:
+    with pytest.raises(InputError) as raised:
+        changed(PLAIN, [change])
+    message = str(raised.value)
+    assert "\n" not in message
+    for word in said:
+        assert word in message
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[hacm]\nhiden = 3", ["my.toml [hacm]", "hiden", "hidden"]),
+        ("[soft]\nhidden = 3", ["my.toml", "soft", "hacm"]),
+        ("hidden = 3", ["my.toml", "hidden"]),
+        ("[hacm\n", ["my.toml", "TOML"]),
+        ("hacm = 3", ["my.toml", "hacm"]),
+        ("[haem]\ndropout = 'much'", ["my.toml [haem]", "dropout", "float"]),
+    ],
+)
+def test_preset_files_that_are_refused(text: str, said: list[str]) -> None:
+    with pytest.raises(InputError) as raised:
+        parse_preset(text, "my.toml")
+    for word in said:
+        assert word in str(raised.value)
+
+
+def test_an_unknown_preset() -> None:
+    with pytest.raises(InputError, match=r"'hgih'.*low, medium, high"):
+        load_preset("hgih")

@@ -1,0 +1,92 @@
+"""What a checkpoint is taken for."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from reinflect.training.checkpoint import Checkpoint, fingerprint
+from reinflect.training.fleet import Fleet, Progress
+from reinflect.training.jobs import Pack, Split
+from tests.training.tiny import pack
+
+
+def fleet_of(own: Pack) -> Fleet:
+    return Fleet([Progress(task, seed) for task, seed in own.tasks()])
+
+
+def with_lesson(own: Pack, **changes: object) -> Pack:
+    lesson = replace(own.models[0][0], **changes)  # type: ignore[arg-type]
+    return replace(own, models=tuple((lesson, seed) for _, seed in own.models))
+
+
+def with_split(own: Pack, change: Callable[[Split], Split]) -> Pack:
+    return with_lesson(own, split=change(own.models[0][0].split))
+
+
+CHANGES: dict[str, Callable[[Pack], Pack]] = {
+    "name": lambda own: replace(own, name="other"),
+    "system": lambda own: replace(own, system="hacm"),
+    "settings": lambda own: replace(own, settings=msgspec.structs.replace(own.settings, clip=4.0)),
+    "seeds": lambda own: replace(own, models=own.models[:2]),
+    "order": lambda own: replace(own, models=own.models[::-1]),
+    "alignment": lambda own: with_lesson(own, alignment="smart"),
+    "alignments": lambda own: with_lesson(own, alignments=own.models[0][0].alignments[::-1]),
+    "items": lambda own: with_split(
+        own, lambda split: Split((replace(split.train[0], form="x"), *split.train[1:]), split.dev)
+    ),
+    "dev": lambda own: with_split(own, lambda split: Split(split.train, split.dev[:-1])),
+    "which are dev": lambda own: with_split(own, lambda split: Split((*split.train, split.dev[0]), split.dev[1:])),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_whatever_decides_the_outcome_is_in_the_fingerprint(change: str) -> None:
+    assert fingerprint(CHANGES[change](pack())) != fingerprint(pack())
+
+
+def test_the_same_work_has_the_same_fingerprint() -> None:
+    assert fingerprint(pack()) == fingerprint(pack())
+    lines = with_split(pack(), lambda split: Split(tuple(replace(item, line=9) for item in split.train), split.dev))
+    assert fingerprint(lines) == fingerprint(pack()), "a line's number decides nothing"
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Checkpoint:
+    checkpoint = Checkpoint(tmp_path / "state", "mark")
+    fleet = fleet_of(pack())
+    checkpoint.save(fleet, 3, fleet.no_losses(), 7)
+    return checkpoint
+
+
+def test_what_is_found(saved: Checkpoint, tmp_path: Path) -> None:
+    assert saved.find() == "begun"
+    assert Checkpoint(tmp_path / "none", "mark").find() == "nothing"
+    assert Checkpoint(saved.path, "another").find() == "other"
+    fleet = fleet_of(pack())
+    for model in fleet.models:
+        model.finished = True
+    fleet.drop_finished()
+    saved.save(fleet, 0, fleet.no_losses(), 0)
+    assert saved.find() == "finished"
+
+
+def test_another_run_is_not_taken_up(saved: Checkpoint) -> None:
+    assert Checkpoint(saved.path, "another").load(fleet_of(pack())) is None
+    resumed = saved.load(fleet_of(pack()))
+    assert resumed
+    assert (resumed.update, resumed.log_size) == (3, 7)
+
+
+@pytest.mark.parametrize("content", [b"", b"\0" * 100, b"no tensors", b"cut"])
+def test_a_damaged_file_is_not_taken_up(saved: Checkpoint, content: bytes) -> None:
+    saved.path.write_bytes(saved.path.read_bytes()[:-10] if content == b"cut" else content)
+    assert saved.find() == "other"
+    assert saved.load(fleet_of(pack())) is None
+
+
+def test_a_checkpoint_is_due_after_its_time(tmp_path: Path) -> None:
+    assert Checkpoint(tmp_path / "state", "mark", 0.0).due
+    assert not Checkpoint(tmp_path / "state", "mark", 1e6).due

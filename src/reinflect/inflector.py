@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save
 from torch import Tensor
 
 from reinflect import __version__
@@ -28,7 +28,6 @@ from reinflect.models.systems import SYSTEMS, System, allowed_outputs
 from reinflect.settings import Settings
 
 FORMAT = 1
-ITEMS_AT_ONCE = 512
 
 
 @dataclass(frozen=True)
@@ -108,7 +107,8 @@ class Inflector:
         }
         about["sha256"] = _digest(about, tensors)
         with atomic_path(path) as part:
-            save_file(tensors, part, metadata={"reinflect": json.dumps(about, ensure_ascii=False)})
+            # Not save_file, which writes a temporary file of its own that a kill would leave behind.
+            part.write_bytes(save(tensors, metadata={"reinflect": json.dumps(about, ensure_ascii=False)}))
 
     @classmethod
     def load(cls, path: Path | str) -> "Inflector":
@@ -194,7 +194,7 @@ def decode(
     stack = Stack([Examples.to_inflect(system, items, inventory, settings) for inventory in inventories], device)
     allowed = allowed_outputs(system, sizes, parameters.sizes[system.outputs]).to(device)
     files = [inventories.index(member.inventory) for member in members]
-    return inflect_all(system.decoder(parameters, settings, allowed), stack, files, ITEMS_AT_ONCE)
+    return inflect_all(system.decoder(parameters, settings, allowed), stack, files)
 
 
 def _fleets(members: Sequence[Member]) -> list[list[int]]:

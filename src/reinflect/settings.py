@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from reinflect.errors import InputError, quoted
+from reinflect.text import nearest
 
 SYSTEMS = ("hacm", "haem")
 LISTS = ("dropout_on",)
@@ -29,6 +30,9 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     embedding: Size = 100
     hidden: Size = 100
     cell: Literal["lstm", "coupled"] = "lstm"
+    """lstm: the standard one; coupled: that of the 2017 code, with coupled gates and peepholes (slower here)."""
+    forget_bias: Annotated[float, msgspec.Meta(ge=-10, le=10)] = 0.0
+    """What the forget gates of the standard cell start from; 1 is often advised, but costs two points at low."""
     features: Literal["set", "counts", "embedded"] = "set"
     feature_scale: Positive = 10.0
     """What an active feature is instead of 1 (set and counts)."""
@@ -46,8 +50,14 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     dropout: Rate = 0.0
     dropout_kind: Literal["plain", "variational"] = "variational"
     """plain: drawn anew for every step; variational: one mask for all steps of a sequence."""
-    dropout_on: tuple[Literal["encoder", "written", "deleted", "history", "state"], ...] = ("written", "deleted")
-    """Whose outputs are dropped: the encoder's, LSTM^y's, LSTM^d's, LSTM^a's, or the state s_t."""
+    dropout_on: tuple[Literal["encoder", "written", "deleted", "history", "state"], ...] = (
+        "encoder",
+        "written",
+        "deleted",
+        "history",
+    )
+    """Whose outputs are dropped: the encoder's, LSTM^y's, LSTM^d's, LSTM^a's, or the state s_t. HACM has the first and
+    the last. (Only outputs: the 2017 code's LSTMs also dropped what they fed back to themselves.)"""
 
     # its training
     optimiser: Literal["adadelta", "adam"] = "adadelta"
@@ -124,17 +134,12 @@ def _settings(table: Any, place: str) -> Settings:
     known = {field.encode_name for field in msgspec.structs.fields(Settings)}
     for key in table:
         if key not in known:
-            raise InputError(f"found the unknown setting {quoted(key)}", nearest(key, known), path=place)
+            raise InputError(
+                f"found the unknown setting {quoted(key)}",
+                nearest(key, known, f"the settings are {', '.join(sorted(known))}"),
+                path=place,
+            )
     try:
         return msgspec.convert(table, Settings, strict=True)
     except msgspec.ValidationError as error:
         raise InputError(f"a setting does not fit: {error}", "correct its value", path=place) from None
-
-
-def nearest(word: str, known: Iterable[str]) -> str:
-    """A remedy for a misspelt name."""
-    from difflib import get_close_matches
-
-    names = sorted(known)
-    close = get_close_matches(word, names, n=3, cutoff=0.5)
-    return f"did you mean {' or '.join(close)}?" if close else f"the settings are {', '.join(names)}"

@@ -96,7 +96,8 @@ def nearest(name: str, known: Iterable[str], otherwise: str) -> str:
     """A remedy for a name we do not know: the nearest ones that we do, or else what `otherwise` says."""
     from difflib import get_close_matches
 
-    close = get_close_matches(name.lower(), sorted(known))
+    spelled = {own.lower(): own for own in sorted(known)}
+    close = [spelled[own] for own in get_close_matches(name.lower(), spelled)]
     return f"did you mean {' or '.join(close)}?" if close else otherwise
 
 

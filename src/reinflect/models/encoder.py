@@ -14,10 +14,11 @@ def lstm_shapes(name: str, inputs: int | str, settings: Settings, hidden: int | 
     """The parameters of one LSTM: W, U and b."""
     cell, hidden = CELLS[settings.cell], hidden or settings.hidden
     gates = hidden * cell.gates
+    bias = Shape((gates,), "forget", settings.forget_bias) if settings.cell == "lstm" else Shape((gates,), "zero")
     return {
         f"{name}.input": Shape((inputs, gates)),
         f"{name}.recurrent": Shape((hidden, hidden * cell.recurrent)),
-        f"{name}.bias": Shape((gates,), "forget" if settings.cell == "lstm" else "zero"),
+        f"{name}.bias": bias,
     }
 
 

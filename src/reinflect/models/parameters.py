@@ -21,7 +21,8 @@ class Shape:
     sizes: tuple[int | str, ...]
     start: str = "glorot"
     """glorot: uniform by fan-in and fan-out; embedding: uniform ±√(6/dimension); zero; forget: zero but for an LSTM's
-    forget gate, which starts at one."""
+    forget gate, which starts at `forget`."""
+    forget: float = 0.0
 
 
 Sizes = Mapping[str, int]
@@ -133,7 +134,7 @@ def _draw(shape: Shape, sizes: tuple[int, ...], seed: int) -> "np.ndarray[tuple[
     if shape.start == "forget":
         bias = np.zeros(sizes)
         quarter = sizes[-1] // 4
-        bias[..., quarter : 2 * quarter] = 1.0
+        bias[..., quarter : 2 * quarter] = shape.forget
         return bias
     fans = sizes[-1] if shape.start == "embedding" else sum(sizes[-2:])
     limit = math.sqrt(6.0 / fans)

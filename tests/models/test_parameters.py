@@ -48,7 +48,7 @@ def test_one_and_join_are_inverse(system: System) -> None:
 
 @both
 def test_starts(system: System) -> None:
-    settings = Settings(hidden=50, embedding=40, cell="lstm")
+    settings = Settings(hidden=50, embedding=40, cell="lstm", forget_bias=0.5)
     first = initial(system, [LARGE], [1], settings)
     embedding = first["embedding"]
     assert embedding.abs().max() <= math.sqrt(6 / 40)
@@ -58,4 +58,4 @@ def test_starts(system: System) -> None:
     assert output.abs().max() > 0.9 * math.sqrt(6 / sum(output.shape[1:]))
     assert not first["output.bias"].any()
     bias = first["forward.bias"][0].view(4, 50)
-    assert bias.sum(dim=1).tolist() == [0, 50, 0, 0]  # input, forget, output, candidate
+    assert bias.sum(dim=1).tolist() == [0, 25, 0, 0]  # input, forget, output, candidate

@@ -8,12 +8,14 @@ import pytest
 import torch
 from torch import Tensor
 
+from reinflect.models.coupled import coupled
 from reinflect.models.lstm import lstm
 from reinflect.settings import Settings
 from reinflect.training.optimisers import Optimiser
 
 pytest.importorskip("triton")
 
+from reinflect.models.triton_coupled import TritonCoupled
 from reinflect.models.triton_lstm import TritonLstm
 from reinflect.training import triton_optimiser
 
@@ -34,33 +36,42 @@ def run(
     return outputs, by_gates, by_recurrent
 
 
+CELLS = {"lstm": (TritonLstm, lstm, 4, 4), "coupled": (TritonCoupled, coupled, 3, 5)}
+"""The kernel, what it must equal, and the widths of gates and weights in units of H."""
+
+
+@pytest.mark.parametrize("cell", CELLS)
 @pytest.mark.parametrize("resets", [False, True])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_a_run_and_its_gradients_equal_the_cpu_s(shape: tuple[int, int, int, int], resets: bool) -> None:
+def test_a_run_and_its_gradients_equal_the_cpu_s(shape: tuple[int, int, int, int], resets: bool, cell: str) -> None:
+    kernel, plain, gate_width, weight_width = CELLS[cell]
     models, steps, items, hidden = shape
     torch.manual_seed(models + steps)
-    gates = torch.randn(models, steps, items, 4 * hidden, requires_grad=True)
+    gates = torch.randn(models, steps, items, gate_width * hidden, requires_grad=True)
     # As in a fleet, a view into each model's row of parameters.
-    flat = torch.randn(models, 4 * hidden * hidden + 11) * 0.3
-    recurrent = flat[:, 5 : 5 + 4 * hidden * hidden].view(models, hidden, 4 * hidden).requires_grad_()
+    size = weight_width * hidden * hidden
+    flat = torch.randn(models, size + 11) * 0.3
+    recurrent = flat[:, 5 : 5 + size].view(models, hidden, weight_width * hidden).requires_grad_()
     keep = (torch.rand(models, steps, items) > 0.3).float() if resets else None
     gradient = torch.randn(models, steps, items, hidden)
     every = torch.full((models,), steps, dtype=torch.int64)
-    here = run(TritonLstm.apply, gates, recurrent, gradient, keep, every)
-    there = run(lstm, gates, recurrent, gradient, keep)
+    here = run(kernel.apply, gates, recurrent, gradient, keep, every)
+    there = run(plain, gates, recurrent, gradient, keep)
     for one, other in zip(here, there, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-5)
 
 
-def test_a_model_stops_at_its_own_last_step() -> None:
+@pytest.mark.parametrize("cell", CELLS)
+def test_a_model_stops_at_its_own_last_step(cell: str) -> None:
+    kernel, plain, gate_width, weight_width = CELLS[cell]
     torch.manual_seed(1)
-    gates = torch.randn(2, 6, 2, 32, requires_grad=True)
-    recurrent = (torch.randn(2, 8, 32) * 0.3).requires_grad_()
+    gates = torch.randn(2, 6, 2, 8 * gate_width, requires_grad=True)
+    recurrent = (torch.randn(2, 8, 8 * weight_width) * 0.3).requires_grad_()
     counts = [6, 2]
     gradient = torch.randn(2, 6, 2, 8)
     gradient[1, 2:] = 0.0  # what comes after is read by nobody
-    outputs, by_gates, by_recurrent = run(TritonLstm.apply, gates, recurrent, gradient, None, torch.tensor(counts))
-    whole = run(lstm, gates, recurrent, gradient)
+    outputs, by_gates, by_recurrent = run(kernel.apply, gates, recurrent, gradient, None, torch.tensor(counts))
+    whole = run(plain, gates, recurrent, gradient)
     for model, count in enumerate(counts):
         torch.testing.assert_close(outputs[model, :count], whole[0][model, :count], rtol=1e-5, atol=1e-5)
     assert (outputs[1, 2:] == 0).all()

@@ -137,3 +137,93 @@ def backward(gradient, gates, transposed, keep, resets, memories, shown, flow, f
                 for b in range(items):
                     for k in range(hidden):
                         output[b, k] *= keep[m, t, b]
+
+
+@njit(**HOW)
+def coupled_forward(gates, weights, peep_in, peep_out, keep, resets, outputs, memories, shown, first, last):
+    """Run the models first … last - 1 with the coupled cell; the arguments are those of `forward`.
+
+    The order of gates is input, output, candidate.
+    """
+    _, steps, items, width = gates.shape
+    hidden = width // 3
+    half, one = np.float32(0.5), np.float32(1.0)
+    before = np.empty((items, hidden), dtype=gates.dtype)
+    memory = np.empty((items, hidden), dtype=gates.dtype)
+    peep = np.empty((items, hidden), dtype=gates.dtype)
+    for m in range(first, last):
+        outputs[m, 0] = 0.0
+        memories[m, 0] = 0.0
+        for t in range(steps):
+            for b in range(items):
+                kept = keep[m, t, b] if resets else one
+                for k in range(hidden):
+                    before[b, k] = outputs[m, t, b, k] * kept
+                    memory[b, k] = memories[m, t, b, k] * kept
+            here, new = gates[m, t], memories[m, t + 1]
+            _add_product(here, before, weights[m], items, hidden, width)
+            peep[:] = 0.0
+            _add_product(peep, memory, peep_in[m], items, hidden, hidden)
+            for b in range(items):
+                row = here[b]
+                for k in range(hidden):
+                    row[k] = (row[k] + peep[b, k]) * half
+                _tanh(row, 0, hidden)
+                _tanh(row, 2 * hidden, width)
+                for k in range(hidden):
+                    row[k] = row[k] * half + half
+                    new[b, k] = memory[b, k] + row[k] * (row[2 * hidden + k] - memory[b, k])
+            peep[:] = 0.0
+            _add_product(peep, new, peep_out[m], items, hidden, hidden)
+            for b in range(items):
+                row, seen, out = here[b], shown[m, t, b], outputs[m, t + 1, b]
+                for k in range(hidden):
+                    row[hidden + k] = (row[hidden + k] + peep[b, k]) * half
+                    seen[k] = new[b, k]
+                _tanh(row, hidden, 2 * hidden)
+                _tanh(seen, 0, hidden)
+                for k in range(hidden):
+                    row[hidden + k] = row[hidden + k] * half + half
+                    out[k] = row[hidden + k] * seen[k]
+
+
+@njit(**HOW)
+def coupled_backward(gradient, gates, weights, peep_in, peep_out, keep, resets, memories, shown, flow, first, last):
+    """The gradient of the coupled cell's gates before their non-linearities; weights come transposed."""
+    _, steps, items, width = gates.shape
+    hidden = width // 3
+    one = np.float32(1.0)
+    output = np.empty((items, hidden), dtype=gates.dtype)
+    later = np.empty((items, hidden), dtype=gates.dtype)
+    memory = np.empty((items, hidden), dtype=gates.dtype)
+    given = np.empty((items, hidden), dtype=gates.dtype)
+    for m in range(first, last):
+        output[:] = 0.0
+        later[:] = 0.0
+        for t in range(steps - 1, -1, -1):
+            for b in range(items):
+                row, to, seen = gates[m, t, b], flow[m, t, b], shown[m, t, b]
+                for k in range(hidden):
+                    release = row[hidden + k]
+                    d_out = gradient[m, t, b, k] + output[b, k]
+                    to[hidden + k] = d_out * seen[k] * release * (one - release)
+                    given[b, k] = to[hidden + k]
+                    memory[b, k] = d_out * release * (one - seen[k] * seen[k]) + later[b, k]
+            _add_product(memory, given, peep_out[m], items, hidden, hidden)
+            for b in range(items):
+                kept = keep[m, t, b] if resets else one
+                row, to, old = gates[m, t, b], flow[m, t, b], memories[m, t, b]
+                for k in range(hidden):
+                    enter, candidate = row[k], row[2 * hidden + k]
+                    to[k] = memory[b, k] * (candidate - old[k] * kept) * enter * (one - enter)
+                    to[2 * hidden + k] = memory[b, k] * enter * (one - candidate * candidate)
+                    given[b, k] = to[k]
+                    later[b, k] = memory[b, k] * (one - enter)
+            _add_product(later, given, peep_in[m], items, hidden, hidden)
+            output[:] = 0.0
+            _add_product(output, flow[m, t], weights[m], items, width, hidden)
+            if resets:
+                for b in range(items):
+                    for k in range(hidden):
+                        output[b, k] *= keep[m, t, b]
+                        later[b, k] *= keep[m, t, b]

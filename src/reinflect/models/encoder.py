@@ -4,8 +4,8 @@ import torch
 from torch import Tensor
 
 from reinflect.models.batches import Lemmas
+from reinflect.models.cells import CELLS
 from reinflect.models.layers import linear, pick, rows
-from reinflect.models.lstm import CELLS
 from reinflect.models.parameters import Parameters, Shape
 from reinflect.settings import Settings
 

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from reinflect.data.vocabulary import Vocabulary
 from reinflect.models.batches import HacmBatch, Lemmas
+from reinflect.models.cells import CELLS
 from reinflect.models.encoder import (
     encode,
     encoder_shapes,
@@ -24,7 +25,6 @@ from reinflect.models.encoder import (
     lstm_shapes,
 )
 from reinflect.models.layers import action_counts, at, dropped, linear, negative_log_softmax, penalty, pick, rows
-from reinflect.models.lstm import CELLS
 from reinflect.models.parameters import Parameters, Shape, Sizes
 from reinflect.settings import Settings
 from reinflect.transitions.tapes import HACM_SPECIALS

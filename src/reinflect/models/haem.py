@@ -15,6 +15,7 @@ from torch import Tensor
 
 from reinflect.data.vocabulary import Vocabulary
 from reinflect.models.batches import HaemBatch, Lemmas
+from reinflect.models.cells import CELLS
 from reinflect.models.encoder import (
     encode,
     encoder_shapes,
@@ -37,7 +38,6 @@ from reinflect.models.layers import (
     rows,
     with_empty,
 )
-from reinflect.models.lstm import CELLS
 from reinflect.models.parameters import Parameters, Shape, Sizes
 from reinflect.settings import Settings
 from reinflect.transitions.edits import COPY, DELETE, STOP

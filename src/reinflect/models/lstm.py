@@ -152,7 +152,7 @@ class _CompiledLstm(torch.autograd.Function):
         kept = gates.new_empty(1, 1, 1) if keep is None else keep.contiguous()
         arrays = [tensor.numpy() for tensor in (active, weights, kept)]
         states = [tensor.numpy() for tensor in (outputs, memories, shown)]
-        _in_threads(models, lambda first, last: compiled.forward(*arrays, keep is not None, *states, first, last))
+        in_threads(models, lambda first, last: compiled.forward(*arrays, keep is not None, *states, first, last))
         ctx.save_for_backward(outputs, memories, shown, active, recurrent, keep)
         return outputs[:, 1:]
 
@@ -166,11 +166,11 @@ class _CompiledLstm(torch.autograd.Function):
         kept = active.new_empty(1, 1, 1) if keep is None else keep.contiguous()
         arrays = [tensor.numpy() for tensor in (gradients[0].contiguous(), active, transposed, kept)]
         states = [tensor.numpy() for tensor in (memories, shown, flow)]
-        _in_threads(len(active), lambda first, last: compiled.backward(*arrays, keep is not None, *states, first, last))
+        in_threads(len(active), lambda first, last: compiled.backward(*arrays, keep is not None, *states, first, last))
         return flow, recurrent_gradient(outputs, flow, keep), None
 
 
-def _in_threads(models: int, run: Callable[[int, int], None]) -> None:
+def in_threads(models: int, run: Callable[[int, int], None]) -> None:
     """Share the models out among as many threads as torch uses; the compiled loops run beside each other."""
     parts = min(models, torch.get_num_threads())
     if parts <= 1:
@@ -184,55 +184,3 @@ def _in_threads(models: int, run: Callable[[int, int], None]) -> None:
 
 
 _POOL = ThreadPoolExecutor(thread_name_prefix="lstm")
-
-
-def coupled(gates: Tensor, recurrent: Tensor, keep: Tensor | None = None, steps: Tensor | None = None) -> Tensor:
-    """The cell of the 2017 code (DyNet 1.1): coupled input and forget gates, and peepholes.
-
-    i = σ(x_i + U_i h' + P_i c'), c = (1 - i) c' + i tanh(x_c + U_c h'), o = σ(x_o + U_o h' + P_o c), h = o tanh c.
-    `recurrent` holds U_i, U_o, U_c, P_i, P_o side by side; all steps are done, whatever `steps` says.
-
-    *Shape:* gates (M, T, B, 3H), recurrent (M, H, 5H), keep (M, T, B) → (M, T, B, H)
-    """
-    del steps
-    models, _, items, width = gates.shape
-    state = (gates.new_zeros(models, items, width // 3),) * 2
-    outputs = []
-    for step in range(gates.shape[1]):
-        if keep is not None:
-            kept = keep[:, step].unsqueeze(-1)
-            state = (state[0] * kept, state[1] * kept)
-        state = coupled_step(gates[:, step], recurrent, state)
-        outputs.append(state[0])
-    return torch.stack(outputs, dim=1)
-
-
-def coupled_step(gates: Tensor, recurrent: Tensor, state: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
-    """One step. *Shape:* gates (M, B, 3H), state two of (M, B, H)"""
-    output, memory = state
-    hidden = output.shape[-1]
-    peep_enter, peep_release = recurrent[..., 3 * hidden :].chunk(2, dim=-1)
-    enter_in, release_in, candidate_in = torch.baddbmm(gates, output, recurrent[..., : 3 * hidden]).chunk(3, dim=-1)
-    enter = torch.sigmoid(torch.baddbmm(enter_in, memory, peep_enter))
-    memory = memory + enter * (torch.tanh(candidate_in) - memory)
-    release = torch.sigmoid(torch.baddbmm(release_in, memory, peep_release))
-    return release * torch.tanh(memory), memory
-
-
-class Cell:
-    """A kind of LSTM cell: its run, its step, and how wide its weights are, in units of H."""
-
-    def __init__(
-        self,
-        run: Callable[[Tensor, Tensor, Tensor | None, Tensor | None], Tensor],
-        step: Callable[[Tensor, Tensor, tuple[Tensor, Tensor]], tuple[Tensor, Tensor]],
-        gates: int,
-        recurrent: int,
-    ) -> None:
-        self.run, self.step, self.gates, self.recurrent = run, step, gates, recurrent
-
-
-CELLS = {
-    "lstm": Cell(lstm, lstm_step, gates=4, recurrent=4),
-    "coupled": Cell(coupled, coupled_step, gates=3, recurrent=5),
-}

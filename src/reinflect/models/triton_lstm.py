@@ -166,7 +166,7 @@ def _backward(
         step -= 1
 
 
-def _launch(hidden: int, items: int, precision: str) -> dict[str, object]:
+def launch(hidden: int, items: int, precision: str) -> dict[str, object]:
     block = max(16, triton.next_power_of_2(hidden))
     return {
         "hidden": hidden,
@@ -193,7 +193,7 @@ class TritonLstm(torch.autograd.Function):
         outputs = gates.new_zeros(models, longest + 1, items, hidden)
         memories = torch.empty_like(outputs)
         active = torch.empty_like(gates)
-        options = _launch(hidden, items, PRECISION)
+        options = launch(hidden, items, PRECISION)
         _forward[(models, triton.cdiv(items, options["rows"]))](
             gates,
             recurrent,
@@ -219,7 +219,7 @@ class TritonLstm(torch.autograd.Function):
         models, longest, items, width = active.shape
         flow = torch.zeros_like(active)
         scratch = outputs.new_empty(models, items, width // 4)
-        options = _launch(width // 4, items, PRECISION)
+        options = launch(width // 4, items, PRECISION)
         _backward[(models, triton.cdiv(items, options["rows"]))](
             gradients[0].contiguous(),
             recurrent,

@@ -1,10 +1,14 @@
 """Where the tests find the shared-task data, and what they do without it."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+
+# The tests run side by side, a process a core: threads of torch's own would only get in each other's way.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 CONLL2017 = Path(__file__).parents[2] / "shared" / "data" / "conll2017"
 

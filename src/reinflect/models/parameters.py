@@ -34,7 +34,7 @@ class Parameters:
 
     def __init__(self, shapes: Mapping[str, Shape], sizes: Sizes, flat: Tensor) -> None:
         self.shapes, self.sizes, self.flat = dict(shapes), dict(sizes), flat
-        self._gradient: Tensor | None = None
+        self.latest_gradient = flat.new_empty(0)
         self._gradient_views: list[Tensor] = []
         self.views = _views(self.shapes, self.sizes, flat)
 
@@ -74,14 +74,13 @@ class Parameters:
         """From now on, note how losses come about, so that `gradient` can tell."""
         for view in self.views.values():
             view.requires_grad_()
-        self._gradient = torch.empty_like(self.flat)
-        self._gradient_views = list(_views(self.shapes, self.sizes, self._gradient).values())
+        self.latest_gradient = torch.zeros_like(self.flat)
+        self._gradient_views = list(_views(self.shapes, self.sizes, self.latest_gradient).values())
 
     def gradient(self, loss: Tensor) -> Tensor:
-        """The gradient of a loss by all parameters. *Shape:* as `flat`"""
-        assert self._gradient is not None, "watch() comes first"
+        """The gradient of a loss by all parameters, once `watch` was called. *Shape:* as `flat`"""
         torch._foreach_copy_(self._gradient_views, torch.autograd.grad(loss, list(self.views.values())))
-        return self._gradient
+        return self.latest_gradient
 
     def one(self, model: int, sizes: Sizes) -> dict[str, Tensor]:
         """One model's own parameters without padding, as they are stored. *Shapes:* without M"""

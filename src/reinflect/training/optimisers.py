@@ -22,7 +22,7 @@ class Optimiser:
     def update(self, parameters: Tensor, gradient: Tensor, active: Tensor) -> None:
         """One step of the models that are active; the others stay exactly as they are.
 
-        The gradient is clipped and used up. *Shape:* active (M), 0 or 1
+        The gradient is clipped model by model. *Shape:* active (M), 0 or 1
         """
         settings = self.settings
         scale = settings.clip / gradient.norm(dim=1).clamp(min=settings.clip)
@@ -32,9 +32,9 @@ class Optimiser:
             tensors = (parameters, gradient, self.first, self.second, scale, active)
             one_pass(*tensors, settings.step, settings.rho, settings.epsilon)
             return
-        gradient.mul_(scale.unsqueeze(1))
+        clipped = gradient * scale.unsqueeze(1)
         rule = self._adadelta if settings.optimiser == "adadelta" else self._adam
-        parameters.sub_(rule(gradient, active.unsqueeze(1)), alpha=settings.step)
+        parameters.sub_(rule(clipped, active.unsqueeze(1)), alpha=settings.step)
 
     def _adadelta(self, gradient: Tensor, active: Tensor) -> Tensor:
         """`first` averages squared gradients, `second` squared changes."""

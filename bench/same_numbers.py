@@ -1,0 +1,125 @@
+"""The same models trained in different ways must have the same numbers; says how far they are apart.
+
+    python -m bench.same_numbers
+
+Models of both systems and cells, on the bundled German verbs and on a made-up language with another alphabet, are
+trained for a few updates in double precision, one at a time, by plain loops. The same in single precision, stacked
+and alone, compiled on the CPU, and by the Triton kernels where there is a GPU, must give losses and gradients that are
+no more than 1e-4 away. Exits with 1 if any is not.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from reinflect.alignment import make_aligner
+from reinflect.data.features import Bundle
+from reinflect.data.german import read_split
+from reinflect.data.items import Item
+from reinflect.models.examples import Examples
+from reinflect.models.inventory import Inventory
+from reinflect.models.parameters import Parameters
+from reinflect.models.systems import SYSTEMS, System
+from reinflect.settings import Settings, changed, load_preset
+from reinflect.training.fleet import Fleet, Progress, Task
+
+CLOSE = 1e-4
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What a few updates leave of each model, without padding."""
+
+    losses: list[Tensor]
+    gradients: list[Tensor]
+    parameters: list[Tensor]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--updates", type=int, default=10)
+    updates = parser.parse_args().updates
+    ways = [("single precision, stacked, CPU", "cpu", torch.float32, True)]
+    ways.append(("single precision, alone, CPU", "cpu", torch.float32, False))
+    ways.append(("double precision, stacked, CPU", "cpu", torch.float64, True))
+    if torch.cuda.is_available():
+        ways.append(("single precision, stacked, GPU", "cuda", torch.float32, True))
+        ways.append(("single precision, alone, GPU", "cuda", torch.float32, False))
+        ways.append(("double precision, stacked, GPU", "cuda", torch.float64, True))
+    else:
+        print("no GPU here: the CPU alone is compared")
+    print(f"relative distances after {updates} updates, at most over the models: losses, gradients, parameters")
+    good = True
+    for name in SYSTEMS:
+        for cell in ("lstm", "coupled"):
+            settings = changed(load_preset("low"), [f"cell={cell}"])[name]
+            work = [(task, seed) for task in _tasks(SYSTEMS[name], settings) for seed in (1, 2)]
+            exact = _train(work, "cpu", torch.float64, stacked=False, updates=updates)
+            for title, device, dtype, stacked in ways:
+                found = _train(work, device, dtype, stacked=stacked, updates=updates)
+                distances = [
+                    _distance(exact.losses, found.losses),
+                    _distance(exact.gradients, found.gradients),
+                    _distance(exact.parameters, found.parameters),
+                ]
+                close = max(distances) <= CLOSE
+                good = good and close
+                figures = "  ".join(f"{distance:.1e}" for distance in distances)
+                print(f"{name} {cell:8} {title:32} {figures}{'' if close else '  TOO FAR'}", flush=True)
+    sys.exit(0 if good else 1)
+
+
+def _tasks(system: System, settings: Settings) -> list[Task]:
+    verbs = read_split("train-low")
+    # The same words backwards in Greek letters, and shorter: other lengths, characters and features beside them.
+    greek = str.maketrans("abcdefghijklmnopqrstuvwxyz", "αβγδεζηθικλμνξοπρστυφχψωϊϋ")
+    other = [
+        Item(item.lemma[::-1][:6].translate(greek), Bundle(f"X;{item.features}"), item.form[::-1][:7].translate(greek))
+        for item in verbs[:40]
+    ]
+    tasks = []
+    for name, items in (("german", verbs), ("other", other)):
+        inventory = Inventory.of(items)
+        alignments = make_aligner("smart", sweeps=20).align([(item.lemma, item.form) for item in items])
+        tasks.append(
+            Task(
+                name=name,
+                system=system,
+                settings=settings,
+                alignment="smart",
+                inventory=inventory,
+                train=Examples.to_learn(system, items, alignments, inventory, settings),
+                dev=Examples.to_inflect(system, items[:5], inventory, settings),
+            )
+        )
+    return tasks
+
+
+def _train(
+    work: Sequence[tuple[Task, int]], device: str, dtype: torch.dtype, *, stacked: bool, updates: int
+) -> Numbers:
+    numbers = Numbers([], [], [])
+    for group in [work] if stacked else [[one] for one in work]:
+        fleet = Fleet([Progress(task, seed) for task, seed in group], device=device, dtype=dtype)
+        epoch = fleet.prepare()
+        losses = torch.stack([fleet.update(epoch, number) for number in range(updates)])
+        parameters = fleet.parameters
+        gradient = Parameters(parameters.shapes, parameters.sizes, parameters.latest_gradient)
+        for column, (task, _) in enumerate(group):
+            numbers.losses.append(losses[:, column].double().cpu())
+            for kept, whole in ((numbers.gradients, gradient), (numbers.parameters, parameters)):
+                own = whole.one(column, task.sizes)
+                kept.append(torch.cat([own[name].double().cpu().flatten() for name in sorted(own)]))
+    return numbers
+
+
+def _distance(exact: Sequence[Tensor], found: Sequence[Tensor]) -> float:
+    return max(float((one - other).norm() / one.norm()) for one, other in zip(exact, found, strict=True))
+
+
+if __name__ == "__main__":
+    main()

@@ -5,13 +5,15 @@ import sys
 import time
 from collections.abc import Sequence
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from reinflect.engine import Watcher
 from reinflect.training.run import Standing
+
+if TYPE_CHECKING:
+    from rich.progress import TaskID
 
 SECONDS_A_LINE = 5.0
 
@@ -81,6 +83,9 @@ class Bars(Display):
     """For terminals: a bar for each pack under way, and one for everything."""
 
     def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn
+
         super().__init__()
         columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[what]}"))
         self.console = Console(stderr=True)

@@ -170,11 +170,11 @@ def _read_table(name: str) -> tuple[DataFile, ...]:
 
 def cache_folder() -> Path:
     """Where downloads are kept: the system's place for such things, or what the user says."""
-    import pooch  # type: ignore[import-untyped]
+    from platformdirs import user_cache_path
 
     named = os.environ.get(CACHE_VARIABLE)
     try:
-        return Path(named).expanduser() if named else Path(pooch.os_cache("reinflect"))
+        return Path(named).expanduser() if named else user_cache_path("reinflect")
     except RuntimeError:  # pathlib's word for a ~ without a home
         raise InputError(
             f"found no home folder for {CACHE_VARIABLE} = {quoted(named or '', 80)}", "write the folder's name in full"
@@ -271,7 +271,7 @@ def _bring(file: DataFile, base_url: str, cached: Path, folder: Path, download: 
 
 def _download(file: DataFile, base_url: str, cached: Path, download: Download) -> None:
     """One file into the cache; pooch checks it before it gets its name, and tries again when it arrives broken."""
-    import pooch
+    import pooch  # type: ignore[import-untyped]
     import requests
 
     url = base_url + file.name

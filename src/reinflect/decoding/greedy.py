@@ -18,7 +18,7 @@ ENDLESS_RUN = 30
 cap. (A lemma that is itself one long run is no reason to filter.)"""
 LOOK_EVERY = 4
 """Steps between two looks at who has finished; each look waits for the device."""
-ITEMS_AT_ONCE = {"cpu": 128, "cuda": 256}
+ITEMS_AT_ONCE = {"cpu": 96, "cuda": 256}
 """More at once is no faster, and takes more memory."""
 
 
@@ -146,7 +146,7 @@ def _blocks(
     stack: Stack, files: Sequence[int], items_at_once: int | None
 ) -> "list[np.ndarray[Any, np.dtype[np.int64]]]":
     """All items of each model's file in blocks of like length, the long ones first. *Shape:* (M, B), -1 for none"""
-    items_at_once = items_at_once or ITEMS_AT_ONCE.get(torch.device(stack.device).type, 128)
+    items_at_once = items_at_once or ITEMS_AT_ONCE.get(torch.device(stack.device).type, 96)
     most = max(len(stack.files[file]) for file in files)
     everything = np.full((len(files), most), -1, dtype=np.int64)
     for model, file in enumerate(files):

@@ -10,9 +10,9 @@ from bench.baseline import measure
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reinflect.baseline import LONGEST, Baseline, align, is_prefixing, overhangs
+from reinflect.baseline import Baseline, align, is_prefixing, overhangs
 from reinflect.data.features import Bundle
-from reinflect.data.items import Item, read_items
+from reinflect.data.items import LONGEST, Item, read_items
 from reinflect.errors import InputError
 
 PAST = Bundle("V;PST")

@@ -10,15 +10,16 @@ import pytest
 import torch
 
 import reinflect
+from reinflect.data.features import Bundle
 from reinflect.data.items import Item, write_items
-from reinflect.engine import Outcome, Watcher, train_inflector
+from reinflect.engine import Outcome, Watcher, _outcome, train_inflector
 from reinflect.ensembles import vote
 from reinflect.errors import OutputError, ReinflectError
 from reinflect.evaluation import evaluate
 from reinflect.inflector import Inflector
 from reinflect.training.fleet import Fleet
-from reinflect.training.jobs import folded_splits
-from reinflect.training.run import Standing
+from reinflect.training.jobs import Lesson, Pack, Split, folded_splits
+from reinflect.training.run import Learnt, Results, Standing
 from reinflect.training.state import State
 from tests.training.tiny import SMALL, language
 
@@ -51,6 +52,7 @@ def test_every_system_alignment_and_seed_votes(tmp_path: Path) -> None:
     voted = [Item(item.lemma, item.features, form) for item, form in zip(DEV, back.inflect_many(DEV), strict=True)]
     assert evaluate(DEV, voted).accuracy == outcome.accuracy
     assert max(outcome.member_accuracies) > 0
+    assert list(outcome.member_accuracies) == sorted(outcome.member_accuracies, reverse=True)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "model.log.jsonl"]
     lines = [json.loads(line) for line in (tmp_path / "model.log.jsonl").read_text().splitlines()]
     assert {(line["model"], line["epoch"]) for line in lines} == {
@@ -85,6 +87,27 @@ def test_without_dev_the_score_is_of_items_that_were_held_out(seeds: int) -> Non
     assert outcome.accuracy == pytest.approx(100 * sum(right) / len(right), abs=0.01)
 
 
+def test_members_are_scored_filtered_and_the_best_decides_a_tie() -> None:
+    bundle = Bundle("V")
+    dev = (Item("ab", bundle, "abb"), Item("cd", bundle, "cde"), Item("ef", bundle, "ef"))
+    lesson = Lesson("naive", Split(dev, dev), ())
+
+    def learnt(number: int, *forms: str | None, usable: bool = True) -> Learnt:
+        return Learnt(number, number + 1, 0.0, number, usable, {}, forms)
+
+    pack = Pack("p", "haem", SMALL, tuple((lesson, seed) for seed in (1, 2, 3)))
+    answers = [
+        learnt(0, "x", None, "y"),
+        learnt(1, "abb", "cde", "e" + "f" * 9),  # nobody's run: the lemma is meant
+        learnt(2, usable=False),
+    ]
+    outcome = _outcome([pack], [Results(answers, ended=True)], dev, held_out=False)
+    assert [member.name for member in outcome.inflector.members] == ["haem-naive-2", "haem-naive-1"]
+    assert outcome.member_accuracies == (100.0, 0.0)
+    assert (outcome.accuracy, outcome.scored) == (100.0, 3)
+    assert (outcome.failed, outcome.restarted) == (("haem-naive-3",), ("haem-naive-2", "haem-naive-3"))
+
+
 class Killer(Watcher):
     """Kills the first process that says how far it is, once."""
 
@@ -102,7 +125,7 @@ class Killer(Watcher):
                 child.kill()
 
 
-def test_after_a_process_was_killed_the_same_call_goes_on(tmp_path: Path) -> None:
+def test_after_a_process_was_killed_its_work_is_kept(tmp_path: Path) -> None:
     longer = {"haem": msgspec.structs.replace(SMALL, epochs=2000, patience=4000)}
     killer, out = Killer(), tmp_path / "model"
     with pytest.raises(ReinflectError) as caught:

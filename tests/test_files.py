@@ -49,6 +49,28 @@ def test_a_device_is_written_to_and_never_replaced() -> None:
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)  # noqa: PTH116
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
+def test_a_full_device_is_an_error() -> None:
+    with pytest.raises(OutputError, match=r"/dev/full: could not be written \(No space left"):
+        write_text("/dev/full", "too much")
+
+
+def test_an_empty_name_is_no_folder() -> None:
+    with pytest.raises(InputError, match="an empty file name"):
+        read_text("")
+    with pytest.raises(OutputError, match="an empty file name"):
+        check_writable("")
+
+
+def test_closed_streams_are_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    monkeypatch.setattr("sys.stdout", None)
+    with pytest.raises(InputError, match="this is closed"):
+        read_text("-")
+    with pytest.raises(OutputError, match="this is closed"):
+        write_text("-", "for nobody")
+
+
 @pytest.mark.parametrize(("name", "says"), [("", "a folder, not a file"), ("none/a.txt", "there is no folder")])
 def test_places_that_cannot_be_written_are_told_early(tmp_path: Path, name: str, says: str) -> None:
     with pytest.raises(OutputError, match=says):

@@ -2,12 +2,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reinflect.errors import printable
 from reinflect.text import (
     LEFT_TO_RIGHT_MARK,
     display_width,
     in_columns,
     nearest,
-    printable,
     visible,
     visible_text,
 )

@@ -23,15 +23,12 @@ from pathlib import Path
 from typing import Self, TypeAlias
 
 from reinflect.data.features import Bundle
-from reinflect.data.items import Item
+from reinflect.data.items import LONGEST, Item, check_lengths
 from reinflect.errors import InputError, quoted
 
 GAP = 10
 SUBSTITUTION = 11
 """Costs in tenths: as whole numbers, equal costs are equal. A substitution is dearer than one gap, not than two."""
-
-LONGEST = 1000
-"""Of a lemma or form to learn from: time and memory grow with the square of its length."""
 
 Pairs: TypeAlias = list[tuple[str, str]]
 """A letter of the lemma with a letter of the form; a gap is an empty string."""
@@ -75,7 +72,8 @@ class Baseline:
         `path` is where the items come from, for the error that a bad one raises.
         """
         for item in items:
-            _check(item, path)
+            _check_form(item, path)
+        check_lengths(items, path, "the rule system learns from", "shorten it or take it out")
         backwards = is_prefixing(items)
         tallies: defaultdict[str, _Tally] = defaultdict(_Tally)
         for item in items:
@@ -95,19 +93,11 @@ class Baseline:
         return rules.apply(lemma[::-1])[::-1] if self.backwards else rules.apply(lemma)
 
 
-def _check(item: Item, path: Path | str | None) -> None:
+def _check_form(item: Item, path: Path | str | None) -> None:
     if item.covered:
         raise InputError(
             f"found no form for {quoted(item.lemma)}",
             "give every item to learn from a form",
-            path=path,
-            line=item.line or None,
-        )
-    longer = max(len(item.lemma), len(item.form))
-    if longer > LONGEST:
-        raise InputError(
-            f"found a lemma or form of {longer} characters",
-            f"the rule system learns from up to {LONGEST}; shorten it or take it out",
             path=path,
             line=item.line or None,
         )

@@ -47,8 +47,6 @@ class Outcome:
     """An inflector, and how good it is."""
 
     inflector: Inflector
-    member_accuracies: tuple[float, ...]
-    """On dev, or on each member's own held-out items, in the order of the inflector's members."""
     accuracy: float
     """Of the vote; without dev items, of the members that had not seen the item."""
     scored: int
@@ -59,6 +57,11 @@ class Outcome:
     """Members that diverged and were started again with another seed."""
     failed: tuple[str, ...]
     """Models that are not among the members: they diverged every time, or had not learnt anything when stopped."""
+
+    @property
+    def member_accuracies(self) -> tuple[float, ...]:
+        """On dev, or on each member's own held-out items, in the order of the inflector's members."""
+        return tuple(member.dev_accuracy for member in self.inflector.members)
 
 
 def train_inflector(
@@ -170,46 +173,30 @@ def _outcome(
     work: Sequence[Pack], results: Sequence[Results | None], train_items: Sequence[Item], *, held_out: bool
 ) -> Outcome:
     runs = longest_runs(word for item in train_items for word in (item.lemma, item.form))
-    members: list[tuple[Member, Pack, Learnt]] = []
+    voters: list[tuple[Member, list[Item]]] = []
+    gold: dict[int, Sequence[Item]] = {}
     failed, restarted = [], []
     for pack, result in zip(work, results, strict=True):
         for learnt in result.models if result else ():
-            member = _member(pack, learnt)
-            if learnt.usable:
-                members.append((member, pack, learnt))
-            else:
-                failed.append(member.name)
+            split = pack.models[learnt.number][0].split
+            answers = _answers(split.dev, learnt, runs)
+            member = _member(pack, learnt, evaluate(split.dev, answers).accuracy)
             if learnt.restarts:
                 restarted.append(member.name)
+            if learnt.usable:
+                voters.append((member, answers))
+                gold[id(split)] = split.dev
+            else:
+                failed.append(member.name)
     interrupted = not all(result and result.ended for result in results)
-    if not members:
+    if not voters:
         raise _nothing_learnt(interrupted)
-    inflector = Inflector(tuple(member for member, _, _ in members), runs)
-    place = {id(member): number for number, member in enumerate(inflector.members)}
-    accuracies = [0.0] * len(members)
-    gold: dict[int, Sequence[Item]] = {}
-    votes: dict[tuple[str, Bundle], dict[int, str]] = {}
-    for member, pack, learnt in members:
-        lesson, _ = pack.models[learnt.lesson]
-        gold[id(lesson.split)] = lesson.split.dev
-        answers = [
-            Item(item.lemma, item.features, item.lemma if form is None else filtered(form, item.lemma, runs))
-            for item, form in zip(lesson.split.dev, learnt.forms, strict=True)
-        ]
-        accuracies[place[id(member)]] = evaluate(lesson.split.dev, answers).accuracy
-        for answer in answers:
-            votes.setdefault((answer.lemma, answer.features), {})[place[id(member)]] = answer.form
-    # Each cell's voters are those that were asked it, best first.
-    voted = [
-        Item(lemma, features, vote([forms[number] for number in sorted(forms)]))
-        for (lemma, features), forms in votes.items()
-    ]
-    evaluation = evaluate([item for dev in gold.values() for item in dev], voted)
+    inflector = Inflector(tuple(member for member, _ in voters), runs)
+    scored = evaluate([item for dev in gold.values() for item in dev], _voted(inflector, voters))
     return Outcome(
         inflector=inflector,
-        member_accuracies=tuple(accuracies),
-        accuracy=evaluation.accuracy,
-        scored=evaluation.items,
+        accuracy=scored.accuracy,
+        scored=scored.items,
         held_out=held_out,
         interrupted=interrupted,
         restarted=tuple(restarted),
@@ -217,15 +204,34 @@ def _outcome(
     )
 
 
-def _member(pack: Pack, learnt: Learnt) -> Member:
-    lesson, _ = pack.models[learnt.lesson]
+def _answers(asked: Sequence[Item], learnt: Learnt, runs: dict[str, int]) -> list[Item]:
+    """What a model says of its dev items, as the inflector would say it."""
+    return [
+        Item(item.lemma, item.features, item.lemma if form is None else filtered(form, item.lemma, runs))
+        for item, form in zip(asked, learnt.forms, strict=learnt.usable)
+    ]
+
+
+def _voted(inflector: Inflector, voters: Sequence[tuple[Member, Sequence[Item]]]) -> list[Item]:
+    """The vote on each cell of those that were asked it, best first."""
+    place = {id(member): number for number, member in enumerate(inflector.members)}
+    votes: dict[tuple[str, Bundle], list[str]] = {}
+    for _, answers in sorted(voters, key=lambda voter: place[id(voter[0])]):
+        # Of several lines for one cell the last counts, as everywhere; no member has two votes.
+        for cell, form in {(answer.lemma, answer.features): answer.form for answer in answers}.items():
+            votes.setdefault(cell, []).append(form)
+    return [Item(lemma, features, vote(forms)) for (lemma, features), forms in votes.items()]
+
+
+def _member(pack: Pack, learnt: Learnt, accuracy: float) -> Member:
+    lesson, _ = pack.models[learnt.number]
     return Member(
         system=SYSTEMS[pack.system],
         alignment=lesson.alignment,
         seed=learnt.seed,
         settings=pack.settings,
         inventory=Inventory.of(lesson.split.train),
-        dev_accuracy=max(learnt.dev_accuracy, 0.0),
+        dev_accuracy=accuracy,
         parameters={name: torch.from_numpy(array) for name, array in learnt.parameters.items()},
     )
 

@@ -36,8 +36,17 @@ def source_name(path: Path | str) -> str:
 
 def quoted(text: str, limit: int = 40) -> str:
     """A piece of someone's data, safe to print within a message: escaped where invisible, cut where long."""
-    shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+    shown = printable(text)
     return f"'{shown}'" if len(shown) <= limit else f"'{shown[:limit]}…'"
+
+
+def printable(text: str) -> str:
+    """A text as it is, blanks and all, but with no surprises for the terminal: what cannot be printed is escaped."""
+    return "".join(character if character.isprintable() else escaped(character) for character in text)
+
+
+def escaped(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")
 
 
 def one_line(message: str) -> str:

@@ -30,6 +30,10 @@ def read_text(path: Path | str) -> str:
 
 
 def read_bytes(path: Path | str) -> bytes:
+    if path == "":  # as from a shell variable that was never set
+        raise InputError("found an empty file name", "name a file, or - for standard input")
+    if str(path) == STANDARD and sys.stdin is None:
+        raise InputError("this is closed", "pipe the data in, or name a file", path=path)
     try:
         return sys.stdin.buffer.read() if str(path) == STANDARD else Path(path).read_bytes()
     except FileNotFoundError:
@@ -46,6 +50,8 @@ def check_writable(path: Path | str) -> None:
     """Raise now what writing `path` would raise later, so that long work does not end in an error."""
     if str(path) == STANDARD:
         return
+    if path == "":
+        raise OutputError("''", "this is an empty file name", "name a file to write")
     target = Path(path)
     if target.is_dir():
         raise OutputError(path, "this is a folder, not a file", "name a file to write")
@@ -60,6 +66,8 @@ def check_writable(path: Path | str) -> None:
 def write_text(path: Path | str, text: str) -> None:
     """Write a whole file (`-`: standard output) at once: readers see the old file or the new one, never a part."""
     if str(path) == STANDARD:
+        if sys.stdout is None:
+            raise OutputError(path, "this is closed", "name a file to write")
         sys.stdout.buffer.write(text.encode("utf-8"))
         sys.stdout.buffer.flush()
         return
@@ -73,7 +81,12 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
     check_writable(path)
     target = Path(path)
     if _is_special(target):  # a device or pipe (/dev/null, /dev/stdout) is written to, never replaced
-        yield target
+        try:
+            yield target
+        except BrokenPipeError:  # whoever was reading has read enough
+            raise
+        except OSError as error:
+            raise _cannot_write(path, error) from None
         return
     target = target.resolve()  # a link keeps pointing where it points
     try:

@@ -23,8 +23,8 @@ from reinflect.errors import InputError
 from reinflect.files import atomic_path, read_bytes
 from reinflect.models.examples import Examples, Stack
 from reinflect.models.inventory import Inventory
-from reinflect.models.parameters import Parameters, expected_shapes
-from reinflect.models.systems import SYSTEMS, System, allowed_outputs
+from reinflect.models.parameters import expected_shapes
+from reinflect.models.systems import SYSTEMS, System, joined_decoder
 from reinflect.settings import Settings
 
 FORMAT = 1
@@ -40,6 +40,7 @@ class Member:
     settings: Settings
     inventory: Inventory
     dev_accuracy: float
+    """Of the forms it gives, filtered as they are here; in training they are not."""
     parameters: Mapping[str, Tensor]
 
     @property
@@ -124,27 +125,10 @@ class Inflector:
             if about.pop("sha256") != _digest(about, tensors):
                 raise ValueError("it was changed after it was written")
             inventories = [Inventory(tuple(i["characters"]), tuple(i["atoms"])) for i in about["inventories"]]
-            members = []
-            for number, member in enumerate(about["members"]):
-                system = SYSTEMS[member["system"]]
-                settings = msgspec.convert(member["settings"], Settings)
-                inventory = inventories[member["inventory"]]
-                sizes = expected_shapes(system.shapes(settings), system.sizes(inventory, settings))
-                parameters = {name: tensors[f"{number}.{name}"].to(torch.float32) for name in sizes}
-                for name, size in sizes.items():
-                    if tuple(parameters[name].shape) != size:
-                        raise ValueError(f"{name} has the wrong size")
-                members.append(
-                    Member(
-                        system=system,
-                        alignment=str(member["alignment"]),
-                        seed=int(member["seed"]),
-                        settings=settings,
-                        inventory=inventory,
-                        dev_accuracy=float(member["dev_accuracy"]),
-                        parameters=parameters,
-                    )
-                )
+            members = [
+                _loaded(member, inventories[member["inventory"]], number, tensors)
+                for number, member in enumerate(about["members"])
+            ]
             runs = {str(character): int(run) for character, run in about["known_runs"].items()}
         except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
             raise _not_a_model(path, str(error)) from None
@@ -162,8 +146,29 @@ def _read(path: Path | str) -> tuple[dict[str, Any], dict[str, Tensor]]:
             if text is None:
                 raise _not_a_model(path, "another program's file")
             return json.loads(text), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, ValueError, OSError, RecursionError) as error:
-        raise _not_a_model(path, str(error)) from None
+    except OSError as error:
+        raise _not_a_model(path, error.strerror or str(error)) from None
+    except (SafetensorError, ValueError, RecursionError):
+        raise _not_a_model(path, "another kind of file, or one that is damaged") from None
+
+
+def _loaded(about: Mapping[str, Any], inventory: Inventory, number: int, tensors: Mapping[str, Tensor]) -> Member:
+    """One member from what the file says of it."""
+    system, settings = SYSTEMS[about["system"]], msgspec.convert(about["settings"], Settings)
+    sizes = expected_shapes(system.shapes(settings), system.sizes(inventory, settings))
+    parameters = {name: tensors[f"{number}.{name}"].to(torch.float32) for name in sizes}
+    for name, size in sizes.items():
+        if tuple(parameters[name].shape) != size:
+            raise ValueError(f"{name} has the wrong size")
+    return Member(
+        system=system,
+        alignment=str(about["alignment"]),
+        seed=int(about["seed"]),
+        settings=settings,
+        inventory=inventory,
+        dev_accuracy=float(about["dev_accuracy"]),
+        parameters=parameters,
+    )
 
 
 def _digest(about: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> str:
@@ -188,13 +193,11 @@ def decode(
     """Greedy forms of members that share system and settings; None where one did not come to an end."""
     system, settings = members[0].system, members[0].settings
     sizes = [system.sizes(member.inventory, settings) for member in members]
-    parameters = Parameters.join(system.shapes(settings), sizes, [member.parameters for member in members])
-    parameters = Parameters(parameters.shapes, parameters.sizes, parameters.flat.to(device))
+    decoder = joined_decoder(system, settings, sizes, [member.parameters for member in members], device)
     inventories = list(dict.fromkeys(member.inventory for member in members))
     stack = Stack([Examples.to_inflect(system, items, inventory, settings) for inventory in inventories], device)
-    allowed = allowed_outputs(system, sizes, parameters.sizes[system.outputs]).to(device)
     files = [inventories.index(member.inventory) for member in members]
-    return inflect_all(system.decoder(parameters, settings, allowed), stack, files)
+    return inflect_all(decoder, stack, files)
 
 
 def _fleets(members: Sequence[Member]) -> list[list[int]]:

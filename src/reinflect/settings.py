@@ -7,7 +7,7 @@ values are errors that name them.
 import tomllib
 from collections.abc import Iterable, Mapping
 from importlib.resources import files
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 
@@ -16,6 +16,8 @@ from reinflect.text import nearest
 
 SYSTEMS = ("hacm", "haem")
 LISTS = ("dropout_on",)
+KINDS = {"int": "a whole number", "float": "a number", "bool": "true or false", "str": "a word", "array": "a list"}
+"""What messages call the kinds of values."""
 PRESETS = ("low", "medium", "high", "paper-low", "paper-medium", "paper-high")
 
 Size = Annotated[int, msgspec.Meta(ge=1, le=4096)]
@@ -142,4 +144,18 @@ def _settings(table: Any, place: str) -> Settings:
     try:
         return msgspec.convert(table, Settings, strict=True)
     except msgspec.ValidationError as error:
-        raise InputError(f"a setting does not fit: {error}", "correct its value", path=place) from None
+        reason, _, where = str(error).partition(" - at ")
+        key = where.strip("`").removeprefix("$.").partition("[")[0]
+        for kind, plain in KINDS.items():
+            reason = reason.replace(f"`{kind}`", plain)
+        found = f"found {key} = {quoted(str(table.get(key)))}, which does not fit ({reason.lower()})"
+        choices = _choices(key)
+        remedy = f"the values are {', '.join(choices)}" if choices else "correct its value"
+        raise InputError(found, remedy, path=place) from None
+
+
+def _choices(key: str) -> tuple[str, ...]:
+    """The words that a setting, or each word of its list, can be; none if it is something else."""
+    (kind,) = (field.type for field in msgspec.structs.fields(Settings) if field.encode_name == key)
+    words = get_args(get_args(kind)[0]) if key in LISTS else get_args(kind)
+    return tuple(word for word in words if isinstance(word, str))

@@ -8,6 +8,8 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
+from reinflect.errors import escaped
+
 NOTHING = "∅"
 BLANK = "␣"
 DOTTED_CIRCLE = "◌"
@@ -65,7 +67,7 @@ def visible(character: str) -> str:
     if character == " ":
         return BLANK
     if character in (NOTHING, BLANK) or not character.isprintable() or _within(character, _UNSEEN):
-        return _escaped(character)
+        return escaped(character)
     return DOTTED_CIRCLE + character if _leans(character) else character
 
 
@@ -76,11 +78,6 @@ def visible_text(text: str) -> str:
         alone = visible(character)
         shown += character if alone == DOTTED_CIRCLE + character and _carries(before) else alone
     return shown
-
-
-def printable(text: str) -> str:
-    """A text as it is, blanks and all, but with no surprises for the terminal: what cannot be printed is escaped."""
-    return "".join(character if character.isprintable() else _escaped(character) for character in text)
 
 
 def display_width(text: str) -> int:
@@ -116,10 +113,6 @@ def _leans(character: str) -> bool:
 def _carries(character: str) -> bool:
     """Whether a character is shown as it is, so that a mark can sit on it."""
     return character != "" and visible(character).endswith(character)
-
-
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape").decode("ascii")
 
 
 def _within(character: str, ranges: Sequence[tuple[int, int]]) -> bool:

@@ -17,7 +17,8 @@ from scipy.special import gammaln
 from reinflect.alignment import gibbs, smart
 from reinflect.alignment.naive import Naive
 from reinflect.alignment.pairs import EPSILON, Alignment, StringPair, count_kinds, sides
-from reinflect.alignment.smart import LONGEST, GibbsSampler, Smart
+from reinflect.alignment.smart import GibbsSampler, Smart
+from reinflect.data.items import LONGEST
 from reinflect.errors import InputError
 from tests.alignment.slow_sampler import (
     Bug,

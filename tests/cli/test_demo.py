@@ -1,24 +1,69 @@
+"""`reinflect demo`: its table is what its models say. They are tiny here, and real in the long test."""
+
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import pytest
-from click.testing import Result
+from click.testing import CliRunner, Result
 
 from reinflect.baseline import Baseline
-from reinflect.cli import COMMANDS, demo
+from reinflect.cli import COMMANDS, demo, main
+from reinflect.data import german
 from reinflect.data.features import Bundle
 from reinflect.data.german import read_split
 from reinflect.data.items import Item
+from reinflect.engine import Outcome
 from reinflect.evaluation import Judged
+from reinflect.inflector import Inflector, Member
 
 Reinflect = Callable[..., Result]
 
+TINY = tuple("embedding=8 hidden=8 history_hidden=4 epochs=4 score_from=0 score_every=4 dropout=0.0".split())
+SHORT = {"train-low": read_split("train-low"), "dev": read_split("dev")[:10], "test": read_split("test")[::6]}
+SHORT["test"] += [item for item in read_split("test") if item.lemma == "fliegen" and item not in SHORT["test"]]
 
-@pytest.fixture
-def shown(reinflect: Reinflect) -> str:
-    result = reinflect("demo")
-    assert (result.exit_code, result.stderr) == (0, "")
-    return result.stdout
+
+@dataclass
+class Run:
+    """A demo, and the models that it trained."""
+
+    stdout: str
+    stderr: str
+    outcome: Outcome
+    left_behind: list[Path]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """The demo with models that are trained in a moment and little to inflect, in an empty folder."""
+    folder, seen = tmp_path_factory.mktemp("demo"), []
+    train, forms = demo.trained, Inflector.member_forms
+
+    def noticed(examples: Sequence[Item], dev: Sequence[Item]) -> Outcome:
+        assert (examples, dev) == (SHORT["train-low"], SHORT["dev"])
+        seen.append(train(examples, dev))
+        return seen[-1]
+
+    def without_answers(self: Inflector, items: Sequence[Item]) -> list[list[str]]:
+        assert all(item.covered for item in items)
+        return forms(self, items)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("REINFLECT_CACHE", str(folder / "cache"))
+        patch.setattr(german, "read_split", SHORT.__getitem__)
+        patch.setattr(demo, "CHANGES", TINY)
+        patch.setattr(demo, "cores", lambda: 1)
+        patch.setattr(demo, "trained", noticed)
+        patch.setattr(Inflector, "member_forms", without_answers)
+        result = CliRunner().invoke(main, ["demo"])
+    assert result.exit_code == 0, result.output
+    return Run(result.stdout, result.stderr, seen[0], list(folder.rglob("*")))
 
 
 def section(shown: str, first: str) -> list[list[str]]:
@@ -29,38 +74,64 @@ def section(shown: str, first: str) -> list[list[str]]:
     return [re.split(" {2,}", line) for line in lines[start + 1 : end] if not line.startswith("data:")]
 
 
-def test_the_table_gives_what_counting_by_hand_gives(shown: str) -> None:
-    rows = section(shown, "system")
-    assert [row[0] for row in rows] == ["rule baseline", "rule baseline"]
-    for row, split in zip(rows, ["train-low", "train-medium"], strict=True):
-        examples, asked = read_split(split), read_split("test")
-        baseline = Baseline.learn(examples)
-        right = sum(baseline.inflect(item.lemma, item.features) == item.form for item in asked)
-        assert int(row[1].replace(",", "")) == len(examples)
-        assert float(row[2]) == round(100 * right / len(asked), 2)
-    assert "data:german-verbs-test|items:300|" in shown
+def per_cent_right(inflect: Callable[[Item], str]) -> str:
+    asked = SHORT["test"]
+    return f"{100 * sum(inflect(item) == item.form for item in asked) / len(asked):.2f}"
 
 
-def test_the_inflections_are_predictions_for_cells_never_seen_in_training(shown: str) -> None:
-    examples = read_split("train-medium")
-    seen = {(item.lemma, item.features.spelling) for item in examples}
-    right = {(item.lemma, item.features.spelling): item.form for item in read_split("test")}
-    baseline = Baseline.learn(examples)
-    rows = section(shown, "lemma")
+def by(members: Sequence[Member], runs: dict[str, int]) -> Callable[[Item], str]:
+    """An inflector of these members alone."""
+    asked = SHORT["test"]
+    said = Inflector(tuple(members), runs).inflect_many([Item(item.lemma, item.features) for item in asked])
+    forms = {(item.lemma, item.features): form for item, form in zip(asked, said, strict=True)}
+    return lambda item: forms[item.lemma, item.features]
+
+
+def test_the_table_gives_what_counting_by_hand_gives(run: Run) -> None:
+    rows = section(run.stdout, "system")
+    baseline = Baseline.learn(SHORT["train-low"])
+    members, runs = run.outcome.inflector.members, dict(run.outcome.inflector.known_runs)
+    hacm = [member for member in members if member.system.name == "hacm"]
+    haem = [member for member in members if member.system.name == "haem"]
+    assert [row[:3] for row in rows] == [
+        ["rule baseline", "1", per_cent_right(lambda item: baseline.inflect(item.lemma, item.features))],
+        ["HACM, vote", "4", per_cent_right(by(hacm, runs))],
+        ["HAEM, vote", "4", per_cent_right(by(haem, runs))],
+        ["vote of all", "8", per_cent_right(by(members, runs))],
+    ]
+    assert f"data:german-verbs-test|items:{len(SHORT['test'])}|" in run.stdout
+
+
+def test_both_systems_learn_from_both_alignments_with_two_seeds(run: Run) -> None:
+    made = sorted((member.system.name, member.alignment, member.seed) for member in run.outcome.inflector.members)
+    assert made == [(s, a, n) for s in ("hacm", "haem") for a in ("naive", "smart") for n in (1, 2)]
+
+
+def test_the_inflections_are_the_vote_for_cells_never_seen_in_training(run: Run) -> None:
+    seen = {(item.lemma, item.features.spelling) for split in ("train-low", "dev") for item in read_split(split)}
+    right = {(item.lemma, item.features.spelling): item.form for item in SHORT["test"]}
+    rows = section(run.stdout, "lemma")
     assert len(rows) == demo.SHOWN == len({row[0] + row[1] for row in rows})
     for lemma, features, predicted, verdict in rows:
         assert (lemma, features) not in seen
-        assert predicted == baseline.inflect(lemma, Bundle(features))
+        assert predicted == run.outcome.inflector.inflect(lemma, features)
         form = right[lemma, features]
         assert verdict == ("right" if predicted == form else f"wrong: {form}")
 
 
-def test_fliegen_in_the_past_tense_comes_first(shown: str) -> None:
-    assert section(shown, "lemma")[0][:2] == ["fliegen", "V;IND;PST;3;SG"]
+def test_fliegen_in_the_past_tense_comes_first(run: Run) -> None:
+    assert section(run.stdout, "lemma")[0][:2] == ["fliegen", "V;IND;PST;3;SG"]
 
 
-def test_it_ends_with_two_lines_of_commands_that_exist(shown: str, reinflect: Reinflect) -> None:
-    following = shown.splitlines()[-2:]
+def test_progress_is_shown_beside_the_results_and_no_file_is_left(run: Run) -> None:
+    for pack in ("hacm-naive-1-2", "hacm-smart-1-2", "haem-naive-1-2", "haem-smart-1-2"):
+        assert f"{pack}: trained in" in run.stderr
+    assert "trained in" not in run.stdout
+    assert run.left_behind == []
+
+
+def test_it_ends_with_two_lines_of_commands_that_exist(run: Run, reinflect: Reinflect) -> None:
+    following = run.stdout.splitlines()[-2:]
     for line in following:
         named = re.findall(r"reinflect (\w+)", line)
         assert named
@@ -69,19 +140,16 @@ def test_it_ends_with_two_lines_of_commands_that_exist(shown: str, reinflect: Re
     assert reinflect("oracle", "fliegen", "flog").exit_code == 0
 
 
-def test_another_system_is_another_row_and_sees_no_answers(
-    monkeypatch: pytest.MonkeyPatch, reinflect: Reinflect
-) -> None:
-    def unchanged(examples: Sequence[Item], asked: Sequence[Item]) -> list[Item]:
-        assert len(examples) == 100
-        assert all(item.covered for item in asked)
-        return [Item(item.lemma, item.features, item.lemma) for item in asked]
-
-    monkeypatch.setattr(demo, "SYSTEMS", (*demo.SYSTEMS, demo.System("the lemma itself", "train-low", unchanged)))
-    shown = reinflect("demo").stdout
-    right = sum(item.lemma == item.form for item in read_split("test"))
-    assert section(shown, "system")[2][:3] == ["the lemma itself", "100", f"{100 * right / 300:.2f}"]
-    assert section(shown, "lemma")[0][2:] == ["fliegen", "wrong: flog"]
+def test_after_ctrl_c_it_shows_what_there_is(run: Run, reinflect: Reinflect, monkeypatch: pytest.MonkeyPatch) -> None:
+    inflector = run.outcome.inflector
+    left = tuple(member for member in inflector.members if member.system.name == "haem")[:3]
+    stopped = replace(run.outcome, inflector=Inflector(left, inflector.known_runs), interrupted=True)
+    monkeypatch.setattr(german, "read_split", SHORT.__getitem__)
+    monkeypatch.setattr(demo, "trained", lambda *_: stopped)
+    result = reinflect("demo")
+    assert result.exit_code == 130
+    assert [row[:2] for row in section(result.stdout, "system")[1:]] == [["HAEM, vote", "3"], ["vote of all", "3"]]
+    assert "interrupted" in result.stderr
 
 
 @pytest.mark.parametrize("count", [1, 2, 9, 10, 11, 300])
@@ -91,3 +159,17 @@ def test_a_shorter_list_is_shown_as_far_as_it_goes(count: int) -> None:
     assert len(found) == len(set(found)) == min(count, len(found))
     assert set(found) <= set(cells)
     assert 0 < len(found) <= demo.SHOWN
+
+
+@pytest.mark.long
+def test_the_real_one_is_five_points_above_the_rules(tmp_path: Path) -> None:
+    call = [sys.executable, "-m", "reinflect", "demo"]
+    done = subprocess.run(call, cwd=tmp_path, env=os.environ | {"REINFLECT_CACHE": str(tmp_path)}, capture_output=True)
+    shown = done.stdout.decode()
+    assert done.returncode == 0, done.stderr.decode()
+    accuracy = {row[0]: float(row[2]) for row in section(shown, "system")}
+    assert accuracy["vote of all"] >= accuracy["rule baseline"] + 5
+    lemma, features, predicted, verdict = section(shown, "lemma")[0]
+    assert (lemma, features) == ("fliegen", "V;IND;PST;3;SG")
+    assert verdict == ("right" if predicted == "flog" else "wrong: flog")
+    assert list(tmp_path.iterdir()) == []

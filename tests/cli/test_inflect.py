@@ -67,6 +67,11 @@ def test_nothing_is_too_strange(lemma: str, features: str, model: Path, reinflec
     assert result.stdout.endswith("\n")
 
 
+def test_features_may_be_empty(model: Path, reinflect: Reinflect) -> None:
+    result = reinflect("inflect", model, "leben", "")
+    assert result.stdout == Inflector.load(model).inflect("leben", "") + "\n"
+
+
 def test_many_unknown_features_are_not_all_named(model: Path, reinflect: Reinflect) -> None:
     result = reinflect("inflect", model, "leben", ";".join(f"Q{n}Q" for n in range(50)))
     assert len(result.stderr.splitlines()) == 11
@@ -80,6 +85,7 @@ def test_many_unknown_features_are_not_all_named(model: Path, reinflect: Reinfle
         (["leben"], "give either LEMMA FEATURES"),
         (["leben", "V;PST", "--input", "-"], "found both a lemma and --input"),
         (["", "V;PST"], "found an empty lemma"),
+        (["a" * 1001, "V;PST"], "found a lemma or form of 1001 characters; models take up to 1000"),
         (["--input", "missing"], "missing: there is no such file"),
         (["--input", "-", "--output", "nowhere/forms"], "there is no folder nowhere"),
     ],

@@ -2,6 +2,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 
 import click
 import pytest
@@ -56,3 +57,13 @@ def test_an_unknown_command_is_an_error(reinflect: Reinflect) -> None:
     result = reinflect("inflate")
     assert result.exit_code == 2
     assert "No such command 'inflate'" in result.output
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
+@pytest.mark.parametrize("arguments", [["--help"], ["oracle", "fliegen", "flog"], ["data", "show", "german-verbs"]])
+def test_a_full_disk_is_one_line(arguments: list[str]) -> None:
+    with Path("/dev/full").open("wb") as full:
+        program = [sys.executable, "-m", "reinflect", *arguments]
+        ran = subprocess.run(program, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert ran.returncode == 2
+    assert ran.stderr == "reinflect: standard input/output: No space left on device; check the disk and try again\n"

@@ -203,6 +203,18 @@ def test_notes_on_the_data(data: Path, tmp_path: Path, reinflect: Reinflect) -> 
     assert "features that no training item has: 'IMP', 'XYZ'" in result.stderr
 
 
+@pytest.mark.parametrize(
+    "command", [["train", "--out", "model", "--train"], ["align"], ["baseline", "--input", "swapped", "--train"]]
+)
+def test_columns_in_the_wrong_order_are_noticed(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reinflect: Reinflect
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("swapped").write_text("gehen\tV;PST\tging\nsehen\tV;PST\tsah\n")
+    said = "note: swapped: the forms look like features; is --columns lemma,features,form meant?"
+    assert said in reinflect(*command, "swapped").stderr
+
+
 def test_a_second_run_of_the_same_model_is_refused(data: Path, tmp_path: Path, reinflect: Reinflect) -> None:
     with State(tmp_path / "model").held():
         result = reinflect(*command(data, tmp_path / "model"))
@@ -229,12 +241,13 @@ LONG = "a" * 1001
         (["--preset", "gone.toml"], "gone.toml: there is no such file"),
         (["--preset", "odd.toml"], "hiden"),
         (["--set", "hiden=3"], "did you mean hidden"),
-        (["--set", "hidden=many"], "a setting does not fit"),
+        (["--set", "hidden=many"], "found hidden = 'many', which does not fit"),
         (["--seeds", "0"], "0 is not in the range"),
         (["--columns", "a,b"], "found the columns 'a,b'"),
         (["--train", "-", "--dev", "-"], "standard input) for both"),
         (["--train", "long"], "long, line 2: found a lemma or form of 1001 characters"),
-        (["--train", "few"], "few: found 1 different items, too few to hold some out"),
+        (["--dev", "long"], "long, line 2: found a lemma or form of 1001 characters"),
+        (["--train", "few"], "few: found 1 different item, too few to hold some out"),
     ],
 )
 def test_misuse_is_found_before_any_work(

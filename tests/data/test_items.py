@@ -8,11 +8,14 @@ from reinflect.data.features import Bundle
 from reinflect.data.items import (
     COLUMNS_2017,
     COLUMNS_2023,
+    LONGEST,
     Columns,
     Item,
+    check_lengths,
     format_items,
     parse_items,
     read_items,
+    swapped_columns_note,
     variants,
     variants_note,
     write_items,
@@ -133,6 +136,33 @@ def test_variants_are_kept_and_reported() -> None:
     assert note.endswith("; all are kept")
     assert variants_note(items, "x.tsv", "the last counts") == note.replace("all are kept", "the last counts")
     assert variants_note(items[2:], "x.tsv") is None
+
+
+def test_notes_are_safe_to_print() -> None:
+    note = variants_note([Item("a\x1b[2J", Bundle("N\u202e"), form) for form in "bc"], "-")
+    assert (
+        note
+        == r"note: standard input/output: 1 cell has more than one form (such as a\x1b[2J N\u202e: b, c); all are kept"
+    )
+
+
+def test_swapped_columns_are_told_by_semicolons() -> None:
+    text = "gehen\tV;PST\tging\nsehen\tV\tsah\nlegen\tV;PST\tlegte\n"
+    wrong, right = parse_items(text, "x.tsv"), parse_items(text, "x.tsv", COLUMNS_2023)
+    note = swapped_columns_note(wrong, "x.tsv", COLUMNS_2017)
+    assert note == "note: x.tsv: the forms look like features; is --columns lemma,features,form meant?"
+    assert swapped_columns_note(right, "x.tsv", COLUMNS_2023) is None
+    assert swapped_columns_note([Item("a;b", Bundle("N;SG"), "a;c")], "x.tsv", COLUMNS_2017) is None
+    order = Columns.parse("features,lemma,form")
+    assert "--columns form,lemma,features meant" in (swapped_columns_note(wrong, "x.tsv", order) or "")
+
+
+def test_words_that_are_too_long_are_told_with_their_place() -> None:
+    items = [Item("a" * LONGEST, Bundle("N"), "b"), Item("a", Bundle("N"), "b" * (LONGEST + 1), 7)]
+    check_lengths(items[:1], "x.tsv", "we take", "shorten it")
+    told = r"^x.tsv, line 7: found a lemma or form of 1001 characters; we take up to 1000; shorten it$"
+    with pytest.raises(InputError, match=told):
+        check_lengths(items, "x.tsv", "we take", "shorten it")
 
 
 @given(st.lists(st.builds(Item, *map(st.sampled_from, ["ab", [Bundle("N"), Bundle("V")], ["x", "y", ""]]))))

@@ -78,4 +78,3 @@ def test_an_inventory_has_what_training_had() -> None:
     made = Inventory.of(ITEMS)
     assert made.characters == tuple(sorted(set("fliegenoabß")))
     assert made.atoms == ("PST", "V", "X")
-    assert made.unknown_atoms(Bundle("V;Y; Z")) == ["Y", "Z"]

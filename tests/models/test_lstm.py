@@ -1,5 +1,6 @@
 """The compiled LSTM, the stacked one and a plain loop under autograd are the same LSTM."""
 
+import sys
 from collections.abc import Callable, Iterator
 from itertools import product
 
@@ -11,7 +12,7 @@ from torch import Tensor
 from reinflect.models import compiled
 from reinflect.models.cells import CELLS
 from reinflect.models.coupled import coupled, coupled_step
-from reinflect.models.lstm import _Lstm, lstm, lstm_step
+from reinflect.models.lstm import FEW_ITEMS, _Lstm, lstm, lstm_step
 from tests.models.slow_cells import Reader
 
 SIZES = [(1, 1, 1, 1), (2, 3, 1, 4), (1, 7, 3, 5), (3, 4, 2, 6), (2, 2, 5, 7), (1, 12, 4, 16), (5, 1, 3, 3)]
@@ -112,6 +113,21 @@ def test_a_run_is_its_steps(kind: str, step: Callable[..., tuple[Tensor, Tensor]
     for t in range(6):
         state = step(gates[:, t], recurrent, state)
         torch.testing.assert_close(state[0], run[:, t])
+
+
+@pytest.mark.parametrize("kind", CELLS)
+@pytest.mark.parametrize("items", [1, FEW_ITEMS, FEW_ITEMS + 1])
+def test_a_few_words_need_no_compiled_loops(kind: str, items: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    cell = CELLS[kind]
+    gates, recurrent, keep, _ = a_run((2, 6, items, 5), True, gates=cell.gates, recurrent=cell.recurrent)
+    assert keep is not None
+    arguments = (gates.float(), recurrent.float(), keep.float(), None)
+    loaded = cell.run(*arguments)
+    if items <= FEW_ITEMS:
+        monkeypatch.setitem(sys.modules, "reinflect.models.compiled", None)
+        monkeypatch.delattr("reinflect.models.compiled")
+    with torch.no_grad():
+        assert_same((cell.run(*arguments),), (loaded,), 2e-5)
 
 
 def test_inputs_that_are_not_contiguous() -> None:

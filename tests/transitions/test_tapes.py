@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from reinflect.alignment.pairs import Alignment, sides
 from reinflect.data.vocabulary import UNKNOWN, Vocabulary
+from reinflect.models.haem import allowed_outputs
 from reinflect.transitions import edits, write_step
 from reinflect.transitions.actions import InvalidActionError, is_write
 from reinflect.transitions.tapes import (
@@ -15,7 +16,6 @@ from reinflect.transitions.tapes import (
     haem_actions,
     haem_characters,
     haem_tape,
-    valid_actions,
 )
 from tests.transitions.any_alignment import alignments, letters, words
 from tests.transitions.slow_machine import hacm_moments, haem_moments
@@ -43,7 +43,7 @@ def check_haem(lemma: str, actions: list[str], known: set[str]) -> None:
     known = known | {action for action in actions if is_write(action)}
     characters, inventory = haem_characters(known), haem_actions(known)
     tape = haem_tape(lemma, actions, characters, inventory)
-    valid = valid_actions(tape.lemma_left, inventory)
+    valid = allowed_outputs({"actions": len(inventory)}, len(inventory)).numpy()[tape.lemma_left.astype(int)]
 
     def seen(symbols: str | list[str]) -> list[str]:
         return [symbol if symbol in known else UNKNOWN for symbol in symbols]
@@ -126,16 +126,6 @@ def test_copy_does_not_empty_what_was_deleted() -> None:
     tape = haem_tape("abc", actions, haem_characters("abc"), haem_actions("abc"))
     assert tape.deleted_resets.tolist() == [True, False]
     assert tape.deleted_state.tolist() == [0, 1, 1, 2]
-
-
-def test_valid_actions_of_a_batch() -> None:
-    inventory = haem_actions("ab")
-    left = np.array([[True, False], [False, True]])
-    valid = valid_actions(left, inventory)
-    assert valid.shape == (2, 2, len(inventory))
-    assert {inventory.symbols[a] for a in np.flatnonzero(valid[0, 0])} == {edits.COPY, edits.DELETE, "a", "b"}
-    assert {inventory.symbols[a] for a in np.flatnonzero(valid[0, 1])} == {edits.STOP, "a", "b"}
-    np.testing.assert_array_equal(valid[1], valid[0, ::-1])
 
 
 def test_actions_that_are_not_valid_make_no_tape() -> None:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from reinflect.alignment.naive import Naive
-from reinflect.alignment.pairs import EPSILON, Aligner, Alignment, Progress, StringPair
+from reinflect.alignment.pairs import EPSILON, Aligner, Alignment, Progress, StringPair, replayed
 from reinflect.data.catalog import cache_folder
 from reinflect.errors import OutputError
 from reinflect.files import atomic_path
@@ -77,14 +77,11 @@ def _read(path: Path, name: str, pairs: Sequence[StringPair]) -> list[Alignment]
     if header + b"\n" != _header(name, body):
         raise ValueError("the file is damaged, or another one")
     lines = body.decode("ascii").split("\n") if pairs else []
-    return [_replayed(moves, *pair) for moves, pair in zip(lines, pairs, strict=True)]
+    return [_checked(moves, *pair) for moves, pair in zip(lines, pairs, strict=True)]
 
 
-def _replayed(moves: str, lemma: str, form: str) -> Alignment:
+def _checked(moves: str, lemma: str, form: str) -> Alignment:
     both, deleted, inserted = (moves.count(move) for move in (BOTH, DELETED, INSERTED))
     if (both + deleted, both + inserted, both + deleted + inserted) != (len(lemma), len(form), len(moves)):
         raise ValueError("the moves do not fit the strings")
-    left, right = iter(lemma), iter(form)
-    return tuple(
-        (EPSILON if move == INSERTED else next(left), EPSILON if move == DELETED else next(right)) for move in moves
-    )
+    return replayed(moves, lemma, form, inserted=INSERTED, deleted=DELETED)

@@ -28,6 +28,16 @@ class Aligner(Protocol):
     def align(self, pairs: Sequence[StringPair], progress: Progress | None = None) -> list[Alignment]: ...
 
 
+def replayed(moves: Iterable[object], lemma: str, form: str, *, inserted: object, deleted: object) -> Alignment:
+    """The alignment that moves make: one for each pair, which takes a character of both strings unless it is
+    `inserted` or `deleted`.
+    """
+    left, right = iter(lemma), iter(form)
+    return tuple(
+        (EPSILON if move == inserted else next(left), EPSILON if move == deleted else next(right)) for move in moves
+    )
+
+
 def kind(x: str, y: str) -> str:
     """What one aligned pair does: copy, substitution, insertion or deletion."""
     if x == EPSILON:

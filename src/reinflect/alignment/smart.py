@@ -15,11 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reinflect.alignment.pairs import EPSILON, Alignment, Progress, StringPair
+from reinflect.alignment.pairs import Alignment, Progress, StringPair, replayed
+from reinflect.data.items import LONGEST
 from reinflect.errors import InputError
-
-LONGEST = 1000
-"""Characters in a lemma or form; the work grows with the product of the two lengths."""
 
 LARGEST_TABLE = 4_000_000
 """Above so many possible pairs of characters, only those that occur together get a place in the table."""
@@ -159,17 +157,10 @@ class GibbsSampler:
     def _read(self, moves: NDArray[np.int8], lengths: NDArray[np.int64]) -> list[Alignment]:
         from reinflect.alignment.gibbs import DELETE, INSERT
 
-        alignments = []
-        for p, (lemma, form) in enumerate(self.pairs):
-            at = self._starts[p, 0]
-            left, right = iter(lemma), iter(form)
-            alignments.append(
-                tuple(
-                    (EPSILON if move == INSERT else next(left), EPSILON if move == DELETE else next(right))
-                    for move in moves[at : at + lengths[p]].tolist()
-                )
-            )
-        return alignments
+        taken = (moves[at : at + length].tolist() for at, length in zip(self._starts[:, 0], lengths, strict=False))
+        return [
+            replayed(own, *pair, inserted=INSERT, deleted=DELETE) for own, pair in zip(taken, self.pairs, strict=True)
+        ]
 
 
 def _codes(words: Sequence[str]) -> tuple[NDArray[np.int64], int]:

@@ -1,13 +1,16 @@
 """The command line: one module a command, each imported only when it is used."""
 
+import os
 import sys
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
 import click
 
 from reinflect import __version__
-from reinflect.errors import ReinflectError
+from reinflect.errors import ReinflectError, source_name
+from reinflect.files import STANDARD
 
 COMMANDS: dict[str, tuple[str, str]] = {
     # command: (its module, what `reinflect --help` says of it)
@@ -39,12 +42,27 @@ class LazyGroup(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
 
+    def main(self, *args: Any, **extra: Any) -> Any:
+        try:
+            return super().main(*args, **extra)
+        except OSError as error:  # such as a full disk behind standard output; all else is told where it happens
+            place = source_name(error.filename or STANDARD)
+            click.echo(f"reinflect: {place}: {error.strerror or error}; check the disk and try again", err=True)
+            _forget_output()
+            sys.exit(2)
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
         except ReinflectError as error:
             click.echo(f"reinflect: {error}", err=True)
             ctx.exit(2)
+
+
+def _forget_output() -> None:
+    """What could not be written would otherwise be tried once more when Python ends, with another complaint."""
+    with suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @click.command(

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 import click
 
 from reinflect.cli.options import columns_option
-from reinflect.data.items import Columns, Item, read_items
-from reinflect.errors import InputError
+from reinflect.data.items import Columns, Item, check_lengths, read_items, swapped_columns_note
 from reinflect.text import in_columns
 
 if TYPE_CHECKING:
-    from reinflect.alignment.pairs import Aligner, Alignment, Progress, StringPair
+    from reinflect.alignment.pairs import Aligner, Alignment, Progress
 
 METHODS = ("naive", "smart")
 SWEEPS = 150
@@ -74,6 +73,9 @@ def command(
     ␣ a blank, and a combining mark sits on a dotted circle.
     """
     items = read_items(file, columns)
+    note = swapped_columns_note(items, file, columns)
+    if note:
+        click.echo(note, err=True)
     aligner = chosen_aligner(method, sweeps, seed)
     alignments = align_items(aligner, items, file, cached=not no_cache)[:limit]
     if stats:
@@ -93,32 +95,24 @@ def chosen_aligner(method: str, sweeps: int, seed: int) -> "Aligner":
 
 
 def align_items(
-    aligner: "Aligner", items: Sequence[Item], path: Path | str, *, cached: bool, more: "Sequence[StringPair]" = ()
+    aligner: "Aligner", items: Sequence[Item], path: Path | str, *, cached: bool, more: Sequence[Item] = ()
 ) -> "list[Alignment]":
-    """Align the items of a file, and after them `more` pairs, showing the progress on a terminal."""
+    """Align the items of a file, and after them `more`, showing the progress on a terminal."""
     from reinflect.alignment.cache import aligned, default_folder
 
-    for item in items:
-        check_length(aligner, item.lemma, item.form, path, item.line)
-    pairs = [*((item.lemma, item.form) for item in items), *more]
+    _check_lengths(aligner, items, path)
+    _check_lengths(aligner, more, None)
+    pairs = [(item.lemma, item.form) for item in (*items, *more)]
     with _progress() as progress:
         return aligned(aligner, pairs, default_folder() if cached else None, progress)
 
 
-def check_length(
-    aligner: "Aligner", lemma: str, form: str, path: Path | str | None = None, line: int | None = None
-) -> None:
-    """Say of a string that is too long where it stands, which the aligner itself does not know."""
-    from reinflect.alignment.smart import LONGEST, Smart
+def _check_lengths(aligner: "Aligner", items: Sequence[Item], path: Path | str | None) -> None:
+    """Say of a word that is too long where it stands, which the aligner itself does not know."""
+    from reinflect.alignment.smart import Smart
 
-    longer = max(len(lemma), len(form))
-    if isinstance(aligner, Smart) and longer > LONGEST:
-        raise InputError(
-            f"found a lemma or form of {longer} characters",
-            f"the smart method takes up to {LONGEST}; shorten it or use --method naive",
-            path=path,
-            line=line,
-        )
+    if isinstance(aligner, Smart):
+        check_lengths(items, path, "the smart method takes", "shorten it or use --method naive")
 
 
 @contextmanager

@@ -2,8 +2,8 @@
 
 import click
 
-from reinflect.cli.options import columns_option
-from reinflect.data.items import Columns, Item, read_items, variants_note, write_items
+from reinflect.cli.options import columns_option, output_option
+from reinflect.data.items import Columns, Item, read_items, swapped_columns_note, variants_note, write_items
 from reinflect.errors import InputError, source_name
 from reinflect.files import STANDARD, check_writable
 
@@ -19,14 +19,7 @@ Example:
 @click.option(
     "--input", "source", metavar="FILE", required=True, help="Items to inflect; forms they have are not looked at."
 )
-@click.option(
-    "--output",
-    "-o",
-    metavar="FILE",
-    default=STANDARD,
-    show_default=True,
-    help="Where the inflected items go (- is the screen).",
-)
+@output_option("the inflected items go")
 @columns_option
 def command(train: str, source: str, output: str, columns: Columns) -> None:
     """Learn rules for endings and beginnings from one file, and inflect the lemmas of another with them.
@@ -47,9 +40,13 @@ def command(train: str, source: str, output: str, columns: Columns) -> None:
     inflected = [Item(item.lemma, item.features, baseline.inflect(item.lemma, item.features)) for item in items]
     write_items(output, inflected, columns)
     unknown = sum(not baseline.knows(item.features) for item in items)
-    for note in (variants_note(examples, source_name(train)), _unknown_note(unknown, len(items), source)):
-        if note:
-            click.echo(note, err=True)
+    notes = [
+        swapped_columns_note(examples, train, columns),
+        variants_note(examples, train),
+        _unknown_note(unknown, len(items), source),
+    ]
+    for note in filter(None, notes):
+        click.echo(note, err=True)
 
 
 def _unknown_note(unknown: int, total: int, source: str) -> str | None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from reinflect.cli.options import output_option
 from reinflect.data import catalog
 from reinflect.data.catalog import DataFile, DataSet, Fetched, Way
 from reinflect.data.items import Item, format_items, write_items
@@ -39,14 +40,7 @@ def list_data_sets() -> None:
 )
 @click.argument("name")
 @click.option("--split", metavar="SPLIT", help="Print all items of one split of bundled data as tab-separated lines.")
-@click.option(
-    "--output",
-    "-o",
-    metavar="FILE",
-    default=STANDARD,
-    show_default=True,
-    help="Where --split writes (- is the screen).",
-)
+@output_option("--split writes")
 def show(name: str, split: str | None, output: str) -> None:
     """Say what a data set is; with --split, give the items of a bundled one."""
     data_set = catalog.find(name)

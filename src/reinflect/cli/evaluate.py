@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from reinflect.cli.options import columns_option
-from reinflect.data.items import Columns, Item, read_items, variants_note
-from reinflect.errors import InputError, quoted, source_name
+from reinflect.data.items import Columns, Item, read_items, swapped_columns_note, variants_note
+from reinflect.errors import InputError, printable, quoted, source_name
 from reinflect.files import STANDARD
 
 if TYPE_CHECKING:
@@ -196,26 +196,15 @@ def _read_gold(path: Path | str, columns: Columns, variants: "Variants", notes: 
             line=covered[0].line,
         )
     rule = "any of them is right" if variants == "any" else "the last is right (--any-variant accepts any)"
-    notes.add("variants", path, variants_note(items, source_name(path), rule))
-    notes.add("columns", path, _swapped_columns(items, path, columns))
+    notes.add("variants", path, variants_note(items, path, rule))
+    notes.add("columns", path, swapped_columns_note(items, path, columns))
     return items
 
 
 def _read_predicted(path: Path | str, columns: Columns, notes: Notes) -> list[Item]:
     items = read_items(path, columns, forms="optional")
-    notes.add("predicted variants", path, variants_note(items, source_name(path), "the last counts"))
+    notes.add("predicted variants", path, variants_note(items, path, "the last counts"))
     return items
-
-
-def _swapped_columns(items: Sequence[Item], path: Path | str, columns: Columns) -> str | None:
-    """Bundles where forms should be are told by their semicolons; the score would be of the wrong column."""
-    in_forms = sum(";" in item.form for item in items)
-    in_features = sum(";" in item.features.spelling for item in items)
-    if in_forms <= len(items) / 2 or in_features > len(items) / 2:
-        return None
-    swap = {"form": "features", "features": "form"}
-    meant = ",".join(swap.get(column, column) for column in columns.order)
-    return f"note: {source_name(path)}: the forms look like features; is --columns {meant} meant?"
 
 
 def _noting_missing(scored: "Evaluation", path: Path | str, notes: Notes) -> "Evaluation":
@@ -226,7 +215,7 @@ def _noting_missing(scored: "Evaluation", path: Path | str, notes: Notes) -> "Ev
             if scored.missing == scored.items
             else f"{scored.missing} of {scored.items} cells are not"
         )
-        such = f"such as {quoted(missing.lemma)} {missing.features}"
+        such = f"such as {quoted(missing.lemma)} {printable(missing.features.spelling)}"
         notes.add(
             "missing", path, f"note: {source_name(path)}: {what} predicted ({such}); each counts as an empty form"
         )

@@ -1,15 +1,15 @@
 """`reinflect inflect`: inflect words with a trained model."""
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 import click
 
-from reinflect.cli.options import columns_option
-from reinflect.data.items import Columns, Item, read_items, write_items
+from reinflect.cli.options import columns_option, output_option
+from reinflect.data.items import Columns, Item, check_lengths, read_items, write_items
 from reinflect.errors import InputError, quoted
-from reinflect.files import STANDARD, check_writable, write_text
+from reinflect.files import check_writable, write_text
+from reinflect.text import nearest
 
 if TYPE_CHECKING:
     from reinflect.inflector import Inflector
@@ -29,14 +29,7 @@ Example (the first two lines make a model, in about a minute):
 @click.argument("lemma", required=False)
 @click.argument("features", required=False)
 @click.option("--input", "source", metavar="FILE", help="Items to inflect; forms they have are not looked at.")
-@click.option(
-    "--output",
-    "-o",
-    metavar="FILE",
-    default=STANDARD,
-    show_default=True,
-    help="Where the inflected items go (- is the screen).",
-)
+@output_option("the inflected items go")
 @columns_option
 def command(
     model: str, lemma: str | None, features: str | None, source: str | None, output: str, columns: Columns
@@ -48,7 +41,7 @@ def command(
     """
     from reinflect.data.features import Bundle
 
-    if (lemma is None) == (source is None) or (lemma is not None and not features):
+    if (lemma is None) == (source is None) or (lemma is None) != (features is None):
         raise InputError(
             "found neither a lemma with its features nor --input"
             if source is None
@@ -58,15 +51,17 @@ def command(
     if lemma == "":
         raise InputError("found an empty lemma", "give one with at least one letter")
     check_writable(output)
-    items = (
-        [Item(lemma, Bundle(features))] if lemma and features else read_items(source or "", columns, forms="optional")
-    )
+    if source is not None:
+        items = read_items(source, columns, forms="optional")
+    else:
+        items = [Item(lemma or "", Bundle(features or ""))]
+    check_lengths(items, source, "models take", "shorten it or take it out")
 
     from reinflect.inflector import Inflector
 
     inflector = Inflector.load(model)
     forms = inflector.inflect_many(items)
-    if lemma:
+    if source is None:
         write_text(output, f"{forms[0]}\n")
     else:
         inflected = [Item(item.lemma, item.features, form) for item, form in zip(items, forms, strict=True)]
@@ -82,16 +77,9 @@ def _unknown_notes(inflector: "Inflector", items: Sequence[Item]) -> list[str]:
     unknown = list(dict.fromkeys(atom for item in items for atom in item.features.atoms if atom not in known))
     otherwise = f"it knows {', '.join(sorted(known)[:SHOWN])}{', …' if len(known) > SHOWN else ''}"
     notes = [
-        f"note: the model has never seen the feature {quoted(atom)}; {_near(atom, known, otherwise)}"
+        f"note: the model has never seen the feature {quoted(atom)}; {nearest(atom, known, otherwise)}"
         for atom in unknown[:SHOWN]
     ]
     if len(unknown) > SHOWN:
         notes.append(f"note: nor {len(unknown) - SHOWN} others")
     return notes
-
-
-def _near(atom: str, known: set[str], otherwise: str) -> str:
-    """A remedy, whatever the case: features are mostly capitals, and people type them small."""
-    by_small = {name.lower(): name for name in sorted(known)}
-    close = get_close_matches(atom.lower(), by_small)
-    return f"did you mean {' or '.join(by_small[name] for name in close)}?" if close else otherwise

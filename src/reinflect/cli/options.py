@@ -1,12 +1,24 @@
 """Options that several commands share."""
 
+from collections.abc import Callable
+from typing import Any, TypeVar
+
 import click
 
 from reinflect.data.items import COLUMNS_2017, Columns
+from reinflect.files import STANDARD
+
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def _columns(_context: click.Context, _option: click.Parameter, value: str) -> Columns:
     return Columns.parse(value)
+
+
+def output_option(what: str) -> Callable[[Command], Command]:
+    """`--output`, with what goes there."""
+    help_text = f"Where {what} (- is the screen)."
+    return click.option("--output", "-o", metavar="FILE", default=STANDARD, show_default=True, help=help_text)
 
 
 columns_option = click.option(

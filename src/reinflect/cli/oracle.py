@@ -9,14 +9,14 @@ import click
 from reinflect.cli.align import (
     METHODS,
     align_items,
-    check_length,
     chosen_aligner,
     no_cache_option,
     seed_option,
     sweeps_option,
 )
 from reinflect.cli.options import columns_option
-from reinflect.data.items import Columns, read_items
+from reinflect.data.features import Bundle
+from reinflect.data.items import Columns, Item, read_items
 from reinflect.errors import InputError
 from reinflect.text import in_columns, visible, visible_text
 
@@ -109,8 +109,7 @@ def _learnt(
     pairs = [(item.lemma, item.form) for item in items]
     if (lemma, form) in pairs:
         return align_items(aligner, items, file, cached=cached)[pairs.index((lemma, form))]
-    check_length(aligner, lemma, form)
-    return align_items(aligner, items, file, cached=False, more=[(lemma, form)])[-1]
+    return align_items(aligner, items, file, cached=False, more=[Item(lemma, Bundle(""), form)])[-1]
 
 
 def _steps(system: str, alignment: "Alignment", lemma: str) -> "list[Step]":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from reinflect.cli.options import columns_option
-from reinflect.data.items import Columns, Item, read_items, variants_note
+from reinflect.data.items import Columns, Item, check_lengths, read_items, swapped_columns_note, variants_note
 from reinflect.errors import InputError, OutputError, quoted, source_name
 from reinflect.files import STANDARD, check_writable, read_text
 from reinflect.text import nearest
@@ -114,9 +114,10 @@ def command(
     items = read_items(train, columns)
     dev_items = read_items(dev, columns) if dev else None
     name, settings = _settings(preset, changes, len(items))
-    _check_lengths(items, train, methods)
+    for path, given in ((train, items), (dev, dev_items or [])):
+        check_lengths(given, path, "models take", "shorten it or take it out")
     where = _device(device)
-    for note in _notes(train, items, dev, dev_items, seeds):
+    for note in _notes(train, items, dev, dev_items, seeds, columns):
         click.echo(note, err=True)
     models = seeds * len(kinds) * len(methods)
     many = f"{models} models" if models > 1 else "a model"
@@ -198,23 +199,6 @@ def _settings(preset: str, changes: Sequence[str], items: int) -> "tuple[str, di
     return name, changed(settings, changes)
 
 
-def _check_lengths(items: Sequence[Item], path: str, alignments: Sequence[str]) -> None:
-    """The aligner would say so too, but not where."""
-    if "smart" not in alignments:
-        return
-    from reinflect.alignment.smart import LONGEST
-
-    for item in items:
-        longer = max(len(item.lemma), len(item.form))
-        if longer > LONGEST:
-            raise InputError(
-                f"found a lemma or form of {longer} characters",
-                f"smart alignment takes up to {LONGEST}; shorten it or use --alignments naive",
-                path=path,
-                line=item.line,
-            )
-
-
 def _device(asked: str) -> str:
     if asked == "cpu":
         return asked
@@ -231,11 +215,11 @@ def _cores() -> int:
 
 
 def _notes(
-    train: str, items: Sequence[Item], dev: str | None, dev_items: Sequence[Item] | None, seeds: int
+    train: str, items: Sequence[Item], dev: str | None, dev_items: Sequence[Item] | None, seeds: int, columns: Columns
 ) -> list[str]:
-    found = [variants_note(items, source_name(train))]
+    found = [swapped_columns_note(items, train, columns), variants_note(items, train)]
     if dev and dev_items:
-        found += [variants_note(dev_items, source_name(dev), "the last counts"), _unknown_note(items, dev_items, dev)]
+        found += [variants_note(dev_items, dev, "the last counts"), _unknown_note(items, dev_items, dev)]
     else:
         share = "a fifth of the items" if seeds == 1 else "another fifth of the items"
         found.append(

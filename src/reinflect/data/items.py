@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from reinflect.data.features import Bundle
-from reinflect.errors import InputError, OutputError, quoted
+from reinflect.errors import InputError, OutputError, printable, quoted, source_name
 from reinflect.files import BYTE_ORDER_MARK, read_text, write_text
 
 Column = Literal["lemma", "form", "features"]
@@ -56,6 +56,9 @@ class Columns:
     def __str__(self) -> str:
         return ",".join(self.order)
 
+
+LONGEST = 1000
+"""Characters in a lemma or form; the work of aligning the two grows with the product of their lengths."""
 
 COLUMNS_2017 = Columns(("lemma", "form", "features"))
 COLUMNS_2023 = Columns(("lemma", "features", "form"))
@@ -163,5 +166,32 @@ def variants_note(items: Sequence[Item], path: Path | str, then: str = "all are 
         return None
     (lemma, features), forms = next(iter(found.items()))
     cells = f"{len(found)} cell has" if len(found) == 1 else f"{len(found)} cells have"
-    shown = ", ".join(forms[:4]) + (", …" if len(forms) > 4 else "")
-    return f"note: {path}: {cells} more than one form (such as {lemma} {features}: {shown}); {then}"
+    such = printable(f"{lemma} {features}: {', '.join(forms[:4])}") + (", …" if len(forms) > 4 else "")
+    return f"note: {source_name(path)}: {cells} more than one form (such as {such}); {then}"
+
+
+def swapped_columns_note(items: Sequence[Item], path: Path | str, columns: Columns) -> str | None:
+    """One sentence for the user when bundles, told by their semicolons, stand where the forms should be.
+
+    The files of one year read in the order of another have the right number of columns: nothing else would tell.
+    """
+    in_forms = sum(";" in item.form for item in items)
+    in_features = sum(";" in item.features.spelling for item in items)
+    if in_forms <= len(items) / 2 or in_features > len(items) / 2:
+        return None
+    swap = {"form": "features", "features": "form"}
+    meant = ",".join(swap.get(column, column) for column in columns.order)
+    return f"note: {source_name(path)}: the forms look like features; is --columns {meant} meant?"
+
+
+def check_lengths(items: Iterable[Item], path: Path | str | None, limit_of: str, remedy: str) -> None:
+    """Refuse words so long that nothing would come of them; `limit_of` says whose limit that is."""
+    for item in items:
+        longer = max(len(item.lemma), len(item.form))
+        if longer > LONGEST:
+            raise InputError(
+                f"found a lemma or form of {longer} characters",
+                f"{limit_of} up to {LONGEST}; {remedy}",
+                path=path,
+                line=item.line or None,
+            )

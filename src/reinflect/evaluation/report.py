@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from reinflect.errors import printable
 from reinflect.evaluation.mistakes import Change, Mistake, commonest_mistakes
 from reinflect.evaluation.scores import Evaluation, Grouping, MacroEvaluation, Score, breakdown
 from reinflect.evaluation.tables import table, visible_piece
-from reinflect.text import printable
 
 if TYPE_CHECKING:
     from reinflect.evaluation.significance import Comparison  # which imports numpy: only where two are compared

@@ -7,7 +7,7 @@ i = σ(x_i + U_i h' + P_i c'), c = (1 - i) c' + i tanh(x_c + U_c h'), o = σ(x_o
 import torch
 from torch import Tensor
 
-from reinflect.models.lstm import in_threads, triton_is_here
+from reinflect.models.lstm import in_threads, is_quick, triton_is_here
 
 
 def coupled(gates: Tensor, recurrent: Tensor, keep: Tensor | None = None, steps: Tensor | None = None) -> Tensor:
@@ -16,7 +16,7 @@ def coupled(gates: Tensor, recurrent: Tensor, keep: Tensor | None = None, steps:
     *Shape:* gates (M, T, B, 3H), recurrent (M, H, 5H), keep (M, T, B), steps (M) → (M, T, B, H)
     """
     outputs: Tensor
-    if gates.dtype == torch.float32 and gates.device.type == "cpu":
+    if gates.dtype == torch.float32 and gates.device.type == "cpu" and not is_quick(gates):
         outputs = _CompiledCoupled.apply(gates, recurrent, keep)  # type: ignore[no-untyped-call]
         return outputs
     if gates.dtype == torch.float32 and gates.device.type == "cuda" and triton_is_here():

@@ -45,9 +45,6 @@ class Inventory:
     def _columns(self) -> dict[str, int]:
         return {atom: column for column, atom in enumerate(self.atoms)}
 
-    def unknown_atoms(self, bundle: Bundle) -> list[str]:
-        return [atom for atom in bundle.atoms if atom not in self._columns]
-
     def feature_numbers(self, bundles: Iterable[Bundle], *, counts: bool) -> NDArray[np.float32]:
         """A row a bundle: 1 for a feature it has, or how often it has it; features never seen leave no trace."""
         rows = []

@@ -1,6 +1,6 @@
 """HACM and HAEM behind one face, so that training and decoding need not know which they have."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -105,6 +105,20 @@ HAEM = System(
     tape=_haem_tape,
 )
 SYSTEMS: dict[str, System] = {system.name: system for system in (HACM, HAEM)}
+
+
+def joined_decoder(
+    system: System,
+    settings: Settings,
+    sizes: Sequence[Sizes],
+    models: Sequence[Mapping[str, Tensor]],
+    device: torch.device | str,
+) -> Decoder:
+    """A decoder for models that were trained in whatever fleets, each given by its sizes and its own parameters."""
+    joined = Parameters.join(system.shapes(settings), sizes, models)
+    parameters = Parameters(joined.shapes, joined.sizes, joined.flat.to(device))
+    allowed = allowed_outputs(system, sizes, parameters.sizes[system.outputs]).to(device)
+    return system.decoder(parameters, settings, allowed)
 
 
 def allowed_outputs(system: System, sizes: Sequence[Sizes], padded: int) -> Tensor:

@@ -90,7 +90,7 @@ def folded_splits(items: Sequence[Item], seeds: int, path: Path | str) -> list[S
     cells = sorted({_cell(item) for item in items})
     if len(cells) < FEWEST_ITEMS:
         raise InputError(
-            f"found {len(cells)} different items, too few to hold some out",
+            f"found {len(cells)} different item{'s'[: len(cells) != 1]}, too few to hold some out",
             f"give at least {FEWEST_ITEMS}, or a dev file with --dev",
             path=path,
         )

@@ -79,8 +79,6 @@ class Processes(Generic[Result]):
 
     def _slot(self, waiting: Iterator[tuple[int, Pack]], results: list[Result | Lost | None]) -> None:
         """One process after another if need be, one pack after another."""
-        if hasattr(signal, "pthread_sigmask"):  # processes inherit it: Ctrl-C is for us to pass on
-            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         worker: _Worker[Result] | None = None
         try:
             while not self._stopped:
@@ -111,6 +109,10 @@ class _Worker(Generic[Result]):
         context = get_context("spawn")
         self.here, self.there = context.Pipe()
         self.pool = ProcessPoolExecutor(1, context, initializer=_begin, initargs=(self.there,))
+        # This thread's processes inherit it: Ctrl-C, which a terminal sends to all, is for us to pass on. Only now, as
+        # the first pool of all starts multiprocessing's tracker, which lets the signal through again.
+        if hasattr(signal, "pthread_sigmask"):
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 
     def do(self, pack: Pack) -> Result:
         future = self.pool.submit(_work, self.owner.run, pack)

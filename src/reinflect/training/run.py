@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from reinflect.decoding.greedy import inflect_all
 from reinflect.models.examples import Stack
-from reinflect.models.parameters import Parameters
-from reinflect.models.systems import allowed_outputs
+from reinflect.models.systems import joined_decoder
 from reinflect.training import loop
 from reinflect.training.checkpoint import SECONDS_BETWEEN, Checkpoint, fingerprint
 from reinflect.training.jobs import Pack
@@ -50,12 +49,10 @@ class Standing:
 class Learnt:
     """A trained model as plain data, on its way from wherever its pack ran."""
 
-    lesson: int
+    number: int
     """Which of the pack's models this is."""
     seed: int
     dev_accuracy: float
-    epochs: int
-    best_epoch: int
     restarts: int
     usable: bool
     parameters: Mapping[str, NDArray[np.float32]]
@@ -129,11 +126,9 @@ def _learnt(trained: Sequence[loop.Trained], device: str) -> list[Learnt]:
     forms = iter(_dev_forms([one for one in trained if one.usable], device))
     return [
         Learnt(
-            lesson=number,
+            number=number,
             seed=one.seed,
             dev_accuracy=one.dev_accuracy,
-            epochs=one.epochs,
-            best_epoch=one.best_epoch,
             restarts=one.restarts,
             usable=one.usable,
             parameters={name: tensor.float().numpy() for name, tensor in one.parameters.items()},
@@ -149,11 +144,8 @@ def _dev_forms(trained: Sequence[loop.Trained], device: str) -> list[list[str | 
         return []
     tasks = list(dict.fromkeys(one.task for one in trained))
     system, settings = tasks[0].system, tasks[0].settings
-    sizes = [one.task.sizes for one in trained]
-    joined = Parameters.join(system.shapes(settings), sizes, [one.parameters for one in trained])
-    parameters = Parameters(joined.shapes, joined.sizes, joined.flat.to(device))
-    allowed = allowed_outputs(system, sizes, parameters.sizes[system.outputs]).to(device)
-    decoder = system.decoder(parameters, settings, allowed)
+    sizes, models = [one.task.sizes for one in trained], [one.parameters for one in trained]
+    decoder = joined_decoder(system, settings, sizes, models, device)
     return inflect_all(decoder, Stack([task.dev for task in tasks], device), [tasks.index(one.task) for one in trained])
 
 

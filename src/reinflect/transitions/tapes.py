@@ -116,14 +116,5 @@ def haem_tape(lemma: str, actions: Sequence[str], characters: Vocabulary, invent
     )
 
 
-def valid_actions(lemma_left: Flags, inventory: Vocabulary) -> Flags:
-    """The valid actions at each step. *Shape:* (…) → (…, actions)"""
-    valid = np.ones((*lemma_left.shape, len(inventory)), dtype=np.bool_)
-    for action in (edits.COPY, edits.DELETE):
-        valid[..., inventory.number(action)] = lemma_left
-    valid[..., inventory.number(edits.STOP)] = ~lemma_left
-    return valid
-
-
 def _indices(numbers: Sequence[int]) -> Indices:
     return np.array(numbers, dtype=np.int64)

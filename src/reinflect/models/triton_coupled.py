@@ -9,7 +9,7 @@ import triton.language as tl
 from torch import Tensor
 
 from reinflect.models.coupled import coupled_gradient
-from reinflect.models.triton_lstm import PRECISION, _tanh, launch
+from reinflect.models.triton_lstm import _tanh, run_backward, run_forward
 
 
 @triton.jit
@@ -198,54 +198,16 @@ def _backward(
 
 
 class TritonCoupled(torch.autograd.Function):
-    """`models.coupled.coupled` on a GPU. Steps past a model's own are left at zero."""
+    """`models.coupled.coupled` on a GPU."""
 
     @staticmethod
     def forward(ctx, gates: Tensor, recurrent: Tensor, keep: Tensor | None, steps: Tensor) -> Tensor:
-        models, longest, items, width = gates.shape
-        hidden = width // 3
-        gates = gates.contiguous()
-        outputs = gates.new_zeros(models, longest + 1, items, hidden)
-        memories = torch.zeros_like(outputs)
-        active = torch.empty_like(gates)
-        options = launch(hidden, items, PRECISION)
-        _forward[(models, triton.cdiv(items, options["rows"]))](
-            gates,
-            recurrent,
-            gates if keep is None else keep.contiguous(),
-            steps,
-            outputs,
-            memories,
-            active,
-            recurrent.stride(0),
-            longest,
-            items,
-            resets=keep is not None,
-            **options,
-        )
+        outputs, memories, active = run_forward(_forward, gates, recurrent, keep, steps, gates.shape[-1] // 3)
         ctx.save_for_backward(outputs, memories, active, recurrent, keep, steps)
         return outputs[:, 1:]
 
     @staticmethod
     def backward(ctx, *gradients: Tensor) -> tuple[Tensor, Tensor, None, None]:
         outputs, memories, active, recurrent, keep, steps = ctx.saved_tensors
-        models, longest, items, width = active.shape
-        flow = torch.zeros_like(active)
-        scratch = outputs.new_empty(models, items, width // 3)
-        options = launch(width // 3, items, PRECISION)
-        _backward[(models, triton.cdiv(items, options["rows"]))](
-            gradients[0].contiguous(),
-            recurrent,
-            active if keep is None else keep.contiguous(),
-            steps,
-            memories,
-            active,
-            flow,
-            scratch,
-            recurrent.stride(0),
-            longest,
-            items,
-            resets=keep is not None,
-            **options,
-        )
+        flow = run_backward(_backward, gradients[0], recurrent, keep, steps, memories, active)
         return flow, coupled_gradient(outputs, memories, flow, keep), None, None

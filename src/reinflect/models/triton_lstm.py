@@ -6,6 +6,8 @@ come from the cache, and a model's steps end where its own sequences do. The gra
 product over all steps, as everywhere.
 """
 
+from typing import Any
+
 import torch
 import triton
 import triton.language as tl
@@ -166,48 +168,91 @@ def _backward(
         step -= 1
 
 
-def launch(hidden: int, items: int, precision: str) -> dict[str, object]:
+PRECISION = "tf32x3"
+"""How products are made: ieee, tf32x3 (nearly as exact, on the matrix units) or tf32."""
+
+
+def _options(hidden: int, items: int) -> dict[str, Any]:
     block = max(16, triton.next_power_of_2(hidden))
     return {
         "hidden": hidden,
         "block": block,
         "inner": 32 if block <= 128 else 16,
         "rows": 16 if items <= 16 else 32,
-        "precision": precision,
+        "precision": PRECISION,
         "num_warps": 4 if block <= 64 else 8,
     }
 
 
-PRECISION = "tf32x3"
-"""How products are made: ieee, tf32x3 (nearly as exact, on the matrix units) or tf32."""
+def run_forward(
+    kernel: Any, gates: Tensor, recurrent: Tensor, keep: Tensor | None, steps: Tensor, hidden: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Outputs and memories with the empty state in front, and the gates after their non-linearities.
+
+    Steps past a model's own are left at zero.
+    """
+    models, longest, items, _ = gates.shape
+    gates = gates.contiguous()
+    outputs = gates.new_zeros(models, longest + 1, items, hidden)
+    memories = torch.zeros_like(outputs)
+    active = torch.empty_like(gates)
+    options = _options(hidden, items)
+    kernel[(models, triton.cdiv(items, options["rows"]))](
+        gates,
+        recurrent,
+        gates if keep is None else keep.contiguous(),
+        steps,
+        outputs,
+        memories,
+        active,
+        recurrent.stride(0),
+        longest,
+        items,
+        resets=keep is not None,
+        **options,
+    )
+    return outputs, memories, active
+
+
+def run_backward(
+    kernel: Any,
+    gradient: Tensor,
+    recurrent: Tensor,
+    keep: Tensor | None,
+    steps: Tensor,
+    memories: Tensor,
+    active: Tensor,
+) -> Tensor:
+    """The gradient of the gates before their non-linearities; zero for steps past a model's own."""
+    models, longest, items, _ = active.shape
+    hidden = memories.shape[-1]
+    flow = torch.zeros_like(active)
+    scratch = memories.new_empty(models, items, hidden)
+    options = _options(hidden, items)
+    kernel[(models, triton.cdiv(items, options["rows"]))](
+        gradient.contiguous(),
+        recurrent,
+        active if keep is None else keep.contiguous(),
+        steps,
+        memories,
+        active,
+        flow,
+        scratch,
+        recurrent.stride(0),
+        longest,
+        items,
+        resets=keep is not None,
+        **options,
+    )
+    return flow
 
 
 class TritonLstm(torch.autograd.Function):
-    """`models.lstm.lstm` on a GPU. Steps past a model's own are left at zero."""
+    """`models.lstm.lstm` on a GPU."""
 
     @staticmethod
     def forward(ctx, gates: Tensor, recurrent: Tensor, keep: Tensor | None, steps: Tensor) -> Tensor:
-        models, longest, items, width = gates.shape
-        hidden = width // 4
-        gates = gates.contiguous()
-        outputs = gates.new_zeros(models, longest + 1, items, hidden)
-        memories = torch.empty_like(outputs)
-        active = torch.empty_like(gates)
-        options = launch(hidden, items, PRECISION)
-        _forward[(models, triton.cdiv(items, options["rows"]))](
-            gates,
-            recurrent,
-            gates if keep is None else keep.contiguous(),
-            steps,
-            outputs,
-            memories,
-            active,
-            recurrent.stride(0),
-            longest,
-            items,
-            resets=keep is not None,
-            **options,
-        )
+        outputs, memories, active = run_forward(_forward, gates, recurrent, keep, steps, gates.shape[-1] // 4)
         ctx.save_for_backward(outputs, memories, active, recurrent, keep, steps)
         return outputs[:, 1:]
 
@@ -216,23 +261,5 @@ class TritonLstm(torch.autograd.Function):
         from reinflect.models.lstm import recurrent_gradient
 
         outputs, memories, active, recurrent, keep, steps = ctx.saved_tensors
-        models, longest, items, width = active.shape
-        flow = torch.zeros_like(active)
-        scratch = outputs.new_empty(models, items, width // 4)
-        options = launch(width // 4, items, PRECISION)
-        _backward[(models, triton.cdiv(items, options["rows"]))](
-            gradients[0].contiguous(),
-            recurrent,
-            active if keep is None else keep.contiguous(),
-            steps,
-            memories,
-            active,
-            flow,
-            scratch,
-            recurrent.stride(0),
-            longest,
-            items,
-            resets=keep is not None,
-            **options,
-        )
+        flow = run_backward(_backward, gradients[0], recurrent, keep, steps, memories, active)
         return flow, recurrent_gradient(outputs, flow, keep), None, None

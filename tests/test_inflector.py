@@ -1,6 +1,7 @@
 """The inflector: whose vote counts first, and that its file is whole or refused."""
 
 import json
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from safetensors import safe_open
 from safetensors.torch import save_file
 
+from reinflect import inflector as inflector_module
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.ensembles import vote_all
@@ -101,6 +103,24 @@ def test_the_vote_is_that_of_its_members() -> None:
         assert Inflector((member,), inflector.known_runs).member_forms(ITEMS) == [own]
     assert inflector.inflect_many([]) == []
     assert inflector.member_forms([]) == [[]] * len(inflector.members)
+
+
+def test_inflecting_takes_one_thread_and_gives_the_others_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    def watched(members: Sequence[Member], items: Sequence[Item], device: str) -> list[list[str | None]]:
+        seen.append((torch.get_num_threads(), device))
+        return [[None] * len(items) for _ in members]
+
+    before = torch.get_num_threads()
+    monkeypatch.setattr(inflector_module, "decode", watched)
+    try:
+        torch.set_num_threads(3)
+        Inflector((a_member(),), {}).inflect_many(ITEMS)
+        assert seen == [(1, "cpu")]
+        assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(before)
 
 
 def test_what_does_not_end_or_repeats_becomes_the_lemma() -> None:

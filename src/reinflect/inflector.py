@@ -25,6 +25,7 @@ from reinflect.models.examples import Examples, Stack
 from reinflect.models.inventory import Inventory
 from reinflect.models.parameters import expected_shapes
 from reinflect.models.systems import SYSTEMS, System, joined_decoder
+from reinflect.models.threads import one_thread
 from reinflect.settings import Settings
 
 FORMAT = 1
@@ -74,7 +75,9 @@ class Inflector:
             return forms
         for fleet in _fleets(self.members):
             members = [self.members[number] for number in fleet]
-            for number, raw in zip(fleet, decode(members, items, device), strict=True):
+            with one_thread(device):
+                decoded = decode(members, items, device)
+            for number, raw in zip(fleet, decoded, strict=True):
                 forms[number] = [
                     item.lemma if form is None else filtered(form, item.lemma, dict(self.known_runs))
                     for item, form in zip(items, raw, strict=True)

@@ -9,7 +9,8 @@ A path through the grid is written down as moves: INSERT, DELETE, DIAGONAL.
 """
 
 import numpy as np
-from numba import njit
+
+from reinflect.compiling import compiled
 
 INSERT, DELETE, DIAGONAL = 0, 1, 2
 
@@ -23,7 +24,7 @@ SAME = 1e-9
 """Costs nearer than this are equal: they differ only by the order of their additions."""
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def _next_random(state):
     """A uniform number in [0, 1) by SplitMix64, which is ours to keep the same on every machine and version."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
@@ -34,7 +35,7 @@ def _next_random(state):
     return np.float64(z >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def _add(counts, totals, number):
     if counts[number] == 0.0:
         totals[1] += 1.0
@@ -42,7 +43,7 @@ def _add(counts, totals, number):
     totals[0] += 1.0
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def _remove(counts, totals, number):
     counts[number] -= 1.0
     totals[0] -= 1.0
@@ -50,7 +51,7 @@ def _remove(counts, totals, number):
         totals[1] -= 1.0
 
 
-@njit(cache=True)
+@compiled()
 def _change_path(sign, moves, length, diagonal, inserted, deleted, n, counts, totals):
     """Add (or take away) the counts of one path; moves run from the start of the strings to their end."""
     i, j = 0, 0
@@ -72,7 +73,7 @@ def _change_path(sign, moves, length, diagonal, inserted, deleted, n, counts, to
             _remove(counts, totals, number)
 
 
-@njit(cache=True, fastmath=False)
+@compiled()
 def _forward(grid, diagonal, inserted, deleted, counts, alpha, n, m, once, twice):
     """Sums over all paths to each cell, scaled.
 
@@ -97,14 +98,14 @@ def _forward(grid, diagonal, inserted, deleted, counts, alpha, n, m, once, twice
             grid[here + i + 1] = value
 
 
-@njit(cache=True)
+@compiled()
 def _log_sum(a, b):
     if a < b:
         a, b = b, a
     return a + np.log1p(np.exp(b - a))
 
 
-@njit(cache=True)
+@compiled()
 def _forward_log(grid, diagonal, inserted, deleted, counts, alpha, n, m, log_total):
     """The same sums as logarithms, for strings so long that the products would leave a double's range."""
     width = n + 1
@@ -123,7 +124,7 @@ def _forward_log(grid, diagonal, inserted, deleted, counts, alpha, n, m, log_tot
             grid[here + i + 1] = _log_sum(value, grid[above + i + 1] + insertion)
 
 
-@njit(cache=True)
+@compiled()
 def _sample_path(
     grid, moves, diagonal, inserted, deleted, counts, alpha, n, m, once, twice, log_total, logarithmic, state
 ):
@@ -170,7 +171,7 @@ def _sample_path(
     return k
 
 
-@njit(cache=True)
+@compiled()
 def count_paths(moves, lengths, starts, cells, diagonal, inserted, deleted, counts, totals):
     """Add the counts of every pair's path. `starts` rows: of moves, of form and of lemma characters."""
     for p in range(lengths.shape[0]):
@@ -179,7 +180,7 @@ def count_paths(moves, lengths, starts, cells, diagonal, inserted, deleted, coun
         _change_path(1, moves[at:], lengths[p], diagonal[cell:], inserted[y:], deleted[x:], n, counts, totals)
 
 
-@njit(cache=True)
+@compiled()
 def sweep(moves, lengths, starts, cells, diagonal, inserted, deleted, counts, totals, alpha, grid, state, first, last):
     """Resample the pairs first … last - 1 once, in file order, each given the alignments of all the others."""
     for p in range(first, last):
@@ -206,7 +207,7 @@ def sweep(moves, lengths, starts, cells, diagonal, inserted, deleted, counts, to
         _change_path(1, path, lengths[p], both, ins, dels, n, counts, totals)
 
 
-@njit(cache=True)
+@compiled()
 def best_paths(moves, lengths, starts, cells, diagonal, inserted, deleted, counts, totals, alpha, grid, choices):
     """The most probable path of every pair with the counts frozen.
 

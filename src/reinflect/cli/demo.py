@@ -1,12 +1,12 @@
 """`reinflect demo`: see it work on bundled German verbs."""
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
+from reinflect.cli.options import cores
 from reinflect.data.items import Item
 
 if TYPE_CHECKING:
@@ -94,17 +94,10 @@ def trained(examples: Sequence[Item], dev: Sequence[Item]) -> "Outcome":
         )
 
 
-def cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def by_vote(outcome: "Outcome", asked: Sequence[Item]) -> list[Row]:
     """A row for each system's models, and one for all of them together."""
-    import torch
-
     from reinflect.ensembles import vote_all
 
-    torch.set_num_threads(1)  # the operations are small: threads would only wait for each other
     members = outcome.inflector.members
     forms = outcome.inflector.member_forms(asked)
     rows = []

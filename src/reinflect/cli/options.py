@@ -1,5 +1,6 @@
 """Options that several commands share."""
 
+import os
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -19,6 +20,11 @@ def output_option(what: str) -> Callable[[Command], Command]:
     """`--output`, with what goes there."""
     help_text = f"Where {what} (- is the screen)."
     return click.option("--output", "-o", metavar="FILE", default=STANDARD, show_default=True, help=help_text)
+
+
+def cores() -> int:
+    """How many processes can work at once: the default of `--workers`."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 columns_option = click.option(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reinflect.cli.options import columns_option
+from reinflect.cli.options import columns_option, cores
 from reinflect.data.items import Columns, Item, check_lengths, read_items, swapped_columns_note, variants_note
 from reinflect.errors import InputError, OutputError, quoted, source_name
 from reinflect.files import STANDARD, check_writable, read_text
@@ -137,7 +137,7 @@ def command(
             seeds=seeds,
             first_seed=first_seed,
             device=where,
-            workers=1 if where == "cuda" else workers or _cores(),
+            workers=1 if where == "cuda" else workers or cores(),
             out=Path(out),
             watcher=shown,
             alignment_cache=default_folder(),
@@ -208,10 +208,6 @@ def _device(asked: str) -> str:
     if asked == "cuda" and not here:
         raise InputError("found --device cuda, but torch sees no GPU", "use --device cpu, or look at the GPU's driver")
     return "cuda" if here else "cpu"
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _notes(

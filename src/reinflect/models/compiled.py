@@ -6,10 +6,10 @@ the tests compare it with.
 """
 
 import numpy as np
-from numba import njit
+
+from reinflect.compiling import compiled
 
 HOW = {
-    "cache": True,
     "nogil": True,
     # Sums may be rearranged, but NaN stays NaN: a model that has gone astray must be found out, and must not end the
     # run of its fleet by an error either.
@@ -18,7 +18,7 @@ HOW = {
 }
 
 
-@njit(**HOW)
+@compiled(**HOW)
 def _add_product(out, left, right, rows, inner, width):
     """out += left @ right, four inner steps at a time so that `out` is loaded and stored a quarter as often."""
     whole = inner - inner % 4  # two rows share each weight that is loaded
@@ -52,7 +52,7 @@ def _add_product(out, left, right, rows, inner, width):
                 first[j] += a0 * w0[j]
 
 
-@njit(**HOW)
+@compiled(**HOW)
 def _tanh(values, start, end):
     """tanh in place: a continued fraction near zero, then the double-angle rule twice; good to single precision.
 
@@ -68,7 +68,7 @@ def _tanh(values, start, end):
         values[j] = np.float32(2.0) * t / (np.float32(1.0) + t * t)
 
 
-@njit(**HOW)
+@compiled(**HOW)
 def forward(gates, recurrent, keep, resets, outputs, memories, shown, first, last):
     """Run the models first … last - 1. `gates` become the gates after their non-linearities.
 
@@ -105,7 +105,7 @@ def forward(gates, recurrent, keep, resets, outputs, memories, shown, first, las
                     out[k] = row[2 * hidden + k] * seen[k]
 
 
-@njit(**HOW)
+@compiled(**HOW)
 def backward(gradient, gates, transposed, keep, resets, memories, shown, flow, first, last):
     """The gradient of the gates before their non-linearities, into `flow`, for the models first … last - 1."""
     _, steps, items, width = gates.shape
@@ -139,7 +139,7 @@ def backward(gradient, gates, transposed, keep, resets, memories, shown, flow, f
                         output[b, k] *= keep[m, t, b]
 
 
-@njit(**HOW)
+@compiled(**HOW)
 def coupled_forward(gates, weights, peep_in, peep_out, keep, resets, outputs, memories, shown, first, last):
     """Run the models first … last - 1 with the coupled cell; the arguments are those of `forward`.
 
@@ -187,7 +187,7 @@ def coupled_forward(gates, weights, peep_in, peep_out, keep, resets, outputs, me
                     out[k] = row[hidden + k] * seen[k]
 
 
-@njit(**HOW)
+@compiled(**HOW)
 def coupled_backward(gradient, gates, weights, peep_in, peep_out, keep, resets, memories, shown, flow, first, last):
     """The gradient of the coupled cell's gates before their non-linearities; weights come transposed."""
     _, steps, items, width = gates.shape

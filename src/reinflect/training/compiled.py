@@ -1,12 +1,12 @@
 """AdaDelta in one pass over the parameters, compiled for the CPU."""
 
 import numpy as np
-from numba import njit
 
+from reinflect.compiling import compiled
 from reinflect.models.compiled import HOW
 
 
-@njit(**HOW)
+@compiled(**HOW)
 def adadelta(parameters, gradient, first, second, scale, active, step, rho, epsilon):
     """Update the models that are active. *Shapes:* (M, numbers), (M)"""
     one = np.float32(1.0)

@@ -2,17 +2,16 @@
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from reinflect.decoding.greedy import inflect_all
 from reinflect.models.examples import Stack
 from reinflect.models.systems import joined_decoder
+from reinflect.models.threads import one_thread
 from reinflect.training import loop
 from reinflect.training.checkpoint import SECONDS_BETWEEN, Checkpoint, fingerprint
 from reinflect.training.jobs import Pack
@@ -86,7 +85,7 @@ def run_pack(
             last = time.monotonic()
             report(_standing(pack, now))
 
-    with _one_thread() if device == "cpu" else nullcontext():
+    with one_thread(device):
         trained, ended = loop.train(
             pack.tasks(),
             device=device,
@@ -147,14 +146,3 @@ def _dev_forms(trained: Sequence[loop.Trained], device: str) -> list[list[str | 
     sizes, models = [one.task.sizes for one in trained], [one.parameters for one in trained]
     decoder = joined_decoder(system, settings, sizes, models, device)
     return inflect_all(decoder, Stack([task.dev for task in tasks], device), [tasks.index(one.task) for one in trained])
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """The operations are small: threads only wait for each other. One also makes every run the same."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

@@ -1,0 +1,76 @@
+"""What is said while models train: never too little time left, not too many lines, bars on a terminal only."""
+
+import math
+import sys
+
+import pytest
+
+from reinflect.cli import progress
+from reinflect.cli.progress import Bars, Display, Lines, spell_seconds
+from reinflect.training.run import Standing
+
+
+def standing(pack: str, seconds: float, left: float, *, best: float = math.nan, models: int = 2) -> Standing:
+    return Standing(pack, models, models if left else 0, 3, 9, best, seconds, left)
+
+
+def test_the_time_left_is_that_of_the_longest_pack_or_of_all_shared_out() -> None:
+    shown = Display()
+    shown.begin(["a", "b", "c", "d"], workers=2)
+    assert shown.seconds_left() == 0
+    shown.standing(standing("a", 10, 30))
+    assert shown.seconds_left() == (30 + 3 * 40) / 2
+    shown.standing(standing("b", 10, 10))
+    assert shown.seconds_left() == (30 + 10 + 2 * (40 + 20) / 2) / 2
+    for done in "bcd":
+        shown.standing(standing(done, 20, 0))
+    assert shown.seconds_left() == 30
+    assert shown.finished() == 3
+
+
+def test_the_mean_is_over_models_that_were_scored() -> None:
+    shown = Display()
+    assert math.isnan(shown.mean_best())
+    shown.standing(standing("a", 1, 1, best=40.0, models=1))
+    shown.standing(standing("b", 1, 1, best=70.0, models=2))
+    shown.standing(standing("c", 1, 1, models=5))
+    assert shown.mean_best() == 60
+
+
+@pytest.mark.parametrize(
+    ("seconds", "spelled"),
+    [(0, "0 s"), (59.4, "59 s"), (59.6, "1 min 0 s"), (3599, "59 min 59 s"), (3600, "1 h 0 min"), (7500, "2 h 5 min")],
+)
+def test_seconds_as_people_say_them(seconds: float, spelled: str) -> None:
+    assert spell_seconds(seconds) == spelled
+
+
+def test_lines_come_now_and_then(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    now = 100.0
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    shown = Lines()
+    shown.begin(["a", "b"], workers=1)
+    for now in (100.0, 104.9, 105.0, 109.9, 110.0):
+        shown.standing(standing("a", now - 100, 30, best=50.0))
+    shown.standing(standing("a", 12, 0, best=50.0))
+    shown.standing(standing("b", 20, 0))
+    assert capsys.readouterr().err.splitlines() == [
+        "a: epoch 3 of 9, 2 of 2 models running, mean best 50.0 %; at most 1 min 5 s left",
+        "a: epoch 3 of 9, 2 of 2 models running, mean best 50.0 %; at most 1 min 10 s left",
+        "a: trained in 12 s, mean best 50.0 %; at most 12 s left",
+        "b: trained in 20 s",
+    ]
+
+
+def test_bars_are_for_terminals(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with progress.display() as shown:
+        assert isinstance(shown, Bars)
+        shown.begin(["a"], workers=1)
+        shown.aligning("smart", 1, 2)
+        shown.note("[a note] is not markup")
+        shown.standing(standing("a", 1, 1, best=50.0))
+        shown.standing(standing("a", 2, 0, best=50.0))
+    assert "[a note] is not markup" in capsys.readouterr().err
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: False, raising=False)
+    assert isinstance(progress.display(), Lines)

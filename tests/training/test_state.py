@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -93,3 +94,24 @@ def test_a_file_in_the_folders_place_is_an_error(tmp_path: Path) -> None:
         State(tmp_path / "model").held().__enter__()
     with pytest.raises(OutputError, match="No such file"):
         State(tmp_path / "nowhere" / "model").held().__enter__()
+
+
+def test_a_pack_is_taken_only_when_nobody_else_writes_to_it(tmp_path: Path) -> None:
+    state = State(tmp_path / "model")
+    state.folder.mkdir()
+    order = []
+
+    def wait() -> None:
+        with state.taken("haem"):
+            order.append("second")
+
+    with state.taken("haem"):
+        with state.taken("hacm"):  # another pack is another's business
+            pass
+        second = Thread(target=wait)
+        second.start()
+        with pytest.raises(OutputError, match="still training haem"), state.taken("haem", patience=0.1):
+            order.append("intruder")
+        order.append("first")
+    second.join()
+    assert order == ["first", "second"]

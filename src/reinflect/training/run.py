@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
@@ -85,7 +86,7 @@ def run_pack(
             last = time.monotonic()
             report(_standing(pack, now))
 
-    with one_thread(device):
+    with one_thread(device), nullcontext() if state is None else state.taken(pack.name):
         trained, ended = loop.train(
             pack.tasks(),
             device=device,

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from glob import escape
@@ -10,7 +11,9 @@ from pathlib import Path
 from reinflect.errors import OutputError
 from reinflect.files import atomic_path
 
-CHECKPOINT, LOG, LOCK = ".checkpoint", ".jsonl", "lock"
+CHECKPOINT, LOG, BUSY, LOCK = ".checkpoint", ".jsonl", ".busy", "lock"
+SECONDS_TO_END = 60.0
+"""What a process is given to end whose run was killed; it takes it a moment to notice."""
 PART = ".????????.part"
 """How the names of files end that were being written; see `files.atomic_path`."""
 
@@ -40,6 +43,22 @@ class State:
                 if not any(self.folder.glob(f"*{CHECKPOINT}")):
                     self.remove()  # there is nothing to take up
 
+    @contextmanager
+    def taken(self, pack: str, patience: float = SECONDS_TO_END) -> Iterator[None]:
+        """Keep a pack's files to this process, once no process of a killed run writes to them any more."""
+        lock = os.open(self.folder / f"{pack}{BUSY}", os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            end = time.monotonic() + patience
+            while not _try_lock(lock):
+                if time.monotonic() > end:
+                    raise OutputError(
+                        self.model, f"a process of an earlier run is still training {pack}", "end it, then try again"
+                    )
+                time.sleep(0.02)
+            yield
+        finally:
+            os.close(lock)
+
     def _sweep(self) -> None:
         """Remove what a run that was killed was writing."""
         left = list(self.folder.glob(f".*{PART}"))
@@ -57,8 +76,9 @@ class State:
 
     def remove(self) -> None:
         """Remove what runs made here; whatever else someone put into the folder stays, and the folder with it."""
-        for path in (*self.folder.glob(f"*{CHECKPOINT}"), *self.folder.glob(f"*{LOG}")):
-            path.unlink(missing_ok=True)
+        for kind in (CHECKPOINT, LOG, BUSY):
+            for path in self.folder.glob(f"*{kind}"):
+                path.unlink(missing_ok=True)
         with suppress(OSError):
             (self.folder / LOCK).unlink(missing_ok=True)
             self.folder.rmdir()

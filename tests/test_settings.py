@@ -1,9 +1,20 @@
 """Settings: presets, single changes, and what is refused."""
 
+import msgspec
 import pytest
 
 from reinflect.errors import InputError
-from reinflect.settings import PRESETS, SYSTEMS, Settings, changed, load_preset, parse_preset, preset_for
+from reinflect.settings import (
+    OF_EACH_MODEL,
+    PRESETS,
+    SYSTEMS,
+    Settings,
+    alike,
+    changed,
+    load_preset,
+    parse_preset,
+    preset_for,
+)
 
 PAPER = {
     "hacm": {
@@ -58,6 +69,11 @@ def test_the_settings_of_the_2017_submission(system: str, setting: str) -> None:
     assert {name: getattr(found, name) for name in expected} == expected
 
 
+def test_what_is_known_of_the_soft_attention_of_2017() -> None:
+    found = load_preset("paper-high")["soft"]
+    assert (found.hidden, found.epochs) == (600, 100)
+
+
 @pytest.mark.parametrize("name", PRESETS)
 def test_presets_load(name: str) -> None:
     preset = load_preset(name)
@@ -68,7 +84,11 @@ def test_presets_load(name: str) -> None:
 @pytest.mark.parametrize("name", PRESETS)
 def test_dropout_of_presets_has_an_effect(name: str) -> None:
     """A preset that drops only what its system does not have would say one thing and do another."""
-    drops = {"hacm": {"encoder", "state"}, "haem": {"encoder", "written", "deleted", "history", "state"}}
+    drops = {
+        "hacm": {"encoder", "state"},
+        "haem": {"encoder", "written", "deleted", "history", "state"},
+        "soft": {"encoder", "written", "state"},
+    }
     for system, own in load_preset(name).items():
         assert own.dropout == 0 or drops[system] & set(own.dropout_on)
 
@@ -127,7 +147,7 @@ def test_a_change_to_one_system() -> None:
         ("copy_mixture=false", ["copy_mixture", "copy"]),
         ("haem.xyzzy=1", ["xyzzy", "embedding"]),
         ("hidden", ["'hidden'", "key=value"]),
-        ("soft.hidden=1", ["soft.hidden", "haem"]),
+        ("hard.hidden=1", ["hard.hidden", "haem"]),
         ("=3", ["''"]),
         ("hidden=many", ["hidden = 'many'", "expected a whole number, got a word"]),
         ("hidden=0", ["hidden", "1"]),
@@ -165,7 +185,7 @@ def test_changes_that_are_refused(change: str, said: list[str]) -> None:
     ("text", "said"),
     [
         ("[hacm]\nhiden = 3", ["my.toml [hacm]", "hiden", "hidden"]),
-        ("[soft]\nhidden = 3", ["my.toml", "soft", "hacm"]),
+        ("[hard]\nhidden = 3", ["my.toml", "hard", "hacm"]),
         ("hidden = 3", ["my.toml", "hidden"]),
         ("[hacm\n", ["my.toml", "TOML"]),
         ("hacm = 3", ["my.toml", "hacm"]),
@@ -182,3 +202,31 @@ def test_preset_files_that_are_refused(text: str, said: list[str]) -> None:
 def test_an_unknown_preset() -> None:
     with pytest.raises(InputError, match=r"'hgih'.*low, medium, high"):
         load_preset("hgih")
+
+
+def test_settings_are_alike_that_change_numbers_alone() -> None:
+    """Every setting is either in the list of those, or keeps models apart."""
+    other: dict[str, object] = {
+        "embedding": 7,
+        "hidden": 7,
+        "cell": "coupled",
+        "forget_bias": 1.0,
+        "features": "counts",
+        "feature_embedding": 7,
+        "tied": True,
+        "copy_mixture": False,
+        "history": False,
+        "deletions": False,
+        "history_hidden": 7,
+        "attention": 7,
+        "dropout_kind": "plain",
+        "dropout_on": ("state",),
+        "optimiser": "adam",
+        "batch": 7,
+    }
+    own: dict[str, object] = dict.fromkeys(OF_EACH_MODEL, 7) | {"dropout": 0.7, "rho": 0.7, "loss": "sum"}
+    assert {*own, *other} <= {field.name for field in msgspec.structs.fields(Settings)}
+    for key, value in (own | other).items():
+        changes = {key: value}
+        assert (alike(msgspec.structs.replace(Settings(), **changes)) == alike(Settings())) == (key in OF_EACH_MODEL)
+    assert alike(alike(Settings(dropout=0.2))) == alike(Settings())

@@ -14,7 +14,7 @@ import msgspec
 from reinflect.errors import InputError, quoted
 from reinflect.text import nearest
 
-SYSTEMS = ("hacm", "haem")
+SYSTEMS = ("hacm", "haem", "soft")
 LISTS = ("dropout_on",)
 KINDS = {"int": "a whole number", "float": "a number", "bool": "true or false", "str": "a word", "array": "a list"}
 """What messages call the kinds of values."""
@@ -49,6 +49,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     """HAEM: whether the state sees LSTM^d, the characters deleted since the last WRITE."""
     history_hidden: Size = 100
     """HAEM: the size of LSTM^a (H in the paper, 100 in its code)."""
+    attention: Size = 64
+    """Soft attention: the size of the layer in which states and source meet."""
     dropout: Rate = 0.0
     dropout_kind: Literal["plain", "variational"] = "variational"
     """plain: drawn anew for every step; variational: one mask for all steps of a sequence."""
@@ -59,7 +61,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         "history",
     )
     """Whose outputs are dropped: the encoder's, LSTM^y's, LSTM^d's, LSTM^a's, or the state s_t. HACM has the first and
-    the last. (Only outputs: the 2017 code's LSTMs also dropped what they fed back to themselves.)"""
+    the last, soft attention these and LSTM^y. (Only outputs: the 2017 code's LSTMs also dropped what they fed back to
+    themselves.)"""
 
     # its training
     optimiser: Literal["adadelta", "adam"] = "adadelta"
@@ -70,6 +73,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     clip: Positive = 5.0
     loss: Literal["mean", "sum"] = "mean"
     """Over the actions of an item: the sum in the paper, the mean in its code."""
+    precision: Literal["single", "tf32"] = "single"
+    """How exactly a GPU multiplies; a CPU's products are always exact."""
     batch: Size = 2
     epochs: Size = 60
     patience: Size = 30
@@ -78,6 +83,28 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     """Epochs between two looks at the dev accuracy."""
     score_from: Annotated[int, msgspec.Meta(ge=0)] = 0
     """Epochs before the first look."""
+
+
+OF_EACH_MODEL = (
+    "feature_scale",
+    "dropout",
+    "step",
+    "rho",
+    "epsilon",
+    "clip",
+    "loss",
+    "epochs",
+    "patience",
+    "score_every",
+    "score_from",
+)
+"""What models that train together can differ in: these change no shape and no operation, only numbers."""
+
+
+def alike(settings: Settings) -> Settings:
+    """The settings without what is each model's own: where this is equal, models can train together."""
+    plain = Settings()
+    return msgspec.structs.replace(settings, **{key: getattr(plain, key) for key in OF_EACH_MODEL})
 
 
 def load_preset(name: str) -> dict[str, Settings]:
@@ -95,7 +122,7 @@ def parse_preset(text: str, path: str) -> dict[str, Settings]:
         raise InputError(f"this is not TOML ({error})", "correct the file", path=path) from None
     unknown = set(tables) - set(SYSTEMS)
     if unknown:
-        raise InputError(f"found the table {quoted(min(unknown))}", f"use {' and '.join(SYSTEMS)}", path=path)
+        raise InputError(f"found the table {quoted(min(unknown))}", f"use {', '.join(SYSTEMS)}", path=path)
     return {system: _settings(tables.get(system, {}), f"{path} [{system}]") for system in SYSTEMS}
 
 
@@ -104,19 +131,22 @@ def preset_for(items: int) -> str:
     return "low" if items < 320 else "medium" if items < 3200 else "high"
 
 
-def changed(settings: Mapping[str, Settings], changes: Iterable[str]) -> dict[str, Settings]:
-    """Settings with `key=value` changes made: `hidden=200` for every system, `haem.hidden=200` for one."""
+def changed(settings: Mapping[str, Settings], changes: Iterable[str], option: str = "--set") -> dict[str, Settings]:
+    """Settings with `key=value` changes made: `hidden=200` for every system, `haem.hidden=200` for one.
+
+    `option` is where the user wrote them, for messages.
+    """
     tables = {system: msgspec.to_builtins(own) for system, own in settings.items()}
     for change in changes:
         name, found, text = change.partition("=")
         system, dot, key = name.strip().rpartition(".")
         if not found or (dot and system not in tables):
             raise InputError(
-                f"found --set {quoted(change)}", "write key=value, or haem.key=value to change one system only"
+                f"found {option} {quoted(change)}", "write key=value, or haem.key=value to change one system only"
             )
         for own in [system] if dot else list(tables):
             tables[own][key] = _value(key, text)
-    return {system: _settings(table, "--set") for system, table in tables.items()}
+    return {system: _settings(table, option) for system, table in tables.items()}
 
 
 def _value(key: str, text: str) -> Any:
@@ -131,7 +161,7 @@ def _value(key: str, text: str) -> Any:
 def _settings(table: Any, place: str) -> Settings:
     if not isinstance(table, Mapping):
         raise InputError(
-            f"found {quoted(str(table))} where a table should be", "write it as [hacm] or [haem]", path=place
+            f"found {quoted(str(table))} where a table should be", "write it as [hacm], [haem] or [soft]", path=place
         )
     known = {field.encode_name for field in msgspec.structs.fields(Settings)}
     for key in table:

@@ -1,5 +1,6 @@
 """Decoding step by step and in batches is what the slow systems do one item at a time."""
 
+import math
 from collections.abc import Sequence
 from itertools import chain
 
@@ -14,12 +15,13 @@ from reinflect.decoding import greedy
 from reinflect.models.batches import Lemmas
 from reinflect.models.examples import Examples, Stack
 from reinflect.models.inventory import Inventory
-from reinflect.models.systems import HACM, HAEM, SYSTEMS, Decoder, System
+from reinflect.models.systems import HACM, HAEM, SOFT, SYSTEMS, Decoder, System
 from reinflect.settings import Settings
 from tests.models.slow_haem import SlowHaem
+from tests.models.slow_soft import SlowSoft
 from tests.models.small_fleets import Language, SmallFleet, actions, language, naive
 
-SMALL = {"embedding": 3, "hidden": 5, "history_hidden": 4, "feature_scale": 1.0}
+SMALL = {"embedding": 3, "hidden": 5, "history_hidden": 4, "feature_scale": 1.0, "attention": 4}
 both = pytest.mark.parametrize("system", SYSTEMS.values(), ids=list(SYSTEMS))
 every = pytest.mark.parametrize(
     ("system", "chosen"),
@@ -29,8 +31,10 @@ every = pytest.mark.parametrize(
         (HAEM, Settings(**SMALL)),  # type: ignore[arg-type]
         (HAEM, Settings(**SMALL, history=False, deletions=False, features="embedded")),  # type: ignore[arg-type]
         (HAEM, Settings(**SMALL, tied=True, cell="coupled")),  # type: ignore[arg-type]
+        (SOFT, Settings(**SMALL)),  # type: ignore[arg-type]
+        (SOFT, Settings(**SMALL, features="counts", cell="coupled")),  # type: ignore[arg-type]
     ],
-    ids=["hacm", "hacm-plain", "haem", "haem-basic", "haem-tied"],
+    ids=["hacm", "hacm-plain", "haem", "haem-basic", "haem-tied", "soft", "soft-counts"],
 )
 
 LEMMAS = [
@@ -65,6 +69,8 @@ def a_fleet(system: System, chosen: Settings, seed: int = 5, models: int = 3) ->
         if system is HACM:
             bias[2] += 1.0  # </s>
             bias[3] += 2.0  # STEP
+        elif system is SOFT:
+            bias[2] += 2.0  # </s>
         else:
             bias[:3] += torch.tensor([4.0, 3.5, 6.0])  # COPY, DELETE, STOP
     fleet.refresh()
@@ -89,19 +95,24 @@ def fast_forms(fleet: SmallFleet, items: Sequence[Sequence[Item]], at_once: int)
 
 
 def slow_form(fleet: SmallFleet, number: int, item: Item) -> str | None:
-    """The most probable action again and again, until the end or the cap of the lemma's length."""
+    return slow_answer(fleet, number, item)[0]
+
+
+def slow_answer(fleet: SmallFleet, number: int, item: Item) -> tuple[str | None, float]:
+    """The most probable action again and again, until the end or the cap of the lemma's length; how probable it is."""
     machine = fleet.machine(number, item.lemma, item.features)
-    length = len(item.lemma) + (2 if fleet.system is HACM else 0)
-    form = ""
+    length = len(machine.source) if isinstance(machine, SlowSoft) else len(item.lemma) + 2 * (fleet.system is HACM)
+    form, probable = "", 0.0
     for _ in range(max(greedy.LEAST_ACTIONS, 4 * length + 50)):
         choices = machine.choices()
         action = max(choices, key=lambda name: choices[name].item())
+        probable += math.log(choices[action].item())
         form += machine.do(action)
         if action == machine.end:
-            return form
+            return form, probable
         if form.endswith(form[-1:] * (greedy.ENDLESS_RUN + length)) and form:
-            return None
-    return None
+            break
+    return None, probable
 
 
 @every
@@ -121,9 +132,21 @@ def test_greedy_is_the_slow_one(system: System, chosen: Settings) -> None:
     assert written >= 3
 
 
+@every
+def test_answers_are_as_probable_as_all_their_actions(system: System, chosen: Settings) -> None:
+    items = [ITEMS, ITEMS[3:], ITEMS[:2]]
+    fleet = a_fleet(system, chosen, 1)
+    for at_once in (1, 3, 256):
+        answers = greedy.answer_all(decoder_of(fleet), stack_of(fleet, items), [0, 1, 2], at_once)
+        for number, (own, (forms, probable)) in enumerate(zip(items, answers, strict=True)):
+            slow = [slow_answer(fleet, number, item) for item in own]
+            assert forms == [form for form, _ in slow]
+            assert probable == pytest.approx([score for _, score in slow], rel=1e-6)
+
+
 @settings(max_examples=25, deadline=None)
 @given(
-    st.sampled_from([HACM, HAEM]),
+    st.sampled_from(list(SYSTEMS.values())),
     st.lists(st.tuples(st.text(max_size=9), st.text(max_size=6)), min_size=1, max_size=3),
     st.integers(0, 500),
 )
@@ -148,9 +171,9 @@ def test_step_by_step_is_teacher_forcing(system: System, chosen: Settings) -> No
     losses = fleet.losses(batch)
     for place, alignment in enumerate(own.alignments):
         decoder = decoder_of(fleet)
-        numbers = own.inventory.symbols if system is HACM else own.inventory.actions
+        numbers = own.inventory.actions if system is HAEM else system.symbols(own.inventory)
         lemmas, _ = stack_of(fleet, [own.items]).to_inflect(
-            torch.tensor([0]), torch.tensor([[place]]), {"symbols": 7, "reversed": 7, "literals": 7, "gold": 9}
+            torch.tensor([0]), torch.tensor([[place]]), {"symbols": 9, "reversed": 9, "literals": 9, "gold": 9}
         )
         state, form = decoder.start(lemmas), ""
         for t, action in enumerate(actions(system, alignment)):

@@ -1,6 +1,6 @@
 """The filter for endlessly repeating characters."""
 
-import re
+from itertools import groupby
 
 import pytest
 from hypothesis import given
@@ -29,10 +29,10 @@ def test_the_rule(form: str, lemma: str, words: list[str], expected: str) -> Non
 
 
 def runs(word: str) -> dict[str, int]:
-    """The longest run of each character, by a regular expression."""
+    """The longest run of each character, counted."""
     found: dict[str, int] = {}
-    for match in re.finditer(r"(.)\1*", word, flags=re.DOTALL):
-        found[match[1]] = max(found.get(match[1], 0), len(match[0]))
+    for character, same in groupby(word):
+        found[character] = max(found.get(character, 0), len(list(same)))
     return found
 
 

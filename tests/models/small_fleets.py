@@ -1,4 +1,4 @@
-"""Small random models of both systems, with items to learn or to inflect."""
+"""Small random models of every system, with items to learn or to inflect."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,17 +10,21 @@ from torch import Tensor
 from reinflect.alignment.pairs import Alignment, sides
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
-from reinflect.models.batches import HacmBatch, HaemBatch
+from reinflect.models.batches import HacmBatch, HaemBatch, SoftBatch
 from reinflect.models.examples import Examples, Stack
 from reinflect.models.inventory import Inventory
+from reinflect.models.layers import Dropout
 from reinflect.models.parameters import Parameters
 from reinflect.models.systems import System, allowed_outputs
 from reinflect.settings import Settings
 from reinflect.transitions import edits, write_step
 from tests.models.slow_hacm import SlowHacm
 from tests.models.slow_haem import SlowHaem
+from tests.models.slow_soft import SlowSoft
 
-SLOW: dict[str, type[SlowHacm] | type[SlowHaem]] = {"hacm": SlowHacm, "haem": SlowHaem}
+Slow = SlowHacm | SlowHaem | SlowSoft
+Batch = HacmBatch | HaemBatch | SoftBatch
+SLOW: dict[str, type[Slow]] = {"hacm": SlowHacm, "haem": SlowHaem, "soft": SlowSoft}
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,8 @@ def language(
 
 
 def actions(system: System, alignment: Alignment) -> list[str]:
+    if system.name == "soft":
+        return [*sides(alignment)[1], write_step.END]
     return write_step.oracle(alignment) if system.name == "hacm" else edits.oracle(alignment)
 
 
@@ -86,7 +92,7 @@ class SmallFleet:
         self.parameters = Parameters.join(self.shapes, self.sizes, self.models)
         self.allowed = allowed_outputs(self.system, self.sizes, self.parameters.sizes[self.system.outputs])
 
-    def to_learn(self, *, mean: bool = True) -> tuple[HacmBatch | HaemBatch, list[list[int]]]:
+    def to_learn(self, *, mean: bool = True) -> tuple[Batch, list[list[int]]]:
         """One batch with all items of every language; a language with fewer items than another has blanks."""
         stack = Stack(
             [
@@ -98,15 +104,15 @@ class SmallFleet:
         most = max(len(own.items) for own in self.languages)
         items = np.array([[k if k < len(own.items) else -1 for k in range(most)] for own in self.languages])
         files = list(range(len(self.languages)))
-        batch = stack.to_learn(torch.tensor(files), torch.from_numpy(items), stack.longest(files, items), mean=mean)
+        means = torch.full((len(files),), mean)
+        batch = stack.to_learn(torch.tensor(files), torch.from_numpy(items), stack.longest(files, items), means)
         return batch, items.tolist()
 
-    def losses(self, batch: HacmBatch | HaemBatch, keys: Tensor | None = None) -> Tensor:
-        return self.system.losses(self.parameters, batch, self.settings, self.allowed, keys)
+    def losses(self, batch: Batch, keys: Tensor | None = None) -> Tensor:
+        dropout = None if keys is None else Dropout.of(keys, [self.settings.dropout] * len(keys), self.dtype)
+        return self.system.losses(self.parameters, batch, self.settings, self.allowed, dropout)
 
-    def machine(
-        self, number: int, lemma: str, bundle: Bundle, weights: Mapping[str, Tensor] | None = None
-    ) -> SlowHacm | SlowHaem:
+    def machine(self, number: int, lemma: str, bundle: Bundle, weights: Mapping[str, Tensor] | None = None) -> Slow:
         """The slow one of one model, in double precision."""
         if weights is None:
             weights = {name: tensor.double() for name, tensor in self.models[number].items()}

@@ -6,6 +6,7 @@ import torch
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
+from reinflect.models.batches import SoftBatch
 from reinflect.models.examples import NOTHING, Examples, Stack
 from reinflect.models.inventory import Inventory
 from reinflect.models.systems import HACM, HAEM, SYSTEMS, System
@@ -38,11 +39,11 @@ def test_what_a_decoder_sees_of_a_lemma() -> None:
     assert gold[0, 1, 1] == NOTHING
 
 
-@pytest.mark.parametrize(("kind", "row"), [("set", [1, 1]), ("counts", [2, 1]), ("embedded", [1, 1])])
+@pytest.mark.parametrize(("kind", "row"), [("set", [3, 3]), ("counts", [6, 3]), ("embedded", [1, 1])])
 def test_features_as_numbers(kind: str, row: list[int]) -> None:
-    """Columns PST, V; X was never seen."""
-    files = Examples.to_inflect(HAEM, ITEMS, KNOWN, Settings(features=kind))  # type: ignore[arg-type]
-    assert files.features.tolist() == [[1, 1], row, [0, 0]]
+    """Columns PST, V; X was never seen. What is embedded has no scale."""
+    files = Examples.to_inflect(HAEM, ITEMS, KNOWN, Settings(features=kind, feature_scale=3.0))  # type: ignore[arg-type]
+    assert files.features.tolist() == [[row[1], row[1]], row, [0, 0]]
 
 
 @pytest.mark.parametrize("system", SYSTEMS.values(), ids=list(SYSTEMS))
@@ -56,22 +57,23 @@ def test_a_blank_place_holds_nothing_of_any_item(system: System) -> None:
     places = np.array([[1, -1], [-1, -1]])
     longest = stack.longest([0, 1], places)
     assert longest["symbols"] == file.lengths["symbols"][1]
-    batch = stack.to_learn(torch.tensor([0, 1]), torch.from_numpy(places), longest, mean=True)
+    batch = stack.to_learn(torch.tensor([0, 1]), torch.from_numpy(places), longest, torch.tensor([True, True]))
     assert batch.symbols.shape == (2, longest["symbols"], 2)
     assert batch.weights[0, :, 0].sum() == pytest.approx(1.0)
     for model, place in [(0, 1), (1, 0), (1, 1)]:
         assert not batch.weights[model, :, place].any()
         assert not batch.symbols[model, :, place].any()
-        assert batch.attended[model, :, place].max() < longest["symbols"]
+        if not isinstance(batch, SoftBatch):
+            assert batch.attended[model, :, place].max() < longest["symbols"]
         assert batch.lengths[model, place] <= longest["symbols"]
 
 
 def test_features_of_other_languages_are_marked() -> None:
-    few = Examples.to_inflect(HAEM, ITEMS, Inventory(("a",), ("V",)), Settings())
-    many = Examples.to_inflect(HAEM, ITEMS, KNOWN, Settings())
+    few = Examples.to_inflect(HAEM, ITEMS, Inventory(("a",), ("V",)), Settings(feature_scale=5.0))
+    many = Examples.to_inflect(HAEM, ITEMS, KNOWN, Settings(feature_scale=2.0))
     stack = Stack([few, many])
-    assert stack.features[0, :3].tolist() == [[1, -1], [1, -1], [0, -1]]
-    assert stack.features[1, :3].tolist() == [[1, 1], [1, 1], [0, 0]]
+    assert stack.features[0, :3].tolist() == [[5, -1], [5, -1], [0, -1]]
+    assert stack.features[1, :3].tolist() == [[2, 2], [2, 2], [0, 0]]
 
 
 def test_an_inventory_has_what_training_had() -> None:

@@ -1,4 +1,4 @@
-"""Both systems give every oracle action the probability that the paper's equations give it, and so its gradient.
+"""Every system gives each oracle action the probability that the paper's equations give it, and so its gradient.
 
 The slow systems know nothing of batches, padding or fleets, so equality with them is also independence of these.
 """
@@ -10,12 +10,19 @@ from hypothesis import strategies as st
 
 from reinflect.alignment.pairs import Alignment
 from reinflect.data.german import read_split
-from reinflect.models.systems import HACM, HAEM, SYSTEMS, System
+from reinflect.models.systems import HACM, HAEM, SOFT, SYSTEMS, System
 from reinflect.settings import Settings
 from tests.models.small_fleets import Language, SmallFleet, language, naive
 from tests.transitions.any_alignment import alignments
 
-SMALL = {"embedding": 3, "hidden": 5, "history_hidden": 4, "feature_embedding": 2, "feature_scale": 2.5}
+SMALL = {
+    "embedding": 3,
+    "hidden": 5,
+    "history_hidden": 4,
+    "feature_embedding": 2,
+    "feature_scale": 2.5,
+    "attention": 4,
+}
 
 
 def with_settings(**changes: object) -> Settings:
@@ -33,6 +40,9 @@ VARIANTS = [
     (HAEM, with_settings(deletions=False, tied=True)),
     (HAEM, with_settings(tied=True, features="embedded", history_hidden=5)),
     (HAEM, with_settings(cell="coupled", tied=True, history_hidden=7)),
+    (SOFT, with_settings()),
+    (SOFT, with_settings(features="counts", cell="coupled", attention=7)),
+    (SOFT, with_settings(features="embedded", attention=1, hidden=4, embedding=6)),
 ]
 NAMES = [f"{system.name}-{number}" for number, (system, _) in enumerate(VARIANTS)]
 
@@ -110,7 +120,7 @@ def test_losses_of_german_items(system: System) -> None:
 
 @st.composite
 def any_fleets(draw: st.DrawFn) -> SmallFleet:
-    system = draw(st.sampled_from([HACM, HAEM]))
+    system = draw(st.sampled_from(list(SYSTEMS.values())))
     chosen = with_settings(
         embedding=draw(st.integers(1, 4)),
         hidden=draw(st.integers(1, 6)),
@@ -175,7 +185,8 @@ def test_dropout_knows_nothing_of_neighbours(system: System, kind: str) -> None:
 @pytest.mark.parametrize(
     ("name", "system"),
     [(name, HACM) for name in ("encoder", "state")]
-    + [(name, HAEM) for name in ("encoder", "written", "deleted", "history", "state")],
+    + [(name, HAEM) for name in ("encoder", "written", "deleted", "history", "state")]
+    + [(name, SOFT) for name in ("encoder", "written", "state")],
 )
 def test_each_dropout_has_an_effect_of_its_own(name: str, system: System) -> None:
     plain = SmallFleet(system, with_settings(), tricky(system)[:1], seed=3)

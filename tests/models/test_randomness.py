@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import torch
 from scipy import stats
+from torch import Tensor
 
-from reinflect.models.layers import dropped
+from reinflect.models.layers import Dropout, dropped
 from reinflect.models.randomness import key, keys, uniform
 
 SEEDS = list(range(1, 9))
@@ -49,11 +50,16 @@ def test_keys_differ_by_every_part() -> None:
     assert keys([3, 4], "a").tolist() == [keys([3], "a").item(), keys([4], "a").item()]
 
 
+def masks(some: Tensor, rate: float, length: int, items: int, width: int, *, variational: bool) -> Tensor:
+    ones = torch.ones(len(some), length, items, width)
+    return dropped(ones, Dropout.of(some, [rate] * len(some), ones.dtype), 0, variational=variational)
+
+
 @pytest.mark.parametrize("variational", [False, True])
 def test_masks(variational: bool) -> None:
-    models, length, items, width = 3, 9, 4, 50
+    length, items, width = 9, 4, 50
     some = keys([1, 2, 3], "dropout", 7)
-    mask = dropped(torch.ones(models, length, items, width), some, 0.3, variational=variational)
+    mask = masks(some, 0.3, length, items, width, variational=variational)
     assert np.unique(mask).tolist() == [0.0, pytest.approx(1 / 0.7)]
     drawn = mask[:, :1] if variational else mask
     share = (drawn == 0).float().mean().item()
@@ -67,15 +73,22 @@ def test_masks(variational: bool) -> None:
 @pytest.mark.parametrize("variational", [False, True])
 def test_a_mask_depends_on_model_item_and_step_alone(variational: bool) -> None:
     some = keys([1, 2, 3], "dropout", 7)
-    whole = dropped(torch.ones(3, 9, 4, 6), some, 0.5, variational=variational)
+    whole = masks(some, 0.5, 9, 4, 6, variational=variational)
     for length, items in [(5, 4), (9, 2), (1, 1), (30, 7)]:
-        other = dropped(torch.ones(3, length, items, 6), some, 0.5, variational=variational)
+        other = masks(some, 0.5, length, items, 6, variational=variational)
         steps, places = min(length, 9), min(items, 4)
         assert torch.equal(other[:, :steps, :places], whole[:, :steps, :places])
-    alone = dropped(torch.ones(1, 9, 4, 6), some[1:2], 0.5, variational=variational)
+    alone = masks(some[1:2], 0.5, 9, 4, 6, variational=variational)
     assert torch.equal(alone, whole[1:2])
 
 
-def test_no_dropout_changes_nothing() -> None:
-    states = torch.randn(2, 3, 4, 5)
-    assert torch.equal(dropped(states, keys([1, 2], "x"), 0.0, variational=False), states)
+@pytest.mark.parametrize("variational", [False, True])
+def test_each_model_has_its_own_rate(variational: bool) -> None:
+    some, rates = keys([1, 2, 3], "x"), [0.3, 0.0, 0.5]
+    states = torch.randn(3, 4, 5, 6)
+    together = dropped(states, Dropout.of(some, rates, states.dtype), 2, variational=variational)
+    for number, rate in enumerate(rates):
+        own = slice(number, number + 1)
+        expected = states[own] * masks(some[own] + 2, rate, 4, 5, 6, variational=variational)
+        assert torch.equal(together[own], expected)
+        assert torch.equal(together[own], states[own]) == (rate == 0)

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from reinflect.models.coupled import coupled
 from reinflect.models.lstm import lstm
+from reinflect.models.precision import products
 from reinflect.settings import Settings
 from reinflect.training.optimisers import Optimiser
 
@@ -62,6 +63,22 @@ def test_a_run_and_its_gradients_equal_the_cpu_s(shape: tuple[int, int, int, int
 
 
 @pytest.mark.parametrize("cell", CELLS)
+def test_in_reduced_precision_the_weights_are_rounded_and_nothing_else_changes(cell: str) -> None:
+    kernel, plain, gate_width, weight_width = CELLS[cell]
+    torch.manual_seed(5)
+    gates = torch.randn(2, 4, 3, 20 * gate_width, requires_grad=True)
+    recurrent = (torch.randn(2, 20, 20 * weight_width) * 0.3).requires_grad_()
+    rounded = recurrent.detach().half().float().requires_grad_()
+    gradient = torch.randn(2, 4, 3, 20)
+    with products("tf32"):  # the interpreter's products are exact all the same
+        here = run(kernel.apply, gates, recurrent, gradient, None, torch.tensor([4, 4]))
+    for one, other in zip(here, run(plain, gates, rounded, gradient), strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-5)
+    exact = run(plain, gates, recurrent, gradient)
+    assert (here[0] - exact[0]).abs().max() > 1e-6
+
+
+@pytest.mark.parametrize("cell", CELLS)
 def test_a_model_stops_at_its_own_last_step(cell: str) -> None:
     kernel, plain, gate_width, weight_width = CELLS[cell]
     torch.manual_seed(1)
@@ -81,7 +98,7 @@ def test_a_model_stops_at_its_own_last_step(cell: str) -> None:
 
 def test_adadelta_equals_the_plain_one_and_leaves_inactive_models_alone() -> None:
     torch.manual_seed(2)
-    settings = Settings()
+    settings = [Settings(), Settings(), Settings(step=0.3, rho=0.8, epsilon=1e-4, clip=2.0)]
     width = triton_optimiser.BLOCK + 17
     plain = torch.randn(3, width, dtype=torch.float64)
     fast = plain.float()
@@ -91,8 +108,9 @@ def test_adadelta_equals_the_plain_one_and_leaves_inactive_models_alone() -> Non
     before = fast[1].clone()
     for _ in range(3):
         gradient = torch.randn(3, width, dtype=torch.float64)
-        scale = (settings.clip / gradient.norm(dim=1).clamp(min=settings.clip)).float()
-        numbers = (settings.step, settings.rho, settings.epsilon)
+        clip = torch.tensor([own.clip for own in settings])
+        scale = clip / torch.maximum(gradient.norm(dim=1), clip).float()
+        numbers = [torch.tensor([getattr(own, name) for own in settings]) for name in ("step", "rho", "epsilon")]
         triton_optimiser.adadelta(fast, gradient.float(), first, second, scale, active, *numbers)
         optimiser.update(plain, gradient, active.double())
     torch.testing.assert_close(fast.double(), plain, rtol=1e-5, atol=1e-6)

@@ -1,6 +1,6 @@
 """What a checkpoint is taken for."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,22 +18,32 @@ def fleet_of(own: Pack) -> Fleet:
 
 
 def with_lesson(own: Pack, **changes: object) -> Pack:
-    lesson = replace(own.models[0][0], **changes)  # type: ignore[arg-type]
-    return replace(own, models=tuple((lesson, seed) for _, seed in own.models))
+    lesson = replace(own.models[0].lesson, **changes)  # type: ignore[arg-type]
+    return replace(own, models=tuple(replace(model, lesson=lesson) for model in own.models))
 
 
 def with_split(own: Pack, change: Callable[[Split], Split]) -> Pack:
-    return with_lesson(own, split=change(own.models[0][0].split))
+    return with_lesson(own, split=change(own.models[0].lesson.split))
+
+
+def with_settings(own: Pack, numbers: Iterable[int], **changes: object) -> Pack:
+    models = list(own.models)
+    for number in numbers:
+        settings = msgspec.structs.replace(models[number].settings, **changes)
+        models[number] = replace(models[number], settings=settings)
+    return replace(own, models=tuple(models))
 
 
 CHANGES: dict[str, Callable[[Pack], Pack]] = {
     "name": lambda own: replace(own, name="other"),
     "system": lambda own: replace(own, system="hacm"),
-    "settings": lambda own: replace(own, settings=msgspec.structs.replace(own.settings, clip=4.0)),
+    "settings": lambda own: with_settings(own, range(3), clip=4.0),
+    "one model's settings": lambda own: with_settings(own, [1], clip=4.0),
     "seeds": lambda own: replace(own, models=own.models[:2]),
     "order": lambda own: replace(own, models=own.models[::-1]),
+    "label": lambda own: with_lesson(own, label="greek-low"),
     "alignment": lambda own: with_lesson(own, alignment="smart"),
-    "alignments": lambda own: with_lesson(own, alignments=own.models[0][0].alignments[::-1]),
+    "alignments": lambda own: with_lesson(own, alignments=own.models[0].lesson.alignments[::-1]),
     "items": lambda own: with_split(
         own, lambda split: Split((replace(split.train[0], form="x"), *split.train[1:]), split.dev)
     ),

@@ -6,7 +6,8 @@ import torch
 
 from reinflect.settings import Settings
 from reinflect.training.fleet import Fleet
-from tests.training.tiny import SMALL, fleet, task, updated
+from reinflect.training.jobs import Model, Pack
+from tests.training.tiny import SMALL, fleet, lesson, task, updated
 
 LANGUAGES = ("german", "greek", "turkish")
 KINDS: dict[str, dict[str, object]] = {
@@ -74,8 +75,49 @@ def test_accuracies_are_those_of_each_model_alone() -> None:
     assert max(alone) > 0
 
 
-def test_a_fleet_has_one_system_and_one_set_of_settings() -> None:
+VARIANTS: tuple[dict[str, object], ...] = (
+    {},
+    {"feature_scale": 7.3, "dropout": 0.6, "clip": 0.2},
+    {"step": 0.3, "rho": 0.8, "epsilon": 1e-4, "loss": "sum"},
+    {"dropout": 0.2, "step": 0.1, "clip": 0.01},
+)
+
+
+@pytest.mark.parametrize("kind", ["plain", "plain dropout", "embedded features", "adam"])
+@pytest.mark.parametrize("system", ["hacm", "haem"])
+def test_models_of_one_fleet_have_settings_of_their_own(system: str, kind: str) -> None:
+    variants = [msgspec.structs.replace(settings(kind), **changes) for changes in VARIANTS]
+    work = [(task(name, system, own), 1) for own in variants for name in ("german", "greek")]
+    together = updated(fleet(*work, dtype=torch.float64), 2)
+    alone = [updated(fleet(one, dtype=torch.float64), 2) for one in work]
+    for number, own in enumerate(alone):
+        assert difference(together, number, own, 0) < 1e-8
+        if number >= 2:
+            assert difference(together, number, alone[number % 2], 0) > 1e-3, "the settings made no difference"
+    assert together.score() == [own.score()[0] for own in alone]
+
+
+def test_models_that_see_the_same_arrays_share_them() -> None:
+    own = lesson("greek")
+    variants = [msgspec.structs.replace(SMALL, **changes) for changes in VARIANTS]
+    models = tuple(Model(own, seed, settings) for settings in variants for seed in (1, 2))
+    made = fleet(*Pack("p", "haem", models).tasks())
+    assert made.files == [0, 0, 1, 1, 0, 0, 0, 0]
+    assert len(made.train.files) == len(made.dev.files) == 2
+    assert [model.settings for model in made.models] == [model.settings for model in models]
+
+
+def test_there_is_no_dropout_where_no_model_has_any() -> None:
+    with_some = msgspec.structs.replace(SMALL, dropout=0.3)
+    made = fleet((task("greek", "haem", with_some), 1), (task("greek", "haem"), 1))
+    assert made.dropout is not None
+    made.models[0].finished = True
+    made.drop_finished()
+    assert made.dropout is None
+
+
+def test_a_fleet_has_one_system_and_like_settings() -> None:
     with pytest.raises(ValueError, match="one system"):
         fleet((task("greek", "haem"), 1), (task("greek", "hacm"), 1))
-    with pytest.raises(ValueError, match="one set of settings"):
+    with pytest.raises(ValueError, match="not alike"):
         fleet((task("greek", "haem"), 1), (task("greek", "haem", settings("coupled")), 1))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.errors import InputError
-from reinflect.training.jobs import FOLDS, SEEDS_A_PACK, Pack, fixed_split, folded_splits, lessons, packs
+from reinflect.training.jobs import FOLDS, SEEDS_A_PACK, Pack, fixed_split, folded_splits, lessons, models, packs
 from tests.training.tiny import SMALL, language
 
 
@@ -61,21 +61,21 @@ def test_packs_hold_every_model_once(seeds: int, systems: list[str], methods: li
     split = fixed_split(language("greek")[2:], language("greek")[:2], seeds)
     learnt = lessons(split, methods, sweeps=2)
     made = packs(learnt, systems, dict.fromkeys(systems, SMALL))
-    found = [(pack.system, lesson.alignment, seed) for pack in made for lesson, seed in pack.models]
+    found = [(pack.system, model.lesson.alignment, model.seed) for pack in made for model in pack.models]
     assert found == [(system, method, seed) for system in systems for method in methods for seed in range(1, seeds + 1)]
     assert len({pack.name for pack in made}) == len(made)
     sizes = [len(pack.models) for pack in made]
     assert max(sizes) <= SEEDS_A_PACK
     assert max(sizes) - min(sizes) <= 1
-    everything = packs(learnt, systems, dict.fromkeys(systems, SMALL), seeds_a_pack=None)
-    assert [len(pack.models) for pack in everything] == [len(methods) * seeds] * len(systems)
+    everything = [model for system in systems for model in models(learnt, system, SMALL)]
+    assert everything == [model for pack in made for model in pack.models]
 
 
 def test_a_pack_survives_pickling_with_what_its_models_share() -> None:
     learnt = lessons(fixed_split(language("greek")[2:], language("greek")[:2], 3), ["naive"])
     (made,) = packs(learnt, ["haem"], {"haem": SMALL})
     back: Pack = pickle.loads(pickle.dumps(made))
-    assert back.models[0][0] is back.models[2][0]
+    assert back.models[0].lesson is back.models[2].lesson
     (one, first), (two, second), _ = back.tasks()
     assert one is two
     assert (first, second) == (1, 2)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -12,7 +13,7 @@ from torch import Tensor
 from reinflect.settings import Settings
 from reinflect.training.checkpoint import Checkpoint, fingerprint
 from reinflect.training.fleet import NEXT_SEED, Epoch, Fleet
-from reinflect.training.jobs import Pack
+from reinflect.training.jobs import Model, Pack
 from reinflect.training.loop import MOST_RESTARTS, Report, Trained, train
 from tests.training.tiny import SMALL, pack
 
@@ -105,7 +106,7 @@ def test_a_finished_run_is_not_trained_again(tmp_path: Path, monkeypatch: pytest
 
 def test_a_stop_gives_the_best_so_far(tmp_path: Path) -> None:
     own = pack("haem", LONGER)
-    per_epoch = -(-len(own.models[0][0].split.train) // LONGER.batch)
+    per_epoch = -(-len(own.models[0].lesson.split.train) // LONGER.batch)
     trained, ended = run(own, tmp_path, stop_after(3 * per_epoch + 2))
     assert not ended
     short = msgspec.structs.replace(LONGER, epochs=3)
@@ -218,6 +219,43 @@ def test_models_that_have_finished_leave_the_fleet(monkeypatch: pytest.MonkeyPat
         for (_, loss, accuracy), (_, other_loss, other_accuracy) in zip(one.curve, other.curve, strict=False):
             assert accuracy == other_accuracy
             assert loss == pytest.approx(other_loss, abs=1e-8)
+
+
+def test_each_model_has_its_own_epochs_patience_and_looks(tmp_path: Path) -> None:
+    lively = msgspec.structs.replace(SMALL, epochs=12)
+    changes: list[dict[str, object]] = [
+        {},
+        {"epochs": 5, "step": 0.5},
+        {"patience": 2, "dropout": 0.3},
+        {"score_every": 4, "epochs": 9},
+        {"score_from": 6, "feature_scale": 5.0},
+    ]
+    own, lesson = pack(seeds=[1]), pack().models[0].lesson
+    models = tuple(Model(lesson, 1, msgspec.structs.replace(lively, **each)) for each in changes)
+    many = replace(own, models=models)
+    together, _ = train(many.tasks(), dtype=torch.float64)
+    for one, model in zip(together, models, strict=True):
+        (alone,), _ = train(replace(own, models=(model,)).tasks(), dtype=torch.float64)
+        assert difference(one, alone) < 1e-8
+        assert (one.dev_accuracy, one.best_epoch, one.epochs) == (alone.dev_accuracy, alone.best_epoch, alone.epochs)
+        assert [score for *_, score in one.curve] == [score for *_, score in alone.curve]
+    assert len({one.epochs for one in together}) > 2, "the models stop together: the test needs other settings"
+    # Models that go on after others have left keep their own settings when a run is taken up again, too.
+    expected, ended = run(many, tmp_path, seconds=1e9)[0], False
+    (tmp_path / "broken").mkdir()
+    while not ended:
+        trained, ended = run(many, tmp_path / "broken", stop_after(17))
+    assert all(map(same, trained, expected))
+
+
+def test_nobody_is_scored_where_nobody_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    scored: list[int] = []
+    whole = Fleet.score
+    monkeypatch.setattr(Fleet, "score", lambda self: scored.append(self.models[0].epoch) or whole(self))  # type: ignore[func-returns-value]
+    lesson = pack().models[0].lesson
+    often, seldom = (msgspec.structs.replace(SMALL, epochs=9, score_every=every) for every in (2, 3))
+    train(Pack("p", "haem", (Model(lesson, 1, often), Model(lesson, 1, seldom))).tasks())
+    assert scored == [2, 3, 4, 6, 8, 9]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import msgspec
 import pytest
 import torch
 from torch import Tensor
@@ -43,7 +44,7 @@ def test_the_same_as_torch(settings: Settings, theirs: Torch, dtype: torch.dtype
     """Models join in at different updates; each has its own count and averages."""
     start, slope = problem(dtype)
     ours = start.clone()
-    optimiser = Optimiser(settings, ours)
+    optimiser = Optimiser([settings] * MODELS, ours)
     alone = [row.clone().double().requires_grad_() for row in start]
     others = [theirs([row]) for row in alone]
     for update in range(40):
@@ -60,10 +61,38 @@ def test_the_same_as_torch(settings: Settings, theirs: Torch, dtype: torch.dtype
 
 @kinds
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
+def test_each_model_has_its_own_numbers(settings: Settings, theirs: Torch, dtype: torch.dtype) -> None:
+    del theirs
+    other = msgspec.structs.replace(settings, step=0.1, rho=0.7, epsilon=1e-3, clip=0.5)
+    third = msgspec.structs.replace(settings, rho=0.5)
+    own = [settings, other, third]
+    start, slope = problem(dtype)
+    together, optimiser = start.clone(), Optimiser(own, start)
+    alone = [start[k : k + 1].clone() for k in range(MODELS)]
+    optimisers = [Optimiser([settings], row) for settings, row in zip(own, alone, strict=True)]
+    columns = list(range(MODELS))
+    for update in range(12):
+        if update == 6:  # the others go on with theirs when one leaves
+            columns = [2, 1]
+            optimiser.keep(columns)
+            together = together[columns].clone()
+        everyone = torch.zeros(MODELS, NUMBERS, dtype=dtype)
+        everyone[columns] = together
+        optimiser.update(together, slope(everyone)[columns], torch.ones(len(columns), dtype=dtype))
+        slopes = slope(torch.cat(alone))
+        for number, row in enumerate(alone):
+            optimisers[number].update(row, slopes[number : number + 1], torch.ones(1, dtype=dtype))
+    for place, number in enumerate(columns):
+        torch.testing.assert_close(together[place], alone[number][0], rtol=1e-6, atol=1e-7)
+        assert (together[place] - start[number]).abs().min() > 0
+
+
+@kinds
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
 def test_models_that_are_not_active_are_not_touched(settings: Settings, theirs: Torch, dtype: torch.dtype) -> None:
     del theirs
     ours, slope = problem(dtype)
-    optimiser = Optimiser(settings, ours)
+    optimiser = Optimiser([settings] * MODELS, ours)
     optimiser.update(ours, slope(ours), torch.ones(MODELS, dtype=dtype))
     before = [tensor.clone() for tensor in (ours, optimiser.first, optimiser.second, optimiser.updates)]
     optimiser.update(ours, slope(ours), torch.tensor([1, 0, 1]).to(dtype))
@@ -79,7 +108,7 @@ def test_each_models_gradient_is_clipped_on_its_own(settings: Settings, theirs: 
     kind = "adadelta" if theirs is torch_adadelta else "adam"
     clipping = Settings(optimiser=kind, clip=2.0)  # type: ignore[arg-type]
     parameters = torch.zeros(3, 4, dtype=dtype)
-    optimiser = Optimiser(clipping, parameters)
+    optimiser = Optimiser([clipping] * 3, parameters)
     gradient = torch.tensor([[30.0, 40.0, 0, 0], [0.3, 0.4, 0, 0], [0, 0, 0, 0]], dtype=dtype)
     optimiser.update(parameters, gradient, torch.ones(3, dtype=dtype))
     # `second` of Adam and `first` of AdaDelta average the squared gradients.
@@ -93,8 +122,8 @@ def test_a_model_that_has_gone_astray_does_not_lead_others_there(settings: Setti
     del theirs
     for dtype in (torch.float32, torch.float64):
         ours, slope = problem(dtype)
-        alone, expected = Optimiser(settings, ours[:1]), ours[:1].clone()
-        optimiser = Optimiser(settings, ours)
+        alone, expected = Optimiser([settings], ours[:1]), ours[:1].clone()
+        optimiser = Optimiser([settings] * MODELS, ours)
         for _ in range(3):
             gradient = slope(ours)
             gradient[1] = torch.nan
@@ -110,7 +139,7 @@ def test_a_model_that_has_gone_astray_does_not_lead_others_there(settings: Setti
 def test_keeping_some_and_starting_one_anew(settings: Settings, theirs: Torch) -> None:
     del theirs
     ours, slope = problem(torch.float64)
-    optimiser = Optimiser(settings, ours)
+    optimiser = Optimiser([settings] * MODELS, ours)
     for _ in range(3):
         optimiser.update(ours, slope(ours), torch.ones(MODELS, dtype=torch.float64))
     second, third = optimiser.second[1].clone(), optimiser.second[2].clone()

@@ -6,24 +6,40 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from reinflect.errors import InputError, ReinflectError
+from reinflect.training.failures import PackError
 from reinflect.training.jobs import Pack
-from reinflect.training.processes import Lost, Processes
-from tests.training.tiny import SMALL
+from reinflect.training.processes import Processes
+from reinflect.training.retries import Lost, Retries
+from reinflect.training.run import Results
 
 SPARED = "spared"
 
 
-def act(pack: Pack, report: Callable[[Any], None], stop: Callable[[], bool]) -> str:
+def act(pack: Pack, report: Callable[[Any], None], stop: Callable[[], bool], *, device: str) -> Results:
     """A pack does what its name says."""
+    return Results([_said(pack, report, stop, device)], ended=True)  # type: ignore[list-item]
+
+
+def _said(pack: Pack, report: Callable[[Any], None], stop: Callable[[], bool], device: str) -> str:
     report(f"{pack.name} has begun")
     if pack.name == "dies":
         os.kill(os.getpid(), signal.SIGKILL)
+    if pack.name.startswith("dies once"):
+        marker = Path(pack.name.removeprefix("dies once in "), "died")
+        if not marker.exists():
+            marker.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+    if pack.name == "loses" and device != "cpu":
+        raise PackError("gpu", "CUDA error: it fell off")
+    if pack.name in ("loses", "keeps"):
+        return f"{pack.name} on {device} in {os.getpid()}"
     if pack.name == "errs":
         raise InputError("found a thing", "do another")
     if pack.name.startswith("signals"):
@@ -34,28 +50,64 @@ def act(pack: Pack, report: Callable[[Any], None], stop: Callable[[], bool]) -> 
 
 
 def packs(*names: str) -> list[Pack]:
-    return [Pack(name, "haem", SMALL, ()) for name in names]
+    return [Pack(name, "haem", ()) for name in names]
 
 
-def test_one_that_dies_is_named_and_takes_no_other_with_it() -> None:
+def processes(heard: Callable[[str], None] = lambda _: None, device: str = "cpu", **said: Any) -> Processes:
+    return Processes(act, 2, heard, Retries(device, processes=True, **said))
+
+
+def words(found: Sequence[Results | Lost | None]) -> list[object]:
+    """What the packs said, or what became of them."""
+    return [one.models[0] if isinstance(one, Results) else one for one in found]
+
+
+def test_one_that_dies_twice_is_named_and_takes_no_other_with_it() -> None:
     heard: list[str] = []
-    found = Processes(act, 2, heard.append).go(packs("dies", "a", "b"))
-    assert found == [Lost("dies"), "a is done", "b is done"]
-    assert sorted(heard) == [f"{name} has begun" for name in ("a", "b", "dies")]
+    found = processes(heard.append).go(packs("dies", "a", "b"))
+    assert words(found) == [Lost("dies", "process"), "a is done", "b is done"]
+    assert sorted(heard) == [f"{name} has begun" for name in ("a", "b", "dies", "dies")]
+
+
+def test_one_that_dies_once_has_a_second_chance(tmp_path: Path) -> None:
+    notes: list[str] = []
+    name = f"dies once in {tmp_path}"
+    died, _ = processes(note=notes.append).go(packs(name, "a"))
+    assert words([died]) == [f"{name} is done"]
+    assert isinstance(died, Results)
+    assert notes == [f"note: {text}" for text in died.retried]
+    assert notes[0].endswith("ended before its time; trying again")
+
+
+def test_a_process_that_lost_its_gpu_is_not_used_again() -> None:
+    notes: list[str] = []
+    gone = processes(device="cuda", note=notes.append)
+    gone.workers = 1
+    found = words(gone.go(packs("keeps", "loses", "keeps")))
+    before, lost, after = ([*str(one).split(" in ")] for one in found)
+    assert (before[0], lost[0], after[0]) == ("keeps on cuda", "loses on cpu", "keeps on cuda")
+    assert before[1] != lost[1], "the GPU was lost in the first process"
+    assert notes == ["note: the GPU failed while it trained loses (CUDA error: it fell off); training that on the CPU"]
 
 
 def test_all_stop_when_told_and_the_rest_is_not_begun() -> None:
     heard: list[str] = []
-    processes = Processes(act, 2, heard.append)
+    told = processes(heard.append)
 
     def stop_them() -> None:
         while len(heard) < 2:
             time.sleep(0.01)
-        processes.stop()
+        told.stop()
 
     threading.Thread(target=stop_them).start()
-    found = processes.go(packs("waits", "waits too", "a"))
-    assert found == ["waits is done", "waits too is done", None]
+    found = told.go(packs("waits", "waits too", "a"))
+    assert words(found) == ["waits is done", "waits too is done", None]
+
+
+def test_all_stop_when_it_is_enough() -> None:
+    heard: list[str] = []
+    found = processes(heard.append).go(packs("waits", "waits too", "a"), enough=lambda: len(heard) == 2)
+    assert words(found) == ["waits is done", "waits too is done", None]
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="this system has no such masks")
@@ -63,7 +115,7 @@ def test_ctrl_c_never_reaches_a_process_itself_not_even_as_it_starts() -> None:
     # In a program of its own: the first process of all that a program starts is the one that was not spared.
     code = (
         "from tests.training.test_processes import *\n"
-        "print(*Processes(act, 2, lambda _: None).go(packs('signals', 'signals too', 'signals after')))"
+        "print(*words(processes().go(packs('signals', 'signals too', 'signals after'))))"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.split() == [SPARED] * 3, ran.stderr
@@ -71,4 +123,4 @@ def test_ctrl_c_never_reaches_a_process_itself_not_even_as_it_starts() -> None:
 
 def test_an_error_is_raised_here_and_stops_the_others() -> None:
     with pytest.raises(ReinflectError, match=r"^found a thing; do another$"):
-        Processes(act, 2, lambda _: None).go(packs("waits", "errs", "waits too"))
+        processes().go(packs("waits", "errs", "waits too"))

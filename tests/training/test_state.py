@@ -79,13 +79,36 @@ def test_removal_spares_what_is_not_ours(tmp_path: Path) -> None:
     assert [path.name for path in state.folder.iterdir()] == ["mine.txt"]
 
 
+def test_a_pack_in_halves_is_remembered_and_what_it_was_is_not(tmp_path: Path) -> None:
+    state = State(tmp_path / "model")
+    with state.held():
+        assert state.halves_of("one") is None
+        for name in ("one", "onea"):
+            state.checkpoint(name).touch()
+            state.log(name).touch()
+        state.halve("one", "abc")
+        assert state.halves_of("one") == "abc"
+        assert not state.checkpoint("one").exists()
+        assert not state.log("one").exists()
+        assert state.checkpoint("onea").exists()
+    assert state.halves_of("one") == "abc"
+    state.remove()
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_logs_come_together_in_the_order_of_packs(tmp_path: Path) -> None:
     state = State(tmp_path / "model")
     with state.held():
         state.log("b").write_text("2\n")
         state.log("a").write_text("1\n")
         state.join_logs(["b", "missing", "a"])
-    assert (tmp_path / "model.log.jsonl").read_text() == "2\n1\n"
+        assert (tmp_path / "model.log.jsonl").read_text() == "2\n1\n"
+        for name in ("b", "ba"):
+            state.halve(name, "abc")
+        for number, name in enumerate(("bb", "bab", "baa")):
+            state.log(name).write_text(f"{number}\n")
+        state.join_logs(["b", "a"])
+    assert (tmp_path / "model.log.jsonl").read_text() == "2\n1\n0\n1\n"
 
 
 def test_a_file_in_the_folders_place_is_an_error(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.settings import Settings
 from reinflect.training.fleet import Fleet, Progress, Task
-from reinflect.training.jobs import Lesson, Pack, Split, lessons
+from reinflect.training.jobs import Lesson, Model, Pack, Split, lessons
 
 SMALL = Settings(
     embedding=5, hidden=6, history_hidden=4, feature_embedding=3, feature_scale=2.0, batch=2, epochs=3, patience=50
@@ -41,12 +41,12 @@ def lesson(name: str, alignment: str = "naive", dev: int = 4) -> Lesson:
 
 
 def task(name: str, system: str, settings: Settings = SMALL, alignment: str = "naive") -> Task:
-    return Pack("one", system, settings, ((lesson(name, alignment), 1),)).tasks()[0][0]
+    return Pack("one", system, (Model(lesson(name, alignment), 1, settings),)).tasks()[0][0]
 
 
 def pack(system: str = "haem", settings: Settings = SMALL, seeds: Sequence[int] = (1, 2, 3), name: str = "") -> Pack:
     own = lesson("german")
-    return Pack(name or f"{system}-naive", system, settings, tuple((own, seed) for seed in seeds))
+    return Pack(name or f"{system}-naive", system, tuple(Model(own, seed, settings) for seed in seeds))
 
 
 def updated(fleet: Fleet, epochs: int) -> Fleet:

@@ -1,7 +1,7 @@
 """Greedy decoding: the most probable action, again and again, for all models and items at once."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -16,10 +16,15 @@ LEAST_ACTIONS = 150
 ENDLESS_RUN = 30
 """A character written so often in a row, and the lemma's length more, is filtered out anyway: no need to wait for the
 cap. (A lemma that is itself one long run is no reason to filter.)"""
+IDLE_ACTIONS = 20
+"""An item that takes so many more actions than it can need, while its answers are counted, will not come to an end."""
 LOOK_EVERY = 4
 """Steps between two looks at who has finished; each look waits for the device."""
-ITEMS_AT_ONCE = {"cpu": 96, "cuda": 256}
-"""More at once is no faster, and takes more memory."""
+ITEMS_AT_ONCE = 96
+"""On a CPU more at once is no faster, and takes more memory."""
+PLACES_AT_ONCE = 6_000_000
+"""On a GPU, how many characters of lemmas, of all models together, are decoded at once: each has states of its own, and
+the fewer blocks there are the less the host has to launch."""
 
 
 def most_actions(lengths: Tensor) -> Tensor:
@@ -37,12 +42,16 @@ class _Rows:
         self.decoder, self.running, self.numbers = decoder, running, numbers
         self.state: Any = decoder.start(lemmas)
 
-    def step(self) -> tuple[Tensor, Tensor]:
-        """Take the best action everywhere; what it wrote, and whether it was the last. *Shape:* (M, B)"""
+    def step(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Take the best action everywhere; what it wrote, whether it was the last, and its log-probability.
+
+        *Shape:* (M, B)
+        """
         scores, self.state = self.decoder.log_probabilities(self.state)
-        actions = scores.argmax(dim=-1)
+        best, actions = scores.max(dim=-1)
         written, self.state = self.decoder.advance(self.state, actions)
-        return torch.where(self.running, written, NOTHING), self.running & (actions == self.decoder.end)
+        ends = self.running & (actions == self.decoder.end)
+        return torch.where(self.running, written, NOTHING), ends, torch.where(self.running, best, 0.0)
 
     def drop_finished(self) -> bool:
         """Whether any still run; where many do not, go on without them."""
@@ -60,48 +69,52 @@ class _Rows:
 
 
 @torch.no_grad()
-def greedy(decoder: Decoder, lemmas: Lemmas, asked: Tensor) -> tuple[Tensor, Tensor]:
-    """What greedy decoding writes at each step (-1: nothing), and whether it came to an end by itself.
+def greedy(decoder: Decoder, lemmas: Lemmas, asked: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """What greedy decoding writes at each step (-1: nothing), whether it came to an end by itself, how probable it is.
 
-    *Shape:* asked (M, B) → (M, B, steps), (M, B)
+    *Shape:* asked (M, B) → (M, B, steps), (M, B), (M, B)
     """
     models, items = lemmas.lengths.shape
     caps = most_actions(lemmas.lengths)
     cap = int(caps.max())
     written = lemmas.lengths.new_full((models, items, cap), NOTHING)
-    finished = torch.zeros_like(asked)
+    finished, total = torch.zeros_like(asked), torch.zeros_like(asked, dtype=torch.float64)
     places = torch.arange(items, device=finished.device).repeat(models, 1)
     last, run, endless = torch.full_like(places, NOTHING), torch.zeros_like(places), ENDLESS_RUN + lemmas.lengths
     rows = _Rows(decoder, lemmas, asked, places=places, last=last, run=run, endless=endless, caps=caps)
     for step in range(cap):
-        new, ends = rows.step()
+        new, ends, best = rows.step()
         places, last, run = rows.numbers["places"], rows.numbers["last"], rows.numbers["run"]
         written[:, :, step].scatter_(1, places, new)
         finished.scatter_(1, places, finished.gather(1, places) | ends)
+        total.scatter_add_(1, places, best.double())
         wrote = new != NOTHING
         run = torch.where(wrote, torch.where(new == last, run + 1, 1), run)
         rows.numbers |= {"run": run, "last": torch.where(wrote, new, last)}
         going_on = (run < rows.numbers["endless"]) & (step + 1 < rows.numbers["caps"])
         rows.running = rows.running & ~ends & going_on
         if step % LOOK_EVERY == LOOK_EVERY - 1 and not rows.drop_finished():
-            return written[:, :, : step + 1], finished
-    return written, finished
+            return written[:, :, : step + 1], finished, total
+    return written, finished, total
 
 
 @torch.no_grad()
 def count_correct(decoder: Decoder, lemmas: Lemmas, gold: Tensor, counted: Tensor) -> Tensor:
     """How many items each model gets right; an item is dropped as soon as what it writes leaves its gold form.
 
-    The filter for repeats plays no part here: a form that it would replace counts as it was written.
+    The filter for repeats plays no part here: a form that it would replace counts as it was written. And an item is
+    given up when it has taken many more actions than reading its lemma and writing its form can need: HACM, before it
+    has learnt to end, stays at the end of the lemma for ever.
 
     *Shape:* gold (M, B, L), counted (M, B) → (M)
     """
     place = torch.zeros_like(lemmas.lengths)
     correct = torch.zeros_like(place[:, 0])
-    caps = most_actions(lemmas.lengths)
+    needed = lemmas.lengths + (gold == NOTHING).int().argmax(dim=2)
+    caps = torch.minimum(most_actions(lemmas.lengths), needed + IDLE_ACTIONS)
     rows = _Rows(decoder, lemmas, counted, place=place, gold=gold, caps=caps)
     for step in range(int(caps.max())):
-        new, ends = rows.step()
+        new, ends, _ = rows.step()
         place, gold = rows.numbers["place"], rows.numbers["gold"]
         expected = gold.gather(2, place.unsqueeze(-1)).squeeze(-1)
         correct += (ends & (expected == NOTHING)).sum(dim=1)
@@ -124,32 +137,57 @@ def accuracies(decoder: Decoder, stack: Stack, files: Sequence[int], items_at_on
     return [100.0 * right / len(stack.files[file]) for right, file in zip(correct.tolist(), files, strict=True)]
 
 
+class Answers(NamedTuple):
+    """What a model says of the items of a file."""
+
+    forms: list[str | None]
+    """None where it did not come to an end."""
+    log_probabilities: list[float]
+    """Of all actions taken."""
+
+
+def answer_all(decoder: Decoder, stack: Stack, files: Sequence[int], items_at_once: int | None = None) -> list[Answers]:
+    """What each model says of its file's items, and how sure it is."""
+    which = torch.tensor(files, device=stack.device)
+    answers = [Answers([None] * len(stack.files[file]), [0.0] * len(stack.files[file])) for file in files]
+    for block in _blocks(stack, files, items_at_once):
+        lemmas, _ = stack.to_inflect(which, torch.from_numpy(block).to(stack.device), stack.longest(files, block))
+        written, finished, total = greedy(decoder, lemmas, torch.from_numpy(block >= 0).to(stack.device))
+        for model, file in enumerate(files):
+            spellings = stack.files[file].spellings
+            rows, ended, scores = written[model].tolist(), finished[model].tolist(), total[model].tolist()
+            for place, item in enumerate(block[model].tolist()):
+                if item >= 0:
+                    form = "".join(spellings[number] for number in rows[place] if number != NOTHING)
+                    answers[model].forms[item] = form if ended[place] else None
+                    answers[model].log_probabilities[item] = scores[place]
+    return answers
+
+
 def inflect_all(
     decoder: Decoder, stack: Stack, files: Sequence[int], items_at_once: int | None = None
 ) -> list[list[str | None]]:
-    """The forms each model gives for its file's items; None where it did not come to an end."""
-    which = torch.tensor(files, device=stack.device)
-    forms: list[list[str | None]] = [[None] * len(stack.files[file]) for file in files]
-    for block in _blocks(stack, files, items_at_once):
-        lemmas, _ = stack.to_inflect(which, torch.from_numpy(block).to(stack.device), stack.longest(files, block))
-        written, finished = greedy(decoder, lemmas, torch.from_numpy(block >= 0).to(stack.device))
-        for model, file in enumerate(files):
-            spellings = stack.files[file].spellings
-            rows, ended = written[model].tolist(), finished[model].tolist()
-            for place, item in enumerate(block[model].tolist()):
-                if item >= 0 and ended[place]:
-                    forms[model][item] = "".join(spellings[number] for number in rows[place] if number != NOTHING)
-    return forms
+    """The forms alone."""
+    return [answers.forms for answers in answer_all(decoder, stack, files, items_at_once)]
 
 
 def _blocks(
     stack: Stack, files: Sequence[int], items_at_once: int | None
 ) -> "list[np.ndarray[Any, np.dtype[np.int64]]]":
     """All items of each model's file in blocks of like length, the long ones first. *Shape:* (M, B), -1 for none"""
-    items_at_once = items_at_once or ITEMS_AT_ONCE.get(torch.device(stack.device).type, 96)
     most = max(len(stack.files[file]) for file in files)
     everything = np.full((len(files), most), -1, dtype=np.int64)
+    longest = np.ones(most, dtype=np.int64)
     for model, file in enumerate(files):
-        order = np.argsort(-stack.files[file].lengths[LEMMA], kind="stable")
+        lengths = stack.files[file].lengths[LEMMA]
+        order = np.argsort(-lengths, kind="stable")
         everything[model, : len(order)] = order
-    return [everything[:, start : start + items_at_once] for start in range(0, most, items_at_once)]
+        longest[: len(order)] = np.maximum(longest[: len(order)], lengths[order])
+    if items_at_once is None and torch.device(stack.device).type == "cpu":
+        items_at_once = ITEMS_AT_ONCE
+    blocks, start = [], 0
+    while start < most:
+        size = items_at_once or max(1, PLACES_AT_ONCE // (len(files) * int(longest[start])))
+        blocks.append(everything[:, start : start + size])
+        start += size
+    return blocks

@@ -4,10 +4,11 @@ A form with the same character four or more times in a row is a model that has l
 guess. Not where the language does such things: a run is fine if the lemma or a training word has one as long.
 """
 
+import re
 from collections.abc import Iterable
-from itertools import groupby
 
 SUSPICIOUS = 4
+_RUN = re.compile(rf"(.)\1{{{SUSPICIOUS - 1},}}", re.DOTALL)
 
 
 def longest_runs(words: Iterable[str]) -> dict[str, int]:
@@ -15,18 +16,18 @@ def longest_runs(words: Iterable[str]) -> dict[str, int]:
     longest: dict[str, int] = {}
     for word in words:
         for character, run in _runs(word):
-            if run >= SUSPICIOUS:
-                longest[character] = max(run, longest.get(character, 0))
+            longest[character] = max(run, longest.get(character, 0))
     return longest
 
 
 def filtered(form: str, lemma: str, known_runs: dict[str, int]) -> str:
     """The form, or the lemma in its place. `known_runs` are those of the training words."""
     for character, run in _runs(form):
-        if run >= SUSPICIOUS and run > max(known_runs.get(character, 0), longest_runs([lemma]).get(character, 0)):
+        if run > max(known_runs.get(character, 0), longest_runs([lemma]).get(character, 0)):
             return lemma
     return form
 
 
 def _runs(word: str) -> Iterable[tuple[str, int]]:
-    return ((character, sum(1 for _ in same)) for character, same in groupby(word))
+    """Those of at least `SUSPICIOUS`; hardly any word has one, so that it matters to see that at once."""
+    return ((found[1], len(found[0])) for found in _RUN.finditer(word))

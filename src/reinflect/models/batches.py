@@ -17,7 +17,7 @@ class Lemmas:
     lengths: Tensor
     """*Shape:* (M, B)"""
     features: Tensor
-    """Features as numbers (set, counts); negative where a feature is not one of the model's. *Shape:* (M, B, P)"""
+    """Features as numbers, scaled; negative where a feature is not one of the model's. *Shape:* (M, B, P)"""
     literals: Tensor | None = field(default=None, kw_only=True)
     """The lemma once more, for decoders to copy from: characters that the model does not know, which are all one
     symbol to it, have numbers of their own here. *Shape:* (M, N, B)"""
@@ -37,6 +37,15 @@ class HacmBatch(Lemmas):
     targets: Tensor
     weights: Tensor
     """What each action counts in its model's loss; 0 for padding."""
+
+
+@dataclass(frozen=True)
+class SoftBatch(Lemmas):
+    """Forms for the soft-attention system; its lemmas have their features behind them. *Shapes:* (M, T, B)"""
+
+    previous: Tensor
+    targets: Tensor
+    weights: Tensor
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What HACM and HAEM have in common: the encoder of the lemma, and the vector of features."""
+"""What the systems have in common: the encoder of the lemma, and the vector of features."""
 
 import torch
 from torch import Tensor
@@ -46,7 +46,7 @@ def feature_vector(parameters: Parameters, lemmas: Lemmas, settings: Settings) -
     In the second, every feature that is absent has the same vector, row 0. *Shape:* (M, B, P or P·F)
     """
     if settings.features != "embedded":
-        return lemmas.features.clamp(min=0) * settings.feature_scale
+        return lemmas.features.clamp(min=0)
     present, ours = lemmas.features > 0, lemmas.features >= 0
     numbers = torch.arange(1, present.shape[-1] + 1, device=present.device)
     # Features of other models' languages have no vector at all: the weights behind them would learn from it.

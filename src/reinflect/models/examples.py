@@ -12,7 +12,7 @@ from torch import Tensor
 from reinflect.alignment.pairs import Alignment
 from reinflect.data.items import Item
 from reinflect.data.vocabulary import Vocabulary
-from reinflect.models.batches import HacmBatch, HaemBatch, Lemmas
+from reinflect.models.batches import HacmBatch, HaemBatch, Lemmas, SoftBatch
 from reinflect.models.inventory import Inventory
 from reinflect.models.systems import System
 from reinflect.settings import Settings
@@ -34,7 +34,7 @@ class Examples:
     lengths: dict[str, NDArray[np.int64]]
     """How long each array really is, item by item. *Shape:* (I)"""
     features: NDArray[np.float32]
-    """*Shape:* (I, P)"""
+    """Scaled, unless they are to be embedded. *Shape:* (I, P)"""
     spellings: tuple[str, ...]
     """What the numbers that decoders write stand for: the system's symbols, then characters it does not know."""
 
@@ -53,7 +53,7 @@ class Examples:
         """Items with the tapes of their oracle actions."""
         symbols = system.symbols(inventory)
         tapes = [
-            _lemma(system, item, symbols) | system.tape(item.lemma, alignment, inventory)
+            _numbered(_source(system, item, inventory, settings), symbols) | system.tape(item, alignment, inventory)
             for item, alignment in zip(items, alignments, strict=True)
         ]
         return cls._of(system, items, tapes, inventory, settings, symbols.symbols)
@@ -61,12 +61,13 @@ class Examples:
     @classmethod
     def to_inflect(cls, system: System, items: Sequence[Item], inventory: Inventory, settings: Settings) -> "Examples":
         """Items with what decoders copy from, and their forms, if they have any, as what decoders should write."""
-        symbols, (before, after) = system.symbols(inventory), system.frame
+        symbols = system.symbols(inventory)
         met = {symbol: number for number, symbol in enumerate(symbols.symbols)}
         tapes = []
         for item in items:
-            tape = _lemma(system, item, symbols)
-            tape[LITERALS] = _numbers(met.setdefault(s, len(met)) for s in [*before, *item.lemma, *after])
+            source = _source(system, item, inventory, settings)
+            tape = _numbered(source, symbols)
+            tape[LITERALS] = _numbers(met.setdefault(symbol, len(met)) for symbol in source)
             tape[GOLD] = _numbers([*(met.setdefault(c, len(met)) for c in item.form), NOTHING])
             tapes.append(tape)
         return cls._of(system, items, tapes, inventory, settings, tuple(met))
@@ -90,13 +91,23 @@ class Examples:
                 arrays[name][row, : len(tape[name])] = tape[name]
         counts = settings.features == "counts"
         features = inventory.feature_numbers([item.features for item in items], counts=counts)
+        if settings.features != "embedded":
+            features *= np.float32(settings.feature_scale)
         return cls(system, arrays, lengths, features, spellings)
 
 
-def _lemma(system: System, item: Item, symbols: Vocabulary) -> dict[str, NDArray[Any]]:
+def _source(system: System, item: Item, inventory: Inventory, settings: Settings) -> list[str]:
+    """What the encoder reads of an item."""
     before, after = system.frame
-    lemma = _numbers(symbols.numbers([*before, *item.lemma, *after]))
-    return {LEMMA: lemma, REVERSED: lemma[::-1]}
+    lemma = [*before, *item.lemma, *after]
+    if not system.reads_features:
+        return lemma
+    return lemma + inventory.feature_symbols(item.features, counts=settings.features == "counts")
+
+
+def _numbered(source: Sequence[str], symbols: Vocabulary) -> dict[str, NDArray[Any]]:
+    numbers = _numbers(symbols.numbers(source))
+    return {LEMMA: numbers, REVERSED: numbers[::-1]}
 
 
 def _numbers(numbers: Iterable[int]) -> NDArray[np.int64]:
@@ -145,18 +156,19 @@ class Stack:
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
     def to_learn(
-        self, files: Tensor, items: Tensor, longest: Mapping[str, int], *, mean: bool
-    ) -> HacmBatch | HaemBatch:
+        self, files: Tensor, items: Tensor, longest: Mapping[str, int], mean: Tensor
+    ) -> HacmBatch | HaemBatch | SoftBatch:
         """A batch of these items, with each action's weight in its model's loss; an item -1 has none.
 
-        *Shape:* files (M), items (M, B)
+        `mean` says of each model whether an item's loss is the mean over its actions, or their sum.
+
+        *Shape:* files (M), items (M, B), mean (M)
         """
         counted = items >= 0
         taken = {name: self._take(name, files, items, longest[name]) for name in self.arrays}
         actions = self.lengths[TARGETS][files.unsqueeze(1), items]
         shares = counted.to(self.dtype) / counted.sum(dim=1, keepdim=True).clamp(min=1)
-        if mean:
-            shares = shares / actions
+        shares = shares / torch.where(mean.unsqueeze(1), actions, 1)
         steps = torch.arange(longest[TARGETS], device=actions.device).view(1, -1, 1)
         weights = (steps < actions.unsqueeze(1)) * shares.unsqueeze(1)
         if "keep" in taken:

@@ -24,7 +24,17 @@ from reinflect.models.encoder import (
     feature_width,
     lstm_shapes,
 )
-from reinflect.models.layers import action_counts, at, dropped, linear, negative_log_softmax, penalty, pick, rows
+from reinflect.models.layers import (
+    Dropout,
+    action_counts,
+    at,
+    dropped,
+    linear,
+    negative_log_softmax,
+    penalty,
+    pick,
+    rows,
+)
 from reinflect.models.parameters import Parameters, Shape, Sizes
 from reinflect.settings import Settings
 from reinflect.transitions.tapes import HACM_SPECIALS
@@ -86,10 +96,10 @@ class Encoded:
     """v·h_i + v·f + c. *Shape:* (M, N, B)"""
 
 
-def _encode(parameters: Parameters, lemmas: Lemmas, settings: Settings, keys: Tensor | None) -> Encoded:
+def _encode(parameters: Parameters, lemmas: Lemmas, settings: Settings, dropout: Dropout | None) -> Encoded:
     states = encode(parameters, parameters["embedding"], lemmas, settings)
-    if keys is not None and "encoder" in settings.dropout_on:
-        states = dropped(states, keys, settings.dropout, variational=settings.dropout_kind == "variational")
+    if dropout is not None and "encoder" in settings.dropout_on:
+        states = dropped(states, dropout, 0, variational=settings.dropout_kind == "variational")
     features = feature_vector(parameters, lemmas, settings)
     copy = None
     if settings.copy_mixture:
@@ -105,15 +115,15 @@ def _encode(parameters: Parameters, lemmas: Lemmas, settings: Settings, keys: Te
 
 
 def losses(
-    parameters: Parameters, batch: HacmBatch, settings: Settings, allowed: Tensor, keys: Tensor | None = None
+    parameters: Parameters, batch: HacmBatch, settings: Settings, allowed: Tensor, dropout: Dropout | None = None
 ) -> Tensor:
-    """-log P of every oracle action. `keys` (M) make dropout; without them there is none. *Shape:* (M, T, B)"""
-    encoded = _encode(parameters, batch, settings, keys)
+    """-log P of every oracle action. *Shape:* (M, T, B)"""
+    encoded = _encode(parameters, batch, settings, dropout)
     previous = linear(parameters["embedding"], parameters["decoder.input"])
     gates = rows(previous, batch.previous) + pick(encoded.gates, batch.attended) + encoded.feature_gates.unsqueeze(1)
     state = CELLS[settings.cell].run(gates, parameters["decoder.recurrent"], None, action_counts(batch.weights))
-    if keys is not None and "state" in settings.dropout_on:
-        state = dropped(state, keys + 1, settings.dropout, variational=settings.dropout_kind == "variational")
+    if dropout is not None and "state" in settings.dropout_on:
+        state = dropped(state, dropout, 1, variational=settings.dropout_kind == "variational")
     logits = linear(state, parameters["output.weights"], parameters["output.bias"])
     logits = logits + penalty(allowed, logits.dtype).view(len(allowed), 1, 1, -1)
     generated = -negative_log_softmax(logits, batch.targets)
@@ -175,7 +185,7 @@ class Decoder:
             symbols=encoded.symbols.transpose(1, 2),
             literals=(lemmas.symbols if lemmas.literals is None else lemmas.literals).transpose(1, 2),
             lengths=encoded.lengths,
-            gates=encoded.gates.transpose(1, 2),
+            gates=encoded.gates.transpose(1, 2).contiguous(),  # read at every step
             feature_gates=encoded.feature_gates,
             copy=(torch.zeros_like(encoded.symbols) if encoded.copy is None else encoded.copy).transpose(1, 2),
             position=position,

@@ -28,6 +28,7 @@ from reinflect.models.encoder import (
     read,
 )
 from reinflect.models.layers import (
+    Dropout,
     action_counts,
     at,
     dropped,
@@ -108,14 +109,14 @@ def _action_embedding(parameters: Parameters, settings: Settings) -> Tensor:
 
 
 def losses(
-    parameters: Parameters, batch: HaemBatch, settings: Settings, allowed: Tensor, keys: Tensor | None = None
+    parameters: Parameters, batch: HaemBatch, settings: Settings, allowed: Tensor, dropout: Dropout | None = None
 ) -> Tensor:
-    """-log P of every oracle action. `keys` (M) make dropout; without them there is none. *Shape:* (M, T, B)"""
+    """-log P of every oracle action. *Shape:* (M, T, B)"""
 
-    def dropping(states: Tensor, name: str, number: int) -> Tensor:
-        if keys is None or settings.dropout == 0 or name not in settings.dropout_on:
+    def dropping(states: Tensor, name: str, place: int) -> Tensor:
+        if dropout is None or name not in settings.dropout_on:
             return states
-        return dropped(states, keys + number, settings.dropout, variational=settings.dropout_kind == "variational")
+        return dropped(states, dropout, place, variational=settings.dropout_kind == "variational")
 
     def entering(name: str, states: Tensor) -> Tensor:
         """What a part of the input adds to s_t, for each of its own states."""
@@ -222,7 +223,7 @@ class Decoder:
             symbols=lemmas.symbols.transpose(1, 2),
             literals=(lemmas.symbols if lemmas.literals is None else lemmas.literals).transpose(1, 2),
             lengths=lemmas.lengths,
-            attended=attended.transpose(1, 2),
+            attended=attended.transpose(1, 2).contiguous(),  # read at every step
             features=linear(features, parameters["state.features"], parameters["state.bias"]),
             position=torch.zeros_like(lemmas.lengths),
             written=self._empty("written", models, items),

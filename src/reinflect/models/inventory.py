@@ -9,8 +9,14 @@ from numpy.typing import NDArray
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
-from reinflect.data.vocabulary import Vocabulary, characters_of
+from reinflect.data.vocabulary import UNKNOWN, Vocabulary, characters_of
 from reinflect.transitions.tapes import hacm_symbols, haem_actions, haem_characters
+from reinflect.transitions.write_step import BEGIN, END
+
+
+def _feature_symbol(atom: str) -> str:
+    """A feature in a sequence of characters: longer than any of them, and like no special symbol."""
+    return f";{atom}"
 
 
 @dataclass(frozen=True)
@@ -42,6 +48,11 @@ class Inventory:
         return haem_actions(self.characters)
 
     @cached_property
+    def sources(self) -> Vocabulary:
+        """The soft-attention system's: what it can write comes first, then what it only reads, the features."""
+        return Vocabulary((UNKNOWN, BEGIN, END, *self.characters, *map(_feature_symbol, self.atoms)))
+
+    @cached_property
     def _columns(self) -> dict[str, int]:
         return {atom: column for column, atom in enumerate(self.atoms)}
 
@@ -55,3 +66,8 @@ class Inventory:
                     row[self._columns[atom]] = count if counts else 1.0
             rows.append(row)
         return np.stack(rows) if rows else np.zeros((0, len(self.atoms)), dtype=np.float32)
+
+    def feature_symbols(self, bundle: Bundle, *, counts: bool) -> list[str]:
+        """The features as `sources` spells them, in one order however they were written; once, or as often as there."""
+        atoms = bundle.cell if counts else dict.fromkeys(bundle.cell)
+        return [_feature_symbol(atom) for atom in atoms if atom in self._columns]

@@ -1,4 +1,7 @@
-"""The few operations both systems are made of, each for all models at once."""
+"""The few operations the systems are made of, each for all models at once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
@@ -69,13 +72,31 @@ def with_empty(empty: Tensor, states: Tensor) -> Tensor:
     return torch.cat([empty.view(models, 1, 1, width).expand(-1, 1, items, -1), states], dim=1)
 
 
-def dropped(states: Tensor, keys: Tensor, rate: float, *, variational: bool) -> Tensor:
-    """Dropout that depends on each model's key alone. *Shape:* states (M, L, B, D), keys (M)"""
+@dataclass(frozen=True)
+class Dropout:
+    """What is left out of the models' states at one update. *Shapes:* (M)"""
+
+    keys: Tensor
+    """What each model's masks are made of."""
+    rates: Tensor
+    louder: Tensor
+    """1 / (1 - rate): what is kept counts for what is not."""
+
+    @classmethod
+    def of(cls, keys: Tensor, rates: Sequence[float], dtype: torch.dtype) -> "Dropout":
+        numbers = torch.tensor(rates, dtype=torch.float64)
+        louder = (1.0 / (1.0 - numbers)).to(keys.device, dtype)
+        return cls(keys, numbers.to(keys.device, torch.float32), louder)
+
+
+def dropped(states: Tensor, dropout: Dropout, place: int, *, variational: bool) -> Tensor:
+    """Dropout that depends on each model's key alone, and on the place in the model. *Shape:* states (M, L, B, D)"""
     _, length, items, width = states.shape
     # Room for any number of steps, so that an item's numbers do not depend on how far its batch is padded.
     shape = (items, 1 if variational else length, width)
-    kept = uniform(keys, shape, room=(items, MOST_STEPS, width)).ge(rate).transpose(1, 2)
-    return states * kept.to(states.dtype).mul_(1.0 / (1.0 - rate))
+    drawn = uniform(dropout.keys + place, shape, room=(items, MOST_STEPS, width))
+    kept = drawn.ge(dropout.rates.view(-1, 1, 1, 1)).transpose(1, 2)
+    return states * kept.to(states.dtype).mul_(dropout.louder.view(-1, 1, 1, 1))
 
 
 def negative_log_softmax(logits: Tensor, targets: Tensor) -> Tensor:

@@ -28,6 +28,10 @@ class Shape:
 Sizes = Mapping[str, int]
 """How large the named dimensions are."""
 
+ALIGNED = 32
+"""Every parameter, and every model's row, starts at a multiple of so many numbers: a GPU reads memory in such pieces,
+and a pass over rows of odd length took it twice as long."""
+
 
 class Parameters:
     """Named tensors of shape (M, …) that are views into `flat` of shape (M, numbers per model)."""
@@ -55,7 +59,7 @@ class Parameters:
         padding, which nothing reads, is zero.
         """
         padded = padded or {name: max(own[name] for own in sizes) for name in sizes[0]}
-        rows = torch.zeros(len(seeds), _total(shapes, padded), dtype=torch.float64)
+        rows = torch.zeros(len(seeds), row_length(shapes, padded), dtype=torch.float64)
         views = _views(shapes, padded, rows)
         for model, (own, seed) in enumerate(zip(sizes, seeds, strict=True)):
             for name, shape in shapes.items():
@@ -96,7 +100,7 @@ class Parameters:
         """Models as `one` gave them, stacked again."""
         padded = {name: max(own[name] for own in sizes) for name in sizes[0]}
         some = next(iter(models[0].values()))
-        flat = torch.zeros(len(models), _total(shapes, padded), dtype=some.dtype, device=some.device)
+        flat = torch.zeros(len(models), row_length(shapes, padded), dtype=some.dtype, device=some.device)
         views = _views(shapes, padded, flat)
         for number, model in enumerate(models):
             for name, tensor in model.items():
@@ -113,8 +117,13 @@ def _resolve(shape: Shape, sizes: Sizes) -> tuple[int, ...]:
     return tuple(sizes[size] if isinstance(size, str) else size for size in shape.sizes)
 
 
-def _total(shapes: Mapping[str, Shape], sizes: Sizes) -> int:
-    return sum(math.prod(_resolve(shape, sizes)) for shape in shapes.values())
+def row_length(shapes: Mapping[str, Shape], sizes: Sizes) -> int:
+    """How many numbers a model of these sizes has, gaps included."""
+    return sum(_room(_resolve(shape, sizes)) for shape in shapes.values())
+
+
+def _room(sizes: tuple[int, ...]) -> int:
+    return -(-math.prod(sizes) // ALIGNED) * ALIGNED
 
 
 def _views(shapes: Mapping[str, Shape], sizes: Sizes, flat: Tensor) -> dict[str, Tensor]:
@@ -123,7 +132,7 @@ def _views(shapes: Mapping[str, Shape], sizes: Sizes, flat: Tensor) -> dict[str,
         resolved = _resolve(shape, sizes)
         end = start + math.prod(resolved)
         views[name] = flat[:, start:end].view(flat.shape[0], *resolved)
-        start = end
+        start += _room(resolved)
     return views
 
 

@@ -1,7 +1,9 @@
-"""HACM and HAEM behind one face, so that training and decoding need not know which they have."""
+"""HACM, HAEM and soft attention behind one face, so that training and decoding need not know which they have."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import starmap
+from operator import eq
 from typing import Any, Protocol
 
 import numpy as np
@@ -10,9 +12,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from reinflect.alignment.pairs import Alignment
+from reinflect.data.items import Item
 from reinflect.data.vocabulary import Vocabulary
-from reinflect.models import hacm, haem
-from reinflect.models.batches import HacmBatch, HaemBatch, Lemmas
+from reinflect.models import hacm, haem, soft
+from reinflect.models.batches import HacmBatch, HaemBatch, Lemmas, SoftBatch
 from reinflect.models.inventory import Inventory
 from reinflect.models.parameters import Parameters, Shape, Sizes
 from reinflect.settings import Settings
@@ -47,23 +50,29 @@ class System:
     """Which outputs are valid for a model of these sizes, padded to so many outputs."""
     outputs: str
     """The named size that outputs have."""
-    batch: type[HacmBatch] | type[HaemBatch]
+    batch: type[HacmBatch] | type[HaemBatch] | type[SoftBatch]
     losses: Callable[..., Tensor]
     decoder: Callable[[Parameters, Settings, Tensor], Decoder]
     symbols: Callable[[Inventory], Vocabulary]
     """The numbers of the lemma's symbols and of what decoders write."""
     frame: tuple[tuple[str, ...], tuple[str, ...]]
     """The symbols that stand before and after the lemma's characters."""
-    tape: Callable[[str, Alignment, Inventory], Tape]
+    reads_features: bool
+    """Whether the features are further symbols, behind these."""
+    aligned: bool
+    """Whether it learns from alignments; if not, those in its lessons are empty."""
+    tape: Callable[[Item, Alignment, Inventory], Tape]
+    actions: Callable[[Item, Alignment], int]
+    """How many the tape of an item has, without making one."""
 
 
-def _hacm_tape(lemma: str, alignment: Alignment, inventory: Inventory) -> Tape:
-    tape = hacm_tape(lemma, write_step.oracle(alignment), inventory.symbols)
+def _hacm_tape(item: Item, alignment: Alignment, inventory: Inventory) -> Tape:
+    tape = hacm_tape(item.lemma, write_step.oracle(alignment), inventory.symbols)
     return {"attended": tape.attended, "previous": tape.previous, "targets": tape.targets}
 
 
-def _haem_tape(lemma: str, alignment: Alignment, inventory: Inventory) -> Tape:
-    tape = haem_tape(lemma, edits.oracle(alignment), inventory.letters, inventory.actions)
+def _haem_tape(item: Item, alignment: Alignment, inventory: Inventory) -> Tape:
+    tape = haem_tape(item.lemma, edits.oracle(alignment), inventory.letters, inventory.actions)
     return {
         "attended": np.where(tape.lemma_left, tape.attended + 1, 0),
         "targets": tape.targets,
@@ -74,6 +83,11 @@ def _haem_tape(lemma: str, alignment: Alignment, inventory: Inventory) -> Tape:
         "keep": (~tape.deleted_resets).astype(np.int64),
         "deleted_state": tape.deleted_state,
     }
+
+
+def _soft_tape(item: Item, _: Alignment, inventory: Inventory) -> Tape:
+    form = np.array(inventory.sources.numbers([write_step.BEGIN, *item.form, write_step.END]), dtype=np.int64)
+    return {"previous": form[:-1], "targets": form[1:]}
 
 
 HACM = System(
@@ -88,7 +102,10 @@ HACM = System(
     decoder=hacm.Decoder,
     symbols=lambda inventory: inventory.symbols,
     frame=((write_step.BEGIN,), (write_step.END,)),
+    reads_features=False,
+    aligned=True,
     tape=_hacm_tape,
+    actions=lambda item, _: len(item.lemma) + len(item.form) + 2,
 )
 HAEM = System(
     name="haem",
@@ -102,9 +119,30 @@ HAEM = System(
     decoder=haem.Decoder,
     symbols=lambda inventory: inventory.letters,
     frame=((), ()),
+    reads_features=False,
+    aligned=True,
     tape=_haem_tape,
+    # A COPY is one action for two characters; any other character has its own, and STOP comes last.
+    actions=lambda item, alignment: len(item.lemma) + len(item.form) + 1 - sum(starmap(eq, alignment)),
 )
-SYSTEMS: dict[str, System] = {system.name: system for system in (HACM, HAEM)}
+SOFT = System(
+    name="soft",
+    title="soft attention",
+    shapes=soft.shapes,
+    sizes=lambda inventory, _: soft.sizes(len(inventory.characters), len(inventory.atoms)),
+    allowed=soft.allowed_outputs,
+    outputs="outputs",
+    batch=SoftBatch,
+    losses=soft.losses,
+    decoder=soft.Decoder,
+    symbols=lambda inventory: inventory.sources,
+    frame=((write_step.BEGIN,), (write_step.END,)),
+    reads_features=True,
+    aligned=False,
+    tape=_soft_tape,
+    actions=lambda item, _: len(item.form) + 1,
+)
+SYSTEMS: dict[str, System] = {system.name: system for system in (HACM, HAEM, SOFT)}
 
 
 def joined_decoder(

@@ -9,10 +9,11 @@ import triton.language as tl
 from torch import Tensor
 
 from reinflect.models.coupled import coupled_gradient
-from reinflect.models.triton_lstm import _tanh, run_backward, run_forward
+from reinflect.models.precision import for_kernels
+from reinflect.models.triton_lstm import _tanh, _weights, run_backward, run_forward
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["longest", "items"])
 def _forward(
     gates,
     recurrent,
@@ -65,12 +66,10 @@ def _forward(
             c = tl.load(cells + now + part, mask=known, other=0.0) * kept[:, None]
             tile = weights + k[:, None] * (5 * hidden) + unit[None, :]
             inside = in_k[:, None] & in_unit[None, :]
-            enter = tl.dot(h, tl.load(tile, mask=inside, other=0.0), enter, input_precision=precision)
-            release = tl.dot(h, tl.load(tile + hidden, mask=inside, other=0.0), release, input_precision=precision)
-            candidate = tl.dot(
-                h, tl.load(tile + 2 * hidden, mask=inside, other=0.0), candidate, input_precision=precision
-            )
-            enter = tl.dot(c, tl.load(tile + 3 * hidden, mask=inside, other=0.0), enter, input_precision=precision)
+            enter = tl.dot(h, _weights(tile, inside), enter, input_precision=precision)
+            release = tl.dot(h, _weights(tile + hidden, inside), release, input_precision=precision)
+            candidate = tl.dot(h, _weights(tile + 2 * hidden, inside), candidate, input_precision=precision)
+            enter = tl.dot(c, _weights(tile + 3 * hidden, inside), enter, input_precision=precision)
         enter, candidate = tl.sigmoid(enter), _tanh(candidate)
         memory = memory * kept[:, None]
         memory = memory + enter * (candidate - memory)
@@ -85,7 +84,7 @@ def _forward(
             tile = weights + k[:, None] * (5 * hidden) + 4 * hidden + unit[None, :]
             release = tl.dot(
                 c,
-                tl.load(tile, mask=in_k[:, None] & in_unit[None, :], other=0.0),
+                _weights(tile, in_k[:, None] & in_unit[None, :]),
                 release,
                 input_precision=precision,
             )
@@ -97,7 +96,7 @@ def _forward(
         step += 1
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["longest", "items"])
 def _backward(
     gradient,
     recurrent,
@@ -155,10 +154,8 @@ def _backward(
                 mask=in_row[:, None] & in_j[None, :],
                 other=0.0,
             )
-            tile = tl.load(
-                weights + unit[None, :] * (5 * hidden) + 4 * hidden + j[:, None],
-                mask=in_j[:, None] & in_unit[None, :],
-                other=0.0,
+            tile = _weights(
+                weights + unit[None, :] * (5 * hidden) + 4 * hidden + j[:, None], in_j[:, None] & in_unit[None, :]
             )
             memory = tl.dot(given, tile, memory, input_precision=precision)
         tl.store(flow + at, memory * (candidate - old) * enter * (1.0 - enter), mask=here)
@@ -174,9 +171,7 @@ def _backward(
                 mask=in_row[:, None] & in_j[None, :],
                 other=0.0,
             )
-            tile = tl.load(
-                weights + unit[None, :] * (5 * hidden) + j[:, None], mask=in_j[:, None] & in_unit[None, :], other=0.0
-            )
+            tile = _weights(weights + unit[None, :] * (5 * hidden) + j[:, None], in_j[:, None] & in_unit[None, :])
             total = tl.dot(given, tile, total, input_precision=precision)
         for first in range(0, hidden, inner):  # through the input gate's peephole
             j = first + tl.arange(0, inner)
@@ -186,10 +181,8 @@ def _backward(
                 mask=in_row[:, None] & in_j[None, :],
                 other=0.0,
             )
-            tile = tl.load(
-                weights + unit[None, :] * (5 * hidden) + 3 * hidden + j[:, None],
-                mask=in_j[:, None] & in_unit[None, :],
-                other=0.0,
+            tile = _weights(
+                weights + unit[None, :] * (5 * hidden) + 3 * hidden + j[:, None], in_j[:, None] & in_unit[None, :]
             )
             later = tl.dot(given, tile, later, input_precision=precision)
         later = later * kept[:, None]
@@ -202,6 +195,7 @@ class TritonCoupled(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, gates: Tensor, recurrent: Tensor, keep: Tensor | None, steps: Tensor) -> Tensor:
+        recurrent = for_kernels(recurrent)
         outputs, memories, active = run_forward(_forward, gates, recurrent, keep, steps, gates.shape[-1] // 3)
         ctx.save_for_backward(outputs, memories, active, recurrent, keep, steps)
         return outputs[:, 1:]

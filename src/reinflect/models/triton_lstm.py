@@ -13,6 +13,8 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from reinflect.models.precision import for_kernels, in_kernels
+
 
 @triton.jit
 def _tanh(x):
@@ -20,6 +22,11 @@ def _tanh(x):
 
 
 @triton.jit
+def _weights(places, inside):
+    return tl.load(places, mask=inside, other=0.0).to(tl.float32)
+
+
+@triton.jit(do_not_specialize=["longest", "items"])
 def _forward(
     gates,
     recurrent,
@@ -71,12 +78,10 @@ def _forward(
             h = h * kept[:, None]
             tile = weights + k[:, None] * (4 * hidden) + unit[None, :]
             inside = in_k[:, None] & in_unit[None, :]
-            enter = tl.dot(h, tl.load(tile, mask=inside, other=0.0), enter, input_precision=precision)
-            forget = tl.dot(h, tl.load(tile + hidden, mask=inside, other=0.0), forget, input_precision=precision)
-            release = tl.dot(h, tl.load(tile + 2 * hidden, mask=inside, other=0.0), release, input_precision=precision)
-            candidate = tl.dot(
-                h, tl.load(tile + 3 * hidden, mask=inside, other=0.0), candidate, input_precision=precision
-            )
+            enter = tl.dot(h, _weights(tile, inside), enter, input_precision=precision)
+            forget = tl.dot(h, _weights(tile + hidden, inside), forget, input_precision=precision)
+            release = tl.dot(h, _weights(tile + 2 * hidden, inside), release, input_precision=precision)
+            candidate = tl.dot(h, _weights(tile + 3 * hidden, inside), candidate, input_precision=precision)
         enter, forget, release = tl.sigmoid(enter), tl.sigmoid(forget), tl.sigmoid(release)
         candidate = _tanh(candidate)
         memory = forget * (memory * kept[:, None]) + enter * candidate
@@ -90,7 +95,7 @@ def _forward(
         step += 1
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["longest", "items"])
 def _backward(
     gradient,
     recurrent,
@@ -160,16 +165,10 @@ def _backward(
                 mask=in_row[:, None] & in_j[None, :],
                 other=0.0,
             )
-            tile = tl.load(
-                weights + unit[None, :] * (4 * hidden) + j[:, None], mask=in_j[:, None] & in_unit[None, :], other=0.0
-            )
+            tile = _weights(weights + unit[None, :] * (4 * hidden) + j[:, None], in_j[:, None] & in_unit[None, :])
             total = tl.dot(given, tile, total, input_precision=precision)
         tl.store(passed + place, total * kept[:, None], mask=here)
         step -= 1
-
-
-PRECISION = "tf32x3"
-"""How products are made: ieee, tf32x3 (nearly as exact, on the matrix units) or tf32."""
 
 
 def _options(hidden: int, items: int) -> dict[str, Any]:
@@ -179,7 +178,7 @@ def _options(hidden: int, items: int) -> dict[str, Any]:
         "block": block,
         "inner": 32 if block <= 128 else 16,
         "rows": 16 if items <= 16 else 32,
-        "precision": PRECISION,
+        "precision": in_kernels(),
         "num_warps": 4 if block <= 64 else 8,
     }
 
@@ -252,6 +251,7 @@ class TritonLstm(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, gates: Tensor, recurrent: Tensor, keep: Tensor | None, steps: Tensor) -> Tensor:
+        recurrent = for_kernels(recurrent)
         outputs, memories, active = run_forward(_forward, gates, recurrent, keep, steps, gates.shape[-1] // 4)
         ctx.save_for_backward(outputs, memories, active, recurrent, keep, steps)
         return outputs[:, 1:]

@@ -33,6 +33,8 @@ class Checkpoint:
     path: Path
     fingerprint: str
     seconds_between: float = SECONDS_BETWEEN
+    keep_finished: bool = True
+    """Whether the end of a run is kept, too; no need to where its results are written at once."""
 
     def __post_init__(self) -> None:
         self._last = time.monotonic()
@@ -116,13 +118,14 @@ def _restore(model: Progress, saved: Mapping[str, Any]) -> None:
 
 def fingerprint(pack: Pack) -> str:
     """A short name for all that decides what becomes of a pack."""
-    lessons = list(dict.fromkeys(lesson for lesson, _ in pack.models))
+    lessons = list(dict.fromkeys(model.lesson for model in pack.models))
+    settings = list(dict.fromkeys(model.settings for model in pack.models))
     parts = {
         "version": __version__,
         "name": pack.name,
         "system": pack.system,
-        "settings": msgspec.to_builtins(pack.settings),
-        "models": [(lessons.index(lesson), seed) for lesson, seed in pack.models],
+        "settings": msgspec.to_builtins(settings),
+        "models": [(lessons.index(model.lesson), settings.index(model.settings), model.seed) for model in pack.models],
         "lessons": [_plain(lesson) for lesson in lessons],
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
@@ -130,4 +133,4 @@ def fingerprint(pack: Pack) -> str:
 
 def _plain(lesson: Lesson) -> list[Any]:
     items = [[item.lemma, item.form, item.features.spelling] for item in (*lesson.split.train, *lesson.split.dev)]
-    return [lesson.alignment, len(lesson.split.train), items, lesson.alignments]
+    return [lesson.label, lesson.alignment, len(lesson.split.train), items, lesson.alignments]

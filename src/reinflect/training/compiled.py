@@ -8,15 +8,16 @@ from reinflect.models.compiled import HOW
 
 @compiled(**HOW)
 def adadelta(parameters, gradient, first, second, scale, active, step, rho, epsilon):
-    """Update the models that are active. *Shapes:* (M, numbers), (M)"""
+    """Update the models that are active. *Shapes:* (M, numbers) up to `second`, then (M)"""
     one = np.float32(1.0)
     for m in range(parameters.shape[0]):
         if active[m] == 0:
             continue
         p, g, a, b, s = parameters[m], gradient[m], first[m], second[m], scale[m]
+        k, r, e = step[m], rho[m], epsilon[m]
         for j in range(p.shape[0]):
             slope = g[j] * s
-            a[j] = rho * a[j] + (one - rho) * slope * slope
-            change = slope * np.sqrt((b[j] + epsilon) / (a[j] + epsilon))
-            b[j] = rho * b[j] + (one - rho) * change * change
-            p[j] -= step * change
+            a[j] = r * a[j] + (one - r) * slope * slope
+            change = slope * np.sqrt((b[j] + e) / (a[j] + e))
+            b[j] = r * b[j] + (one - r) * change * change
+            p[j] -= k * change

@@ -1,26 +1,33 @@
-"""A fleet: models of one system and one set of settings that train together, whatever their languages and seeds."""
+"""A fleet: models of one system and of like settings that train together, whatever their languages and seeds."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from reinflect.decoding.greedy import accuracies
 from reinflect.models.examples import TARGETS, Examples, Stack
 from reinflect.models.inventory import Inventory
+from reinflect.models.layers import Dropout
 from reinflect.models.parameters import Parameters, Sizes
+from reinflect.models.precision import products
 from reinflect.models.randomness import keys
 from reinflect.models.systems import System, allowed_outputs
-from reinflect.settings import Settings
+from reinflect.settings import Settings, alike
+from reinflect.training.graphs import Graphs, Lengths
 from reinflect.training.optimisers import Optimiser
 from reinflect.training.schedule import epoch_batches
 
 NEXT_SEED = 1000
 """A model that diverged starts again with its seed and so much more."""
 KEYS_AN_UPDATE = 16
+SLACK = 1 / 8
+"""On a GPU, so large a share of the models may have finished before the others go on without them: every graph must
+then be captured anew. They are given no items meanwhile."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +66,10 @@ class Progress:
     """Epoch, loss, dev accuracy where it was looked at."""
 
     @property
+    def settings(self) -> Settings:
+        return self.task.settings
+
+    @property
     def name(self) -> str:
         return f"{self.task.name}-{self.seed}"
 
@@ -90,18 +101,24 @@ class Fleet:
         device: torch.device | str = "cpu",
         dtype: torch.dtype = torch.float32,
     ) -> None:
-        tasks = list(dict.fromkeys(model.task for model in models))
-        self.system, self.settings = tasks[0].system, tasks[0].settings
-        if any(task.system is not self.system or task.settings != self.settings for task in tasks):
-            raise ValueError("the models of a fleet have one system and one set of settings")
+        tasks = {(id(model.task.train), id(model.task.dev)): model.task for model in models}.values()
+        # The first's settings stand for what is the same in all.
+        self.system, self.settings = models[0].task.system, models[0].settings
+        if any(model.task.system is not self.system for model in models):
+            raise ValueError("the models of a fleet have one system")
+        if len({alike(model.settings) for model in models}) > 1:
+            raise ValueError("the settings of a fleet's models are not alike")
         self.models, self.device, self.dtype = list(models), torch.device(device), dtype
         self.shapes = self.system.shapes(self.settings)
         self.train = Stack([task.train for task in tasks], device, dtype)
         self.dev = Stack([task.dev for task in tasks], device, dtype)
-        self._file = {id(task): number for number, task in enumerate(tasks)}
+        self._file = {id(task.train): number for number, task in enumerate(tasks)}
         self.running = list(range(len(models)))
+        widths = {name: array.shape[2] for name, array in self.train.arrays.items()}
+        self._lengths = Lengths(widths) if self.device.type == "cuda" else None
+        self._orders: dict[tuple[int, int, int], NDArray[np.int64]] = {}
         self.parameters = self._initial(models)
-        self.optimiser = Optimiser(self.settings, self.parameters.flat)
+        self.optimiser = Optimiser([model.settings for model in models], self.parameters.flat)
         self.best = self.parameters.flat.clone()
         self._refresh()
 
@@ -122,43 +139,76 @@ class Fleet:
         """Everything that depends on which models are running."""
         self.parameters.watch()
         running = [self.models[number] for number in self.running]
-        self.files = [self._file[id(model.task)] for model in running]
+        self.files = [self._file[id(model.task.train)] for model in running]
         self.file_numbers = torch.tensor(self.files, device=self.device)
+        self.means = torch.tensor([model.settings.loss == "mean" for model in running], device=self.device)
+        rates = [model.settings.dropout for model in running]
+        no_keys = torch.zeros(len(running), dtype=torch.int64, device=self.device)
+        self.dropout = Dropout.of(no_keys, rates, self.dtype) if any(rates) else None
         outputs = self.parameters.sizes[self.system.outputs]
         self.allowed = allowed_outputs(self.system, [model.task.sizes for model in running], outputs).to(self.device)
+        self._graphs = Graphs() if self.device.type == "cuda" else None
+
+    @property
+    def going(self) -> list[tuple[int, Progress]]:
+        """The models that have not finished, each with its column among those that are running."""
+        running = [self.models[number] for number in self.running]
+        return [(column, model) for column, model in enumerate(running) if not model.finished]
 
     def prepare(self) -> Epoch:
         """The next epoch of every running model."""
-        batch, running = self.settings.batch, [self.models[number] for number in self.running]
-        orders = [epoch_batches(model.task.train.lengths[TARGETS], batch, model.seed, model.epoch) for model in running]
-        items = np.full((max(map(len, orders)), len(running), batch), -1, dtype=np.int64)
-        for column, order in enumerate(orders):
+        orders = {column: self._order(model, model.epoch) for column, model in self.going}
+        self._orders.clear()
+        items = np.full((max(map(len, orders.values())), len(self.running), self.settings.batch), -1, dtype=np.int64)
+        for column, order in orders.items():
             items[: len(order), column] = order
+        running = [self.models[number] for number in self.running]
         dropout = torch.stack([keys([model.seed], "dropout", model.epoch) for model in running]).flatten()
+        longest = self.train.longest_each(self.files, items)
         return Epoch(
             items=torch.from_numpy(items).to(self.device),
-            updates=[len(order) for order in orders],
-            longest=self.train.longest_each(self.files, items),
+            updates=[len(orders.get(column, ())) for column in range(len(running))],
+            longest=self._lengths.rounded(longest) if self._lengths else longest,
             keys=dropout.to(self.device),
+        )
+
+    def plan_ahead(self) -> None:
+        """Shuffle for the epoch after the one that the device is busy with."""
+        if self.device.type == "cuda":
+            for _, model in self.going:
+                following = (id(model.task.train), model.seed, model.epoch + 1)
+                self._orders[following] = self._order(model, model.epoch + 1)
+
+    def _order(self, model: Progress, epoch: int) -> NDArray[np.int64]:
+        known = self._orders.get((id(model.task.train), model.seed, epoch))
+        return (
+            epoch_batches(model.task.train.lengths[TARGETS], self.settings.batch, model.seed, epoch)
+            if known is None
+            else known
         )
 
     def update(self, epoch: Epoch, number: int) -> Tensor:
         """One update of all running models that have items left in this epoch; their losses. *Shape:* (M)"""
-        items = epoch.items[number]
-        batch = self.train.to_learn(self.file_numbers, items, epoch.longest[number], mean=self.settings.loss == "mean")
-        dropout = epoch.keys + number * KEYS_AN_UPDATE if self.settings.dropout else None
-        losses = self.system.losses(self.parameters, batch, self.settings, self.allowed, dropout)
-        own = (losses * batch.weights).sum(dim=(1, 2))
-        gradient = self.parameters.gradient(own.sum())
-        self.optimiser.update(self.parameters.flat, gradient, (items >= 0).any(dim=1).to(self.dtype))
-        return own.detach()
+        now = (epoch.items[number], epoch.keys + number * KEYS_AN_UPDATE, epoch.longest[number])
+        return self._graphs.update(self._update, *now) if self._graphs else self._update(*now)
+
+    def _update(self, items: Tensor, keys: Tensor, longest: Mapping[str, int]) -> Tensor:
+        with products(self.settings.precision):
+            batch = self.train.to_learn(self.file_numbers, items, longest, self.means)
+            dropout = self.dropout and replace(self.dropout, keys=keys)
+            losses = self.system.losses(self.parameters, batch, self.settings, self.allowed, dropout)
+            own = (losses * batch.weights).sum(dim=(1, 2))
+            gradient = self.parameters.gradient(own.sum())
+            self.optimiser.update(self.parameters.flat, gradient, (items >= 0).any(dim=1).to(self.dtype))
+            return own.detach()
 
     def no_losses(self) -> Tensor:
         return torch.zeros(len(self.running), dtype=self.dtype, device=self.device)
 
     def score(self) -> list[float]:
         """The dev accuracy of every running model."""
-        return accuracies(self.system.decoder(self.parameters, self.settings, self.allowed), self.dev, self.files)
+        with products(self.settings.precision):
+            return accuracies(self.system.decoder(self.parameters, self.settings, self.allowed), self.dev, self.files)
 
     def finite(self) -> list[bool]:
         """Whether every running model still has numbers for parameters."""
@@ -181,10 +231,11 @@ class Fleet:
 
     def drop_finished(self) -> None:
         """Go on without the models that have finished, so that nobody pays for them."""
-        columns = [column for column, number in enumerate(self.running) if not self.models[number].finished]
-        if len(columns) == len(self.running) or not columns:
-            if not columns:
-                self.running = []
+        columns = [column for column, _ in self.going]
+        if not columns:
+            self.running = []
+        most = len(self.running) * (1 - SLACK if self._graphs else 1)
+        if len(columns) > most or len(columns) == len(self.running):
             return
         self.running = [self.running[column] for column in columns]
         flat = self.parameters.flat[torch.tensor(columns, device=self.device)]
@@ -198,6 +249,7 @@ class Fleet:
         self.parameters = Parameters(self.shapes, self.parameters.sizes, flat.to(self.device))
         self.best = best.to(self.device)
         if self.running:
+            self.optimiser.keep(self.running)
             self._refresh()
 
     def trained(self, number: int) -> dict[str, Tensor]:

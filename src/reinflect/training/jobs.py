@@ -1,7 +1,7 @@
 """From a user's items to packs: plain data that says what is trained together, wherever that happens to be."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +21,8 @@ from reinflect.training.fleet import Task
 FOLDS = 5
 FEWEST_ITEMS = 10
 """For training without dev items, some of which are held out."""
+NO_ALIGNMENT = "none"
+"""What stands for the alignment of systems that need none."""
 SEEDS_A_PACK = 3
 """How many seeds share a fleet on the CPU. With German low, batch 2, one thread, an update of 1, 2, 3 or 5 models took
 3.6, 2.7, 2.4, 2.3 ms a model (HACM) and 4.7, 3.7, 3.3, 3.0 ms (HAEM): beyond three there is little to gain, and small
@@ -33,6 +35,8 @@ class Split:
 
     train: tuple[Item, ...]
     dev: tuple[Item, ...]
+    asked: tuple[Item, ...] = ()
+    """What trained models are to inflect besides, such as covered test items; no part of the training."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +46,17 @@ class Lesson:
     alignment: str
     split: Split
     alignments: tuple[Alignment, ...]
+    label: str = ""
+    """Where there are several, whose items these are, such as `german-low`."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model to be trained."""
+
+    lesson: Lesson
+    seed: int
+    settings: Settings
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,23 +66,34 @@ class Pack:
     name: str
     """Such as `haem-smart-1-3`: unique among the packs of a run, and fit for a file's name."""
     system: str
-    settings: Settings
-    models: tuple[tuple[Lesson, int], ...]
-    """What each model learns, and its seed."""
+    models: tuple[Model, ...]
+
+    @property
+    def epochs(self) -> int:
+        """The most there can be."""
+        return max(model.settings.epochs for model in self.models)
 
     def tasks(self) -> list[tuple[Task, int]]:
-        """The same as arrays; models with the same lesson share a task."""
-        made: dict[int, Task] = {}
-        for lesson, _ in self.models:
-            if id(lesson) not in made:
-                made[id(lesson)] = _task(lesson, self.system, self.settings)
-        return [(made[id(lesson)], seed) for lesson, seed in self.models]
+        """The same as arrays; models with the same lesson and settings share a task.
+
+        Tasks whose settings differ, but not in what becomes of the items, share their arrays.
+        """
+        made: dict[tuple[int, Settings], Task] = {}
+        arrays: dict[tuple[int, str, float], Task] = {}
+        for model in self.models:
+            lesson, settings = model.lesson, model.settings
+            if (id(lesson), settings) not in made:
+                seen_as = id(lesson), settings.features, settings.feature_scale
+                if seen_as not in arrays:
+                    arrays[seen_as] = _task(lesson, self.system, settings)
+                made[id(lesson), settings] = replace(arrays[seen_as], settings=settings)
+        return [(made[id(model.lesson), model.settings], model.seed) for model in self.models]
 
 
 def _task(lesson: Lesson, name: str, settings: Settings) -> Task:
     system, inventory = SYSTEMS[name], Inventory.of(lesson.split.train)
     return Task(
-        name=f"{name}-{lesson.alignment}",
+        name="-".join(filter(None, (lesson.label, name, lesson.alignment))),
         system=system,
         settings=settings,
         alignment=lesson.alignment,
@@ -113,6 +139,17 @@ def _cell(item: Item) -> tuple[str, tuple[str, ...]]:
     return item.lemma, item.features.cell
 
 
+def methods_of(systems: Sequence[str], alignments: Sequence[str]) -> list[str]:
+    """What these systems learn from, if those that need alignments are to have these."""
+    aligned = {SYSTEMS[system].aligned for system in systems}
+    return [*(alignments if True in aligned else ()), *([NO_ALIGNMENT] if False in aligned else ())]
+
+
+def fitting(learnt: Mapping[str, Sequence[Lesson]], system: str) -> dict[str, Sequence[Lesson]]:
+    """Those lessons that a system learns from."""
+    return {method: own for method, own in learnt.items() if (method != NO_ALIGNMENT) == SYSTEMS[system].aligned}
+
+
 AlignmentProgress = Callable[[str, int, int], None]
 """Called with what is being aligned, and how many sweeps of how many are done."""
 
@@ -128,6 +165,9 @@ def lessons(
     """For each alignment method, the lesson of each seed. Every split is aligned once."""
     made: dict[tuple[int, str], Lesson] = {}
     for method in alignments:
+        if method == NO_ALIGNMENT:
+            made |= {(id(split), method): Lesson(method, split, ((),) * len(split.train)) for split in splits}
+            continue
         aligner = make_aligner(method, **({"sweeps": sweeps} if method == "smart" else {}))
         shown = None if progress is None else lambda done, total, method=method: progress(method, done, total)
         for split in splits:
@@ -137,32 +177,38 @@ def lessons(
     return {method: [made[id(split), method] for split in splits] for method in alignments}
 
 
+def models(
+    learnt: Mapping[str, Sequence[Lesson]], system: str, settings: Settings, *, first_seed: int = 1
+) -> list[Model]:
+    """All models of a system."""
+    return [
+        Model(lesson, seed, settings)
+        for own in fitting(learnt, system).values()
+        for seed, lesson in enumerate(own, start=first_seed)
+    ]
+
+
 def packs(
     learnt: Mapping[str, Sequence[Lesson]],
     systems: Sequence[str],
     settings: Mapping[str, Settings],
     *,
-    seeds_a_pack: int | None = SEEDS_A_PACK,
     first_seed: int = 1,
 ) -> list[Pack]:
-    """The packs of a run. `None` for `seeds_a_pack` puts all that fits together into one, which suits a GPU.
+    """The packs of a run on the CPU; `training.packing` has those for a GPU.
 
     What is in a pack depends on the work alone, never on how many processes share it: the arithmetic of a model may
     differ in its last bits with its neighbours, and a run must not.
     """
     made = []
     for system in systems:
-        everything = [(lesson, seed) for own in learnt.values() for seed, lesson in enumerate(own, start=first_seed)]
-        if seeds_a_pack is None:
-            made.append(Pack(system, system, settings[system], tuple(everything)))
-            continue
-        for method, own in learnt.items():
+        for method, own in fitting(learnt, system).items():
             # The larger parts come first: what is left for the end is small.
-            for part in np.array_split(np.arange(len(own)), -(-len(own) // seeds_a_pack)):
-                first, last = int(part[0]), int(part[-1])
-                models = tuple((own[number], number + first_seed) for number in range(first, last + 1))
-                name = f"{system}-{method}-{models[0][1]}" + (f"-{models[-1][1]}" if last > first else "")
-                made.append(Pack(name, system, settings[system], models))
+            for part in np.array_split(np.arange(len(own)), -(-len(own) // SEEDS_A_PACK)):
+                seeds = [int(number) + first_seed for number in part]
+                together = tuple(Model(own[seed - first_seed], seed, settings[system]) for seed in seeds)
+                name = f"{system}-{method}-{seeds[0]}" + (f"-{seeds[-1]}" if len(seeds) > 1 else "")
+                made.append(Pack(name, system, together))
     return made
 
 
@@ -176,5 +222,5 @@ def tasks(
     cache: Path | None = None,
 ) -> dict[str, list[tuple[Task, int]]]:
     """For each system, the tasks of one fleet with their seeds 1, 2, …"""
-    learnt = lessons(splits, alignments, sweeps=sweeps, cache=cache)
-    return {pack.system: pack.tasks() for pack in packs(learnt, systems, settings, seeds_a_pack=None)}
+    learnt = lessons(splits, methods_of(systems, alignments), sweeps=sweeps, cache=cache)
+    return {system: Pack(system, system, tuple(models(learnt, system, settings[system]))).tasks() for system in systems}

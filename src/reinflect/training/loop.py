@@ -70,7 +70,8 @@ def train(
     fleet = Fleet([Progress(task, seed) for task, seed in work], device=device, dtype=dtype)
     run = _Run(fleet, checkpoint, log, report, stop)
     ended = run.go()
-    run.save()  # of a finished run too: the same command, killed later, need not train it again
+    if not ended or (checkpoint and checkpoint.keep_finished):
+        run.save()  # of a finished run too: the same command, killed later, need not train it again
     if not ended:
         run.take_what_there_is()
     trained = [
@@ -137,6 +138,7 @@ class _Run:
             self.update += 1
             if self.update < len(epoch):
                 self._save_if_due()
+        self.fleet.plan_ahead()
         return True
 
     def _save_if_due(self) -> None:
@@ -148,34 +150,33 @@ class _Run:
             self.checkpoint.save(self.fleet, self.update, self.losses, self.log_size)
 
     def _close_epoch(self, epoch: Epoch) -> None:
-        fleet, settings = self.fleet, self.fleet.settings
-        running = [fleet.models[number] for number in fleet.running]
-        for model, loss, count in zip(running, self.losses.tolist(), epoch.updates, strict=True):
+        fleet, going = self.fleet, self.fleet.going
+        losses, finite = self.losses.tolist(), fleet.finite()
+        for column, model in going:
             model.epoch += 1
-            model.loss = loss / count
-        sound = [finite and math.isfinite(model.loss) for finite, model in zip(fleet.finite(), running, strict=True)]
-        looks = [
-            good
-            and (model.epoch >= settings.epochs or _looked_at(model.epoch, settings.score_from, settings.score_every))
-            for good, model in zip(sound, running, strict=True)
-        ]
-        scores = fleet.score() if any(looks) else [0.0] * len(running)
+            model.loss = losses[column] / epoch.updates[column]
+        sound = {column for column, model in going if finite[column] and math.isfinite(model.loss)}
+        looks = {
+            column
+            for column, model in going
+            if column in sound and (model.epoch >= model.settings.epochs or _looked_at(model))
+        }
+        scores = fleet.score() if looks else []
         better = []
-        for column, (model, look, score) in enumerate(zip(running, looks, scores, strict=True)):
-            model.curve.append((model.epoch, model.loss, score if look else None))
-            if look and score > model.best:
+        for column, model in going:
+            score = scores[column] if column in looks else None
+            model.curve.append((model.epoch, model.loss, score))
+            if score is not None and score > model.best:
                 model.best, model.best_epoch = score, model.epoch
                 better.append(column)
         fleet.snapshot(better)
-        self._write_log(running)
-        for column, (model, good) in enumerate(zip(running, sound, strict=True)):
-            if not good and model.restarts < MOST_RESTARTS:
+        self._write_log([model for _, model in going])
+        for column, model in going:
+            if column not in sound and model.restarts < MOST_RESTARTS:
                 self.restarted.append(model.name)
                 fleet.restart(column)
             else:
-                model.finished = (
-                    not good or model.epoch >= settings.epochs or _out_of_patience(model, settings.patience)
-                )
+                model.finished = column not in sound or model.epoch >= model.settings.epochs or _out_of_patience(model)
 
     def _write_log(self, running: Sequence[Progress]) -> None:
         if self.log is None:
@@ -210,15 +211,16 @@ class _Run:
     def _progress(self) -> Report:
         fleet = self.fleet
         done = sum(model.epoch for model in fleet.models) - self.epochs_behind
-        left = sum(fleet.settings.epochs - fleet.models[number].epoch for number in fleet.running)
+        left = sum(model.settings.epochs - model.epoch for _, model in fleet.going)
         seconds = time.monotonic() - self.started
         restarted, self.restarted = self.restarted, []
-        return Report(fleet.models, len(fleet.running), seconds, seconds / max(done, 1) * left, restarted)
+        return Report(fleet.models, len(fleet.going), seconds, seconds / max(done, 1) * left, restarted)
 
 
-def _looked_at(epoch: int, first: int, every: int) -> bool:
-    return epoch > first and (epoch - first) % every == 0
+def _looked_at(model: Progress) -> bool:
+    since = model.epoch - model.settings.score_from
+    return since > 0 and since % model.settings.score_every == 0
 
 
-def _out_of_patience(model: Progress, patience: int) -> bool:
-    return model.best >= 0 and model.epoch - model.best_epoch >= patience
+def _out_of_patience(model: Progress) -> bool:
+    return model.best >= 0 and model.epoch - model.best_epoch >= model.settings.patience

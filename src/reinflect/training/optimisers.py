@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -13,57 +12,62 @@ from reinflect.settings import Settings
 class Optimiser:
     """Two running numbers per parameter, and a count of updates per model."""
 
-    def __init__(self, settings: Settings, parameters: Tensor) -> None:
-        self.settings = settings
+    def __init__(self, settings: Sequence[Settings], parameters: Tensor) -> None:
+        """*Shape:* settings (M), parameters (M, numbers)"""
+        self.kind = settings[0].optimiser
         self.first = torch.zeros_like(parameters)
         self.second = torch.zeros_like(parameters)
         self.updates = torch.zeros(len(parameters), dtype=torch.int64, device=parameters.device)
+        numbers = [(own.step, own.rho, own.epsilon, own.clip, 1.0 - own.rho) for own in settings]
+        self._numbers = torch.tensor(numbers, dtype=torch.float64).T.contiguous().to(parameters)
+        """Each model's own step, ρ, ε, clip and 1 - ρ. *Shape:* (5, M)"""
 
     def update(self, parameters: Tensor, gradient: Tensor, active: Tensor) -> None:
         """One step of the models that are active; the others stay exactly as they are.
 
         The gradient is clipped model by model. *Shape:* active (M), 0 or 1
         """
-        settings = self.settings
-        scale = settings.clip / gradient.norm(dim=1).clamp(min=settings.clip)
+        step, rho, epsilon, clip, _ = self._numbers
+        scale = torch.maximum(gradient.norm(dim=1), clip).reciprocal() * clip
         self.updates += active.long()
-        one_pass = _one_pass_adadelta(parameters) if settings.optimiser == "adadelta" else None
+        one_pass = _one_pass_adadelta(parameters) if self.kind == "adadelta" else None
         if one_pass is not None:
-            tensors = (parameters, gradient, self.first, self.second, scale, active)
-            one_pass(*tensors, settings.step, settings.rho, settings.epsilon)
+            one_pass(parameters, gradient, self.first, self.second, scale, active, step, rho, epsilon)
             return
         clipped = gradient * scale.unsqueeze(1)
-        rule = self._adadelta if settings.optimiser == "adadelta" else self._adam
-        parameters.sub_(rule(clipped, active.unsqueeze(1)), alpha=settings.step)
+        rule = self._adadelta if self.kind == "adadelta" else self._adam
+        parameters.addcmul_(rule(clipped, active.unsqueeze(1)), step.unsqueeze(1), value=-1)
 
     def _adadelta(self, gradient: Tensor, active: Tensor) -> Tensor:
         """`first` averages squared gradients, `second` squared changes."""
-        rho, epsilon = self.settings.rho, self.settings.epsilon
-        _average(self.first, gradient * gradient, 1.0 - rho, active)
-        change = gradient * (self.second + epsilon).div_(self.first + epsilon).sqrt_() * active
-        _average(self.second, change * change, 1.0 - rho, active)
+        _, _, epsilon, _, share = self._numbers.unsqueeze(-1)
+        _average(self.first, gradient * gradient, share * active)
+        change: Tensor = gradient * (self.second + epsilon).div_(self.first + epsilon).sqrt_() * active
+        _average(self.second, change * change, share * active)
         return change
 
     def _adam(self, gradient: Tensor, active: Tensor) -> Tensor:
         """`first` averages gradients, `second` squared gradients; ρ is the second's memory, 0.9 the first's."""
-        _average(self.second, gradient * gradient, 1.0 - self.settings.rho, active)
-        _average(self.first, gradient, 0.1, active)
+        _, rho, epsilon, _, share = self._numbers.unsqueeze(-1)
+        _average(self.second, gradient * gradient, share * active)
+        _average(self.first, gradient, 0.1 * active)
         counts = self.updates.clamp(min=1).to(gradient.dtype).unsqueeze(1)
-        scale = self.second.div(1.0 - self.settings.rho**counts).sqrt_().add_(self.settings.epsilon)
+        scale = self.second.div(1.0 - rho**counts).sqrt_().add_(epsilon)
         return self.first.div(1.0 - 0.9**counts).div_(scale).mul_(active)
 
     def keep(self, models: Sequence[int]) -> None:
         """Forget all models but these."""
         rows = torch.tensor(models, device=self.first.device)
         self.first, self.second = self.first[rows], self.second[rows]
-        self.updates = self.updates[rows]
+        self.updates, self._numbers = self.updates[rows], self._numbers.index_select(1, rows)
 
     def reset(self, model: int) -> None:
         self.first[model], self.second[model], self.updates[model] = 0.0, 0.0, 0
 
 
-def _average(running: Tensor, new: Tensor, share: float, active: Tensor) -> None:
-    running.add_((new - running).mul_(active), alpha=share)
+def _average(running: Tensor, new: Tensor, share: Tensor) -> None:
+    """Let `new` have so much of a say; where a model is not active, none. *Shape:* share (M, 1)"""
+    running.addcmul_(new - running, share)
 
 
 def _one_pass_adadelta(parameters: Tensor) -> Callable[..., None] | None:
@@ -79,9 +83,7 @@ def _one_pass_adadelta(parameters: Tensor) -> Callable[..., None] | None:
     return None
 
 
-def _compiled_adadelta(*arguments: Tensor | float) -> None:
+def _compiled_adadelta(*tensors: Tensor) -> None:
     from reinflect.training import compiled
 
-    tensors, numbers = arguments[:6], arguments[6:]
-    arrays = [tensor.detach().numpy() for tensor in tensors if isinstance(tensor, Tensor)]
-    compiled.adadelta(*arrays, *(np.float32(number) for number in numbers))
+    compiled.adadelta(*(tensor.detach().numpy() for tensor in tensors))

@@ -1,7 +1,8 @@
 """Packs in processes of their own.
 
 What a CPU does for one update is too little to share out among threads; processes beside each other use all cores.
-Every process is a pool of one, so that one that dies takes no other with it and we know which pack it had.
+Every process is a pool of one, so that one that dies takes no other with it and we know which pack it had; what becomes
+of that pack is for `training.retries` to say.
 """
 
 import os
@@ -14,49 +15,56 @@ from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
-from typing import Any, Generic, TypeVar
+from typing import Any, Protocol
 
 from reinflect.errors import ReinflectError
+from reinflect.training.failures import PackError
 from reinflect.training.jobs import Pack
+from reinflect.training.retries import Lost, Retries
+from reinflect.training.run import Results
 
-Result = TypeVar("Result")
-Run = Callable[[Pack, Callable[[Any], None], Callable[[], bool]], Result]
-"""Trains a pack: given what to call with its progress, and what to ask whether to stop. Processes are sent it."""
+
+class Run(Protocol):
+    """Trains a pack: given what to call with its progress, and what to ask whether to stop. Processes are sent it."""
+
+    def __call__(
+        self, pack: Pack, report: Callable[[Any], None], stop: Callable[[], bool], *, device: str
+    ) -> Results: ...
+
 
 STOP, QUIT = "stop", "quit"
 
 
 @dataclass(frozen=True)
-class Lost:
-    """In place of a result: the process ended without one."""
+class _Error:
+    """In place of a result: what the user is to be told."""
 
-    pack: str
-
-
-@dataclass(frozen=True)
-class _Failed:
     message: str
 
 
-class Processes(Generic[Result]):
+class Processes:
     """Runs packs in so many processes at once."""
 
-    def __init__(self, run: Run[Result], workers: int, report: Callable[[Any], None]) -> None:
-        self.run, self.workers, self.report = run, workers, report
-        self._lock = threading.RLock()  # also taken by a signal's handler, which may interrupt its holder
+    def __init__(self, run: Run, workers: int, report: Callable[[Any], None], retries: Retries) -> None:
+        self.run, self.workers, self.report, self.retries = run, workers, report, retries
+        self._lock = retries.lock
         self._links: list[Connection] = []
         self._stopped = False
 
-    def go(self, packs: Sequence[Pack]) -> list[Result | Lost | None]:
-        """The result of each pack, in their order; None for those that were not begun before `stop`."""
-        results: list[Result | Lost | None] = [None] * len(packs)
+    def go(self, packs: Sequence[Pack], enough: Callable[[], bool] = lambda: False) -> list[Results | Lost | None]:
+        """The result of each pack, in their order; None for those that were not begun before `stop`.
+
+        `enough` is asked now and then whether to stop.
+        """
+        results: list[Results | Lost | None] = [None] * len(packs)
         waiting = iter(enumerate(packs))
         try:
             with ThreadPoolExecutor(self.workers) as threads:
                 slots = [threads.submit(self._slot, waiting, results) for _ in range(self.workers)]
                 try:
                     while wait(slots, timeout=0.2).not_done:
-                        pass
+                        if not self._stopped and enough():
+                            self.stop()
                 except BaseException:
                     self._tell(QUIT)
                     raise
@@ -77,9 +85,21 @@ class Processes(Generic[Result]):
                 with suppress(OSError):
                     link.send(word)
 
-    def _slot(self, waiting: Iterator[tuple[int, Pack]], results: list[Result | Lost | None]) -> None:
+    def _slot(self, waiting: Iterator[tuple[int, Pack]], results: list[Results | Lost | None]) -> None:
         """One process after another if need be, one pack after another."""
-        worker: _Worker[Result] | None = None
+        worker: _Worker | None = None
+
+        def attempt(pack: Pack, device: str) -> Results:
+            nonlocal worker
+            worker = worker or _Worker(self)
+            try:
+                return worker.do(pack, device)
+            except PackError as failure:
+                if failure.kind != "memory":  # a process that lost its GPU cannot use another
+                    worker.close()
+                    worker = None
+                raise
+
         try:
             while not self._stopped:
                 with self._lock:
@@ -87,12 +107,7 @@ class Processes(Generic[Result]):
                 if given is None:
                     break
                 number, pack = given
-                worker = worker or _Worker(self)
-                try:
-                    results[number] = worker.do(pack)
-                except BrokenProcessPool:
-                    worker.close()
-                    worker, results[number] = None, Lost(pack.name)
+                results[number] = self.retries.see_through(pack, attempt, lambda: self._stopped)
         except BaseException:
             self.stop()
             raise
@@ -101,10 +116,10 @@ class Processes(Generic[Result]):
                 worker.close()
 
 
-class _Worker(Generic[Result]):
+class _Worker:
     """A process, and the line to it."""
 
-    def __init__(self, owner: Processes[Result]) -> None:
+    def __init__(self, owner: Processes) -> None:
         self.owner = owner
         context = get_context("spawn")
         self.here, self.there = context.Pipe()
@@ -114,18 +129,23 @@ class _Worker(Generic[Result]):
         if hasattr(signal, "pthread_sigmask"):
             signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 
-    def do(self, pack: Pack) -> Result:
-        future = self.pool.submit(_work, self.owner.run, pack)
-        if not self.there.closed:  # the process has its own now, and its end must be the end of the line
-            self.there.close()
-            with self.owner._lock:
-                self.owner._links.append(self.here)
-                if self.owner._stopped:
-                    self.here.send(STOP)
-        self._listen(future)
-        result = future.result()
-        if isinstance(result, _Failed):
+    def do(self, pack: Pack, device: str) -> Results:
+        try:
+            future = self.pool.submit(_work, self.owner.run, pack, device)
+            if not self.there.closed:  # the process has its own now, and its end must be the end of the line
+                self.there.close()
+                with self.owner._lock:
+                    self.owner._links.append(self.here)
+                    if self.owner._stopped:
+                        self.here.send(STOP)
+            self._listen(future)
+            result = future.result()
+        except BrokenProcessPool:
+            raise PackError("process") from None
+        if isinstance(result, _Error):
             raise ReinflectError(result.message)
+        if isinstance(result, PackError):
+            raise result
         return result
 
     def _listen(self, future: "Future[Any]") -> None:
@@ -172,12 +192,14 @@ def _listen(line: Connection) -> None:
     os._exit(1)
 
 
-def _work(run: Run[Result], pack: Pack) -> Result | _Failed:
+def _work(run: Run, pack: Pack, device: str) -> Results | PackError | _Error:
     def report(word: Any) -> None:
         assert _line is not None
         _line.send(word)
 
     try:
-        return run(pack, report, _stopped.is_set)
+        return run(pack, report, _stopped.is_set, device=device)
     except ReinflectError as error:  # as text: not every exception survives the way between processes
-        return _Failed(str(error))
+        return _Error(str(error))
+    except PackError as failure:
+        return PackError(failure.kind, failure.reason)

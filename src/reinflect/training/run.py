@@ -9,12 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reinflect.decoding.greedy import inflect_all
-from reinflect.models.examples import Stack
+from reinflect.decoding.greedy import Answers, answer_all
+from reinflect.models.examples import Examples, Stack
 from reinflect.models.systems import joined_decoder
 from reinflect.models.threads import one_thread
 from reinflect.training import loop
 from reinflect.training.checkpoint import SECONDS_BETWEEN, Checkpoint, fingerprint
+from reinflect.training.failures import told_apart
 from reinflect.training.jobs import Pack
 from reinflect.training.state import State
 
@@ -58,6 +59,12 @@ class Learnt:
     parameters: Mapping[str, NDArray[np.float32]]
     forms: Sequence[str | None]
     """What it says of its dev items; None where it did not come to an end."""
+    log_probabilities: Sequence[float] = ()
+    """Of these forms."""
+    asked_forms: Sequence[str | None] = ()
+    """What it says of the other items of its lesson's split."""
+    asked_log_probabilities: Sequence[float] = ()
+    best_epoch: int = 0
 
 
 @dataclass(frozen=True)
@@ -66,6 +73,8 @@ class Results:
 
     models: Sequence[Learnt]
     ended: bool
+    retried: tuple[str, ...] = ()
+    """What went wrong on the way, and what was done about it."""
 
 
 def run_pack(
@@ -76,8 +85,12 @@ def run_pack(
     state: State | None = None,
     device: str = "cpu",
     seconds_between: float = SECONDS_BETWEEN,
+    keep_finished: bool = True,
 ) -> Results:
-    """Train a pack, or take it up where an earlier run left it, and let its models inflect their dev items."""
+    """Train a pack, or take it up where an earlier run left it, and let its models inflect their dev items.
+
+    Raises a `PackError` where it might work in another way; see `training.retries`.
+    """
     started, last = time.monotonic(), -math.inf
 
     def seldom(now: loop.Report) -> None:
@@ -86,26 +99,30 @@ def run_pack(
             last = time.monotonic()
             report(_standing(pack, now))
 
-    with one_thread(device), nullcontext() if state is None else state.taken(pack.name):
+    with told_apart(), one_thread(device), nullcontext() if state is None else state.taken(pack.name):
         trained, ended = loop.train(
             pack.tasks(),
             device=device,
-            checkpoint=checkpoint_of(pack, state, seconds_between),
+            checkpoint=checkpoint_of(pack, state, seconds_between, keep_finished),
             log=None if state is None else state.log(pack.name),
             report=seldom,
             stop=stop,
         )
-        results = Results(_learnt(trained, device), ended)
+        results = Results(_learnt(pack, trained, device), ended)
     if ended:
         scored = [model.dev_accuracy for model in trained if model.dev_accuracy >= 0]
         mean = sum(scored) / len(scored) if scored else math.nan
         most = max(model.epochs for model in trained)
-        report(Standing(pack.name, len(trained), 0, most, pack.settings.epochs, mean, time.monotonic() - started, 0.0))
+        report(Standing(pack.name, len(trained), 0, most, pack.epochs, mean, time.monotonic() - started, 0.0))
     return results
 
 
-def checkpoint_of(pack: Pack, state: State | None, seconds_between: float = SECONDS_BETWEEN) -> Checkpoint | None:
-    return None if state is None else Checkpoint(state.checkpoint(pack.name), fingerprint(pack), seconds_between)
+def checkpoint_of(
+    pack: Pack, state: State | None, seconds_between: float = SECONDS_BETWEEN, keep_finished: bool = True
+) -> Checkpoint | None:
+    if state is None:
+        return None
+    return Checkpoint(state.checkpoint(pack.name), fingerprint(pack), seconds_between, keep_finished)
 
 
 def _standing(pack: Pack, now: loop.Report) -> Standing:
@@ -115,35 +132,55 @@ def _standing(pack: Pack, now: loop.Report) -> Standing:
         models=len(now.models),
         running=now.running,
         epoch=max(going),
-        epochs=pack.settings.epochs,
+        epochs=pack.epochs,
         mean_best=now.mean_best,
         seconds=now.seconds,
         seconds_left=now.seconds_left,
     )
 
 
-def _learnt(trained: Sequence[loop.Trained], device: str) -> list[Learnt]:
-    forms = iter(_dev_forms([one for one in trained if one.usable], device))
-    return [
-        Learnt(
-            number=number,
-            seed=one.seed,
-            dev_accuracy=one.dev_accuracy,
-            restarts=one.restarts,
-            usable=one.usable,
-            parameters={name: tensor.float().numpy() for name, tensor in one.parameters.items()},
-            forms=next(forms) if one.usable else (),
+def _learnt(pack: Pack, trained: Sequence[loop.Trained], device: str) -> list[Learnt]:
+    usable = [number for number, one in enumerate(trained) if one.usable]
+    answers = dict(zip(usable, _answers(pack, [trained[number] for number in usable], usable, device), strict=True))
+    learnt = []
+    for number, one in enumerate(trained):
+        said, asked = answers.get(number, (Answers([], []), Answers([], [])))
+        learnt.append(
+            Learnt(
+                number=number,
+                seed=one.seed,
+                dev_accuracy=one.dev_accuracy,
+                restarts=one.restarts,
+                usable=one.usable,
+                parameters={name: tensor.float().numpy() for name, tensor in one.parameters.items()},
+                forms=said.forms,
+                log_probabilities=said.log_probabilities,
+                asked_forms=asked.forms,
+                asked_log_probabilities=asked.log_probabilities,
+                best_epoch=one.best_epoch,
+            )
         )
-        for number, one in enumerate(trained)
-    ]
+    return learnt
 
 
-def _dev_forms(trained: Sequence[loop.Trained], device: str) -> list[list[str | None]]:
-    """What each model, at its best, says of its dev items."""
+def _answers(
+    pack: Pack, trained: Sequence[loop.Trained], numbers: Sequence[int], device: str
+) -> list[tuple[Answers, Answers]]:
+    """What each model, at its best, says of its dev items and of the others it is asked."""
     if not trained:
         return []
-    tasks = list(dict.fromkeys(one.task for one in trained))
+    splits = {trained[place].task: pack.models[number].lesson.split for place, number in enumerate(numbers)}
+    tasks = list(splits)
     system, settings = tasks[0].system, tasks[0].settings
     sizes, models = [one.task.sizes for one in trained], [one.parameters for one in trained]
     decoder = joined_decoder(system, settings, sizes, models, device)
-    return inflect_all(decoder, Stack([task.dev for task in tasks], device), [tasks.index(one.task) for one in trained])
+    files = [
+        Examples.to_inflect(system, (*split.dev, *split.asked), task.inventory, task.settings)
+        for task, split in splits.items()
+    ]
+    answers = []
+    found = answer_all(decoder, Stack(files, device), [tasks.index(one.task) for one in trained])
+    for one, (forms, scores) in zip(trained, found, strict=True):
+        dev = len(splits[one.task].dev)
+        answers.append((Answers(forms[:dev], scores[:dev]), Answers(forms[dev:], scores[dev:])))
+    return answers

@@ -9,13 +9,18 @@ from glob import escape
 from pathlib import Path
 
 from reinflect.errors import OutputError
-from reinflect.files import atomic_path
+from reinflect.files import atomic_path, write_text
 
-CHECKPOINT, LOG, BUSY, LOCK = ".checkpoint", ".jsonl", ".busy", "lock"
+CHECKPOINT, LOG, BUSY, HALVES, LOCK = ".checkpoint", ".jsonl", ".busy", ".halves", "lock"
 SECONDS_TO_END = 60.0
 """What a process is given to end whose run was killed; it takes it a moment to notice."""
 PART = ".????????.part"
 """How the names of files end that were being written; see `files.atomic_path`."""
+
+
+def half_names(pack: str) -> tuple[str, str]:
+    """What a pack is called that is trained as two."""
+    return f"{pack}a", f"{pack}b"
 
 
 class State:
@@ -59,8 +64,24 @@ class State:
         finally:
             os.close(lock)
 
+    def halve(self, pack: str, fingerprint: str) -> None:
+        """Note that a pack is trained as two from now on, and forget how far it was."""
+        write_text(self._halves(pack), fingerprint)
+        for path in (self.checkpoint(pack), self.log(pack)):
+            path.unlink(missing_ok=True)
+
+    def halves_of(self, pack: str) -> str | None:
+        """The fingerprint of the pack of that name that was made into two, if one was."""
+        try:
+            return self._halves(pack).read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return None
+
+    def _halves(self, pack: str) -> Path:
+        return self.folder / f"{pack}{HALVES}"
+
     def _sweep(self) -> None:
-        """Remove what a run that was killed was writing."""
+        """Remove what a run, or a process of this one, was writing when it was killed."""
         left = list(self.folder.glob(f".*{PART}"))
         for written in (self.model, self.whole_log):
             left += written.parent.glob(f".{escape(written.name)}{PART}")
@@ -71,12 +92,19 @@ class State:
         """Put the packs' logs together, in their order whatever the order of their lines in time."""
         with atomic_path(self.whole_log) as part, part.open("wb") as whole:
             for pack in packs:
-                if self.log(pack).exists():
-                    whole.write(self.log(pack).read_bytes())
+                for log in self._logs(pack):
+                    whole.write(log.read_bytes())
+
+    def _logs(self, pack: str) -> list[Path]:
+        """A pack's own, or those of its halves."""
+        if self.log(pack).exists():
+            return [self.log(pack)]
+        return [] if self.halves_of(pack) is None else [log for half in half_names(pack) for log in self._logs(half)]
 
     def remove(self) -> None:
         """Remove what runs made here; whatever else someone put into the folder stays, and the folder with it."""
-        for kind in (CHECKPOINT, LOG, BUSY):
+        self._sweep()
+        for kind in (CHECKPOINT, LOG, BUSY, HALVES):
             for path in self.folder.glob(f"*{kind}"):
                 path.unlink(missing_ok=True)
         with suppress(OSError):

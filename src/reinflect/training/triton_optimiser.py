@@ -4,16 +4,17 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-BLOCK = 4096
+BLOCK = 1024
 
 
 @triton.jit
-def _adadelta(parameters, gradient, first, second, scale, active, width, step, rho, epsilon, block: tl.constexpr):
+def _adadelta(parameters, gradient, first, second, scale, active, width, steps, rhos, epsilons, block: tl.constexpr):
     model = tl.program_id(0).to(tl.int64)
     places = tl.program_id(1) * block + tl.arange(0, block)
     inside = places < width
     at = model * width + places
     if tl.load(active + model) > 0:
+        step, rho, epsilon = tl.load(steps + model), tl.load(rhos + model), tl.load(epsilons + model)
         slope = tl.load(gradient + at, mask=inside, other=0.0) * tl.load(scale + model)
         average = rho * tl.load(first + at, mask=inside, other=0.0) + (1.0 - rho) * slope * slope
         changes = tl.load(second + at, mask=inside, other=0.0)
@@ -30,11 +31,13 @@ def adadelta(
     second: Tensor,
     scale: Tensor,
     active: Tensor,
-    step: float,
-    rho: float,
-    epsilon: float,
+    step: Tensor,
+    rho: Tensor,
+    epsilon: Tensor,
 ) -> None:
-    """Update the models that are active. *Shapes:* (M, numbers), (M)"""
+    """Update the models that are active. *Shapes:* (M, numbers) up to `second`, then (M)"""
     models, width = parameters.shape
     grid = (models, triton.cdiv(width, BLOCK))
-    _adadelta[grid](parameters, gradient, first, second, scale, active, width, step, rho, epsilon, block=BLOCK)
+    _adadelta[grid](
+        parameters, gradient, first, second, scale, active, width, step, rho, epsilon, block=BLOCK, num_warps=4
+    )

@@ -29,7 +29,7 @@ BYTES_PER_UNIT = 1 if sys.platform == "darwin" else 1024
 EPOCHS_BEFORE_DECODING = 12
 RUNS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "low": ("haem", "naive", ()),
-    "medium": ("haem", "smart", ("batch=8", "epochs=15", "score_from=9", "dropout=0.2")),
+    "medium": ("haem", "smart", ("hidden=100", "batch=8", "epochs=14", "score_from=9", "dropout=0.2")),
 }
 """What is trained on each size: system, alignment, and what is changed of the size's preset.
 

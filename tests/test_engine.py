@@ -4,22 +4,25 @@ import json
 from collections.abc import Sequence
 from multiprocessing import active_children
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 import torch
 
 import reinflect
+from reinflect import engine
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item, write_items
 from reinflect.engine import Outcome, Watcher, _outcome, train_inflector
 from reinflect.ensembles import vote
-from reinflect.errors import OutputError, ReinflectError
+from reinflect.errors import InputError, OutputError, ReinflectError
 from reinflect.evaluation import evaluate
 from reinflect.inflector import Inflector
+from reinflect.training.failures import PackError
 from reinflect.training.fleet import Fleet
-from reinflect.training.jobs import Lesson, Pack, Split, folded_splits
-from reinflect.training.run import Learnt, Results, Standing
+from reinflect.training.jobs import Lesson, Model, Pack, Split, folded_splits
+from reinflect.training.run import Learnt, Results, Standing, run_pack
 from reinflect.training.state import State
 from tests.training.tiny import SMALL, language
 
@@ -70,7 +73,7 @@ def test_the_model_does_not_depend_on_the_number_of_processes(tmp_path: Path) ->
 
 @pytest.mark.parametrize("seeds", [2, 6])
 def test_without_dev_the_score_is_of_items_that_were_held_out(seeds: int) -> None:
-    outcome = trained(None, seeds, systems=["haem"])
+    outcome = trained(None, seeds, systems=["haem"], strategy="vote")
     splits = folded_splits(ITEMS, seeds, "data")
     assert outcome.held_out
     assert outcome.scored == len({item for split in splits for item in split.dev})
@@ -87,15 +90,31 @@ def test_without_dev_the_score_is_of_items_that_were_held_out(seeds: int) -> Non
     assert outcome.accuracy == pytest.approx(100 * sum(right) / len(right), abs=0.01)
 
 
+def test_the_strategy_decides_who_votes_and_what_is_scored(tmp_path: Path) -> None:
+    outcome = trained(strategy="ensemble-3", out=tmp_path / "model")
+    best = outcome.inflector.members[:3]
+    assert outcome.inflector.voters == best
+    back = Inflector.load(tmp_path / "model")
+    forms = back.inflect_many(DEV)
+    assert forms == [vote(said) for said in zip(*back.member_forms(DEV)[:3], strict=True)]
+    answers = [Item(item.lemma, item.features, form) for item, form in zip(DEV, forms, strict=True)]
+    assert evaluate(DEV, answers).accuracy == outcome.accuracy
+    assert set(back.choices) == {*(f"run{number}" for number in range(1, 8)), "vote", "max", "average", "ensemble-3"}
+    with pytest.raises(InputError, match="only models of hacm vote"):
+        trained(strategy="run1", systems=["haem"])
+    with pytest.raises(InputError, match="choose run1 to run7"):
+        trained(strategy="run8")
+
+
 def test_members_are_scored_filtered_and_the_best_decides_a_tie() -> None:
     bundle = Bundle("V")
     dev = (Item("ab", bundle, "abb"), Item("cd", bundle, "cde"), Item("ef", bundle, "ef"))
     lesson = Lesson("naive", Split(dev, dev), ())
 
     def learnt(number: int, *forms: str | None, usable: bool = True) -> Learnt:
-        return Learnt(number, number + 1, 0.0, number, usable, {}, forms)
+        return Learnt(number, number + 1, 0.0, number, usable, {}, forms, [0.0] * len(forms))
 
-    pack = Pack("p", "haem", SMALL, tuple((lesson, seed) for seed in (1, 2, 3)))
+    pack = Pack("p", "haem", tuple(Model(lesson, seed, SMALL) for seed in (1, 2, 3)))
     answers = [
         learnt(0, "x", None, "y"),
         learnt(1, "abb", "cde", "e" + "f" * 9),  # nobody's run: the lemma is meant
@@ -108,43 +127,120 @@ def test_members_are_scored_filtered_and_the_best_decides_a_tie() -> None:
     assert (outcome.failed, outcome.restarted) == (("haem-naive-3",), ("haem-naive-2", "haem-naive-3"))
 
 
-class Killer(Watcher):
-    """Kills the first process that says how far it is, once."""
+class Listener(Watcher):
+    """Hears notes and names."""
 
     def __init__(self) -> None:
-        self.victim = ""
         self.notes: list[str] = []
+        self.names: list[list[str]] = []
 
     def note(self, text: str) -> None:
         self.notes.append(text)
 
+    def begin(self, names: Sequence[str], workers: int) -> None:
+        assert workers
+        self.names.append(list(names))
+
+
+class Killer(Listener):
+    """Kills all processes when one of them says how far it is, so many times."""
+
+    def __init__(self, times: int) -> None:
+        super().__init__()
+        self.left, self.victim = times, ""
+
     def standing(self, now: Standing) -> None:
-        if not self.victim and now.running:
+        if self.left and now.running:
+            self.left -= 1
             self.victim = now.pack
             for child in active_children():
                 child.kill()
 
 
-def test_after_a_process_was_killed_its_work_is_kept(tmp_path: Path) -> None:
-    longer = {"haem": msgspec.structs.replace(SMALL, epochs=2000, patience=4000)}
-    killer, out = Killer(), tmp_path / "model"
-    with pytest.raises(ReinflectError) as caught:
-        train_inflector(
-            TRAIN,
-            DEV,
-            settings=longer,
-            systems=["haem"],
-            alignments=["naive"],
-            seeds=4,
-            out=out,
-            workers=2,
-            watcher=killer,
-            checkpoint_seconds=0.0,
-        )
-    assert killer.victim in str(caught.value)
+def train_and_kill(out: Path, times: int, epochs: int) -> tuple[Killer, Outcome]:
+    longer = {"haem": msgspec.structs.replace(SMALL, epochs=epochs, patience=2 * epochs)}
+    killer = Killer(times)
+    outcome = train_inflector(
+        TRAIN,
+        DEV,
+        settings=longer,
+        systems=["haem"],
+        alignments=["naive"],
+        seeds=4,
+        out=out,
+        workers=2,
+        watcher=killer,
+        checkpoint_seconds=0.0,
+    )
+    return killer, outcome
+
+
+def test_when_processes_are_killed_again_and_again_all_work_is_kept(tmp_path: Path) -> None:
+    out = tmp_path / "model"
+    with pytest.raises(ReinflectError, match=r"the process that trained haem-naive-.* ended before its time") as caught:
+        train_and_kill(out, times=100, epochs=2000)
     assert f"kept in {out}.state" in str(caught.value)
     assert not out.exists()
-    assert State(out).checkpoint(killer.victim).exists()
+    assert list(State(out).folder.glob("*.checkpoint"))
+
+
+def test_a_process_that_is_killed_once_is_made_up_for(tmp_path: Path) -> None:
+    killer, outcome = train_and_kill(tmp_path / "killed", times=1, epochs=12)
+    assert any(killer.victim in text for text in outcome.retried)
+    assert sorted(killer.notes) == sorted(f"note: {text}" for text in outcome.retried)
+    train_and_kill(tmp_path / "left alone", times=0, epochs=12)
+    for end in ("", ".log.jsonl"):
+        assert (tmp_path / f"killed{end}").read_bytes() == (tmp_path / f"left alone{end}").read_bytes()
+    assert len(list(tmp_path.iterdir())) == 4
+
+
+def test_on_a_gpu_that_is_too_small_everything_is_trained_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[str] = []
+    broken = {"haem-1ba"}
+
+    def run(pack: Pack, report: Any, stop: Any, *, device: str, **options: Any) -> Results:
+        """As on a GPU with room for three models."""
+        tried.append(f"{pack.name} {device}")
+        if device == "cuda" and len(pack.models) > 3:
+            raise PackError("memory", "CUDA out of memory")
+        if pack.name in broken:
+            raise KeyError("as if it were killed")
+        return run_pack(pack, report, stop, device="cpu", **options)
+
+    monkeypatch.setattr(engine, "run_pack", run)
+    listener, out = Listener(), tmp_path / "model"
+    with pytest.raises(KeyError):
+        trained(seeds=5, out=out, device="cuda", systems=["haem"], watcher=listener)
+    assert tried == ["haem-1 cuda", "haem-1a cuda", "haem-1aa cuda", "haem-1ab cuda", "haem-1b cuda", "haem-1ba cuda"]
+    assert listener.names[-1] == ["haem-1aa", "haem-1ab", "haem-1ba", "haem-1bb"]
+    tried.clear()
+    broken.clear()
+    outcome = trained(seeds=5, out=out, device="cuda", systems=["haem"], watcher=listener)
+    assert tried == ["haem-1aa cuda", "haem-1ab cuda", "haem-1ba cuda", "haem-1bb cuda"]
+    assert "(2 of 4 packs of models are trained, 0 begun)" in listener.notes[-1]
+    assert not outcome.retried, "nothing went wrong this time"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "model.log.jsonl"]
+    names = {f"haem-{method}-{seed}" for method in ("naive", "smart") for seed in range(1, 6)}
+    assert {member.name for member in outcome.inflector.members} == names
+    lines = [json.loads(line) for line in (tmp_path / "model.log.jsonl").read_text().splitlines()]
+    assert len(lines) == len(names) * SETTINGS["haem"].epochs
+    expected = {member.name: member.parameters for member in trained(seeds=5, systems=["haem"]).inflector.members}
+    for member in outcome.inflector.members:
+        for name, tensor in member.parameters.items():
+            assert torch.allclose(tensor, expected[member.name][name], atol=1e-4)
+
+
+def test_a_system_that_diverges_altogether_takes_no_other_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    finite = Fleet.finite
+    monkeypatch.setattr(
+        Fleet, "finite", lambda self: [False] * len(self.running) if self.system.name == "hacm" else finite(self)
+    )
+    outcome = trained(alignments=["naive"])
+    assert [name.startswith("hacm-naive-") for name in outcome.failed] == [True, True]
+    assert {member.name for member in outcome.inflector.members} == {"haem-naive-1", "haem-naive-2"}
+    assert not outcome.interrupted
 
 
 def test_a_run_with_other_settings_starts_anew_and_says_so(tmp_path: Path) -> None:
@@ -153,9 +249,9 @@ def test_a_run_with_other_settings_starts_anew_and_says_so(tmp_path: Path) -> No
     state.folder.mkdir()
     for name in ("haem-naive-1-2", "haem-naive-9"):
         state.checkpoint(name).write_bytes(b"of another time")
-    killer = Killer()
-    trained(out=out, systems=["haem"], alignments=["naive"], watcher=killer)
-    (note,) = killer.notes
+    listener = Listener()
+    trained(out=out, systems=["haem"], alignments=["naive"], watcher=listener)
+    (note,) = listener.notes
     assert "other data or settings" in note
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "model.log.jsonl"]
     trained(out=tmp_path / "fresh", systems=["haem"], alignments=["naive"])
@@ -172,9 +268,9 @@ def test_a_failure_to_write_keeps_the_work(tmp_path: Path, monkeypatch: pytest.M
         with pytest.raises(OutputError):
             trained(out=out, systems=["haem"], alignments=["naive"])
     monkeypatch.setattr(Fleet, "update", lambda *_: pytest.fail("trained again"))
-    killer = Killer()
-    trained(out=out, systems=["haem"], alignments=["naive"], watcher=killer)
-    assert "going on where an earlier run stopped (1 of 1 packs" in killer.notes[0]
+    listener = Listener()
+    trained(out=out, systems=["haem"], alignments=["naive"], watcher=listener)
+    assert "going on where an earlier run stopped (1 of 1 packs" in listener.notes[0]
     assert out.exists()
 
 

@@ -16,6 +16,7 @@ from safetensors.torch import save_file
 from reinflect import inflector as inflector_module
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
+from reinflect.decoding.greedy import Answers
 from reinflect.ensembles import vote_all
 from reinflect.errors import InputError, ReinflectError
 from reinflect.inflector import FORMAT, Inflector, Member
@@ -105,12 +106,46 @@ def test_the_vote_is_that_of_its_members() -> None:
     assert inflector.member_forms([]) == [[]] * len(inflector.members)
 
 
+def test_only_those_vote_whom_the_strategy_chose() -> None:
+    inflector = an_inflector()
+    names = [member.name for member in inflector.members]
+    forms = dict(zip(names, inflector.member_forms(ITEMS), strict=True))
+    chosen = {"run7": (names[3], names[1], names[4]), "vote": tuple(reversed(names))}
+    made = Inflector(inflector.members, inflector.known_runs, "run7", chosen)
+    assert [member.name for member in made.voters] == list(chosen["run7"])
+    assert made.inflect_many(ITEMS) == vote_all([forms[name] for name in chosen["run7"]])
+    assert made.inflect_many([]) == []
+    assert [member.name for member in made.using("ensemble-2").voters] == names[:-3:-1]
+    assert [member.name for member in inflector.using("ensemble-2").voters] == names[:2]
+    assert len(made.using("average").voters) == len(names)
+    assert made.using("vote").using("run7").inflect_many(ITEMS) == made.inflect_many(ITEMS)
+
+
+@pytest.mark.parametrize(("name", "what"), [("run1", "votes in run1"), ("run9", "choose run1 to run7")])
+def test_a_strategy_without_voters_is_refused(name: str, what: str) -> None:
+    with pytest.raises(InputError, match=what):
+        an_inflector().using(name)
+
+
+def test_a_sure_member_decides_an_average(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = {1: ("a", -0.1), 2: ("b", -2.0), 3: ("b", -2.0)}
+
+    def told(members: Sequence[Member], items: Sequence[Item], _device: str) -> list[Answers]:
+        answers = [said[member.seed] for member in members]
+        return [Answers([form] * len(items), [score] * len(items)) for form, score in answers]
+
+    monkeypatch.setattr(inflector_module, "decode", told)
+    inflector = Inflector(tuple(a_member(seed=seed) for seed in said), {})
+    assert inflector.inflect("gehen", "V") == "b"
+    assert inflector.using("average").inflect("gehen", "V") == "a"
+
+
 def test_inflecting_takes_one_thread_and_gives_the_others_back(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
 
-    def watched(members: Sequence[Member], items: Sequence[Item], device: str) -> list[list[str | None]]:
+    def watched(members: Sequence[Member], items: Sequence[Item], device: str) -> list[Answers]:
         seen.append((torch.get_num_threads(), device))
-        return [[None] * len(items) for _ in members]
+        return [Answers([None] * len(items), [0.0] * len(items)) for _ in members]
 
     before = torch.get_num_threads()
     monkeypatch.setattr(inflector_module, "decode", watched)
@@ -284,6 +319,45 @@ def test_a_newer_format_is_named_as_such(saved: Path, tmp_path: Path) -> None:
 )
 def test_headers_that_do_not_fit(saved: Path, tmp_path: Path, changes: dict[str, object]) -> None:
     refused(with_header(saved, tmp_path / "changed", **changes))
+
+
+def resigned(about: dict[str, object], path: Path, inflector: Inflector) -> Path:
+    """A file whose header says something else, and whose checksum is right for that."""
+    inflector.save(path)
+    with safe_open(path, framework="pt") as file:
+        header = {**json.loads(file.metadata()["reinflect"]), **about}
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    header = {name: value for name, value in header.items() if value is not None and name != "sha256"}
+    header["sha256"] = inflector_module._digest(header, tensors)
+    save_file(tensors, path, metadata={"reinflect": json.dumps(header)})
+    return path
+
+
+def test_the_strategy_is_part_of_the_file(tmp_path: Path) -> None:
+    inflector = an_inflector()
+    names = tuple(member.name for member in inflector.members)
+    made = Inflector(inflector.members, {}, "run6", {"run6": names[:2], "vote": names[::-1]})
+    made.save(tmp_path / "model")
+    back = Inflector.load(tmp_path / "model")
+    assert (back.strategy, back.choices) == ("run6", made.choices)
+    assert back.inflect_many(ITEMS) == made.inflect_many(ITEMS)
+
+
+def test_in_files_of_the_first_format_all_members_vote(tmp_path: Path) -> None:
+    inflector = an_inflector()
+    old = resigned({"format": 1, "strategy": None, "choices": None}, tmp_path / "old", inflector)
+    back = Inflector.load(old)
+    assert len(back.voters) == len(inflector.members)
+    assert back.inflect_many(ITEMS) == inflector.inflect_many(ITEMS)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"strategy": "run1"}, {"strategy": "none at all"}, {"choices": {"vote": ["haem-naive-99"]}}, {"choices": 3}],
+    ids=str,
+)
+def test_strategies_that_do_not_fit(tmp_path: Path, changes: dict[str, object]) -> None:
+    refused(resigned(changes, tmp_path / "odd", an_inflector()))
 
 
 @pytest.mark.parametrize("text", ["", "[]", "3", "{}", "null", "[" * 100_000, '{"format": 1}'], ids=lambda t: t[:9])

@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 from reinflect.cli import COMMANDS, main
 
 ROOT = Path(__file__).parents[1]
-PAGES = ["README.md", "docs/training.md", "docs/walk.md", "BENCHMARKS.md"]
+PAGES = ["README.md", "docs/training.md", "docs/walk.md", "docs/benchmark.md", "BENCHMARKS.md"]
 README, TRAINING = ((ROOT / page).read_text(encoding="utf-8") for page in PAGES[:2])
 TINY = "--seeds 1 --set epochs=1 --set hidden=6 --set history_hidden=4 --set embedding=5 --set score_from=0 --workers 1"
 LEARNT = {"demo", "train"}

@@ -11,19 +11,20 @@ from typing import Any
 
 import torch
 
-from reinflect.data.features import Bundle
 from reinflect.data.items import Item, read_items
 from reinflect.decoding.repeats import filtered, longest_runs
-from reinflect.ensembles import vote
-from reinflect.errors import ReinflectError
-from reinflect.evaluation import evaluate
+from reinflect.ensembles import DEFAULT, Voter, choices, dev_accuracy, kind_of
+from reinflect.ensembles import strategy as named_strategy
+from reinflect.errors import InputError, ReinflectError
 from reinflect.inflector import Inflector, Member
 from reinflect.models.inventory import Inventory
 from reinflect.models.systems import SYSTEMS
 from reinflect.settings import Settings, changed, load_preset, preset_for
 from reinflect.training.checkpoint import SECONDS_BETWEEN
-from reinflect.training.jobs import SEEDS_A_PACK, Pack, fixed_split, folded_splits, lessons, packs
-from reinflect.training.processes import Lost, Processes
+from reinflect.training.jobs import Pack, fixed_split, folded_splits, lessons, methods_of, models, packs
+from reinflect.training.packing import pack_models
+from reinflect.training.processes import Processes, Run
+from reinflect.training.retries import Lost, Retries, final_error, halves, pieces
 from reinflect.training.run import Learnt, Results, Standing, checkpoint_of, run_pack
 from reinflect.training.state import State
 
@@ -36,8 +37,11 @@ class Watcher:
 
     def aligning(self, method: str, done: int, total: int) -> None: ...
 
+    def expect(self, trained: int, models: int, weights: Mapping[str, float]) -> None:
+        """How many models are there already of how many, and about how long each pack takes beside the others."""
+
     def begin(self, names: Sequence[str], workers: int) -> None:
-        """The packs that are about to be trained."""
+        """The packs that are about to be trained; again, with other names, when one was made into two."""
 
     def standing(self, now: Standing) -> None: ...
 
@@ -48,7 +52,7 @@ class Outcome:
 
     inflector: Inflector
     accuracy: float
-    """Of the vote; without dev items, of the members that had not seen the item."""
+    """Of the vote of those the strategy chose; without dev items, of those among them that had not seen the item."""
     scored: int
     """How many cells that is of."""
     held_out: bool
@@ -57,6 +61,8 @@ class Outcome:
     """Members that diverged and were started again with another seed."""
     failed: tuple[str, ...]
     """Models that are not among the members: they diverged every time, or had not learnt anything when stopped."""
+    retried: tuple[str, ...] = ()
+    """What went wrong with packs of models, and what was done about it."""
 
     @property
     def member_accuracies(self) -> tuple[float, ...]:
@@ -80,8 +86,9 @@ def train_inflector(
     alignment_cache: Path | None = None,
     checkpoint_seconds: float = SECONDS_BETWEEN,
     source: Path | str = "training data",
+    strategy: str = DEFAULT,
 ) -> Outcome:
-    """Train one model per system, alignment and seed, and let them vote.
+    """Train one model per system, alignment and seed, and let them vote; soft attention has no alignment.
 
     Without dev items each seed holds out a fold of its own. With `out`, the inflector is saved there, and while it is
     trained the folder `OUT.state` holds all that is needed to take the run up again after any interruption; the log
@@ -89,25 +96,38 @@ def train_inflector(
     for them must be safe to import (`if __name__ == "__main__":`). Ctrl-C ends the training early with what there is.
     """
     watcher = watcher or Watcher()
+    _check_strategy(strategy, systems)
     splits = (
         folded_splits(train_items, seeds, source) if dev_items is None else fixed_split(train_items, dev_items, seeds)
     )
     state = State(out) if out else None
     with state.held() if state else nullcontext():
-        learnt = lessons(splits, alignments, cache=alignment_cache, progress=watcher.aligning)
-        most = SEEDS_A_PACK if device == "cpu" else None
-        work = packs(learnt, systems, settings, seeds_a_pack=most, first_seed=first_seed)
+        learnt = lessons(splits, methods_of(systems, alignments), cache=alignment_cache, progress=watcher.aligning)
+        if device == "cpu":
+            work = packs(learnt, systems, settings, first_seed=first_seed)
+        else:
+            every = {system: models(learnt, system, settings[system], first_seed=first_seed) for system in systems}
+            work = [pack for system, own in every.items() for pack in pack_models(system, own)]
         if state:
-            _say_what_was_found(work, state, watcher)
-        run = partial(run_pack, state=state, device=device, seconds_between=checkpoint_seconds)
-        results = _run_all(work, run, min(workers, len(work)), watcher, state)
-        outcome = _outcome(work, results, train_items, held_out=dev_items is None)
+            _say_what_was_found(_pieces(work, state), state, watcher)
+        run = partial(run_pack, state=state, seconds_between=checkpoint_seconds)
+        results = run_packs(work, run, device=device, workers=workers, watcher=watcher, state=state)
+        outcome = _outcome(work, results, train_items, held_out=dev_items is None, strategy=strategy)
         if state and out:
             state.join_logs([pack.name for pack in work])
             outcome.inflector.save(out)
             if not outcome.interrupted:
                 state.remove()
         return outcome
+
+
+def _check_strategy(name: str, systems: Sequence[str]) -> None:
+    whose = named_strategy(name).systems
+    if whose is not None and not set(whose) & set(systems):
+        raise InputError(
+            f"found the strategy {name}, in which only models of {' and '.join(whose)} vote",
+            f"train that system too, or choose another strategy, such as {DEFAULT}",
+        )
 
 
 def _say_what_was_found(work: Sequence[Pack], state: State, watcher: Watcher) -> None:
@@ -125,27 +145,60 @@ def _say_what_was_found(work: Sequence[Pack], state: State, watcher: Watcher) ->
         )
 
 
-def _run_all(
-    work: Sequence[Pack], run: Callable[..., Results], workers: int, watcher: Watcher, state: State | None
+def _pieces(work: Sequence[Pack], state: State | None) -> list[Pack]:
+    return [piece for pack in work for piece in pieces(pack, state)]
+
+
+def run_packs(
+    work: Sequence[Pack],
+    run: Run = run_pack,
+    *,
+    device: str = "cpu",
+    workers: int = 1,
+    watcher: Watcher | None = None,
+    state: State | None = None,
+    enough: Callable[[], bool] = lambda: False,
 ) -> list[Results | None]:
-    """The results of each pack; None where Ctrl-C came before its turn."""
-    watcher.begin([pack.name for pack in work], workers)
-    if workers == 1:
-        stop = threading.Event()
-        with _on_interrupt(stop.set, watcher):
-            return [None if stop.is_set() else run(pack, watcher.standing, stop.is_set) for pack in work]
-    processes = Processes(run, workers, watcher.standing)
-    with _on_interrupt(processes.stop, watcher):
-        found = processes.go(work)
-    results = [one for one in found if not isinstance(one, Lost)]
-    if len(results) < len(found):
-        names = ", ".join(one.pack for one in found if isinstance(one, Lost))
-        kept = f" all other work is kept in {state.folder}:" if state else ""
-        raise ReinflectError(
-            f"the process that trained {names} ended before its time (killed, or out of memory);{kept} "
-            "run the same again, perhaps with fewer --workers"
-        )
-    return results
+    """The results of each pack; None where Ctrl-C came before its turn.
+
+    A pack that fails is tried in other ways (see `training.retries`), and costs no other: what cannot be helped is an
+    error at the end. `enough` is asked now and then, and may stop the run as Ctrl-C does.
+    """
+    watcher, workers = watcher or Watcher(), min(workers, len(work))
+    names = [piece.name for piece in _pieces(work, state)]
+
+    def halved(pack: Pack) -> None:
+        place = names.index(pack.name)
+        names[place : place + 1] = [half.name for half in halves(pack)]
+        watcher.begin(names, workers)
+
+    retries = Retries(device, state=state, note=watcher.note, halved=halved, processes=workers > 1)
+    watcher.begin(names, workers)
+    if workers > 1:
+        processes = Processes(run, workers, watcher.standing, retries)
+        with _on_interrupt(processes.stop, watcher):
+            found = processes.go(work, enough)
+    else:
+        found = _run_here(work, run, watcher, retries, enough)
+    if lost := [one for one in found if isinstance(one, Lost)]:
+        raise final_error(lost, state)
+    return [one for one in found if not isinstance(one, Lost)]
+
+
+def _run_here(
+    work: Sequence[Pack], run: Run, watcher: Watcher, retries: Retries, enough: Callable[[], bool]
+) -> list[Results | Lost | None]:
+    """The same in this process, one after the other."""
+    interrupted = threading.Event()
+
+    def stop() -> bool:
+        return interrupted.is_set() or enough()
+
+    def attempt(pack: Pack, device: str) -> Results:
+        return run(pack, watcher.standing, stop, device=device)
+
+    with _on_interrupt(interrupted.set, watcher):
+        return [retries.see_through(pack, attempt, stop) for pack in work]
 
 
 @contextmanager
@@ -170,67 +223,66 @@ def _on_interrupt(stop: Callable[[], None], watcher: Watcher) -> Iterator[None]:
 
 
 def _outcome(
-    work: Sequence[Pack], results: Sequence[Results | None], train_items: Sequence[Item], *, held_out: bool
+    work: Sequence[Pack],
+    results: Sequence[Results | None],
+    train_items: Sequence[Item],
+    *,
+    held_out: bool,
+    strategy: str = DEFAULT,
 ) -> Outcome:
     runs = longest_runs(word for item in train_items for word in (item.lemma, item.form))
-    voters: list[tuple[Member, list[Item]]] = []
-    gold: dict[int, Sequence[Item]] = {}
+    members, voters = [], []
     failed, restarted = [], []
     for pack, result in zip(work, results, strict=True):
         for learnt in result.models if result else ():
-            split = pack.models[learnt.number][0].split
-            answers = _answers(split.dev, learnt, runs)
-            member = _member(pack, learnt, evaluate(split.dev, answers).accuracy)
+            dev = pack.models[learnt.number].lesson.split.dev if learnt.usable else ()
+            voter = Voter.of(_kind(pack, learnt), learnt.seed, dev, _forms(dev, learnt, runs), learnt.log_probabilities)
+            member = _member(pack, learnt, voter.dev_accuracy)
             if learnt.restarts:
                 restarted.append(member.name)
             if learnt.usable:
-                voters.append((member, answers))
-                gold[id(split)] = split.dev
+                members.append(member)
+                voters.append(voter)
             else:
                 failed.append(member.name)
     interrupted = not all(result and result.ended for result in results)
     if not voters:
         raise _nothing_learnt(interrupted)
-    inflector = Inflector(tuple(member for member, _ in voters), runs)
-    scored = evaluate([item for dev in gold.values() for item in dev], _voted(inflector, voters))
+    chosen = choices(voters, [strategy])
+    way = strategy if strategy in chosen else "vote"
+    names = {name: tuple(f"{voter.kind}-{voter.seed}" for voter in some) for name, some in chosen.items()}
     return Outcome(
-        inflector=inflector,
-        accuracy=scored.accuracy,
-        scored=scored.items,
+        inflector=Inflector(tuple(members), runs, way, names),
+        accuracy=dev_accuracy(named_strategy(way), chosen[way]),
+        scored=len({cell for voter in chosen[way] for cell in voter.gold}),
         held_out=held_out,
         interrupted=interrupted,
         restarted=tuple(restarted),
         failed=tuple(failed),
+        retried=tuple(text for result in results if result for text in result.retried),
     )
 
 
-def _answers(asked: Sequence[Item], learnt: Learnt, runs: dict[str, int]) -> list[Item]:
+def _kind(pack: Pack, learnt: Learnt) -> str:
+    return kind_of(pack.system, pack.models[learnt.number].lesson.alignment)
+
+
+def _forms(asked: Sequence[Item], learnt: Learnt, runs: dict[str, int]) -> list[str]:
     """What a model says of its dev items, as the inflector would say it."""
     return [
-        Item(item.lemma, item.features, item.lemma if form is None else filtered(form, item.lemma, runs))
-        for item, form in zip(asked, learnt.forms, strict=learnt.usable)
+        item.lemma if form is None else filtered(form, item.lemma, runs)
+        for item, form in zip(asked, learnt.forms, strict=True)
     ]
 
 
-def _voted(inflector: Inflector, voters: Sequence[tuple[Member, Sequence[Item]]]) -> list[Item]:
-    """The vote on each cell of those that were asked it, best first."""
-    place = {id(member): number for number, member in enumerate(inflector.members)}
-    votes: dict[tuple[str, Bundle], list[str]] = {}
-    for _, answers in sorted(voters, key=lambda voter: place[id(voter[0])]):
-        # Of several lines for one cell the last counts, as everywhere; no member has two votes.
-        for cell, form in {(answer.lemma, answer.features): answer.form for answer in answers}.items():
-            votes.setdefault(cell, []).append(form)
-    return [Item(lemma, features, vote(forms)) for (lemma, features), forms in votes.items()]
-
-
 def _member(pack: Pack, learnt: Learnt, accuracy: float) -> Member:
-    lesson, _ = pack.models[learnt.number]
+    model = pack.models[learnt.number]
     return Member(
         system=SYSTEMS[pack.system],
-        alignment=lesson.alignment,
+        alignment=model.lesson.alignment,
         seed=learnt.seed,
-        settings=pack.settings,
-        inventory=Inventory.of(lesson.split.train),
+        settings=model.settings,
+        inventory=Inventory.of(model.lesson.split.train),
         dev_accuracy=accuracy,
         parameters={name: torch.from_numpy(array) for name, array in learnt.parameters.items()},
     )
@@ -254,6 +306,7 @@ def train(
     device: str = "cpu",
     workers: int = 1,
     out: Path | str | None = None,
+    strategy: str = DEFAULT,
 ) -> Inflector:
     """Train an inflector on items or a file of them; `changes` are settings such as `hidden=200`.
 
@@ -272,6 +325,7 @@ def train(
         device=device,
         workers=workers,
         out=None if out is None else Path(out),
+        strategy=strategy,
     ).inflector
 
 

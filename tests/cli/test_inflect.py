@@ -47,6 +47,22 @@ def test_standard_input_and_output_and_columns(model: Path, reinflect: Reinflect
     assert result.stdout == f"leben\tV;PST\t{forms[0]}\nloben\tV;INF\t{forms[1]}\n"
 
 
+def test_other_members_can_be_asked_to_vote(model: Path, tmp_path: Path, reinflect: Reinflect) -> None:
+    asked, inflector = language("german"), Inflector.load(model)
+    assert inflector.strategy == "run7"
+    write_items(tmp_path / "words", asked)
+    for name in ("vote", "run1", "run3", "max", "ensemble-1", "average"):
+        result = reinflect(
+            "inflect", model, "--input", tmp_path / "words", "--output", tmp_path / name, "--strategy", name
+        )
+        assert result.exit_code == 0, result.output
+        assert [item.form for item in read_items(tmp_path / name)] == inflector.using(name).inflect_many(asked)
+    assert {member.system.name for member in inflector.using("run1").voters} == {"hacm"}
+    result = reinflect("inflect", model, "leben", "V;PST", "--strategy", "best")
+    assert result.exit_code == 2
+    assert "found the strategy 'best'; choose run1 to run7" in result.stderr
+
+
 def test_features_never_seen_are_named_once_with_the_nearest(model: Path, reinflect: Reinflect) -> None:
     words = "leben\t\tV;pst\nloben\t\tV;pst;ERG\nsagen\t\tptcp\n"
     result = reinflect("inflect", model, "--input", "-", stdin=words)

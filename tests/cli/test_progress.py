@@ -28,6 +28,29 @@ def test_the_time_left_is_that_of_the_longest_pack_or_of_all_shared_out() -> Non
     assert shown.finished() == 3
 
 
+@pytest.mark.parametrize("kind", [Display, Lines, Bars])
+def test_a_pack_that_was_made_into_two_does_not_count_any_more(kind: type[Display]) -> None:
+    with kind() as shown:
+        shown.begin(["a", "b"], workers=1)
+        shown.standing(standing("a", 10, 30, best=50.0))
+        shown.begin(["aa", "ab", "b"], workers=1)
+        assert math.isnan(shown.mean_best())
+        shown.standing(standing("aa", 10, 0, best=20.0))
+        shown.standing(standing("ab", 10, 0, best=40.0))
+        assert (shown.mean_best(), shown.finished(), shown.seconds_left()) == (30, 2, 10)
+
+
+def test_packs_that_have_not_begun_take_as_long_as_their_weight_says() -> None:
+    shown = Display()
+    assert shown.counted() == ""
+    shown.expect(5, 11, {"a": 1.0, "b": 1.0, "c": 10.0})
+    shown.begin(["a", "b", "c"], workers=1)
+    assert shown.counted() == "5 of 11 models trained"
+    shown.standing(standing("a", 10, 0))
+    assert shown.seconds_left() == 10 + 100
+    assert shown.counted() == "7 of 11 models trained"
+
+
 def test_the_mean_is_over_models_that_were_scored() -> None:
     shown = Display()
     assert math.isnan(shown.mean_best())

@@ -164,7 +164,7 @@ def test_what_it_says_at_the_end(data: Path, undisturbed: Path, tmp_path: Path, 
     lines = result.stdout.splitlines()
     assert lines[0].split() == ["model", "dev", "accuracy"]
     assert {line.split()[0] for line in lines[1:-1]} == {"haem-naive-1", "haem-naive-2"}
-    assert lines[-1].startswith("vote of all")
+    assert lines[-1].startswith("vote (run7)")
     assert f"next: reinflect inflect {tmp_path / 'model'}" in result.stderr
     members = {member.name: member for member in Inflector.load(undisturbed).members}
     assert {f"{system}-naive-{seed}" for system in ("hacm", "haem") for seed in range(1, 5)} == members.keys()
@@ -187,7 +187,7 @@ def test_without_dev_the_user_is_told(data: Path, tmp_path: Path, reinflect: Rei
     assert result.exit_code == 0, result.output
     assert "holds out another fifth of the items and learns from the other 80 %" in result.stderr
     assert "held-out accuracy" in result.stdout
-    assert "accuracy is of 10 items" in result.stderr
+    assert "the last line is of 10 items" in result.stderr
 
 
 def test_notes_on_the_data(data: Path, tmp_path: Path, reinflect: Reinflect) -> None:

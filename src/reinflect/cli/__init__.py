@@ -17,11 +17,13 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("reinflect.cli.demo", "See it work on bundled German verbs"),
     "train": ("reinflect.cli.train", "Learn to inflect from examples"),
     "inflect": ("reinflect.cli.inflect", "Inflect words with a trained model"),
+    "ablate": ("reinflect.cli.ablate", "Compare values of a setting, and say whether they differ"),
     "baseline": ("reinflect.cli.baseline", "Inflect with the shared task's rule system"),
     "evaluate": ("reinflect.cli.evaluate", "Score predictions against the right forms"),
     "data": ("reinflect.cli.data", "List, show and download data sets"),
     "align": ("reinflect.cli.align", "Align lemmas with forms, letter by letter"),
     "oracle": ("reinflect.cli.oracle", "Show the actions that turn a lemma into a form"),
+    "benchmark": ("reinflect.cli.benchmark", "Train the 2017 paper's models on many languages, and compare"),
 }
 
 

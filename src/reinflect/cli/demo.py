@@ -91,6 +91,7 @@ def trained(examples: Sequence[Item], dev: Sequence[Item]) -> "Outcome":
             seeds=SEEDS,
             workers=cores(),
             watcher=shown,
+            strategy="vote",
         )
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reinflect.cli.options import columns_option, output_option
+from reinflect.cli.options import columns_option, output_option, strategy_option
 from reinflect.data.items import Columns, Item, check_lengths, read_items, write_items
 from reinflect.errors import InputError, quoted
 from reinflect.files import check_writable, write_text
@@ -30,9 +30,16 @@ Example (the first two lines make a model, in about a minute):
 @click.argument("features", required=False)
 @click.option("--input", "source", metavar="FILE", help="Items to inflect; forms they have are not looked at.")
 @output_option("the inflected items go")
+@strategy_option(None, "Which members of MODEL vote, if not those chosen when it was trained")
 @columns_option
 def command(
-    model: str, lemma: str | None, features: str | None, source: str | None, output: str, columns: Columns
+    model: str,
+    lemma: str | None,
+    features: str | None,
+    source: str | None,
+    output: str,
+    strategy: str | None,
+    columns: Columns,
 ) -> None:
     """Inflect one LEMMA with its FEATURES, or all items of a file, by the vote of MODEL's members.
 
@@ -60,6 +67,8 @@ def command(
     from reinflect.inflector import Inflector
 
     inflector = Inflector.load(model)
+    if strategy is not None:
+        inflector = inflector.using(strategy)
     forms = inflector.inflect_many(items)
     if source is None:
         write_text(output, f"{forms[0]}\n")

@@ -3,7 +3,7 @@
 import math
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,8 @@ class Display(Watcher):
         self.names: Sequence[str] = ()
         self.workers = 1
         self.last: dict[str, Standing] = {}
+        self.trained, self.models = 0, 0
+        self.weights: Mapping[str, float] = {}
 
     def __enter__(self) -> "Display":
         return self
@@ -34,17 +36,23 @@ class Display(Watcher):
     def note(self, text: str) -> None:
         click.echo(text, err=True)
 
+    def expect(self, trained: int, models: int, weights: Mapping[str, float]) -> None:
+        self.trained, self.models, self.weights = trained, models, weights
+
     def begin(self, names: Sequence[str], workers: int) -> None:
-        self.names, self.workers = names, workers
+        self.names, self.workers = list(names), workers
+        self.last = {name: now for name, now in self.last.items() if name in self.names}
 
     def standing(self, now: Standing) -> None:
         self.last[now.pack] = now
 
     def seconds_left(self) -> float:
-        """At most, for all packs; those that have not begun are taken to need what the others do."""
-        known = [now.seconds + now.seconds_left for now in self.last.values()]
+        """At most, for all packs; those that have not begun are taken to need what the others do, by their weight."""
+        known = sum(now.seconds + now.seconds_left for now in self.last.values())
+        begun = sum(self.weights.get(name, 1.0) for name in self.last)
+        waiting = sum(self.weights.get(name, 1.0) for name in self.names if name not in self.last)
         left = sum(now.seconds_left for now in self.last.values())
-        left += (len(self.names) - len(self.last)) * sum(known) / max(1, len(known))
+        left += waiting * known / begun if begun else 0.0
         return max(left / self.workers, max((now.seconds_left for now in self.last.values()), default=0.0))
 
     def mean_best(self) -> float:
@@ -52,6 +60,11 @@ class Display(Watcher):
         scored = [now for now in self.last.values() if not math.isnan(now.mean_best)]
         models = sum(now.models for now in scored)
         return sum(now.mean_best * now.models for now in scored) / models if models else math.nan
+
+    def counted(self) -> str:
+        """Models, where we know how many there will be."""
+        ready = self.trained + sum(now.models - now.running for now in self.last.values())
+        return f"{ready} of {self.models} models trained" if self.models else ""
 
     def finished(self) -> int:
         return sum(not now.running for now in self.last.values())
@@ -76,7 +89,8 @@ class Lines(Display):
             return
         left = self.seconds_left()
         rest = "" if self.finished() == len(self.names) else f"; at most {spell_seconds(left)} left"
-        self.note(f"{now.pack}: {what}{_best(now.mean_best)}{rest}")
+        whole = f"; {self.counted()}{_best(self.mean_best())}" if self.models else ""
+        self.note(f"{now.pack}: {what}{_best(now.mean_best)}{whole}{rest}")
 
 
 class Bars(Display):
@@ -102,6 +116,11 @@ class Bars(Display):
     def note(self, text: str) -> None:
         self.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
+    def begin(self, names: Sequence[str], workers: int) -> None:
+        for gone in set(self.last) - set(names):
+            self.bars.update(self.tasks[gone], visible=False)
+        super().begin(names, workers)
+
     def aligning(self, method: str, done: int, total: int) -> None:
         self._show(f"aligning ({method})", done / total, f"sweep {done} of {total}", gone=done >= total)
 
@@ -111,7 +130,7 @@ class Bars(Display):
         self._show(now.pack, now.share, what, gone=not now.running)
         share = sum(pack.share for pack in self.last.values()) / max(1, len(self.names))
         left = f"at most {spell_seconds(self.seconds_left())} left"
-        packs = f"{self.finished()} of {len(self.names)} packs trained"
+        packs = self.counted() or f"{self.finished()} of {len(self.names)} packs trained"
         self._show("everything", share, f"{packs}{_best(self.mean_best())}, {left}")
 
     def _show(self, name: str, share: float, what: str, *, gone: bool = False) -> None:

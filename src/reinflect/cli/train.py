@@ -7,18 +7,24 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reinflect.cli.options import columns_option, cores
+from reinflect.cli.options import (
+    ALIGNMENTS,
+    SYSTEMS,
+    chosen,
+    columns_option,
+    cores,
+    device_for,
+    settings_of,
+    strategy_option,
+)
 from reinflect.data.items import Columns, Item, check_lengths, read_items, swapped_columns_note, variants_note
 from reinflect.errors import InputError, OutputError, quoted, source_name
-from reinflect.files import STANDARD, check_writable, read_text
-from reinflect.text import nearest
+from reinflect.files import STANDARD, check_writable
 
 if TYPE_CHECKING:
     from reinflect.engine import Outcome
-    from reinflect.settings import Settings
 
-SYSTEMS = ("hacm", "haem")
-ALIGNMENTS = ("naive", "smart")
+UNLESS_TOLD = ("hacm", "haem")
 INTERRUPTED = 130
 CHECKPOINT_SECONDS = "REINFLECT_CHECKPOINT_SECONDS"
 
@@ -38,7 +44,13 @@ Example (about a minute):
     "of the training items of its own for that, and learns from the other 80 %.",
 )
 @click.option("--out", metavar="MODEL", required=True, help="Where the trained model goes: one file.")
-@click.option("--systems", metavar="LIST", default=",".join(SYSTEMS), show_default=True, help="Which systems to train.")
+@click.option(
+    "--systems",
+    metavar="LIST",
+    default=",".join(UNLESS_TOLD),
+    show_default=True,
+    help="Which systems to train: hacm, haem, soft.",
+)
 @click.option(
     "--alignments", metavar="LIST", default=",".join(ALIGNMENTS), show_default=True, help="Which alignments to use."
 )
@@ -79,6 +91,7 @@ Example (about a minute):
     type=click.IntRange(min=1),
     help="Processes on the CPU; as many as there are cores unless you say otherwise. The model does not depend on it.",
 )
+@strategy_option("run7", "Which of the trained models vote; the others are kept in MODEL and can be asked later")
 @columns_option
 @click.pass_context
 def command(
@@ -94,32 +107,37 @@ def command(
     changes: tuple[str, ...],
     device: str,
     workers: int | None,
+    strategy: str,
     columns: Columns,
 ) -> None:
     """Train models on the items of a file, which then inflect together by vote.
 
     Every system (hacm copies or writes letters, haem edits the lemma) learns from every alignment of lemmas with
-    forms (naive: position by position; smart: learnt) with every seed.
+    forms (naive: position by position; smart: learnt) with every seed. A third system, soft, looks at the whole lemma
+    at once and needs no alignment, but more items: it is worth its time with some thousands of them.
 
     Ctrl-C ends the training early: the model is then the best so far. After that, or after any accident, the same
     command goes on where it stopped, from the folder MODEL.state (what is done is kept there every 60 seconds, or as
     many as REINFLECT_CHECKPOINT_SECONDS says); it goes when all is done. MODEL.log.jsonl has a line for every epoch of
     every model.
     """
-    methods, kinds = _chosen(alignments, ALIGNMENTS, "alignment"), _chosen(systems, SYSTEMS, "system")
-    seconds = _checkpoint_seconds()
+    from reinflect.settings import preset_for
+
+    methods, kinds = chosen(alignments, ALIGNMENTS, "alignment"), chosen(systems, SYSTEMS, "system")
+    seconds = checkpoint_seconds()
     _check_out(out, [path for path in (train, dev) if path])
     if train == dev == STANDARD:
         raise InputError("found - (standard input) for both --train and --dev", "give - for one of them at most")
     items = read_items(train, columns)
     dev_items = read_items(dev, columns) if dev else None
-    name, settings = _settings(preset, changes, len(items))
+    name = preset_for(len(items)) if preset == "auto" else preset
+    settings = settings_of(name, changes)
     for path, given in ((train, items), (dev, dev_items or [])):
         check_lengths(given, path, "models take", "shorten it or take it out")
-    where = _device(device)
+    where = device_for(device)
     for note in _notes(train, items, dev, dev_items, seeds, columns):
         click.echo(note, err=True)
-    models = seeds * len(kinds) * len(methods)
+    models = seeds * sum(1 if kind == "soft" else len(methods) for kind in kinds)
     many = f"{models} models" if models > 1 else "a model"
     click.echo(f"training {many} on {len(items)} items of {source_name(train)}, preset {name}", err=True)
 
@@ -143,6 +161,7 @@ def command(
             alignment_cache=default_folder(),
             checkpoint_seconds=seconds,
             source=source_name(train),
+            strategy=strategy,
         )
     click.echo(_table(outcome), nl=False)
     _say_outcome(outcome, out)
@@ -150,17 +169,8 @@ def command(
         context.exit(INTERRUPTED)
 
 
-def _chosen(text: str, known: Sequence[str], what: str) -> list[str]:
-    names = list(dict.fromkeys(name.strip() for name in text.split(",")))
-    for name in names:
-        if name not in known:
-            all_of_them = f"the {what}s are {', '.join(known)}, joined by commas"
-            raise InputError(f"found the {what} {quoted(name)}", nearest(name, known, all_of_them))
-    return names
-
-
-def _checkpoint_seconds() -> float:
-    text = os.environ.get(CHECKPOINT_SECONDS, "60")
+def checkpoint_seconds(usual: float = 60.0) -> float:
+    text = os.environ.get(CHECKPOINT_SECONDS, str(usual))
     try:
         seconds = float(text)
     except ValueError:
@@ -183,31 +193,6 @@ def _check_out(out: str, inputs: Sequence[str]) -> None:
         with target.open("rb") as file:
             if b'"reinflect"' not in file.read(200):
                 raise OutputError(out, "there is a file of this name that is no model", "choose another --out")
-
-
-def _settings(preset: str, changes: Sequence[str], items: int) -> "tuple[str, dict[str, Settings]]":
-    from reinflect.settings import PRESETS, changed, load_preset, parse_preset, preset_for
-
-    name = preset_for(items) if preset == "auto" else preset
-    if name in PRESETS:
-        settings = load_preset(name)
-    elif Path(preset).is_file() or preset.endswith(".toml"):
-        settings = parse_preset(read_text(preset), preset)
-    else:
-        known = f"choose auto, {', '.join(PRESETS)} or a TOML file"
-        raise InputError(f"found the preset {quoted(preset)}", nearest(preset, PRESETS, known))
-    return name, changed(settings, changes)
-
-
-def _device(asked: str) -> str:
-    if asked == "cpu":
-        return asked
-    import torch
-
-    here = torch.cuda.is_available()
-    if asked == "cuda" and not here:
-        raise InputError("found --device cuda, but torch sees no GPU", "use --device cpu, or look at the GPU's driver")
-    return "cuda" if here else "cpu"
 
 
 def _notes(
@@ -241,21 +226,29 @@ def _table(outcome: "Outcome") -> str:
         (member.name, f"{accuracy:.2f}")
         for member, accuracy in zip(outcome.inflector.members, outcome.member_accuracies, strict=True)
     ]
-    rows.append(
-        ("vote of all" if not outcome.held_out else "vote of those that held it out", f"{outcome.accuracy:.2f}")
-    )
+    rows.append((_vote_title(outcome), f"{outcome.accuracy:.2f}"))
     what = "held-out accuracy" if outcome.held_out else "dev accuracy"
     return table(("model", what), rows, sides=("left", "right"))
 
 
+def _vote_title(outcome: "Outcome") -> str:
+    return "vote of all" if outcome.inflector.strategy == "vote" else f"vote ({outcome.inflector.strategy})"
+
+
 def _say_outcome(outcome: "Outcome", out: str) -> None:
-    notes = []
+    notes, inflector = [f"note: {text}" for text in outcome.retried], outcome.inflector
+    if len(inflector.voters) < len(inflector.members):
+        chosen = f"{len(inflector.voters)} of {len(inflector.members)} models"
+        notes.append(f"note: {chosen} vote ({inflector.strategy}); inflect --strategy lets others do so")
     if outcome.restarted:
         notes.append(f"note: diverged and started again with another seed: {', '.join(outcome.restarted)}")
     if outcome.failed:
         notes.append(f"note: left out, as they learnt nothing or diverged: {', '.join(outcome.failed)}")
     if outcome.held_out:
-        notes.append(f"note: accuracy is of {outcome.scored} items; all models vote on words you inflect from now on")
+        notes.append(
+            f"note: the last line is of {outcome.scored} items, each by those voters that held it out; all of them "
+            "vote on words you inflect from now on"
+        )
     if outcome.interrupted:
         notes.append(f"note: interrupted; {out} is the best so far, and the same command goes on from here")
     notes.append(f"written: {out} (and {out}.log.jsonl)")

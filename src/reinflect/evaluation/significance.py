@@ -1,6 +1,9 @@
-"""Is one system really better than another? A paired bootstrap over the items both were scored on."""
+"""Is one system really better than another? A paired bootstrap over the items both were scored on.
 
-from collections.abc import Sequence
+And is one way of training really better than another? A paired permutation test over models that share all else.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -121,3 +124,83 @@ def _paired_cells(
         pairs = [(ours, others)]
     assert all(left.gold_digest == right.gold_digest for left, right in pairs)  # one gold, read once, for both
     return [(left.cells, right.cells) for left, right in pairs]
+
+
+@dataclass(frozen=True, slots=True)
+class PairedDifference:
+    """How much better one of two ways is, by pairs of models that differ in nothing else; in points of accuracy.
+
+    Pairs are in groups, such as languages, each of which counts the same.
+    """
+
+    difference: float
+    low: float
+    high: float
+    p_value: float
+    pairs: int
+    unequal: int
+    """Pairs that differ in their accuracy."""
+    groups_won: int
+    groups_lost: int
+
+    @property
+    def enough(self) -> bool:
+        """Whether there are enough pairs to tell anything."""
+        return self.unequal >= FEWEST
+
+
+def compare_pairs(
+    groups: Mapping[str, Sequence[float]], *, resamples: int = RESAMPLES, seed: int = SEED
+) -> PairedDifference:
+    """The mean of the groups' mean differences; `groups` has the difference of each pair.
+
+    The p-value is that of a permutation test: if the two ways were the same, each pair could as well have been the
+    other way round. The interval is that of other pairs drawn from the same groups.
+    """
+    means = {name: float(np.mean(differences)) for name, differences in groups.items()}
+    shares = np.concatenate([np.asarray(own) / (len(own) * len(groups)) for own in groups.values()])
+    low, high = np.quantile(_redrawn(list(groups.values()), resamples, seed), [LEVEL / 2, 1 - LEVEL / 2])
+    return PairedDifference(
+        difference=round(sum(means.values()) / len(means), DECIMALS),
+        low=round(float(low), DECIMALS),
+        high=round(float(high), DECIMALS),
+        p_value=_turned_round(shares, resamples, seed),
+        pairs=len(shares),
+        unequal=int(np.count_nonzero(shares)),
+        groups_won=sum(mean > 0 for mean in means.values()),
+        groups_lost=sum(mean < 0 for mean in means.values()),
+    )
+
+
+def _redrawn(groups: Sequence[Sequence[float]], resamples: int, seed: int) -> NDArray[np.float64]:
+    """Means over groups with as many pairs drawn from each as it has. *Shape:* (resamples)"""
+    random = np.random.default_rng(seed)
+    total = np.zeros(resamples)
+    for differences in groups:
+        drawn = random.integers(0, len(differences), (resamples, len(differences)))
+        total += np.asarray(differences)[drawn].mean(axis=1)
+    return total / len(groups)
+
+
+def _turned_round(shares: NDArray[np.float64], resamples: int, seed: int) -> float:
+    """How often the sum would be as far from zero, or farther, with each pair this or the other way round.
+
+    All ways are tried where there are few, and random ones otherwise.
+    """
+    least = abs(float(shares.sum())) - 1e-9
+    if 2 ** len(shares) <= resamples:
+        ways = np.arange(2 ** len(shares))[:, np.newaxis] >> np.arange(len(shares)) & 1
+        return float(np.mean(np.abs((1 - 2 * ways) @ shares) >= least))
+    random = np.random.default_rng(seed)
+    turned = 1 - 2 * random.integers(0, 2, (resamples, len(shares)), dtype=np.int8)
+    return float((np.count_nonzero(np.abs(turned @ shares) >= least) + 1) / (resamples + 1))
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """P-values as they are to be read when so many comparisons were made at once (Holm's correction)."""
+    corrected = [0.0] * len(p_values)
+    most = 0.0
+    for place, number in enumerate(np.argsort(p_values, kind="stable").tolist()):
+        most = max(most, min(1.0, (len(p_values) - place) * p_values[number]))
+        corrected[number] = most
+    return corrected

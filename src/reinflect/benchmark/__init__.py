@@ -1,0 +1,1 @@
+"""Many languages at once: the paper's grid and tables, and comparisons of settings."""

@@ -1,0 +1,124 @@
+"""What is left to train, as packs; and what is done with a pack, in whatever process."""
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import torch
+from safetensors.numpy import save
+
+from reinflect.benchmark.grid import Entry, Grid
+from reinflect.benchmark.lessons import Corpus
+from reinflect.benchmark.results import ENDING, model_key, pack_result, write_result
+from reinflect.ensembles import kind_of
+from reinflect.files import atomic_path
+from reinflect.settings import Settings
+from reinflect.training.checkpoint import SECONDS_BETWEEN
+from reinflect.training.jobs import Lesson, Model, Pack
+from reinflect.training.packing import pack_models
+from reinflect.training.run import Results, Standing, run_pack
+from reinflect.training.state import LOG, State
+
+
+@dataclass(frozen=True, eq=False)
+class Wanted:
+    """A model of the grid."""
+
+    corpus: Corpus
+    entry: Entry
+    seed: int
+    settings: Settings
+    key: str
+
+
+def wanted_models(
+    corpora: Iterable[Corpus], grid: Grid, settings: Mapping[str, Mapping[str, Settings]]
+) -> list[Wanted]:
+    """All models of a grid. `settings` are by setting and system."""
+    return [
+        Wanted(corpus, entry, seed, own, model_key(corpus, entry.system, entry.alignment, seed, own))
+        for corpus in corpora
+        for entry in grid
+        for own in [settings[corpus.setting][entry.system]]
+        for seed in range(1, entry.seeds.get(corpus.setting, 0) + 1)
+    ]
+
+
+def groups_with_work(wanted: Sequence[Wanted], done: Mapping[str, object]) -> list[Wanted]:
+    """Without those settings and systems of which every model is trained.
+
+    The others' models are packed all of them, so that what is in a pack does not depend on what an earlier run did.
+    """
+    left = {(one.corpus.setting, one.entry.system) for one in wanted if one.key not in done}
+    return [one for one in wanted if (one.corpus.setting, one.entry.system) in left]
+
+
+def packs_of(
+    wanted: Sequence[Wanted],
+    done: Mapping[str, object],
+    lessons: Mapping[tuple[str, str], Lesson],
+    *,
+    device: str,
+) -> list[Pack]:
+    """On a CPU a pack for each kind of model of a language; on a GPU as many as fit, of one setting and system."""
+    groups: dict[tuple[str, str], list[Wanted]] = {}
+    for one in wanted:
+        place = (
+            f"{one.corpus.label}-{one.entry.kind}" if device == "cpu" else f"{one.entry.system}-{one.corpus.setting}"
+        )
+        groups.setdefault((one.entry.system, place), []).append(one)
+    made = []
+    for (system, name), group in groups.items():
+        models = {
+            Model(lessons[one.corpus.label, one.entry.alignment], one.seed, one.settings): one.key for one in group
+        }
+        packs = [Pack(name, system, tuple(models))] if device == "cpu" else pack_models(system, list(models), name=name)
+        for pack in packs:
+            left = tuple(model for model in pack.models if models[model] not in done)
+            if left:
+                made.append(replace(pack, models=left))
+    return made
+
+
+def weight(pack: Pack) -> float:
+    """About how long a pack takes, beside others of its device."""
+    return float(sum(len(model.lesson.split.train) * model.settings.epochs for model in pack.models))
+
+
+def parameters_file(folder: Path, label: str, kind: str, seed: int) -> Path:
+    return folder / f"{label}-{kind}-{seed}.safetensors"
+
+
+def train_pack(
+    pack: Pack,
+    report: Callable[[Standing], None] = lambda _: None,
+    stop: Callable[[], bool] = lambda: False,
+    *,
+    device: str,
+    state: State,
+    folder: Path,
+    logs: Path,
+    parameters: Path | None = None,
+    seconds_between: float = SECONDS_BETWEEN,
+) -> Results:
+    """Train a pack, and when it has come to its end, write what became of it into `folder`, and its log into `logs`.
+
+    The models themselves go to the folder `parameters`, if there is one, and no further.
+    """
+    started = time.monotonic()
+    results = run_pack(
+        pack, report, stop, state=state, device=device, seconds_between=seconds_between, keep_finished=False
+    )
+    if results.ended:
+        for learnt in results.models if parameters else ():
+            lesson = pack.models[learnt.number].lesson
+            kind, seed = kind_of(pack.system, lesson.alignment), pack.models[learnt.number].seed
+            assert parameters is not None
+            with atomic_path(parameters_file(parameters, lesson.label, kind, seed)) as part:
+                part.write_bytes(save(dict(learnt.parameters)))
+        named = torch.cuda.get_device_name() if device == "cuda" else device
+        path = write_result(folder, pack_result(pack, results, device=named, seconds=time.monotonic() - started))
+        state.log(pack.name).replace(logs / f"{path.name.removesuffix(ENDING)}{LOG}")
+        state.checkpoint(pack.name).unlink(missing_ok=True)
+    return replace(results, models=[replace(learnt, parameters={}) for learnt in results.models])

@@ -1,0 +1,230 @@
+"""A whole benchmark: what is not trained yet is trained, and everything is combined, scored and written."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from reinflect.benchmark.combine import Changes, Combined, Scores, combine, score
+from reinflect.benchmark.grid import Grid
+from reinflect.benchmark.lessons import Corpus, align_corpora, languages_in, read_corpora
+from reinflect.benchmark.packs import Wanted, groups_with_work, packs_of, train_pack, wanted_models, weight
+from reinflect.benchmark.results import ENDING, ModelResult, PackResult, by_key, read_result, read_results
+from reinflect.data.items import Item, read_items
+from reinflect.engine import Watcher, run_packs
+from reinflect.errors import InputError, OutputError, ReinflectError, quoted
+from reinflect.files import atomic_path
+from reinflect.settings import Settings
+from reinflect.training.checkpoint import SECONDS_BETWEEN
+from reinflect.training.state import PART, State
+
+PACKS, LOGS, PARAMETERS = "packs", "logs", "parameters"
+GOLD_ENDINGS = ("uncovered-test", "test")
+
+
+@dataclass
+class Account:
+    """What a command did, and how long it took."""
+
+    trained: int = 0
+    seconds: dict[str, float] = field(default_factory=dict)
+    """By what was done: preparing (reading and aligning), training (and decoding), combining (and scoring)."""
+    interrupted: bool = False
+    retried: list[str] = field(default_factory=list)
+    """What went wrong on the way, and what was done about it."""
+    failed: str | None = None
+    """What nothing could be done about; all else was trained."""
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """All that tables, predictions and figures are made of."""
+
+    grid: Grid
+    wanted: Sequence[Wanted]
+    found: Mapping[str, ModelResult]
+    """By key; models of other benchmarks may be among them."""
+    results: Sequence[PackResult]
+    """Packs with models that are wanted."""
+    combined: Sequence[Combined]
+    scores: Scores
+    absent: Sequence[str]
+    """Languages without training items in a setting."""
+    account: Account
+
+    @property
+    def trained(self) -> list[ModelResult]:
+        return [self.found[one.key] for one in self.wanted if one.key in self.found]
+
+    @property
+    def changes(self) -> dict[str, dict[str, Changes]]:
+        """What the filter for repeats did, by setting and system."""
+        found: dict[str, dict[str, Changes]] = {}
+        for one in self.combined:
+            for system, own in one.changed.items():
+                found.setdefault(one.corpus.setting, {}).setdefault(system, Changes()).add(own)
+        return found
+
+
+def run_benchmark(
+    data: Path,
+    out: Path,
+    *,
+    grid: Grid,
+    presets: Mapping[str, Mapping[str, Settings]],
+    languages: Sequence[str] | None = None,
+    device: str = "cpu",
+    workers: int = 1,
+    time_limit: float | None = None,
+    save_models: bool = False,
+    gold: Path | None = None,
+    merge: Sequence[Path] = (),
+    watcher: Watcher | None = None,
+    alignment_cache: Path | None = None,
+    checkpoint_seconds: float = SECONDS_BETWEEN,
+) -> Benchmark:
+    """Train what is left of a grid, then combine and score all there is.
+
+    `presets` are the settings of each system, by the name of the setting (low, medium, high): those are trained.
+    Everything that is done is a file in `OUT/packs`; while models train, `OUT/training.state` has what is needed to
+    take them up again. `merge` are such folders `OUT` from elsewhere, whose packs are copied. With a time limit of
+    nothing, nothing is trained.
+    """
+    watcher, account, started = watcher or Watcher(), Account(), time.monotonic()
+    names = languages_in(data, languages)
+    corpora, absent = read_corpora(data, names, list(presets))
+    if not corpora:
+        raise InputError(f"found no training items for {', '.join(presets)}", "choose other --settings", path=data)
+    right = read_gold(gold, names) if gold else {}
+    _check_gold(gold, right, corpora)
+    wanted = wanted_models(corpora, grid, presets)
+    packs = _made(out / PACKS)
+    for folder in merge:
+        _copy_packs(folder, packs, watcher.note)
+    done = by_key(read_results(packs, watcher.note))
+    left = [one for one in wanted if one.key not in done]
+    if absent:
+        watcher.note(f"note: there is nothing to learn from for {', '.join(absent)}; left out")
+
+    account.seconds["preparing"] = time.monotonic() - started
+
+    def enough() -> bool:
+        return time_limit is not None and time.monotonic() - started >= time_limit
+
+    if left and not enough():
+        work = groups_with_work(wanted, done)
+        methods = dict.fromkeys((one.corpus, one.entry.alignment) for one in work)
+        shown = partial(watcher.aligning, "all files")
+        lessons = align_corpora(methods, cache=alignment_cache, workers=workers, progress=shown)
+        plan = packs_of(work, done, lessons, device=device)
+        account.seconds["preparing"] = time.monotonic() - started
+        watcher.expect(len(wanted) - len(left), len(wanted), {pack.name: weight(pack) for pack in plan})
+        state = State(out / "training")
+        run = partial(
+            train_pack,
+            state=state,
+            folder=packs,
+            logs=_made(out / LOGS),
+            parameters=_made(out / PARAMETERS) if save_models else None,
+            seconds_between=checkpoint_seconds,
+        )
+        with state.held():
+            for left_over in packs.glob(f".*{PART}"):
+                left_over.unlink(missing_ok=True)
+            try:
+                ran = run_packs(
+                    plan,
+                    run,
+                    device=device,
+                    workers=1 if device == "cuda" else workers,
+                    watcher=watcher,
+                    state=state,
+                    enough=enough,
+                )
+                account.interrupted = not all(one and one.ended for one in ran) and not enough()
+                account.retried = [text for one in ran if one for text in one.retried]
+            except ReinflectError as error:  # all other packs are done
+                account.failed = str(error)
+            else:
+                if all(one and one.ended for one in ran):
+                    state.remove()
+        account.seconds["training"] = time.monotonic() - started - account.seconds["preparing"]
+    before = time.monotonic()
+    results = read_results(packs)
+    found = by_key(results)
+    account.trained = sum(one.key in found for one in left)
+    keys = {one.key for one in wanted}
+    combined = [_combined(corpus, grid, wanted, found) for corpus in corpora]
+    benchmark = Benchmark(
+        grid=grid,
+        wanted=wanted,
+        found=found,
+        results=[one for one in results if any(model.key in keys for model in one.models)],
+        combined=combined,
+        scores=score(combined, right),
+        absent=absent,
+        account=account,
+    )
+    account.seconds["combining"] = time.monotonic() - before
+    return benchmark
+
+
+def _combined(corpus: Corpus, grid: Grid, wanted: Sequence[Wanted], found: Mapping[str, ModelResult]) -> Combined:
+    own = [one for one in wanted if one.corpus is corpus]
+    return combine(corpus, grid, [found[one.key] for one in own if one.key in found])
+
+
+def read_gold(folder: Path, languages: Sequence[str]) -> dict[str, list[Item]]:
+    """The right forms of test items, for those languages that have a file of them."""
+    found = {}
+    for language in languages:
+        for ending in GOLD_ENDINGS:
+            path = folder / f"{language}-{ending}"
+            if path.exists():
+                found[language] = read_items(path)
+                break
+    if not found:
+        raise InputError(
+            "found no right forms of test items",
+            f"it needs files such as {languages[0]}-{GOLD_ENDINGS[0]} or {languages[0]}-{GOLD_ENDINGS[1]}",
+            path=folder,
+        )
+    return found
+
+
+def _check_gold(folder: Path | None, gold: Mapping[str, Sequence[Item]], corpora: Sequence[Corpus]) -> None:
+    """Gold that asks for other cells than the covered items would score as if nothing had been predicted."""
+    for corpus in corpora:
+        asked = {(item.lemma, item.features.spelling) for item in corpus.split.asked}
+        right = {(item.lemma, item.features.spelling) for item in gold.get(corpus.language, ())}
+        if right and asked and right != asked:
+            raise InputError(
+                f"the test items of {quoted(corpus.language)} are not those of its covered file",
+                "give the uncovered files of the same data",
+                path=folder,
+            )
+
+
+def _copy_packs(source: Path, target: Path, note: Callable[[str], None]) -> None:
+    """Take over the packs of another folder of results, or of its folder of packs."""
+    folder = source / PACKS if (source / PACKS).is_dir() else source
+    paths = sorted(folder.glob(f"*{ENDING}")) if folder.is_dir() else []
+    if not paths:
+        raise InputError("found no finished packs here", "name a folder that reinflect benchmark wrote", path=source)
+    for path in paths:
+        if (target / path.name).exists():
+            continue
+        if read_result(path) is None:
+            note(f"note: {path} is damaged or of another version, and not taken over")
+            continue
+        with atomic_path(target / path.name) as part:
+            part.write_bytes(path.read_bytes())
+
+
+def _made(folder: Path) -> Path:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(folder, f"cannot be made ({error.strerror})", "choose another --out") from None
+    return folder

@@ -1,0 +1,277 @@
+"""A whole benchmark, of languages that take a moment."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from reinflect.benchmark.grid import Entry, Grid
+from reinflect.benchmark.lessons import align_corpora, read_corpora
+from reinflect.benchmark.output import write_all, write_models
+from reinflect.benchmark.packs import packs_of, wanted_models
+from reinflect.benchmark.results import read_results
+from reinflect.benchmark.run import Benchmark, run_benchmark
+from reinflect.data.items import Item, read_items, write_items
+from reinflect.engine import Watcher
+from reinflect.errors import InputError
+from reinflect.evaluation import evaluate
+from reinflect.inflector import Inflector
+from reinflect.settings import Settings
+from reinflect.training.fleet import Fleet
+from reinflect.training.run import Standing
+from tests.training.tiny import SMALL, language
+
+GRID: Grid = tuple(
+    Entry(system, alignment, {"low": 2, "high": 1})
+    for system, alignment in (("hacm", "naive"), ("haem", "naive"), ("haem", "smart"))
+)
+OWN = msgspec.structs.replace(SMALL, epochs=6, score_every=2)
+PRESETS: Mapping[str, Mapping[str, Settings]] = {setting: {"hacm": OWN, "haem": OWN} for setting in ("low", "high")}
+MODELS = 2 * 6 + 3
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("data")
+    for name in ("german", "turkish"):
+        items = language(name)
+        write_items(folder / f"{name}-dev", items[:4])
+        write_items(folder / f"{name}-covered-test", [Item(item.lemma, item.features) for item in items[4:9]])
+        write_items(folder / f"{name}-uncovered-test", items[4:9])
+        write_items(folder / f"{name}-train-low", items[9:])
+    write_items(folder / "german-train-high", language("german")[4:])
+    return folder
+
+
+class Listener(Watcher):
+    """Remembers what is said."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+        self.expected: tuple[int, int] | None = None
+        self.trained: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+    def expect(self, trained: int, models: int, weights: Mapping[str, float]) -> None:
+        self.expected = (trained, models)
+        assert all(weight > 0 for weight in weights.values())
+
+    def standing(self, now: Standing) -> None:
+        if not now.running:
+            self.trained.append(now.pack)
+
+
+def run(data: Path, out: Path, watcher: Watcher | None = None, **options: Any) -> Benchmark:
+    options = {"grid": GRID, "presets": PRESETS, **options}
+    made = run_benchmark(data, out, watcher=watcher, **options)
+    write_all(made, out, about=[], command={"command": "test"})
+    return made
+
+
+def said(folder: Path) -> dict[str, str]:
+    """All that does not depend on how long things took."""
+    files = [path for path in folder.rglob("*") if path.is_file() and "predictions" in path.parts]
+    found = {str(path.relative_to(folder)): path.read_text(encoding="utf-8") for path in files}
+    return found | {"results": (folder / "results.json").read_text(encoding="utf-8")}
+
+
+@pytest.fixture(scope="module")
+def undisturbed(data: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Benchmark, Listener]:
+    out, listener = tmp_path_factory.mktemp("undisturbed"), Listener()
+    made = run(data, out, listener, save_models=True, gold=data)
+    assert write_models(made, out) == []
+    return out, made, listener
+
+
+def test_everything_is_written(undisturbed: tuple[Path, Benchmark, Listener]) -> None:
+    out, made, listener = undisturbed
+    assert listener.expected == (0, MODELS)
+    assert len(listener.trained) == 9
+    assert any("nothing to learn from for turkish-high" in note for note in listener.notes)
+    assert sorted(path.name for path in out.iterdir()) == [
+        "commands.jsonl",
+        "details.json",
+        "languages-dev.png",
+        "languages-dev.svg",
+        "languages-test.png",
+        "languages-test.svg",
+        "logs",
+        "models",
+        "packs",
+        "predictions",
+        "results.json",
+        "results.md",
+    ]
+    assert len(made.trained) == MODELS
+    assert len(list((out / "packs").iterdir())) == len(list((out / "logs").iterdir())) == 9
+    systems = {"hacm-naive", "haem-naive", "haem-smart", "baseline", *(f"run{number}" for number in range(1, 8))}
+    for setting, languages in (("low", ["german", "turkish"]), ("high", ["german"])):
+        assert {path.name for path in (out / "predictions" / setting).iterdir()} == systems
+        for system in systems:
+            files = {path.name for path in (out / "predictions" / setting / system).iterdir()}
+            assert files == {f"{name}-{split}" for name in languages for split in ("dev", "test")}
+
+
+def test_predictions_are_in_the_format_of_the_data_and_score_as_said(
+    data: Path, undisturbed: tuple[Path, Benchmark, Listener]
+) -> None:
+    out, _, _ = undisturbed
+    results = json.loads((out / "results.json").read_text(encoding="utf-8"))
+    assert set(results) == {"dev", "test"}
+    for split, gold in (("dev", "dev"), ("test", "uncovered-test")):
+        for system, figures in results[split]["low"].items():
+            for name, own in figures["languages"].items():
+                path = out / "predictions" / "low" / system / f"{name}-{split}"
+                if system in ("ensemble-7", "average"):
+                    assert not path.exists()
+                    continue
+                scored = evaluate(read_items(data / f"{name}-{gold}"), read_items(path, forms="optional"))
+                assert own == {"accuracy": scored.accuracy, "levenshtein": scored.levenshtein}
+            mean = sum(own["accuracy"] for own in figures["languages"].values()) / len(figures["languages"])
+            assert figures["accuracy"] == pytest.approx(mean, abs=0.01)
+
+
+def test_models_that_are_kept_say_what_run_7_said(data: Path, undisturbed: tuple[Path, Benchmark, Listener]) -> None:
+    out, _, _ = undisturbed
+    for setting, name in (("low", "german"), ("low", "turkish"), ("high", "german")):
+        inflector = Inflector.load(out / "models" / setting / f"{name}.model")
+        asked = read_items(data / f"{name}-covered-test", forms="optional")
+        for run_name in ("run7", "run6", "run1", "average"):
+            forms = inflector.using(run_name).inflect_many(asked)
+            path = out / "predictions" / setting / run_name / f"{name}-test"
+            if path.exists():
+                assert forms == [item.form for item in read_items(path, forms="optional")]
+        assert inflector.strategy == "run7"
+
+
+class Alarm:
+    """Says stop at the so-manieth time it is asked: a time limit that does not depend on the machine."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, updates: int) -> None:
+        plain = Fleet.update
+
+        def counted(fleet: Fleet, *arguments: object) -> object:
+            self.left -= 1
+            return plain(fleet, *arguments)  # type: ignore[arg-type]
+
+        self.left = updates
+        monkeypatch.setattr(Fleet, "update", counted)
+        monkeypatch.setattr("reinflect.benchmark.run.time.monotonic", self.now)
+
+    def now(self) -> float:
+        return 0.0 if self.left > 0 else 1000.0
+
+
+def test_stopped_again_and_again_it_ends_as_if_nothing_had_been(
+    data: Path, undisturbed: tuple[Path, Benchmark, Listener], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, _, _ = undisturbed
+    stops, trained = 0, 0
+    while trained < MODELS:
+        with monkeypatch.context() as patch:
+            Alarm(patch, updates=31)
+            made = run(data, tmp_path, time_limit=500.0, gold=data, checkpoint_seconds=1000.0)
+        assert not made.account.interrupted
+        assert len(made.trained) >= trained
+        stops, trained = stops + 1, len(made.trained)
+        assert stops < 60
+    assert stops > 4
+    assert said(tmp_path) == said(whole)
+    assert not (tmp_path / "training.state").exists()
+
+
+def test_results_do_not_depend_on_the_number_of_processes(
+    data: Path, undisturbed: tuple[Path, Benchmark, Listener], tmp_path: Path
+) -> None:
+    whole, _, _ = undisturbed
+    run(data, tmp_path, workers=2, gold=data)
+    assert said(tmp_path) == said(whole)
+
+
+def test_folders_from_several_machines_are_put_together(
+    data: Path, undisturbed: tuple[Path, Benchmark, Listener], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, _, _ = undisturbed
+    run(data, tmp_path / "german", languages=["german"])
+    run(data, tmp_path / "turkish", languages=["turkish"], presets={"low": PRESETS["low"]})
+    damaged = tmp_path / "german" / "packs" / "half.pack.xz"
+    damaged.write_bytes(b"half of it")
+    monkeypatch.setattr(Fleet, "update", lambda *_: pytest.fail("trained again"))
+    listener = Listener()
+    others = [tmp_path / "german", tmp_path / "turkish" / "packs"]
+    made = run(data, tmp_path / "all", listener, merge=others, gold=data)
+    assert len(made.trained) == MODELS
+    assert made.account.trained == 0
+    assert said(tmp_path / "all") == said(whole)
+    assert any("half.pack.xz" in note for note in listener.notes)
+    with pytest.raises(InputError, match="found no finished packs"):
+        run(data, tmp_path / "all", merge=[data])
+
+
+def test_a_time_limit_of_nothing_trains_nothing(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Fleet, "update", lambda *_: pytest.fail("trained"))
+    made = run(data, tmp_path, time_limit=0)
+    assert made.trained == []
+    assert set(made.scores["dev"]["low"]) == {"baseline"}
+    assert not (tmp_path / "languages-dev.svg").exists()
+
+
+def test_other_settings_are_other_models(data: Path, tmp_path: Path) -> None:
+    fewer: dict[str, Any] = {"grid": GRID[:1], "languages": ["german"]}
+    run(data, tmp_path, presets={"low": PRESETS["low"]}, **fewer)
+    other = {"low": {"hacm": msgspec.structs.replace(OWN, epochs=1), "haem": OWN}}
+    made = run(data, tmp_path, presets=other, **fewer)
+    assert made.account.trained == 2
+    assert len(made.found) == 4
+    assert len(made.trained) == 2
+    assert len(made.results) == 1
+
+
+def test_what_is_in_a_pack_does_not_depend_on_what_is_done(data: Path) -> None:
+    corpora, _ = read_corpora(data, ["german", "turkish"], ["low"])
+    wanted = wanted_models(corpora, GRID, PRESETS)
+    lessons = align_corpora([(one.corpus, one.entry.alignment) for one in wanted])
+    for device in ("cpu", "cuda"):
+        packs = packs_of(wanted, {}, lessons, device=device)
+        assert sum(len(pack.models) for pack in packs) == len(wanted) == 12
+        assert len({pack.name for pack in packs}) == len(packs)
+        done = {wanted[0].key: None}
+        left = packs_of(wanted, done, lessons, device=device)
+        assert [pack.name for pack in left] == [pack.name for pack in packs]
+        assert sum(len(pack.models) for pack in left) == 11
+        for before, after in zip(packs, left, strict=True):
+            assert set(after.models) <= set(before.models)
+    assert [pack.name for pack in packs_of(wanted, {}, lessons, device="cpu")][:2] == [
+        "german-low-hacm-naive",
+        "german-low-haem-naive",
+    ]
+
+
+def test_gold_of_other_items_is_refused(data: Path, tmp_path: Path) -> None:
+    gold = tmp_path / "gold"
+    gold.mkdir()
+    with pytest.raises(InputError, match="found no right forms"):
+        run(data, tmp_path / "out", gold=gold)
+    write_items(gold / "german-test", language("greek"))
+    with pytest.raises(InputError, match="'german' are not those of its covered file"):
+        run(data, tmp_path / "out", gold=gold)
+
+
+def test_models_kept_only_from_some_time_on_are_named(data: Path, tmp_path: Path) -> None:
+    options: dict[str, Any] = {"grid": GRID[:1], "languages": ["german"], "presets": {"low": PRESETS["low"]}}
+    run(data, tmp_path, **options)
+    made = run(data, tmp_path, save_models=True, **options)
+    (note,) = write_models(made, tmp_path)
+    assert "trained without --save-models" in note
+
+
+def test_packs_are_small(undisturbed: tuple[Path, Benchmark, Listener]) -> None:
+    out, _, _ = undisturbed
+    assert all(path.stat().st_size < 3000 for path in (out / "packs").iterdir())
+    (result, *_) = read_results(out / "packs")
+    assert (result.device, result.version) == ("cpu", "0.1.0")

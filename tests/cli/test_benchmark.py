@@ -1,0 +1,137 @@
+"""`reinflect benchmark`: what it says and leaves, and what it refuses."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from reinflect.data.items import Item, write_items
+from tests.training.tiny import language
+
+Reinflect = Callable[..., Result]
+TINY = [
+    argument
+    for change in "embedding=5 hidden=6 history_hidden=4 epochs=4 patience=60 score_from=0 score_every=2".split()
+    for argument in ("--set", change)
+]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("data")
+    for name in ("german", "turkish"):
+        items = language(name)
+        write_items(folder / f"{name}-dev", items[:4])
+        write_items(folder / f"{name}-train-low", items[4:])
+        write_items(folder / f"{name}-covered-test", [Item(item.lemma, item.features) for item in items[:3]])
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REINFLECT_CACHE", str(tmp_path / "cache"))
+
+
+def command(data: Path, out: Path, *more: object) -> list[str]:
+    fixed = ["benchmark", "--data", data, "--out", out, "--grid", "quick", "--settings", "low", "--device", "cpu"]
+    return [str(argument) for argument in (*fixed, *TINY, *more)]
+
+
+def test_a_benchmark_and_what_it_shows(data: Path, tmp_path: Path, reinflect: Reinflect) -> None:
+    out = tmp_path / "deep" / "out"
+    result = reinflect(*command(data, out, "--workers", 1, "--save-models"))
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    assert lines[0].startswith("| dev ")
+    assert [line.split("|")[2].strip() for line in lines[2:5]] == ["ours", "paper", "difference"]
+    assert "low 2. The paper's are over 52" in result.stdout
+    assert "16 of 16 models trained" in result.stderr
+    assert f"written: {out}" in result.stderr
+    page = (out / "results.md").read_text(encoding="utf-8")
+    assert result.stdout.strip().splitlines()[2] in page
+    assert "settings changed: embedding=5" in page
+    assert json.loads((out / "results.json").read_text())["dev"]["low"]["run7"]["languages"].keys() == {
+        "german",
+        "turkish",
+    }
+    model = out / "models" / "low" / "german.model"
+    inflected = reinflect("inflect", model, "lernen", "V;PST")
+    assert inflected.exit_code == 0, inflected.output
+    again = reinflect(*command(data, out, "--workers", 1))
+    assert again.exit_code == 0, again.output
+    assert again.stdout == result.stdout
+    assert "2 commands in this folder" in (out / "results.md").read_text(encoding="utf-8")
+
+
+def test_killed_it_goes_on(data: Path, tmp_path: Path, reinflect: Reinflect) -> None:
+    whole, out = tmp_path / "whole", tmp_path / "out"
+    longer = ["--languages", "german", "--set", "epochs=40", "--set", "score_every=20"]
+    call = [sys.executable, "-m", "reinflect", *command(data, out, *longer, "--workers", 1)]
+    environment = os.environ | {"REINFLECT_CHECKPOINT_SECONDS": "0"}
+    process = subprocess.Popen(call, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    end = time.monotonic() + 120
+    while not list(out.glob("packs/*.xz")) and process.poll() is None:
+        assert time.monotonic() < end, "nothing happens"
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert 0 < len(list(out.glob("packs/*.xz"))) < 4
+    (out / "packs" / f".x.{'a' * 8}.part").write_bytes(b"what was being written then")
+    for folder in (out, whole):
+        result = reinflect(*command(data, folder, *longer, "--workers", 1))
+        assert result.exit_code == 0, result.output
+    assert (out / "results.json").read_bytes() == (whole / "results.json").read_bytes()
+    assert not (out / "training.state").exists()
+    assert len(list((out / "packs").iterdir())) == 4
+
+
+def test_what_is_missing_is_said(data: Path, tmp_path: Path, reinflect: Reinflect) -> None:
+    result = reinflect(*command(data, tmp_path / "out", "--time-limit", 0, "--settings", "low,high"))
+    assert result.exit_code == 0, result.output
+    assert "nothing to learn from for german-high, turkish-high" in result.stderr
+    assert "16 of 16 models are not trained yet; the same command goes on" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--data", "nowhere"], "nowhere: there is no such folder"),
+        (["--languages", "germn"], "did you mean german?"),
+        (["--languages", ""], "found no files of the language ''"),
+        (["--settings", "lo"], "did you mean low"),
+        (["--settings", "high"], "found no training items for high"),
+        (["--gold", "nowhere"], "nowhere: there is no such folder"),
+        (["--gold", "."], "found no right forms of test items"),
+        (["--merge", "."], "found no finished packs here"),
+        (["--set", "hiden=3"], "did you mean hidden"),
+    ],
+)
+def test_mistakes_are_told_in_one_line(
+    data: Path,
+    tmp_path: Path,
+    reinflect: Reinflect,
+    arguments: list[str],
+    complaint: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = reinflect(*command(data, tmp_path / "out", *arguments))
+    assert result.exit_code == 2
+    assert complaint in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+    assert not list((tmp_path / "out").glob("**/*.xz"))
+
+
+def test_a_file_in_the_place_of_the_folder(data: Path, tmp_path: Path, reinflect: Reinflect) -> None:
+    (tmp_path / "out").write_text("mine")
+    result = reinflect(*command(data, tmp_path / "out"))
+    assert result.exit_code == 2
+    assert "choose another --out" in result.stderr
+    assert (tmp_path / "out").read_text() == "mine"

@@ -10,6 +10,7 @@ from reinflect.alignment import make_aligner
 from reinflect.alignment.cache import aligned
 from reinflect.alignment.pairs import Alignment
 from reinflect.data.items import Item
+from reinflect.ensembles import UNALIGNED
 from reinflect.errors import InputError
 from reinflect.models.examples import Examples
 from reinflect.models.inventory import Inventory
@@ -21,8 +22,6 @@ from reinflect.training.fleet import Task
 FOLDS = 5
 FEWEST_ITEMS = 10
 """For training without dev items, some of which are held out."""
-NO_ALIGNMENT = "none"
-"""What stands for the alignment of systems that need none."""
 SEEDS_A_PACK = 3
 """How many seeds share a fleet on the CPU. With German low, batch 2, one thread, an update of 1, 2, 3 or 5 models took
 3.6, 2.7, 2.4, 2.3 ms a model (HACM) and 4.7, 3.7, 3.3, 3.0 ms (HAEM): beyond three there is little to gain, and small
@@ -142,12 +141,12 @@ def _cell(item: Item) -> tuple[str, tuple[str, ...]]:
 def methods_of(systems: Sequence[str], alignments: Sequence[str]) -> list[str]:
     """What these systems learn from, if those that need alignments are to have these."""
     aligned = {SYSTEMS[system].aligned for system in systems}
-    return [*(alignments if True in aligned else ()), *([NO_ALIGNMENT] if False in aligned else ())]
+    return [*(alignments if True in aligned else ()), *([UNALIGNED] if False in aligned else ())]
 
 
 def fitting(learnt: Mapping[str, Sequence[Lesson]], system: str) -> dict[str, Sequence[Lesson]]:
     """Those lessons that a system learns from."""
-    return {method: own for method, own in learnt.items() if (method != NO_ALIGNMENT) == SYSTEMS[system].aligned}
+    return {method: own for method, own in learnt.items() if (method != UNALIGNED) == SYSTEMS[system].aligned}
 
 
 AlignmentProgress = Callable[[str, int, int], None]
@@ -165,7 +164,7 @@ def lessons(
     """For each alignment method, the lesson of each seed. Every split is aligned once."""
     made: dict[tuple[int, str], Lesson] = {}
     for method in alignments:
-        if method == NO_ALIGNMENT:
+        if method == UNALIGNED:
             made |= {(id(split), method): Lesson(method, split, ((),) * len(split.train)) for split in splits}
             continue
         aligner = make_aligner(method, **({"sweeps": sweeps} if method == "smart" else {}))

@@ -48,7 +48,7 @@ def measure(data: Path, preset: str, size: str, system: str, changes: Sequence[s
     import torch
 
     from reinflect.data.items import read_items
-    from reinflect.inflector import Member, decode
+    from reinflect.members import Member, decode
     from reinflect.models.systems import SYSTEMS as MODELS
     from reinflect.settings import changed, load_preset
     from reinflect.training.fleet import Fleet, Progress

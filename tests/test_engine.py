@@ -1,6 +1,7 @@
 """From items to an inflector."""
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from multiprocessing import active_children
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 import torch
+from safetensors import safe_open
 
 import reinflect
 from reinflect import engine
@@ -120,11 +122,40 @@ def test_members_are_scored_filtered_and_the_best_decides_a_tie() -> None:
         learnt(1, "abb", "cde", "e" + "f" * 9),  # nobody's run: the lemma is meant
         learnt(2, usable=False),
     ]
-    outcome = _outcome([pack], [Results(answers, ended=True)], dev, held_out=False)
+    outcome = _outcome([pack], [Results(answers, ended=True)], dev, dev)
     assert [member.name for member in outcome.inflector.members] == ["haem-naive-2", "haem-naive-1"]
     assert outcome.member_accuracies == (100.0, 0.0)
     assert (outcome.accuracy, outcome.scored) == (100.0, 3)
     assert (outcome.failed, outcome.restarted) == (("haem-naive-3",), ("haem-naive-2", "haem-naive-3"))
+
+
+@pytest.mark.parametrize("dev", [ITEMS, None])
+def test_what_is_known_at_the_end_goes_with_the_inflector(dev: Sequence[Item] | None, tmp_path: Path) -> None:
+    outcome = train_inflector(
+        ITEMS, dev, settings=SETTINGS, seeds=5, systems=["haem"], alignments=["naive"], out=tmp_path / "model"
+    )
+    inflector, training = outcome.inflector, outcome.inflector.training
+    assert training is not None
+    assert (training.items, training.dev_items, training.source) == (len(ITEMS), len(dev or ()), "training data")
+    assert (training.accuracy, training.scored, training.held_out) == (outcome.accuracy, outcome.scored, dev is None)
+    assert training.bundles == Counter(item.features.spelling for item in ITEMS)
+    assert set(inflector.confidences) == set(inflector.choices)
+    assert inflector.confidences[inflector.strategy].items == outcome.scored == len(ITEMS)
+    answers = inflector.answers(ITEMS)
+    if dev:
+        sure = sum(answer.confidence or 0 for answer in answers) / len(answers)
+        assert sure == pytest.approx(outcome.accuracy / 100, abs=0.1)
+    back = Inflector.load(tmp_path / "model")
+    assert (back.training, back.confidences) == (training, inflector.confidences)
+
+
+def test_half_precision_if_asked_for(tmp_path: Path) -> None:
+    for name, half in (("whole", False), ("half", True)):
+        trained(seeds=1, systems=["haem"], alignments=["naive"], out=tmp_path / name, half=half)
+    with safe_open(tmp_path / "half", framework="pt") as file:
+        assert {file.get_tensor(name).dtype for name in file.keys()} == {torch.float16}  # noqa: SIM118
+    whole, half_as_good = (Inflector.load(tmp_path / name) for name in ("whole", "half"))
+    assert [member.name for member in whole.members] == [member.name for member in half_as_good.members]
 
 
 class Listener(Watcher):
@@ -259,7 +290,7 @@ def test_a_run_with_other_settings_starts_anew_and_says_so(tmp_path: Path) -> No
 
 
 def test_a_failure_to_write_keeps_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object) -> None:
+    def full(*_: object, **__: object) -> None:
         raise OutputError("model", "the disk is full", "make room")
 
     out = tmp_path / "model"

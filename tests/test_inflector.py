@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
@@ -14,12 +15,16 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 
 from reinflect import inflector as inflector_module
+from reinflect.card import card_text, told
+from reinflect.confidence import Confidence, Evidence
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.decoding.greedy import Answers
 from reinflect.ensembles import vote_all
 from reinflect.errors import InputError, ReinflectError
-from reinflect.inflector import FORMAT, Inflector, Member
+from reinflect.inflector import Answer, Inflector
+from reinflect.members import Member
+from reinflect.model_file import FORMAT, digest
 from reinflect.models.inventory import Inventory
 from reinflect.models.parameters import Parameters
 from reinflect.models.systems import SYSTEMS
@@ -71,8 +76,6 @@ def an_inflector() -> Inflector:
 
 
 def replace_settings(**changes: object) -> Settings:
-    import msgspec
-
     return msgspec.structs.replace(SMALL, **changes)
 
 
@@ -202,6 +205,128 @@ def writing_five(member: Member) -> Member:
     return replace(member, parameters=parameters)
 
 
+def told_of(items: Sequence[Item], *, confident: bool = True) -> Inflector:
+    """An inflector that says where it comes from and how sure it is."""
+    training = told(items, None, source="words.tsv", accuracy=50.0, scored=30, interrupted=False)
+    confidences = {"vote": Confidence((-1.0, 0.5, 0.25, 0.125, 2.0), 30)} if confident else {}
+    return replace(an_inflector(), training=training, confidences=confidences)
+
+
+SEEN = [
+    Item("gehen", Bundle("V;PST"), "ging"),
+    Item("haus", Bundle("N;SG"), "haus"),
+    Item("sehen", Bundle("V"), "sehen"),
+    Item("hand", Bundle("SG;N"), "hand"),
+    Item("wand", Bundle("SG;N"), "wand"),
+]
+
+
+def test_answers_are_the_vote_with_its_evidence() -> None:
+    inflector = told_of(SEEN)
+    forms = inflector.member_forms(ITEMS)
+    _, scores = zip(*inflector._answers(range(len(inflector.members)), ITEMS, "cpu"), strict=True)
+    answers = inflector.answers(ITEMS)
+    assert [answer.form for answer in answers] == inflector.inflect_many(ITEMS)
+    for place, (item, answer) in enumerate(zip(ITEMS, answers, strict=True)):
+        said, probable = [own[place] for own in forms], [own[place] for own in scores]
+        assert (answer.votes, answer.voters) == (said.count(answer.form), len(said))
+        seen = item.features.spelling in ("V;PST", "V")
+        evidence = Evidence.of(answer.form, said, probable, seen=seen)
+        assert answer.confidence == pytest.approx(inflector.confidences["vote"].of(evidence), abs=1e-4)
+        assert answer.log_probability == pytest.approx(evidence.log_mean, abs=1e-4)
+    assert inflector.answers([]) == []
+    pairs = [(item.lemma, item.features.spelling) for item in ITEMS]
+    assert inflector.answers(pairs) == answers
+    assert inflector.inflect_many(pairs) == inflector.inflect_many(ITEMS)
+    assert inflector.member_forms(pairs) == forms
+    assert msgspec.json.decode(msgspec.json.encode(answers), type=list[Answer]) == answers
+
+
+def test_without_a_fit_for_the_strategy_there_is_no_confidence() -> None:
+    asked = [("gehen", "V;PST")]
+    assert told_of(SEEN).answers(asked)[0].confidence is not None
+    assert told_of(SEEN, confident=False).answers(asked)[0].confidence is None
+    assert told_of(SEEN).using("ensemble-2").answers(asked)[0].confidence is None
+    assert an_inflector().answers(asked)[0].confidence is None
+
+
+def test_the_order_of_features_does_not_make_them_unseen() -> None:
+    inflector = told_of([Item("gehen", Bundle("V;PST"), "ging")])
+    one, other, unseen = inflector.answers([("gehen", "V;PST"), ("gehen", "PST; V"), ("gehen", "V;PST;PST")])
+    assert one.form == other.form
+    assert one.confidence == pytest.approx(other.confidence, abs=1e-3)
+    assert unseen.confidence is not None
+    assert one.confidence is not None
+    assert unseen.confidence < one.confidence - 0.1
+
+
+def test_a_paradigm_has_each_cell_once_by_part_of_speech() -> None:
+    inflector = told_of(SEEN)
+    assert inflector.bundles == ("V;PST", "N;SG", "V", "SG;N")
+    assert inflector.bundle_counts["SG;N"] == 2
+    cells = inflector.paradigm("gehen")
+    assert [cell.features for cell in cells] == ["V;PST", "V", "SG;N"]
+    assert [cell.answer for cell in cells] == inflector.answers([("gehen", cell.features) for cell in cells])
+    asked = ["?", "V", "V"]
+    assert [cell.features for cell in inflector.paradigm("gehen", asked)] == asked
+    assert inflector.paradigm("gehen", []) == []
+    with pytest.raises(InputError, match="older version"):
+        an_inflector().paradigm("gehen")
+    assert an_inflector().bundles == ()
+
+
+def test_what_it_knows_is_what_any_member_knows() -> None:
+    inflector = an_inflector()
+    assert inflector.atoms == ("PST", "V")
+    assert inflector.characters == tuple("abcdefghns漢")
+    assert inflector.unknown_features("V;pst;PST;Pst; XX ;XX") == [("pst", ["PST"]), ("Pst", ["PST"]), ("XX", [])]
+    assert inflector.unknown_features("") == []
+
+
+def test_the_card_is_plain_data() -> None:
+    for inflector in (told_of(SEEN), an_inflector()):
+        card = inflector.card
+        assert json.loads(json.dumps(card)) == json.loads(msgspec.json.encode(card))
+        assert [member["name"] for member in card["members"]] == [member.name for member in inflector.members]
+        assert card["voters"] == [member.name for member in inflector.voters]
+        assert card_text(card)
+
+
+def test_a_file_has_all_that_is_known_of_its_training(tmp_path: Path) -> None:
+    inflector = told_of(SEEN)
+    inflector.save(tmp_path / "model")
+    back = Inflector.load(tmp_path / "model")
+    assert (back.training, back.confidences) == (inflector.training, inflector.confidences)
+    assert back.card == inflector.card
+    assert back.answers(ITEMS) == inflector.answers(ITEMS)
+    with safe_open(tmp_path / "model", framework="pt") as file:
+        assert json.loads(file.metadata()["reinflect"])["card"] == card_text(inflector.card)
+
+
+def test_half_precision_halves_the_file(tmp_path: Path) -> None:
+    large = replace_settings(hidden=60, embedding=40)
+    inflector = Inflector((a_member(chosen=large), a_member("hacm", chosen=large)), {})
+    inflector.save(tmp_path / "whole")
+    inflector.save(tmp_path / "half", half=True)
+    sizes = [(tmp_path / name).stat().st_size for name in ("half", "whole")]
+    assert sizes[0] < 0.55 * sizes[1]
+    back = Inflector.load(tmp_path / "half")
+    for one, other in zip(inflector.members, back.members, strict=True):
+        for name, tensor in one.parameters.items():
+            assert other.parameters[name].dtype == torch.float32
+            assert torch.allclose(tensor, other.parameters[name], rtol=1e-3, atol=1e-6)
+    back.save(tmp_path / "again", half=True)
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "half").read_bytes()
+
+
+def test_numbers_too_large_for_half_precision_are_kept(tmp_path: Path) -> None:
+    member = a_member()
+    member.parameters["output.bias"][0] = 1e6
+    Inflector((member,), {}).save(tmp_path / "model", half=True)
+    (back,) = Inflector.load(tmp_path / "model").members
+    assert torch.equal(back.parameters["output.bias"], member.parameters["output.bias"])
+
+
 def test_a_file_gives_back_what_was_saved(tmp_path: Path) -> None:
     inflector, path = an_inflector(), tmp_path / "german.reinflect"
     inflector.save(path)
@@ -328,7 +453,7 @@ def resigned(about: dict[str, object], path: Path, inflector: Inflector) -> Path
         header = {**json.loads(file.metadata()["reinflect"]), **about}
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     header = {name: value for name, value in header.items() if value is not None and name != "sha256"}
-    header["sha256"] = inflector_module._digest(header, tensors)
+    header["sha256"] = digest(header, tensors)
     save_file(tensors, path, metadata={"reinflect": json.dumps(header)})
     return path
 
@@ -343,12 +468,39 @@ def test_the_strategy_is_part_of_the_file(tmp_path: Path) -> None:
     assert back.inflect_many(ITEMS) == made.inflect_many(ITEMS)
 
 
+LATER = {"confidences": None, "training": None, "card": None}
+"""What headers did not have before the third format."""
+
+
 def test_in_files_of_the_first_format_all_members_vote(tmp_path: Path) -> None:
     inflector = an_inflector()
-    old = resigned({"format": 1, "strategy": None, "choices": None}, tmp_path / "old", inflector)
+    old = resigned({"format": 1, "strategy": None, "choices": None, **LATER}, tmp_path / "old", inflector)
     back = Inflector.load(old)
     assert len(back.voters) == len(inflector.members)
     assert back.inflect_many(ITEMS) == inflector.inflect_many(ITEMS)
+
+
+def test_files_of_the_second_format_load_without_what_they_lack(tmp_path: Path) -> None:
+    inflector = told_of(SEEN)
+    back = Inflector.load(resigned({"format": 2, **LATER}, tmp_path / "old", inflector))
+    assert (back.training, back.confidences, back.bundles) == (None, {}, ())
+    assert back.inflect_many(ITEMS) == inflector.inflect_many(ITEMS)
+    assert back.card["training"] is None
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"training": 3},
+        {"training": {"source": "x"}},
+        {"confidences": {"vote": {"weights": [1.0], "items": 3}}},
+        {"confidences": {"vote": {"weights": "12345", "items": 3}}},
+        {"confidences": []},
+    ],
+    ids=str,
+)
+def test_training_and_confidences_that_do_not_fit(tmp_path: Path, changes: dict[str, object]) -> None:
+    refused(resigned(changes, tmp_path / "odd", an_inflector()))
 
 
 @pytest.mark.parametrize(

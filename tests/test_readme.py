@@ -15,7 +15,8 @@ from click.testing import CliRunner, Result
 from reinflect.cli import COMMANDS, main
 
 ROOT = Path(__file__).parents[1]
-PAGES = ["README.md", "docs/training.md", "docs/walk.md", "docs/benchmark.md", "BENCHMARKS.md"]
+PAGES = ["README.md", "docs/training.md"]
+PAGES += sorted({"BENCHMARKS.md", *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))} - set(PAGES))
 README, TRAINING = ((ROOT / page).read_text(encoding="utf-8") for page in PAGES[:2])
 TINY = "--seeds 1 --set epochs=1 --set hidden=6 --set history_hidden=4 --set embedding=5 --set score_from=0 --workers 1"
 LEARNT = {"demo", "train"}
@@ -37,7 +38,7 @@ def name(line: str) -> str:
 
 
 EXCERPTS = {block.splitlines()[0].removeprefix("$ "): block for block in blocks(README) if block.startswith("$ ")}
-COMPARED = [line for line in EXCERPTS if name(line) not in LEARNT and ".model" not in line]
+COMPARED = [line for line in EXCERPTS if name(line) not in LEARNT and ".reinflect" not in line]
 
 
 def run(line: str) -> Result:

@@ -11,12 +11,17 @@ from typing import Any
 
 import torch
 
+from reinflect.card import told
+from reinflect.confidence import fit, judged_cells, seen_cells
 from reinflect.data.items import Item, read_items
+from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.decoding.repeats import filtered, longest_runs
 from reinflect.ensembles import DEFAULT, Voter, choices, dev_accuracy, kind_of
 from reinflect.ensembles import strategy as named_strategy
 from reinflect.errors import InputError, ReinflectError
-from reinflect.inflector import Inflector, Member
+from reinflect.evaluation.cells import Cell
+from reinflect.inflector import Inflector
+from reinflect.members import Member
 from reinflect.models.inventory import Inventory
 from reinflect.models.systems import SYSTEMS
 from reinflect.settings import Settings, changed, load_preset, preset_for
@@ -87,13 +92,16 @@ def train_inflector(
     checkpoint_seconds: float = SECONDS_BETWEEN,
     source: Path | str = "training data",
     strategy: str = DEFAULT,
+    half: bool = False,
+    labels: Labels = NO_LABELS,
 ) -> Outcome:
     """Train one model per system, alignment and seed, and let them vote; soft attention has no alignment.
 
-    Without dev items each seed holds out a fold of its own. With `out`, the inflector is saved there, and while it is
-    trained the folder `OUT.state` holds all that is needed to take the run up again after any interruption; the log
-    `OUT.log.jsonl` has a line for each epoch of each model. More than one worker are processes; a script that asks
-    for them must be safe to import (`if __name__ == "__main__":`). Ctrl-C ends the training early with what there is.
+    Without dev items each seed holds out a fold of its own. With `out`, the inflector is saved there (`half`: in half
+    precision), and while it is trained the folder `OUT.state` holds all that is needed to take the run up again after
+    any interruption; the log `OUT.log.jsonl` has a line for each epoch of each model. More than one worker are
+    processes; a script that asks for them must be safe to import (`if __name__ == "__main__":`). Ctrl-C ends the
+    training early with what there is.
     """
     watcher = watcher or Watcher()
     _check_strategy(strategy, systems)
@@ -112,10 +120,12 @@ def train_inflector(
             _say_what_was_found(_pieces(work, state), state, watcher)
         run = partial(run_pack, state=state, seconds_between=checkpoint_seconds)
         results = run_packs(work, run, device=device, workers=workers, watcher=watcher, state=state)
-        outcome = _outcome(work, results, train_items, held_out=dev_items is None, strategy=strategy)
+        # Whoever is given the model need not know in which folder the file was.
+        name = Path(source).name if Path(source).is_file() else str(source)
+        outcome = _outcome(work, results, train_items, dev_items, strategy=strategy, source=name, labels=labels)
         if state and out:
             state.join_logs([pack.name for pack in work])
-            outcome.inflector.save(out)
+            outcome.inflector.save(out, half=half)
             if not outcome.interrupted:
                 state.remove()
         return outcome
@@ -226,12 +236,15 @@ def _outcome(
     work: Sequence[Pack],
     results: Sequence[Results | None],
     train_items: Sequence[Item],
+    dev_items: Sequence[Item] | None,
     *,
-    held_out: bool,
     strategy: str = DEFAULT,
+    source: str = "training data",
+    labels: Labels = NO_LABELS,
 ) -> Outcome:
     runs = longest_runs(word for item in train_items for word in (item.lemma, item.form))
     members, voters = [], []
+    seen: set[Cell] = set()
     failed, restarted = [], []
     for pack, result in zip(work, results, strict=True):
         for learnt in result.models if result else ():
@@ -243,6 +256,7 @@ def _outcome(
             if learnt.usable:
                 members.append(member)
                 voters.append(voter)
+                seen |= seen_cells(pack.models[learnt.number].lesson.split.train, dev)
             else:
                 failed.append(member.name)
     interrupted = not all(result and result.ended for result in results)
@@ -251,11 +265,24 @@ def _outcome(
     chosen = choices(voters, [strategy])
     way = strategy if strategy in chosen else "vote"
     names = {name: tuple(f"{voter.kind}-{voter.seed}" for voter in some) for name, some in chosen.items()}
+    accuracy = dev_accuracy(named_strategy(way), chosen[way])
+    scored = len({cell for voter in chosen[way] for cell in voter.gold})
+    fitted = {name: fit(*judged_cells(named_strategy(name), some, seen)) for name, some in chosen.items()}
     return Outcome(
-        inflector=Inflector(tuple(members), runs, way, names),
-        accuracy=dev_accuracy(named_strategy(way), chosen[way]),
-        scored=len({cell for voter in chosen[way] for cell in voter.gold}),
-        held_out=held_out,
+        inflector=Inflector(
+            tuple(members),
+            runs,
+            way,
+            names,
+            confidences={name: confidence for name, confidence in fitted.items() if confidence},
+            training=told(
+                train_items, dev_items, source=source, accuracy=accuracy, scored=scored, interrupted=interrupted
+            ),
+            labels=labels,
+        ),
+        accuracy=accuracy,
+        scored=scored,
+        held_out=dev_items is None,
         interrupted=interrupted,
         restarted=tuple(restarted),
         failed=tuple(failed),
@@ -325,6 +352,7 @@ def train(
         device=device,
         workers=workers,
         out=None if out is None else Path(out),
+        source=Path(items).name if isinstance(items, (Path, str)) else "items given to reinflect.train",
         strategy=strategy,
     ).inflector
 

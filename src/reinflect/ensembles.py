@@ -6,11 +6,12 @@ members chosen then vote on everything they are asked.
 
 import math
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from statistics import fmean
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from reinflect.data.items import Item
 from reinflect.errors import InputError, quoted
@@ -55,9 +56,11 @@ def vote(forms: Sequence[Form]) -> Form:
 
     A majority vote over whole strings, not over actions.
     """
-    # Counter keeps first-seen order, and max takes the first of equals: the form of the best member among the tied.
-    counts = Counter(forms)
-    return max(counts, key=counts.__getitem__) if len(counts) > 1 else forms[0]
+    # Nearly always the best member's form has half of the votes, and then no other has more.
+    if 2 * forms.count(forms[0]) >= len(forms):
+        return forms[0]
+    # In the order of the members, of which max takes the first of equals: the form of the best among the tied.
+    return max(dict.fromkeys(forms), key=forms.count)
 
 
 def vote_all(members: Sequence[Sequence[Form]]) -> list[Form]:
@@ -81,6 +84,35 @@ def average_all(members: Sequence[Sequence[str]], log_probabilities: Sequence[Se
     """The same for many items. *Shape:* a list of forms and one of log-probabilities per member, best member first"""
     asked = zip(zip(*members, strict=True), zip(*log_probabilities, strict=True), strict=True)
     return [average(forms, probabilities) for forms, probabilities in asked]
+
+
+class Ranked(NamedTuple):
+    """A form in a list of the likeliest."""
+
+    form: str
+    votes: int
+    """How many members give it as their own."""
+    log_mean: float
+    """The logarithm of the mean of the members' probabilities; 0 is that of one whose list does not have it."""
+    log_best: float
+    """That of the member who finds it the most probable."""
+
+
+def ranked(
+    first: str, forms: Sequence[str], lists: Sequence[Mapping[str, float]], most: int | None = None
+) -> list[Ranked]:
+    """The lists of several members as one, each form once: that with more votes first, then the more probable.
+
+    `first` is what they say together and stays what it is, by whatever strategy. Each member has a form that it gives
+    as its own, and a list of forms with their log-probabilities, in which that form is too.
+    """
+    found = []
+    for form in dict.fromkeys(chain([first], forms, *lists)):
+        scores = [own[form] for own in lists if form in own]
+        best = max(scores)
+        share = sum(math.exp(score - best) for score in scores) / len(lists)
+        found.append(Ranked(form, forms.count(form), best + math.log(share), best))
+    return sorted(found, key=lambda one: (one.form != first, -one.votes, -one.log_mean))[:most]
 
 
 @dataclass(frozen=True)
@@ -180,13 +212,20 @@ class Voter:
 
     @classmethod
     def of(
-        cls, kind: str, seed: int, dev: Sequence[Item], forms: Sequence[str], log_probabilities: Sequence[float]
+        cls,
+        kind: str,
+        seed: int,
+        dev: Sequence[Item],
+        forms: Sequence[str],
+        log_probabilities: Sequence[float],
+        gold: Mapping[Cell, tuple[str, ...]] | None = None,
     ) -> "Voter":
+        """`gold` is what is right of the dev items, where that is known; many voters have it in common."""
         said = {
             (item.lemma, item.features.spelling): (form, score)
             for item, form, score in zip(dev, forms, log_probabilities, strict=True)
         }
-        gold = right_forms(dev, "last")
+        gold = right_forms(dev, "last") if gold is None else gold
         return cls(kind, seed, _accuracy(gold, {cell: form for cell, (form, _) in said.items()}), said, gold)
 
 

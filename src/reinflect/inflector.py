@@ -1,56 +1,54 @@
 """The trained thing: members that vote."""
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save
-from torch import Tensor
 
-from reinflect import __version__
+from reinflect.card import Training, card_text
+from reinflect.confidence import Confidence, Evidence
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
-from reinflect.decoding.greedy import Answers, answer_all
+from reinflect.data.labels import NO_LABELS, Labels
+from reinflect.decoding.beam import WIDTH, Scored, beam_all, merged
 from reinflect.decoding.repeats import filtered
-from reinflect.ensembles import Best, Run, best_first, kind_of, strategy
-from reinflect.errors import InputError
-from reinflect.files import atomic_path, read_bytes
-from reinflect.models.examples import Examples, Stack
-from reinflect.models.inventory import Inventory
-from reinflect.models.parameters import expected_shapes
-from reinflect.models.systems import SYSTEMS, System, joined_decoder
+from reinflect.decoding.traces import Trace, follow, source_of
+from reinflect.ensembles import Best, Ranked, Run, best_first, ranked, strategy
+from reinflect.errors import InputError, quoted
+from reinflect.members import Member, decode, decoding, fleets
+from reinflect.model_file import MISFITS, not_a_model, read_model, write_model
 from reinflect.models.threads import one_thread
-from reinflect.settings import Settings
+from reinflect.text import close_names, nearest
 
-FORMAT = 2
+DECIMALS = 4
+"""Of confidences and log-probabilities; what follows depends on what else is asked at the same time."""
+Asked = Item | tuple[str, str]
+"""What can be asked for: an item, or a lemma with its features."""
 
 
 @dataclass(frozen=True)
-class Member:
-    """One trained model."""
+class Answer:
+    """A form, and how sure its inflector is of it."""
 
-    system: System
-    alignment: str
-    seed: int
-    settings: Settings
-    inventory: Inventory
-    dev_accuracy: float
-    """Of the forms it gives, filtered as they are here; in training they are not."""
-    parameters: Mapping[str, Tensor]
+    form: str
+    confidence: float | None
+    """How likely it is right, from 0 to 1; None where nothing could be fitted (see `reinflect.confidence`)."""
+    votes: int
+    voters: int
+    log_probability: float | None
+    """The logarithm of the mean of the voters' probabilities; those that give another form count with 0."""
 
-    @property
-    def kind(self) -> str:
-        return kind_of(self.system.name, self.alignment)
 
-    @property
-    def name(self) -> str:
-        return f"{self.kind}-{self.seed}"
+@dataclass(frozen=True)
+class Cell:
+    """A place in a paradigm."""
+
+    features: str
+    answer: Answer
 
 
 @dataclass(frozen=True)
@@ -63,6 +61,12 @@ class Inflector:
     strategy: str = "vote"
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Who votes, best first: the names of members by the name of the strategy. What dev items decide is kept here."""
+    confidences: Mapping[str, Confidence] = field(default_factory=dict)
+    """By the name of the strategy."""
+    training: Training | None = None
+    """What it learnt from; files of older versions do not say."""
+    labels: Labels = NO_LABELS
+    """The names that its user has for features."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "members", tuple(best_first(self.members)))
@@ -90,17 +94,243 @@ class Inflector:
             )
         return run, [numbers[name] for name in names]
 
-    def inflect(self, lemma: str, features: str) -> str:
-        return self.inflect_many([Item(lemma, Bundle(features))])[0]
+    @property
+    def bundle_counts(self) -> dict[str, int]:
+        """The features seen together in training, as they are spelled there, and in how many items."""
+        return dict(self.training.bundles) if self.training else {}
 
-    def inflect_many(self, items: Sequence[Item], device: torch.device | str = "cpu") -> list[str]:
+    @property
+    def bundles(self) -> tuple[str, ...]:
+        """The features seen together in training, in the order they were first seen in."""
+        return tuple(self.bundle_counts)
+
+    @property
+    def atoms(self) -> tuple[str, ...]:
+        """All features its members know."""
+        return tuple(sorted({atom for member in self.members for atom in member.inventory.atoms}))
+
+    @property
+    def characters(self) -> tuple[str, ...]:
+        """All characters its members know; others are copied."""
+        return tuple(sorted({character for member in self.members for character in member.inventory.characters}))
+
+    @property
+    def card(self) -> dict[str, Any]:
+        """All there is to say of it, as `reinflect info --json` does."""
+        voters, confidence = {member.name for member in self.voters}, self.confidences.get(self.strategy)
+        return {
+            "strategy": self.strategy,
+            "voters": [member.name for member in self.voters],
+            "members": [
+                {
+                    "name": member.name,
+                    "system": member.system.name,
+                    "alignment": member.alignment,
+                    "seed": member.seed,
+                    "dev_accuracy": member.dev_accuracy,
+                    "votes": member.name in voters,
+                    "settings": msgspec.to_builtins(member.settings),
+                }
+                for member in self.members
+            ],
+            "parameters": sum(tensor.numel() for member in self.members for tensor in member.parameters.values()),
+            "training": msgspec.to_builtins(self.training),
+            "confidence": msgspec.to_builtins(confidence),
+            "atoms": list(self.atoms),
+            "characters": list(self.characters),
+        }
+
+    def unknown_features(self, features: str) -> list[tuple[str, list[str]]]:
+        """The features that no member knows, each once, with the nearest that they do.
+
+        >>> inflector.unknown_features("V;IND;PSTT;3;SG")
+        [('PSTT', ['PST'])]
+        """
+        known = self.atoms
+        unknown = dict.fromkeys(atom for atom in Bundle(features).atoms if atom not in known)
+        return [(atom, close_names(atom, known)) for atom in unknown]
+
+    def inflect(self, lemma: str, features: str) -> str:
+        """The form of a lemma.
+
+        >>> inflector.inflect("sagen", "V;IND;PST;3;SG")
+        'sagte'
+        """
+        return self.inflect_many([(lemma, features)])[0]
+
+    def inflect_many(self, items: Sequence[Asked], device: torch.device | str = "cpu") -> list[str]:
+        """The forms of many; asking for them together is far quicker than one by one.
+
+        >>> inflector.inflect_many([("sagen", "V;IND;PST;3;SG"), ("fragen", "V;IND;PST;3;SG")])
+        ['sagte', 'fragte']
+        """
         run, numbers = self._voters()
-        answers = self._answers(numbers, items, device)
+        answers = self._answers(numbers, _items(items), device)
         return run.combine([forms for forms, _ in answers], [scores for _, scores in answers])
 
-    def member_forms(self, items: Sequence[Item], device: torch.device | str = "cpu") -> list[list[str]]:
+    def answers(self, items: Sequence[Asked], device: torch.device | str = "cpu") -> list[Answer]:
+        """The same, and how sure it is of them.
+
+        >>> (answer,) = inflector.answers([("sagen", "V;IND;PST;3;SG")])
+        >>> answer.form, answer.votes, answer.voters
+        ('sagte', 2, 2)
+        """
+        run, numbers = self._voters()
+        asked = _items(items)
+        said = self._answers(numbers, asked, device)
+        voted = run.combine([forms for forms, _ in said], [scores for _, scores in said])
+        found = []
+        for place, (item, form) in enumerate(zip(asked, voted, strict=True)):
+            forms, scores = [forms[place] for forms, _ in said], [scores[place] for _, scores in said]
+            found.append(self.judged(form, item.features, forms, scores))
+        return found
+
+    def judged(self, form: str, features: Bundle, forms: Sequence[str], log_probabilities: Sequence[float]) -> Answer:
+        """A form as an answer, given what each voter says and how probable it finds that."""
+        evidence = Evidence.of(form, forms, log_probabilities, seen=features.cell in self._seen)
+        confidence = self.confidences.get(self.strategy)
+        return Answer(
+            form=form,
+            confidence=None if confidence is None else round(confidence.of(evidence), DECIMALS),
+            votes=evidence.votes,
+            voters=evidence.voters,
+            log_probability=round(evidence.log_mean, DECIMALS) if evidence.votes else None,
+        )
+
+    @cached_property
+    def _seen(self) -> frozenset[tuple[str, ...]]:
+        return frozenset(Bundle(spelling).cell for spelling in self.bundle_counts)
+
+    def paradigm(
+        self, lemma: str, bundles: Sequence[str] | None = None, device: torch.device | str = "cpu"
+    ) -> list[Cell]:
+        """The forms of a lemma for each of some bundles of features: those given, or all seen in training.
+
+        The latter by part of speech: whether the lemma is a noun or a verb, nobody can tell the inflector. Two
+        bundles that differ in the order of their features only count as one, spelled in the commoner way.
+
+        >>> cells = inflector.paradigm("sagen", ["V;IND;PST;1;SG", "V;IND;PST;2;SG"])
+        >>> [(cell.features, cell.answer.form) for cell in cells]
+        [('V;IND;PST;1;SG', 'sagte'), ('V;IND;PST;2;SG', 'sagtest')]
+        """
+        chosen = self.usual_bundles() if bundles is None else list(bundles)
+        found = self.answers([(lemma, features) for features in chosen], device)
+        return [Cell(features, answer) for features, answer in zip(chosen, found, strict=True)]
+
+    def usual_bundles(self) -> list[str]:
+        """Those of a paradigm, unless others are asked for."""
+        counts = self.bundle_counts
+        if not counts:
+            raise InputError(
+                "this model does not say which features it has seen together, as it was made by an older version",
+                "say which forms you want, or train it again",
+            )
+        best: dict[tuple[str, ...], str] = {}
+        for spelling, count in counts.items():
+            cell = Bundle(spelling).cell
+            if cell not in best or count > counts[best[cell]]:
+                best[cell] = spelling
+        parts = list(dict.fromkeys(Bundle(spelling).part_of_speech for spelling in best.values()))
+        return sorted(best.values(), key=lambda spelling: parts.index(Bundle(spelling).part_of_speech))
+
+    def nbest(self, lemma: str, features: str, n: int = 5) -> list[Answer]:
+        """The likeliest forms of a lemma, each once; the first is what `inflect` gives.
+
+        >>> [answer.form for answer in inflector.nbest("sagen", "V;IND;PST;3;SG", n=2)][0]
+        'sagte'
+        """
+        return self.nbest_many([(lemma, features)], n)[0]
+
+    def nbest_many(self, items: Sequence[Asked], n: int = 5, device: torch.device | str = "cpu") -> list[list[Answer]]:
+        """The same for many: those with more votes first, then the more probable; fewer than n where no more is found.
+
+        Probabilities are means over the voters, of all that a beam search of each came upon. The confidence of the
+        first is that of `answers`; those of the others come from the same weights, which were not fitted on such, and
+        share what the first leaves.
+        """
+        if n < 1:
+            raise InputError(f"found n = {n}", "ask for one form or more")
+        run, numbers = self._voters()
+        asked = _items(items)
+        said = self._answers(numbers, asked, device)
+        voted = run.combine([forms for forms, _ in said], [scores for _, scores in said])
+        lists = self._lists(numbers, asked, max(n, WIDTH), device)
+        found = []
+        for place, (item, form) in enumerate(zip(asked, voted, strict=True)):
+            forms, scores = [forms[place] for forms, _ in said], [scores[place] for _, scores in said]
+            # What a member gives as its own need not be in its list: a search with room for few can lose it.
+            own = [{given: score} | dict(many[place]) for given, score, many in zip(forms, scores, lists, strict=True)]
+            first = self.judged(form, item.features, forms, scores)
+            found.append(self._alternatives(first, ranked(form, forms, own, n), item.features))
+        return found
+
+    def _alternatives(self, first: Answer, forms: Sequence[Ranked], features: Bundle) -> list[Answer]:
+        """A ranked list as answers, the first of which is known."""
+        fitted, seen = self.confidences.get(self.strategy), features.cell in self._seen
+        sure: list[float | None] = [None] * len(forms)
+        if fitted is not None and first.confidence is not None:
+            others = [
+                fitted.of(Evidence(one.votes, first.voters, one.log_mean, one.log_best, seen)) for one in forms[1:]
+            ]
+            share = min(1.0, (1 - first.confidence) / max(sum(others), 1e-9))
+            sure = [first.confidence, *(round(share * own, DECIMALS) for own in others)]
+        return [
+            Answer(one.form, confidence, one.votes, first.voters, round(one.log_mean, DECIMALS))
+            for one, confidence in zip(forms, sure, strict=True)
+        ]
+
+    def _lists(
+        self, numbers: Sequence[int], items: Sequence[Item], width: int, device: torch.device | str
+    ) -> list[list[list[Scored]]]:
+        """The likeliest forms of each item by some members, filtered: what a search of that width finds."""
+        lists: dict[int, list[list[Scored]]] = {number: [] for number in numbers}
+        known = dict(self.known_runs)
+        for fleet in fleets(self.members, numbers) if items else ():
+            with one_thread(device):
+                found = beam_all(*decoding([self.members[number] for number in fleet], items, device), width, width)
+            for number, own in zip(fleet, found, strict=True):
+                lists[number] = [
+                    merged([Scored(filtered(form, item.lemma, known), score) for form, score in forms], width)
+                    for item, forms in zip(items, own, strict=True)
+                ]
+        return [lists[number] for number in numbers]
+
+    def trace(self, lemma: str, features: str, member: str | None = None) -> Trace:
+        """How a member makes the form, action by action: the best of those that give what `inflect` does, or one named.
+
+        >>> trace = inflector.trace("sagen", "V;IND;PST;3;SG")
+        >>> trace.form, trace.steps[-1].kind, trace.steps[-1].form_so_far
+        ('sagte', 'stop', 'sagte')
+        """
+        item = Item(lemma, Bundle(features))
+        chosen = self._best_for(item) if member is None else self._named(member)
+        decoder, stack, _ = decoding([chosen], [item], "cpu")
+        with one_thread("cpu"):
+            steps, ended = follow(decoder, stack, chosen.system.choices(chosen.inventory))
+        form = filtered(steps[-1].form_so_far, lemma, dict(self.known_runs)) if ended else lemma
+        return Trace(chosen.name, chosen.system.name, lemma, features, form, source_of(stack), steps)
+
+    def _best_for(self, item: Item) -> Member:
+        run, numbers = self._voters()
+        said = self._answers(numbers, [item], "cpu")
+        (voted,) = run.combine([forms for forms, _ in said], [scores for _, scores in said])
+        return next(self.members[number] for number, (forms, _) in zip(numbers, said, strict=True) if forms == [voted])
+
+    def _named(self, name: str) -> Member:
+        named = {member.name: member for member in self.members}
+        if name not in named:
+            raise InputError(f"found the member {quoted(name)}", nearest(name, named, f"it has {', '.join(named)}"))
+        return named[name]
+
+    def member_forms(self, items: Sequence[Asked], device: torch.device | str = "cpu") -> list[list[str]]:
         """What each member says, in the order of `members`, whoever votes."""
-        return [forms for forms, _ in self._answers(range(len(self.members)), items, device)]
+        return [forms for forms, _ in self.member_answers(items, device)]
+
+    def member_answers(
+        self, items: Sequence[Asked], device: torch.device | str = "cpu"
+    ) -> list[tuple[list[str], list[float]]]:
+        """The same, with the log-probabilities each member gives to its forms."""
+        return self._answers(range(len(self.members)), _items(items), device)
 
     def _answers(
         self, numbers: Sequence[int], items: Sequence[Item], device: torch.device | str
@@ -108,7 +338,7 @@ class Inflector:
         """The forms of some members, filtered, and their log-probabilities before that."""
         said: dict[int, tuple[list[str], list[float]]] = {number: ([], []) for number in numbers}
         known = dict(self.known_runs)
-        for fleet in _fleets(self.members, numbers) if items else ():
+        for fleet in fleets(self.members, numbers) if items else ():
             with one_thread(device):
                 decoded = decode([self.members[number] for number in fleet], items, device)
             for number, (raw, scores) in zip(fleet, decoded, strict=True):
@@ -119,56 +349,28 @@ class Inflector:
                 said[number] = forms, scores
         return [said[number] for number in numbers]
 
-    def save(self, path: Path | str) -> None:
-        """One file: all parameters, and everything else as JSON in its header."""
-        inventories = list(dict.fromkeys(member.inventory for member in self.members))
+    def save(self, path: Path | str, *, half: bool = False) -> None:
+        """One file: all parameters, and everything else as JSON in its header.
+
+        With `half`, parameters are kept in half precision: the file is half as large, and forms are hardly ever
+        others.
+        """
         about = {
-            "format": FORMAT,
-            "version": __version__,
-            "inventories": [{"characters": i.characters, "atoms": i.atoms} for i in inventories],
             "known_runs": dict(self.known_runs),
             "strategy": self.strategy,
             "choices": {name: list(members) for name, members in self.choices.items()},
-            "members": [
-                {
-                    "system": member.system.name,
-                    "alignment": member.alignment,
-                    "seed": member.seed,
-                    "dev_accuracy": member.dev_accuracy,
-                    "inventory": inventories.index(member.inventory),
-                    "settings": msgspec.to_builtins(member.settings),
-                }
-                for member in self.members
-            ],
+            "confidences": msgspec.to_builtins(self.confidences),
+            "training": msgspec.to_builtins(self.training),
+            "labels": msgspec.to_builtins(self.labels),
+            "card": card_text(self.card),
         }
-        tensors = {
-            f"{number}.{name}": tensor.contiguous()
-            for number, member in enumerate(self.members)
-            for name, tensor in member.parameters.items()
-        }
-        about["sha256"] = _digest(about, tensors)
-        with atomic_path(path) as part:
-            # Not save_file, which writes a temporary file of its own that a kill would leave behind.
-            part.write_bytes(save(tensors, metadata={"reinflect": json.dumps(about, ensure_ascii=False)}))
+        write_model(path, self.members, about, half=half)
 
     @classmethod
     def load(cls, path: Path | str) -> "Inflector":
         """Read a model file; nothing in it is ever executed."""
-        about, tensors = _read(path)
+        members, about = read_model(path)
         try:
-            if about["format"] > FORMAT:
-                raise InputError(
-                    f"this model was made by reinflect {about['version']}, a newer version",
-                    "update reinflect (pip install --upgrade reinflect)",
-                    path=path,
-                )
-            if about.pop("sha256") != _digest(about, tensors):
-                raise ValueError("it was changed after it was written")
-            inventories = [Inventory(tuple(i["characters"]), tuple(i["atoms"])) for i in about["inventories"]]
-            members = [
-                _loaded(member, inventories[member["inventory"]], number, tensors)
-                for number, member in enumerate(about["members"])
-            ]
             runs = {str(character): int(run) for character, run in about["known_runs"].items()}
             named = {member.name for member in members}
             choices = {
@@ -178,80 +380,17 @@ class Inflector:
             if not named.issuperset(member for chosen in choices.values() for member in chosen):
                 raise ValueError("it names members that are not there")
             way = str(about.get("strategy", "vote"))
-        except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
-            raise _not_a_model(path, str(error)) from None
-        if not members:
-            raise _not_a_model(path, "it has no members")
+            # None of these was there before the third format.
+            confidences = msgspec.convert(about.get("confidences", {}), dict[str, Confidence])
+            training = msgspec.convert(about.get("training"), Training | None)
+            labels = msgspec.convert(about.get("labels", {}), Labels)
+        except MISFITS as error:
+            raise not_a_model(path, str(error)) from None
         try:
-            return cls(tuple(members), runs, choices=choices).using(way)
+            return cls(tuple(members), runs, "vote", choices, confidences, training, labels).using(way)
         except InputError as error:
-            raise _not_a_model(path, error.found) from None
+            raise not_a_model(path, error.found) from None
 
 
-def _read(path: Path | str) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    if not Path(path).is_file():
-        read_bytes(path)  # says what is wrong with it
-    try:
-        with safe_open(path, framework="pt") as file:
-            text = (file.metadata() or {}).get("reinflect")
-            if text is None:
-                raise _not_a_model(path, "another program's file")
-            return json.loads(text), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except OSError as error:
-        raise _not_a_model(path, error.strerror or str(error)) from None
-    except (SafetensorError, ValueError, RecursionError):
-        raise _not_a_model(path, "another kind of file, or one that is damaged") from None
-
-
-def _loaded(about: Mapping[str, Any], inventory: Inventory, number: int, tensors: Mapping[str, Tensor]) -> Member:
-    """One member from what the file says of it."""
-    system, settings = SYSTEMS[about["system"]], msgspec.convert(about["settings"], Settings)
-    sizes = expected_shapes(system.shapes(settings), system.sizes(inventory, settings))
-    parameters = {name: tensors[f"{number}.{name}"].to(torch.float32) for name in sizes}
-    for name, size in sizes.items():
-        if tuple(parameters[name].shape) != size:
-            raise ValueError(f"{name} has the wrong size")
-    return Member(
-        system=system,
-        alignment=str(about["alignment"]),
-        seed=int(about["seed"]),
-        settings=settings,
-        inventory=inventory,
-        dev_accuracy=float(about["dev_accuracy"]),
-        parameters=parameters,
-    )
-
-
-def _digest(about: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> str:
-    """A mark of everything in the file: a model with a few wrong numbers would inflect, and inflect badly."""
-    mark = hashlib.sha256(json.dumps(about).encode())
-    for name in sorted(tensors):
-        tensor = tensors[name].detach().cpu().contiguous()
-        mark.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
-        mark.update(tensor.numpy().tobytes())
-    return mark.hexdigest()
-
-
-def _not_a_model(path: Path | str, reason: str) -> InputError:
-    return InputError(
-        f"this is no whole reinflect model ({reason})", "train one with: reinflect train --out MODEL", path=path
-    )
-
-
-def decode(members: Sequence[Member], items: Sequence[Item], device: torch.device | str = "cpu") -> list[Answers]:
-    """What members that share system and settings say, decoded greedily."""
-    system, settings = members[0].system, members[0].settings
-    sizes = [system.sizes(member.inventory, settings) for member in members]
-    decoder = joined_decoder(system, settings, sizes, [member.parameters for member in members], device)
-    inventories = list(dict.fromkeys(member.inventory for member in members))
-    stack = Stack([Examples.to_inflect(system, items, inventory, settings) for inventory in inventories], device)
-    files = [inventories.index(member.inventory) for member in members]
-    return answer_all(decoder, stack, files)
-
-
-def _fleets(members: Sequence[Member], numbers: Sequence[int]) -> list[list[int]]:
-    """The numbers of members, of these, that can be decoded together."""
-    fleets: dict[tuple[str, Settings], list[int]] = {}
-    for number in numbers:
-        fleets.setdefault((members[number].system.name, members[number].settings), []).append(number)
-    return list(fleets.values())
+def _items(asked: Sequence[Asked]) -> list[Item]:
+    return [item if isinstance(item, Item) else Item(item[0], Bundle(item[1])) for item in asked]

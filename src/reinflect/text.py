@@ -91,11 +91,16 @@ def runs_right_to_left(text: str) -> bool:
 
 def nearest(name: str, known: Iterable[str], otherwise: str) -> str:
     """A remedy for a name we do not know: the nearest ones that we do, or else what `otherwise` says."""
+    close = close_names(name, known)
+    return f"did you mean {' or '.join(close)}?" if close else otherwise
+
+
+def close_names(name: str, known: Iterable[str]) -> list[str]:
+    """The names we know that are spelled much like this one, the nearest first; case is passed over."""
     from difflib import get_close_matches
 
     spelled = {own.lower(): own for own in sorted(known)}
-    close = [spelled[own] for own in get_close_matches(name.lower(), spelled)]
-    return f"did you mean {' or '.join(close)}?" if close else otherwise
+    return [spelled[own] for own in get_close_matches(name.lower(), spelled)]
 
 
 def _width(character: str) -> int:

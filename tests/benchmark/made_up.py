@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from reinflect.benchmark.combine import Combined, combine
+from reinflect.benchmark.combine import Combined, Scores, averages, combine, evaluations
 from reinflect.benchmark.grid import Grid, kinds
 from reinflect.benchmark.lessons import Corpus
 from reinflect.benchmark.results import ModelResult, PackResult, Said, model_key
@@ -93,3 +93,8 @@ def _evaluation(accuracy: float) -> Evaluation:
 
 def combined(grid: Grid, *corpora: Corpus, right: Mapping[str, int]) -> list[Combined]:
     return [combine(own, grid, everyone(own, grid, right)) for own in corpora]
+
+
+def score(found: Sequence[Combined], gold: Mapping[str, Sequence[Item]]) -> Scores:
+    """With the right forms of some languages' test items."""
+    return averages((one.corpus, evaluations(one, gold.get(one.corpus.language, ()))) for one in found)

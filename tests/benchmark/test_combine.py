@@ -2,10 +2,10 @@
 
 import pytest
 
-from reinflect.benchmark.combine import combine, score
+from reinflect.benchmark.combine import combine
 from reinflect.benchmark.grid import PAPER, QUICK, kinds
 from reinflect.ensembles import RUNS
-from tests.benchmark.made_up import combined, corpus, everyone, gold, result
+from tests.benchmark.made_up import combined, corpus, everyone, gold, result, score
 
 KINDS = ("hacm-naive", "hacm-smart", "haem-naive", "haem-smart")
 RIGHT = {"hacm-naive": 1, "hacm-smart": 2, "haem-naive": 3, "haem-smart": 2}

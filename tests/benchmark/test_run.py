@@ -1,7 +1,7 @@
 """A whole benchmark, of languages that take a moment."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from reinflect.benchmark.output import write_all, write_models
 from reinflect.benchmark.packs import packs_of, wanted_models
 from reinflect.benchmark.results import read_results
 from reinflect.benchmark.run import Benchmark, run_benchmark
+from reinflect.card import fingerprint
 from reinflect.data.items import Item, read_items, write_items
 from reinflect.engine import Watcher
 from reinflect.errors import InputError
@@ -21,6 +22,7 @@ from reinflect.evaluation import evaluate
 from reinflect.inflector import Inflector
 from reinflect.settings import Settings
 from reinflect.training.fleet import Fleet
+from reinflect.training.packing import bytes_needed
 from reinflect.training.run import Standing
 from tests.training.tiny import SMALL, language
 
@@ -139,7 +141,7 @@ def test_predictions_are_in_the_format_of_the_data_and_score_as_said(
 def test_models_that_are_kept_say_what_run_7_said(data: Path, undisturbed: tuple[Path, Benchmark, Listener]) -> None:
     out, _, _ = undisturbed
     for setting, name in (("low", "german"), ("low", "turkish"), ("high", "german")):
-        inflector = Inflector.load(out / "models" / setting / f"{name}.model")
+        inflector = Inflector.load(out / "models" / setting / f"{name}.reinflect")
         asked = read_items(data / f"{name}-covered-test", forms="optional")
         for run_name in ("run7", "run6", "run1", "average"):
             forms = inflector.using(run_name).inflect_many(asked)
@@ -147,6 +149,11 @@ def test_models_that_are_kept_say_what_run_7_said(data: Path, undisturbed: tuple
             if path.exists():
                 assert forms == [item.form for item in read_items(path, forms="optional")]
         assert inflector.strategy == "run7"
+        assert inflector.training is not None
+        assert inflector.training.fingerprint == fingerprint(read_items(data / f"{name}-train-{setting}"))
+        dev = read_items(data / f"{name}-dev")
+        right = [form == item.form for form, item in zip(inflector.inflect_many(dev), dev, strict=True)]
+        assert inflector.training.accuracy == pytest.approx(100 * sum(right) / len(right), abs=0.01)
 
 
 class Alarm:
@@ -186,11 +193,15 @@ def test_stopped_again_and_again_it_ends_as_if_nothing_had_been(
 
 
 def test_results_do_not_depend_on_the_number_of_processes(
-    data: Path, undisturbed: tuple[Path, Benchmark, Listener], tmp_path: Path
+    data: Path, undisturbed: tuple[Path, Benchmark, Listener], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole, _, _ = undisturbed
-    run(data, tmp_path, workers=2, gold=data)
+    whole, alone, _ = undisturbed
+    monkeypatch.setattr("reinflect.benchmark.finish.WORTH_PROCESSES", 0)
+    monkeypatch.setattr("reinflect.benchmark.finish.finish", lambda *_: pytest.fail("combined here"))
+    made = run(data, tmp_path, workers=2, gold=data)
     assert said(tmp_path) == said(whole)
+    assert [corpus.label for corpus in made.finished] == [corpus.label for corpus in alone.finished]
+    assert list(made.finished.values()) == list(alone.finished.values())
 
 
 def test_folders_from_several_machines_are_put_together(
@@ -250,6 +261,33 @@ def test_what_is_in_a_pack_does_not_depend_on_what_is_done(data: Path) -> None:
         "german-low-hacm-naive",
         "german-low-haem-naive",
     ]
+
+
+def test_processes_that_share_a_gpu_share_its_memory(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpora, _ = read_corpora(data, ["german", "turkish"], ["low"])
+    wanted = wanted_models(corpora, GRID, PRESETS)
+    lessons = align_corpora([(one.corpus, one.entry.alignment) for one in wanted])
+    whole = packs_of(wanted, {}, lessons, device="cuda")
+    most = max(bytes_needed(pack.system, pack.models) for pack in whole)
+    monkeypatch.setattr("reinflect.benchmark.packs.memory_of_the_gpu", lambda: most)
+    assert [pack.models for pack in packs_of(wanted, {}, lessons, device="cuda")] == [pack.models for pack in whole]
+    shared = packs_of(wanted, {}, lessons, device="cuda", trainers=2)
+    assert len(shared) > len(whole)
+    assert all(bytes_needed(pack.system, pack.models) <= most // 2 for pack in shared if len(pack.models) > 1)
+
+
+def test_as_many_processes_train_as_was_said(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    used: list[int] = []
+
+    def run_packs(plan: Sequence[object], *_: object, workers: int, **__: object) -> list[None]:
+        used.append(workers)
+        return [None] * len(plan)
+
+    monkeypatch.setattr("reinflect.benchmark.run.run_packs", run_packs)
+    every: list[dict[str, Any]] = [{"workers": 3}, {"workers": 3, "trainers": 2}, {}]
+    for options in every:
+        run(data, tmp_path, **options)
+    assert used == [3, 2, 1]
 
 
 def test_gold_of_other_items_is_refused(data: Path, tmp_path: Path) -> None:

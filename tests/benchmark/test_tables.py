@@ -7,12 +7,12 @@ from xml.etree import ElementTree
 import pytest
 
 from reinflect.benchmark import plots, published
-from reinflect.benchmark.combine import Changes, score
+from reinflect.benchmark.combine import Changes
 from reinflect.benchmark.grid import PAPER, QUICK
 from reinflect.benchmark.output import write_all
 from reinflect.benchmark.run import Account, Benchmark
 from reinflect.benchmark.tables import main_table, markdown, page
-from tests.benchmark.made_up import combined, corpus, gold, macro, pack, result
+from tests.benchmark.made_up import combined, corpus, gold, macro, pack, result, score
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "benchmark.md"
 RIGHT = {"hacm-naive": 1, "hacm-smart": 2, "haem-naive": 3, "haem-smart": 2}
@@ -103,10 +103,10 @@ def test_without_figures_there_is_no_figure(tmp_path: Path) -> None:
 def test_without_matplotlib_all_but_the_figure_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     found = combined(QUICK, corpus("turkish"), right=RIGHT)
-    made = Benchmark(QUICK, [], {}, [], found, score(found, {}), [], Account())
+    made = Benchmark(QUICK, [], {}, [], {}, score(found, {}), [], Account())
     (note,) = write_all(made, tmp_path, about=[], command={})
     assert "matplotlib" in note
-    assert {path.name for path in tmp_path.iterdir()} >= {"results.md", "results.json", "predictions"}
+    assert {path.name for path in tmp_path.iterdir()} >= {"results.md", "results.json"}
 
 
 def test_the_grid_has_a_column_for_all_it_trains() -> None:

@@ -61,7 +61,7 @@ def test_a_benchmark_and_what_it_shows(data: Path, tmp_path: Path, reinflect: Re
         "german",
         "turkish",
     }
-    model = out / "models" / "low" / "german.model"
+    model = out / "models" / "low" / "german.reinflect"
     inflected = reinflect("inflect", model, "lernen", "V;PST")
     assert inflected.exit_code == 0, inflected.output
     again = reinflect(*command(data, out, "--workers", 1))

@@ -19,7 +19,8 @@ from reinflect.data.german import read_split
 from reinflect.data.items import Item
 from reinflect.engine import Outcome
 from reinflect.evaluation import Judged
-from reinflect.inflector import Inflector, Member
+from reinflect.inflector import Inflector
+from reinflect.members import Member
 
 Reinflect = Callable[..., Result]
 

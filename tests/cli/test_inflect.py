@@ -1,6 +1,10 @@
 """`reinflect inflect`: forms out, whatever comes in."""
 
+import csv
+import json
+import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -8,8 +12,9 @@ import pytest
 from click.testing import Result
 
 from reinflect.data.items import COLUMNS_2023, read_items, write_items
+from reinflect.data.labels import Labels
 from reinflect.engine import train_inflector
-from reinflect.inflector import Inflector
+from reinflect.inflector import Answer, Inflector
 from tests.training.tiny import SMALL, language
 
 Reinflect = Callable[..., Result]
@@ -45,6 +50,69 @@ def test_standard_input_and_output_and_columns(model: Path, reinflect: Reinflect
     )
     forms = [Inflector.load(model).inflect(*word) for word in (("leben", "V;PST"), ("loben", "V;INF"))]
     assert result.stdout == f"leben\tV;PST\t{forms[0]}\nloben\tV;INF\t{forms[1]}\n"
+
+
+def figures(answer: Answer) -> list[str]:
+    sure = "" if answer.confidence is None else f"{answer.confidence:.4f}"
+    return [sure, str(answer.votes), f"{math.exp(answer.log_probability or 0.0):.4f}"]
+
+
+def test_several_forms_are_lines_with_more_columns(model: Path, tmp_path: Path, reinflect: Reinflect) -> None:
+    asked = [*language("german")[:3], *language("greek")[:2]]
+    write_items(tmp_path / "words", asked, COLUMNS_2023)
+    result = reinflect("inflect", model, "--input", tmp_path / "words", "--n-best", 3, "--columns", COLUMNS_2023)
+    assert result.exit_code == 0, result.output
+    expected = [
+        [item.lemma, item.features.spelling, answer.form, str(rank), *figures(answer)]
+        for item, answers in zip(asked, Inflector.load(model).nbest_many(asked, 3), strict=True)
+        for rank, answer in enumerate(answers, start=1)
+    ]
+    assert [line.split("\t") for line in result.stdout.splitlines()] == expected
+    assert len(expected) > len(asked)
+
+
+def test_several_forms_of_one_lemma_are_a_table(model: Path, reinflect: Reinflect) -> None:
+    result = reinflect("inflect", model, "leben", "V;PST", "--n-best", 2)
+    header, *rows = (line.split() for line in result.stdout.splitlines())
+    assert header == ["form", "confidence", "votes", "probability"]
+    answers = Inflector.load(model).nbest("leben", "V;PST", 2)
+    assert rows == [[answer.form, *filter(None, figures(answer))] for answer in answers]
+
+
+def test_several_forms_in_a_spreadsheet(model: Path, tmp_path: Path, reinflect: Reinflect) -> None:
+    result = reinflect("inflect", model, "leben", "V;PST", "--n-best", 2, "--output", tmp_path / "forms.csv")
+    assert result.exit_code == 0, result.output
+    with (tmp_path / "forms.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    answers = Inflector.load(model).nbest("leben", "V;PST", 2)
+    assert [(row["lemma"], row["form"], row["features"], row["rank"]) for row in rows] == [
+        ("leben", answer.form, "V;PST", str(rank)) for rank, answer in enumerate(answers, start=1)
+    ]
+
+
+def test_json_lines_say_how_sure_it_is(model: Path, reinflect: Reinflect) -> None:
+    words, inflector = [("leben", "V;PST"), ("lo漢en", "V;INF")], Inflector.load(model)
+    stdin = "".join(f"{lemma}\t\t{features}\n" for lemma, features in words)
+    lines = reinflect("inflect", model, "--input", "-", "--json", stdin=stdin).stdout.splitlines()
+    told = [
+        {"lemma": lemma, "features": features, **msgspec.to_builtins(answer)}
+        for (lemma, features), answer in zip(words, inflector.answers(words), strict=True)
+    ]
+    assert [json.loads(line) for line in lines] == told
+    lines = reinflect("inflect", model, "--input", "-", "--json", "--n-best", 4, stdin=stdin).stdout.splitlines()
+    lists = inflector.nbest_many(words, 4)
+    assert [json.loads(line)["nbest"] for line in lines] == [msgspec.to_builtins(found) for found in lists]
+    assert [json.loads(line)["form"] for line in lines] == [answer["form"] for answer in told]
+    assert "漢" in lines[1]  # not escaped
+
+
+def test_the_labels_of_the_model_are_understood_and_kept(model: Path, tmp_path: Path, reinflect: Reinflect) -> None:
+    own, plain = tmp_path / "own.reinflect", Inflector.load(model)
+    replace(plain, labels=Labels((("past", "V;PST"),))).save(own)
+    assert reinflect("inflect", own, "leben", "past").stdout == plain.inflect("leben", "V;PST") + "\n"
+    result = reinflect("inflect", own, "--input", "-", stdin="leben\t\tpast\n")
+    assert result.stdout == f"leben\t{plain.inflect('leben', 'V;PST')}\tpast\n"
+    assert result.stderr == ""
 
 
 def test_other_members_can_be_asked_to_vote(model: Path, tmp_path: Path, reinflect: Reinflect) -> None:
@@ -103,6 +171,9 @@ def test_many_unknown_features_are_not_all_named(model: Path, reinflect: Reinfle
         (["", "V;PST"], "found an empty lemma"),
         (["a" * 1001, "V;PST"], "found a lemma or form of 1001 characters; models take up to 1000"),
         (["--input", "missing"], "missing: there is no such file"),
+        (["--input", "-", "--wide", "--n-best", "2", "-o", "x.csv"], "found --wide with --n-best"),
+        (["--input", "-", "--wide", "--json"], "found --wide with --json"),
+        (["leben", "V;PST", "--json", "-o", "x.csv"], "x.csv: found --json for a spreadsheet"),
         (["--input", "-", "--output", "nowhere/forms"], "there is no folder nowhere"),
     ],
 )

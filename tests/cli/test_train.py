@@ -159,6 +159,24 @@ def test_a_seed_gives_the_same_model_wherever_it_comes(data: Path, tmp_path: Pat
         assert float((tensor - same.parameters[name]).abs().max()) < 1e-3
 
 
+def test_the_file_says_what_it_learnt_from(undisturbed: Path) -> None:
+    training = Inflector.load(undisturbed).training
+    assert training is not None
+    assert (training.source, training.items, training.dev_items) == ("train", 20, 4)
+    assert not training.interrupted
+
+
+def test_half_as_large_a_file(data: Path, undisturbed: Path, tmp_path: Path, reinflect: Reinflect) -> None:
+    result = reinflect(*command(data, tmp_path / "half.reinflect", "--workers", 1, "--half"))
+    assert result.exit_code == 0, result.output
+    whole, half = Inflector.load(undisturbed), Inflector.load(tmp_path / "half.reinflect")
+    assert [member.name for member in half.members] == [member.name for member in whole.members]
+    for member, other in zip(whole.members, half.members, strict=True):
+        for name, tensor in member.parameters.items():
+            assert (tensor.half().float() == other.parameters[name]).all()
+    assert (tmp_path / "half.reinflect").stat().st_size < undisturbed.stat().st_size - 10_000
+
+
 def test_what_it_says_at_the_end(data: Path, undisturbed: Path, tmp_path: Path, reinflect: Reinflect) -> None:
     result = reinflect(*command(data, tmp_path / "model", "--workers", 1, "--systems", "haem", "--seeds", 2))
     lines = result.stdout.splitlines()
@@ -244,7 +262,7 @@ LONG = "a" * 1001
         (["--set", "hidden=many"], "found hidden = 'many', which does not fit"),
         (["--seeds", "0"], "0 is not in the range"),
         (["--columns", "a,b"], "found the columns 'a,b'"),
-        (["--train", "-", "--dev", "-"], "standard input) for both"),
+        (["--train", "-", "--dev", "-"], "standard input) for more than one file"),
         (["--train", "long"], "long, line 2: found a lemma or form of 1001 characters"),
         (["--dev", "long"], "long, line 2: found a lemma or form of 1001 characters"),
         (["--train", "few"], "few: found 1 different item, too few to hold some out"),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reinflect.decoding.repeats import filtered, longest_runs
+from reinflect.decoding.repeats import filtered, filtered_all, longest_runs
 
 
 @pytest.mark.parametrize(
@@ -46,3 +46,11 @@ def test_the_rule_for_anything(form: str, lemma: str, words: list[str]) -> None:
         run >= 4 and not any(own.get(character, 0) >= run for own in known) for character, run in runs(form).items()
     )
     assert filtered(form, lemma, longest_runs(words)) == (lemma if strange else form)
+
+
+@given(st.lists(st.tuples(st.none() | few, few), max_size=6), st.lists(few, max_size=3))
+def test_many_are_filtered_as_one_by_one(pairs: list[tuple[str | None, str]], words: list[str]) -> None:
+    known = longest_runs(words)
+    forms, lemmas = [form for form, _ in pairs], [lemma for _, lemma in pairs]
+    expected = [lemma if form is None else filtered(form, lemma, known) for form, lemma in pairs]
+    assert filtered_all(forms, lemmas, known) == expected

@@ -11,6 +11,7 @@ from reinflect.data.features import Bundle
 from reinflect.data.items import Item, read_items
 from reinflect.errors import InputError
 from reinflect.evaluation import Score, evaluate, evaluate_languages, judge
+from reinflect.evaluation.cells import Variants, right_forms
 from reinflect.evaluation.scores import breakdown
 
 # Few lemmas and bundles, so that cells come up twice; forms that are equal or nearly so, and any others, with
@@ -54,6 +55,14 @@ def slow_score(gold: list[Item], predicted: list[Item], any_variant: bool) -> tu
         correct += any(form == guess for form in accepted)
         edits += min(slow_distance(form, guess) for form in accepted)
     return round(100 * correct / len(asked), 2), round(edits / len(asked), 2), len(asked)
+
+
+@given(items_of(GOLD_FORMS, least=1), items_of(FORMS), st.sampled_from(["last", "any"]))
+def test_a_score_that_is_counted_is_that_of_judged_cells(
+    gold: list[Item], predicted: list[Item], variants: Variants
+) -> None:
+    said = {(item.lemma, item.features.spelling): item.form for item in predicted}
+    assert Score.counted(right_forms(gold, variants), said) == evaluate(gold, predicted, variants=variants).score
 
 
 @given(items_of(GOLD_FORMS, least=1), items_of(FORMS), st.booleans())

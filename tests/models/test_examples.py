@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
@@ -80,3 +82,25 @@ def test_an_inventory_has_what_training_had() -> None:
     made = Inventory.of(ITEMS)
     assert made.characters == tuple(sorted(set("fliegenoabß")))
     assert made.atoms == ("PST", "V", "X")
+
+
+@given(st.integers(0, 9))
+def test_how_long_the_arrays_of_many_batches_need_to_be(seed: int) -> None:
+    """Items of files of different sizes, -1 among them."""
+    chance, known = np.random.default_rng(seed), Inventory.of(ITEMS)
+    words = [(item.lemma, item.form) for item in ITEMS]
+    files = [
+        Examples.to_learn(HAEM, ITEMS[:size], [naive(*word) for word in words[:size]], known, Settings())
+        for size in (3, 1, 2)
+    ]
+    stack, which = Stack(files), [2, 0, 1, 0]
+    items = np.stack([chance.integers(-1, len(files[file]), (5, 2)) for file in which], axis=1)
+    for batch, longest in zip(items.tolist(), stack.longest_each(which, items), strict=True):
+        for name, length in longest.items():
+            taken = [files[which[m]].lengths[name][item] for m, row in enumerate(batch) for item in row if item >= 0]
+            assert length == max([1, *taken])
+
+
+def test_every_item_to_learn_from_has_an_alignment() -> None:
+    with pytest.raises(ValueError, match="every item has an alignment"):
+        Examples.to_learn(HACM, ITEMS, [naive("ab", "ab")], Inventory.of(ITEMS), Settings())

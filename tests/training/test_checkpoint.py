@@ -83,6 +83,21 @@ def test_what_is_found(saved: Checkpoint, tmp_path: Path) -> None:
     assert saved.find() == "finished"
 
 
+def test_a_fingerprint_is_made_when_it_is_needed(saved: Checkpoint, tmp_path: Path) -> None:
+    made: list[str] = []
+
+    def make() -> str:
+        made.append("mark")
+        return "mark"
+
+    Checkpoint(tmp_path / "none", make).load(fleet_of(pack()))
+    assert not made
+    again = Checkpoint(saved.path, make)
+    assert again.find() == "begun"
+    assert again.load(fleet_of(pack()))
+    assert made == ["mark"]
+
+
 def test_another_run_is_not_taken_up(saved: Checkpoint) -> None:
     assert Checkpoint(saved.path, "another").load(fleet_of(pack())) is None
     resumed = saved.load(fleet_of(pack()))

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reinflect.training.schedule import epoch_batches
+from reinflect.models.randomness import key
+from reinflect.training.schedule import POOL, epoch_batches
 
 
 def lengths_of(count: int, seed: int = 0) -> np.ndarray:
@@ -21,6 +22,27 @@ def test_every_item_once_an_epoch(lengths: list[int], batch: int, seed: int, epo
     assert (batches >= 0).any(axis=1).all()  # no update without an item
     assert ((batches >= 0).all(axis=1)).sum() >= len(batches) - 1  # and only one that is not full
     np.testing.assert_array_equal(batches, epoch_batches(np.array(lengths), batch, seed, epoch))
+
+
+def slow_batches(lengths: np.ndarray, batch: int, seed: int, epoch: int) -> list[list[int]]:
+    """The same pool by pool, in lists."""
+    left = np.random.Generator(np.random.PCG64(key(seed, "shuffle", epoch))).permutation(len(lengths)).tolist()
+    made = []
+    while left:
+        pool, left = left[: POOL * batch], left[POOL * batch :]
+        pool.sort(key=lambda item: lengths[item])
+        made += [pool[start : start + batch] for start in range(0, len(pool), batch)]
+    made.sort(key=lambda items: max(lengths[item] for item in items))
+    order = np.random.Generator(np.random.PCG64(key("order", epoch, len(made)))).permutation(len(made))
+    return [made[number] + [-1] * (batch - len(made[number])) for number in order]
+
+
+@given(
+    st.lists(st.integers(1, 300), min_size=1, max_size=150), st.integers(1, 20), st.integers(0, 9), st.integers(0, 9)
+)
+def test_batches_are_those_of_the_slow_program(lengths: list[int], batch: int, seed: int, epoch: int) -> None:
+    own = np.array(lengths)
+    assert epoch_batches(own, batch, seed, epoch).tolist() == slow_batches(own, batch, seed, epoch)
 
 
 def test_epochs_and_seeds_have_orders_of_their_own() -> None:

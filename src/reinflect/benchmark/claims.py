@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from reinflect.evaluation.scores import MacroEvaluation
+from reinflect.benchmark.figures import Average
 
 Setting = str
-Figures = Mapping[Setting, Mapping[str, MacroEvaluation]]
+Figures = Mapping[Setting, Mapping[str, Average]]
 """The scores of one split, by setting and system."""
 
 SYSTEMS = ("hacm", "haem")

@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from reinflect.baseline import Baseline
 from reinflect.benchmark.grid import Grid, kinds
 from reinflect.benchmark.lessons import Corpus
-from reinflect.benchmark.results import ModelResult, Said
+from reinflect.benchmark.results import ModelResult
 from reinflect.data.items import Item
-from reinflect.decoding.repeats import filtered, longest_runs
-from reinflect.ensembles import RUNS, Run, Voter, choices, kind_of, strategy, vote_all
-from reinflect.evaluation.scores import MacroEvaluation, evaluate
+from reinflect.decoding.repeats import filtered, filtered_all, longest_runs
+from reinflect.ensembles import RUNS, Run, Voter, choices, kind_of, strategy, vote
+from reinflect.evaluation.cells import Cell, right_forms
+from reinflect.evaluation.scores import Evaluation, MacroEvaluation, Score
+from reinflect.evaluation.signature import digest_of_forms
 
 BASELINE = "baseline"
 COMPARED = ("ensemble-7", "average")
@@ -73,23 +75,38 @@ def combine(corpus: Corpus, grid: Grid, models: Iterable[ModelResult]) -> Combin
     found = list(models)
     asked = {"dev": corpus.split.dev, "test": corpus.split.asked}
     known = longest_runs(word for item in corpus.split.train for word in (item.lemma, item.form))
-    usable = {model.name: model for one in found if one.usable for model in [_model(one, asked, known)]}
+    lemmas = {split: [item.lemma for item in items] for split, items in asked.items()}
+    right = right_forms(corpus.split.dev, "last")
+    usable = {
+        model.name: model
+        for one in found
+        if one.usable
+        for model in [_model(one, corpus.split.dev, lemmas, known, right)]
+    }
     trained = Counter(kind_of(one.system, one.alignment) for one in found)
     wanted = kinds(grid, corpus.setting)
     complete = [kind for kind, seeds in wanted.items() if trained[kind] >= seeds]
 
     forms: dict[str, Forms] = {}
     chosen: dict[str, list[str]] = {}
+    made: dict[tuple[bool, tuple[str, ...]], Forms] = {}  # a run is often the vote of a kind, or another run
+
+    def together(run: Run, names: Sequence[str]) -> Forms:
+        mark = run.averaged, tuple(names)
+        if mark not in made:
+            made[mark] = _combined(run, [usable[name] for name in names])
+        return made[mark]
+
     votes = choices([model.voter for model in usable.values()], COMPARED) if usable else {}
     for kind in complete:
         own = [voter for voter in votes.get("vote", ()) if voter.kind == kind]
         if own:
-            forms[kind] = _combined(strategy("vote"), [usable[_name(voter)] for voter in own])
+            forms[kind] = together(strategy("vote"), [_name(voter) for voter in own])
     for run in (*RUNS, *map(strategy, COMPARED)):
         needed = {kind for kind in wanted if run.systems is None or kind.partition("-")[0] in run.systems}
         if run.name in votes and needed and needed <= set(complete):
             chosen[run.name] = [_name(voter) for voter in votes[run.name]]
-            forms[run.name] = _combined(run, [usable[name] for name in chosen[run.name]])
+            forms[run.name] = together(run, chosen[run.name])
     forms[BASELINE] = _rules(corpus, asked)
     ordered = [usable[_name(voter)] for voter in votes.get("vote", ())]
     accuracies = {name: model.voter.dev_accuracy for name, model in usable.items()}
@@ -100,21 +117,20 @@ def _name(voter: Voter) -> str:
     return f"{voter.kind}-{voter.seed}"
 
 
-def _model(result: ModelResult, asked: Mapping[str, Sequence[Item]], known: dict[str, int]) -> _Model:
+def _model(
+    result: ModelResult,
+    dev: Sequence[Item],
+    lemmas: Mapping[str, Sequence[str]],
+    known: dict[str, int],
+    right: Mapping[Cell, tuple[str, ...]],
+) -> _Model:
     answers = {"dev": result.dev, "test": result.test}
     said = {
-        split: (_filtered(items, answers[split], known), answers[split].log_probabilities)
-        for split, items in asked.items()
+        split: (filtered_all(answers[split].forms, own, known), answers[split].log_probabilities)
+        for split, own in lemmas.items()
     }
     kind = kind_of(result.system, result.alignment)
-    return _Model(result, Voter.of(kind, result.seed, asked["dev"], *said["dev"]), said)
-
-
-def _filtered(items: Sequence[Item], said: Said, known: dict[str, int]) -> list[str]:
-    return [
-        item.lemma if form is None else filtered(form, item.lemma, known)
-        for item, form in zip(items, said.forms, strict=True)
-    ]
+    return _Model(result, Voter.of(kind, result.seed, dev, *said["dev"], gold=right), said)
 
 
 def _combined(run: Run, voters: Sequence[_Model]) -> Forms:
@@ -133,49 +149,63 @@ def _changes(
     asked: Mapping[str, Sequence[Item]], known: dict[str, int], models: Sequence[_Model], complete: Sequence[str]
 ) -> dict[str, Changes]:
     """By system, over its alignments. Models come best first."""
-
-    def count(items: Sequence[Item], forms: Sequence[str | None]) -> int:
-        pairs = zip(items, forms, strict=True)
-        return sum(form is None or filtered(form, item.lemma, known) != form for item, form in pairs)
-
     changes: dict[str, Changes] = {}
     for kind in complete:
         own = changes.setdefault(kind.partition("-")[0], Changes())
         for split, items in asked.items():
             of_kind = [model for model in models if model.voter.kind == kind]
             raw = [getattr(model.result, split).forms for model in of_kind]
+            touched: set[int] = set()  # of the other items the filter changes no vote either
             for model, forms in zip(of_kind, raw, strict=True):
-                own.single[split] += sum(
-                    form is None or form != kept for form, kept in zip(forms, model.said[split][0], strict=True)
-                )
-            if raw:
-                own.voted[split] += count(items, vote_all(raw))
+                kept = model.said[split][0]
+                places = [] if forms == kept else [k for k, form in enumerate(forms) if form != kept[k]]
+                own.single[split] += len(places)
+                touched.update(places)
+            for place in touched:
+                form = vote([forms[place] for forms in raw])
+                own.voted[split] += form is None or filtered(form, items[place].lemma, known) != form
     return changes
 
 
-def predictions(items: Sequence[Item], forms: Sequence[str]) -> list[Item]:
-    """Items with the forms that were predicted."""
-    return [Item(item.lemma, item.features, form) for item, form in zip(items, forms, strict=True)]
+Evaluations = Mapping[str, Mapping[str, Evaluation]]
+"""Of one language in one setting, by split and system; their figures alone, without cells."""
+
+
+def evaluations(combined: Combined, gold: Sequence[Item]) -> Evaluations:
+    """How good every system is on dev and, if the right forms of the test items are given, on test."""
+    split = combined.corpus.split
+    found: dict[str, dict[str, Evaluation]] = {}
+    for name, right, asked in (("dev", split.dev, split.dev), ("test", gold, split.asked)):
+        if right and asked:
+            cells = [(item.lemma, item.features.spelling) for item in asked]
+            answers = right_forms(right, "last")
+            mark, known = digest_of_forms(answers), dict[int, Score]()
+            for forms in combined.forms.values():
+                if id(forms[name]) not in known:
+                    known[id(forms[name])] = Score.counted(answers, dict(zip(cells, forms[name], strict=True)))
+            found[name] = {
+                system: Evaluation(combined.corpus.language, [], "last", mark, known[id(forms[name])])
+                for system, forms in combined.forms.items()
+            }
+    return found
 
 
 Scores = Mapping[str, Mapping[str, Mapping[str, MacroEvaluation]]]
 """By split, setting and system."""
 
 
-def score(combined: Sequence[Combined], gold: Mapping[str, Sequence[Item]]) -> Scores:
-    """Everything, on dev and, where the right forms of a language's test items are given, on test."""
-    found: dict[str, dict[str, dict[str, MacroEvaluation]]] = {split: {} for split in SPLITS}
-    for split in SPLITS:
-        languages: dict[tuple[str, str], dict[str, tuple[Sequence[Item], Sequence[Item]]]] = {}
-        for one in combined:
-            corpus = one.corpus
-            right = corpus.split.dev if split == "dev" else gold.get(corpus.language, ())
-            asked = corpus.split.dev if split == "dev" else corpus.split.asked
-            if right and asked:
-                for system, forms in one.forms.items():
-                    made = languages.setdefault((corpus.setting, system), {})
-                    made[corpus.language] = (right, predictions(asked, forms[split]))
-        for (setting, system), own in languages.items():
-            scored = {name: evaluate(right, said, name=name) for name, (right, said) in own.items()}
-            found[split].setdefault(setting, {})[system] = MacroEvaluation(f"{setting}-{split}", scored)
-    return found
+def averages(evaluated: Iterable[tuple[Corpus, Evaluations]]) -> Scores:
+    """The same over all languages of a setting."""
+    languages: dict[str, dict[str, dict[str, dict[str, Evaluation]]]] = {split: {} for split in SPLITS}
+    for corpus, own in evaluated:
+        for split, systems in own.items():
+            for system, evaluation in systems.items():
+                by_system = languages[split].setdefault(corpus.setting, {})
+                by_system.setdefault(system, {})[corpus.language] = evaluation
+    return {
+        split: {
+            setting: {system: MacroEvaluation(f"{setting}-{split}", own) for system, own in by_system.items()}
+            for setting, by_system in by_setting.items()
+        }
+        for split, by_setting in languages.items()
+    }

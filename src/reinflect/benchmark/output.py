@@ -11,26 +11,28 @@ from safetensors.torch import load_file
 
 from reinflect import __version__
 from reinflect.benchmark import plots
+from reinflect.benchmark.calibration import dev_voters
 from reinflect.benchmark.claims import claims
-from reinflect.benchmark.combine import COMPARED, SPLITS, Combined, predictions
+from reinflect.benchmark.combine import SPLITS
+from reinflect.benchmark.finish import Finished
 from reinflect.benchmark.packs import parameters_file
 from reinflect.benchmark.results import ModelResult
 from reinflect.benchmark.run import PARAMETERS, Benchmark
 from reinflect.benchmark.tables import page
-from reinflect.data.items import write_items
+from reinflect.card import told
+from reinflect.confidence import fit, judged_cells, seen_cells
 from reinflect.decoding.repeats import longest_runs
-from reinflect.ensembles import DEFAULT, kind_of
+from reinflect.ensembles import DEFAULT, best_first, dev_accuracy, kind_of, strategy
 from reinflect.evaluation.scores import MacroEvaluation
 from reinflect.files import write_text
-from reinflect.inflector import Inflector, Member
+from reinflect.inflector import Inflector
+from reinflect.members import Member
 from reinflect.models.inventory import Inventory
 from reinflect.models.systems import SYSTEMS
 
 
 def write_all(benchmark: Benchmark, out: Path, *, about: Sequence[str], command: Mapping[str, Any]) -> list[str]:
-    """Write everything but models; notes of what could not be written."""
-    for combined in benchmark.combined:
-        write_predictions(combined, out / "predictions")
+    """Write everything but predictions, which are there, and models; notes of what could not be written."""
     _write_json(out / "results.json", results_json(benchmark))
     commands = _remember(out / "commands.jsonl", {**command, **asdict(benchmark.account)})
     text = page(
@@ -47,20 +49,6 @@ def write_all(benchmark: Benchmark, out: Path, *, about: Sequence[str], command:
     except ImportError:
         return ["note: there is no figure, as that needs matplotlib (pip install 'reinflect[report]')"]
     return []
-
-
-def write_predictions(combined: Combined, folder: Path) -> None:
-    """`FOLDER/SETTING/SYSTEM/LANGUAGE-{dev,test}`, in the order and format of the data."""
-    corpus = combined.corpus
-    asked = {"dev": corpus.split.dev, "test": corpus.split.asked}
-    for system, forms in combined.forms.items():
-        if system in COMPARED:
-            continue
-        place = folder / corpus.setting / system
-        place.mkdir(parents=True, exist_ok=True)
-        for split, items in asked.items():
-            if items:
-                write_items(place / f"{corpus.language}-{split}", predictions(items, forms[split]))
 
 
 def results_json(benchmark: Benchmark) -> dict[str, Any]:
@@ -95,8 +83,10 @@ def details_json(benchmark: Benchmark) -> dict[str, Any]:
         "devices": sorted({result.device for result in benchmark.results}),
         "absent": list(benchmark.absent),
         "voters": {
-            setting: {one.corpus.language: one.chosen for one in benchmark.combined if one.corpus.setting == setting}
-            for setting in dict.fromkeys(one.corpus.setting for one in benchmark.combined)
+            setting: {
+                corpus.language: one.chosen for corpus, one in benchmark.finished.items() if corpus.setting == setting
+            }
+            for setting in dict.fromkeys(corpus.setting for corpus in benchmark.finished)
         },
         "claims": {split: [asdict(claim) for claim in claims(benchmark.scores[split])] for split in benchmark.scores},
         "packs": [
@@ -146,12 +136,11 @@ def _write_json(path: Path, value: Any) -> None:
 def write_models(benchmark: Benchmark, out: Path) -> list[str]:
     """An inflector for every language and setting whose models are all trained; notes of what could not be written."""
     notes, parts = [], out / PARAMETERS
-    for combined in benchmark.combined:
-        corpus = combined.corpus
+    for corpus, finished in benchmark.finished.items():
         own = [one for one in benchmark.wanted if one.corpus is corpus]
         models = [benchmark.found[one.key] for one in own if one.key in benchmark.found]
         usable = [model for model in models if model.usable]
-        path = out / "models" / corpus.setting / f"{corpus.language}.model"
+        path = out / "models" / corpus.setting / f"{corpus.language}.reinflect"
         files = {id(model): _file(parts, corpus.label, model) for model in usable}
         if len(models) < len(own) or not usable:
             continue
@@ -161,10 +150,29 @@ def write_models(benchmark: Benchmark, out: Path) -> list[str]:
             continue
         path.parent.mkdir(parents=True, exist_ok=True)
         inventory = Inventory.of(corpus.split.train)
-        members = [_member(model, inventory, combined, files[id(model)]) for model in usable]
+        members = [_member(model, inventory, finished, files[id(model)]) for model in usable]
         known = longest_runs(word for item in corpus.split.train for word in (item.lemma, item.form))
-        way = DEFAULT if DEFAULT in combined.chosen else "vote"
-        Inflector(tuple(members), known, way, {name: tuple(some) for name, some in combined.chosen.items()}).save(path)
+        way = DEFAULT if DEFAULT in finished.chosen else "vote"
+        voters = dev_voters(corpus, usable)
+        chosen = {name: [voters[member] for member in some] for name, some in finished.chosen.items()}
+        accuracy = dev_accuracy(strategy(way), chosen.get(way) or best_first(voters.values()))
+        seen = seen_cells(corpus.split.train, corpus.split.dev)
+        fitted = {name: fit(*judged_cells(strategy(name), some, seen)) for name, some in chosen.items()}
+        Inflector(
+            tuple(members),
+            known,
+            way,
+            {name: tuple(some) for name, some in finished.chosen.items()},
+            confidences={name: confidence for name, confidence in fitted.items() if confidence},
+            training=told(
+                corpus.split.train,
+                corpus.split.dev,
+                source=f"{corpus.language}-train-{corpus.setting}",
+                accuracy=accuracy,
+                scored=len({cell for voter in voters.values() for cell in voter.gold}),
+                interrupted=False,
+            ),
+        ).save(path)
         for file in files.values():
             file.unlink()
     if parts.is_dir() and not any(parts.iterdir()):
@@ -176,13 +184,13 @@ def _file(folder: Path, label: str, model: ModelResult) -> Path:
     return parameters_file(folder, label, kind_of(model.system, model.alignment), model.seed)
 
 
-def _member(model: ModelResult, inventory: Inventory, combined: Combined, file: Path) -> Member:
+def _member(model: ModelResult, inventory: Inventory, finished: Finished, file: Path) -> Member:
     return Member(
         system=SYSTEMS[model.system],
         alignment=model.alignment,
         seed=model.seed,
         settings=model.settings,
         inventory=inventory,
-        dev_accuracy=combined.accuracies[f"{kind_of(model.system, model.alignment)}-{model.seed}"],
+        dev_accuracy=finished.accuracies[f"{kind_of(model.system, model.alignment)}-{model.seed}"],
         parameters={name: tensor.to(torch.float32) for name, tensor in load_file(file).items()},
     )

@@ -16,7 +16,7 @@ from reinflect.files import atomic_path
 from reinflect.settings import Settings
 from reinflect.training.checkpoint import SECONDS_BETWEEN
 from reinflect.training.jobs import Lesson, Model, Pack
-from reinflect.training.packing import pack_models
+from reinflect.training.packing import memory_of_the_gpu, pack_models
 from reinflect.training.run import Results, Standing, run_pack
 from reinflect.training.state import LOG, State
 
@@ -60,8 +60,14 @@ def packs_of(
     lessons: Mapping[tuple[str, str], Lesson],
     *,
     device: str,
+    trainers: int = 1,
 ) -> list[Pack]:
-    """On a CPU a pack for each kind of model of a language; on a GPU as many as fit, of one setting and system."""
+    """On a CPU a pack for each kind of model of a language; on a GPU as many as fit, of one setting and system.
+
+    Where several processes share a GPU, a pack has its part of the memory.
+    """
+    memory = memory_of_the_gpu() if device == "cuda" else None
+    budget = memory and memory // trainers
     groups: dict[tuple[str, str], list[Wanted]] = {}
     for one in wanted:
         place = (
@@ -73,7 +79,11 @@ def packs_of(
         models = {
             Model(lessons[one.corpus.label, one.entry.alignment], one.seed, one.settings): one.key for one in group
         }
-        packs = [Pack(name, system, tuple(models))] if device == "cpu" else pack_models(system, list(models), name=name)
+        packs = (
+            [Pack(name, system, tuple(models))]
+            if device == "cpu"
+            else pack_models(system, list(models), name=name, budget=budget)
+        )
         for pack in packs:
             left = tuple(model for model in pack.models if models[model] not in done)
             if left:

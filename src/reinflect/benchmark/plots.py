@@ -7,7 +7,7 @@ from typing import Any
 
 from reinflect.benchmark import published
 from reinflect.benchmark.claims import SETTINGS, title
-from reinflect.evaluation.scores import MacroEvaluation
+from reinflect.benchmark.figures import Average
 from reinflect.files import atomic_path
 
 WIDE = 20
@@ -15,7 +15,7 @@ WIDE = 20
 OURS, PAPERS, NEXT = "#1b3a6b", "#6ea6e0", "#e0a526"
 
 
-def ordered(figures: Mapping[str, Mapping[str, MacroEvaluation]]) -> list[str]:
+def ordered(figures: Mapping[str, Mapping[str, Average]]) -> list[str]:
     """Languages by their mean accuracy over the settings, the best first."""
     found: dict[str, list[float]] = {}
     for by_system in figures.values():
@@ -24,7 +24,7 @@ def ordered(figures: Mapping[str, Mapping[str, MacroEvaluation]]) -> list[str]:
     return sorted(found, key=lambda name: (-fmean(found[name]), name))
 
 
-def draw(figures: Mapping[str, Mapping[str, MacroEvaluation]], split: str, path: Path) -> list[Path]:
+def draw(figures: Mapping[str, Mapping[str, Average]], split: str, path: Path) -> list[Path]:
     """Draw our Run 7 on a split, and the published one with the next best system; as SVG and PNG.
 
     Needs matplotlib, which comes with `reinflect[report]` only.
@@ -55,7 +55,7 @@ def draw(figures: Mapping[str, Mapping[str, MacroEvaluation]], split: str, path:
     return written
 
 
-def _panel(panel: Any, ours: MacroEvaluation, languages: list[str], setting: str, split: str) -> None:
+def _panel(panel: Any, ours: Average, languages: list[str], setting: str, split: str) -> None:
     places = {name: place for place, name in enumerate(languages)}
     known = {name: pair for name in languages if (pair := published.of_language(name, setting))}
     dots = {

@@ -5,8 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from reinflect.benchmark.combine import Changes, Combined, Scores, combine, score
+from reinflect.benchmark.combine import Changes, Scores, averages
+from reinflect.benchmark.finish import PREDICTIONS, Finished, Work, finish_all, side_processes, start
 from reinflect.benchmark.grid import Grid
 from reinflect.benchmark.lessons import Corpus, align_corpora, languages_in, read_corpora
 from reinflect.benchmark.packs import Wanted, groups_with_work, packs_of, train_pack, wanted_models, weight
@@ -17,6 +19,8 @@ from reinflect.errors import InputError, OutputError, ReinflectError, quoted
 from reinflect.files import atomic_path
 from reinflect.settings import Settings
 from reinflect.training.checkpoint import SECONDS_BETWEEN
+from reinflect.training.jobs import Pack
+from reinflect.training.processes import Run
 from reinflect.training.state import PART, State
 
 PACKS, LOGS, PARAMETERS = "packs", "logs", "parameters"
@@ -29,7 +33,7 @@ class Account:
 
     trained: int = 0
     seconds: dict[str, float] = field(default_factory=dict)
-    """By what was done: preparing (reading and aligning), training (and decoding), combining (and scoring)."""
+    """By what was done: preparing (reading and aligning), training (and decoding), combining (scoring, writing)."""
     interrupted: bool = False
     retried: list[str] = field(default_factory=list)
     """What went wrong on the way, and what was done about it."""
@@ -47,7 +51,8 @@ class Benchmark:
     """By key; models of other benchmarks may be among them."""
     results: Sequence[PackResult]
     """Packs with models that are wanted."""
-    combined: Sequence[Combined]
+    finished: Mapping[Corpus, Finished]
+    """Every language in every setting, with whatever is trained of it."""
     scores: Scores
     absent: Sequence[str]
     """Languages without training items in a setting."""
@@ -61,9 +66,9 @@ class Benchmark:
     def changes(self) -> dict[str, dict[str, Changes]]:
         """What the filter for repeats did, by setting and system."""
         found: dict[str, dict[str, Changes]] = {}
-        for one in self.combined:
+        for corpus, one in self.finished.items():
             for system, own in one.changed.items():
-                found.setdefault(one.corpus.setting, {}).setdefault(system, Changes()).add(own)
+                found.setdefault(corpus.setting, {}).setdefault(system, Changes()).add(own)
         return found
 
 
@@ -76,6 +81,7 @@ def run_benchmark(
     languages: Sequence[str] | None = None,
     device: str = "cpu",
     workers: int = 1,
+    trainers: int | None = None,
     time_limit: float | None = None,
     save_models: bool = False,
     gold: Path | None = None,
@@ -84,7 +90,10 @@ def run_benchmark(
     alignment_cache: Path | None = None,
     checkpoint_seconds: float = SECONDS_BETWEEN,
 ) -> Benchmark:
-    """Train what is left of a grid, then combine and score all there is.
+    """Train what is left of a grid, then combine and score all there is, and write the predictions.
+
+    `workers` are processes for everything; `trainers` are those of them that train, all on a CPU and one on a GPU
+    unless this says otherwise.
 
     `presets` are the settings of each system, by the name of the setting (low, medium, high): those are trained.
     Everything that is done is a file in `OUT/packs`; while models train, `OUT/training.state` has what is needed to
@@ -102,7 +111,8 @@ def run_benchmark(
     packs = _made(out / PACKS)
     for folder in merge:
         _copy_packs(folder, packs, watcher.note)
-    done = by_key(read_results(packs, watcher.note))
+    results = read_results(packs, watcher.note)
+    done = by_key(results)
     left = [one for one in wanted if one.key not in done]
     if absent:
         watcher.note(f"note: there is nothing to learn from for {', '.join(absent)}; left out")
@@ -112,57 +122,55 @@ def run_benchmark(
     def enough() -> bool:
         return time_limit is not None and time.monotonic() - started >= time_limit
 
-    if left and not enough():
-        work = groups_with_work(wanted, done)
-        methods = dict.fromkeys((one.corpus, one.entry.alignment) for one in work)
-        shown = partial(watcher.aligning, "all files")
-        lessons = align_corpora(methods, cache=alignment_cache, workers=workers, progress=shown)
-        plan = packs_of(work, done, lessons, device=device)
-        account.seconds["preparing"] = time.monotonic() - started
-        watcher.expect(len(wanted) - len(left), len(wanted), {pack.name: weight(pack) for pack in plan})
-        state = State(out / "training")
-        run = partial(
-            train_pack,
-            state=state,
-            folder=packs,
-            logs=_made(out / LOGS),
-            parameters=_made(out / PARAMETERS) if save_models else None,
-            seconds_between=checkpoint_seconds,
+    with side_processes(workers) as processes:
+        if left and not enough():
+            work = groups_with_work(wanted, done)
+            methods = dict.fromkeys((one.corpus, one.entry.alignment) for one in work)
+            shown = partial(watcher.aligning, "all files")
+            lessons = align_corpora(methods, cache=alignment_cache, workers=workers, progress=shown)
+            trainers = trainers or (1 if device == "cuda" else workers)
+            plan = packs_of(work, done, lessons, device=device, trainers=trainers)
+            account.seconds["preparing"] = time.monotonic() - started
+            watcher.expect(len(wanted) - len(left), len(wanted), {pack.name: weight(pack) for pack in plan})
+            if processes and device == "cuda":  # which leaves cores idle
+                start(processes, workers)
+            state = State(out / "training")
+            run = partial(
+                train_pack,
+                folder=packs,
+                state=state,
+                logs=_made(out / LOGS),
+                parameters=_made(out / PARAMETERS) if save_models else None,
+                seconds_between=checkpoint_seconds,
+            )
+            with state.held():
+                for left_over in packs.glob(f".*{PART}"):
+                    left_over.unlink(missing_ok=True)
+                _train(plan, run, state, account, enough, device=device, workers=trainers, watcher=watcher)
+            account.seconds["training"] = time.monotonic() - started - account.seconds["preparing"]
+            results = read_results(packs)
+        before = time.monotonic()
+        found = by_key(results)
+        account.trained = sum(one.key in found for one in left)
+        of_corpus: dict[Corpus, list[ModelResult]] = {corpus: [] for corpus in corpora}
+        for one in wanted:
+            if one.key in found:
+                of_corpus[one.corpus].append(found[one.key])
+        finished = finish_all(
+            [Work(corpus, models, right.get(corpus.language, ())) for corpus, models in of_corpus.items()],
+            grid,
+            data,
+            _made(out / PREDICTIONS),
+            processes,
         )
-        with state.held():
-            for left_over in packs.glob(f".*{PART}"):
-                left_over.unlink(missing_ok=True)
-            try:
-                ran = run_packs(
-                    plan,
-                    run,
-                    device=device,
-                    workers=1 if device == "cuda" else workers,
-                    watcher=watcher,
-                    state=state,
-                    enough=enough,
-                )
-                account.interrupted = not all(one and one.ended for one in ran) and not enough()
-                account.retried = [text for one in ran if one for text in one.retried]
-            except ReinflectError as error:  # all other packs are done
-                account.failed = str(error)
-            else:
-                if all(one and one.ended for one in ran):
-                    state.remove()
-        account.seconds["training"] = time.monotonic() - started - account.seconds["preparing"]
-    before = time.monotonic()
-    results = read_results(packs)
-    found = by_key(results)
-    account.trained = sum(one.key in found for one in left)
     keys = {one.key for one in wanted}
-    combined = [_combined(corpus, grid, wanted, found) for corpus in corpora]
     benchmark = Benchmark(
         grid=grid,
         wanted=wanted,
         found=found,
         results=[one for one in results if any(model.key in keys for model in one.models)],
-        combined=combined,
-        scores=score(combined, right),
+        finished=finished,
+        scores=averages((corpus, one.evaluations) for corpus, one in finished.items()),
         absent=absent,
         account=account,
     )
@@ -170,9 +178,20 @@ def run_benchmark(
     return benchmark
 
 
-def _combined(corpus: Corpus, grid: Grid, wanted: Sequence[Wanted], found: Mapping[str, ModelResult]) -> Combined:
-    own = [one for one in wanted if one.corpus is corpus]
-    return combine(corpus, grid, [found[one.key] for one in own if one.key in found])
+def _train(
+    plan: Sequence[Pack], run: Run, state: State, account: Account, enough: Callable[[], bool], **options: Any
+) -> None:
+    """Train packs, each of which leaves a file, and put down what came of it; `options` are those of `run_packs`."""
+    try:
+        ran = run_packs(plan, run, state=state, enough=enough, **options)
+    except ReinflectError as error:  # all other packs are done
+        account.failed = str(error)
+        return
+    ended = all(one and one.ended for one in ran)
+    account.interrupted = not ended and not enough()
+    account.retried = [text for one in ran if one for text in one.retried]
+    if ended:
+        state.remove()
 
 
 def read_gold(folder: Path, languages: Sequence[str]) -> dict[str, list[Item]]:

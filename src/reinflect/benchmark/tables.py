@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from reinflect.benchmark import published
 from reinflect.benchmark.claims import SETTINGS, Claim, claims, title
 from reinflect.benchmark.combine import COMPARED, Changes, Scores
+from reinflect.benchmark.figures import Average
 from reinflect.benchmark.results import PackResult
 from reinflect.ensembles import RUNS
-from reinflect.evaluation.scores import MacroEvaluation
 from reinflect.text import Side, in_columns
 
 NOTHING = "–"
@@ -51,10 +51,14 @@ def _sides(words: int, numbers: int) -> list[Side]:
     return sides + ["right"] * numbers
 
 
-def main_table(figures: Mapping[str, Mapping[str, MacroEvaluation]], split: str) -> str:
-    """The paper's table of results: ours, the paper's, and the difference, a setting after the other."""
-    header = [split, "", *(column.head for column in COLUMNS)]
-    rows = []
+def main_table(figures: Mapping[str, Mapping[str, Average]], split: str) -> str:
+    header, *rows = main_rows(figures, split)
+    return markdown(header, rows, _sides(2, len(COLUMNS)))
+
+
+def main_rows(figures: Mapping[str, Mapping[str, Average]], split: str) -> list[list[str]]:
+    """The paper's table of results, header first: ours, the paper's, and the difference, setting after setting."""
+    rows = [[split, "", *(column.head for column in COLUMNS)]]
     for setting in (setting for setting in SETTINGS if setting in figures):
         ours = [_ours(figures[setting], column) for column in COLUMNS]
         theirs = [_theirs(split, setting, column) for column in COLUMNS]
@@ -62,10 +66,10 @@ def main_table(figures: Mapping[str, Mapping[str, MacroEvaluation]], split: str)
         rows.append(["", "paper", *(NOTHING if own is None else str(own) for own in theirs)])
         gaps = [None if a is None or b is None else a - b for a, b in zip(ours, theirs, strict=True)]
         rows.append(["", "difference", *(NOTHING if gap is None else f"{gap:+.2f}" for gap in gaps)])
-    return markdown(header, rows, _sides(2, len(COLUMNS)))
+    return rows
 
 
-def _ours(figures: Mapping[str, MacroEvaluation], column: Column) -> float | None:
+def _ours(figures: Mapping[str, Average], column: Column) -> float | None:
     score = figures.get(column.system)
     return None if score is None else score.levenshtein if column.distance else score.accuracy
 
@@ -79,7 +83,7 @@ def _figure(number: float | None, digits: int) -> str:
     return NOTHING if number is None else f"{number:.{digits}f}"
 
 
-def languages_note(figures: Mapping[str, Mapping[str, MacroEvaluation]]) -> str:
+def languages_note(figures: Mapping[str, Mapping[str, Average]]) -> str:
     """What the averages are over; not all systems need have come to an end in all languages."""
     parts, other = [], False
     for setting in (setting for setting in SETTINGS if setting in figures):
@@ -95,7 +99,7 @@ def languages_note(figures: Mapping[str, Mapping[str, MacroEvaluation]]) -> str:
     )
 
 
-def combining_table(figures: Mapping[str, Mapping[str, MacroEvaluation]]) -> str:
+def combining_table(figures: Mapping[str, Mapping[str, Average]]) -> str:
     """Run 6 and what else could be made of the best members."""
     systems = {
         "run6": "vote of the best 15 (Run 6)",
@@ -110,12 +114,17 @@ def combining_table(figures: Mapping[str, Mapping[str, MacroEvaluation]]) -> str
     return markdown(header, rows, _sides(1, len(header) - 1))
 
 
-def language_table(figures: Mapping[str, MacroEvaluation], setting: str) -> str:
-    """Naive against smart in every language, and Run 7 beside the published one."""
+def language_table(figures: Mapping[str, Average], setting: str) -> str:
+    header, *rows = language_rows(figures, setting)
+    return markdown(header, rows, _sides(1, len(header) - 1))
+
+
+def language_rows(figures: Mapping[str, Average], setting: str) -> list[list[str]]:
+    """Naive against smart in every language, header first, and Run 7 beside the published one."""
     header = ["language", "HACM N", "S", "N − S", "HAEM N", "S", "N − S", "Run 7", "published (test)", "next best"]
     kinds = ("hacm-naive", "hacm-smart", "haem-naive", "haem-smart")
     names = sorted({name for score in figures.values() for name in score.languages})
-    rows = []
+    rows = [header]
     for name in names:
         own = [_of_language(figures, kind, name) for kind in kinds]
         cells = []
@@ -125,10 +134,10 @@ def language_table(figures: Mapping[str, MacroEvaluation], setting: str) -> str:
         theirs = published.of_language(name, setting) or (None, None)
         run7 = _of_language(figures, "run7", name)
         rows.append([title(name), *cells, _figure(run7, 2), *(_figure(figure, 1) for figure in theirs)])
-    return markdown(header, rows, _sides(1, len(header) - 1))
+    return rows
 
 
-def _of_language(figures: Mapping[str, MacroEvaluation], system: str, language: str) -> float | None:
+def _of_language(figures: Mapping[str, Average], system: str, language: str) -> float | None:
     score = figures.get(system)
     return score.languages[language].accuracy if score and language in score.languages else None
 

@@ -17,6 +17,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("reinflect.cli.demo", "See it work on bundled German verbs"),
     "train": ("reinflect.cli.train", "Learn to inflect from examples"),
     "inflect": ("reinflect.cli.inflect", "Inflect words with a trained model"),
+    "paradigm": ("reinflect.cli.paradigm", "Show all forms of a lemma, as tables"),
+    "trace": ("reinflect.cli.trace", "Watch a model make a form, action by action"),
+    "suggest": ("reinflect.cli.suggest", "Say which forms to ask a speaker for next"),
+    "info": ("reinflect.cli.info", "Show what a model file says of itself"),
+    "serve": ("reinflect.cli.serve", "Inflect in the browser: a page of your own"),
     "ablate": ("reinflect.cli.ablate", "Compare values of a setting, and say whether they differ"),
     "baseline": ("reinflect.cli.baseline", "Inflect with the shared task's rule system"),
     "evaluate": ("reinflect.cli.evaluate", "Score predictions against the right forms"),
@@ -24,6 +29,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "align": ("reinflect.cli.align", "Align lemmas with forms, letter by letter"),
     "oracle": ("reinflect.cli.oracle", "Show the actions that turn a lemma into a form"),
     "benchmark": ("reinflect.cli.benchmark", "Train the 2017 paper's models on many languages, and compare"),
+    "report": ("reinflect.cli.report", "Write a page about a model or a benchmark"),
 }
 
 

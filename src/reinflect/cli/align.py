@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reinflect.cli.options import columns_option
+from reinflect.cli.options import columns_option, say
 from reinflect.data.items import Columns, Item, check_lengths, read_items, swapped_columns_note
 from reinflect.text import in_columns
 
@@ -72,10 +72,9 @@ def command(
     × for a substituted, + for an inserted and - for a deleted one; ∅ is the empty side of an insertion or deletion,
     ␣ a blank, and a combining mark sits on a dotted circle.
     """
-    items = read_items(file, columns)
-    note = swapped_columns_note(items, file, columns)
-    if note:
-        click.echo(note, err=True)
+    items = read_items(file, columns, note=say)
+    if note := swapped_columns_note(items, file, columns):
+        say(note)
     aligner = chosen_aligner(method, sweeps, seed)
     alignments = align_items(aligner, items, file, cached=not no_cache)[:limit]
     if stats:

@@ -59,7 +59,8 @@ Example (some minutes; the first line needs a network):
     "--workers",
     metavar="N",
     type=click.IntRange(min=1),
-    help="Processes on the CPU; as many as there are cores unless you say otherwise. Results do not depend on it.",
+    help="Processes; as many as there are cores unless you say otherwise. On a GPU one of them trains, or as many as "
+    "you say here: see docs/benchmark.md. On a CPU results do not depend on it.",
 )
 @click.option(
     "--time-limit",
@@ -129,6 +130,7 @@ def command(
             languages=names,
             device=where,
             workers=workers or cores(),
+            trainers=workers,
             time_limit=time_limit,
             save_models=save_models,
             gold=Path(gold) if gold else None,

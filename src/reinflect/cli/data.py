@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from reinflect.cli.options import output_option
+from reinflect.cli.options import output_option, wide_option
 from reinflect.data import catalog
 from reinflect.data.catalog import DataFile, DataSet, Fetched, Way
 from reinflect.data.items import Item, format_items, write_items
@@ -39,15 +39,22 @@ def list_data_sets() -> None:
     epilog="\b\nExample:\n  reinflect data show german-verbs --split train-low --output german-train-low.tsv",
 )
 @click.argument("name")
-@click.option("--split", metavar="SPLIT", help="Print all items of one split of bundled data as tab-separated lines.")
+@click.option(
+    "--split",
+    metavar="SPLIT",
+    help="All items of one split of bundled data, as tab-separated lines or, by the name of FILE, as a spreadsheet.",
+)
 @output_option("--split writes")
-def show(name: str, split: str | None, output: str) -> None:
+@wide_option
+def show(name: str, split: str | None, output: str, wide: bool) -> None:
     """Say what a data set is; with --split, give the items of a bundled one."""
     data_set = catalog.find(name)
     if split is not None:
-        write_items(output, _items_of(data_set, split))
+        write_items(output, _items_of(data_set, split), wide=wide)
     elif output != STANDARD:
-        raise InputError("found --output without --split", "say which split to write, such as --split train-low")
+        raise InputError(
+            "found --output without --split", "say which split to write, such as --split train-low"
+        )
     else:
         click.echo(_entry(data_set))
         click.echo("\n" + (_sample(data_set) if data_set.bundled else _wrapped("languages", data_set.languages)))

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reinflect.cli.options import columns_option
+from reinflect.cli.options import columns_option, say
 from reinflect.data.items import Columns, Item, read_items, swapped_columns_note, variants_note
+from reinflect.data.tables import kind_of_sheet
 from reinflect.errors import InputError, printable, quoted, source_name
 from reinflect.files import STANDARD
 
@@ -180,7 +181,8 @@ def _evaluate_pair(
 
 
 def _read_gold(path: Path | str, columns: Columns, variants: "Variants", notes: Notes) -> list[Item]:
-    items = read_items(path, columns, forms="optional")
+    # A wide sheet may have gaps, which are not asked for.
+    items = read_items(path, columns, forms="required" if kind_of_sheet(path) else "optional", note=say)
     covered = [item for item in items if item.covered]
     if len(covered) == len(items):
         raise InputError(
@@ -202,7 +204,7 @@ def _read_gold(path: Path | str, columns: Columns, variants: "Variants", notes: 
 
 
 def _read_predicted(path: Path | str, columns: Columns, notes: Notes) -> list[Item]:
-    items = read_items(path, columns, forms="optional")
+    items = read_items(path, columns, forms="optional", note=say)
     notes.add("predicted variants", path, variants_note(items, path, "the last counts"))
     return items
 

@@ -2,12 +2,14 @@
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from reinflect.data.items import COLUMNS_2017, Columns
+from reinflect.data.labels import Labels
 from reinflect.errors import InputError, quoted
 from reinflect.files import STANDARD, read_text
 from reinflect.text import nearest
@@ -21,14 +23,40 @@ SYSTEMS = ("hacm", "haem", "soft")
 ALIGNMENTS = ("naive", "smart")
 
 
-def _columns(_context: click.Context, _option: click.Parameter, value: str) -> Columns:
-    return Columns.parse(value)
+LABELS = "reinflect.labels"
+
+
+def say(note: str) -> None:
+    """A remark for the user, beside what the command is asked for."""
+    click.echo(note, err=True)
+
+
+def _labels(context: click.Context, _option: click.Parameter, value: str | None) -> None:
+    context.meta[LABELS] = Labels() if value is None else Labels.read(value)
+
+
+def _columns(context: click.Context, _option: click.Parameter, value: str) -> Columns:
+    return replace(Columns.parse(value), labels=context.meta[LABELS])
+
+
+def _output(_context: click.Context, _option: click.Parameter, value: str) -> str:
+    from reinflect.data.tables import check_sheet
+
+    check_sheet(value)
+    return value
 
 
 def output_option(what: str) -> Callable[[Command], Command]:
     """`--output`, with what goes there."""
     help_text = f"Where {what} (- is the screen)."
-    return click.option("--output", "-o", metavar="FILE", default=STANDARD, show_default=True, help=help_text)
+    return click.option(
+        "--output", "-o", metavar="FILE", default=STANDARD, show_default=True, callback=_output, help=help_text
+    )
+
+
+wide_option = click.option(
+    "--wide", is_flag=True, help="Write a spreadsheet with one lemma a row and one column for each bundle of features."
+)
 
 
 def _strategy(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
@@ -91,11 +119,23 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-columns_option = click.option(
-    "--columns",
-    metavar="ORDER",
-    default=str(COLUMNS_2017),
-    show_default=True,
-    callback=_columns,
-    help="Order of the tab-separated columns; data of 2023 and later is lemma,features,form.",
-)
+def columns_option(command: Command) -> Command:
+    """`--columns` and `--labels`, which make one `Columns`: how a file of items is read and written."""
+    columns = click.option(
+        "--columns",
+        metavar="ORDER",
+        default=str(COLUMNS_2017),
+        show_default=True,
+        callback=_columns,
+        help="Order of the tab-separated columns; data of 2023 and later is lemma,features,form. In a spreadsheet "
+        "(.csv, .xlsx) columns go by their names: lemma=Verb,form=Wordform,features=Tags.",
+    )
+    labels = click.option(
+        "--labels",
+        metavar="FILE",
+        is_eager=True,
+        expose_value=False,
+        callback=_labels,
+        help="Your own names for features, read and written in their place: lines of a label, a tab, and features.",
+    )
+    return columns(labels(command))

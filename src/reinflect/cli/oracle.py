@@ -14,7 +14,7 @@ from reinflect.cli.align import (
     seed_option,
     sweeps_option,
 )
-from reinflect.cli.options import columns_option
+from reinflect.cli.options import columns_option, say
 from reinflect.data.features import Bundle
 from reinflect.data.items import Columns, Item, read_items
 from reinflect.errors import InputError
@@ -105,7 +105,7 @@ def _learnt(
             "--method smart has nothing to learn from",
             "name a file of lemmas and forms with --pairs, or use --method naive",
         )
-    items = read_items(file, columns)
+    items = read_items(file, columns, note=say)
     pairs = [(item.lemma, item.form) for item in items]
     if (lemma, form) in pairs:
         return align_items(aligner, items, file, cached=cached)[pairs.index((lemma, form))]

@@ -14,6 +14,7 @@ from reinflect.cli.options import (
     columns_option,
     cores,
     device_for,
+    say,
     settings_of,
     strategy_option,
 )
@@ -23,6 +24,7 @@ from reinflect.files import STANDARD, check_writable
 
 if TYPE_CHECKING:
     from reinflect.engine import Outcome
+    from reinflect.inflector import Inflector
 
 UNLESS_TOLD = ("hacm", "haem")
 INTERRUPTED = 130
@@ -31,7 +33,7 @@ CHECKPOINT_SECONDS = "REINFLECT_CHECKPOINT_SECONDS"
 EXAMPLE = """\b
 Example (about a minute):
   reinflect data show german-verbs --split train-low > verbs.tsv
-  reinflect train --train verbs.tsv --out verbs.model --seeds 1 --systems haem --alignments naive
+  reinflect train --train verbs.tsv --out verbs.reinflect --seeds 1 --systems haem --alignments naive
 """
 
 
@@ -43,7 +45,28 @@ Example (about a minute):
     help="Items with their forms, to choose the best state of each model by. Without it each seed holds out a fifth "
     "of the training items of its own for that, and learns from the other 80 %.",
 )
-@click.option("--out", metavar="MODEL", required=True, help="Where the trained model goes: one file.")
+@click.option(
+    "--add",
+    "additions",
+    metavar="FILE",
+    multiple=True,
+    help="Corrections and new items: one with the lemma and features of a training item takes its place. May be "
+    "repeated.",
+)
+@click.option(
+    "--compare",
+    metavar="MODEL",
+    help="A model that was trained before: say at the end what the new one gets right or wrong that it did not.",
+)
+@click.option(
+    "--out",
+    metavar="MODEL",
+    required=True,
+    help="Where the trained model goes: one file, which may be called anything; the usual ending is .reinflect.",
+)
+@click.option(
+    "--half", is_flag=True, help="Keep the model in half precision: a file half as large, hardly less accurate."
+)
 @click.option(
     "--systems",
     metavar="LIST",
@@ -98,7 +121,10 @@ def command(
     context: click.Context,
     train: str,
     dev: str | None,
+    additions: tuple[str, ...],
+    compare: str | None,
     out: str,
+    half: bool,
     systems: str,
     alignments: str,
     seeds: int,
@@ -116,6 +142,9 @@ def command(
     forms (naive: position by position; smart: learnt) with every seed. A third system, soft, looks at the whole lemma
     at once and needs no alignment, but more items: it is worth its time with some thousands of them.
 
+    Files are tab-separated, or spreadsheets (.csv, .xlsx). With --add, a model is trained again on items that were
+    corrected or added, and --compare says what that changed.
+
     Ctrl-C ends the training early: the model is then the best so far. After that, or after any accident, the same
     command goes on where it stopped, from the folder MODEL.state (what is done is kept there every 60 seconds, or as
     many as REINFLECT_CHECKPOINT_SECONDS says); it goes when all is done. MODEL.log.jsonl has a line for every epoch of
@@ -125,11 +154,15 @@ def command(
 
     methods, kinds = chosen(alignments, ALIGNMENTS, "alignment"), chosen(systems, SYSTEMS, "system")
     seconds = checkpoint_seconds()
-    _check_out(out, [path for path in (train, dev) if path])
-    if train == dev == STANDARD:
-        raise InputError("found - (standard input) for both --train and --dev", "give - for one of them at most")
-    items = read_items(train, columns)
-    dev_items = read_items(dev, columns) if dev else None
+    files = [path for path in (train, dev, *additions) if path]
+    _check_out(out, [*files, *filter(None, [compare])])
+    if files.count(STANDARD) > 1:
+        raise InputError("found - (standard input) for more than one file", "give - for one of them at most")
+    original = read_items(train, columns, note=say)
+    dev_items = read_items(dev, columns, note=say) if dev else None
+    lists = _with_additions(original, additions, columns)
+    items = lists[-1]
+    rival = None if compare is None else _Rival(compare, lists, dev_items, train)
     name = preset_for(len(items)) if preset == "auto" else preset
     settings = settings_of(name, changes)
     for path, given in ((train, items), (dev, dev_items or [])):
@@ -162,11 +195,60 @@ def command(
             checkpoint_seconds=seconds,
             source=source_name(train),
             strategy=strategy,
+            half=half,
+            labels=columns.labels,
         )
     click.echo(_table(outcome), nl=False)
+    if rival and not outcome.interrupted:
+        click.echo("\n" + rival.text(outcome.inflector, out), nl=False)
     _say_outcome(outcome, out)
     if outcome.interrupted:
         context.exit(INTERRUPTED)
+
+
+def _with_additions(items: list[Item], additions: Sequence[str], columns: Columns) -> list[list[Item]]:
+    """The training items: as they are, and after each file of corrections."""
+    from reinflect.data.corrections import corrected
+
+    lists = [items]
+    for path in additions:
+        made = corrected(lists[-1], read_items(path, columns, forms="optional", note=say), path)
+        lists.append(list(made.items))
+        say(made.note(path))
+    return lists
+
+
+class _Rival:
+    """A model to compare the new one with; what hinders that is found out before the new one is trained."""
+
+    def __init__(self, model: str, lists: list[list[Item]], dev_items: list[Item] | None, train: str) -> None:
+        from reinflect.changes import check_comparable
+        from reinflect.data.corrections import question
+        from reinflect.inflector import Inflector
+
+        self._model, self._inflector, self._items = model, Inflector.load(model), lists[-1]
+        self._taught = None if dev_items else check_comparable(self._inflector, lists, model, train)
+        # Only what neither has learnt from is fair to ask, and a dev item may be among the additions.
+        answered = {question(item) for item in self._items}
+        if dev_items:
+            self._gold = [item for item in dev_items if question(item) not in answered]
+            if not self._gold:
+                raise InputError("found all dev items among the training items", "give --dev FILE with other items")
+        else:
+            known = {question(item) for item in self._taught or ()}
+            self._gold = [item for item in self._items if question(item) in known]
+
+    def text(self, new: "Inflector", out: str) -> str:
+        from reinflect.changes import Changes, forms_of, held_out_forms
+
+        if self._taught is None:
+            before, after = (forms_of(inflector, self._gold) for inflector in (self._inflector, new))
+            asked = "dev items"
+        else:
+            before = held_out_forms(self._inflector, self._gold, self._taught)
+            after = held_out_forms(new, self._gold, self._items)
+            asked = "items, each by those models that had not learnt from it"
+        return Changes.between(before, after, self._gold).text(self._model, out, asked)
 
 
 def checkpoint_seconds(usual: float = 60.0) -> float:

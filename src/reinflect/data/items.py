@@ -1,4 +1,4 @@
-"""Items and their tab-separated files.
+"""Items and their tab-separated files; those of spreadsheets come through here as well, by the ending of their name.
 
 Fields are kept code point for code point: only line ends and tabs have a meaning here. Blanks at the end of a
 lemma, quotation marks and unusual line separators (U+2028, form feed) are letters like any other.
@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from reinflect.data.features import Bundle
+from reinflect.data.labels import NO_LABELS, Labels
+from reinflect.data.tables import kind_of_sheet
 from reinflect.errors import InputError, OutputError, printable, quoted, source_name
 from reinflect.files import BYTE_ORDER_MARK, read_text, write_text
 
@@ -34,12 +36,18 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The order of the columns in a file."""
+    """Which column of a file is which: by their order, or in a spreadsheet by the names in its first row."""
 
     order: tuple[Column, ...]
+    headers: tuple[tuple[Column, str], ...] = ()
+    """What the columns of a spreadsheet are called, where the user says so."""
+    labels: Labels = NO_LABELS
+    """The user's own names for features."""
 
     @classmethod
     def parse(cls, text: str) -> "Columns":
+        if "=" in text:
+            return cls(COLUMNS_2017.order, _parse_headers(text))
         names = tuple(text.split(","))
         if sorted(names) != sorted(get_args(Column)):
             raise InputError(
@@ -54,7 +62,21 @@ class Columns:
         return tuple(column for column in self.order if column != "form")
 
     def __str__(self) -> str:
-        return ",".join(self.order)
+        return ",".join(f"{column}={name}" for column, name in self.headers) or ",".join(self.order)
+
+
+def _parse_headers(text: str) -> tuple[tuple[Column, str], ...]:
+    """`lemma=Wort,form=Form,features=Merkmale`; the lemma alone for a wide sheet."""
+    given = dict(part.split("=", 1) for part in text.split(",") if "=" in part)
+    headers = tuple((column, given[column]) for column in get_args(Column) if column in given)
+    names = {column for column, _ in headers}
+    if len(headers) != text.count(",") + 1 or "lemma" not in names or names == {"lemma", "form"}:
+        raise InputError(
+            f"found the columns {quoted(text)}",
+            "say what the columns are called in the first row of the spreadsheet, such as "
+            "lemma=Verb,form=Wordform,features=Tags, or lemma=Verb where all other columns are cells",
+        )
+    return headers
 
 
 LONGEST = 1000
@@ -64,13 +86,26 @@ COLUMNS_2017 = Columns(("lemma", "form", "features"))
 COLUMNS_2023 = Columns(("lemma", "features", "form"))
 
 
+def _unheard(_note: str) -> None:
+    pass
+
+
 def read_items(
-    path: Path | str, columns: Columns = COLUMNS_2017, *, forms: Literal["required", "optional"] = "required"
+    path: Path | str,
+    columns: Columns = COLUMNS_2017,
+    *,
+    forms: Literal["required", "optional"] = "required",
+    note: Callable[[str], None] = _unheard,
 ) -> list[Item]:
     """All items of a file (`-`: standard input). With `forms="optional"`, covered lines are welcome too.
 
-    Empty lines, which UniMorph puts between lemmas, are passed over.
+    Empty lines, which UniMorph puts between lemmas, are passed over. A file that ends in .csv or .xlsx is a
+    spreadsheet; `note` hears what a user should know of it.
     """
+    if kind_of_sheet(path):
+        from reinflect.data.sheets import read_sheet  # which knows items
+
+        return read_sheet(path, columns, forms=forms, note=note)
     return parse_items(read_text(path), path, columns, forms=forms)
 
 
@@ -81,8 +116,14 @@ def parse_items(
     *,
     forms: Literal["required", "optional"] = "required",
 ) -> list[Item]:
+    if columns.headers:
+        raise InputError(
+            f"found names of columns ({columns}) for a file that has none",
+            "say the order of its columns, such as --columns lemma,features,form",
+            path=path,
+        )
     items = []
-    bundle = cache(Bundle)  # thousands of items share a few hundred
+    bundle = cache(lambda text: Bundle(columns.labels.to_features(text)))  # thousands of items share a few hundred
     for number, ended in enumerate(text.split("\n"), start=1):
         line = ended.removesuffix("\r")
         if line:
@@ -125,15 +166,27 @@ def _parse_line(
     return Item(named["lemma"], bundle(named["features"]), form, number)
 
 
-def write_items(path: Path | str, items: Iterable[Item], columns: Columns = COLUMNS_2017) -> None:
-    """Write items to a file (`-`: standard output), all or nothing."""
+def write_items(
+    path: Path | str, items: Iterable[Item], columns: Columns = COLUMNS_2017, *, wide: bool = False
+) -> None:
+    """Write items to a file (`-`: standard output), all or nothing; a spreadsheet where its name ends so.
+
+    A wide spreadsheet has one lemma a row and one column a bundle.
+    """
+    if kind_of_sheet(path):
+        from reinflect.data.sheets import write_sheet
+
+        write_sheet(path, items, columns, wide=wide)
+        return
+    if wide:
+        raise OutputError(path, "only a spreadsheet can be wide", "give it a name that ends in .csv or .xlsx")
     write_text(path, format_items(items, path, columns))
 
 
 def format_items(items: Iterable[Item], path: Path | str, columns: Columns = COLUMNS_2017) -> str:
-    lines = []
+    lines, spelled = [], cache(columns.labels.to_label)
     for item in items:
-        fields = {"lemma": item.lemma, "form": item.form, "features": item.features.spelling}
+        fields = {"lemma": item.lemma, "form": item.form, "features": spelled(item.features.spelling)}
         for name, field in fields.items():
             if any(mark in field for mark in "\t\n\r"):
                 raise OutputError(

@@ -44,4 +44,4 @@ class Vocabulary:
 
 def characters_of(items: Iterable[Item]) -> set[str]:
     """Σ^train: every character of the lemmas and forms."""
-    return {character for item in items for word in (item.lemma, item.form) for character in word}
+    return set("".join(word for item in items for word in (item.lemma, item.form)))

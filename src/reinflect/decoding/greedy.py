@@ -130,7 +130,7 @@ def accuracies(decoder: Decoder, stack: Stack, files: Sequence[int], items_at_on
     """The share of its file's items that each model gets right, in per cent."""
     which = torch.tensor(files, device=stack.device)
     correct = torch.zeros(len(files), dtype=torch.int64, device=stack.device)
-    for block in _blocks(stack, files, items_at_once):
+    for block in blocks(stack, files, items_at_once):
         lemmas, gold = stack.to_inflect(which, torch.from_numpy(block).to(stack.device), stack.longest(files, block))
         counted = torch.from_numpy(block >= 0).to(stack.device)
         correct += count_correct(decoder, lemmas, gold, counted)
@@ -149,19 +149,28 @@ class Answers(NamedTuple):
 def answer_all(decoder: Decoder, stack: Stack, files: Sequence[int], items_at_once: int | None = None) -> list[Answers]:
     """What each model says of its file's items, and how sure it is."""
     which = torch.tensor(files, device=stack.device)
-    answers = [Answers([None] * len(stack.files[file]), [0.0] * len(stack.files[file])) for file in files]
-    for block in _blocks(stack, files, items_at_once):
+    forms: list[list[str | None]] = [[None] * len(stack.files[file]) for file in files]
+    sure = [np.zeros(len(stack.files[file])) for file in files]
+    for block in blocks(stack, files, items_at_once):
         lemmas, _ = stack.to_inflect(which, torch.from_numpy(block).to(stack.device), stack.longest(files, block))
-        written, finished, total = greedy(decoder, lemmas, torch.from_numpy(block >= 0).to(stack.device))
+        said = greedy(decoder, lemmas, torch.from_numpy(block >= 0).to(stack.device))
+        written, finished, total = (one.cpu().numpy() for one in said)
         for model, file in enumerate(files):
-            spellings = stack.files[file].spellings
-            rows, ended, scores = written[model].tolist(), finished[model].tolist(), total[model].tolist()
-            for place, item in enumerate(block[model].tolist()):
-                if item >= 0:
-                    form = "".join(spellings[number] for number in rows[place] if number != NOTHING)
-                    answers[model].forms[item] = form if ended[place] else None
-                    answers[model].log_probabilities[item] = scores[place]
-    return answers
+            asked = np.flatnonzero(block[model] >= 0)
+            items = block[model][asked]
+            sure[model][items] = total[model][asked]
+            texts = texts_of(written[model][asked], stack.files[file].spellings)
+            for item, text, ended in zip(items.tolist(), texts, finished[model][asked].tolist(), strict=True):
+                forms[model][item] = text if ended else None
+    return [Answers(own, scores.tolist()) for own, scores in zip(forms, sure, strict=True)]
+
+
+def texts_of(rows: "np.ndarray[Any, np.dtype[np.int64]]", spellings: Sequence[str]) -> list[str]:
+    """What the numbers of each row spell. *Shape:* (B, steps)"""
+    wrote = rows != NOTHING
+    letters = [spellings[number] for number in rows[wrote].tolist()]
+    ends = np.cumsum(wrote.sum(axis=1)).tolist()
+    return ["".join(letters[start:end]) for start, end in zip([0, *ends], ends, strict=False)]
 
 
 def inflect_all(
@@ -171,10 +180,13 @@ def inflect_all(
     return [answers.forms for answers in answer_all(decoder, stack, files, items_at_once)]
 
 
-def _blocks(
-    stack: Stack, files: Sequence[int], items_at_once: int | None
+def blocks(
+    stack: Stack, files: Sequence[int], items_at_once: int | None, width: int = 1
 ) -> "list[np.ndarray[Any, np.dtype[np.int64]]]":
-    """All items of each model's file in blocks of like length, the long ones first. *Shape:* (M, B), -1 for none"""
+    """All items of each model's file in blocks of like length, the long ones first. *Shape:* (M, B), -1 for none
+
+    An item that is decoded in so many ways at once, its `width`, takes as much room as that many.
+    """
     most = max(len(stack.files[file]) for file in files)
     everything = np.full((len(files), most), -1, dtype=np.int64)
     longest = np.ones(most, dtype=np.int64)
@@ -184,10 +196,10 @@ def _blocks(
         everything[model, : len(order)] = order
         longest[: len(order)] = np.maximum(longest[: len(order)], lengths[order])
     if items_at_once is None and torch.device(stack.device).type == "cpu":
-        items_at_once = ITEMS_AT_ONCE
-    blocks, start = [], 0
+        items_at_once = max(1, ITEMS_AT_ONCE // width)
+    found, start = [], 0
     while start < most:
-        size = items_at_once or max(1, PLACES_AT_ONCE // (len(files) * int(longest[start])))
-        blocks.append(everything[:, start : start + size])
+        size = items_at_once or max(1, PLACES_AT_ONCE // (len(files) * width * int(longest[start])))
+        found.append(everything[:, start : start + size])
         start += size
-    return blocks
+    return found

@@ -5,7 +5,7 @@ guess. Not where the language does such things: a run is fine if the lemma or a 
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 SUSPICIOUS = 4
 _RUN = re.compile(rf"(.)\1{{{SUSPICIOUS - 1},}}", re.DOTALL)
@@ -26,6 +26,14 @@ def filtered(form: str, lemma: str, known_runs: dict[str, int]) -> str:
         if run > max(known_runs.get(character, 0), longest_runs([lemma]).get(character, 0)):
             return lemma
     return form
+
+
+def filtered_all(forms: Sequence[str | None], lemmas: Sequence[str], known_runs: dict[str, int]) -> list[str]:
+    """The same for many; None, a form that came to no end, is replaced by its lemma as well."""
+    said = [lemma if form is None else form for form, lemma in zip(forms, lemmas, strict=True)]
+    if not _RUN.search("\n".join(said)):
+        return said
+    return [filtered(form, lemma, known_runs) for form, lemma in zip(said, lemmas, strict=True)]
 
 
 def _runs(word: str) -> Iterable[tuple[str, int]]:

@@ -3,13 +3,14 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from statistics import fmean
 from typing import Literal
 
+from rapidfuzz.distance.Levenshtein import distance
+
 from reinflect.data.items import Item
 from reinflect.errors import InputError
-from reinflect.evaluation.cells import Judged, Variants, judge_forms, right_forms
+from reinflect.evaluation.cells import Cell, Judged, Variants, judge_forms, right_forms
 from reinflect.evaluation.signature import digest_of, digest_of_forms, signature
 
 DECIMALS = 2
@@ -34,6 +35,19 @@ class Score:
             missing=sum(cell.missing for cell in cells),
         )
 
+    @classmethod
+    def counted(cls, right: Mapping[Cell, Sequence[str]], predicted: Mapping[Cell, str]) -> "Score":
+        """The same as of judged cells, for where there are very many."""
+        wrong = [
+            (forms, predicted.get(cell, "")) for cell, forms in right.items() if predicted.get(cell, "") not in forms
+        ]
+        return cls(
+            items=len(right),
+            correct=len(right) - len(wrong),
+            edits=sum(min(distance(one, form) for one in forms) for forms, form in wrong),
+            missing=sum(cell not in predicted for cell in right),
+        )
+
     @property
     def accuracy(self) -> float:
         """Per cent of the cells whose prediction is right to the code point."""
@@ -51,12 +65,10 @@ class Evaluation:
 
     name: str
     cells: list[Judged]
+    """Empty where only the figures are kept."""
     variants: Variants
     gold_digest: str
-
-    @cached_property
-    def score(self) -> Score:
-        return Score.of(self.cells)
+    score: Score
 
     @property
     def accuracy(self) -> float:
@@ -129,7 +141,8 @@ def evaluate(
     right = right_forms(gold, variants)
     if not right:
         raise InputError("found no gold items to score against", "give at least one")
-    return Evaluation(name, judge_forms(right, predicted), variants, digest_of_forms(right))
+    cells = judge_forms(right, predicted)
+    return Evaluation(name, cells, variants, digest_of_forms(right), Score.of(cells))
 
 
 def evaluate_languages(

@@ -1,7 +1,9 @@
 """Items as padded arrays, and batches of them for a whole fleet."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from reinflect.models.batches import HacmBatch, HaemBatch, Lemmas, SoftBatch
 from reinflect.models.inventory import Inventory
 from reinflect.models.systems import System
 from reinflect.settings import Settings
+from reinflect.transitions.tapes import Ragged
 
 LEMMA, REVERSED, LITERALS, GOLD, TARGETS = "symbols", "reversed", "literals", "gold", "targets"
 NOTHING = -1
@@ -51,44 +54,44 @@ class Examples:
         settings: Settings,
     ) -> "Examples":
         """Items with the tapes of their oracle actions."""
+        if len(items) != len(alignments):
+            raise ValueError("every item has an alignment")
         symbols = system.symbols(inventory)
-        tapes = [
-            _numbered(_source(system, item, inventory, settings), symbols) | system.tape(item, alignment, inventory)
-            for item, alignment in zip(items, alignments, strict=True)
-        ]
+        source = Ragged.of(_sources(system, items, inventory, settings), symbols)
+        tapes = {LEMMA: source, REVERSED: source.reversed(), **system.tapes(items, alignments, inventory)}
         return cls._of(system, items, tapes, inventory, settings, symbols.symbols)
 
     @classmethod
     def to_inflect(cls, system: System, items: Sequence[Item], inventory: Inventory, settings: Settings) -> "Examples":
         """Items with what decoders copy from, and their forms, if they have any, as what decoders should write."""
         symbols = system.symbols(inventory)
-        met = {symbol: number for number, symbol in enumerate(symbols.symbols)}
-        tapes = []
-        for item in items:
-            source = _source(system, item, inventory, settings)
-            tape = _numbered(source, symbols)
-            tape[LITERALS] = _numbers(met.setdefault(symbol, len(met)) for symbol in source)
-            tape[GOLD] = _numbers([*(met.setdefault(c, len(met)) for c in item.form), NOTHING])
-            tapes.append(tape)
-        return cls._of(system, items, tapes, inventory, settings, tuple(met))
+        sources = _sources(system, items, inventory, settings)
+        forms = [item.form for item in items]
+        # In the order in which they are met: an item's lemma, then its form.
+        texts = chain.from_iterable(chain.from_iterable(zip(sources, forms, strict=True)))
+        met = Vocabulary(tuple(dict.fromkeys(chain(symbols.symbols, texts))))
+        literals = Ragged.of(sources, met)
+        source = Ragged(np.array(symbols.numbers(met.symbols))[literals.values], literals.lengths)
+        tapes = {
+            LEMMA: source,
+            REVERSED: source.reversed(),
+            LITERALS: literals,
+            GOLD: Ragged.of(forms, met).with_last(NOTHING),
+        }
+        return cls._of(system, items, tapes, inventory, settings, met.symbols)
 
     @classmethod
     def _of(
         cls,
         system: System,
         items: Sequence[Item],
-        tapes: Sequence[Mapping[str, NDArray[Any]]],
+        tapes: Mapping[str, Ragged],
         inventory: Inventory,
         settings: Settings,
         spellings: tuple[str, ...],
     ) -> "Examples":
-        arrays, lengths = {}, {}
-        for name in tapes[0]:
-            lengths[name] = np.array([len(tape[name]) for tape in tapes], dtype=np.int64)
-            # At least one place, so that an LSTM that reads nothing still has a shape.
-            arrays[name] = np.zeros((len(tapes), max(1, lengths[name].max())), dtype=np.int32)
-            for row, tape in enumerate(tapes):
-                arrays[name][row, : len(tape[name])] = tape[name]
+        arrays = {name: tape.padded() for name, tape in tapes.items()}
+        lengths = {name: tape.lengths for name, tape in tapes.items()}
         counts = settings.features == "counts"
         features = inventory.feature_numbers([item.features for item in items], counts=counts)
         if settings.features != "embedded":
@@ -96,22 +99,17 @@ class Examples:
         return cls(system, arrays, lengths, features, spellings)
 
 
-def _source(system: System, item: Item, inventory: Inventory, settings: Settings) -> list[str]:
-    """What the encoder reads of an item."""
+def _sources(system: System, items: Sequence[Item], inventory: Inventory, settings: Settings) -> list[tuple[str, ...]]:
+    """What the encoder reads of each item."""
     before, after = system.frame
-    lemma = [*before, *item.lemma, *after]
     if not system.reads_features:
-        return lemma
-    return lemma + inventory.feature_symbols(item.features, counts=settings.features == "counts")
-
-
-def _numbered(source: Sequence[str], symbols: Vocabulary) -> dict[str, NDArray[Any]]:
-    numbers = _numbers(symbols.numbers(source))
-    return {LEMMA: numbers, REVERSED: numbers[::-1]}
-
-
-def _numbers(numbers: Iterable[int]) -> NDArray[np.int64]:
-    return np.fromiter(numbers, dtype=np.int64)
+        return [(*before, *item.lemma, *after) for item in items]
+    counts = settings.features == "counts"
+    behind = {
+        spelling: inventory.feature_symbols(bundle, counts=counts)
+        for spelling, bundle in {item.features.spelling: item.features for item in items}.items()
+    }
+    return [(*before, *item.lemma, *after, *behind[item.features.spelling]) for item in items]
 
 
 class Stack:
@@ -134,10 +132,11 @@ class Stack:
     def _stacked(self, arrays: Sequence[NDArray[Any]]) -> Tensor:
         """Arrays padded alike. There is one more row than items: -1, which is no item, finds a blank one there."""
         shape = tuple(max(sizes) for sizes in zip(*(array.shape for array in arrays), strict=True))
-        stacked = np.zeros((len(arrays), shape[0] + 1, *shape[1:]), dtype=arrays[0].dtype)
+        dtype = torch.from_numpy(arrays[0][:0]).dtype
+        stacked = torch.zeros(len(arrays), shape[0] + 1, *shape[1:], dtype=dtype, device=self.device)
         for number, array in enumerate(arrays):
-            stacked[number][tuple(slice(size) for size in array.shape)] = array
-        return torch.from_numpy(stacked).to(self.device)
+            stacked[number][tuple(slice(size) for size in array.shape)] = torch.from_numpy(array).to(self.device)
+        return stacked
 
     def longest(self, files: Sequence[int], items: NDArray[np.int64]) -> dict[str, int]:
         """How long the arrays of these items need to be. *Shape:* items (M, B), -1 for none"""
@@ -145,15 +144,35 @@ class Stack:
 
     def longest_each(self, files: Sequence[int], items: NDArray[np.int64]) -> list[dict[str, int]]:
         """The same for many batches at once. *Shape:* items (U, M, B), -1 for none"""
-        rows = np.array(files).reshape(1, -1, 1)
+        places = items + self._first_length[list(files)].reshape(1, -1, 1)
+        known: dict[int, list[int]] = {}  # arrays of one length have it in common
+        for table in self._length_tables.values():
+            if id(table) not in known:
+                known[id(table)] = np.maximum(table[places].max(axis=(1, 2)), 1).tolist()
+        columns = [known[id(table)] for table in self._length_tables.values()]
+        return [dict(zip(self._length_tables, row, strict=True)) for row in zip(*columns, strict=True)]
+
+    @cached_property
+    def _first_length(self) -> NDArray[np.int64]:
+        """Where a file's lengths begin in the tables."""
+        return np.arange(len(self.files)) * (max(map(len, self.files)) + 1)
+
+    @cached_property
+    def _length_tables(self) -> dict[str, NDArray[np.int32]]:
+        """All files' lengths, one behind the other; the place before a file's first, at -1, is no item's: 0."""
         most = max(map(len, self.files))
-        columns = {}
+        made: dict[tuple[int, ...], NDArray[np.int32]] = {}
+        tables = {}
         for name in self.arrays:
-            lengths = np.zeros((len(self.files), most + 1), dtype=np.int64)  # the last, at -1, is no item's
-            for number, file in enumerate(self.files):
-                lengths[number, : len(file)] = file.lengths[name]
-            columns[name] = np.maximum(lengths[rows, items].max(axis=(1, 2)), 1).tolist()
-        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+            own = [file.lengths[name] for file in self.files]
+            mark = tuple(map(id, own))
+            if mark not in made:
+                table = np.zeros((len(own), most + 1), dtype=np.int32)
+                for row, lengths in zip(table, own, strict=True):
+                    row[: len(lengths)] = lengths
+                made[mark] = table.ravel()
+            tables[name] = made[mark]
+        return tables
 
     def to_learn(
         self, files: Tensor, items: Tensor, longest: Mapping[str, int], mean: Tensor

@@ -36,6 +36,7 @@ from reinflect.models.layers import (
     rows,
 )
 from reinflect.models.parameters import Parameters, Shape, Sizes
+from reinflect.models.states import Focus
 from reinflect.settings import Settings
 from reinflect.transitions.tapes import HACM_SPECIALS
 from reinflect.transitions.write_step import BEGIN, END, STEP
@@ -204,23 +205,29 @@ class Decoder:
         logits = linear(output, self.parameters["output.weights"], self.parameters["output.bias"])
         scores = F.log_softmax(logits + self.penalty, dim=-1)
         attended = state.symbols.gather(2, state.position.unsqueeze(-1))
+        after = replace(state, output=output, memory=memory)
         if self.copy is not None:
-            mixture = (
-                state.copy.gather(2, state.position.unsqueeze(-1))
-                + linear(output, self.parameters["copy.state"])
-                + rows(self.copy, state.previous)
-            )
+            mixture = self._mixture(after, self.copy)
             scores = F.logsigmoid(mixture) + scores
             copied = torch.logaddexp(scores.gather(-1, attended), F.logsigmoid(-mixture))
             scores = scores.scatter(-1, attended, copied)
             # `<s>` is never a prediction, though its copy mass is there to be trained away.
             scores[..., BEGIN_NUMBER] = float("-inf")
-        after = replace(state, output=output, memory=memory)
         if self.copy is None:
             return scores, after
         certain = torch.full_like(scores[:1, :1], float("-inf"))
         certain[..., UNKNOWN_NUMBER] = 0.0
         return torch.where(attended == UNKNOWN_NUMBER, certain, scores), after
+
+    def _mixture(self, state: State, copy: Tensor) -> Tensor:
+        """What w is the sigmoid of, once the LSTM has moved on. *Shape:* (M, B, 1)"""
+        attended = state.copy.gather(2, state.position.unsqueeze(-1))
+        return attended + linear(state.output, self.parameters["copy.state"]) + rows(copy, state.previous)
+
+    def focus(self, state: State) -> Focus:
+        """The pointer and w, in a state that `log_probabilities` gave."""
+        gate = None if self.copy is None else torch.sigmoid(self._mixture(state, self.copy)).squeeze(-1)
+        return Focus(state.position, gate)
 
     def advance(self, state: State, actions: Tensor) -> tuple[Tensor, State]:
         """What the actions write (a literal's number, -1 for nothing), and the state after them.

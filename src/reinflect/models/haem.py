@@ -40,6 +40,7 @@ from reinflect.models.layers import (
     with_empty,
 )
 from reinflect.models.parameters import Parameters, Shape, Sizes
+from reinflect.models.states import Focus
 from reinflect.settings import Settings
 from reinflect.transitions.edits import COPY, DELETE, STOP
 from reinflect.transitions.tapes import HAEM_SPECIALS
@@ -262,6 +263,10 @@ class Decoder:
         logits = linear(F.relu(mixed), parameters["output.weights"], parameters["output.bias"])
         # Invalid actions are far below anything, so that their probability is nothing.
         return F.log_softmax(logits + rows(self.penalty, left.long()), dim=-1), state
+
+    def focus(self, state: State) -> Focus:
+        """The pointer."""
+        return Focus(state.position)
 
     def advance(self, state: State, actions: Tensor) -> tuple[Tensor, State]:
         """What the actions write (a literal's number, -1 for nothing), and the state after them.

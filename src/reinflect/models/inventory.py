@@ -29,7 +29,8 @@ class Inventory:
     @classmethod
     def of(cls, items: Iterable[Item]) -> "Inventory":
         items = list(items)
-        atoms = {atom for item in items for atom in item.features.atoms}
+        bundles = {item.features.spelling: item.features for item in items}
+        atoms = {atom for bundle in bundles.values() for atom in bundle.atoms}
         return cls(tuple(sorted(characters_of(items))), tuple(sorted(atoms)))
 
     @cached_property
@@ -58,14 +59,15 @@ class Inventory:
 
     def feature_numbers(self, bundles: Iterable[Bundle], *, counts: bool) -> NDArray[np.float32]:
         """A row a bundle: 1 for a feature it has, or how often it has it; features never seen leave no trace."""
-        rows = []
-        for bundle in bundles:
-            row = np.zeros(len(self.atoms), dtype=np.float32)
+        wanted = list(bundles)
+        distinct = {bundle.spelling: bundle for bundle in wanted}  # thousands of items share a few hundred
+        rows = np.zeros((len(distinct), len(self.atoms)), dtype=np.float32)
+        for row, bundle in zip(rows, distinct.values(), strict=True):
             for atom, count in bundle.counts.items():
                 if atom in self._columns:
                     row[self._columns[atom]] = count if counts else 1.0
-            rows.append(row)
-        return np.stack(rows) if rows else np.zeros((0, len(self.atoms)), dtype=np.float32)
+        number = {spelling: row for row, spelling in enumerate(distinct)}
+        return rows[[number[bundle.spelling] for bundle in wanted]]
 
     def feature_symbols(self, bundle: Bundle, *, counts: bool) -> list[str]:
         """The features as `sources` spells them, in one order however they were written; once, or as often as there."""

@@ -59,14 +59,18 @@ class Parameters:
         padding, which nothing reads, is zero.
         """
         padded = padded or {name: max(own[name] for own in sizes) for name in sizes[0]}
-        rows = torch.zeros(len(seeds), row_length(shapes, padded), dtype=torch.float64)
+        rows = torch.zeros(len(seeds), row_length(shapes, padded), dtype=dtype, device=device)
         views = _views(shapes, padded, rows)
-        for model, (own, seed) in enumerate(zip(sizes, seeds, strict=True)):
-            for name, shape in shapes.items():
-                drawn = _draw(shape, _resolve(shape, own), key(seed, "initial", name))
-                corner = tuple(slice(size) for size in drawn.shape)
-                views[name][model][corner] = torch.from_numpy(drawn)
-        return cls(shapes, padded, rows.to(device=device, dtype=dtype))
+        for name, shape in shapes.items():
+            alike: dict[tuple[tuple[int, ...], int], list[int]] = {}  # models of one seed, in however many languages
+            for model, (own, seed) in enumerate(zip(sizes, seeds, strict=True)):
+                alike.setdefault((_resolve(shape, own), seed), []).append(model)
+            for (resolved, seed), models in alike.items():
+                drawn = torch.from_numpy(_draw(shape, resolved, key(seed, "initial", name)))
+                drawn, corner = drawn.to(device=device, dtype=dtype), tuple(slice(size) for size in resolved)
+                for model in models:
+                    views[name][model][corner] = drawn
+        return cls(shapes, padded, rows)
 
     def __getitem__(self, name: str) -> Tensor:
         return self.views[name]

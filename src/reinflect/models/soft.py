@@ -26,6 +26,7 @@ from reinflect.models.cells import CELLS
 from reinflect.models.encoder import encode, encoder_shapes, lstm_shapes, projected
 from reinflect.models.layers import Dropout, action_counts, dropped, linear, negative_log_softmax, penalty, rows
 from reinflect.models.parameters import Parameters, Shape, Sizes
+from reinflect.models.states import Focus
 from reinflect.settings import Settings
 
 UNKNOWN_NUMBER, BEGIN_NUMBER, END_NUMBER, FIRST_CHARACTER = 0, 1, 2, 3
@@ -229,6 +230,13 @@ class Decoder:
         copies = state.unknown.gather(2, position.unsqueeze(-1))
         after = replace(state, steps=state.steps + 1, position=position, written=written, context=context)
         return torch.where(copies, certain, scores), after
+
+    def focus(self, state: State) -> Focus:
+        """α, and where it is largest, in a state that `log_probabilities` gave."""
+        _, weights = attend(
+            self.parameters, state.source, state.written.output.unsqueeze(2), (state.steps - 1).unsqueeze(-1)
+        )
+        return Focus(state.position, attention=weights.squeeze(2))
 
     def advance(self, state: State, actions: Tensor) -> tuple[Tensor, State]:
         """What is written (a literal's number, -1 for nothing), and the state after it.

@@ -8,7 +8,6 @@ from typing import Any, Protocol
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from reinflect.alignment.pairs import Alignment
@@ -18,12 +17,13 @@ from reinflect.models import hacm, haem, soft
 from reinflect.models.batches import HacmBatch, HaemBatch, Lemmas, SoftBatch
 from reinflect.models.inventory import Inventory
 from reinflect.models.parameters import Parameters, Shape, Sizes
+from reinflect.models.states import Focus
 from reinflect.settings import Settings
-from reinflect.transitions import edits, write_step
-from reinflect.transitions.tapes import hacm_tape, haem_tape
+from reinflect.transitions import write_step
+from reinflect.transitions.tapes import Ragged, hacm_tapes, haem_tapes
 
-Tape = dict[str, NDArray[Any]]
-"""Named index arrays of one item; those of one name are padded to the same length when stacked."""
+Tapes = dict[str, Ragged]
+"""Named index arrays of many items; those of one name are padded to the same length when stacked."""
 
 
 class Decoder(Protocol):
@@ -34,6 +34,8 @@ class Decoder(Protocol):
     def start(self, lemmas: Lemmas) -> Any: ...
 
     def log_probabilities(self, state: Any) -> tuple[Tensor, Any]: ...
+
+    def focus(self, state: Any) -> Focus: ...
 
     def advance(self, state: Any, actions: Tensor) -> tuple[Tensor, Any]: ...
 
@@ -55,39 +57,44 @@ class System:
     decoder: Callable[[Parameters, Settings, Tensor], Decoder]
     symbols: Callable[[Inventory], Vocabulary]
     """The numbers of the lemma's symbols and of what decoders write."""
+    choices: Callable[[Inventory], Vocabulary]
+    """The numbers of the actions that decoders choose from."""
     frame: tuple[tuple[str, ...], tuple[str, ...]]
     """The symbols that stand before and after the lemma's characters."""
     reads_features: bool
     """Whether the features are further symbols, behind these."""
     aligned: bool
     """Whether it learns from alignments; if not, those in its lessons are empty."""
-    tape: Callable[[Item, Alignment, Inventory], Tape]
+    tapes: Callable[[Sequence[Item], Sequence[Alignment], Inventory], Tapes]
     actions: Callable[[Item, Alignment], int]
     """How many the tape of an item has, without making one."""
 
 
-def _hacm_tape(item: Item, alignment: Alignment, inventory: Inventory) -> Tape:
-    tape = hacm_tape(item.lemma, write_step.oracle(alignment), inventory.symbols)
-    return {"attended": tape.attended, "previous": tape.previous, "targets": tape.targets}
+def _hacm_tapes(_: Sequence[Item], alignments: Sequence[Alignment], inventory: Inventory) -> Tapes:
+    tapes = hacm_tapes(alignments, inventory.symbols)
+    return {"attended": tapes.attended, "previous": tapes.previous, "targets": tapes.targets}
 
 
-def _haem_tape(item: Item, alignment: Alignment, inventory: Inventory) -> Tape:
-    tape = haem_tape(item.lemma, edits.oracle(alignment), inventory.letters, inventory.actions)
+def _haem_tapes(_: Sequence[Item], alignments: Sequence[Alignment], inventory: Inventory) -> Tapes:
+    tapes = haem_tapes(alignments, inventory.letters, inventory.actions)
+    attended = np.where(tapes.lemma_left.values, tapes.attended.values + 1, 0)
     return {
-        "attended": np.where(tape.lemma_left, tape.attended + 1, 0),
-        "targets": tape.targets,
-        "lemma_left": tape.lemma_left.astype(np.int64),
-        "written": tape.written,
-        "written_state": tape.written_state,
-        "deleted": tape.deleted,
-        "keep": (~tape.deleted_resets).astype(np.int64),
-        "deleted_state": tape.deleted_state,
+        "attended": Ragged(attended, tapes.attended.lengths),
+        "targets": tapes.targets,
+        "lemma_left": tapes.lemma_left,
+        "written": tapes.written,
+        "written_state": tapes.written_state,
+        "deleted": tapes.deleted,
+        "keep": Ragged(~tapes.deleted_resets.values, tapes.deleted_resets.lengths),
+        "deleted_state": tapes.deleted_state,
     }
 
 
-def _soft_tape(item: Item, _: Alignment, inventory: Inventory) -> Tape:
-    form = np.array(inventory.sources.numbers([write_step.BEGIN, *item.form, write_step.END]), dtype=np.int64)
-    return {"previous": form[:-1], "targets": form[1:]}
+def _soft_tapes(items: Sequence[Item], _: Sequence[Alignment], inventory: Inventory) -> Tapes:
+    return {
+        "previous": Ragged.of([(write_step.BEGIN, *item.form) for item in items], inventory.sources),
+        "targets": Ragged.of([(*item.form, write_step.END) for item in items], inventory.sources),
+    }
 
 
 HACM = System(
@@ -101,10 +108,11 @@ HACM = System(
     losses=hacm.losses,
     decoder=hacm.Decoder,
     symbols=lambda inventory: inventory.symbols,
+    choices=lambda inventory: inventory.symbols,
     frame=((write_step.BEGIN,), (write_step.END,)),
     reads_features=False,
     aligned=True,
-    tape=_hacm_tape,
+    tapes=_hacm_tapes,
     actions=lambda item, _: len(item.lemma) + len(item.form) + 2,
 )
 HAEM = System(
@@ -118,10 +126,11 @@ HAEM = System(
     losses=haem.losses,
     decoder=haem.Decoder,
     symbols=lambda inventory: inventory.letters,
+    choices=lambda inventory: inventory.actions,
     frame=((), ()),
     reads_features=False,
     aligned=True,
-    tape=_haem_tape,
+    tapes=_haem_tapes,
     # A COPY is one action for two characters; any other character has its own, and STOP comes last.
     actions=lambda item, alignment: len(item.lemma) + len(item.form) + 1 - sum(starmap(eq, alignment)),
 )
@@ -136,10 +145,11 @@ SOFT = System(
     losses=soft.losses,
     decoder=soft.Decoder,
     symbols=lambda inventory: inventory.sources,
+    choices=lambda inventory: inventory.sources,
     frame=((write_step.BEGIN,), (write_step.END,)),
     reads_features=True,
     aligned=False,
-    tape=_soft_tape,
+    tapes=_soft_tapes,
     actions=lambda item, _: len(item.form) + 1,
 )
 SYSTEMS: dict[str, System] = {system.name: system for system in (HACM, HAEM, SOFT)}

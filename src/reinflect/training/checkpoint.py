@@ -3,8 +3,9 @@
 import hashlib
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -31,13 +32,18 @@ class Checkpoint:
     """One file that always holds a whole state; `fingerprint` says of which work."""
 
     path: Path
-    fingerprint: str
+    fingerprint: str | Callable[[], str]
+    """Or what makes one, which is not asked before it is needed: that of a large pack takes a while."""
     seconds_between: float = SECONDS_BETWEEN
     keep_finished: bool = True
     """Whether the end of a run is kept, too; no need to where its results are written at once."""
 
     def __post_init__(self) -> None:
         self._last = time.monotonic()
+
+    @cached_property
+    def _mark(self) -> str:
+        return self.fingerprint if isinstance(self.fingerprint, str) else self.fingerprint()
 
     @property
     def due(self) -> bool:
@@ -55,7 +61,7 @@ class Checkpoint:
         }
         state = {
             "format": FORMAT,
-            "fingerprint": self.fingerprint,
+            "fingerprint": self._mark,
             "running": fleet.running,
             "update": update,
             "log_size": log_size,
@@ -94,7 +100,7 @@ class Checkpoint:
         try:
             with safe_open(self.path, framework="pt") as file:
                 state = json.loads((file.metadata() or {}).get("state", "{}"))
-                if state.get("format") != FORMAT or state.get("fingerprint") != self.fingerprint:
+                if state.get("format") != FORMAT or state.get("fingerprint") != self._mark:
                     return None, {}
                 # Copies, because sums may come out differently in memory that starts at an odd place, as a file's does.
                 return state, {name: file.get_tensor(name).clone() for name in file.keys() if tensors}  # noqa: SIM118

@@ -25,7 +25,7 @@ from reinflect.training.schedule import epoch_batches
 NEXT_SEED = 1000
 """A model that diverged starts again with its seed and so much more."""
 KEYS_AN_UPDATE = 16
-SLACK = 1 / 8
+SLACK = 1 / 5
 """On a GPU, so large a share of the models may have finished before the others go on without them: every graph must
 then be captured anew. They are given no items meanwhile."""
 
@@ -163,7 +163,10 @@ class Fleet:
         for column, order in orders.items():
             items[: len(order), column] = order
         running = [self.models[number] for number in self.running]
-        dropout = torch.stack([keys([model.seed], "dropout", model.epoch) for model in running]).flatten()
+        dropout = torch.zeros(len(running), dtype=torch.int64)
+        for epoch in {model.epoch for model in running}:
+            columns = [column for column, model in enumerate(running) if model.epoch == epoch]
+            dropout[columns] = keys([running[column].seed for column in columns], "dropout", epoch)
         longest = self.train.longest_each(self.files, items)
         return Epoch(
             items=torch.from_numpy(items).to(self.device),
@@ -254,5 +257,5 @@ class Fleet:
 
     def trained(self, number: int) -> dict[str, Tensor]:
         """The best parameters of one model, without padding."""
-        whole = Parameters(self.shapes, self.parameters.sizes, self.best[number : number + 1])
-        return {name: tensor.cpu() for name, tensor in whole.one(0, self.models[number].task.sizes).items()}
+        whole = Parameters(self.shapes, self.parameters.sizes, self.best[number : number + 1].cpu())
+        return whole.one(0, self.models[number].task.sizes)

@@ -128,6 +128,7 @@ class _Run:
             self._save_if_due()
             if self.report:
                 self.report(self._progress())
+        self._keep_log()
         return True
 
     def _updates(self, epoch: Epoch) -> bool:
@@ -147,6 +148,7 @@ class _Run:
 
     def save(self) -> None:
         if self.checkpoint is not None:
+            self._keep_log()
             self.checkpoint.save(self.fleet, self.update, self.losses, self.log_size)
 
     def _close_epoch(self, epoch: Epoch) -> None:
@@ -195,9 +197,13 @@ class _Run:
         text = "".join(lines).encode()
         with self.log.open("ab") as file:
             file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
         self.log_size += len(text)
+
+    def _keep_log(self) -> None:
+        """Before a checkpoint that counts on it, and at the end: to wait for the disk every epoch would take long."""
+        if self.log is not None:
+            with self.log.open("rb+") as file:
+                os.fsync(file.fileno())
 
     def take_what_there_is(self) -> None:
         """Models that were never scored are given as they stand, if they have learnt something and not diverged."""

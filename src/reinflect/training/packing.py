@@ -56,7 +56,7 @@ def pack_models(
     itself has a pack to itself. Without a budget it is what the GPU has, if there is one. Packs are called `name`, or
     as their system, and have a number; models whose settings are not alike never share one.
     """
-    budget = _memory_of_the_gpu() if budget is None else budget
+    budget = memory_of_the_gpu() if budget is None else budget
     measured = _Measures(system)
     kinds: dict[Settings, list[Model]] = {}
     for model in models:
@@ -289,7 +289,8 @@ def _needs(models: Sequence[Model], measured: _Measures) -> Needs:
     )
 
 
-def _memory_of_the_gpu() -> int | None:
+def memory_of_the_gpu() -> int | None:
+    """What packs may take of it; None where there is no GPU."""
     if not torch.cuda.is_available():
         return None
     _, whole = torch.cuda.mem_get_info()

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,7 +123,7 @@ def checkpoint_of(
 ) -> Checkpoint | None:
     if state is None:
         return None
-    return Checkpoint(state.checkpoint(pack.name), fingerprint(pack), seconds_between, keep_finished)
+    return Checkpoint(state.checkpoint(pack.name), partial(fingerprint, pack), seconds_between, keep_finished)
 
 
 def _standing(pack: Pack, now: loop.Report) -> Standing:

@@ -1,5 +1,7 @@
 """Which items a model sees at which update."""
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,17 +19,27 @@ def epoch_batches(lengths: NDArray[np.int64], batch: int, seed: int, epoch: int)
 
     *Shape:* (I) → (updates, batch)
     """
-    items = np.random.Generator(np.random.PCG64(key(seed, "shuffle", epoch))).permutation(len(lengths))
-    updates = -(-len(items) // batch)
-    padded = np.full(updates * batch, -1, dtype=np.int64)
+    items = _permutation(key(seed, "shuffle", epoch), len(lengths))
+    updates, pool = -(-len(items) // batch), POOL * batch
+    padded = np.full(-(-len(items) // pool) * pool, -1, dtype=np.int64)
     padded[: len(items)] = items
+    # One more than any length, for the places behind the last item. Small numbers sort faster.
+    beyond = int(lengths.max()) + 1
+    own = np.append(lengths, beyond).astype(np.min_scalar_type(beyond))[padded]
     if batch > 1:
-        for start in range(0, len(items), POOL * batch):
-            pool = padded[start : start + POOL * batch]
-            real = pool[pool >= 0]
-            pool[: len(real)] = real[np.argsort(lengths[real], kind="stable")]
-    batches = padded.reshape(updates, batch)
-    longest = np.where(batches >= 0, lengths[batches], 0).max(axis=1)
+        sorting = np.argsort(own.reshape(-1, pool), axis=1, kind="stable")
+        sorting += np.arange(0, len(padded), pool)[:, np.newaxis]
+        padded, own = padded[sorting.ravel()], own[sorting.ravel()]
+    own[padded < 0] = 0
+    batches = padded[: updates * batch].reshape(updates, batch)
+    longest = own[: updates * batch].reshape(updates, batch).max(axis=1)
     by_length = np.argsort(longest, kind="stable")
-    order = np.random.Generator(np.random.PCG64(key("order", epoch, updates))).permutation(updates)
-    return batches[by_length[order]]
+    return batches[by_length[_permutation(key("order", epoch, updates), updates)]]
+
+
+@lru_cache(maxsize=64)
+def _permutation(mark: int, size: int) -> NDArray[np.int64]:
+    """The shuffle of this mark; models of many languages have the same one."""
+    made = np.random.Generator(np.random.PCG64(mark)).permutation(size)
+    made.flags.writeable = False
+    return made

@@ -1,0 +1,108 @@
+"""Is it worth asking for the forms a model is least sure of, rather than for any?
+
+    python bench/elicitation.py ../shared/data/conll2017 german russian turkish
+
+A linguist who has 100 forms asks for 50 more, trains again, asks for 50 more, trains again. The speaker is the medium
+training file (900 other forms); what is asked for is chosen at random, or as `reinflect suggest` does. Every model is
+then asked for dev items, which nobody has learnt from. Small models of one kind: it is the difference that counts.
+"""
+
+import argparse
+import random
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from reinflect.data.corrections import question
+from reinflect.data.items import Item, read_items
+from reinflect.engine import train_inflector
+from reinflect.evaluation.scores import Evaluation, MacroEvaluation, evaluate
+from reinflect.evaluation.significance import compare
+from reinflect.inflector import Inflector
+from reinflect.settings import changed, load_preset
+from reinflect.suggestions import ranked
+
+Choice = Callable[[Inflector, Sequence[Item], int], list[Item]]
+SMALL = ("hidden=50", "embedding=50", "history_hidden=25", "epochs=20", "score_every=4", "score_from=0")
+
+
+def at_random(_inflector: Inflector, pool: Sequence[Item], seed: int) -> list[Item]:
+    return random.Random(seed).sample(pool, len(pool))
+
+
+def least_certain(inflector: Inflector, pool: Sequence[Item], _seed: int, *, spread: bool = False) -> list[Item]:
+    answered = {(item.lemma, item.features.spelling): item for item in pool}
+    return [answered[one.lemma, one.features] for one in ranked(inflector, list(answered.values()), spread=spread)]
+
+
+def spread_out(inflector: Inflector, pool: Sequence[Item], seed: int) -> list[Item]:
+    return least_certain(inflector, pool, seed, spread=True)
+
+
+CHOICES: dict[str, Choice] = {"random": at_random, "least certain": least_certain, "spread": spread_out}
+
+
+def trained(items: Sequence[Item], seeds: int) -> Inflector:
+    settings = changed(load_preset("low"), SMALL)
+    return train_inflector(
+        items, None, settings=settings, systems=["haem"], alignments=["naive"], seeds=seeds
+    ).inflector
+
+
+def scored(inflector: Inflector, gold: Sequence[Item], name: str) -> Evaluation:
+    forms = inflector.inflect_many(gold)
+    return evaluate(gold, [Item(i.lemma, i.features, form) for i, form in zip(gold, forms, strict=True)], name=name)
+
+
+def simulated(language: str, given: argparse.Namespace) -> dict[str, list[Evaluation]]:
+    """By the way of choosing: the scores after each round, the first before any."""
+    start = read_items(given.data / f"{language}-train-low")
+    gold = read_items(given.data / f"{language}-dev")[: given.dev]
+    had = {question(item) for item in start}
+    speaker = [item for item in read_items(given.data / f"{language}-train-medium") if question(item) not in had]
+    first = trained(start, given.seeds)
+    before = scored(first, gold, language)
+    found: dict[str, list[Evaluation]] = {}
+    for name, choose in CHOICES.items():
+        items, pool, inflector, scores = list(start), list(speaker), first, [before]
+        for turn in range(given.rounds):
+            asked = choose(inflector, pool, turn)[: given.n]
+            items += asked
+            pool = [item for item in pool if item not in asked]
+            inflector = trained(items, given.seeds)
+            scores.append(scored(inflector, gold, language))
+        found[name] = scores
+        print(f"{language}, {name}: {' -> '.join(f'{score.accuracy:.1f}' for score in scores)}", flush=True)
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("languages", nargs="+")
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--n", type=int, default=50, help="forms asked for in a round")
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--dev", type=int, default=500, help="dev items to ask for")
+    given = parser.parse_args()
+    results = {language: simulated(language, given) for language in given.languages}
+    macro = {
+        name: [
+            MacroEvaluation(name, {language: results[language][name][turn] for language in given.languages})
+            for turn in range(given.rounds + 1)
+        ]
+        for name in CHOICES
+    }
+    for name, scores in macro.items():
+        print(f"mean, {name}: {' -> '.join(f'{score.accuracy:.1f}' for score in scores)}")
+    for name in list(CHOICES)[1:]:
+        made = compare(macro[name][-1], macro["random"][-1])
+        print(
+            f"{name} against random: {made.difference:+.2f} ({made.low:+.2f} to {made.high:+.2f}), "
+            f"p = {made.p_value:.4f}. {made.verdict(name, 'random')}"
+        )
+    print(f"{time.process_time():.0f} CPU seconds")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,27 @@
+"""Notes that several commands have for the user."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from reinflect.data.features import Bundle
+from reinflect.errors import quoted
+from reinflect.text import nearest
+
+if TYPE_CHECKING:
+    from reinflect.inflector import Inflector
+
+SHOWN = 10
+
+
+def unknown_notes(inflector: "Inflector", bundles: Iterable[Bundle]) -> list[str]:
+    """One for each feature that no member knows, with the nearest that they do; no more than a screen can hold."""
+    known = frozenset(inflector.atoms)
+    unknown = list(dict.fromkeys(atom for bundle in bundles for atom in bundle.atoms if atom not in known))
+    otherwise = f"it knows {', '.join(sorted(known)[:SHOWN])}{', …' if len(known) > SHOWN else ''}"
+    notes = [
+        f"note: the model has never seen the feature {quoted(atom)}; {nearest(atom, known, otherwise)}"
+        for atom in unknown[:SHOWN]
+    ]
+    if len(unknown) > SHOWN:
+        notes.append(f"note: nor {len(unknown) - SHOWN} others")
+    return notes

@@ -1,0 +1,125 @@
+"""What a model does, action by action: how a lemma becomes a form, for people to see."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import torch
+
+from reinflect.data.features import SEPARATOR
+from reinflect.data.vocabulary import UNKNOWN, Vocabulary
+from reinflect.decoding import greedy
+from reinflect.decoding.beam import IMPOSSIBLE
+from reinflect.models.examples import LITERALS, NOTHING, Stack
+from reinflect.models.systems import Decoder
+from reinflect.transitions.edits import COPY, DELETE
+from reinflect.transitions.write_step import STEP
+
+Kind = Literal["copy", "delete", "write", "step", "stop"]
+ALTERNATIVES = 3
+
+
+@dataclass(frozen=True)
+class TraceStep:
+    """One action, and what the model knew when it took it."""
+
+    action: str
+    """A single character is written; COPY, DELETE, STEP, STOP or `</s>` is done."""
+    kind: Kind
+    """What the action does. HACM, which mixes, copies where more of the probability is copied than generated."""
+    position: int
+    """Of the lemma's character it attends to, or attends to most, from 0; -1 before the first, n past the last. Soft
+    attention reads features as well: they follow, from n + 1."""
+    written: str
+    form_so_far: str
+    """With what this action writes."""
+    probability: float
+    gate: float | None
+    """HACM's w: how much of the probability is generated, where the rest is copied."""
+    alternatives: tuple[tuple[str, float], ...]
+    """The next best actions with their probabilities."""
+    attention: tuple[float, ...] | None
+    """How much soft attention attends to each symbol of the source."""
+
+
+@dataclass(frozen=True)
+class Trace:
+    """How one member of an inflector makes a form."""
+
+    member: str
+    system: str
+    lemma: str
+    features: str
+    form: str
+    """What the member answers: the lemma, where the actions come to no end or repeat a character endlessly."""
+    source: tuple[str, ...]
+    """What the model reads: the lemma's characters, with `<s>` and `</s>` around them or not, and features."""
+    steps: tuple[TraceStep, ...]
+
+
+@torch.no_grad()
+def follow(decoder: Decoder, stack: Stack, choices: Vocabulary) -> tuple[tuple[TraceStep, ...], bool]:
+    """The actions of one model for one item, all that the stack has, and whether they come to an end.
+
+    They are those of greedy decoding.
+    """
+    before = len(stack.system.frame[0])
+    letters, source = stack.files[0].spellings, source_of(stack)
+    lemmas, _ = stack.to_inflect(
+        torch.zeros(1, dtype=torch.int64, device=stack.device),
+        torch.zeros(1, 1, dtype=torch.int64, device=stack.device),
+        stack.longest([0], np.zeros((1, 1), dtype=np.int64)),
+    )
+    cap, endless = int(greedy.most_actions(lemmas.lengths)), greedy.ENDLESS_RUN + int(lemmas.lengths)
+    state, form = decoder.start(lemmas), ""
+    steps: list[TraceStep] = []
+    while len(steps) < cap and not (form and form.endswith(form[-1] * endless)):
+        scores, state = decoder.log_probabilities(state)
+        focus = decoder.focus(state)
+        best = scores.argmax(dim=-1)
+        number, place = int(best), int(focus.position)
+        new, state = decoder.advance(state, best)
+        written = "" if int(new) == NOTHING else letters[int(new)]
+        form += written
+        probability = math.exp(float(scores[0, 0, number]))
+        certain = choices.symbols[number] == UNKNOWN
+        gate = None if focus.gate is None else 0.0 if certain else float(focus.gate)
+        copied = certain or (gate is not None and written == source[place] and 1 - gate > probability / 2)
+        action = COPY if certain else choices.symbols[number]
+        ends = number == decoder.end
+        steps.append(
+            TraceStep(
+                action=action,
+                kind="stop" if ends else "copy" if copied else _kind(action),
+                position=place - before,
+                written=written,
+                form_so_far=form,
+                probability=probability,
+                gate=gate,
+                alternatives=_alternatives(scores[0, 0], number, choices),
+                attention=None if focus.attention is None else tuple(focus.attention[0, 0].tolist()),
+            )
+        )
+        if ends:
+            return tuple(steps), True
+    return tuple(steps), False
+
+
+def source_of(stack: Stack) -> tuple[str, ...]:
+    """What the encoder reads of the one item that a stack has."""
+    file = stack.files[0]
+    symbols = [file.spellings[number] for number in file.arrays[LITERALS][0, : file.lengths[LITERALS][0]]]
+    return tuple(symbol if len(symbol) == 1 else symbol.removeprefix(SEPARATOR) for symbol in symbols)
+
+
+def _kind(action: str) -> Kind:
+    named: dict[str, Kind] = {COPY: "copy", DELETE: "delete", STEP: "step"}
+    return named.get(action, "write")
+
+
+def _alternatives(scores: torch.Tensor, taken: int, choices: Vocabulary) -> tuple[tuple[str, float], ...]:
+    best = scores.topk(min(ALTERNATIVES + 1, len(scores)))
+    pairs = zip(best.indices.tolist(), best.values.tolist(), strict=True)
+    others = [(choices.symbols[k], math.exp(score)) for k, score in pairs if k != taken and score > IMPOSSIBLE]
+    return tuple(others[:ALTERNATIVES])

@@ -1,0 +1,1 @@
+"""The page of `reinflect serve`, and the JSON interface beneath it."""

@@ -1,0 +1,106 @@
+// The page as a whole: models, tabs, and what leads from one to another.
+
+import * as api from "./api.js";
+import "./corrections.js";
+import { byId, button, make, say } from "./dom.js";
+import { showAll } from "./paradigm.js";
+import { choose, nameOf, onModel, state } from "./state.js";
+import "./table.js";
+import { onParadigm } from "./word.js";
+
+const TABS = ["word", "paradigm", "table", "corrections"];
+const DATALIST = 400;
+const LAST_MODEL = "reinflect.model";
+
+function showTab() {
+  const wanted = location.hash.slice(1);
+  const shown = TABS.includes(wanted) ? wanted : TABS[0];
+  for (const name of TABS) {
+    byId(name).hidden = name !== shown;
+    byId(`tab-${name}`).setAttribute("aria-selected", String(name === shown));
+    byId(`tab-${name}`).tabIndex = name === shown ? 0 : -1;
+  }
+}
+
+for (const [place, name] of TABS.entries()) {
+  const tab = byId(`tab-${name}`);
+  tab.addEventListener("click", () => {
+    location.hash = name;
+  });
+  tab.addEventListener("keydown", (event) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!step) return;
+    const next = TABS[(place + step + TABS.length) % TABS.length];
+    location.hash = next;
+    byId(`tab-${next}`).focus();
+  });
+}
+addEventListener("hashchange", showTab);
+
+onParadigm((lemma) => {
+  location.hash = "paradigm";
+  showAll(lemma);
+});
+
+onModel((model) => {
+  byId("known-bundles").replaceChildren(
+    ...model.bundles.slice(0, DATALIST).map(({ features }) => make("option", { value: nameOf(features) })),
+  );
+});
+
+byId("about-button").addEventListener("click", () => {
+  const dialog = byId("about");
+  dialog.replaceChildren(
+    make(
+      "header",
+      {},
+      make("h2", { id: "about-title" }, state.model.name),
+      button("Close", () => dialog.close(), { class: "quiet close" }),
+    ),
+    make("pre", { tabindex: "0" }, state.model.about),
+  );
+  dialog.showModal();
+});
+
+for (const dialog of document.querySelectorAll("dialog")) {
+  dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
+}
+
+/** What this browser remembers, where it remembers anything. */
+const remembered = (act) => {
+  try {
+    return act();
+  } catch {
+    return null;
+  }
+};
+
+async function chosen(name) {
+  const message = byId("page-message");
+  try {
+    await choose(name);
+    say(message, "");
+    remembered(() => localStorage.setItem(LAST_MODEL, name));
+  } catch (error) {
+    say(message, "problem", api.complaint(error));
+  }
+}
+
+async function start() {
+  showTab();
+  const select = byId("model");
+  try {
+    const { models, limits } = await api.models();
+    for (const field of [byId("lemma"), byId("paradigm-lemma")]) field.maxLength = limits.lemma_characters;
+    select.append(...models.map(({ name }) => make("option", { value: name }, name)));
+    const last = remembered(() => localStorage.getItem(LAST_MODEL));
+    if (models.some(({ name }) => name === last)) select.value = last;
+    select.addEventListener("change", () => chosen(select.value));
+    await chosen(select.value);
+    byId("lemma").focus();
+  } catch (error) {
+    say(byId("page-message"), "problem", api.complaint(error));
+  }
+}
+
+start();

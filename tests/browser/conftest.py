@@ -1,0 +1,76 @@
+"""A real Chromium, and a server with made-up models for it to visit."""
+
+import os
+import shutil
+import socket
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+import uvicorn
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from reinflect.web.app import create_app
+from tests.web.made_up import german, hebrew
+
+PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """For a module, not longer: playwright keeps this thread's event loop to itself."""
+    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
+    if program is None:
+        missing = "no Chromium is installed (on Debian: apt install chromium-headless-shell)"
+        if os.environ.get("CI") == "true":
+            pytest.fail(f"{missing}, and CI must run these tests")
+        pytest.skip(missing)
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """Where the page is."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    models = {"german": german(), "hebrew": hebrew()}
+    server = uvicorn.Server(uvicorn.Config(create_app(models), log_level="error"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+    thread.start()
+    while not server.started:
+        assert thread.is_alive()
+        time.sleep(0.01)
+    yield f"http://127.0.0.1:{listener.getsockname()[1]}/"
+    server.should_exit = True
+    thread.join(10)
+    listener.close()
+
+
+@pytest.fixture
+def page(browser: Browser, address: str) -> Iterator[Page]:
+    """The page in a browser that remembers nothing; whatever it complains of fails the test."""
+    context = browser.new_context(reduced_motion="reduce")
+    opened = context.new_page()
+    complaints: list[str] = []
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    opened.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
+    opened.on(
+        "request", lambda sent: complaints.append(sent.url) if not sent.url.startswith((address, "blob:")) else None
+    )
+    opened.goto(address)
+    opened.wait_for_selector("#picker .chip")
+    yield opened
+    context.close()
+    assert complaints == []

@@ -1,0 +1,360 @@
+"""The page in a real Chromium: what a linguist does with it."""
+
+import re
+
+from playwright.sync_api import Browser, Page, Request, Route, expect
+
+PAST = "V;IND;PST;3;SG"
+
+
+def inflect(page: Page, lemma: str, features: str) -> None:
+    page.fill("#lemma", lemma)
+    page.fill("#features", features)
+    page.press("#features", "Enter")
+
+
+def show_tab(page: Page, name: str) -> None:
+    page.get_by_role("tab", name=name).click()
+
+
+def test_type_a_lemma_pick_its_features_and_read_the_form(page: Page) -> None:
+    page.fill("#lemma", "machen")
+    for atom in ("V verb", "IND indicative", "PST past", "3 third person", "SG singular"):
+        page.get_by_role("button", name=atom, exact=True).click()
+    expect(page.locator("#features")).to_have_value(PAST)
+    expect(page.locator("#form")).to_have_text("machte")
+    expect(page.locator("#word-result .sure")).to_contain_text(re.compile(r"\d+ % sure, 3 of 3 models"))
+    expect(page.locator("#word-result .alternatives li").first).to_contain_text("gemacht")
+    expect(page.locator("#word-message")).to_be_hidden()
+
+
+def test_a_feature_takes_the_place_of_another_of_its_dimension(page: Page) -> None:
+    inflect(page, "machen", PAST)
+    page.get_by_role("button", name="PRS present").click()
+    expect(page.locator("#features")).to_have_value("V;IND;PRS;3;SG")
+    expect(page.locator("#form")).to_have_text("macht")
+    expect(page.get_by_role("button", name="PST past")).to_have_attribute("aria-pressed", "false")
+    expect(page.get_by_role("button", name="NFIN non-finite")).to_have_class(re.compile("unfit"))
+
+
+def test_pick_a_whole_combination(page: Page) -> None:
+    page.fill("#lemma", "sagen")
+    page.get_by_label("Combinations seen in training").select_option("V;IND;PST;2;SG")
+    expect(page.locator("#form")).to_have_text("sagtest")
+    expect(page.get_by_role("button", name="2 second person")).to_have_attribute("aria-pressed", "true")
+
+
+def test_the_users_own_label_is_shown_and_understood(page: Page) -> None:
+    inflect(page, "machen", "participle")
+    expect(page.locator("#form")).to_have_text("machend")
+    expect(page.locator("#word-result .asked")).to_contain_text("participle")
+    expect(page.get_by_role("button", name="V.PTCP participle")).to_have_attribute("aria-pressed", "true")
+
+
+def test_the_form_follows_the_typing(page: Page) -> None:
+    inflect(page, "sagen", PAST)
+    expect(page.locator("#form")).to_have_text("sagte")
+    page.fill("#lemma", "fragen")
+    expect(page.locator("#form")).to_have_text("fragte")
+
+
+def test_an_empty_field_is_pointed_out(page: Page) -> None:
+    page.get_by_role("button", name="Inflect").click()
+    expect(page.locator("#word-message")).to_have_text("There is no lemma. Type a word to inflect.")
+    expect(page.locator("#lemma")).to_be_focused()
+    expect(page.locator("#lemma")).to_have_attribute("aria-invalid", "true")
+    page.fill("#lemma", "machen")
+    page.get_by_role("button", name="Inflect").click()
+    expect(page.locator("#word-message")).to_contain_text("There are no features")
+    expect(page.locator("#features")).to_be_focused()
+    show_tab(page, "Paradigm")
+    page.get_by_role("button", name="Show all forms").click()
+    expect(page.locator("#paradigm-message")).to_contain_text("There is no lemma")
+    show_tab(page, "Many words")
+    page.get_by_role("button", name="Make the table").click()
+    expect(page.locator("#table-message")).to_contain_text("There are no words")
+    page.fill("#table-words", "machen")
+    page.get_by_role("button", name="Make the table").click()
+    expect(page.locator("#table-message")).to_contain_text("no features")
+
+
+def test_an_unknown_feature_is_named_and_can_be_replaced(page: Page) -> None:
+    inflect(page, "machen", "V;IND;PTS;3;SG")
+    expect(page.locator("#word-message")).to_contain_text("never seen the feature PTS")
+    page.locator("#word-message").get_by_role("button", name="PST").click()
+    expect(page.locator("#features")).to_have_value(PAST)
+    expect(page.locator("#form")).to_have_text("machte")
+    expect(page.locator("#word-message")).to_be_hidden()
+
+
+def test_what_the_model_has_not_seen_is_told(page: Page) -> None:
+    inflect(page, "mañen", "V;PST;SG")
+    expect(page.locator("#word-message")).to_contain_text("not seen these features together")
+    expect(page.locator("#word-message")).to_contain_text("ñ")
+
+
+def test_open_the_paradigm_and_read_a_cell(page: Page) -> None:
+    inflect(page, "machen", PAST)
+    page.get_by_role("button", name="All forms").click()
+    expect(page.locator("#paradigm")).to_be_visible()
+    expect(page.locator("#paradigm-copy")).to_be_visible()
+    expect(page.locator("#paradigm-tables button.cell")).to_have_count(14)
+    row = page.locator("#paradigm-tables table").nth(1).locator("tbody tr").nth(2)
+    expect(row.get_by_role("rowheader")).to_have_text("3")
+    expect(row.locator("button.cell bdi").first).to_have_text("machte")
+    shares = page.locator("button.cell").evaluate_all(
+        "cells => cells.map(cell => cell.style.getPropertyValue('--share'))"
+    )
+    assert len(set(shares)) > 3
+    colours = page.locator("button.cell").evaluate_all(
+        "cells => cells.map(cell => getComputedStyle(cell).backgroundColor)"
+    )
+    assert len(set(colours)) == len(set(shares))
+    row.locator("button.cell").first.click()
+    expect(page.locator("dialog#cell .form")).to_have_text("machte")
+    expect(page.locator("dialog#cell .alternatives li").first).to_contain_text("gemacht")
+    page.keyboard.press("Escape")
+    expect(page.locator("dialog#cell")).to_be_hidden()
+
+
+def test_step_through_the_trace_by_keyboard(page: Page) -> None:
+    inflect(page, "machen", PAST)
+    page.get_by_role("button", name="Show how it is made").click()
+    stage, caption, grown = page.locator(".stage"), page.locator(".caption"), page.locator(".growing")
+    expect(caption).to_contain_text("Step 1 of 9: copies m")
+    stage.focus()
+    places = []
+    for form, letter in [("ma", "a"), ("mac", "c"), ("mach", "h"), ("mach", "e"), ("mach", "n"), ("macht", "⊣")]:
+        page.keyboard.press("ArrowRight")
+        expect(grown).to_have_text(form)
+        expect(page.locator(".letter.here")).to_have_text(letter)
+        places.append(page.locator(".pointer").evaluate("pointer => pointer.getBoundingClientRect().x"))
+    assert places == sorted(set(places))
+    expect(page.locator(".letter.deleted")).to_have_count(2)
+    page.keyboard.press("Home")
+    expect(grown).to_have_text("m")
+    page.keyboard.press("End")
+    expect(grown).to_have_text("machte")
+    expect(caption).to_contain_text("stops")
+    page.get_by_label("Model whose steps are shown").select_option("hacm-naive-1")
+    expect(page.locator(".gate")).to_contain_text("copied")
+    page.get_by_label("Model whose steps are shown").select_option("soft-1")
+    expect(page.locator(".letter.feature")).to_have_text(["V", "IND", "PST", "3", "SG"])
+    shades = page.locator(".letter").evaluate_all(
+        "boxes => boxes.map(box => box.style.getPropertyValue('--attention'))"
+    )
+    assert shades[:3] == ["0.01", "0.9", "0.01"]
+
+
+def test_play_the_trace(browser: Browser, address: str) -> None:
+    context = browser.new_context(reduced_motion="no-preference")
+    page = context.new_page()
+    page.goto(address)
+    page.wait_for_selector("#picker .chip")
+    inflect(page, "machen", PAST)
+    page.get_by_role("button", name="Show how it is made").click()
+    page.get_by_label("Speed").fill("4")
+    expect(page.locator(".growing")).to_have_text("machte")
+    expect(page.locator(".play")).to_have_text("Play")
+    page.locator(".play").click()
+    expect(page.locator(".play")).to_have_text("Pause")
+    page.locator(".play").click()
+    held = page.locator(".growing").inner_text()
+    page.wait_for_timeout(400)
+    assert page.locator(".growing").inner_text() == held
+    context.close()
+
+
+def test_paste_a_column_and_export_the_table(page: Page) -> None:
+    show_tab(page, "Many words")
+    page.fill("#table-words", "machen\r\nsagen\r\n\r\nfragen\tV;NFIN\r\n")
+    page.fill("#table-bundle", PAST)
+    page.press("#table-bundle", "Enter")
+    page.get_by_role("button", name="Make the table").click()
+    expect(page.locator("#table-result tbody tr")).to_have_count(3)
+    with page.expect_download() as found:
+        page.get_by_role("button", name="Download TSV").click()
+    text = found.value.path().read_text(encoding="utf-8")
+    rows = [line.split("\t") for line in text.splitlines()]
+    assert rows[0] == ["lemma", "form", "features", "confidence"]
+    assert [row[:3] for row in rows[1:]] == [
+        ["machen", "machte", PAST],
+        ["sagen", "sagte", PAST],
+        ["fragen", "fragen", "V;NFIN"],
+    ]
+    page.get_by_label("one lemma a row").check()
+    expect(page.locator("#table-result thead th")).to_have_text(["lemma", PAST, "V;NFIN"])
+    with page.expect_download() as found:
+        page.get_by_role("button", name="Download CSV").click()
+    assert found.value.path().read_bytes().decode("utf-8-sig").splitlines() == [
+        f"lemma,{PAST},V;NFIN",
+        "machen,machte,",
+        "sagen,sagte,",
+        "fragen,,fragen",
+    ]
+
+
+def test_copy_the_table(browser: Browser, address: str) -> None:
+    context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
+    page = context.new_page()
+    page.goto(f"{address}#table")
+    page.wait_for_selector("#table-parts button")
+    page.fill("#table-words", "machen\tV;NFIN")
+    page.get_by_role("button", name="Make the table").click()
+    page.locator("#table-copy").click()
+    expect(page.locator("#toast")).to_have_text("Copied.")
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied.splitlines()[1].split("\t")[:3] == ["machen", "machen", "V;NFIN"]
+    context.close()
+
+
+def test_a_long_column_is_asked_for_in_pieces(page: Page) -> None:
+    sizes: list[int] = []
+
+    def count(sent: Request) -> None:
+        if "batch" in sent.url and sent.post_data_json:
+            sizes.append(len(sent.post_data_json["rows"]))
+
+    page.on("request", count)
+    show_tab(page, "Many words")
+    page.fill("#table-words", "\n".join(f"mach{number}en\tV;NFIN" for number in range(150)))
+    page.get_by_role("button", name="Make the table").click()
+    expect(page.locator("#table-result tbody tr")).to_have_count(150)
+    assert sizes == [60, 60, 30]
+
+
+def test_a_line_that_cannot_be_used_is_named(page: Page) -> None:
+    show_tab(page, "Many words")
+    page.fill("#table-words", "machen\n\tV;PST\n")
+    page.get_by_role("button", name="Make the table").click()
+    expect(page.locator("#table-message")).to_have_text("line 2 has no lemma.")
+
+
+def test_mark_a_form_wrong_and_export_the_correction(page: Page) -> None:
+    inflect(page, "machen", PAST)
+    page.get_by_role("button", name="Wrong?").click()
+    page.get_by_label("Wrong? Type the right form").fill("mächte")
+    page.keyboard.press("Enter")
+    expect(page.locator("#form")).to_contain_text("mächte")
+    expect(page.get_by_role("tab", name="Corrections 1")).to_be_visible()
+    page.get_by_role("button", name="All forms").click()
+    corrected = page.locator("button.cell.corrected")
+    expect(corrected).to_contain_text("mächte")
+    page.locator("button.cell", has_text="machtest").click()
+    page.get_by_label("Wrong? Type the right form").fill("")
+    page.keyboard.press("Enter")
+    expect(page.locator("dialog#cell [role=alert]")).to_contain_text("empty")
+    page.get_by_label("Wrong? Type the right form").fill("macht\u0323est")
+    page.keyboard.press("Enter")
+    expect(corrected).to_have_count(2)
+    page.reload()
+    show_tab(page, "Corrections")
+    with page.expect_download() as found:
+        page.get_by_role("button", name="Download as TSV").click()
+    assert found.value.suggested_filename == "german-corrections.tsv"
+    assert found.value.path().read_text(encoding="utf-8") == (
+        f"machen\tmächte\t{PAST}\nmachen\tmacht\u0323est\tV;IND;PST;2;SG\n"
+    )
+    page.get_by_role("button", name=f"Remove the correction of machen, {PAST}").click()
+    expect(page.locator("#corrections-list tbody tr")).to_have_count(1)
+
+
+def test_right_to_left_words_run_so_and_keep_their_marks(page: Page) -> None:
+    page.get_by_label("Model", exact=True).select_option("hebrew")
+    expect(page.get_by_role("button", name="DEF definite", exact=True)).to_be_visible()
+    lemma = "שׁוּק"
+    inflect(page, lemma, "N;PL;DEF")
+    expect(page.locator("#form bdi")).to_have_text(f"ה{lemma}ים")
+    assert page.locator("#form bdi").evaluate("word => getComputedStyle(word).direction") == "rtl"
+    page.get_by_role("button", name="Show how it is made").click()
+    letters = page.locator(".lemma .letter")
+    expect(letters).to_have_count(len(lemma) + 1)
+    expect(letters.nth(1)).to_have_text("◌\u05c1")
+    first, last = letters.first.bounding_box(), letters.last.bounding_box()
+    assert first
+    assert last
+    assert first["x"] > last["x"]
+
+
+def test_tabs_work_by_keyboard_and_address(page: Page) -> None:
+    page.get_by_role("tab", name="One word").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("tab", name="Paradigm")).to_be_focused()
+    expect(page.locator("#paradigm")).to_be_visible()
+    expect(page.locator("#word")).to_be_hidden()
+    assert page.url.endswith("#paradigm")
+    page.go_back()
+    expect(page.locator("#word")).to_be_visible()
+
+
+def test_one_form_alone_is_shown_alone(page: Page) -> None:
+    def only_the_first(route: Route) -> None:
+        answer = route.fetch()
+        said = answer.json()
+        route.fulfill(response=answer, json=said | {"answers": said["answers"][:1]})
+
+    page.route("**/api/nbest", only_the_first)
+    inflect(page, "machen", PAST)
+    expect(page.locator("#form")).to_have_text("machte")
+    expect(page.locator("#word-result h3")).to_have_count(0)
+    expect(page.locator("#word-result")).not_to_contain_text("null")
+
+
+def test_steps_without_an_end_are_explained(page: Page) -> None:
+    def without_end(route: Route) -> None:
+        answer = route.fetch()
+        route.fulfill(response=answer, json=answer.json() | {"form": "machen"})
+
+    page.route("**/api/trace", without_end)
+    inflect(page, "machen", PAST)
+    page.get_by_role("button", name="Show how it is made").click()
+    expect(page.locator("#trace")).to_contain_text("These steps come to no end")
+    page.unroute("**/api/trace")
+    page.get_by_label("Model whose steps are shown").select_option("hacm-naive-1")
+    expect(page.locator(".gate")).to_be_visible()
+    expect(page.locator("#trace")).not_to_contain_text("null")
+
+
+def test_words_are_never_read_as_html(page: Page) -> None:
+    lemma = "<img src=x>"
+    inflect(page, lemma, PAST)
+    expect(page.locator("#word-result .asked bdi")).to_have_text(lemma)
+    assert page.locator("img[src=x]").count() == 0
+
+
+def test_it_fits_a_phone(page: Page) -> None:
+    page.set_viewport_size({"width": 360, "height": 740})
+    inflect(page, "machen", PAST)
+    page.get_by_role("button", name="Show how it is made").click()
+    expect(page.locator(".stage")).to_be_visible()
+    for tab in ("Paradigm", "Many words", "Corrections", "One word"):
+        show_tab(page, tab)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), tab
+
+
+def test_every_field_and_button_has_a_name(page: Page) -> None:
+    inflect(page, "machen", PAST)
+    page.get_by_role("button", name="Show how it is made").click()
+    expect(page.locator(".stage")).to_be_visible()
+    page.evaluate("for (const panel of document.querySelectorAll('[role=tabpanel]')) panel.hidden = false")
+    nameless = page.evaluate(
+        "[...document.querySelectorAll('button, input, select, textarea')].filter(field => !field.labels?.length"
+        " && !field.getAttribute('aria-label') && !field.textContent.trim()).map(field => field.outerHTML)"
+    )
+    assert nameless == []
+
+
+def test_a_server_that_has_gone_is_said_so(browser: Browser, address: str) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(address)
+    page.wait_for_selector("#picker .chip")
+    page.route("**/api/nbest", lambda route: route.abort())
+    inflect(page, "machen", PAST)
+    expect(page.locator("#word-message")).to_contain_text("Is reinflect serve still running?")
+    context.close()
+
+
+def test_about_shows_the_card(page: Page) -> None:
+    page.get_by_role("button", name="About it").click()
+    expect(page.locator("dialog#about pre")).to_contain_text("It inflects words")

@@ -1,0 +1,51 @@
+"""`reinflect info`: the card."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from reinflect.card import card_text, fingerprint
+from reinflect.engine import train_inflector
+from reinflect.inflector import Inflector
+from tests.training.tiny import SMALL, language
+
+Reinflect = Callable[..., Result]
+ITEMS = language("german")
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("model") / "verbs.reinflect"
+    train_inflector(
+        ITEMS, None, settings={"haem": SMALL}, systems=["haem"], alignments=["naive"], out=out, source="verbs.tsv"
+    )
+    return out
+
+
+def test_for_people(model: Path, reinflect: Reinflect) -> None:
+    result = reinflect("info", model)
+    assert result.exit_code == 0, result.output
+    assert result.stdout == card_text(Inflector.load(model).card)
+    assert "24 forms of 8 lemmas, from verbs.tsv" in result.stdout
+    assert "INF, PST, PTCP, V" in result.stdout
+
+
+def test_for_programs(model: Path, reinflect: Reinflect) -> None:
+    card = json.loads(reinflect("info", model, "--json").stdout)
+    assert card == json.loads(json.dumps(Inflector.load(model).card))
+    assert card["training"]["fingerprint"] == fingerprint(ITEMS)
+    assert card["training"]["bundles"] == {"V;INF": 8, "V;PST": 8, "V;PTCP;PST": 8}
+    assert card["confidence"]["items"] == 24
+    assert len(card["members"]) == 5
+    assert {member["settings"]["hidden"] for member in card["members"]} == {SMALL.hidden}
+
+
+def test_what_is_no_model(tmp_path: Path, reinflect: Reinflect) -> None:
+    (tmp_path / "notes").write_text("my field notes")
+    result = reinflect("info", tmp_path / "notes")
+    assert result.exit_code == 2
+    assert "no whole reinflect model" in result.stderr
+    assert len(result.stderr.splitlines()) == 1

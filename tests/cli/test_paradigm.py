@@ -1,0 +1,167 @@
+"""`reinflect paradigm`: every form in its place."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+from click.testing import Result
+
+from reinflect.cli import paradigm as module
+from reinflect.data.labels import Labels
+from reinflect.engine import train_inflector
+from reinflect.inflector import Answer, Cell, Inflector
+from reinflect.text import display_width
+from tests.training.tiny import SMALL, language
+
+Reinflect = Callable[..., Result]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    items, out = [*language("german"), *language("turkish")], tmp_path_factory.mktemp("model") / "words.reinflect"
+    train_inflector(
+        items,
+        items[:30],
+        settings={"haem": SMALL},
+        systems=["haem"],
+        alignments=["naive"],
+        out=out,
+        labels=Labels((("participle", "V;PTCP;PST"),)),
+    )
+    return out
+
+
+def test_all_that_was_seen_in_training(model: Path, reinflect: Reinflect) -> None:
+    result = reinflect("paradigm", model, "leben")
+    assert result.exit_code == 0, result.output
+    cells = Inflector.load(model).paradigm("leben")
+    assert [cell.features for cell in cells] == ["V;INF", "V;PST", "V;PTCP;PST", "N;PL", "N;GEN;PL", "N;ACC", "PL;PL"]
+    for cell in cells:
+        assert cell.answer.confidence is not None
+        assert cell.answer.form in result.stdout
+        assert f"{100 * cell.answer.confidence:.0f} %" in result.stdout
+    assert result.stderr == ""
+
+
+def test_json(model: Path, reinflect: Reinflect) -> None:
+    result = reinflect("paradigm", model, "leben", "--json", "--pos", "V")
+    found = json.loads(result.stdout)
+    cells = Inflector.load(model).paradigm("leben", ["V;INF", "V;PST", "V;PTCP;PST"])
+    assert found == {"lemma": "leben", "cells": [msgspec.to_builtins(cell) for cell in cells]}
+    assert set(found["cells"][0]["answer"]) == {"form", "confidence", "votes", "voters", "log_probability"}
+
+
+def test_the_forms_that_are_asked_for(model: Path, tmp_path: Path, reinflect: Reinflect) -> None:
+    (tmp_path / "wanted").write_text("V;PST\r\n\nV;ERG\nptcp;V\nV;PST\n", encoding="utf-8")
+    result = reinflect("paradigm", model, "leben", "--features", tmp_path / "wanted", "--output", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    inflector = Inflector.load(model)
+    lines = (tmp_path / "out").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 3
+    for features in ("V;PST", "V;ERG", "ptcp;V"):
+        (own,) = (line for line in lines if line.startswith(features))
+        assert inflector.inflect("leben", features) in own
+    assert result.stderr.splitlines() == [
+        "note: the model has never seen the feature 'ERG'; it knows ACC, GEN, INF, N, PL, PST, PTCP, V",
+        "note: the model has never seen the feature 'ptcp'; did you mean PTCP?",
+    ]
+
+
+def test_own_labels(model: Path, tmp_path: Path, reinflect: Reinflect) -> None:
+    (tmp_path / "labels").write_text("past\tV;PST\nplural\tN;PL\n", encoding="utf-8")
+    (tmp_path / "wanted").write_text("past\nN;ACC\n", encoding="utf-8")
+    result = reinflect(
+        "paradigm", model, "leben", "--features", tmp_path / "wanted", "--labels", tmp_path / "labels", "--json"
+    )
+    assert [cell["features"] for cell in json.loads(result.stdout)["cells"]] == ["V;PST", "N;ACC"]
+    result = reinflect("paradigm", model, "leben", "--features", tmp_path / "wanted", "--labels", tmp_path / "labels")
+    assert [line.split()[0] for line in result.stdout.splitlines() if line] == ["past", "N;ACC"]
+
+
+def test_labels_of_the_model(model: Path, tmp_path: Path, reinflect: Reinflect) -> None:
+    (tmp_path / "wanted").write_text("participle\nV;PST\n", encoding="utf-8")
+    result = reinflect("paradigm", model, "leben", "--features", tmp_path / "wanted")
+    assert sorted(line.split()[0] for line in result.stdout.splitlines()) == ["V;PST", "participle"]
+    assert Inflector.load(model).inflect("leben", "V;PTCP;PST") in result.stdout
+
+
+def cells(forms: dict[str, str], confidence: float | None = 0.5) -> list[Cell]:
+    return [Cell(features, Answer(form, confidence, 3, 5, -1.0)) for features, form in forms.items()]
+
+
+VERB = {
+    f"V;IND;{tense};{person};{number}": f"{tense}{person}{number}".lower()
+    for tense in ("PRS", "PST")
+    for person in "123"
+    for number in ("SG", "PL")
+}
+
+
+def test_persons_go_down_and_numbers_across() -> None:
+    text = module._text(cells(VERB | {"V;NFIN": "gehen"}), Labels())
+    assert text == (
+        "V;IND;PRS  SG            PL\n"
+        "1          prs1sg  50 %  prs1pl  50 %\n"
+        "2          prs2sg  50 %  prs2pl  50 %\n"
+        "3          prs3sg  50 %  prs3pl  50 %\n"
+        "\n"
+        "V;IND;PST  SG            PL\n"
+        "1          pst1sg  50 %  pst1pl  50 %\n"
+        "2          pst2sg  50 %  pst2pl  50 %\n"
+        "3          pst3sg  50 %  pst3pl  50 %\n"
+        "\n"
+        "V;NFIN  gehen  50 %\n"
+    )
+
+
+def test_a_gap_is_left_open_and_votes_stand_where_there_is_no_confidence() -> None:
+    gap = {features: form for features, form in VERB.items() if features != "V;IND;PRS;2;SG"}
+    lines = module._text(cells(gap, None), Labels()).splitlines()
+    assert lines[1] == "1          prs1sg  3/5  prs1pl  3/5"
+    assert lines[2] == "2                       prs2pl  3/5"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("كَتَبَ", "يَكْتُبُونَ"), ("e\u0301\u0323a", "eeeeeeee"), ("書く", "書きます"), ("कहना", "कहूँगा"), ("a", "tab\there")],
+)
+def test_columns_stay_in_line_in_every_script(one: str, other: str) -> None:
+    forms = {features: other if "PL" in features else one for features in VERB}
+    lines = module._text(cells(forms), Labels()).splitlines()
+    rows = [line for line in lines if line.rstrip().endswith("%") or line.rstrip("\u200e").endswith("%")]
+    assert len(rows) == 6
+    assert len({display_width(row) for row in rows}) == 1
+    assert len({display_width(row.partition("%")[0]) for row in rows}) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["", "--json"], "found an empty lemma"),
+        (["a" * 1001], "models take up to 1000"),
+        (["leben", "--pos", "ADJ"], "found no forms of the part of speech 'ADJ'; choose from V, N"),
+        (["leben", "--features", "missing"], "missing: there is no such file"),
+        (["leben", "--features", "empty"], "empty: found no features"),
+        (["leben", "--features", "table"], "table, line 1: found several columns in 'V;PST\\tx'"),
+        (["leben", "--strategy", "run1"], "votes in run1"),
+        (["leben", "--output", "nowhere/out"], "there is no folder nowhere"),
+    ],
+)
+def test_misuse(
+    arguments: list[str],
+    said: str,
+    model: Path,
+    tmp_path: Path,
+    reinflect: Reinflect,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("empty").write_text("\n  \n", encoding="utf-8")
+    Path("table").write_text("V;PST\tx\n", encoding="utf-8")
+    result = reinflect("paradigm", model, *arguments)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+    assert result.stdout == ""

@@ -1,0 +1,64 @@
+"""`reinflect report`: a page, or one line that says why there is none."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from reinflect.inflector import Inflector
+from tests.report.pages import Page
+from tests.test_inflector import a_member
+
+Reinflect = Callable[..., Result]
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    path = tmp_path / "small.reinflect"
+    Inflector((a_member("haem"), a_member("hacm")), {}).save(path)
+    return path
+
+
+def test_a_model_with_its_log_and_items(model: Path, tmp_path: Path, reinflect: Reinflect) -> None:
+    (tmp_path / "dev.tsv").write_text("ab\tabc\tV;PST\nabc\tab\tN\n", encoding="utf-8")
+    log = '{"model": "haem-naive-1", "epoch": 1, "loss": 2.5, "dev_accuracy": 10.0, "best": 10.0}\n'
+    (tmp_path / "small.reinflect.log.jsonl").write_text(log, encoding="utf-8")
+    out = tmp_path / "page.html"
+    result = reinflect("report", model, "--dev", tmp_path / "dev.tsv", "--out", out)
+    assert result.exit_code == 0, result.output
+    assert result.stdout == ""
+    assert f"written: {out}" in result.stderr
+    page = Page(out.read_text(encoding="utf-8"))
+    assert "Report on small.reinflect" in page.text
+    assert {"by-features", "commonest-mistakes", "how-it-learnt"} <= set(page.titles)
+
+
+def test_a_page_on_standard_output(model: Path, reinflect: Reinflect) -> None:
+    result = reinflect("report", model, "--out", "-")
+    assert result.stdout.startswith("<!doctype html>")
+    assert result.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["nothing.reinflect", "--out", "page.html"], "nothing.reinflect: there is no such file"),
+        (["empty", "--out", "page.html"], "empty: there is no results.json in it"),
+        (["small.reinflect", "--dev", "nothing.tsv", "--out", "page.html"], "nothing.tsv: there is no such file"),
+        (["small.reinflect", "--dev", "bad.tsv", "--out", "page.html"], "bad.tsv, line 1:"),
+        (["small.reinflect", "--out", "nowhere/page.html"], "there is no folder nowhere"),
+        (["empty", "--dev", "bad.tsv", "--out", "page.html"], "bad.tsv: this is not a folder"),
+    ],
+)
+def test_what_cannot_be_is_said_in_one_line(
+    arguments: list[str], says: str, model: Path, monkeypatch: pytest.MonkeyPatch, reinflect: Reinflect
+) -> None:
+    monkeypatch.chdir(model.parent)
+    Path("empty").mkdir()
+    Path("bad.tsv").write_text("only two\tcolumns\n", encoding="utf-8")
+    result = reinflect("report", *arguments)
+    assert result.exit_code == 2
+    assert says in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert not Path("page.html").exists()

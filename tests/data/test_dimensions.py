@@ -1,0 +1,100 @@
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reinflect.data.dimensions import (
+    OTHER,
+    PART_OF_SPEECH,
+    dimension_of,
+    grouped,
+    meaning_of,
+    paradigms,
+    schema,
+    tables,
+)
+from reinflect.data.features import PARTS_OF_SPEECH, Bundle
+from reinflect.data.german import read_split
+
+atoms = st.sampled_from(
+    ["V", "N", "V.PTCP", "SG", "PL", "1", "2", "3", "MASC", "PST", "PRF", "NOM", "IN+ESS", "STRONG"]
+)
+
+
+@pytest.mark.parametrize(
+    ("atom", "dimension"),
+    [
+        ("PST", "tense"),
+        ("V.PTCP", PART_OF_SPEECH),
+        ("V.NFIN", PART_OF_SPEECH),
+        ("IN+ESS", "case"),
+        ("{1/2}", "person"),
+        ("non{3}", "person"),
+        ("SG/DU/PL", "number"),
+        ("ARGAC3S", "argument marking"),
+        ("PSS1S", "possession"),
+        ("STRONG", OTHER),
+        ("", OTHER),
+    ],
+)
+def test_an_atom_has_a_dimension(atom: str, dimension: str) -> None:
+    assert dimension_of(atom) == dimension
+
+
+def test_the_schema_has_every_part_of_speech_and_says_what_atoms_mean() -> None:
+    assert set(grouped(schema())[PART_OF_SPEECH]) == PARTS_OF_SPEECH
+    assert meaning_of("PST") == "past"
+    assert meaning_of("STRONG") == ""
+
+
+def test_groups_are_in_the_order_of_the_schema() -> None:
+    assert grouped(["STRONG", "PL", "SG", "3", "V", "1"]) == {
+        PART_OF_SPEECH: ["V"],
+        "person": ["1", "3"],
+        "number": ["SG", "PL"],
+        OTHER: ["STRONG"],
+    }
+
+
+def test_german_verbs_are_tables_of_person_and_number() -> None:
+    [(part, found)] = paradigms(item.features.spelling for item in read_split("train-medium")).items()
+    assert part == "V"
+    assert [table.title for table in found] == ["V;IND;PRS", "V;IND;PST", "V;SBJV;PRS", "V;SBJV;PST", "V;IMP", ""]
+    assert found[0].columns == ("SG", "PL")
+    assert [row.title for row in found[0].rows] == ["1", "2", "3"]
+    assert found[0].rows[2].cells == ("V;IND;PRS;3;SG", "V;IND;PRS;3;PL")
+    assert [row.cells for row in found[-1].rows] == [("V;NFIN",), ("V.PTCP;PRS",), ("V.PTCP;PST",)]
+
+
+def test_a_gender_makes_rows_of_its_own() -> None:
+    spellings = ["V;1;SG", "V;1;PL", "V;2;SG;MASC", "V;2;SG;FEM", "V;2;PL;MASC", "V;2;PL;FEM", "V;3;DU;MASC"]
+    [table] = tables([Bundle(spelling) for spelling in spellings])
+    assert table.columns == ("SG", "DU", "PL")
+    assert [row.title for row in table.rows] == ["1", "2;MASC", "2;FEM", "3;MASC"]
+    assert table.rows[3].cells == (None, "V;3;DU;MASC", None)
+
+
+def test_a_few_cells_are_a_list() -> None:
+    [table] = tables([Bundle(spelling) for spelling in ["V;PST", "V;3;SG;PRS", "V;NFIN"]])
+    assert {row.cells[0] for row in table.rows} == {"V;PST", "V;3;SG;PRS", "V;NFIN"}
+
+
+@given(st.lists(st.lists(atoms, min_size=1, max_size=5).map(";".join), max_size=30))
+def test_every_cell_is_in_one_table_once(spellings: list[str]) -> None:
+    found = [
+        cell for made in paradigms(spellings).values() for table in made for row in table.rows for cell in row.cells
+    ]
+    shown = [Bundle(cell).cell for cell in found if cell is not None]
+    assert sorted(shown) == sorted({Bundle(spelling).cell for spelling in spellings})
+    for made in paradigms(spellings).values():
+        assert all(len(row.cells) == len(table.columns) for table in made for row in table.rows)
+
+
+def test_every_language_of_2017_can_be_laid_out(conll2017: Path) -> None:
+    for path in sorted(conll2017.glob("*-train-medium")):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        spellings = dict.fromkeys(line.split("\t")[2] for line in lines)
+        found = paradigms(spellings)
+        shown = {cell for made in found.values() for table in made for row in table.rows for cell in row.cells}
+        assert len(shown - {None}) == len({Bundle(spelling).cell for spelling in spellings}), path.name

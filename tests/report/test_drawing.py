@@ -1,0 +1,67 @@
+"""Pictures show what they are given, within their frame."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reinflect.confidence import Bin
+from reinflect.report.drawing import HEIGHT, WIDTH, Axis, Curve, bar, dot_chart, key, line_chart, reliability
+from tests.report.pages import Page
+
+POSITIVE = st.floats(1e-6, 1e6)
+
+
+@given(st.tuples(POSITIVE, POSITIVE).filter(lambda ends: ends[1] > 1.01 * ends[0]), st.booleans())
+def test_ticks_are_a_few_round_numbers_within_the_axis(ends: tuple[float, float], logarithmic: bool) -> None:
+    axis = Axis(*ends, 0, 100, logarithmic)
+    assert len(axis.ticks) <= 13
+    for tick in axis.ticks:
+        assert -0.01 <= axis(tick) <= 100.01
+        if logarithmic:
+            digits = tick / 10 ** math.floor(math.log10(tick) + 1e-9)
+            assert digits == pytest.approx(round(digits), abs=1e-6)
+
+
+def test_ticks_of_per_cents() -> None:
+    assert Axis(0, 100, 0, 1).ticks == [0, 20, 40, 60, 80, 100]
+    assert Axis(0.01, 100, 0, 1, logarithmic=True).ticks == pytest.approx([0.01, 0.1, 1, 10, 100])
+    assert Axis(3, 30, 0, 1, logarithmic=True).ticks == pytest.approx([5, 10, 20])
+
+
+@given(st.lists(st.lists(st.tuples(st.integers(0, 60), st.floats(0, 90)), max_size=8), max_size=4), st.booleans())
+def test_curves_stay_in_the_picture(curves: list[list[tuple[float, float]]], decades: bool) -> None:
+    chart = line_chart("it", [Curve("a", "hacm", one) for one in curves], x_label="x", y_label="y", decades=decades)
+    lines = Page(chart).elements("polyline")
+    assert len(lines) == len(curves)
+    for line, points in zip(lines, curves, strict=True):
+        places = [tuple(map(float, pair.split(","))) for pair in (line["points"] or "").split()]
+        assert len(places) == sum(not decades or y > 0 for _, y in points)
+        assert all(0 <= x <= WIDTH and 0 <= y <= HEIGHT for x, y in places)
+
+
+def test_a_diagram_has_a_dot_and_a_bar_for_each_bin() -> None:
+    page = Page(reliability("sure", [Bin(5, 0.15, 0.2), Bin(20, 0.95, 0.9)]))
+    assert len(page.elements("circle")) == 2
+    heights = [float(one["height"] or 0) for one in page.elements("rect")]
+    assert heights[1] == pytest.approx(4 * heights[0], abs=0.02)
+    assert "20 forms: 95 % sure, 90 % right" in page.text
+    Page(reliability("nothing", []))
+
+
+def test_dots_are_in_their_rows_and_in_order() -> None:
+    dots = {"ours": ("ours", {"B": 80.0, "A": 40.0}), "theirs": ("published", {"A": 60.0})}
+    page = Page(dot_chart("all", ["A", "B"], dots, x_label="per cent"))
+    places = {(one["class"], float(one["cy"] or 0)): float(one["cx"] or 0) for one in page.elements("circle")}
+    rows = sorted({row for _, row in places})
+    assert places["dot ours", rows[0]] < places["dot published", rows[0]] < places["dot ours", rows[1]]
+    assert "A, theirs: 60.0" in page.text
+
+
+def test_keys_and_bars() -> None:
+    page = Page(key([("hacm naive", "HACM <naive>")]))
+    assert page.text == "HACM <naive>"
+    assert page.elements("line", "naive")
+    assert Page(key([("ours", "ours")], dots=True)).elements("circle", "ours")
+    assert "41%" in bar(41.2)

@@ -1,0 +1,118 @@
+"""The page of a benchmark, of one that was really run, if in small."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from reinflect.cli import main
+from reinflect.data.features import Bundle
+from reinflect.data.items import Item, write_items
+from reinflect.errors import InputError
+from reinflect.report.folder import data_of, folder_page, read_folder
+from tests.report.pages import Page
+
+TINY = "embedding=5 hidden=6 history_hidden=4 epochs=3 patience=60 score_from=0 score_every=1".split()
+
+
+def items(first: str, count: int) -> list[Item]:
+    stems = [f"{first}{a}{b}" for a in "klmn" for b in "aeiou<&"]
+    endings = [("V;PST", "te"), ("V;PRS", "t"), ("N;PL", "s")]
+    return [Item(stem, Bundle(features), stem + end) for stem in stems for features, end in endings][:count]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with the data of two languages, and one with what a benchmark made of it."""
+    place = tmp_path_factory.mktemp("benchmark")
+    (place / "data").mkdir()
+    for name, first in (("german", "b"), ("hebrew", "ש")):
+        known = items(first, 64)
+        write_items(place / "data" / f"{name}-dev", known[::2] + known[1::4])
+        write_items(place / "data" / f"{name}-train-low", known[3::4])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(place)
+        patch.setenv("REINFLECT_CACHE", str(place / "cache"))
+        line = "benchmark --data data --out out --grid quick --settings low --device cpu --workers 1".split()
+        done = CliRunner().invoke(main, line + [word for change in TINY for word in ("--set", change)])
+        assert done.exit_code == 0, done.output
+        # What the command line was, pytest says otherwise.
+        told = {"command": "reinflect benchmark --data data --out out", "seconds": {}}
+        (place / "out" / "commands.jsonl").write_text(json.dumps(told) + "\n", encoding="utf-8")
+        yield place
+
+
+def page_of(folder: Path, data: Path | None) -> Page:
+    return Page(folder_page(read_folder(folder, data)))
+
+
+def test_everything_is_there(place: Path) -> None:
+    page = page_of(place / "out", place / "data")
+    assert page.titles == [
+        "the-table-of-runs-dev",
+        "claims-of-the-paper",
+        "every-language-dev",
+        "how-they-learnt",
+        "by-part-of-speech",
+        "how-sure-they-may-be",
+        "languages-at-low",
+    ]
+    results = json.loads((place / "out" / "results.json").read_text(encoding="utf-8"))["dev"]["low"]
+    assert f"Run 7 at low, dev{results['run7']['accuracy']:.2f}" in page.text
+    assert f"German: {results['run7']['languages']['german']['accuracy']:.1f}" in page.text
+    assert f"{results['hacm-smart']['accuracy']:.2f}" in page.text
+    assert "naive fails at low for Khaling" in page.text
+    assert "models16" in page.text
+    # Each language has eight models and its kinds' four means; together there are sixteen and four. Twice: losses.
+    assert len([one for one in page.elements("polyline") if "c1" not in (one["class"] or "")]) == 2 * (12 + 12 + 20)
+    assert any(one.get("dir") == "rtl" for one in page.elements("table", "letters"))
+
+
+def test_the_data_is_looked_for_where_the_benchmark_had_it(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert data_of(place / "out") == Path("data")
+    monkeypatch.chdir(tmp_path)
+    assert data_of(place / "out") is None
+    assert data_of(tmp_path) is None
+    (tmp_path / "commands.jsonl").write_text('{"seconds": {}}\nnothing\n{"command": "a \'"}\n', encoding="utf-8")
+    assert data_of(tmp_path) is None
+
+
+def test_without_data_there_are_still_tables_and_curves(place: Path) -> None:
+    page = page_of(place / "out", None)
+    assert "name their folder with --dev" in page.text
+    assert "how-they-learnt" in page.titles
+    assert "by-part-of-speech" not in page.titles
+    assert not page.elements("table", "letters")
+
+
+def test_what_is_not_there_is_said_or_left_out(place: Path, tmp_path: Path) -> None:
+    for name in ("results.json", "packs"):
+        copy = shutil.copytree if (place / "out" / name).is_dir() else shutil.copy
+        copy(place / "out" / name, tmp_path / name)
+    page = page_of(tmp_path, place / "data")
+    assert "nothing in the folder logs" in page.text
+    assert page.titles == ["the-table-of-runs-dev", "every-language-dev", "how-sure-they-may-be", "languages-at-low"]
+
+
+def test_packs_of_other_data_are_not_measured(place: Path, tmp_path: Path) -> None:
+    shutil.copytree(place / "data", tmp_path / "data")
+    write_items(tmp_path / "data" / "german-dev", items("b", 10))
+    folder = read_folder(place / "out", tmp_path / "data")
+    assert {one.name: bool(one.sure) for one in folder.languages} == {"german": False, "hebrew": True}
+
+
+def test_folders_of_something_else(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no results.json in it; name a folder that reinflect benchmark wrote"):
+        read_folder(tmp_path, None)
+    (tmp_path / "results.json").write_text('{"dev": {"low": {"run7": {}}}}', encoding="utf-8")
+    with pytest.raises(InputError, match="no results of a benchmark"):
+        read_folder(tmp_path, None)
+    (tmp_path / "results.json").write_text("{}", encoding="utf-8")
+    (tmp_path / "details.json").write_text("[]", encoding="utf-8")
+    with pytest.raises(InputError, match="no details of a benchmark"):
+        read_folder(tmp_path, None)

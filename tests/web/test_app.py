@@ -1,0 +1,272 @@
+"""The JSON interface, with made-up models behind it."""
+
+import asyncio
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from starlette.testclient import TestClient
+
+from reinflect.web import requests, work
+from reinflect.web.app import STATIC, create_app
+from reinflect.web.requests import LIMITS, RequestError
+from tests.web.made_up import MEMBERS, VERBS, MadeUp, german, hebrew
+
+PAST = "V;IND;PST;3;SG"
+POSTS = ("inflect", "nbest", "paradigm", "trace", "batch")
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[TestClient]:
+    with TestClient(create_app({"german": german(), "hebrew": hebrew()}), raise_server_exceptions=False) as made:
+        yield made
+
+
+def ask(client: TestClient, what: str, status: int = 200, **body: object) -> dict[str, Any]:
+    response = client.post(f"/api/{what}", json=body)
+    assert response.status_code == status, response.text
+    assert response.headers["content-type"] == "application/json"
+    return cast(dict[str, Any], response.json())
+
+
+def refusal(client: TestClient, what: str, status: int = 400, **body: object) -> str:
+    said = ask(client, what, status, **body)
+    assert said.keys() == {"error", "field"}
+    assert "\n" not in said["error"]
+    return cast(str, said["error"])
+
+
+def test_models_are_listed_with_the_limits(client: TestClient) -> None:
+    listed = client.get("/api/models").json()
+    assert [model["name"] for model in listed["models"]] == ["german", "hebrew"]
+    assert listed["models"][0]["members"] == len(MEMBERS)
+    assert listed["limits"] == LIMITS
+
+
+def test_a_model_tells_its_features_by_dimension(client: TestClient) -> None:
+    model = client.get("/api/models/german").json()
+    dimensions = {one["name"]: [atom["atom"] for atom in one["atoms"]] for one in model["dimensions"]}
+    assert dimensions["tense"] == ["PRS", "PST"]
+    assert dimensions["part of speech"] == ["V", "V.PTCP"]
+    assert {bundle["features"] for bundle in model["bundles"]} == set(VERBS)
+    [verbs] = model["paradigms"]
+    cells = [cell for table in verbs["tables"] for row in table["rows"] for cell in row["cells"] if cell]
+    assert sorted(cells) == sorted(VERBS)
+    assert "haem-smart-1" in model["about"]
+
+
+def test_one_form(client: TestClient) -> None:
+    said = ask(client, "inflect", lemma="machen", features=PAST)
+    assert said["answer"]["form"] == "machte"
+    assert 0 < said["answer"]["confidence"] < 1
+    assert said["unknown"] == []
+
+
+def test_the_model_that_is_named_answers(client: TestClient) -> None:
+    said = ask(client, "inflect", model="hebrew", lemma="סוס", features="N;PL;DEF")
+    assert said["answer"]["form"] == "הסוסים"
+
+
+def test_the_best_forms_come_best_first_and_once(client: TestClient) -> None:
+    answers = ask(client, "nbest", lemma="machen", features=PAST, n=3)["answers"]
+    assert answers[0]["form"] == "machte"
+    assert len({answer["form"] for answer in answers}) == 3
+    assert [answer["confidence"] for answer in answers] == sorted((a["confidence"] for a in answers), reverse=True)
+
+
+def test_a_paradigm_is_of_all_bundles_or_of_those_asked_for(client: TestClient) -> None:
+    every = ask(client, "paradigm", lemma="machen")["cells"]
+    assert [cell["features"] for cell in every] == list(VERBS)
+    some = ask(client, "paradigm", lemma="machen", bundles=["V;NFIN", PAST])["cells"]
+    assert [(cell["features"], cell["answer"]["form"]) for cell in some] == [("V;NFIN", "machen"), (PAST, "machte")]
+
+
+def test_a_trace_is_what_the_inflector_says(client: TestClient) -> None:
+    said = ask(client, "trace", lemma="machen", features=PAST)
+    assert said == json.loads(msgspec.json.encode(german().trace("machen", PAST)))
+    assert ask(client, "trace", lemma="machen", features=PAST, member=MEMBERS[1])["member"] == MEMBERS[1]
+    assert "there is no member" in refusal(client, "trace", lemma="machen", features=PAST, member="haem-smart-99")
+
+
+def test_a_batch_keeps_the_order_of_its_rows(client: TestClient) -> None:
+    rows = [{"lemma": f"mach{letter}en", "features": PAST} for letter in "cab"]
+    said = ask(client, "batch", rows=rows)["rows"]
+    assert [row["answer"]["form"] for row in said] == ["machcte", "machate", "machbte"]
+
+
+@pytest.mark.parametrize("what", ["inflect", "nbest"])
+def test_an_unknown_feature_is_named_with_the_nearest(client: TestClient, what: str) -> None:
+    said = ask(client, what, lemma="machen", features="V;IND;PTS;3;SG")
+    assert said["unknown"] == [{"feature": "PTS", "nearest": ["PST"]}]
+
+
+def test_unknown_features_of_a_batch_are_named_once(client: TestClient) -> None:
+    rows = [{"lemma": lemma, "features": "V;XYZ"} for lemma in ("machen", "sagen")]
+    assert ask(client, "batch", rows=rows)["unknown"] == [{"feature": "XYZ", "nearest": []}]
+
+
+def test_a_label_stands_for_its_features(client: TestClient) -> None:
+    said = ask(client, "inflect", lemma="machen", features="participle")
+    assert (said["features"], said["answer"]["form"]) == ("V.PTCP;PRS", "machend")
+    rows = ask(client, "batch", rows=[{"lemma": "machen", "features": "participle"}])["rows"]
+    assert rows[0]["features"] == "V.PTCP;PRS"
+    cells = ask(client, "paradigm", lemma="machen", bundles=["participle"])["cells"]
+    assert cells[0]["features"] == "V.PTCP;PRS"
+    labels = {one["features"]: one["label"] for one in client.get("/api/models/german").json()["bundles"]}
+    assert (labels["V.PTCP;PRS"], labels["V;NFIN"]) == ("participle", None)
+
+
+def test_letters_travel_as_they_are(client: TestClient) -> None:
+    lemma = "e\u0301 ”<b>&'"
+    assert ask(client, "inflect", lemma=lemma, features="V;X")["lemma"] == lemma
+
+
+@pytest.mark.parametrize("lemma", ["", "  ", "a\tb", "a\nb", "x" * 201])
+def test_a_lemma_that_cannot_be_used_is_refused(client: TestClient, lemma: str) -> None:
+    said = ask(client, "inflect", 400, lemma=lemma, features=PAST)
+    assert said["field"] == "lemma"
+    assert "lemma" in refusal(client, "batch", rows=[{"lemma": lemma, "features": PAST}])
+
+
+def test_half_a_character_is_refused(client: TestClient) -> None:
+    body = b'{"lemma": "\\ud800", "features": "V"}'
+    response = client.post("/api/inflect", content=body, headers={"content-type": "application/json"})
+    assert response.status_code == 400
+
+
+@pytest.mark.parametrize("features", ["", " ", ";;", "V\t;PST", "V;" * 300])
+def test_features_that_cannot_be_used_are_refused(client: TestClient, features: str) -> None:
+    assert ask(client, "inflect", 400, lemma="machen", features=features)["field"] == "features"
+    assert "number 2" in refusal(client, "paradigm", lemma="machen", bundles=["V", features])
+
+
+def test_too_much_at_once_is_refused(client: TestClient) -> None:
+    rows = [{"lemma": "machen", "features": PAST}] * (requests.BATCH_ROWS + 1)
+    assert "send at most 1,000" in refusal(client, "batch", rows=rows)
+    assert "send at most 2,000" in refusal(client, "paradigm", lemma="machen", bundles=["V"] * 2001)
+    assert "there are no rows" in refusal(client, "batch", rows=[])
+    for n in (0, 21):
+        refusal(client, "nbest", lemma="machen", features=PAST, n=n)
+    large = ask(client, "inflect", 413, lemma="x" * requests.BODY_BYTES, features="V")
+    assert "too large" in large["error"]
+
+
+@pytest.mark.parametrize("what", POSTS)
+@pytest.mark.parametrize(
+    "body", [b"", b"{", b"[]", b'"x"', b'{"lemma": 1}', b'{"colour": "red"}', b"\xff", b"[" * 100_000]
+)
+def test_what_is_not_asked_for_is_refused(client: TestClient, what: str, body: bytes) -> None:
+    response = client.post(f"/api/{what}", content=body, headers={"content-type": "application/json"})
+    assert response.status_code == 400
+    assert response.json()["error"]
+
+
+def test_only_json_is_taken(client: TestClient) -> None:
+    """A form on somebody else's page could send plain text, but not this."""
+    response = client.post("/api/inflect", content=b'{"lemma": "machen", "features": "V"}')
+    assert response.status_code == 415
+
+
+def test_what_is_not_there_is_said_to_be_missing(client: TestClient) -> None:
+    assert "there is german, hebrew" in refusal(client, "inflect", 404, model="latin", lemma="a", features="V")
+    for path in (
+        "/api/models/latin",
+        "/api/nothing",
+        "/static/nothing.js",
+        "/static/../app.py",
+        "/static/%2e%2e/app.py",
+    ):
+        response = client.get(path)
+        assert response.status_code == 404, path
+        assert response.json()["error"]
+    assert client.get("/api/inflect").status_code == 405
+
+
+def test_our_own_mistakes_are_not_shown(client: TestClient) -> None:
+    response = client.post("/api/nbest", json={"lemma": "kaputt", "features": "V"})
+    assert response.status_code == 500
+    assert "broken on purpose" not in response.text
+    assert "content-security-policy" in response.headers
+
+
+def test_every_answer_has_the_headers(client: TestClient) -> None:
+    for path in ("/", "/api/models", "/static/app.js", "/nothing"):
+        headers = client.get(path).headers
+        assert "script-src 'self'" in headers["content-security-policy"]
+        assert "unsafe" not in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff"
+
+
+def test_the_page_and_its_files_need_nothing_from_elsewhere(client: TestClient) -> None:
+    page = client.get("/")
+    assert page.headers["content-type"].startswith("text/html")
+    for path in STATIC.iterdir():
+        text = path.read_text(encoding="utf-8")
+        assert client.get(f"/static/{path.name}").text == text
+        assert "http://" not in text.replace("http://www.w3.org/2000/svg", "")
+        assert "https://" not in text
+        assert "innerHTML" not in text
+    assert "<script>" not in page.text
+    assert " style=" not in page.text
+    assert " onclick" not in page.text
+
+
+def test_models_work_in_one_thread_that_is_not_the_servers() -> None:
+    model = MadeUp(VERBS, cut="en")
+    with TestClient(create_app({"german": cast(Any, model)})) as client:
+        for _ in range(5):
+            ask(client, "inflect", lemma="machen", features=PAST)
+    assert len(model.threads) == 1
+    assert threading.get_ident() not in model.threads
+
+
+def test_who_comes_when_too_many_wait_is_sent_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work, "WAITING", 2)
+    go = threading.Event()
+
+    async def three() -> list[object]:
+        queue = work.Work()
+        first = [asyncio.create_task(queue.do(lambda: go.wait(10))) for _ in range(2)]
+        await asyncio.sleep(0)
+        try:
+            with pytest.raises(RequestError) as refused:
+                await queue.do(lambda: None)
+        finally:
+            go.set()
+        assert refused.value.status == 503
+        done = [await task for task in first]
+        again = await queue.do(lambda: "again")
+        queue.close()
+        return [*done, again]
+
+    assert asyncio.run(three()) == [True, True, "again"]
+
+
+scalars = st.none() | st.booleans() | st.integers() | st.text(max_size=8) | st.floats(allow_nan=False)
+words = st.sampled_from(["lemma", "features"])
+values = st.recursive(scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words, inner))
+fields = st.sampled_from(["model", "lemma", "features", "n", "rows", "bundles", "member"])
+
+
+@settings(max_examples=60, deadline=None)
+@given(body=st.dictionaries(fields, values), what=st.sampled_from(POSTS))
+def test_whatever_is_sent_gets_an_answer(client: TestClient, body: dict[str, object], what: str) -> None:
+    content = json.dumps(body).encode()
+    response = client.post(f"/api/{what}", content=content, headers={"content-type": "application/json"})
+    assert response.status_code in (200, 400, 404), response.text
+    assert (response.status_code == 200) == ("error" not in response.json())
+
+
+def test_the_interface_is_documented() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "api-web.md").read_text(encoding="utf-8")
+    for what in ("models", *POSTS):
+        assert f"/api/{what}" in page
+    for name, limit in LIMITS.items():
+        assert name in page
+        assert f"{limit:,}" in page

@@ -39,7 +39,7 @@ def spread_out(inflector: Inflector, pool: Sequence[Item], seed: int) -> list[It
     return least_certain(inflector, pool, seed, spread=True)
 
 
-CHOICES: dict[str, Choice] = {"random": at_random, "least certain": least_certain, "spread": spread_out}
+CHOICES: dict[str, Choice] = {"random": at_random, "suggest": spread_out, "suggest --no-spread": least_certain}
 
 
 def trained(items: Sequence[Item], seeds: int) -> Inflector:
@@ -63,10 +63,10 @@ def simulated(language: str, given: argparse.Namespace) -> dict[str, list[Evalua
     first = trained(start, given.seeds)
     before = scored(first, gold, language)
     found: dict[str, list[Evaluation]] = {}
-    for name, choose in CHOICES.items():
+    for name in given.ways:
         items, pool, inflector, scores = list(start), list(speaker), first, [before]
         for turn in range(given.rounds):
-            asked = choose(inflector, pool, turn)[: given.n]
+            asked = CHOICES[name](inflector, pool, turn)[: given.n]
             items += asked
             pool = [item for item in pool if item not in asked]
             inflector = trained(items, given.seeds)
@@ -83,6 +83,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--n", type=int, default=50, help="forms asked for in a round")
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--ways", nargs="+", choices=CHOICES, default=list(CHOICES), help="the first is compared with")
     parser.add_argument("--dev", type=int, default=500, help="dev items to ask for")
     given = parser.parse_args()
     results = {language: simulated(language, given) for language in given.languages}
@@ -91,15 +92,15 @@ def main() -> None:
             MacroEvaluation(name, {language: results[language][name][turn] for language in given.languages})
             for turn in range(given.rounds + 1)
         ]
-        for name in CHOICES
+        for name in given.ways
     }
     for name, scores in macro.items():
         print(f"mean, {name}: {' -> '.join(f'{score.accuracy:.1f}' for score in scores)}")
-    for name in list(CHOICES)[1:]:
-        made = compare(macro[name][-1], macro["random"][-1])
+    for name in given.ways[1:]:
+        made = compare(macro[name][-1], macro[given.ways[0]][-1])
         print(
-            f"{name} against random: {made.difference:+.2f} ({made.low:+.2f} to {made.high:+.2f}), "
-            f"p = {made.p_value:.4f}. {made.verdict(name, 'random')}"
+            f"{name} against {given.ways[0]}: {made.difference:+.2f} ({made.low:+.2f} to {made.high:+.2f}), "
+            f"p = {made.p_value:.4f}. {made.verdict(name, given.ways[0])}"
         )
     print(f"{time.process_time():.0f} CPU seconds")
 

@@ -96,6 +96,20 @@ def test_fitting_is_what_a_general_optimiser_finds(count: int) -> None:
     assert found.items == count
 
 
+def test_a_stronger_pull_leaves_the_usual_weights_as_they_are() -> None:
+    evidence, right = drawn(100, OTHER)
+    weak, strong, fixed = (fit(evidence, right, pull=pull) for pull in (1, 10, 1e9))
+    assert weak
+    assert strong
+    assert fixed
+    assert fixed.weights == pytest.approx(USUAL, abs=1e-4)
+    away = [
+        sum(pull * (own - usual) ** 2 for own, usual, pull in zip(one.weights, USUAL, PULL, strict=True))
+        for one in (weak, strong)
+    ]
+    assert away[0] > away[1] > 0
+
+
 def test_what_was_fitted_can_be_trusted_on_other_items() -> None:
     found = fit(*drawn(4000, OTHER))
     assert found is not None

@@ -39,24 +39,35 @@ def test_the_least_certain_comes_first_and_among_equals_the_commonest() -> None:
     assert order(sure) == [("c", "V;4"), ("c", "3;V"), ("b", "V;1"), ("b", "V;2"), ("a", "V;1")]
 
 
-def test_spread_gives_every_lemma_a_turn_before_any_has_another() -> None:
-    sure = Sure({("a", "1"): 0.1, ("a", "2"): 0.2, ("a", "3"): 0.3, ("b", "1"): 0.7, ("b", "2"): 0.8, ("c", "1"): 0.9})
-    assert order(sure, spread=True) == [("a", "1"), ("b", "1"), ("c", "1"), ("a", "2"), ("b", "2"), ("a", "3")]
+def slowly_in_turns(cells: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Again and again the first of those whose lemma and features have come most seldom."""
+    left, chosen = list(cells), list[tuple[str, str]]()
+    while left:
+        seen = [sum((lemma == c[0]) + (features == c[1]) for c in chosen) for lemma, features in left]
+        chosen.append(left.pop(seen.index(min(seen))))
+    return chosen
 
 
-cells = st.dictionaries(st.tuples(st.sampled_from("abc"), st.sampled_from("1 2 3".split())), st.floats(0, 1))
+def test_spread_lets_lemmas_and_features_that_came_stand_back() -> None:
+    sure = Sure({("a", "1"): 0.1, ("a", "2"): 0.2, ("b", "1"): 0.3, ("b", "2"): 0.8, ("c", "3"): 0.9, ("b", "3"): 0.95})
+    assert order(sure, spread=True)[:3] == [("a", "1"), ("b", "2"), ("c", "3")]
 
 
-@given(cells, st.booleans())
-def test_every_cell_comes_once(confidences: dict[tuple[str, str], float | None], spread: bool) -> None:
-    found = order(Sure(confidences), spread=spread)
-    assert sorted(found) == sorted(confidences)
-    if spread:
-        turns = [
-            found[: place + 1].count(cell) + [c[0] for c in found[:place]].count(cell[0])
-            for place, cell in enumerate(found)
-        ]
-        assert turns == sorted(turns)
+cells = st.dictionaries(st.tuples(st.sampled_from("abcd"), st.sampled_from("1 2 3 4".split())), st.floats(0, 1))
+
+
+@given(cells)
+def test_every_cell_comes_once_and_in_its_turn(confidences: dict[tuple[str, str], float | None]) -> None:
+    plain = order(Sure(confidences))
+    assert sorted(plain) == sorted(confidences)
+    assert order(Sure(confidences), spread=True) == slowly_in_turns(plain)
+
+
+def test_no_more_come_than_are_wanted() -> None:
+    sure = Sure({(lemma, "V"): 0.5 for lemma in "abcdef"})
+    items = [Item(lemma, Bundle(features)) for lemma, features in sure.confidences]
+    for spread in (True, False):
+        assert len(ranked(cast(Inflector, cast(Any, sure)), items, 4, spread=spread)) == 4
 
 
 def test_without_a_confidence_votes_count() -> None:

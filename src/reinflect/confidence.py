@@ -21,6 +21,8 @@ USUAL = (-1.39, 0.31, 0.28, 0.16, 0.35)
 """The weights that suit the 52 languages of 2017 together, at 100 training items; see `bench/calibration.py`."""
 PULL = (0.3, 5.0, 5.0, 5.0, 5.0)
 """How strongly each weight is drawn to the usual one: the first, which says how good the models are, hardly."""
+HELD_OUT_PULL = 10.0
+"""The same, times this, where items were held out: of twenty voters four judge one, and all will judge later ones."""
 LEAST_ITEMS = 20
 """With fewer, a confidence would be a guess."""
 FLOOR = 1e-3
@@ -74,18 +76,21 @@ class Confidence(msgspec.Struct, frozen=True):
         return 1 / (1 + math.exp(-min(max(total, -30.0), 30.0)))
 
 
-def fit(evidence: Sequence[Evidence], right: Sequence[bool]) -> Confidence | None:
-    """The weights that make what was right most probable; none where there are too few items to tell."""
+def fit(evidence: Sequence[Evidence], right: Sequence[bool], *, pull: float = 1.0) -> Confidence | None:
+    """The weights that make what was right most probable; none where there are too few items to tell.
+
+    `pull` is how much more strongly than else they are drawn to the usual ones.
+    """
     if len(evidence) < LEAST_ITEMS:
         return None
     numbers = np.array([one.numbers for one in evidence])
     target = np.array(right, dtype=np.float64)
-    usual, pull = np.array(USUAL), np.array(PULL)
+    usual, pulls = np.array(USUAL), pull * np.array(PULL)
     weights = usual.copy()
     for _ in range(STEPS):  # Newton's
         probable = 1 / (1 + np.exp(-np.clip(numbers @ weights, -30, 30)))
-        slope = numbers.T @ (probable - target) + pull * (weights - usual)
-        curve = (numbers * (probable * (1 - probable))[:, np.newaxis]).T @ numbers + np.diag(pull)
+        slope = numbers.T @ (probable - target) + pulls * (weights - usual)
+        curve = (numbers * (probable * (1 - probable))[:, np.newaxis]).T @ numbers + np.diag(pulls)
         step = np.linalg.solve(curve, slope)
         weights = weights - step * min(1.0, LARGEST_STEP / max(float(np.abs(step).max()), SMALL_STEP))
         if np.abs(step).max() < SMALL_STEP:

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from reinflect.card import told
-from reinflect.confidence import fit, judged_cells, seen_cells
+from reinflect.confidence import HELD_OUT_PULL, Confidence, fit, judged_cells, seen_cells
 from reinflect.data.items import Item, read_items
 from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.decoding.repeats import filtered, longest_runs
@@ -267,7 +267,7 @@ def _outcome(
     names = {name: tuple(f"{voter.kind}-{voter.seed}" for voter in some) for name, some in chosen.items()}
     accuracy = dev_accuracy(named_strategy(way), chosen[way])
     scored = len({cell for voter in chosen[way] for cell in voter.gold})
-    fitted = {name: fit(*judged_cells(named_strategy(name), some, seen)) for name, some in chosen.items()}
+    fitted = {name: _fitted(name, chosen, seen, held_out=dev_items is None) for name in chosen}
     return Outcome(
         inflector=Inflector(
             tuple(members),
@@ -288,6 +288,16 @@ def _outcome(
         failed=tuple(failed),
         retried=tuple(text for result in results if result for text in result.retried),
     )
+
+
+def _fitted(name: str, chosen: Mapping[str, Sequence[Voter]], seen: set[Cell], *, held_out: bool) -> Confidence | None:
+    """The confidence of a strategy, by what its voters say of dev items, or all models of what they held out.
+
+    Of the voters alone there may be one only that held out an item, and no vote.
+    """
+    if held_out:
+        return fit(*judged_cells(named_strategy("vote"), chosen["vote"], seen), pull=HELD_OUT_PULL)
+    return fit(*judged_cells(named_strategy(name), chosen[name], seen))
 
 
 def _kind(pack: Pack, learnt: Learnt) -> str:

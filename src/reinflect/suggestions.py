@@ -1,8 +1,9 @@
 """Which forms to ask a speaker for next: those a model is least sure of."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
@@ -25,14 +26,17 @@ class Suggestion:
 def ranked(
     inflector: Inflector,
     cells: Sequence[Item],
+    most: int | None = None,
     *,
-    spread: bool = False,
+    spread: bool = True,
     asked: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> list[Suggestion]:
-    """Cells, the least certain first; `asked` hears how far it is.
+    """So many of some cells, the least certain first; `asked` hears how far it is.
 
     Cells whose chances are the same to the per cent come by how often their features were in training, as forms that
-    are common are worth more. With `spread` no lemma comes again before every other had its turn.
+    are common are worth more. With `spread`, lemmas and features that came already stand back behind others: without
+    it, the same hard cell is asked of one lemma after the other, which is worse than asking at random (see
+    `bench/elicitation.py`).
     """
     answers: list[Answer] = []
     for start in range(0, len(cells), AT_ONCE):
@@ -50,7 +54,7 @@ def ranked(
         ),
     )
     made = [Suggestion(cells[place].lemma, cells[place].features.spelling, answers[place]) for place in order]
-    return in_turns(made) if spread else made
+    return in_turns(made, most) if spread else made[:most]
 
 
 def open_cells(lexicon: Lexicon, bundles: Sequence[str]) -> list[Item]:
@@ -69,11 +73,18 @@ def chances(answer: Answer) -> float:
     return answer.votes / answer.voters if answer.confidence is None else answer.confidence
 
 
-def in_turns(suggestions: Sequence[Suggestion]) -> list[Suggestion]:
-    """First one cell of each lemma, then a second of each, and so on; otherwise in the same order."""
-    turns: defaultdict[str, int] = defaultdict(int)
-    placed = []
-    for one in suggestions:
-        placed.append((turns[one.lemma], one))
-        turns[one.lemma] += 1
-    return [one for _, one in sorted(placed, key=lambda pair: pair[0])]
+def in_turns(suggestions: Sequence[Suggestion], most: int | None = None) -> list[Suggestion]:
+    """The first of these, but such that lemmas and features have come as seldom as can be before they come again."""
+    seen: Counter[tuple[str, ...]] = Counter()
+    marks = [(("lemma", one.lemma), ("features", *Bundle(one.features).cell)) for one in suggestions]
+    waiting = [(0, place) for place in range(len(suggestions))]
+    chosen: list[Suggestion] = []
+    while waiting and (most is None or len(chosen) < most):
+        before, place = heappop(waiting)
+        now = sum(seen[mark] for mark in marks[place])
+        if now > before:  # something like it was chosen since
+            heappush(waiting, (now, place))
+        else:
+            seen.update(marks[place])
+            chosen.append(suggestions[place])
+    return chosen

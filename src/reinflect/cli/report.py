@@ -60,4 +60,6 @@ def _model(source: str, dev: str | None, columns: Columns) -> str:
 
     inflector = Inflector.load(source)
     log = log_beside(Path(source))
-    return model_page(Path(source).name, inflector, read_log(log) if log.is_file() else [], items, columns.labels or inflector.labels)
+    return model_page(
+        Path(source).name, inflector, read_log(log) if log.is_file() else [], items, columns.labels or inflector.labels
+    )

@@ -50,7 +50,13 @@ HEADER = ("lemma", "form", "features", "guess", "confidence")
     multiple=True,
     help="Items whose forms you have already, such as the training file: they are not suggested. May be repeated.",
 )
-@click.option("--spread", is_flag=True, help="Do not suggest a lemma again before every other had its turn.")
+@click.option(
+    "--spread/--no-spread",
+    default=True,
+    show_default=True,
+    help="Whether lemmas and features that were suggested already stand back behind others. Without that, the one cell "
+    "that is hardest comes with one lemma after the other, from which less is learnt.",
+)
 @output_option("they go, ready to be filled in, unless it is the screen: tab-separated, or a spreadsheet (.csv, .xlsx)")
 @columns_option
 def command(
@@ -87,10 +93,10 @@ def command(
     bundles = inflector.usual_bundles() if wanted is None else read_bundles(wanted, labels)
     for note in _notes(lexicon, bundles, lemmas):
         say(note)
-    found = ranked(inflector, open_cells(lexicon, bundles), spread=spread, asked=_say_progress)
+    found = ranked(inflector, open_cells(lexicon, bundles), many, spread=spread, asked=_say_progress)
     if not found:
         raise InputError("found no form that is not known yet", "give other lemmas, or more --features", path=lemmas)
-    _write(output, found[:many], columns, labels)
+    _write(output, found, columns, labels)
 
 
 def _notes(lexicon: "Lexicon", bundles: Sequence[str], path: str) -> list[str]:

@@ -185,7 +185,7 @@ def blocks(
 ) -> "list[np.ndarray[Any, np.dtype[np.int64]]]":
     """All items of each model's file in blocks of like length, the long ones first. *Shape:* (M, B), -1 for none
 
-    An item that is decoded in so many ways at once, its `width`, takes as much room as that many.
+    An item that is decoded in so many ways at once, its `width`, takes as much memory as that many.
     """
     most = max(len(stack.files[file]) for file in files)
     everything = np.full((len(files), most), -1, dtype=np.int64)
@@ -196,7 +196,7 @@ def blocks(
         everything[model, : len(order)] = order
         longest[: len(order)] = np.maximum(longest[: len(order)], lengths[order])
     if items_at_once is None and torch.device(stack.device).type == "cpu":
-        items_at_once = max(1, ITEMS_AT_ONCE // width)
+        items_at_once = max(1, 2 * ITEMS_AT_ONCE // (1 + width))  # fewer would be slower, and each step costs calls
     found, start = [], 0
     while start < most:
         size = items_at_once or max(1, PLACES_AT_ONCE // (len(files) * width * int(longest[start])))

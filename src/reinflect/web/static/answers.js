@@ -43,7 +43,7 @@ export function cell(lemma, features, answer) {
       class: right === undefined ? "cell" : "cell corrected",
       css: { "--share": share.toFixed(3) },
       dataset: { lemma, features },
-      "aria-label": `${answer.form}, ${nameOf(features)}, ${right === undefined ? howSure(answer) : `corrected to ${right}`}`,
+      "aria-label": [answer.form, nameOf(features), right ? `corrected to ${right}` : howSure(answer)].join(", "),
       onclick: () => open(lemma, features, answer),
     },
     right === undefined ? word(answer.form) : [make("s", {}, word(answer.form)), word(right)],

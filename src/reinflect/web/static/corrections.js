@@ -96,7 +96,7 @@ function draw() {
           make(
             "p",
             { class: "empty" },
-            "None yet for this model. Wherever a form is shown, “Wrong?” or a click on it lets you give the right one.",
+            "None yet for this model. Wherever a form is shown, “Wrong?” or a click on it asks for the right one.",
           ),
         ]),
   );

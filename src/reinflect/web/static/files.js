@@ -6,9 +6,10 @@ import { toast } from "./dom.js";
 export const tsv = (rows) =>
   rows.map((row) => `${row.map((field) => String(field).replace(/[\t\r\n]/g, " ")).join("\t")}\n`).join("");
 
+const quoted = (field) => (/[",\r\n]/.test(field) ? `"${String(field).replaceAll('"', '""')}"` : String(field));
+
 /** Comma-separated, quoted where needed; the mark in front tells spreadsheets that it is UTF-8. */
-export const csv = (rows) =>
-  `\ufeff${rows.map((row) => `${row.map((field) => (/[",\r\n]/.test(field) ? `"${String(field).replaceAll('"', '""')}"` : field)).join(",")}\r\n`).join("")}`;
+export const csv = (rows) => `\ufeff${rows.map((row) => `${row.map(quoted).join(",")}\r\n`).join("")}`;
 
 export function download(name, text, type) {
   const address = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));

@@ -51,7 +51,7 @@ async function ask() {
     return say(
       message,
       "problem",
-      "This model does not say which features it has seen together; train it again with this version of reinflect to see paradigms.",
+      "This model, of an older version, does not say which features it has seen together; train it again.",
     );
   shown = { lemma, answers: new Map(), bundles: [] };
   const cells = draw(paradigm, lemma);

@@ -86,10 +86,8 @@ async function ask() {
     return refuse("There are no words. Paste a column of lemmas, or type them, one a line.", wordsField);
   const bare = rows.filter(({ features }) => features === null);
   if (bare.length && !wanted.length) {
-    return refuse(
-      `${bare.length === rows.length ? "The words have" : `Line ${bare[0].line} has`} no features. Add the forms that you want of them.`,
-      bundleField,
-    );
+    const which = bare.length === rows.length ? "The words have" : `Line ${bare[0].line} has`;
+    return refuse(`${which} no features. Add the forms that you want of them.`, bundleField);
   }
   const asked = rows.flatMap(({ lemma, features }) =>
     features === null

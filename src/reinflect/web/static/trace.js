@@ -1,5 +1,5 @@
-// A form being made: the pointer moves over the lemma while the form grows. Drawn from what /api/trace answers, which is
-// what `reinflect trace --json` prints.
+// A form being made: the pointer moves over the lemma while the form grows. Drawn from what /api/trace answers, and
+// `reinflect trace --json` prints.
 
 import * as api from "./api.js";
 import { meter } from "./answers.js";

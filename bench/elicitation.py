@@ -1,6 +1,6 @@
 """Is it worth asking for the forms a model is least sure of, rather than for any?
 
-    python bench/elicitation.py ../shared/data/conll2017 german russian turkish
+    python -m bench.elicitation ../shared/data/conll2017 german russian turkish
 
 A linguist who has 100 forms asks for 50 more, trains again, asks for 50 more, trains again. The speaker is the medium
 training file (900 other forms); what is asked for is chosen at random, or as `reinflect suggest` does. Every model is

@@ -52,9 +52,7 @@ def show(name: str, split: str | None, output: str, wide: bool) -> None:
     if split is not None:
         write_items(output, _items_of(data_set, split), wide=wide)
     elif output != STANDARD:
-        raise InputError(
-            "found --output without --split", "say which split to write, such as --split train-low"
-        )
+        raise InputError("found --output without --split", "say which split to write, such as --split train-low")
     else:
         click.echo(_entry(data_set))
         click.echo("\n" + (_sample(data_set) if data_set.bundled else _wrapped("languages", data_set.languages)))

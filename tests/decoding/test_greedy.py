@@ -91,7 +91,7 @@ def decoder_of(fleet: SmallFleet) -> Decoder:
 
 def fast_forms(fleet: SmallFleet, items: Sequence[Sequence[Item]], at_once: int) -> list[list[str | None]]:
     files = list(range(len(fleet.languages)))
-    return greedy.inflect_all(decoder_of(fleet), stack_of(fleet, items), files, at_once)
+    return [list(own.forms) for own in greedy.answer_all(decoder_of(fleet), stack_of(fleet, items), files, at_once)]
 
 
 def slow_form(fleet: SmallFleet, number: int, item: Item) -> str | None:

@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING
 import click
 
 from reinflect import __version__
-from reinflect.cli.options import ALIGNMENTS, SYSTEMS, chosen, cores, device_for, settings_of
+from reinflect.cli.options import (
+    ALIGNMENTS,
+    SYSTEMS,
+    alignments_option,
+    chosen,
+    cores,
+    device_for,
+    device_option,
+    seeds_option,
+    settings_of,
+    workers_option,
+)
 from reinflect.errors import InputError
 from reinflect.files import check_writable, write_text
 from reinflect.text import Side
@@ -60,17 +71,8 @@ Example (a few minutes; the first line downloads the data):
     "is changed at a time. The lists that dropout_on can be are written with +: dropout_on=encoder,encoder+state.",
 )
 @click.option("--systems", metavar="LIST", default="hacm,haem", show_default=True, help="hacm, haem, soft.")
-@click.option(
-    "--alignments", metavar="LIST", default=",".join(ALIGNMENTS), show_default=True, help="Which alignments to use."
-)
-@click.option(
-    "--seeds",
-    metavar="N",
-    type=click.IntRange(1, 100),
-    default=5,
-    show_default=True,
-    help="How many models to train of each kind.",
-)
+@alignments_option
+@seeds_option("each kind")
 @click.option(
     "--preset",
     metavar="NAME",
@@ -86,13 +88,8 @@ Example (a few minutes; the first line downloads the data):
     multiple=True,
     help="Change a setting of the preset for all variants: epochs=20, or haem.epochs=20. May be repeated.",
 )
-@click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", show_default=True)
-@click.option(
-    "--workers",
-    metavar="N",
-    type=click.IntRange(min=1),
-    help="Processes on the CPU; as many as there are cores unless you say otherwise.",
-)
+@device_option
+@workers_option("Processes on the CPU; as many as there are cores unless you say otherwise.")
 @click.option("--out", metavar="FILE", help="Where to write everything as JSON: the rows, and each model's accuracy.")
 @click.pass_context
 def command(

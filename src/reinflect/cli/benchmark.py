@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reinflect.cli.options import chosen, cores, device_for, settings_of
+from reinflect.cli.options import (
+    chosen,
+    cores,
+    device_for,
+    device_option,
+    settings_of,
+    workers_option,
+)
 from reinflect.cli.train import INTERRUPTED, checkpoint_seconds
 from reinflect.errors import InputError, ReinflectError
 
@@ -54,13 +61,10 @@ Example (some minutes; the first line needs a network):
     multiple=True,
     help="Change a setting of the presets low, medium and high, as in reinflect train. May be repeated.",
 )
-@click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", show_default=True)
-@click.option(
-    "--workers",
-    metavar="N",
-    type=click.IntRange(min=1),
-    help="Processes; as many as there are cores unless you say otherwise. On a GPU one of them trains, or as many as "
-    "you say here: see docs/benchmark.md. On a CPU results do not depend on it.",
+@device_option
+@workers_option(
+    "Processes; as many as there are cores unless you say otherwise. On a GPU one of them trains, or as many as "
+    "you say here: see docs/benchmark.md. On a CPU results do not depend on it."
 )
 @click.option(
     "--time-limit",

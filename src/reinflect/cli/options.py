@@ -21,8 +21,6 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 SYSTEMS = ("hacm", "haem", "soft")
 ALIGNMENTS = ("naive", "smart")
-
-
 LABELS = "reinflect.labels"
 
 
@@ -57,6 +55,31 @@ def output_option(what: str) -> Callable[[Command], Command]:
 wide_option = click.option(
     "--wide", is_flag=True, help="Write a spreadsheet with one lemma a row and one column for each bundle of features."
 )
+
+
+alignments_option = click.option(
+    "--alignments", metavar="LIST", default=",".join(ALIGNMENTS), show_default=True, help="Which alignments to use."
+)
+device_option = click.option(
+    "--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", show_default=True, help="What to train on."
+)
+
+
+def seeds_option(what: str) -> Callable[[Command], Command]:
+    """`--seeds`, with what they are of."""
+    return click.option(
+        "--seeds",
+        metavar="N",
+        type=click.IntRange(1, 100),
+        default=5,
+        show_default=True,
+        help=f"How many models to train of {what}.",
+    )
+
+
+def workers_option(what: str) -> Callable[[Command], Command]:
+    """`--workers`, with what is to be known of them."""
+    return click.option("--workers", metavar="N", type=click.IntRange(min=1), help=what)
 
 
 def _strategy(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:

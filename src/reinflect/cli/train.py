@@ -10,13 +10,17 @@ import click
 from reinflect.cli.options import (
     ALIGNMENTS,
     SYSTEMS,
+    alignments_option,
     chosen,
     columns_option,
     cores,
     device_for,
+    device_option,
     say,
+    seeds_option,
     settings_of,
     strategy_option,
+    workers_option,
 )
 from reinflect.data.items import Columns, Item, check_lengths, read_items, swapped_columns_note, variants_note
 from reinflect.errors import InputError, OutputError, quoted, source_name
@@ -74,17 +78,8 @@ Example (about a minute):
     show_default=True,
     help="Which systems to train: hacm, haem, soft.",
 )
-@click.option(
-    "--alignments", metavar="LIST", default=",".join(ALIGNMENTS), show_default=True, help="Which alignments to use."
-)
-@click.option(
-    "--seeds",
-    metavar="N",
-    type=click.IntRange(1, 100),
-    default=5,
-    show_default=True,
-    help="How many models to train of each system with each alignment.",
-)
+@alignments_option
+@seeds_option("each system with each alignment")
 @click.option(
     "--first-seed",
     metavar="S",
@@ -107,12 +102,9 @@ Example (about a minute):
     multiple=True,
     help="Change a setting of the preset: hidden=200, or haem.hidden=200 for one system only. May be repeated.",
 )
-@click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", show_default=True)
-@click.option(
-    "--workers",
-    metavar="N",
-    type=click.IntRange(min=1),
-    help="Processes on the CPU; as many as there are cores unless you say otherwise. The model does not depend on it.",
+@device_option
+@workers_option(
+    "Processes on the CPU; as many as there are cores unless you say otherwise. The model does not depend on it."
 )
 @strategy_option("run7", "Which of the trained models vote; the others are kept in MODEL and can be asked later")
 @columns_option

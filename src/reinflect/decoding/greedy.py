@@ -173,13 +173,6 @@ def texts_of(rows: "np.ndarray[Any, np.dtype[np.int64]]", spellings: Sequence[st
     return ["".join(letters[start:end]) for start, end in zip([0, *ends], ends, strict=False)]
 
 
-def inflect_all(
-    decoder: Decoder, stack: Stack, files: Sequence[int], items_at_once: int | None = None
-) -> list[list[str | None]]:
-    """The forms alone."""
-    return [answers.forms for answers in answer_all(decoder, stack, files, items_at_once)]
-
-
 def blocks(
     stack: Stack, files: Sequence[int], items_at_once: int | None, width: int = 1
 ) -> "list[np.ndarray[Any, np.dtype[np.int64]]]":

@@ -163,7 +163,7 @@ def beam_all(
     """At most n forms for each item of each model's file, best first; none where nothing came to an end."""
     which = torch.tensor(files, device=stack.device)
     answers: list[list[list[Scored]]] = [[[] for _ in range(len(stack.files[file]))] for file in files]
-    for block in greedy.blocks(stack, files, items_at_once, width):
+    for block in greedy.blocks(decoder, stack, files, items_at_once, width):
         lemmas, _ = stack.to_inflect(which, torch.from_numpy(block).to(stack.device), stack.longest(files, block))
         found = beam(decoder, lemmas, torch.from_numpy(block >= 0).to(stack.device), width)
         written, scores = (one.cpu().numpy() for one in found)

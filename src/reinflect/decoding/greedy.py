@@ -22,9 +22,14 @@ LOOK_EVERY = 4
 """Steps between two looks at who has finished; each look waits for the device."""
 ITEMS_AT_ONCE = 96
 """On a CPU more at once is no faster, and takes more memory."""
-PLACES_AT_ONCE = 6_000_000
-"""On a GPU, how many characters of lemmas, of all models together, are decoded at once: each has states of its own, and
-the fewer blocks there are the less the host has to launch."""
+NUMBERS_AT_ONCE = 300_000_000
+"""On a GPU, how much is decoded at once: characters of lemmas, of all models together, times the width of a state, of
+which each has several. The fewer blocks there are the less the host has to launch."""
+
+
+def places_at_once(hidden: int) -> int:
+    """On a GPU, how many characters of lemmas, of all models together, are decoded at once."""
+    return max(1, NUMBERS_AT_ONCE // hidden)
 
 
 def most_actions(lengths: Tensor) -> Tensor:
@@ -130,7 +135,7 @@ def accuracies(decoder: Decoder, stack: Stack, files: Sequence[int], items_at_on
     """The share of its file's items that each model gets right, in per cent."""
     which = torch.tensor(files, device=stack.device)
     correct = torch.zeros(len(files), dtype=torch.int64, device=stack.device)
-    for block in blocks(stack, files, items_at_once):
+    for block in blocks(decoder, stack, files, items_at_once):
         lemmas, gold = stack.to_inflect(which, torch.from_numpy(block).to(stack.device), stack.longest(files, block))
         counted = torch.from_numpy(block >= 0).to(stack.device)
         correct += count_correct(decoder, lemmas, gold, counted)
@@ -151,7 +156,7 @@ def answer_all(decoder: Decoder, stack: Stack, files: Sequence[int], items_at_on
     which = torch.tensor(files, device=stack.device)
     forms: list[list[str | None]] = [[None] * len(stack.files[file]) for file in files]
     sure = [np.zeros(len(stack.files[file])) for file in files]
-    for block in blocks(stack, files, items_at_once):
+    for block in blocks(decoder, stack, files, items_at_once):
         lemmas, _ = stack.to_inflect(which, torch.from_numpy(block).to(stack.device), stack.longest(files, block))
         said = greedy(decoder, lemmas, torch.from_numpy(block >= 0).to(stack.device))
         written, finished, total = (one.cpu().numpy() for one in said)
@@ -174,7 +179,7 @@ def texts_of(rows: "np.ndarray[Any, np.dtype[np.int64]]", spellings: Sequence[st
 
 
 def blocks(
-    stack: Stack, files: Sequence[int], items_at_once: int | None, width: int = 1
+    decoder: Decoder, stack: Stack, files: Sequence[int], items_at_once: int | None, width: int = 1
 ) -> "list[np.ndarray[Any, np.dtype[np.int64]]]":
     """All items of each model's file in blocks of like length, the long ones first. *Shape:* (M, B), -1 for none
 
@@ -190,9 +195,10 @@ def blocks(
         longest[: len(order)] = np.maximum(longest[: len(order)], lengths[order])
     if items_at_once is None and torch.device(stack.device).type == "cpu":
         items_at_once = max(1, 2 * ITEMS_AT_ONCE // (1 + width))  # fewer would be slower, and each step costs calls
+    places = places_at_once(decoder.settings.hidden)
     found, start = [], 0
     while start < most:
-        size = items_at_once or max(1, PLACES_AT_ONCE // (len(files) * width * int(longest[start])))
+        size = items_at_once or max(1, places // (len(files) * width * int(longest[start])))
         found.append(everything[:, start : start + size])
         start += size
     return found

@@ -30,6 +30,7 @@ class Decoder(Protocol):
     """A system step by step."""
 
     end: int
+    settings: Settings
 
     def start(self, lemmas: Lemmas) -> Any: ...
 

@@ -4,17 +4,17 @@ All sequences of an update are padded to its longest, so models with long words 
 does not fit is one that fails.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
 import msgspec
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from reinflect.decoding.greedy import PLACES_AT_ONCE
+from reinflect.decoding.greedy import places_at_once
 from reinflect.models.cells import CELLS
 from reinflect.models.inventory import Inventory
 from reinflect.models.parameters import Sizes, expected_shapes, row_length
@@ -29,6 +29,9 @@ NEAR_ENOUGH = 0.02
 SHARE_OF_MEMORY = 0.8
 """Of a GPU's whole memory. Not of what is free just now, which is something else when a run is taken up again; the
 rest is for the driver, for other programs, and for gaps between tensors."""
+
+EVEN_ENOUGH = 0.02
+"""How near the least budget the parts of what does not fit come."""
 
 BYTES = 4
 COPIES_OF_PARAMETERS = 6
@@ -251,16 +254,34 @@ def _cells(courses: Sequence[_Course]) -> NDArray[np.float64]:
 
 
 def _fitting(models: Sequence[Model], measured: _Measures, budget: int | None) -> list[Sequence[Model]]:
-    """The models in few parts of equal size that fit."""
-    parts = 1
-    while parts < len(models):
-        bounds = [len(models) * part // parts for part in range(parts + 1)]
-        cut = [models[first:last] for first, last in pairwise(bounds)]
-        most = max(_needs(part, measured).bytes for part in cut)
-        if budget is None or most <= budget:
-            return cut
-        parts = max(parts + 1, parts * most // budget)
-    return [[model] for model in models]
+    """The models in the fewest parts that fit, none of which needs much more than another.
+
+    Every model of a part has to have room for its longest sequence, so those with the longest come together.
+    """
+    in_order = sorted(models, key=lambda model: (measured.of(model.lesson).actions, measured.rank(model)))
+    if budget is None:
+        return [in_order]
+    parts, too_little = _filled(in_order, measured, budget), 0
+    while budget - too_little > EVEN_ENOUGH * budget:  # the least budget with which there are no more parts than that
+        middle = (budget + too_little) // 2
+        other = _filled(in_order, measured, middle)
+        if len(other) > len(parts):
+            too_little = middle
+        else:
+            parts, budget = other, middle
+    return parts
+
+
+def _filled(models: Sequence[Model], measured: _Measures, budget: int) -> list[Sequence[Model]]:
+    """One part after another, each with as many models as the budget allows, and at least one."""
+    parts, first = [], 0
+    while first < len(models):
+        last = bisect_right(
+            range(first + 2, len(models) + 1), budget, key=lambda last: _needs(models[first:last], measured).bytes
+        )
+        parts.append(models[first : first + 1 + last])
+        first += 1 + last
+    return parts
 
 
 def _needs(models: Sequence[Model], measured: _Measures) -> Needs:
@@ -278,13 +299,14 @@ def _needs(models: Sequence[Model], measured: _Measures) -> Needs:
     # and what the decoder looks at, which is no wider than gates, once more when finished items are dropped.
     asked = max(len(lesson.lesson.split.dev) + len(lesson.lesson.split.asked) for lesson in lessons)
     letter = settings.hidden * (4 * CELLS[settings.cell].gates + 5)
+    places = places_at_once(settings.hidden)
     items = asked + max(len(lesson.lesson.split.train) for lesson in lessons)
     item = ARRAYS_AN_ITEM * max(actions, source) + max(len(lesson.inventory.atoms) for lesson in lessons)
     tasks = {(model.lesson, model.settings) for model in models}
     return Needs(
         parameters=BYTES * len(models) * COPIES_OF_PARAMETERS * row_length(shapes, sizes),
         update=BYTES * len(models) * update,
-        decoding=BYTES * min(len(models) * asked * source, max(PLACES_AT_ONCE, len(models) * source)) * letter,
+        decoding=BYTES * min(len(models) * asked * source, max(places, len(models) * source)) * letter,
         items=BYTES * len(tasks) * items * item,
     )
 

@@ -2,17 +2,13 @@
 
 import os
 import shutil
-import socket
-import threading
-import time
 from collections.abc import Iterator
 
 import pytest
-import uvicorn
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from reinflect.web.app import create_app
 from tests.web.made_up import german, hebrew
+from tests.web.running import running
 
 PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 FLAGS = [
@@ -44,18 +40,8 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     """Where the page is."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    models = {"german": german(), "hebrew": hebrew()}
-    server = uvicorn.Server(uvicorn.Config(create_app(models), log_level="error"))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
-    thread.start()
-    while not server.started:
-        assert thread.is_alive()
-        time.sleep(0.01)
-    yield f"http://127.0.0.1:{listener.getsockname()[1]}/"
-    server.should_exit = True
-    thread.join(10)
-    listener.close()
+    with running({"german": german(), "hebrew": hebrew()}) as here:
+        yield f"http://127.0.0.1:{here.port}/"
 
 
 @pytest.fixture

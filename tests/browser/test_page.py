@@ -315,6 +315,32 @@ def test_steps_without_an_end_are_explained(page: Page) -> None:
     expect(page.locator("#trace")).not_to_contain_text("null")
 
 
+def test_a_server_that_is_busy_is_asked_again(browser: Browser, address: str) -> None:
+    context = browser.new_context()
+    page = context.new_page()  # one that may complain: browsers write of every 503
+    page.goto(address)
+    page.wait_for_selector("#picker .chip")
+    busy = {"error": "64 requests are waiting already; try again in a moment", "code": "busy", "field": None}
+    refused: list[str] = []
+
+    def at_first(route: Route) -> None:
+        if len(refused) == 2:
+            route.continue_()
+            return
+        refused.append(route.request.url)
+        route.fulfill(status=503, json=busy, headers={"retry-after": "0"})
+
+    page.route("**/api/nbest", at_first)
+    inflect(page, "machen", PAST)
+    expect(page.locator("#form")).to_have_text("machte")
+    assert len(refused) == 2
+    page.unroute("**/api/nbest")
+    page.route("**/api/nbest", lambda route: route.fulfill(status=503, json=busy, headers={"retry-after": "0"}))
+    inflect(page, "sagen", PAST)
+    expect(page.locator("#word-message")).to_contain_text("try again in a moment")
+    context.close()
+
+
 def test_words_are_never_read_as_html(page: Page) -> None:
     lemma = "<img src=x>"
     inflect(page, lemma, PAST)

@@ -4,7 +4,9 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
@@ -18,7 +20,10 @@ from reinflect.cli import serve
 from reinflect.engine import train_inflector
 from reinflect.inflector import Inflector
 from reinflect.web.app import create_app
+from reinflect.web.hosts import LOCAL, Hosts
+from reinflect.web.server import Server
 from tests.training.tiny import SMALL, language
+from tests.web.running import head, reply, running
 
 Reinflect = Callable[..., Result]
 PAST = "V;PST"
@@ -81,7 +86,7 @@ def test_models_are_named_after_their_files() -> None:
 
 def test_real_models_answer_everything(model: Path) -> None:
     inflector = Inflector.load(model)
-    with TestClient(create_app({"verbs": inflector})) as client:
+    with TestClient(create_app({"verbs": inflector}), base_url="http://127.0.0.1") as client:
 
         def ask(what: str, **body: object) -> Any:
             response = client.post(f"/api/{what}", json=body)
@@ -108,33 +113,169 @@ def test_real_models_answer_everything(model: Path) -> None:
 
 def test_a_trace_is_what_the_command_prints(reinflect: Reinflect, model: Path) -> None:
     printed = reinflect("trace", model, "loben", PAST, "--json")
-    with TestClient(create_app({"verbs": Inflector.load(model)})) as client:
+    with TestClient(create_app({"verbs": Inflector.load(model)}), base_url="http://127.0.0.1") as client:
         said = client.post("/api/trace", json={"lemma": "loben", "features": PAST})
     assert said.json() == json.loads(printed.stdout)
 
 
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Ctrl-C is sent in another way on Windows")
-@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
-def test_it_serves_until_it_is_ended(model: Path, ending: signal.Signals) -> None:
+def questions() -> list[tuple[str, dict[str, object]]]:
+    """All kinds of them, some of which cannot be answered."""
+    lemmas = ["loben", "loßen", "weinen"]
+    asked: list[tuple[str, dict[str, object]]] = []
+    for lemma in lemmas:
+        for features in (PAST, "V;PTS"):
+            word: dict[str, object] = {"lemma": lemma, "features": features}
+            asked += [("inflect", word), ("nbest", {**word, "n": 3}), ("nbest", {**word, "n": 5}), ("trace", word)]
+        asked.append(("paradigm", {"lemma": lemma}))
+        asked.append(("batch", {"rows": [{"lemma": other + lemma, "features": PAST} for other in lemmas]}))
+        asked.append(("trace", {"lemma": lemma, "features": PAST, "member": "nobody"}))
+        asked.append(("inflect", {"lemma": "\t", "features": PAST}))
+    return asked
+
+
+def same(one: object, other: object) -> bool:
+    """Whether two answers are the same, but for the last decimal of a number."""
+    if isinstance(one, float) and isinstance(other, float):
+        return abs(one - other) < 0.001
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(same, one, other))
+    return one == other
+
+
+def test_together_they_get_the_answers_that_each_gets_alone(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pieces: list[int] = []
+    answers = Inflector.answers
+
+    def counted(self: Inflector, items: Any) -> Any:
+        pieces.append(len(items))
+        return answers(self, items)
+
+    monkeypatch.setattr(Inflector, "answers", counted)
+    asked = questions()
+    with running({"verbs": Inflector.load(model)}) as here:
+        alone = [here.ask(what, **body) for what, body in asked]
+        one_by_one = len(pieces)
+        with ThreadPoolExecutor(48) as clients:
+            found = list(clients.map(lambda one: here.ask(one[0], **one[1]), asked))
+    for together, own in zip(found, alone, strict=True):
+        assert together.status == own.status
+        assert same(together.content, own.content), (together.body, own.body)
+    assert {said.status for said in found} == {200, 400}
+    assert len(pieces) - one_by_one < one_by_one / 2
+
+
+@contextmanager
+def program(model: Path) -> Iterator["tuple[subprocess.Popen[str], int]"]:
+    """The real program, and its port."""
     call = [sys.executable, "-m", "reinflect", "serve", str(model), "--port", "0"]
     environment = os.environ | {"PYTHONUNBUFFERED": "1"}
-    with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as running:
+    with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as started:
         try:
-            assert running.stdout
-            address = running.stdout.readline().split(" at ")[1].split(" ")[0]
+            assert started.stdout
+            address = started.stdout.readline().split(" at ")[1].split(" ")[0]
             assert address.startswith("http://127.0.0.1:")
-            with urlopen(address) as page:
-                assert b"<title>reinflect</title>" in page.read()
-            question = json.dumps({"lemma": "loben", "features": PAST}).encode()
-            asked = Request(f"{address}api/inflect", question, {"Content-Type": "application/json"})
-            with urlopen(asked) as answer:
-                assert json.load(answer)["lemma"] == "loben"
-            running.send_signal(ending)
-            _, complaints = running.communicate(timeout=60)
+            yield started, int(address.rsplit(":", 1)[1].strip("/"))
         finally:
-            running.kill()
+            started.kill()
+
+
+posix = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Ctrl-C is sent in another way on Windows")
+
+
+@posix
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_it_serves_until_it_is_ended(model: Path, ending: signal.Signals) -> None:
+    with program(model) as (started, port):
+        with urlopen(f"http://127.0.0.1:{port}/") as page:
+            assert b"<title>reinflect</title>" in page.read()
+        question = json.dumps({"lemma": "loben", "features": PAST}).encode()
+        asked = Request(f"http://127.0.0.1:{port}/api/inflect", question, {"Content-Type": "application/json"})
+        with urlopen(asked) as answer:
+            assert json.load(answer)["lemma"] == "loben"
+        started.send_signal(ending)
+        _, complaints = started.communicate(timeout=60)
     assert complaints == ""
-    assert running.returncode in (0, -ending)
+    assert started.returncode in (0, -ending)
+
+
+@posix
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_requests_in_flight_are_finished_when_it_is_ended(model: Path, ending: signal.Signals) -> None:
+    body = json.dumps({"rows": [{"lemma": "loben", "features": PAST}] * 60}).encode()
+    with program(model) as (started, port), ExitStack() as open_ones:
+        connections = [
+            open_ones.enter_context(socket.create_connection(("127.0.0.1", port), timeout=60)) for _ in range(5)
+        ]
+        for connection in connections:
+            connection.sendall(head("batch", "127.0.0.1", f"Content-Length: {len(body)}", "Expect: 100-continue"))
+            assert connection.recv(1000).startswith(b"HTTP/1.1 100")  # so it has begun to read
+        connections[0].sendall(body)
+        started.send_signal(ending)
+        while True:  # until it takes no more
+            try:
+                socket.create_connection(("127.0.0.1", port), timeout=60).close()
+            except ConnectionError:
+                break
+        for connection in connections[1:]:
+            connection.sendall(body)
+        for connection in connections:
+            said = reply(connection)
+            assert said.status == 200
+            assert len(said.content["rows"]) == 60
+        _, complaints = started.communicate(timeout=60)
+    assert complaints == ""
+    assert started.returncode in (0, -ending)
+
+
+def served(reinflect: Reinflect, monkeypatch: pytest.MonkeyPatch, *arguments: object) -> tuple[Result, Hosts]:
+    """What the command says, and the names that its server would go by."""
+    found: list[Hosts] = []
+    monkeypatch.setattr(Server, "__init__", lambda _self, _models, hosts: found.append(hosts))
+    monkeypatch.setattr(Server, "run", lambda _self, **_sockets: None)
+    result = reinflect("serve", "--port", 0, *arguments)
+    assert result.exit_code == 0, result.output
+    [hosts] = found
+    return result, hosts
+
+
+def test_it_is_for_this_computer_only(reinflect: Reinflect, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    result, hosts = served(reinflect, monkeypatch, model)
+    assert hosts == Hosts()
+    assert result.stderr == ""
+
+
+def test_names_can_be_allowed(reinflect: Reinflect, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, hosts = served(reinflect, monkeypatch, model, "--allow-host", "Words.example.org", "--allow-host", "10.0.0.1")
+    assert hosts.names == LOCAL | {"words.example.org", "10.0.0.1"}
+    assert not hosts.any_address
+
+
+def test_a_warning_is_given_when_others_can_reach_it(
+    reinflect: Reinflect, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result, hosts = served(reinflect, monkeypatch, model, "--host", "0.0.0.0")
+    assert "note: everybody who can reach this computer" in result.stderr
+    assert hosts.admit("192.168.1.5:8000")
+    assert hosts.admit(socket.gethostname())
+    assert not hosts.admit("evil.example")
+
+
+@pytest.mark.parametrize("name", ["http://words.example.org", "words.example.org:80", "a b", "", "*/"])
+def test_a_name_that_is_none_is_an_error(reinflect: Reinflect, model: Path, name: str) -> None:
+    result = reinflect("serve", model, "--port", 0, "--allow-host", name)
+    assert result.exit_code == 2
+    assert "give a name only" in result.stderr
+
+
+@posix
+def test_being_told_to_end_is_ctrl_c_while_the_demo_is_trained() -> None:
+    """Processes that train would be left behind otherwise, or what they hold."""
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(KeyboardInterrupt), serve._ended_by_ctrl_c():
+        signal.raise_signal(signal.SIGTERM)
+    assert signal.getsignal(signal.SIGTERM) is before
 
 
 def test_the_demo_is_trained_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -90,6 +90,9 @@ class MadeUp:
         self.threads.add(threading.get_ident())
         return [self.nbest(lemma, features, 1)[0] for lemma, features in items]
 
+    def nbest_many(self, items: Sequence[tuple[str, str]], n: int = 5) -> list[list[Answer]]:
+        return [self.nbest(lemma, features, n) for lemma, features in items]
+
     def nbest(self, lemma: str, features: str, n: int = 5) -> list[Answer]:
         self.threads.add(threading.get_ident())
         if lemma == "kaputt":

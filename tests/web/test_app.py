@@ -1,7 +1,7 @@
 """The JSON interface, with made-up models behind it."""
 
-import asyncio
 import json
+import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,18 +13,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
-from reinflect.web import requests, work
-from reinflect.web.app import STATIC, create_app
-from reinflect.web.requests import LIMITS, RequestError
+from reinflect.web import door, requests
+from reinflect.web.app import UNKNOWN, create_app
+from reinflect.web.hosts import Hosts
+from reinflect.web.pages import STATIC
+from reinflect.web.requests import CODES, LIMITS
 from tests.web.made_up import MEMBERS, VERBS, MadeUp, german, hebrew
 
 PAST = "V;IND;PST;3;SG"
+HERE = "http://127.0.0.1:8000"
 POSTS = ("inflect", "nbest", "paradigm", "trace", "batch")
 
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[TestClient]:
-    with TestClient(create_app({"german": german(), "hebrew": hebrew()}), raise_server_exceptions=False) as made:
+    with TestClient(create_app({"german": german(), "hebrew": hebrew()}), base_url=HERE) as made:
         yield made
 
 
@@ -37,8 +40,9 @@ def ask(client: TestClient, what: str, status: int = 200, **body: object) -> dic
 
 def refusal(client: TestClient, what: str, status: int = 400, **body: object) -> str:
     said = ask(client, what, status, **body)
-    assert said.keys() == {"error", "field"}
+    assert said.keys() == {"error", "code", "field"}
     assert "\n" not in said["error"]
+    assert CODES[said["code"]] == status
     return cast(str, said["error"])
 
 
@@ -111,6 +115,12 @@ def test_unknown_features_of_a_batch_are_named_once(client: TestClient) -> None:
     assert ask(client, "batch", rows=rows)["unknown"] == [{"feature": "XYZ", "nearest": []}]
 
 
+def test_not_all_of_many_unknown_features_are_named(client: TestClient) -> None:
+    """To look for the nearest of each takes time, and the server would do nothing else in the meantime."""
+    rows = [{"lemma": "machen", "features": ";".join(f"X{row}Y{n}" for n in range(60))} for row in range(900)]
+    assert len(ask(client, "batch", rows=rows)["unknown"]) == UNKNOWN
+
+
 def test_a_label_stands_for_its_features(client: TestClient) -> None:
     said = ask(client, "inflect", lemma="machen", features="participle")
     assert (said["features"], said["answer"]["form"]) == ("V.PTCP;PRS", "machend")
@@ -151,10 +161,41 @@ def test_too_much_at_once_is_refused(client: TestClient) -> None:
     assert "send at most 1,000" in refusal(client, "batch", rows=rows)
     assert "send at most 2,000" in refusal(client, "paradigm", lemma="machen", bundles=["V"] * 2001)
     assert "there are no rows" in refusal(client, "batch", rows=[])
-    for n in (0, 21):
+    for n in (-1, 0, 21, 10**30):
         refusal(client, "nbest", lemma="machen", features=PAST, n=n)
-    large = ask(client, "inflect", 413, lemma="x" * requests.BODY_BYTES, features="V")
-    assert "too large" in large["error"]
+    assert "too large" in refusal(client, "inflect", 413, lemma="x" * requests.BODY_BYTES, features="V")
+
+
+@pytest.mark.parametrize(
+    ("what", "code", "body"),
+    [
+        ("inflect", "no_lemma", {"lemma": " ", "features": "V"}),
+        ("inflect", "lemma_too_long", {"lemma": "x" * 201, "features": "V"}),
+        ("inflect", "lemma_unusable", {"lemma": "a\tb", "features": "V"}),
+        ("inflect", "no_features", {"lemma": "a", "features": ";"}),
+        ("inflect", "features_too_long", {"lemma": "a", "features": "V" * 501}),
+        ("inflect", "features_unusable", {"lemma": "a", "features": "V\n"}),
+        ("inflect", "wrong_question", {"lemma": "a"}),
+        ("inflect", "wrong_question", {"lemma": "a", "features": "V", "a\nb" * 1000: 1}),
+        ("nbest", "too_many_answers", {"lemma": "a", "features": "V", "n": 21}),
+        ("batch", "no_rows", {"rows": []}),
+        ("batch", "too_many_rows", {"rows": [{"lemma": "a", "features": "V"}] * 1001}),
+        ("paradigm", "too_many_bundles", {"lemma": "a", "bundles": ["V"] * 2001}),
+        ("trace", "cannot_answer", {"lemma": "a", "features": "V", "member": "nobody"}),
+    ],
+)
+def test_programs_can_tell_what_is_wrong(client: TestClient, what: str, code: str, body: dict[str, object]) -> None:
+    said = ask(client, what, CODES[code], **body)
+    assert said["code"] == code
+    assert "\n" not in said["error"]
+    assert len(said["error"]) < 300
+
+
+@pytest.mark.parametrize("length", [10**15, "9" * 5000])
+def test_what_is_announced_to_be_too_large_is_refused(client: TestClient, length: object) -> None:
+    headers = {"content-type": "application/json", "content-length": str(length)}
+    response = client.post("/api/inflect", content=b"", headers=headers)
+    assert (response.status_code, response.json()["code"]) == (413, "body_too_large")
 
 
 @pytest.mark.parametrize("what", POSTS)
@@ -164,43 +205,116 @@ def test_too_much_at_once_is_refused(client: TestClient) -> None:
 def test_what_is_not_asked_for_is_refused(client: TestClient, what: str, body: bytes) -> None:
     response = client.post(f"/api/{what}", content=body, headers={"content-type": "application/json"})
     assert response.status_code == 400
-    assert response.json()["error"]
+    assert response.json()["code"] in ("broken_json", "wrong_question")
 
 
 def test_only_json_is_taken(client: TestClient) -> None:
     """A form on somebody else's page could send plain text, but not this."""
     response = client.post("/api/inflect", content=b'{"lemma": "machen", "features": "V"}')
-    assert response.status_code == 415
+    assert (response.status_code, response.json()["code"]) == (415, "not_json")
 
 
 def test_what_is_not_there_is_said_to_be_missing(client: TestClient) -> None:
     assert "there is german, hebrew" in refusal(client, "inflect", 404, model="latin", lemma="a", features="V")
-    for path in (
-        "/api/models/latin",
-        "/api/nothing",
-        "/static/nothing.js",
-        "/static/../app.py",
-        "/static/%2e%2e/app.py",
-    ):
-        response = client.get(path)
-        assert response.status_code == 404, path
-        assert response.json()["error"]
-    assert client.get("/api/inflect").status_code == 405
+    assert client.get("/api/models/latin").json()["code"] == "no_such_model"
+    response = client.get("/api/inflect")
+    assert (response.status_code, response.json()["code"]) == (405, "wrong_method")
+    assert response.headers["allow"] == "POST"
+    assert client.post("/").json()["code"] == "wrong_method"
 
 
-def test_our_own_mistakes_are_not_shown(client: TestClient) -> None:
-    response = client.post("/api/nbest", json={"lemma": "kaputt", "features": "V"})
-    assert response.status_code == 500
+def test_our_own_mistakes_are_not_shown_but_logged(client: TestClient, caplog: pytest.LogCaptureFixture) -> None:
+    response = client.post("/api/nbest?q=1", json={"lemma": "kaputt", "features": "V"})
+    assert (response.status_code, response.json()["code"]) == (500, "our_fault")
     assert "broken on purpose" not in response.text
+    assert "Traceback" not in response.text
     assert "content-security-policy" in response.headers
+    [record] = caplog.records
+    assert record.getMessage() == "POST /api/nbest failed"
+    assert "broken on purpose" in caplog.text
+    assert "kaputt" not in caplog.text
 
 
 def test_every_answer_has_the_headers(client: TestClient) -> None:
-    for path in ("/", "/api/models", "/static/app.js", "/nothing"):
-        headers = client.get(path).headers
-        assert "script-src 'self'" in headers["content-security-policy"]
-        assert "unsafe" not in headers["content-security-policy"]
-        assert headers["x-content-type-options"] == "nosniff"
+    elsewhere = {"host": "evil.example"}
+    for response in (
+        client.get("/"),
+        client.get("/api/models"),
+        client.get("/static/app.js"),
+        client.get("/nothing"),
+        client.get("/", headers=elsewhere),
+        client.post("/api/nbest", json={"lemma": "kaputt", "features": "V"}),
+    ):
+        policy = dict(part.strip().split(" ", 1) for part in response.headers["content-security-policy"].split(";"))
+        assert policy["default-src"] == policy["frame-ancestors"] == policy["base-uri"] == "'none'"
+        assert policy["script-src"] == policy["style-src"] == policy["connect-src"] == "'self'"
+        assert response.headers["x-content-type-options"] == "nosniff"
+        assert response.headers["referrer-policy"] == "no-referrer"
+        assert response.headers["x-frame-options"] == "DENY"
+        assert "access-control-allow-origin" not in response.headers
+
+
+def test_answers_are_not_kept_but_files_may_be(client: TestClient) -> None:
+    for path in ("/api/models", "/api/models/german", "/api/nothing"):
+        assert client.get(path).headers["cache-control"] == "no-store"
+    for path in ("/", "/static/app.js"):
+        assert client.get(path).headers["cache-control"] == "no-cache"
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:8000", "localhost", "LOCALHOST.:1", "[::1]:8000", "[::1]"])
+def test_this_computer_may_call_itself_what_it_does(client: TestClient, host: str) -> None:
+    assert client.get("/", headers={"host": host}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["evil.example", "evil.example:8000", "127.0.0.1.evil.example", "localhost.evil.example", "192.168.1.1", "0.0.0.0",
+     "127.0.0.1:8000:8000", "evil@127.0.0.1", "127.0.0.1/", "[::1", "::1", "", "localhost:", "a" * 5000],
+)  # fmt: skip
+def test_a_name_that_is_not_ours_is_refused(client: TestClient, host: str) -> None:
+    """Not only where something is asked: a page that is not ours could not be told from it otherwise."""
+    for path in ("/", "/static/app.js", "/api/models"):
+        response = client.get(path, headers={"host": host})
+        assert response.status_code == 403
+        assert response.json()["code"] == "wrong_host"
+        assert len(response.text) < 300
+    response = client.post("/api/inflect", json={"lemma": "machen", "features": PAST}, headers={"host": host})
+    assert response.json()["code"] == "wrong_host"
+
+
+def test_a_name_that_was_allowed_is_ours() -> None:
+    hosts = Hosts.at("192.168.1.5", ["words.example.org"])
+    with TestClient(create_app({"german": german()}, hosts), base_url="http://words.example.org") as client:
+        for host in ("words.example.org:8000", "192.168.1.5", "localhost"):
+            assert client.get("/", headers={"host": host}).status_code == 200
+        assert client.get("/", headers={"host": "example.org"}).status_code == 403
+
+
+@pytest.mark.parametrize("origin", [None, HERE, "https://127.0.0.1:8000"])
+def test_our_page_and_programs_may_ask(client: TestClient, origin: str | None) -> None:
+    headers = {} if origin is None else {"origin": origin}
+    response = client.post("/api/inflect", json={"lemma": "machen", "features": PAST}, headers=headers)
+    assert response.status_code == 200
+
+
+@pytest.mark.parametrize(
+    "origin",
+    ["null", "", "http://evil.example", "http://127.0.0.1", "http://127.0.0.1:3000", "http://localhost:8000",
+     "http://127.0.0.1:8000.evil.example", "http://evil@127.0.0.1:8000", "file://", "http://[", "127.0.0.1:8000"],
+)  # fmt: skip
+def test_pages_from_elsewhere_may_not_ask(client: TestClient, origin: str) -> None:
+    for what in POSTS:
+        response = client.post(f"/api/{what}", json={"lemma": "a", "features": "V"}, headers={"origin": origin})
+        assert (response.status_code, response.json()["code"]) == (403, "wrong_origin")
+
+
+def test_too_many_at_the_door_are_sent_away(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(door, "INSIDE", 0)
+    response = client.get("/")
+    assert (response.status_code, response.json()["code"]) == (503, "busy")
+    assert response.headers["retry-after"] == "1"
+    monkeypatch.undo()
+    assert client.get("/").status_code == 200
 
 
 def test_the_page_and_its_files_need_nothing_from_elsewhere(client: TestClient) -> None:
@@ -213,39 +327,18 @@ def test_the_page_and_its_files_need_nothing_from_elsewhere(client: TestClient) 
         assert "https://" not in text
         assert "innerHTML" not in text
     assert "<script>" not in page.text
+    assert "<style" not in page.text
     assert " style=" not in page.text
-    assert " onclick" not in page.text
+    assert not re.search(r"\son[a-z]+=", page.text)
 
 
 def test_models_work_in_one_thread_that_is_not_the_servers() -> None:
     model = MadeUp(VERBS, cut="en")
-    with TestClient(create_app({"german": cast(Any, model)})) as client:
+    with TestClient(create_app({"german": cast(Any, model)}), base_url=HERE) as client:
         for _ in range(5):
             ask(client, "inflect", lemma="machen", features=PAST)
     assert len(model.threads) == 1
     assert threading.get_ident() not in model.threads
-
-
-def test_who_comes_when_too_many_wait_is_sent_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(work, "WAITING", 2)
-    go = threading.Event()
-
-    async def three() -> list[object]:
-        queue = work.Work()
-        first = [asyncio.create_task(queue.do(lambda: go.wait(10))) for _ in range(2)]
-        await asyncio.sleep(0)
-        try:
-            with pytest.raises(RequestError) as refused:
-                await queue.do(lambda: None)
-        finally:
-            go.set()
-        assert refused.value.status == 503
-        done = [await task for task in first]
-        again = await queue.do(lambda: "again")
-        queue.close()
-        return [*done, again]
-
-    assert asyncio.run(three()) == [True, True, "again"]
 
 
 scalars = st.none() | st.booleans() | st.integers() | st.text(max_size=8) | st.floats(allow_nan=False)
@@ -270,3 +363,5 @@ def test_the_interface_is_documented() -> None:
     for name, limit in LIMITS.items():
         assert name in page
         assert f"{limit:,}" in page
+    for code, status in CODES.items():
+        assert f"| `{code}` | {status} |" in page

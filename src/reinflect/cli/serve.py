@@ -1,15 +1,16 @@
 """`reinflect serve`: a page in the browser for one or several models."""
 
+import signal
 import socket
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from reinflect.cli.options import cores
-from reinflect.errors import InputError
+from reinflect.errors import InputError, quoted
 
 if TYPE_CHECKING:
     from reinflect.inflector import Inflector
@@ -18,7 +19,6 @@ EXAMPLE = """\b
 Example (the first time it trains a model of German verbs, which takes a few minutes):
   reinflect serve --demo
 """
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 DEMO = "german-verbs"
 DEMO_CHANGES = ("epochs=20", "hidden=100")
 """So that it is over in two minutes; `reinflect train` takes the preset as it is, and five seeds."""
@@ -41,26 +41,39 @@ INTERRUPTED = 130
 )
 @click.option(
     "--host",
-    default=LOOPBACK[0],
+    default="127.0.0.1",
     show_default=True,
     help="Who can reach it: only this computer, unless you give another of its addresses (0.0.0.0 is all of them).",
 )
+@click.option(
+    "--allow-host",
+    "names",
+    metavar="NAME",
+    multiple=True,
+    help="A name that others visit it by, besides its addresses; may be given several times.",
+)
 @click.option("--open", "open_browser", is_flag=True, help="Open the page in your browser.")
-def command(models: tuple[str, ...], demo: bool, port: int, host: str, open_browser: bool) -> None:
+def command(
+    models: tuple[str, ...], demo: bool, port: int, host: str, names: tuple[str, ...], open_browser: bool
+) -> None:
     """Show a page in the browser: type words, pick features, see forms, how sure the models are and how they work.
 
     Whole paradigms, columns pasted from spreadsheets, and corrections to train with are there as well. The page needs
-    no internet, and sends nothing elsewhere. Programs can use what the page uses: see docs/api-web.md. Ctrl-C ends it.
+    no internet, and sends nothing elsewhere. Programs can use what the page uses: see docs/api-web.md.
+
+    Only this computer can reach it, and there is no password: think before you give another --host. Ctrl-C ends it,
+    when it has answered what it was asked.
     """
     if not models and not demo:
         raise InputError("found no model to serve", "name one (reinflect serve verbs.reinflect), or give --demo")
     for module in ("starlette", "uvicorn"):
         _check_installed(module)
+    _check_names(names)
     with _listening(host, port) as listener:
         served = _loaded(models)
         if demo:
             served = {**_demo_model(taken=served), **served}
-        _serve(served, listener, host, open_browser)
+        _serve(served, listener, [host, *names], open_browser)
 
 
 def _check_installed(module: str) -> None:
@@ -68,6 +81,14 @@ def _check_installed(module: str) -> None:
 
     if find_spec(module) is None:
         raise InputError(f"the page needs {module}, which is not installed", "install it: pip install 'reinflect[web]'")
+
+
+def _check_names(names: Sequence[str]) -> None:
+    from reinflect.web.hosts import host_name, is_address
+
+    for name in names:
+        if not is_address(name) and (host_name(name) is None or ":" in name):
+            raise InputError(f"found --allow-host {quoted(name)}", "give a name only, such as words.example.org")
 
 
 def _listening(host: str, port: int) -> socket.socket:
@@ -130,7 +151,7 @@ def _trained(path: Path) -> "Inflector":
     from reinflect.settings import changed, load_preset
 
     train, dev = read_split("train-medium"), read_split("dev")
-    with display() as shown:
+    with display() as shown, _ended_by_ctrl_c():
         shown.note(f"training on {len(train)} forms of German verbs, once; the model is kept in {path}")
         outcome = train_inflector(
             train,
@@ -151,15 +172,31 @@ def _trained(path: Path) -> "Inflector":
     return outcome.inflector
 
 
-def _serve(models: "dict[str, Inflector]", listener: socket.socket, host: str, open_browser: bool) -> None:
-    import uvicorn
+@contextmanager
+def _ended_by_ctrl_c() -> Iterator[None]:
+    """Being told to end by whatever started us is the same as Ctrl-C: the training stops in good order."""
+    before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
-    from reinflect.web.app import create_app
 
-    name = f"[{host}]" if ":" in host else host
-    address = f"http://{name}:{listener.getsockname()[1]}/"
-    if host not in LOOPBACK:
-        click.echo("note: everybody who can reach this computer can use the page, and all of its models", err=True)
+def _serve(models: "dict[str, Inflector]", listener: socket.socket, names: Sequence[str], open_browser: bool) -> None:
+    """Serve until the end; the first of the names is the one that was asked for, with --host."""
+    from reinflect.web.hosts import Hosts, is_loopback
+    from reinflect.web.server import Server
+
+    where, port = listener.getsockname()[:2]
+    shown = f"[{names[0]}]" if ":" in names[0] else names[0]
+    address = f"http://{shown}:{port}/"
+    if not is_loopback(where):
+        names = [*names, socket.gethostname()]
+        click.echo(
+            "note: everybody who can reach this computer can use the page and all of its models, and others on the "
+            "way can read what is sent",
+            err=True,
+        )
     click.echo(f"serving {', '.join(models)} at {address} (Ctrl-C ends it)")
     if open_browser:
         import threading
@@ -167,6 +204,6 @@ def _serve(models: "dict[str, Inflector]", listener: socket.socket, host: str, o
 
         # The socket listens already, so a browser waits for its answer; some keep `open` waiting until they are closed.
         threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()
-    server = uvicorn.Server(uvicorn.Config(create_app(models), log_level="warning", server_header=False))
-    with suppress(KeyboardInterrupt):  # uvicorn has ended in good order, and passes the Ctrl-C on
+    server = Server(models, Hosts.at(where, names))
+    with suppress(KeyboardInterrupt):  # it has ended in good order, and passes the Ctrl-C on
         server.run(sockets=[listener])

@@ -1,54 +1,55 @@
 """The server: a page of static files, and the JSON interface that it uses (docs/api-web.md)."""
 
-from collections.abc import AsyncIterator, Iterable, Mapping
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from pathlib import Path
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 from starlette.applications import Starlette
-from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
-from starlette.routing import Mount, Route
-from starlette.staticfiles import StaticFiles
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.responses import Response
+from starlette.routing import Route
 
 from reinflect import __version__
-from reinflect.data.features import SEPARATOR
+from reinflect.data.features import SEPARATOR, Bundle
+from reinflect.decoding.beam import WIDTH
 from reinflect.errors import ReinflectError
 from reinflect.web import requests
+from reinflect.web.door import Door, json_response, our_fault, refusal
+from reinflect.web.hosts import Hosts
 from reinflect.web.inventory import inventory, summary
+from reinflect.web.pages import Pages
 from reinflect.web.requests import LIMITS, RequestError
-from reinflect.web.work import Work
+from reinflect.web.work import ROOM, Answer, Question, Trade, Work, letters
 
 if TYPE_CHECKING:
     from reinflect.inflector import Inflector
 
-STATIC = Path(__file__).parent / "static"
-HEADERS = {
-    # Nothing comes from elsewhere, nothing runs that is not a file of ours, and nobody puts the page into theirs.
-    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
-    "cache-control": "no-cache",
-}
+Word = tuple[str, str]
+"""A lemma and features."""
+UNKNOWN = 20
+"""So many features that a model has never seen are named, at most: to look for the nearest takes time."""
 
 
-def create_app(models: "Mapping[str, Inflector]") -> ASGIApp:
-    """The page and the interface for models by their names; the first is the one that is meant if none is named."""
-    desk = Desk(models)
+def create_app(models: "Mapping[str, Inflector]", hosts: Hosts | None = None, work: Work | None = None) -> Door:
+    """The page and the interface for models by their names; the first is the one that is meant if none is named.
+
+    Unless others are given, `hosts` are the names of this computer for itself.
+    """
+    work = work or Work()
+    desk, pages = Desk(models, work), Pages()
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
         yield
-        desk.work.close()
+        work.close()
 
     app = Starlette(
         routes=[
-            Route("/", page),
+            Route("/", pages.first),
+            Route("/static/{name}", pages.part),
             Route("/api/models", desk.models_list),
             Route("/api/models/{name:path}", desk.model),
             Route("/api/inflect", desk.inflect, methods=["POST"]),
@@ -56,7 +57,6 @@ def create_app(models: "Mapping[str, Inflector]") -> ASGIApp:
             Route("/api/paradigm", desk.paradigm, methods=["POST"]),
             Route("/api/trace", desk.trace, methods=["POST"]),
             Route("/api/batch", desk.batch, methods=["POST"]),
-            Mount("/static", StaticFiles(directory=STATIC)),
         ],
         exception_handlers={
             RequestError: refused,
@@ -66,15 +66,15 @@ def create_app(models: "Mapping[str, Inflector]") -> ASGIApp:
         },
         lifespan=lifespan,
     )
-    return WithHeaders(app)  # around everything, even the answer to an error of our own
+    app.router.redirect_slashes = False
+    return Door(app, hosts or Hosts())
 
 
 class Desk:
     """Takes what is asked, has the models do it, and hands out what they say."""
 
-    def __init__(self, models: "Mapping[str, Inflector]") -> None:
-        self.models = dict(models)
-        self.work = Work()
+    def __init__(self, models: "Mapping[str, Inflector]", work: Work) -> None:
+        self.models, self.work = dict(models), work
         self._inventories: dict[str, Response] = {}
 
     async def models_list(self, _request: Request) -> Response:
@@ -82,55 +82,102 @@ class Desk:
         return json_response({"version": __version__, "models": known, "limits": LIMITS})
 
     async def model(self, request: Request) -> Response:
-        name = request.path_params["name"]
-        inflector = self._model(name)
+        name, inflector = self._model(request.path_params["name"])
         if name not in self._inventories:
-            self._inventories[name] = await self.work.do(lambda: json_response(inventory(name, inflector)))
+            told: Trade[str, Response] = Trade(
+                name, "inventory", lambda names: [json_response(inventory(own, inflector)) for own in names], alone
+            )
+            [self._inventories[name]] = await self._answers(request, told, [name])
         return self._inventories[name]
 
     async def inflect(self, request: Request) -> Response:
-        asked, inflector = await self._asked(request, requests.OneWord)
-        [answer] = await self.work.do(lambda: inflector.answers([(asked.lemma, asked.features)]))
+        asked, name, inflector = await self._asked(request, requests.OneWord)
+        [answer] = await self._answers(request, forms(name, inflector), [(asked.lemma, asked.features)])
         return json_response(word(asked) | {"answer": answer, "unknown": unknown(inflector, [asked.features])})
 
     async def nbest(self, request: Request) -> Response:
-        asked, inflector = await self._asked(request, requests.BestForms)
-        answers = await self.work.do(lambda: inflector.nbest(asked.lemma, asked.features, asked.n))
+        asked, name, inflector = await self._asked(request, requests.BestForms)
+        lists: Trade[Word, list[Any]] = Trade(
+            name,
+            f"nbest {asked.n}",
+            lambda items: inflector.nbest_many(items, asked.n),
+            lambda item: letters(item[0], max(WIDTH, asked.n)),
+        )
+        [answers] = await self._answers(request, lists, [(asked.lemma, asked.features)])
         return json_response(word(asked) | {"answers": answers, "unknown": unknown(inflector, [asked.features])})
 
     async def paradigm(self, request: Request) -> Response:
-        asked, inflector = await self._asked(request, requests.WholeParadigm)
+        asked, name, inflector = await self._asked(request, requests.WholeParadigm)
         bundles = inflector.usual_bundles() if asked.bundles is None else asked.bundles
         requests.check_many(bundles, requests.PARADIGM_CELLS, "bundles")
-        cells = await self.work.do(lambda: inflector.paradigm(asked.lemma, bundles))
+        items = [(asked.lemma, features) for features in bundles]
+        answers = await self._answers(request, forms(name, inflector), items)
+        cells = [{"features": features, "answer": answer} for features, answer in zip(bundles, answers, strict=True)]
         return json_response({"lemma": asked.lemma, "cells": cells, "unknown": unknown(inflector, bundles)})
 
     async def trace(self, request: Request) -> Response:
-        asked, inflector = await self._asked(request, requests.Steps)
-        return json_response(await self.work.do(lambda: inflector.trace(asked.lemma, asked.features, asked.member)))
+        asked, name, inflector = await self._asked(request, requests.Steps)
+        steps: Trade[tuple[str, str, str | None], Any] = Trade(
+            name, "trace", lambda items: [inflector.trace(*item) for item in items], alone
+        )
+        [trace] = await self._answers(request, steps, [(asked.lemma, asked.features, asked.member)])
+        return json_response(trace)
 
     async def batch(self, request: Request) -> Response:
-        asked, inflector = await self._asked(request, requests.Batch)
+        asked, name, inflector = await self._asked(request, requests.Batch)
         items = [(row.lemma, row.features) for row in asked.rows]
-        answers = await self.work.do(lambda: inflector.answers(items))
+        answers = await self._answers(request, forms(name, inflector), items)
         rows = [
             {"lemma": lemma, "features": features, "answer": answer}
             for (lemma, features), answer in zip(items, answers, strict=True)
         ]
         return json_response({"rows": rows, "unknown": unknown(inflector, [features for _, features in items])})
 
-    async def _asked(self, request: Request, kind: type[requests.AnyAsked]) -> "tuple[requests.AnyAsked, Inflector]":
+    async def _asked(
+        self, request: Request, kind: type[requests.AnyAsked]
+    ) -> "tuple[requests.AnyAsked, str, Inflector]":
+        self.work.check_room()
         asked = await requests.read(request, kind)
-        inflector = self._model(asked.model)
+        name, inflector = self._model(asked.model)
         asked.translate(inflector.labels.to_features)
-        return asked, inflector
+        return asked, name, inflector
 
-    def _model(self, name: str | None) -> "Inflector":
+    def _model(self, name: str | None) -> "tuple[str, Inflector]":
         if name is None:
-            return next(iter(self.models.values()))
+            return next(iter(self.models.items()))
         if name not in self.models:
-            raise RequestError(404, f"there is no model of that name here; there is {', '.join(self.models)}", "model")
-        return self.models[name]
+            message = f"there is no model of that name here; there is {', '.join(self.models)}"
+            raise RequestError("no_such_model", message, "model")
+        return name, self.models[name]
+
+    async def _answers(
+        self, request: Request, trade: Trade[Question, Answer], questions: Sequence[Question]
+    ) -> list[Answer]:
+        """What the models say, for as long as somebody is there to hear it."""
+        answers = asyncio.create_task(self.work.ask(trade, questions))
+        gone = asyncio.create_task(_gone(request))
+        try:
+            await asyncio.wait({answers, gone}, return_when=asyncio.FIRST_COMPLETED)
+            if not answers.done():
+                raise RequestError("cut_off", "nobody waits for the answer any more")
+            return answers.result()
+        finally:
+            answers.cancel()
+            gone.cancel()
+
+
+async def _gone(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def forms(name: str, inflector: "Inflector") -> Trade[Word, Any]:
+    """A model's forms; it is all the same whether they are of a word, a paradigm or a batch."""
+    return Trade(name, "forms", inflector.answers, lambda item: letters(item[0]))
+
+
+def alone(_question: object) -> int:
+    return ROOM
 
 
 def word(asked: requests.OneWord) -> dict[str, Any]:
@@ -139,51 +186,29 @@ def word(asked: requests.OneWord) -> dict[str, Any]:
 
 def unknown(inflector: "Inflector", bundles: Iterable[str]) -> list[dict[str, Any]]:
     """The features that the model has never seen, each with the nearest that it has."""
-    together = SEPARATOR.join(dict.fromkeys(bundles))
-    return [{"feature": atom, "nearest": near} for atom, near in inflector.unknown_features(together)]
-
-
-async def page(_request: Request) -> Response:
-    return FileResponse(STATIC / "index.html")
-
-
-def json_response(content: object, status: int = 200) -> Response:
-    return Response(msgspec.json.encode(content), status, media_type="application/json")
-
-
-def problem(status: int, message: str, field: str | None = None) -> Response:
-    return json_response({"error": message, "field": field}, status)
+    known = frozenset(inflector.atoms)
+    atoms = dict.fromkeys(atom for features in dict.fromkeys(bundles) for atom in Bundle(features).atoms)
+    new = islice((atom for atom in atoms if atom not in known), UNKNOWN)
+    return [{"feature": atom, "nearest": near} for atom, near in inflector.unknown_features(SEPARATOR.join(new))]
 
 
 async def refused(_request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestError)
-    return problem(error.status, error.message, error.field)
+    return refusal(error)
 
 
 async def not_usable(_request: Request, error: Exception) -> Response:
-    return problem(400, str(error))
+    return refusal(RequestError("cannot_answer", str(error)))
 
 
 async def no_such(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    said = {404: "there is nothing at this address", 405: f"this address does not take {request.method}"}
-    return problem(error.status_code, said.get(error.status_code, error.detail))
+    if error.status_code == 405:
+        response = refusal(RequestError("wrong_method", f"this address does not take {request.method}"))
+        response.headers.update(error.headers or {})
+        return response
+    return refusal(RequestError("no_such_address", "there is nothing at this address"))
 
 
 async def failed(_request: Request, _error: Exception) -> Response:
-    return problem(500, "something went wrong here; the window in which reinflect serve runs says what")
-
-
-class WithHeaders:
-    """Puts our headers on every response."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def sending(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(HEADERS)
-            await send(message)
-
-        await self.app(scope, receive, sending if scope["type"] == "http" else send)
+    return refusal(our_fault())

@@ -7,7 +7,9 @@ export class ApiError extends Error {
   }
 }
 
-async function fetched(path, options) {
+const TRIES = 6;
+
+async function fetched(path, options, tries = TRIES) {
   let response;
   try {
     response = await fetch(path, options);
@@ -21,6 +23,10 @@ async function fetched(path, options) {
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new ApiError(`The server's answer cannot be read (${response.status}).`);
+  }
+  if (content.code === "busy" && tries > 1) {
+    await new Promise((resolve) => setTimeout(resolve, 1000 * Number(response.headers.get("retry-after"))));
+    return fetched(path, options, tries - 1);
   }
   if (!response.ok) throw new ApiError(content.error ?? `The server said ${response.status}.`, content.field);
   return content;

@@ -1,0 +1,91 @@
+"""A server that really listens, and a client that sends exactly what it is told to."""
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from reinflect.inflector import Inflector
+from reinflect.web.hosts import Hosts
+from reinflect.web.server import Server
+
+PATIENCE = 60
+"""Seconds; only a test that fails waits so long."""
+
+
+class Reply(NamedTuple):
+    """What came back."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def content(self) -> Any:
+        return json.loads(self.body)
+
+
+class Running:
+    """A server in a thread of this process."""
+
+    def __init__(self, models: Mapping[str, Inflector]) -> None:
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self.listener.getsockname()[1]
+        self.server = Server(models, Hosts())
+        self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [self.listener]}, daemon=True)
+
+    def connect(self) -> socket.socket:
+        return socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
+
+    def end(self) -> None:
+        self.server.should_exit = True
+        self.thread.join(PATIENCE)
+        assert not self.thread.is_alive()
+
+    def send(self, request: bytes) -> Reply:
+        with self.connect() as connection:
+            connection.sendall(request)
+            return reply(connection)
+
+    def ask(self, what: str, **body: object) -> Reply:
+        return self.send(post(what, body))
+
+
+@contextmanager
+def running(models: Mapping[str, Inflector]) -> Iterator[Running]:
+    started = Running(models)
+    started.thread.start()
+    while not started.server.started:
+        assert started.thread.is_alive()
+        time.sleep(0.01)
+    try:
+        yield started
+    finally:
+        started.end()
+
+
+def post(what: str, body: object, *, host: str = "127.0.0.1") -> bytes:
+    content = json.dumps(body).encode()
+    return head(what, host, f"Content-Length: {len(content)}") + content
+
+
+def head(what: str, host: str = "127.0.0.1", *more: str) -> bytes:
+    lines = [f"POST /api/{what} HTTP/1.1", f"Host: {host}", "Content-Type: application/json", *more]
+    return "\r\n".join([*lines, "", ""]).encode()
+
+
+def reply(connection: socket.socket) -> Reply:
+    """The next answer on a connection; a connection that ends without one is an error."""
+    with connection.makefile("rb") as stream:
+        status = stream.readline()
+        if not status:
+            raise ConnectionError("nothing was answered")
+        headers = {}
+        while (line := stream.readline().decode().strip()) != "":
+            name, value = line.split(":", 1)
+            headers[name.lower()] = value.strip()
+        body = stream.read(int(headers["content-length"])) if "content-length" in headers else stream.read()
+    return Reply(int(status.split()[1]), headers, body)

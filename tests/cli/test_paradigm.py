@@ -116,6 +116,18 @@ def test_persons_go_down_and_numbers_across() -> None:
     )
 
 
+def test_a_table_of_cells_with_labels_of_their_own_is_a_list() -> None:
+    past = [features for features in VERB if "PST" in features]
+    labels = Labels(tuple((f"then {number}", features) for number, features in enumerate(past)))
+    lines = module._text(cells(VERB), labels).splitlines()
+    assert lines[0] == "V;IND;PRS  SG            PL"
+    assert lines[5] == "V;IND;PST"
+    assert [" ".join(line.split()) for line in lines[6:]] == [
+        f"then {number} {VERB[features]} 50 %" for number, features in enumerate(past)
+    ]
+    assert "then" not in module._text(cells(VERB), Labels(labels.pairs[1:]))
+
+
 def test_a_gap_is_left_open_and_votes_stand_where_there_is_no_confidence() -> None:
     gap = {features: form for features, form in VERB.items() if features != "V;IND;PRS;2;SG"}
     lines = module._text(cells(gap, None), Labels()).splitlines()

@@ -86,7 +86,11 @@ def test_a_file_that_cannot_be_used(tmp_path: Path, text: str, message: str) -> 
     assert message in str(caught.value)
 
 
-@pytest.mark.parametrize("text", ["past = 3\n", "past =\n", "[verbs]\npast = 'V;PST'\n"])
+@pytest.mark.parametrize(
+    "text",
+    ["past = 3\n", "past =\n", "[verbs]\npast = 'V;PST'\n", f"past = {'[' * 5000}", f"past = {'9' * 5000}"],
+    ids=lambda text: text[:20],
+)
 def test_toml_that_cannot_be_used(tmp_path: Path, text: str) -> None:
     with pytest.raises(InputError, match="write lines such as 'past' = 'V;PST'"):
         read(tmp_path, text, "labels.toml")

@@ -9,6 +9,7 @@ from reinflect.cli.notes import unknown_notes
 from reinflect.cli.options import output_option, strategy_option
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item, check_lengths
+from reinflect.data.lines import lines_of
 from reinflect.errors import InputError, printable, quoted
 from reinflect.files import check_writable, read_text, write_text
 from reinflect.text import Side
@@ -80,13 +81,13 @@ def command(
         write_table(output, SHEET, _rows(lemma, cells, own_labels or NO_LABELS))
     else:
         write_text(output, _json(lemma, cells) if as_json else _text(cells, labels))
-    for note in unknown_notes(inflector, [Bundle(cell.features) for cell in cells]):
+    for note in unknown_notes(inflector, [Bundle(cell.features) for cell in cells], labels):
         click.echo(note, err=True)
 
 
 def read_bundles(path: str, labels: "Labels") -> list[str]:
     """One a line, each once; blank lines are passed over."""
-    lines = [(number, line.removesuffix("\r")) for number, line in enumerate(read_text(path).split("\n"), start=1)]
+    lines = list(lines_of(read_text(path), path))
     for number, line in lines:
         if "\t" in line:
             raise InputError(
@@ -145,15 +146,22 @@ def _text(cells: "Sequence[Cell]", labels: "Labels") -> str:
 def _table(table: "Table", answers: "Mapping[tuple[str, ...], Answer]", labels: "Labels") -> str:
     from reinflect.evaluation.tables import table as in_table
 
+    own = [features for row in table.rows for features in row.cells if features is not None]
     header, rows = [labels.to_label(table.title)], []
-    for column in table.columns:
-        header += [labels.to_label(column), ""]
-    for row in table.rows:
-        shown = [labels.to_label(row.title)]
-        for features in row.cells:
-            shown += ["", ""] if features is None else _shown(answers[Bundle(features).cell])
-        rows.append(shown)
-    sides: list[Side] = ["left", *(side for _ in table.columns for side in FORM_AND_SURE)]
+    if all(map(labels.names, own)):  # which a row's and a column's title would hide
+        columns = 1
+        header += ["", ""]
+        rows = [[labels.to_label(features), *_shown(answers[Bundle(features).cell])] for features in own]
+    else:
+        columns = len(table.columns)
+        for column in table.columns:
+            header += [labels.to_label(column), ""]
+        for row in table.rows:
+            shown = [labels.to_label(row.title)]
+            for features in row.cells:
+                shown += ["", ""] if features is None else _shown(answers[Bundle(features).cell])
+            rows.append(shown)
+    sides: list[Side] = ["left", *FORM_AND_SURE * columns]
     if not any(header):
         header, rows = rows[0], rows[1:]
     return in_table(header, rows, sides=sides)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from reinflect.data.features import SEPARATOR, Bundle
+from reinflect.data.lines import lines_of
 from reinflect.errors import InputError, quoted
 from reinflect.files import read_text
 
@@ -83,6 +84,10 @@ class Labels:
         """Whether a text is a label as a whole."""
         return text in self._features
 
+    def names(self, features: str) -> bool:
+        """Whether a bundle as a whole has a label."""
+        return Bundle(features).cell in self._by_cell
+
     @cached_property
     def _features(self) -> dict[str, str]:
         return dict(self.pairs)
@@ -106,11 +111,16 @@ class Labels:
 
     def _check(self, path: Path | str) -> None:
         """Refuse labels that could be read in two ways."""
+        bundles = {features: Bundle(features) for features in self._labels}
+        having: dict[str, dict[tuple[str, ...], str]] = {}
+        for features, bundle in bundles.items():
+            for atom in bundle.atoms:
+                having.setdefault(atom, {}).setdefault(bundle.cell, features)
         for label, features in self.pairs:
-            own = Bundle(features).cell
-            for other in self._labels:
-                taken = Bundle(other)
-                if taken.cell != own and (label == other or (label in self._atoms and label in taken.atoms)):
+            taken = {bundles[label].cell: label} if label in bundles else {}
+            taken |= having.get(label, {}) if label in self._atoms else {}
+            for cell, other in taken.items():
+                if cell != bundles[features].cell:
                     raise InputError(
                         f"found the label {quoted(label)}, which is a feature in {quoted(other)} as well",
                         "choose another label",
@@ -130,18 +140,16 @@ def _first(pairs: Iterable[tuple[Key, str]]) -> dict[Key, str]:
 
 def _tsv_lines(text: str, path: Path | str) -> list[Line]:
     lines: list[Line] = []
-    for number, ended in enumerate(text.split("\n"), start=1):
-        line = ended.removesuffix("\r")
+    for number, line in lines_of(text, path):
         fields = line.split("\t")
-        if line and len(fields) != 2:
+        if len(fields) != 2:
             raise InputError(
                 f"found {len(fields)} column{'s'[: len(fields) != 1]} in {quoted(line)}",
                 "write a label, a tab, and its features",
                 path=path,
                 line=number,
             )
-        if line:
-            lines.append((number, fields[0], fields[1]))
+        lines.append((number, fields[0], fields[1]))
     return lines
 
 
@@ -150,7 +158,7 @@ def _toml_lines(text: str, path: Path | str) -> list[Line]:
 
     try:
         table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # the latter of brackets within brackets within brackets
         raise InputError(f"this is not TOML ({error})", "write lines such as 'past' = 'V;PST'", path=path) from None
     for label, features in table.items():
         if not isinstance(features, str):

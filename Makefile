@@ -1,5 +1,5 @@
 # Everything a newcomer runs. `make demo` and `make test` do all the set-up they need.
-.PHONY: help demo test test-long check clean
+.PHONY: help demo test test-long check check-wheel audit clean
 .DEFAULT_GOAL := help
 
 # The wheels of .venv are this checkout's own: what the user's environment says of other packages stays out of it.
@@ -7,11 +7,13 @@ unexport PYTHONPATH PYTHONHOME
 BIN := .venv/bin
 
 help:
-	@echo "make demo       set up, train on the bundled German verbs, score, show some inflections"
-	@echo "make test       set up, run the tests"
-	@echo "make check      ruff and mypy (strict)"
-	@echo "make test-long  the tests that are too long for every day"
-	@echo "make clean      remove .venv and everything built"
+	@echo "make demo         set up, train on the bundled German verbs, score, show some inflections"
+	@echo "make test         set up, run the tests"
+	@echo "make check        ruff and mypy (strict)"
+	@echo "make test-long    the tests that are too long for every day"
+	@echo "make check-wheel  build the wheel, install it elsewhere, try it there"
+	@echo "make audit        what is known of the versions in constraints.txt (needs a network)"
+	@echo "make clean        remove .venv and everything built"
 
 demo:
 	@scripts/setup run
@@ -32,6 +34,14 @@ check:
 	@echo "ruff check" && $(BIN)/ruff check .
 	@echo "ruff format --check" && $(BIN)/ruff format --check .
 	@echo "mypy --strict" && $(BIN)/mypy
+
+check-wheel:
+	@scripts/setup dev
+	@scripts/check-wheel
+
+audit:
+	@scripts/setup dev
+	@$(BIN)/python scripts/audit
 
 clean:
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

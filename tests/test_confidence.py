@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from reinflect.confidence import (
+    ALTERNATIVE,
     LEAST_ITEMS,
     PULL,
     USUAL,
@@ -63,6 +64,25 @@ def test_more_votes_and_surer_voters_make_it_surer() -> None:
     assert sure(5, 5, 0.9) > sure(5, 5, 0.5)
     assert sure(15, 15, 0.9) > sure(3, 3, 0.9)
     assert sure(5, 5, 0.9) > sure(5, 5, 0.9, seen=False)
+
+
+@given(st.floats(0, 1), st.lists(st.tuples(SAID, st.booleans()), max_size=8), st.floats(-30, 30))
+def test_alternatives_share_a_part_of_what_the_first_leaves(
+    first: float, said: list[tuple[list[tuple[str, float]], bool]], bias: float
+) -> None:
+    fitted = Confidence((bias, *USUAL[1:]), 100)
+    others = [Evidence.of("a", [form for form, _ in own], [score for _, score in own], seen=s) for own, s in said]
+    found = fitted.of_alternatives(first, others)
+    plain = [fitted.of(one) for one in others]
+    assert len(found) == len(others)
+    assert sum(found) <= ALTERNATIVE * (1 - first) + 1e-9
+    for one, alone in zip(found, plain, strict=True):
+        assert 0 <= one <= ALTERNATIVE * alone  # never surer than a first form with the same evidence
+    if sum(plain) < 1 - first:
+        assert found == pytest.approx([ALTERNATIVE * alone for alone in plain])
+    # The better the evidence, the surer, as among first forms.
+    by_evidence = sorted(range(len(plain)), key=lambda place: plain[place])
+    assert [found[place] for place in by_evidence] == sorted(found)
 
 
 def drawn(count: int, weights: tuple[float, ...], seed: int = 1) -> tuple[list[Evidence], list[bool]]:

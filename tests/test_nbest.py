@@ -41,7 +41,6 @@ def test_ranked_is_votes_then_mean_probability(lists: list[dict[str, float]], da
         assert one.votes == votes[one.form]
     others = [(-one.votes, -one.log_mean) for one in found[1:]]
     assert others == sorted(others)
-    assert ranked(first, forms, lists, 2) == found[:2]
 
 
 def test_probabilities_too_small_for_a_number_still_have_a_logarithm() -> None:
@@ -83,8 +82,16 @@ def test_confidences_share_what_the_first_leaves() -> None:
         for answer, found in zip(fitted.answers(ITEMS), fitted.nbest_many(ITEMS, 5), strict=True):
             confidences = [one.confidence for one in found]
             assert confidences[0] == answer.confidence
+            assert confidences[1:] == sorted(confidences[1:], key=lambda sure: -(sure or 0))
             assert all(sure is not None and 0 <= sure <= 1 for sure in confidences)
             assert sum(filter(None, confidences)) <= 1 + 1e-3
+
+
+def test_a_confidence_does_not_depend_on_how_many_forms_are_asked_for() -> None:
+    fitted = replace(an_inflector(), confidences={"vote": Confidence((0.5, 0.3, 0.3, 0.2, 0.3), 100)})
+    long = fitted.nbest_many(ITEMS, WIDTH)
+    for n in (1, 2, 3):
+        assert fitted.nbest_many(ITEMS, n) == [found[:n] for found in long]
 
 
 def test_forms_that_repeat_endlessly_become_the_lemma() -> None:

@@ -25,6 +25,9 @@ HELD_OUT_PULL = 10.0
 """The same, times this, where items were held out: of twenty voters four judge one, and all will judge later ones."""
 LEAST_ITEMS = 20
 """With fewer, a confidence would be a guess."""
+ALTERNATIVE = 0.65
+"""Of the confidence that its evidence would give a first form, an alternative has this share: the weights are fitted on
+first forms, and where that one is wrong, the right one is often in no list at all; see `bench/alternatives.py`."""
 FLOOR = 1e-3
 """Probabilities nearer to 0 or 1 count as this near: a model's own idea of them is not that exact."""
 STEPS, LARGEST_STEP, SMALL_STEP = 100, 5.0, 1e-9
@@ -74,6 +77,12 @@ class Confidence(msgspec.Struct, frozen=True):
     def of(self, evidence: Evidence) -> float:
         total = sum(weight * number for weight, number in zip(self.weights, evidence.numbers, strict=True))
         return 1 / (1 + math.exp(-min(max(total, -30.0), 30.0)))
+
+    def of_alternatives(self, first: float, others: Sequence[Evidence]) -> list[float]:
+        """The same of all forms that were found besides the first, whose confidence is given: one at most is right."""
+        own = [self.of(one) for one in others]
+        share = ALTERNATIVE * min(1.0, (1 - first) / max(sum(own), SMALL_STEP))
+        return [share * one for one in own]
 
 
 def fit(evidence: Sequence[Evidence], right: Sequence[bool], *, pull: float = 1.0) -> Confidence | None:

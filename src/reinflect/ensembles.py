@@ -98,9 +98,7 @@ class Ranked(NamedTuple):
     """That of the member who finds it the most probable."""
 
 
-def ranked(
-    first: str, forms: Sequence[str], lists: Sequence[Mapping[str, float]], most: int | None = None
-) -> list[Ranked]:
+def ranked(first: str, forms: Sequence[str], lists: Sequence[Mapping[str, float]]) -> list[Ranked]:
     """The lists of several members as one, each form once: that with more votes first, then the more probable.
 
     `first` is what they say together and stays what it is, by whatever strategy. Each member has a form that it gives
@@ -112,7 +110,7 @@ def ranked(
         best = max(scores)
         share = sum(math.exp(score - best) for score in scores) / len(lists)
         found.append(Ranked(form, forms.count(form), best + math.log(share), best))
-    return sorted(found, key=lambda one: (one.form != first, -one.votes, -one.log_mean))[:most]
+    return sorted(found, key=lambda one: (one.form != first, -one.votes, -one.log_mean))
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from reinflect.decoding.traces import Trace, follow, source_of
 from reinflect.ensembles import Best, Ranked, Run, best_first, ranked, strategy
 from reinflect.errors import InputError, quoted
 from reinflect.members import Member, decode, decoding, fleets
-from reinflect.model_file import MISFITS, not_a_model, read_model, write_model
+from reinflect.model_file import not_a_model, read_model, write_model
 from reinflect.models.threads import one_thread
 from reinflect.text import close_names, nearest
 
@@ -242,11 +242,11 @@ class Inflector:
         return self.nbest_many([(lemma, features)], n)[0]
 
     def nbest_many(self, items: Sequence[Asked], n: int = 5, device: torch.device | str = "cpu") -> list[list[Answer]]:
-        """The same for many: those with more votes first, then the more probable; fewer than n where no more is found.
+        """The same for many: after the first, those that it is surer of; fewer than n where no more is found.
 
         Probabilities are means over the voters, of all that a beam search of each came upon. The confidence of the
-        first is that of `answers`; those of the others come from the same weights, which were not fitted on such, and
-        share what the first leaves.
+        first is that of `answers`; the others share a part of what it leaves, as a form that was not found may be right
+        as well. Where there is no confidence, forms with more votes come first, then the more probable.
         """
         if n < 1:
             raise InputError(f"found n = {n}", "ask for one form or more")
@@ -261,23 +261,22 @@ class Inflector:
             # What a member gives as its own need not be in its list: a search with room for few can lose it.
             own = [{given: score} | dict(many[place]) for given, score, many in zip(forms, scores, lists, strict=True)]
             first = self.judged(form, item.features, forms, scores)
-            found.append(self._alternatives(first, ranked(form, forms, own, n), item.features))
+            found.append(self._alternatives(first, ranked(form, forms, own), item.features)[:n])
         return found
 
     def _alternatives(self, first: Answer, forms: Sequence[Ranked], features: Bundle) -> list[Answer]:
-        """A ranked list as answers, the first of which is known."""
+        """A ranked list as answers, the surest first; the first of all is known."""
         fitted, seen = self.confidences.get(self.strategy), features.cell in self._seen
         sure: list[float | None] = [None] * len(forms)
         if fitted is not None and first.confidence is not None:
-            others = [
-                fitted.of(Evidence(one.votes, first.voters, one.log_mean, one.log_best, seen)) for one in forms[1:]
-            ]
-            share = min(1.0, (1 - first.confidence) / max(sum(others), 1e-9))
-            sure = [first.confidence, *(round(share * own, DECIMALS) for own in others)]
-        return [
+            others = [Evidence(one.votes, first.voters, one.log_mean, one.log_best, seen) for one in forms[1:]]
+            alternatives = fitted.of_alternatives(first.confidence, others)
+            sure = [first.confidence, *(round(own, DECIMALS) for own in alternatives)]
+        found = [
             Answer(one.form, confidence, one.votes, first.voters, round(one.log_mean, DECIMALS))
             for one, confidence in zip(forms, sure, strict=True)
         ]
+        return [found[0], *sorted(found[1:], key=lambda answer: -(answer.confidence or 0.0))]
 
     def _lists(
         self, numbers: Sequence[int], items: Sequence[Item], width: int, device: torch.device | str
@@ -369,25 +368,11 @@ class Inflector:
     @classmethod
     def load(cls, path: Path | str) -> "Inflector":
         """Read a model file; nothing in it is ever executed."""
-        members, about = read_model(path)
+        members, said = read_model(path)
         try:
-            runs = {str(character): int(run) for character, run in about["known_runs"].items()}
-            named = {member.name for member in members}
-            choices = {
-                str(name): tuple(str(member) for member in chosen)
-                for name, chosen in about.get("choices", {}).items()  # in the first format all members voted
-            }
-            if not named.issuperset(member for chosen in choices.values() for member in chosen):
-                raise ValueError("it names members that are not there")
-            way = str(about.get("strategy", "vote"))
-            # None of these was there before the third format.
-            confidences = msgspec.convert(about.get("confidences", {}), dict[str, Confidence])
-            training = msgspec.convert(about.get("training"), Training | None)
-            labels = msgspec.convert(about.get("labels", {}), Labels)
-        except MISFITS as error:
-            raise not_a_model(path, str(error)) from None
-        try:
-            return cls(tuple(members), runs, "vote", choices, confidences, training, labels).using(way)
+            return cls(
+                tuple(members), said.known_runs, "vote", said.choices, said.confidences, said.training, said.labels
+            ).using(said.strategy)
         except InputError as error:
             raise not_a_model(path, error.found) from None
 

@@ -113,6 +113,11 @@ def test_the_labels_of_the_model_are_understood_and_kept(model: Path, tmp_path: 
     result = reinflect("inflect", own, "--input", "-", stdin="leben\t\tpast\n")
     assert result.stdout == f"leben\t{plain.inflect('leben', 'V;PST')}\tpast\n"
     assert result.stderr == ""
+    misspelled = reinflect("inflect", own, "leben", "pasd")
+    assert misspelled.stderr == "note: the model has never seen the feature 'pasd'; did you mean past?\n"
+    (tmp_path / "labels").write_text("back then\tV;PST\n", encoding="utf-8")
+    named = reinflect("inflect", model, "leben", "back them", "--labels", tmp_path / "labels")
+    assert named.stderr == "note: the model has never seen the feature 'back them'; did you mean back then?\n"
 
 
 def test_other_members_can_be_asked_to_vote(model: Path, tmp_path: Path, reinflect: Reinflect) -> None:

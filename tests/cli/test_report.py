@@ -40,6 +40,12 @@ def test_a_page_on_standard_output(model: Path, reinflect: Reinflect) -> None:
     assert result.stderr == ""
 
 
+def test_a_page_has_a_usual_name(model: Path, monkeypatch: pytest.MonkeyPatch, reinflect: Reinflect) -> None:
+    monkeypatch.chdir(model.parent)
+    assert reinflect("report", model).exit_code == 0
+    assert Path("report.html").is_file()
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -49,6 +55,7 @@ def test_a_page_on_standard_output(model: Path, reinflect: Reinflect) -> None:
         (["small.reinflect", "--dev", "bad.tsv", "--out", "page.html"], "bad.tsv, line 1:"),
         (["small.reinflect", "--out", "nowhere/page.html"], "there is no folder nowhere"),
         (["empty", "--dev", "bad.tsv", "--out", "page.html"], "bad.tsv: this is not a folder"),
+        (["small.reinflect", "--out", "page.pdf"], "page.pdf: a report is a page for browsers"),
     ],
 )
 def test_what_cannot_be_is_said_in_one_line(
@@ -61,4 +68,4 @@ def test_what_cannot_be_is_said_in_one_line(
     assert result.exit_code == 2
     assert says in result.stderr
     assert result.stderr.count("\n") == 1
-    assert not Path("page.html").exists()
+    assert not list(Path().glob("page.*"))

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 MOST = 100
 """Forms of one item; what comes after that many is not worth the time it takes to find."""
+DECIMALS = 4
 MORE_COLUMNS = ("rank", "confidence", "votes", "probability")
 
 EXAMPLE = """\b
@@ -112,7 +113,7 @@ def command(
     else:
         inflected = [replace(item, form=first.form) for item, (first, *_) in zip(items, answers, strict=True)]
         write_items(output, inflected, columns, wide=wide)
-    for note in unknown_notes(inflector, [item.features for item in asked]):
+    for note in unknown_notes(inflector, [item.features for item in asked], columns.labels or inflector.labels):
         say(note)
 
 
@@ -154,8 +155,9 @@ def _write_lists(
 def _figures(answer: "Answer") -> list[str | float]:
     """Confidence, votes and probability, as they stand in columns; empty where the model does not say."""
     confidence = "" if answer.confidence is None else answer.confidence
-    return [confidence, answer.votes, "" if answer.log_probability is None else math.exp(answer.log_probability)]
+    probability = "" if answer.log_probability is None else round(math.exp(answer.log_probability), DECIMALS)
+    return [confidence, answer.votes, probability]
 
 
 def _shown(figure: str | float) -> str:
-    return f"{figure:.4f}" if isinstance(figure, float) else str(figure)
+    return f"{figure:.{DECIMALS}f}" if isinstance(figure, float) else str(figure)

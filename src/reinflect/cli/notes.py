@@ -8,18 +8,23 @@ from reinflect.errors import quoted
 from reinflect.text import nearest
 
 if TYPE_CHECKING:
+    from reinflect.data.labels import Labels
     from reinflect.inflector import Inflector
 
 SHOWN = 10
 
 
-def unknown_notes(inflector: "Inflector", bundles: Iterable[Bundle]) -> list[str]:
-    """One for each feature that no member knows, with the nearest that they do; no more than a screen can hold."""
+def unknown_notes(inflector: "Inflector", bundles: Iterable[Bundle], labels: "Labels") -> list[str]:
+    """One for each feature that no member knows, with the nearest that they do; no more than a screen can hold.
+
+    `labels` are those in use: what is not known may be one of them, misspelled.
+    """
     known = frozenset(inflector.atoms)
     unknown = list(dict.fromkeys(atom for bundle in bundles for atom in bundle.atoms if atom not in known))
+    names = [*known, *(label for label, _ in labels.pairs)]
     otherwise = f"it knows {', '.join(sorted(known)[:SHOWN])}{', …' if len(known) > SHOWN else ''}"
     notes = [
-        f"note: the model has never seen the feature {quoted(atom)}; {nearest(atom, known, otherwise)}"
+        f"note: the model has never seen the feature {quoted(atom)}; {nearest(atom, names, otherwise)}"
         for atom in unknown[:SHOWN]
     ]
     if len(unknown) > SHOWN:

@@ -16,6 +16,7 @@ Example (the first three lines make a model, in about a minute):
   reinflect train --train verbs.tsv --dev dev.tsv --out verbs.reinflect --seeds 1
   reinflect report verbs.reinflect --dev dev.tsv --out report.html
 """
+ENDINGS = ("", ".html", ".htm")
 
 
 @click.command("report", epilog=EXAMPLE)
@@ -26,7 +27,9 @@ Example (the first three lines make a model, in about a minute):
     help="For a model: items with their right forms, to ask it for. For a benchmark: the folder with its languages' "
     "files, if it is no longer where it was.",
 )
-@click.option("--out", metavar="FILE.html", required=True, help="The page to write (- is the screen).")
+@click.option(
+    "--out", metavar="FILE.html", default="report.html", show_default=True, help="The page to write (- is the screen)."
+)
 @columns_option
 def command(source: str, dev: str | None, out: str, columns: Columns) -> None:
     """Write a page about MODEL, or about the folder DIR that reinflect benchmark wrote.
@@ -35,6 +38,8 @@ def command(source: str, dev: str | None, out: str, columns: Columns) -> None:
     right by part of speech and features, the commonest mistakes letter by letter, and how far the model's confidence
     can be trusted; of a benchmark also the table of runs, the paper's claims and every language.
     """
+    if Path(out).suffix.lower() not in ENDINGS:
+        raise InputError("a report is a page for browsers", "give it a name that ends in .html", path=out)
     check_writable(out)
     write_text(out, _folder(Path(source), dev) if Path(source).is_dir() else _model(source, dev, columns))
     if out != "-":

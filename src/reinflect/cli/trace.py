@@ -73,11 +73,12 @@ def command(
     inflector = Inflector.load(model)
     if strategy is not None:
         inflector = inflector.using(strategy)
-    wanted = (own_labels or inflector.labels).to_features(features)
+    labels = own_labels or inflector.labels
+    wanted = labels.to_features(features)
     names = [own.name for own in inflector.members] if member == EVERYONE else [member]
     traces = [inflector.trace(lemma, wanted, name) for name in names]
     write_text(output, _json(traces) if as_json else "\n".join(map(_text, traces)))
-    for note in unknown_notes(inflector, [Bundle(wanted)]):
+    for note in unknown_notes(inflector, [Bundle(wanted)], labels):
         say(note)
 
 

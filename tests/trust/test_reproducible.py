@@ -1,0 +1,91 @@
+"""The same items and seeds make the same files, byte for byte, whoever trains them where.
+
+On one kind of processor, that is; others round otherwise. The day is part of a model file, unless SOURCE_DATE_EPOCH
+names one, as it does in the tests.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from reinflect.cli import demo
+from reinflect.data.german import SPLITS, split_path
+
+PROGRAM = str(Path(sys.executable).with_name("reinflect"))
+MODEL = "verbs.reinflect"
+SMALL = "--seeds 2 --alignments smart --set epochs=2 --set hidden=12 --set score_from=0"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A folder in which someone trains, and all about them that should not matter."""
+
+    folder: Path
+    workers: int
+    environment: dict[str, str]
+
+    def run(self, *words: str) -> bytes:
+        call = [PROGRAM, *words]
+        done = subprocess.run(call, cwd=self.folder, env=os.environ | self.environment, capture_output=True)
+        assert done.returncode == 0, done.stderr.decode()
+        return done.stdout
+
+    def trained(self, train: str, dev: str | None, *options: str) -> tuple[bytes, bytes, bytes]:
+        """Model, log, and what was printed."""
+        files = ["--train", train, "--out", MODEL, *(("--dev", dev) if dev else ())]
+        printed = self.run("train", *files, "--workers", str(self.workers), *options)
+        model = self.folder / MODEL
+        return model.read_bytes(), model.with_name(f"{MODEL}.log.jsonl").read_bytes(), printed
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> tuple[Place, Place]:
+    """Two of them, with the bundled verbs in each, that have as little in common as may be."""
+    one, other = tmp_path / "one", tmp_path / "a folder" / "with ünusual names"
+    for folder in (one, other):
+        folder.mkdir(parents=True)
+        for split in SPLITS:
+            with split_path(split) as path:
+                shutil.copy(path, folder / f"{split}.tsv")
+    return (
+        Place(one, 1, {"PYTHONHASHSEED": "1", "LC_ALL": "C", "TZ": "UTC", "REINFLECT_CACHE": str(one / "cache")}),
+        Place(
+            other,
+            2,
+            {
+                "PYTHONHASHSEED": "123456",
+                "LC_ALL": "C.UTF-8",
+                "TZ": "Pacific/Auckland",
+                "REINFLECT_CACHE": str(other / "cache"),
+                "OMP_NUM_THREADS": "2",
+                "REINFLECT_CHECKPOINT_SECONDS": "0.2",
+            },
+        ),
+    )
+
+
+def test_a_small_model_is_the_same_file_anywhere(places: tuple[Place, Place]) -> None:
+    one, other = places
+    here = one.trained("train-low.tsv", None, *SMALL.split())
+    there = other.trained(str(other.folder / "train-low.tsv"), None, *SMALL.split())
+    assert here == there
+    assert here[1].count(b"\n") == 8  # two epochs of four models
+
+
+@pytest.mark.long
+def test_the_demo_is_the_same_anywhere(places: tuple[Place, Place]) -> None:
+    """Takes some minutes: the demo's own models are trained twice, and the demo is run twice."""
+    options = ["--preset", demo.PRESET, "--seeds", str(demo.SEEDS), "--systems", ",".join(demo.SYSTEMS)]
+    for change in demo.CHANGES:
+        options += ["--set", change]
+    made = [place.trained("train-low.tsv", "dev.tsv", *options, "--strategy", "vote") for place in places]
+    assert made[0] == made[1]
+    shown = [place.run("demo") for place in places]
+    assert shown[0] == shown[1]
+    asked = [place.run("inflect", MODEL, "--input", "test.tsv", "--json", "--n-best", "3") for place in places]
+    assert asked[0] == asked[1]

@@ -1,0 +1,194 @@
+"""What an installed reinflect can do, and that all it needs came with it.
+
+`scripts/check-wheel` runs this file alone against a wheel, once with no extras and once with all of them: it imports
+nothing of the other tests, and uses reinflect as its users do.
+"""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.metadata import files
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.request import Request, urlopen
+from zipfile import is_zipfile
+
+import pytest
+from click.testing import CliRunner, Result
+
+import reinflect
+from reinflect.cli import COMMANDS, main
+
+pytestmark = pytest.mark.smoke
+
+PROGRAM = str(Path(sys.executable).with_name("reinflect"))
+TINY = "--set epochs=1 --set hidden=6 --set history_hidden=4 --set embedding=5 --set score_from=0"
+ASKED = ("fliegen", "V;IND;PST;3;SG")
+EXTRAS = {"web": "starlette", "sheets": "openpyxl", "report": "matplotlib", "cluster": "distributed"}
+"""By what is in them it can be told whether they are installed."""
+
+
+def installed(extra: str) -> bool:
+    return find_spec(EXTRAS[extra]) is not None
+
+
+@pytest.fixture(scope="module", autouse=True)
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A folder elsewhere, with files of the bundled verbs and a model that was trained on them in two processes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("smoke"))
+        patch.setenv("OMP_NUM_THREADS", "1")
+        for split in ("train-low", "dev"):
+            printed("data", "show", "german-verbs", "--split", split, "--output", f"{split}.tsv")
+        dev = Path("dev.tsv").read_text(encoding="utf-8").splitlines(keepends=True)
+        Path("dev.tsv").write_text("".join(dev[:25]), encoding="utf-8")
+        wanted = ["--train", "train-low.tsv", "--dev", "dev.tsv", "--out", "verbs.reinflect"]
+        printed("train", *wanted, "--seeds", "1", "--workers", "2", *TINY.split())
+        yield
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(main, words)
+
+
+def printed(*words: str) -> str:
+    result = run(*words)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def refused(result: Result, remedy: str) -> None:
+    """In one line that says what to do."""
+    assert result.exit_code == 2
+    assert result.stderr.count("\n") == 1
+    assert remedy in result.stderr
+
+
+def test_everything_came_with_it() -> None:
+    """Files that are no modules are easily left out of a wheel: here they are read by what needs them."""
+    from reinflect.benchmark.published import accuracy
+    from reinflect.data.catalog import catalog
+    from reinflect.data.dimensions import dimension_of
+    from reinflect.data.german import SPLITS, read_split
+    from reinflect.settings import PRESETS, load_preset
+
+    assert [len(read_split(name)) for name in SPLITS] == [100, 1000, 300, 300]
+    assert all(load_preset(name) for name in PRESETS)
+    assert accuracy("dev", "low", "run7")
+    assert len(catalog()["conll2017"].files) == 259
+    assert dimension_of("PST") == "tense"
+    assert (Path(reinflect.__file__).parent / "py.typed").is_file()
+    assert any(path.name == "LICENSE" for path in files("reinflect") or ())
+
+
+@pytest.mark.parametrize("command", sorted(COMMANDS))
+def test_every_command_says_what_it_does(command: str) -> None:
+    result = CliRunner().invoke(main, [command, "--help"])
+    assert result.exit_code == 0
+    assert "reinflect" in result.output
+
+
+def test_the_program_is_installed() -> None:
+    done = subprocess.run([PROGRAM, "--version"], capture_output=True, check=True, text=True)
+    assert done.stdout == f"reinflect, version {reinflect.__version__}\n"
+
+
+def test_a_model_is_asked() -> None:
+    form = printed("inflect", "verbs.reinflect", *ASKED)
+    told = json.loads(printed("inflect", "verbs.reinflect", *ASKED, "--json", "--n-best", "3"))
+    assert form == told["form"] + "\n"
+    assert 0 <= told["confidence"] <= 1
+    assert told["nbest"][0]["form"] == told["form"]
+    inflector = reinflect.load("verbs.reinflect")
+    assert inflector.inflect(*ASKED) == told["form"]
+    assert len(inflector.members) == 4
+
+
+def test_paradigm_trace_info_and_suggest() -> None:
+    assert "V;IND;PST" in printed("paradigm", "verbs.reinflect", "fliegen", "--json")
+    assert json.loads(printed("trace", "verbs.reinflect", *ASKED, "--json"))["lemma"] == "fliegen"
+    assert "What it learnt from" in printed("info", "verbs.reinflect")
+    Path("lemmas.txt").write_text("fliegen\n", encoding="utf-8")
+    assert "fliegen" in printed("suggest", "verbs.reinflect", "--lemmas", "lemmas.txt", "--n", "3")
+
+
+def test_rules_scores_and_alignments() -> None:
+    printed("baseline", "--train", "train-low.tsv", "--input", "dev.tsv", "--output", "rules.tsv")
+    assert "accuracy" in printed("evaluate", "dev.tsv", "rules.tsv")
+    assert printed("align", "train-low.tsv", "--limit", "1").startswith("f r i e r e n\n")
+    assert "STOP" in printed("oracle", "fliegen", "flog")
+
+
+def test_a_report_is_one_page() -> None:
+    printed("report", "verbs.reinflect", "--dev", "dev.tsv", "--out", "report.html")
+    page = Path("report.html").read_text(encoding="utf-8")
+    assert "<style>" in page
+    assert "<svg" in page
+
+
+def test_a_spreadsheet_needs_its_extra() -> None:
+    done = run("data", "show", "german-verbs", "--split", "dev", "--output", "dev.xlsx")
+    if installed("sheets"):
+        assert done.exit_code == 0, done.output
+        assert is_zipfile("dev.xlsx")
+    else:
+        refused(done, "reinflect[sheets]")
+    printed("data", "show", "german-verbs", "--split", "dev", "--output", "dev.csv")
+
+
+def benchmark(*options: str) -> Result:
+    data = Path("languages")
+    data.mkdir(exist_ok=True)
+    for name, source in (("german-train-low", "train-low.tsv"), ("german-dev", "dev.tsv")):
+        (data / name).write_bytes(Path(source).read_bytes())
+    grid = ["--data", "languages", "--settings", "low", "--grid", "quick", "--device", "cpu", "--out", "results"]
+    return run("benchmark", *grid, *TINY.split(), *options)
+
+
+def test_a_cluster_needs_its_extra() -> None:
+    if not installed("cluster"):
+        refused(benchmark("--engine", "dask"), "reinflect[cluster]")
+    else:
+        refused(benchmark("--engine", "dask", "--scheduler", "nowhere"), "give tcp://HOST:PORT")
+
+
+def test_a_benchmark_and_its_figure() -> None:
+    done = benchmark()
+    assert done.exit_code == 0, done.output
+    assert "Run 7" in Path("results/results.md").read_text(encoding="utf-8")
+    assert Path("results/languages-dev.svg").exists() == installed("report")
+    assert ("reinflect[report]" in done.stderr) != installed("report")
+
+
+def test_the_page_needs_its_extra() -> None:
+    if not installed("web"):
+        refused(run("serve", "verbs.reinflect", "--port", "0"), "reinflect[web]")
+        return
+    with subprocess.Popen(
+        [PROGRAM, "serve", "verbs.reinflect", "--port", "0"],
+        env=os.environ | {"PYTHONUNBUFFERED": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as running:
+        try:
+            assert running.stdout
+            address = running.stdout.readline().split(" at ")[1].split(" ")[0]
+            with urlopen(address) as answer:
+                page = answer.read().decode()
+            parts = re.findall(r'(?:href|src)="/?([^":#]+\.(?:js|css|svg))"', page)
+            assert {part.rpartition(".")[2] for part in parts} == {"js", "css", "svg"}
+            for part in parts:
+                with urlopen(address + part) as answer:
+                    assert answer.status == 200
+            question = json.dumps(dict(zip(("lemma", "features"), ASKED, strict=True))).encode()
+            with urlopen(Request(f"{address}api/inflect", question, {"Content-Type": "application/json"})) as answer:
+                assert json.load(answer)["answer"]["form"]
+            running.send_signal(signal.SIGTERM)
+            assert running.communicate(timeout=60)[1] == ""
+        finally:
+            running.kill()

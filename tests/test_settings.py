@@ -230,3 +230,18 @@ def test_settings_are_alike_that_change_numbers_alone() -> None:
         changes = {key: value}
         assert (alike(msgspec.structs.replace(Settings(), **changes)) == alike(Settings())) == (key in OF_EACH_MODEL)
     assert alike(alike(Settings(dropout=0.2))) == alike(Settings())
+
+
+@pytest.mark.parametrize("value", ["[" * 5000, "9" * 5000, "{a=" * 5000], ids=lambda value: value[:3])
+def test_values_that_no_reader_of_toml_can_read(value: str) -> None:
+    with pytest.raises(InputError, match="found hidden = ") as raised:
+        changed(load_preset("low"), [f"hidden={value}"])
+    assert len(str(raised.value)) < 500
+    with pytest.raises(InputError, match="this is not TOML"):
+        parse_preset(f"[haem]\nhidden = {value}", "own.toml")
+
+
+def test_long_values_make_no_long_messages() -> None:
+    with pytest.raises(InputError, match="found cell = 'xxx") as raised:
+        changed(load_preset("low"), [f"cell={'x' * 5000}"])
+    assert len(str(raised.value)) < 500

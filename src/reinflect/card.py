@@ -1,6 +1,7 @@
 """What a model file says of itself: what it learnt from, how good it is, and what to bear in mind."""
 
 import hashlib
+import math
 import os
 import platform
 from collections import Counter
@@ -14,6 +15,7 @@ import msgspec
 
 from reinflect import __version__
 from reinflect.data.items import Item
+from reinflect.errors import printable
 from reinflect.text import visible
 
 WIDTH = 100
@@ -43,6 +45,10 @@ class Training(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it was stopped early, and the models are the best so far."""
     date: str
     versions: dict[str, str]
+
+    def __post_init__(self) -> None:
+        if not math.isfinite(self.accuracy):
+            raise ValueError("the accuracy of its vote is no number")
 
     @property
     def held_out(self) -> bool:
@@ -106,7 +112,7 @@ def card_text(card: Mapping[str, Any]) -> str:
 
 def _opening(card: Mapping[str, Any]) -> str:
     training = card["training"]
-    made = f" of {training['date']}, by reinflect {training['versions']['reinflect']}" if training else ""
+    made = f" of {training['date']}, by reinflect {training['versions'].get('reinflect', '?')}" if training else ""
     models, voters = len(card["members"]), len(card["voters"])
     vote = f"{voters} vote{'s' if voters == 1 else ''} ({card['strategy']})"
     many = "one model" if models == 1 else f"{models} models, of which {vote}"
@@ -120,9 +126,9 @@ def _part(title: str, lines: Sequence[str]) -> str:
     wrapped = [
         row
         for line in lines
-        for row in wrap(line, WIDTH, initial_indent="  ", subsequent_indent="    ", break_long_words=False)
+        for row in wrap(printable(line), WIDTH, initial_indent="  ", subsequent_indent="    ", break_long_words=False)
     ]
-    return "\n".join([title, *wrapped]) + "\n"
+    return "\n".join([printable(title), *wrapped]) + "\n"
 
 
 def _learnt(training: Mapping[str, Any]) -> list[str]:

@@ -36,8 +36,13 @@ def source_name(path: Path | str) -> str:
 
 def quoted(text: str, limit: int = 40) -> str:
     """A piece of someone's data, safe to print within a message: escaped where invisible, cut where long."""
-    shown = printable(text)
-    return f"'{shown}'" if len(shown) <= limit else f"'{shown[:limit]}…'"
+    return f"'{shortened(text, limit)}'"
+
+
+def shortened(text: str, limit: int) -> str:
+    """The beginning of a text that may be long, safe to print."""
+    shown = printable(text[: limit + 1])
+    return shown if len(shown) <= limit else f"{shown[:limit]}…"
 
 
 def printable(text: str) -> str:
@@ -50,4 +55,4 @@ def escaped(character: str) -> str:
 
 
 def one_line(message: str) -> str:
-    return " ".join(message.split("\n"))
+    return printable(" ".join(message.split("\n")))

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 
-from reinflect.errors import InputError, quoted
+from reinflect.errors import InputError, quoted, shortened
 from reinflect.text import nearest
 
 SYSTEMS = ("hacm", "haem", "soft")
@@ -81,7 +81,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     """Epochs without a better dev accuracy before a model stops."""
     score_every: Size = 1
     """Epochs between two looks at the dev accuracy."""
-    score_from: Annotated[int, msgspec.Meta(ge=0)] = 0
+    score_from: Annotated[int, msgspec.Meta(ge=0, le=4096)] = 0
     """Epochs before the first look."""
 
 
@@ -118,7 +118,7 @@ def load_preset(name: str) -> dict[str, Settings]:
 def parse_preset(text: str, path: str) -> dict[str, Settings]:
     try:
         tables = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # the latter of brackets within brackets within brackets
         raise InputError(f"this is not TOML ({error})", "correct the file", path=path) from None
     unknown = set(tables) - set(SYSTEMS)
     if unknown:
@@ -153,7 +153,7 @@ def _value(key: str, text: str) -> Any:
     """A value as TOML has it; anything that is not TOML is a plain word, or words with commas between."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         words = [word.strip() for word in text.split(",")]
         return [word for word in words if word] if key in LISTS else text.strip()
 
@@ -178,7 +178,7 @@ def _settings(table: Any, place: str) -> Settings:
         key = where.strip("`").removeprefix("$.").partition("[")[0]
         for kind, plain in KINDS.items():
             reason = reason.replace(f"`{kind}`", plain)
-        found = f"found {key} = {quoted(str(table.get(key)))}, which does not fit ({reason.lower()})"
+        found = f"found {key} = {quoted(str(table.get(key)))}, which does not fit ({shortened(reason.lower(), 100)})"
         choices = _choices(key)
         remedy = f"the values are {', '.join(choices)}" if choices else "correct its value"
         raise InputError(found, remedy, path=place) from None

@@ -67,3 +67,10 @@ def test_a_full_disk_is_one_line(arguments: list[str]) -> None:
         ran = subprocess.run(program, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert ran.returncode == 2
     assert ran.stderr == "reinflect: standard input/output: No space left on device; check the disk and try again\n"
+
+
+def test_a_name_that_no_disk_can_have_is_one_line(reinflect: Reinflect, tmp_path: Path) -> None:
+    result = reinflect("evaluate", tmp_path / ("漢\f" * 100), "-")
+    assert result.exit_code == 2
+    assert result.stderr.removesuffix("\n").isprintable()
+    assert "too long" in result.stderr

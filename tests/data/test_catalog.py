@@ -5,6 +5,7 @@ import logging
 import os
 import re
 import stat
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -453,3 +454,36 @@ def test_a_cache_in_the_home_of_nobody(toy: DataSet, mirror: Mirror, monkeypatch
         "found no home folder for REINFLECT_CACHE = '~no-such-user/cache'; write the folder's name in full"
     )
     assert mirror.asked == []
+
+
+def test_a_second_fetch_is_told_who_is_at_it(cache: Path) -> None:
+    with serving(TEXTS) as mirror:
+        toy = data_set_of(TEXTS, mirror.url)
+        mirror.faults["german-dev"] = ["silence"]
+        first = threading.Thread(target=fetch, args=(toy,))
+        first.start()
+        while "german-dev" not in mirror.asked:
+            pass
+        with pytest.raises(OutputError, match=rf"process {os.getpid()} is fetching this data set just now; wait for"):
+            fetch(toy)
+        mirror.over.set()
+        first.join()
+    assert files_below(cache) == TEXTS, "the first one did not notice"
+
+
+def test_what_a_killed_fetch_left_goes_with_the_next(cache: Path, tmp_path: Path) -> None:
+    code = (
+        "import sys; from tests.data.test_catalog import *\n"
+        "fetch(data_set_of(TEXTS, sys.argv[1]), into=Path(sys.argv[2]))"
+    )
+    with serving(TEXTS) as mirror:
+        mirror.faults["german-dev"] = ["silence"]
+        process = subprocess.Popen([sys.executable, "-c", code, mirror.url, tmp_path / "into"])
+        while "german-dev" not in mirror.asked:
+            assert process.poll() is None
+        process.kill()
+        process.wait()
+        assert list(cache.glob("tmp*")), "there was nothing to remove"
+        fetched = fetch(data_set_of(TEXTS, mirror.url), into=tmp_path / "into")
+    assert set(fetched.ways) == {"kept", "downloaded"}
+    assert files_below(cache) == files_below(tmp_path / "into") == TEXTS

@@ -184,3 +184,9 @@ def test_all_shared_task_files_are_read_and_written_back(conll2017: Path) -> Non
     for path in files:
         items = read_items(path, forms="optional" if "covered" in path.name else "required")
         assert format_items(items, path).encode() == path.read_bytes()
+
+
+def test_lines_that_are_far_too_long_are_refused() -> None:
+    assert parse_items(f"a\t{'b' * 5000}\tV\n", "x")
+    with pytest.raises(InputError, match="x, line 2: found a line of 20,004 characters; write one item a line"):
+        parse_items(f"a\tb\tV\na\t{'b' * 20_000}\tV\n", "x")

@@ -313,3 +313,19 @@ def test_commands_take_labels(tmp_path: Path, reinflect: Reinflect) -> None:
     result = reinflect("baseline", "--train", train, "--input", asked, "--labels", labels)
     assert result.stdout == "fragen\tfragte\tpast\n", result.output
     assert "there is no such file" in reinflect("baseline", "--train", train, "--input", asked, "--labels", "no").stderr
+
+
+@pytest.mark.parametrize("text", ["\t\t", ";;\n;", ",\t", "\n\t\n"])
+def test_a_file_of_separators_only_has_no_items(tmp_path: Path, text: str) -> None:
+    with pytest.raises(InputError):
+        read_items(csv_file(tmp_path, text), forms="optional")
+
+
+def test_a_cell_that_is_far_too_long_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"row 2, column B \('form'\): found 20,000 characters in a cell"):
+        read_items(csv_file(tmp_path, f"lemma,form,features\na,{'b' * 20_000},V\n"))
+
+
+def test_what_stands_below_no_name_is_told_by_its_first_row(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"row 3, column C: found something in a column without a name"):
+        read_items(csv_file(tmp_path, "lemma,V;PST,,x\na,b\na,b,c\na,b,d\n"))

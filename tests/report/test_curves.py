@@ -63,3 +63,8 @@ def test_means_wait_for_all_and_keep_what_has_ended(tmp_path: Path) -> None:
     assert mean_best(models) == [(3, 40.0), (4, 40.0)]
     assert mean_loss(models) == [(1, 3.0), (2, 2.0), (4, 1.5)]
     assert mean_best([]) == mean_loss([Learning("soft-3", [])]) == []
+
+
+def test_lines_that_are_no_epochs_are_passed_over(tmp_path: Path) -> None:
+    models = log(tmp_path / "log", "[" * 100_000, '{"model": ' * 5000, line("soft-1", 1), "{", "null")
+    assert [model.name for model in models] == ["soft-1"]

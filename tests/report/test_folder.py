@@ -116,3 +116,26 @@ def test_folders_of_something_else(tmp_path: Path) -> None:
     (tmp_path / "details.json").write_text("[]", encoding="utf-8")
     with pytest.raises(InputError, match="no details of a benchmark"):
         read_folder(tmp_path, None)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"\xff\xfe", b'{"claims":{"\xff":[]},"dev":3}', b'{"dev":' * 100_000],
+    ids=["other text", "half a text", "deep"],
+)
+def test_files_that_no_reader_of_json_can_read(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "results.json").write_bytes(content)
+    with pytest.raises(InputError, match="no results of a benchmark"):
+        read_folder(tmp_path, None)
+    (tmp_path / "results.json").write_text("{}", encoding="utf-8")
+    (tmp_path / "details.json").write_bytes(content)
+    with pytest.raises(InputError, match="no details of a benchmark"):
+        read_folder(tmp_path, None)
+
+
+def test_commands_that_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "commands.jsonl").write_bytes(b'{"command":' * 100_000)
+    assert data_of(tmp_path) is None
+    (tmp_path / "commands.jsonl").write_bytes(b"\xff")
+    with pytest.raises(InputError, match="not UTF-8"):
+        data_of(tmp_path)

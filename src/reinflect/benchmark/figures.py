@@ -55,7 +55,7 @@ def read_figures(folder: Path) -> Read:
         raise InputError(f"there is no {FILE} in it", "name a folder that reinflect benchmark wrote", path=folder)
     try:
         return msgspec.json.decode(read_bytes(path), type=Read)
-    except msgspec.DecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(
             f"these are no results of a benchmark ({error})", "run the same reinflect benchmark again", path=path
         ) from None

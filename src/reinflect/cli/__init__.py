@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from reinflect import __version__
-from reinflect.errors import ReinflectError, source_name
+from reinflect.errors import ReinflectError, one_line, source_name
 from reinflect.files import STANDARD
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -55,7 +55,8 @@ class LazyGroup(click.Group):
             return super().main(*args, **extra)
         except OSError as error:  # such as a full disk behind standard output; all else is told where it happens
             place = source_name(error.filename or STANDARD)
-            click.echo(f"reinflect: {place}: {error.strerror or error}; check the disk and try again", err=True)
+            told = f"reinflect: {place}: {error.strerror or error}; check the disk and try again"
+            click.echo(one_line(told), err=True)
             _forget_output()
             sys.exit(2)
 

@@ -258,7 +258,8 @@ def _check_out(out: str, inputs: Sequence[str]) -> None:
     """Whether a model can be written there, and nothing else would be lost by it."""
     if out == STANDARD:
         raise OutputError(out, "a model is not text for the screen", "name a file with --out")
-    check_writable(out)
+    for path in (out, f"{out}.log.jsonl"):
+        check_writable(path)
     target = Path(out)
     for path in inputs:
         if path != STANDARD and target.exists() and Path(path).exists() and target.samefile(path):

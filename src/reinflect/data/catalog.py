@@ -8,7 +8,7 @@ import hashlib
 import logging
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 from reinflect.errors import FetchError, InputError, OutputError, quoted
 from reinflect.files import atomic_path, read_bytes
+from reinflect.locks import TakenError, take_in
 from reinflect.text import nearest
 
 CONLL2017_URL = "https://raw.githubusercontent.com/sigmorphon/conll2017/519bb16/all/task1/"
@@ -28,6 +29,8 @@ EVERY_LANGUAGE = "all"
 RETRIES = 2
 TIMEOUT_SECONDS = 30
 CHUNK_BYTES = 1 << 16
+ARRIVING = "tmp????????"
+"""What pooch calls files that have not arrived whole yet."""
 
 Way = Literal["downloaded", "cached", "kept"]
 """How a file got to its place: from the web, from the cache, or it was there already."""
@@ -207,7 +210,8 @@ def fetch(
         if into is not None and not force:
             _check_nothing_lost(absent, folder)
     ways: list[Way] = []
-    with _connection(base_url) as download:
+    downloads = any(not file.matches(cached / file.name) for file in absent)
+    with _connection(base_url) as download, _alone(cached) if downloads else nullcontext():
         for file in files:
             way: Way = "kept" if file.name in present else _bring(file, base_url, cached, folder, download)
             ways.append(way)
@@ -248,6 +252,36 @@ def _check_nothing_lost(files: Iterable[DataFile], folder: Path) -> None:
         )
 
 
+@contextmanager
+def _alone(cached: Path) -> Iterator[None]:
+    """Keep the cache to this process while files arrive there, and remove what one that was killed left half-way."""
+    _check_folder(cached, CACHE_VARIABLE)
+    try:
+        lock = take_in(cached, ".lock", parents=True)
+    except TakenError as taken:
+        raise OutputError(
+            cached, f"{taken} is fetching this data set just now", "wait for it, then run the same again"
+        ) from None
+    except OSError as error:
+        raise _cannot_keep(cached, error) from None
+    try:
+        for part in cached.glob(ARRIVING):
+            part.unlink(missing_ok=True)
+        yield
+    finally:
+        with suppress(OSError):
+            (cached / ".lock").unlink(missing_ok=True)
+        os.close(lock)
+
+
+def _cannot_keep(path: Path, error: OSError) -> OutputError:
+    return OutputError(
+        path,
+        f"could not be written ({error.strerror or type(error).__name__})",
+        f"check the disk or name another place in the variable {CACHE_VARIABLE}",
+    )
+
+
 Download = Callable[..., None]
 """What pooch calls to get one file: (url, path to write, the pooch)."""
 
@@ -256,7 +290,6 @@ def _bring(file: DataFile, base_url: str, cached: Path, folder: Path, download: 
     """One file into the cache, if it is not there, and from there into the folder."""
     way: Way = "cached"
     if not file.matches(cached / file.name):
-        _check_folder(cached, CACHE_VARIABLE)
         _download(file, base_url, cached, download)
         way = "downloaded"
     if folder != cached:
@@ -299,11 +332,7 @@ def _download(file: DataFile, base_url: str, cached: Path, download: Download) -
             f"{again}, or name another source in {URL_VARIABLE}"
         ) from None
     except OSError as error:
-        raise OutputError(
-            cached / file.name,
-            f"could not be written ({error.strerror or type(error).__name__})",
-            f"check the disk or name another place in the variable {CACHE_VARIABLE}",
-        ) from None
+        raise _cannot_keep(cached / file.name, error) from None
 
 
 @contextmanager

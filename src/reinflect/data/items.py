@@ -13,6 +13,7 @@ from typing import Literal, get_args
 
 from reinflect.data.features import Bundle
 from reinflect.data.labels import NO_LABELS, Labels
+from reinflect.data.lines import lines_of
 from reinflect.data.tables import kind_of_sheet
 from reinflect.errors import InputError, OutputError, printable, quoted, source_name
 from reinflect.files import BYTE_ORDER_MARK, read_text, write_text
@@ -124,10 +125,8 @@ def parse_items(
         )
     items = []
     bundle = cache(lambda text: Bundle(columns.labels.to_features(text)))  # thousands of items share a few hundred
-    for number, ended in enumerate(text.split("\n"), start=1):
-        line = ended.removesuffix("\r")
-        if line:
-            items.append(_parse_line(line, number, path, columns, bundle, forms == "optional"))
+    for number, line in lines_of(text, path):
+        items.append(_parse_line(line, number, path, columns, bundle, forms == "optional"))
     if not items:
         raise InputError("found no items", f"give at least one line of {columns} with tabs between", path=path)
     return items

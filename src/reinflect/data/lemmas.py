@@ -9,6 +9,7 @@ from pathlib import Path
 from reinflect.data.corrections import Question, question
 from reinflect.data.features import Bundle
 from reinflect.data.items import COLUMNS_2017, Columns, Item, parse_items, read_items
+from reinflect.data.lines import lines_of
 from reinflect.data.tables import kind_of_sheet
 from reinflect.errors import InputError
 from reinflect.files import read_text
@@ -63,7 +64,7 @@ def read_lemmas(
     else:
         text = read_text(path)
         items = parse_items(text, path, columns, forms="optional") if "\t" in text else []
-        lemmas = [line for ended in text.split("\n") if (line := ended.removesuffix("\r"))] if not items else None
+        lemmas = [line for _, line in lines_of(text, path)] if not items else None
     found = tuple(dict.fromkeys(lemmas if lemmas is not None else (item.lemma for item in items)))
     if not found:
         raise InputError("found no lemmas", "write one on each line", path=path)

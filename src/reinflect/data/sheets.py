@@ -12,7 +12,9 @@ from typing import Literal
 from reinflect.data.features import SEPARATOR, Bundle
 from reinflect.data.items import Column, Columns, Item
 from reinflect.data.labels import Labels
+from reinflect.data.lines import LONGEST_LINE
 from reinflect.data.tables import (
+    MOST_CELLS,
     SEPARATORS,
     Note,
     Row,
@@ -100,13 +102,19 @@ class _Reader:
 
     def text(self, row: Row, column: int, called: str) -> str:
         cell = row.cell(column)
-        place = self._sheet.place(row.number, column, called)
+
+        def place() -> str:
+            return self._sheet.place(row.number, column, called)
+
         if isinstance(cell, Unusable):
-            raise InputError(f"found {cell.found}", cell.remedy, path=place)
-        if any(mark in cell for mark in "\t\n\r"):
-            raise InputError(f"found a tab or line end in {quoted(cell)}", "take it out", path=place)
+            raise InputError(f"found {cell.found}", cell.remedy, path=place())
+        if "\t" in cell or "\n" in cell or "\r" in cell:
+            raise InputError(f"found a tab or line end in {quoted(cell)}", "take it out", path=place())
+        if len(cell) > LONGEST_LINE:
+            found = f"found {len(cell):,} characters in a cell"
+            raise InputError(found, f"write {LONGEST_LINE:,} at most", path=place())
         if cell != cell.strip():
-            self.blanks.append(f"{place}: {quoted(cell)}")
+            self.blanks.append(f"{place()}: {quoted(cell)}")
         return cell
 
     def long(self, rows: Sequence[Row], columns: Mapping[Column, int], forms: Forms) -> list[Item]:
@@ -140,6 +148,12 @@ class _Reader:
             raise InputError(
                 f"found no column of features, and none for a cell, among {listed(self._sheet.header)}",
                 "add a column called features, or one column for each cell with its features or label as its name",
+                path=self._sheet.place(),
+            )
+        if forms == "optional" and len(rows) * len(names) > MOST_CELLS:
+            raise InputError(
+                f"found {len(rows):,} lemmas with {len(names):,} cells each",
+                f"ask for {MOST_CELLS:,} forms at most",
                 path=self._sheet.place(),
             )
         items = []
@@ -199,17 +213,17 @@ def _named_columns(sheet: Sheet, columns: Columns) -> dict[Column, int]:
 def _cell_columns(sheet: Sheet, lemma: int, labels: Labels, note: Note) -> list[int]:
     """The columns of a wide sheet that are cells; with labels, only what is a label or looks like features."""
     cells, passed = [], []
+    filled = {column: row.number for row in reversed(sheet.rows) for column, cell in enumerate(row.cells) if cell}
     for column in range(max(len(row.cells) for row in sheet.rows)):
         name = sheet.rows[0].cell(column)
         if column == lemma:
             continue
         if name == "":
-            below = next((row.number for row in sheet.rows if row.cell(column) != ""), None)
-            if below is not None:
+            if column in filled:
                 raise InputError(
                     "found something in a column without a name",
                     f"name the column in row {sheet.rows[0].number}, or empty it",
-                    path=sheet.place(below, column),
+                    path=sheet.place(filled[column], column),
                 )
         elif isinstance(name, str) and (
             name.casefold().strip() in NO_CELLS

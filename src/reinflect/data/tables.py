@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
+from zipfile import ZipFile
 
 from reinflect.errors import InputError, OutputError, quoted, source_name
 from reinflect.files import BYTE_ORDER_MARK, atomic_path, read_bytes, read_text, write_text
@@ -23,6 +24,12 @@ SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab"}
 LONGEST_FIELD = 32767
 """Characters in a cell of an XLSX file."""
 MOST_ROWS = 1_048_576
+MOST_COLUMNS = 16_384
+"""Of an XLSX file, too; nor is there any use for a CSV file with more."""
+MOST_CELLS = 5_000_000
+"""In a sheet, empty ones between others included: a small file can claim to have thousands of millions."""
+MOST_BYTES = 200_000_000
+"""In an XLSX file when unpacked; packed, it can be a thousand times smaller."""
 NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 AS_TEXT = "format the column as text and type the cell again"
@@ -108,11 +115,31 @@ def listed(names: Sequence[str], most: int = 6) -> str:
 def _kept(path: Path | str, name: str | None, rows: Iterable[Sequence[Cell]]) -> Sheet:
     """A sheet without its empty rows."""
     kept = []
-    for number, cells in enumerate(rows, start=1):
-        if any(cells):
-            end = max(place for place, cell in enumerate(cells, start=1) if cell)
+    for number, cells in enumerate(_counted(path, name, rows), start=1):
+        end = len(cells)
+        while end and not cells[end - 1]:
+            end -= 1
+        if end:
             kept.append(Row(number, cells[:end], len(cells)))
     return Sheet(path, name, kept)
+
+
+def _counted(path: Path | str, name: str | None, rows: Iterable[Sequence[Cell]]) -> Iterator[Sequence[Cell]]:
+    """The rows, until there are more of them, or of their cells, than anyone means to have."""
+    sheet, total = Sheet(path, name, []), 0
+    for number, cells in enumerate(rows, start=1):
+        total += len(cells)
+        if len(cells) > MOST_COLUMNS:
+            raise InputError(
+                f"found {len(cells):,} columns", f"use {MOST_COLUMNS:,} at most", path=sheet.place(row=number)
+            )
+        if total > MOST_CELLS:
+            raise InputError(
+                f"found more than {MOST_CELLS:,} cells, empty ones included",
+                "empty what is not needed, or split the sheet",
+                path=sheet.place(row=number),
+            )
+        yield cells
 
 
 def read_csv(path: Path | str) -> tuple[list[Sheet], list[InputError]]:
@@ -125,17 +152,16 @@ def read_csv(path: Path | str) -> tuple[list[Sheet], list[InputError]]:
             sheets.append(_kept(path, None, _rows_of(text, separator, path)))
         except InputError as error:
             errors.append(error)
-    if not sheets:
-        raise errors[0]
-    if not sheets[0].rows:
-        raise _empty(path)
-    return sheets, errors
+    full = [sheet for sheet in sheets if sheet.rows]  # a line of tabs has nothing in it only if tabs separate
+    if not full:
+        raise errors[0] if errors else _empty(path)
+    return full, errors
 
 
-def _rows_of(text: str, separator: str, path: Path | str) -> list[list[str]]:
+def _rows_of(text: str, separator: str, path: Path | str) -> Iterator[list[str]]:
     rows = csv.reader(StringIO(text, newline=""), delimiter=separator, strict=True)
     try:
-        return list(rows)
+        yield from rows
     except csv.Error as error:
         raise InputError(
             f"this is not a CSV file ({error})",
@@ -151,10 +177,20 @@ def read_xlsx(path: Path | str, note: Note) -> Sheet:
 
     openpyxl, raw = _openpyxl(path), read_bytes(path)
     try:
+        with ZipFile(BytesIO(raw)) as parts:
+            unpacked = sum(part.file_size for part in parts.infolist())  # what is more than this is not unpacked
+        if unpacked > MOST_BYTES:
+            raise InputError(
+                f"this would be {unpacked:,} bytes when unpacked",
+                f"use files of {MOST_BYTES:,} at most, or save it as .csv",
+                path=path,
+            )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of drop-down lists and the like, which are no data
             book = openpyxl.load_workbook(BytesIO(raw), read_only=True)
-            sheets = [_kept(path, sheet.title, _xlsx_rows(sheet)) for sheet in book.worksheets]
+            sheets = [_kept(path, sheet.title, _xlsx_rows(sheet, path)) for sheet in book.worksheets]
+    except InputError:
+        raise
     except Exception as error:  # whatever a zip archive, XML or a workbook can have wrong with it
         raise InputError(
             f"this is no whole XLSX file ({type(error).__name__})",
@@ -170,9 +206,11 @@ def read_xlsx(path: Path | str, note: Note) -> Sheet:
     return full[0]
 
 
-def _xlsx_rows(sheet: Any) -> Iterator[list[Cell]]:
+def _xlsx_rows(sheet: Any, path: Path | str) -> Iterator[list[Cell]]:
     sheet.reset_dimensions()  # what the file says of them is not always so
-    for row in sheet.iter_rows():
+    for number, row in enumerate(sheet.iter_rows(max_row=MOST_ROWS + 1), start=1):
+        if number > MOST_ROWS:
+            raise InputError(f"found more than {MOST_ROWS:,} rows", "save it again in a spreadsheet", path=path)
         yield [_xlsx_cell(cell) for cell in row]
 
 

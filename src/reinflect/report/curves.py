@@ -61,7 +61,7 @@ def read_log(path: Path) -> list[Learning]:
     for line in read_text(path).splitlines():
         try:
             one = msgspec.json.decode(line, type=Epoch)
-        except msgspec.DecodeError:
+        except (ValueError, RecursionError):
             continue
         own = found.setdefault(one.model, [])
         if own and one.epoch <= own[-1].epoch:

@@ -22,7 +22,7 @@ from reinflect.data.items import read_items
 from reinflect.errors import InputError
 from reinflect.evaluation.cells import Judged
 from reinflect.evaluation.scores import Evaluation, evaluate
-from reinflect.files import read_bytes
+from reinflect.files import read_bytes, read_text
 from reinflect.report.curves import Learning, read_log
 from reinflect.report.drawing import dot_chart, key
 from reinflect.report.html import Html, element, joined, paragraph, table
@@ -88,11 +88,11 @@ class _Details(msgspec.Struct, frozen=True):
 def data_of(folder: Path) -> Path | None:
     """Where the last benchmark in a folder had its data from, if that is still there."""
     path = folder / "commands.jsonl"
-    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    lines = read_text(path).splitlines() if path.is_file() else []
     for line in reversed(lines):
         try:
             words = shlex.split(msgspec.json.decode(line, type=_Command).command)
-        except ValueError:  # a line that was cut short
+        except (ValueError, RecursionError):  # a line that was cut short
             continue
         given = [after for word, after in pairwise(words) if word == "--data"]
         given += [word.partition("=")[2] for word in words if word.startswith("--data=")]
@@ -139,7 +139,7 @@ def _details(path: Path) -> _Details:
         return _Details()
     try:
         return msgspec.json.decode(read_bytes(path), type=_Details)
-    except msgspec.DecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(
             f"these are no details of a benchmark ({error})", "run the same reinflect benchmark again", path=path
         ) from None

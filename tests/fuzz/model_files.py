@@ -1,0 +1,235 @@
+"""Model files with something wrong in them: in their bytes, in what they claim, or in what they say of the members.
+
+A model file is eight bytes that say how long its header is, the header, and numbers. The header, JSON, says where each
+tensor's numbers are, and holds another JSON text, all that is not numbers. Most files here have a right checksum for
+what they say, as a file made by hand would have: else the checksum would be all that was ever tried.
+"""
+
+import json
+import struct
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import msgspec
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import load, save
+
+from reinflect.card import card_text
+from reinflect.errors import InputError
+from reinflect.inflector import Inflector
+from reinflect.model_file import digest
+from reinflect.web.inventory import inventory
+from tests.fuzz import json_values, texts, tiny_models
+from tests.fuzz.campaign import Attempt, Kind, refusal
+
+REFUSED_AT_ONCE = "refused by its header"
+ASKED = [("gehen", "V;PST"), ("漢a", "X"), ("handhandhand", "N;PL;PL")]
+
+
+def parts() -> tuple[dict[str, Any], bytes]:
+    """The header of a good file, and the numbers behind it."""
+    whole = tiny_models.model_file()
+    end = 8 + int.from_bytes(whole[:8], "little")
+    return json.loads(whole[8:end]), whole[end:]
+
+
+def joined(header: bytes, numbers: bytes, length: int | None = None) -> bytes:
+    return struct.pack("<Q", len(header) if length is None else length) + header + numbers
+
+
+def about() -> dict[str, Any]:
+    """What a good file says besides its numbers."""
+    said: dict[str, Any] = json.loads(parts()[0]["__metadata__"]["reinflect"])
+    return said
+
+
+def signed(said: Any, tensors: dict[str, torch.Tensor]) -> bytes:
+    """A whole file with the checksum that is right for it, if what it says can have one."""
+    if isinstance(said, dict):
+        said.pop("sha256", None)
+        said["sha256"] = digest(json.loads(json.dumps(said)), tensors)
+    return save(tensors, metadata={"reinflect": json.dumps(said)})
+
+
+def changed_bytes(rng: Random) -> bytes:
+    raw = tiny_models.model_file()
+    header = 8 + int.from_bytes(raw[:8], "little")
+    how = rng.randrange(6)
+    if how == 0:
+        return texts.cut(rng, raw)
+    if how == 1:
+        return texts.put_in(rng, raw)
+    changed = bytearray(raw)
+    for _ in range(rng.choice([1, 1, 2, 5])):
+        place = rng.randrange(len(raw) if how < 4 else header)
+        changed[place] ^= 1 << rng.randrange(8)
+    return bytes(changed)
+
+
+def changed_header(rng: Random) -> bytes:
+    """A header of the right length that says other things of its tensors."""
+    header, numbers = parts()
+    name = rng.choice(sorted(header))
+    if rng.random() < 0.7 and name != "__metadata__":
+        header[name] = json_values.changed(rng, header[name])
+    else:
+        header = json_values.changed(rng, header)
+    text = json.dumps(header).encode("utf-8", "surrogatepass")
+    return joined(text + b" " * rng.choice([0, 0, 1, 8]), numbers)
+
+
+def absurd_claims(rng: Random) -> bytes:
+    """Sizes that no file of this length can have."""
+    header, numbers = parts()
+    name = rng.choice(sorted(set(header) - {"__metadata__"}))
+    large = rng.choice([2**20, 2**31, 2**32, 2**40, 2**62, 2**63 - 1, 2**63, 2**64 - 1, 2**64])
+    text, length = json.dumps(header).encode(), None
+    how = rng.randrange(5)
+    if how == 0:
+        length = large % 2**64
+    elif how == 1:
+        header[name]["shape"] = rng.choice([[large], [large, large], [1] * 1000, [0, large]])
+    elif how == 2:
+        header[name]["data_offsets"] = rng.choice([[0, large], [large, large], [large, 0]])
+    elif how == 3:
+        header[name] |= {"shape": [large], "data_offsets": [0, 4 * large]}
+    else:
+        header["__metadata__"] = {f"{number}": "x" * 10 for number in range(rng.choice([10, 20_000]))}
+    return joined(json.dumps(header).encode() if how else text, numbers, length)
+
+
+def changed_about(rng: Random) -> bytes:
+    """All that is not numbers, with some of it changed."""
+    said = about()
+    part = rng.choice([None, "members", "inventories", "training", "confidences", "choices", "labels", "known_runs"])
+    if part is None:
+        said = json_values.changed(rng, said)
+    else:
+        said[part] = json_values.changed(rng, said[part])
+    tensors = load(tiny_models.model_file())
+    if rng.random() < 0.05:
+        return save(tensors, metadata={"reinflect": "[" * rng.choice([10, json_values.DEEP])})
+    return signed(said, tensors)
+
+
+def changed_tensors(rng: Random) -> bytes:
+    """Tensors with other names, kinds, sizes or numbers."""
+    tensors = load(tiny_models.model_file())
+    for _ in range(rng.choice([1, 1, 2, 4])):
+        name = rng.choice(sorted(tensors))
+        rng.choice(OF_TENSORS)(rng, tensors, name)
+    try:
+        return signed(about(), {name: tensor.contiguous() for name, tensor in tensors.items()})
+    except TypeError:  # of a kind that has no bytes to be signed
+        return save(tensors, metadata={"reinflect": json.dumps(about())})
+
+
+Tensors = dict[str, torch.Tensor]
+KINDS = (
+    *(torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.int8, torch.uint8, torch.bool),
+    *(torch.complex64, torch.float8_e4m3fn),
+)
+
+
+def _other_kind(rng: Random, tensors: Tensors, name: str) -> None:
+    tensors[name] = tensors[name].to(rng.choice(KINDS))
+
+
+def _other_numbers(rng: Random, tensors: Tensors, name: str) -> None:
+    odd = rng.choice([float("nan"), float("inf"), -float("inf"), 3e38, -3e38, 1e-45, 0.0, 1e10])
+    flat = tensors[name].clone().reshape(-1).to(torch.float32)
+    if flat.numel():
+        flat[rng.randrange(flat.numel()) if rng.random() < 0.5 else slice(None)] = odd
+    tensors[name] = flat.reshape(tensors[name].shape)
+
+
+def _other_shape(rng: Random, tensors: Tensors, name: str) -> None:
+    tensor = tensors[name]
+    shapes: list[Callable[[], torch.Tensor]] = [
+        lambda: tensor.reshape(-1),
+        lambda: tensor.unsqueeze(0),
+        lambda: tensor.T.contiguous() if tensor.ndim == 2 else tensor,
+        lambda: tensor[:-1] if tensor.ndim else tensor,
+        lambda: torch.zeros(0),
+        lambda: torch.zeros(()),
+        lambda: torch.zeros(1, 0, 3),
+        lambda: torch.cat([tensor, tensor]) if tensor.ndim else tensor,
+    ]
+    tensors[name] = rng.choice(shapes)().clone()
+
+
+def _swapped(rng: Random, tensors: Tensors, name: str) -> None:
+    other = rng.choice(sorted(tensors))
+    tensors[name], tensors[other] = tensors[other], tensors[name]
+
+
+def _renamed(rng: Random, tensors: Tensors, name: str) -> None:
+    tensors[rng.choice([f"9.{name}", name.upper(), "", "x" * 1000, f"0{name}", "\0"])] = tensors.pop(name)
+
+
+def _gone(_rng: Random, tensors: Tensors, name: str) -> None:
+    if len(tensors) > 1:
+        del tensors[name]
+
+
+OF_TENSORS = (_other_kind, _other_numbers, _other_numbers, _other_shape, _swapped, _renamed, _gone)
+HOW = (
+    *(changed_about,) * 8,
+    *(changed_tensors,) * 4,
+    *(changed_bytes,) * 5,
+    *(changed_header,) * 2,
+    absurd_claims,
+)
+
+
+def altered_model(rng: Random) -> bytes:
+    return rng.choice(HOW)(rng)
+
+
+@contextmanager
+def _loading(folder: Path) -> Iterator[Attempt]:
+    path = folder / "altered.reinflect"
+
+    def attempt(made: bytes) -> str:
+        path.write_bytes(made)
+        try:
+            inflector = Inflector.load(path)
+        except InputError as error:
+            refusal(error)
+            return "refused" if _header_passes(path) else REFUSED_AT_ONCE
+        _use(inflector, folder / "again.reinflect")
+        return "used"
+
+    yield attempt
+
+
+def _header_passes(path: Path) -> bool:
+    """Whether the library that reads such files finds nothing wrong with the header."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            return "reinflect" in (file.metadata() or {})
+    except (SafetensorError, OSError):
+        return False
+
+
+def _use(inflector: Inflector, again: Path) -> None:
+    """Ask a model all that can be asked: what was let in must be good for all of it."""
+    card_text(inflector.card).encode()
+    json.dumps(inflector.card, ensure_ascii=False, allow_nan=False).encode()
+    msgspec.json.encode(inventory("model", inflector))
+    answers = inflector.answers(ASKED)
+    msgspec.json.encode(answers)
+    for answer in answers:
+        answer.form.encode()
+    inflector.nbest(*ASKED[0], n=2)
+    for member in inflector.members[:4]:
+        inflector.trace(*ASKED[0], member=member.name)
+    inflector.save(again)
+    assert Inflector.load(again).answers(ASKED) == answers
+
+
+MODELS = (Kind("models", 20_000, altered_model, _loading),)

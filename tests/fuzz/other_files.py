@@ -1,0 +1,247 @@
+"""What else is read: settings and options, presets, packs and folders of a benchmark, checkpoints, logs."""
+
+import json
+import lzma
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+import msgspec
+import torch
+from safetensors.torch import load, save
+
+from reinflect.benchmark.results import ENDING, by_key, read_results
+from reinflect.cli.options import chosen, settings_of
+from reinflect.data.items import Columns
+from reinflect.ensembles import strategy
+from reinflect.errors import ReinflectError
+from reinflect.report.folder import data_of, folder_page, read_folder
+from reinflect.settings import Settings
+from reinflect.training.checkpoint import Checkpoint, fingerprint
+from reinflect.training.fleet import Fleet, Progress
+from tests.benchmark import made_up
+from tests.fuzz import json_values, model_files, texts
+from tests.fuzz.campaign import Attempt, Kind, refusal
+from tests.training.tiny import pack, updated
+
+KEYS = [field.encode_name for field in msgspec.structs.fields(Settings)]
+VALUES = ("1", "100", "0", "-1", "0.5", "1e3", "true", '"lstm"', "lstm", "adam", "encoder,state", "[]", "nan", "inf")
+
+
+class Option(NamedTuple):
+    """A text after an option on the command line, or a preset file."""
+
+    what: str
+    text: str | bytes
+
+
+def option(rng: Random) -> Option:
+    what = rng.choice(["set", "set", "set", "preset", "preset", "columns", "strategy", "systems"])
+    key, value = rng.choice([*KEYS, "haem.hidden", "soft.dropout", "x.hidden"]), rng.choice(VALUES)
+    if what == "preset":
+        lines = [f"[{rng.choice(['hacm', 'haem', 'soft'])}]", f"{key} = {value}", f"{rng.choice(KEYS)} = 3"]
+        return Option(what, texts.spoilt(rng, "\n".join(lines[rng.randrange(2) :])))
+    good = {
+        "set": f"{key}={value}",
+        "columns": rng.choice(["lemma,form,features", "lemma=Wort,form=Form,features=Tags", "lemma=a"]),
+        "strategy": rng.choice(["run7", "vote", "ensemble-3", "average"]),
+        "systems": "hacm,haem",
+    }
+    text = good[what]
+    if what == "set" and rng.random() < 0.1:
+        text = f"{key}=" + rng.choice(
+            ["[" * 3000, "9" * 5000, "{a=" * 3000, "1979-05-27", "'''", '"\\u0000"', "1\nx=2"]
+        )
+    for _ in range(rng.choice([0, 1, 2])):
+        text = rng.choice(texts.OF_TEXT)(rng, text)
+    return Option(what, text)
+
+
+@contextmanager
+def _choosing(folder: Path) -> Iterator[Attempt]:
+    readers: dict[str, Callable[[str], object]] = {
+        "set": lambda text: settings_of("low", [text]),
+        "preset": lambda name: settings_of(name, []),
+        "columns": Columns.parse,
+        "strategy": strategy,
+        "systems": lambda text: chosen(text, ["hacm", "haem", "soft"], "system"),
+    }
+
+    def attempt(made: Option) -> str:
+        text = made.text
+        if isinstance(text, bytes):
+            (folder / "preset.toml").write_bytes(text)
+            text = str(folder / "preset.toml")
+        try:
+            readers[made.what](text)
+        except ReinflectError as error:
+            return refusal(error)
+        return "used"
+
+    yield attempt
+
+
+CORPUS = made_up.corpus()
+
+
+@cache
+def _pack() -> Any:
+    models = [made_up.result(CORPUS, kind, seed) for kind in ("hacm-naive", "haem-smart") for seed in (1, 2)]
+    return msgspec.to_builtins(made_up.pack(*models))
+
+
+def pack_file(rng: Random) -> bytes:
+    how = rng.randrange(10)
+    if how == 0:
+        return lzma.compress(rng.choice([b"[", b'{"a":', b" "]) * json_values.DEEP, preset=0)
+    if how == 1:
+        return lzma.compress(texts.spoilt(rng, json.dumps(_pack())), preset=0)
+    if how < 4:
+        return rng.choice(texts.OF_BYTES[:3])(rng, lzma.compress(json.dumps(_pack()).encode(), preset=0))
+    changed = json_values.as_text(rng, json_values.changed(rng, _pack()))
+    return lzma.compress(changed.encode("utf-8", "surrogatepass"), preset=0)
+
+
+@contextmanager
+def _unpacking(folder: Path) -> Iterator[Attempt]:
+    """A pack that cannot be used is passed over, and the user is told."""
+
+    def attempt(made: bytes) -> str:
+        (folder / f"one{ENDING}").write_bytes(made)
+        notes: list[str] = []
+        by_key(read_results(folder, notes.append))
+        for note in notes:
+            assert note.isprintable(), note
+        return "refused" if notes else "used"
+
+    yield attempt
+
+
+@cache
+def _checkpoint() -> tuple[bytes, str]:
+    """A good one, and the mark of its work."""
+    own = pack(seeds=(1, 2))
+    with TemporaryDirectory() as folder:
+        kept = Checkpoint(Path(folder) / "a.checkpoint", fingerprint(own))
+        kept.save(updated(_fleet(), 1), 1, torch.zeros(2), 5)
+        return kept.path.read_bytes(), fingerprint(own)
+
+
+def _fleet() -> Fleet:
+    return Fleet([Progress(task, seed) for task, seed in pack(seeds=(1, 2)).tasks()])
+
+
+def checkpoint_file(rng: Random) -> bytes:
+    raw, _ = _checkpoint()
+    how = rng.randrange(10)
+    if how < 3:
+        return rng.choice(texts.OF_BYTES[:3])(rng, raw)
+    tensors = load(raw)
+    if how < 5:
+        rng.choice(model_files.OF_TENSORS)(rng, tensors, rng.choice(sorted(tensors)))
+        tensors = {name: tensor.contiguous() for name, tensor in tensors.items()}
+    end = 8 + int.from_bytes(raw[:8], "little")
+    state = json.loads(json.loads(raw[8:end])["__metadata__"]["state"])
+    text = json.dumps(json_values.changed(rng, state)) if how != 9 else "[" * json_values.DEEP
+    return save(tensors, metadata={"state": text if how > 4 else json.dumps(state)})
+
+
+@contextmanager
+def _resuming(folder: Path) -> Iterator[Attempt]:
+    """A checkpoint that cannot be used is none, and the fleet is as fresh as it was."""
+    _, mark = _checkpoint()
+    kept = Checkpoint(folder / "a.checkpoint", mark)
+
+    def attempt(made: bytes) -> str:
+        kept.path.write_bytes(made)
+        found, fleet = kept.find(), _fleet()
+        fresh = fleet.parameters.flat.clone()
+        if kept.load(fleet) is None:
+            assert torch.equal(fleet.parameters.flat, fresh)
+            assert [model.epoch for model in fleet.models] == [0, 0]
+            return "refused"
+        assert found in ("begun", "finished")
+        if fleet.running:
+            epoch = fleet.prepare()
+            fleet.update(epoch, 0)
+        return "used"
+
+    yield attempt
+
+
+class Changed(NamedTuple):
+    """A file of a benchmark's folder that is not what it should be."""
+
+    name: str
+    content: bytes
+
+
+def _average(rng: Random, languages: list[str]) -> dict[str, Any]:
+    figures = {name: {"accuracy": rng.uniform(0, 100), "levenshtein": 1.0} for name in languages}
+    return {"accuracy": 50.0, "levenshtein": 1.5, "languages": figures, "signature": "data:x|items:3"}
+
+
+def _folder_files() -> dict[str, Any]:
+    rng, languages = Random(1), ["german", "norwegian-nynorsk", "khaling"]
+    systems = ["baseline", "hacm-naive", "haem-smart", "run1", "run7", "ensemble-7"]
+    figures = {
+        split: {setting: {system: _average(rng, languages) for system in systems} for setting in ("low", "high")}
+        for split in ("dev", "test")
+    }
+    claim = {"text": "HAEM is above HACM", "held": True, "evidence": "1 > 2"}
+    details = {"devices": ["cpu"], "claims": {"dev": [claim]}, "packs": [{"models": 3}]}
+    log = [
+        {"model": f"german-low-haem-smart-{seed}", "epoch": epoch, "loss": 2.0, "dev_accuracy": 30.0, "best": 40.0}
+        for seed in (1, 2)
+        for epoch in (1, 2)
+    ]
+    command = {"command": "reinflect benchmark --data '/nowhere at all' --out out", "seconds": {}}
+    return {"results.json": figures, "details.json": details, "logs/haem.jsonl": log, "commands.jsonl": [command]}
+
+
+def folder_file(rng: Random) -> Changed:
+    name, value = rng.choice(list(_folder_files().items()))
+    how = rng.randrange(10)
+    if how == 0:
+        return Changed(name, rng.choice([b"[", b'{"dev":']) * json_values.DEEP)
+    if how > 2:
+        value = json_values.changed(rng, value)
+    lines = name.endswith("l") and isinstance(value, list)
+    text = "\n".join(json_values.as_text(rng, one) for one in value) if lines else json_values.as_text(rng, value)
+    raw = text.encode("utf-8", "surrogatepass")
+    return Changed(name, texts.spoilt(rng, text) if how in (1, 2) and "\ud800" not in text else raw)
+
+
+@contextmanager
+def _reporting(folder: Path) -> Iterator[Attempt]:
+    (folder / "logs").mkdir()
+    good = {
+        name: "\n".join(map(json.dumps, value)) if name.endswith("l") else json.dumps(value)
+        for name, value in _folder_files().items()
+    }
+    for name, text in good.items():
+        (folder / name).write_text(text, encoding="utf-8")
+
+    def attempt(made: Changed) -> str:
+        (folder / made.name).write_bytes(made.content)
+        try:
+            folder_page(read_folder(folder, data_of(folder))).encode()
+        except ReinflectError as error:
+            return refusal(error)
+        finally:
+            (folder / made.name).write_text(good[made.name], encoding="utf-8")
+        return "used"
+
+    yield attempt
+
+
+OTHERS = (
+    Kind("options", 10_000, option, _choosing),
+    Kind("packs", 2_000, pack_file, _unpacking),
+    Kind("checkpoints", 1_000, checkpoint_file, _resuming),
+    Kind("benchmark", 2_000, folder_file, _reporting),
+)

@@ -1,0 +1,205 @@
+"""Files that claim to be far larger than they are, or are: refused before anything is made of them."""
+
+import json
+import lzma
+import os
+import struct
+import tracemalloc
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from reinflect import files
+from reinflect.benchmark import results
+from reinflect.data import sheets, tables
+from reinflect.data.items import read_items
+from reinflect.data.labels import Labels
+from reinflect.data.lines import LONGEST_LINE
+from reinflect.errors import InputError
+from reinflect.files import LARGEST, read_text
+from reinflect.inflector import Inflector
+from reinflect.model_file import HEADER_BYTES
+from tests.fuzz.campaign import little_memory
+from tests.fuzz.item_files import good_workbook
+from tests.fuzz.model_files import about, joined, parts, signed
+
+MILLION = 1_000_000
+
+
+def refused(read: Callable[[], object], most: int) -> str:
+    """Why something is refused, with no more than so many bytes of memory at any time."""
+    with little_memory():
+        tracemalloc.start()
+        try:
+            with pytest.raises(InputError) as raised:
+                read()
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+    assert peak <= most, f"{peak:,} bytes"
+    return str(raised.value)
+
+
+def sparse(path: Path, size: int, beginning: bytes = b"") -> Path:
+    """A file of any size that takes no room on the disk."""
+    path.write_bytes(beginning)
+    try:
+        os.truncate(path, size)
+    except OSError:
+        pytest.skip("no file of that size can be made here")
+    return path
+
+
+@pytest.mark.parametrize("claimed", [HEADER_BYTES + 1, 90 * MILLION, 2**64 - 1])
+@pytest.mark.parametrize("size", [1000, 200 * MILLION], ids=["small", "large"])
+def test_a_header_of_a_model_file_that_claims_too_much(tmp_path: Path, claimed: int, size: int) -> None:
+    path = sparse(tmp_path / "model", size, struct.pack("<Q", claimed) + b"{")
+    assert "no whole reinflect model" in refused(lambda: Inflector.load(path), MILLION)
+
+
+@pytest.mark.parametrize("shape", [[2**40], [2**31, 2**31], [2**62, 4], [10**6] * 6])
+def test_tensors_that_claim_too_much(tmp_path: Path, shape: list[int]) -> None:
+    header, numbers = parts()
+    name = next(name for name in header if name != "__metadata__")
+    for offsets in ([0, 4], [0, 2**42], header[name]["data_offsets"]):
+        header[name] |= {"shape": shape, "data_offsets": offsets}
+        (tmp_path / "model").write_bytes(joined(json.dumps(header).encode(), numbers))
+        assert "no whole" in refused(lambda: Inflector.load(tmp_path / "model"), MILLION)
+
+
+@pytest.mark.parametrize("value", ["[]", "0", "{}", '"a"'])
+def test_a_header_full_of_nothing(tmp_path: Path, value: str) -> None:
+    """A list of empty lists would take thirty times as much memory as its text."""
+    text = json.dumps({"__metadata__": {"reinflect": f"[{f'{value},' * 3 * MILLION}{value}]"}})
+    assert len(text) < HEADER_BYTES
+    (tmp_path / "model").write_bytes(joined(text.encode(), b""))
+    assert "its header has no end" in refused(lambda: Inflector.load(tmp_path / "model"), 6 * len(text))
+
+
+def test_members_that_are_not_there(tmp_path: Path) -> None:
+    """A header can name a member many times; each needs numbers of its own."""
+    said = about()
+    said["members"] *= 300
+    (tmp_path / "model").write_bytes(signed(said, {}))
+    assert "no whole" in refused(lambda: Inflector.load(tmp_path / "model"), 10 * MILLION)
+
+
+def test_a_text_that_is_too_large(tmp_path: Path) -> None:
+    path = sparse(tmp_path / "items.tsv", 1 << 40)
+    assert f"larger than {LARGEST:,} bytes; make several files of it" in refused(lambda: read_items(path), MILLION)
+
+
+def test_a_device_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    if not Path("/dev/zero").exists():
+        pytest.skip("there is no such device here")
+    monkeypatch.setattr(files, "LARGEST", MILLION)
+    assert "larger than" in refused(lambda: read_text("/dev/zero"), 3 * MILLION)
+
+
+@pytest.mark.parametrize("piece", ["a", "\t", ";", "ä;"])
+def test_a_line_without_end(tmp_path: Path, piece: str) -> None:
+    path = tmp_path / "items.tsv"
+    path.write_text("a\tb\tV\n" + piece * MILLION, encoding="utf-8")
+    told = refused(lambda: read_items(path), 10 * path.stat().st_size)
+    assert "line 2: found a line of" in told
+    assert f"of {LONGEST_LINE:,} characters at most" in told
+    path.write_text(piece * MILLION, encoding="utf-8")
+    assert "found a line of" in refused(lambda: Labels.read(path), 10 * path.stat().st_size)
+
+
+def test_a_sheet_with_too_many_columns_or_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "MOST_CELLS", 100_000)
+    path = tmp_path / "items.csv"
+    path.write_text("lemma" + ",V;PST" * 20_000 + "\na,b\n", encoding="utf-8")
+    assert "row 1: found 20,001 columns; use 16,384 at most" in refused(lambda: read_items(path), 10 * MILLION)
+    path.write_text("lemma,form,features\n" + ("," * 15_000 + "\n") * 50, encoding="utf-8")
+    assert "row 8: found more than 100,000 cells" in refused(lambda: read_items(path), 20 * MILLION)
+
+
+def test_a_wide_sheet_that_asks_for_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sheets, "MOST_CELLS", 100_000)
+    path = tmp_path / "items.csv"
+    path.write_text("lemma," + ",".join(f"V;{n}" for n in range(500)) + "\n" + "a\n" * 500, encoding="utf-8")
+    told = refused(lambda: read_items(path, forms="optional"), 2 * MILLION)
+    assert "found 500 lemmas with 500 cells each; ask for 100,000 forms at most" in told
+
+
+def test_columns_without_a_name_are_not_looked_through_one_by_one(tmp_path: Path) -> None:
+    """Sixteen thousand of them in each of so many rows would take minutes."""
+    path = tmp_path / "items.csv"
+    path.write_text("lemma,V;PST" + "," * 16_000 + "x\n" + "a,b\n" * 30_000, encoding="utf-8")
+    assert len(read_items(path)) == 30_000
+
+
+def test_each_label_is_not_compared_with_each_other(tmp_path: Path) -> None:
+    path = tmp_path / "labels.tsv"
+    path.write_text("".join(f"l{number}\tV;{number}\n" for number in range(20_000)), encoding="utf-8")
+    assert Labels.read(path).to_features("l19999") == "V;19999"
+    with path.open("a", encoding="utf-8") as file:
+        file.write("7\tX\n")
+    with pytest.raises(InputError, match="found the label '7', which is a feature in 'V;7' as well"):
+        Labels.read(path)
+
+
+def workbook_with(path: Path, sheet: str) -> Path:
+    """A workbook whose first sheet is this XML."""
+    (path.parent / "good.xlsx").write_bytes(good_workbook(1))
+    with zipfile.ZipFile(path.parent / "good.xlsx") as good, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as book:
+        for name in good.namelist():
+            book.writestr(name, sheet if name.endswith("sheet1.xml") else good.read(name))
+    return path
+
+
+def xml(rows: str) -> str:
+    return (
+        '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">'
+        f"<sheetData>{rows}</sheetData></worksheet>"
+    )
+
+
+def cell(place: str) -> str:
+    return f'<c r="{place}" t="inlineStr"><is><t>a</t></is></c>'
+
+
+def test_a_workbook_that_unpacks_to_too_much(tmp_path: Path) -> None:
+    path = workbook_with(tmp_path / "items.xlsx", "")
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED, compresslevel=1) as book, book.open("x", "w") as part:
+        for _ in range(tables.MOST_BYTES // MILLION + 1):
+            part.write(b" " * MILLION)
+    assert path.stat().st_size < 2 * MILLION
+    assert "bytes when unpacked; use files of" in refused(lambda: read_items(path), 5 * MILLION)
+
+
+def test_a_workbook_that_claims_too_many_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "MOST_ROWS", 10_000)
+    path = workbook_with(tmp_path / "items.xlsx", xml(f'<row r="999999999999">{cell("A999999999999")}</row>'))
+    assert "found more than 10,000 rows" in refused(lambda: read_items(path), 10 * MILLION)
+
+
+def test_a_workbook_of_cells_far_to_the_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "MOST_CELLS", 500_000)
+    rows = "".join(f'<row r="{number}">{cell(f"XFD{number}")}</row>' for number in range(1, 1000))
+    path = workbook_with(tmp_path / "items.xlsx", xml(rows))
+    assert path.stat().st_size < 30_000
+    assert "found more than 500,000 cells" in refused(lambda: read_items(path), 20 * MILLION)
+
+
+def test_a_pack_that_unpacks_to_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(results, "LARGEST", MILLION)
+    path = tmp_path / f"a{results.ENDING}"
+    path.write_bytes(lzma.compress(b" " * 50 * MILLION, preset=0))
+    tracemalloc.start()
+    try:
+        assert results.read_result(path) is None
+        assert tracemalloc.get_traced_memory()[1] < 5 * MILLION
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_pack_that_wants_much_memory_to_be_unpacked(tmp_path: Path) -> None:
+    path = tmp_path / f"a{results.ENDING}"
+    wanting = [{"id": lzma.FILTER_LZMA2, "preset": 0, "dict_size": 512 * MILLION}]
+    path.write_bytes(lzma.compress(b"{}", filters=wanting))
+    assert results.read_result(path) is None

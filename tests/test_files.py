@@ -1,11 +1,14 @@
+import errno
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from reinflect.errors import InputError, OutputError, quoted
-from reinflect.files import atomic_path, check_writable, read_text, write_text
+from reinflect.files import atomic_path, check_writable, read_text, sweep, write_text, writing
 
 AS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
 
@@ -100,3 +103,50 @@ def test_only_the_first_byte_order_mark_is_taken_off(tmp_path: Path) -> None:
 def test_quoted_shows_invisible_characters_and_cuts_long_ones() -> None:
     assert quoted("a\tb\u200e") == r"'a\tb\u200e'"
     assert quoted("x" * 50) == "'" + "x" * 40 + "…'"
+
+
+def test_names_that_no_file_can_have() -> None:
+    for name in ("a\0b", "\ud800"):
+        with pytest.raises(InputError, match="this is no name of a file; check the name") as raised:
+            read_text(name)
+        assert str(raised.value).isprintable()
+
+
+def test_messages_are_one_line_and_can_be_printed() -> None:
+    message = str(InputError("found\nthis\r\x1b[31m", "do\nthat", path="a\u2028b"))
+    assert message == r"a\u2028b: found this\r\x1b[31m; do that"
+
+
+def test_what_a_killed_process_was_writing_to_the_same_file_goes(tmp_path: Path) -> None:
+    path = tmp_path / ("é" * 120)
+    code = (
+        "import os, sys; from reinflect.files import atomic_path\n"
+        "with atomic_path(sys.argv[1]) as part:\n"
+        "    part.write_text('half'); os.kill(os.getpid(), 9)"
+    )
+    assert subprocess.run([sys.executable, "-c", code, path]).returncode == -9
+    assert [left.read_text() for left in tmp_path.iterdir()] == ["half"]
+    other = tmp_path / ".another.abcdefgh.part"
+    other.touch()
+    write_text(path, "whole")
+    assert {left: left.read_text() for left in tmp_path.iterdir()} == {path: "whole", other: ""}
+
+
+def test_what_somebody_is_still_writing_stays(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    with atomic_path(path) as first:
+        first.write_text("first")
+        write_text(path, "second")
+        sweep(tmp_path)
+        assert path.read_text() == "second"
+    assert path.read_text() == "first"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("number", "remedy"), [(errno.ENOSPC, "make room there"), (errno.EDQUOT, "make room"), (errno.EROFS, "check the")]
+)
+def test_the_remedy_fits_what_happened(tmp_path: Path, number: int, remedy: str) -> None:
+    said = rf"log: could not be written \({os.strerror(number)}\); {remedy}"
+    with pytest.raises(OutputError, match=said), writing(tmp_path / "log"):
+        raise OSError(number, os.strerror(number))

@@ -165,11 +165,14 @@ def run_packs(
     *,
     device: str = "cpu",
     workers: int = 1,
+    room: int | None = None,
     watcher: Watcher | None = None,
     state: State | None = None,
     enough: Callable[[], bool] = lambda: False,
 ) -> list[Results | None]:
     """The results of each pack; None where Ctrl-C came before its turn.
+
+    `workers` processes train at once, or as many as have `room` bytes of memory between them.
 
     A pack that fails is tried in other ways (see `training.retries`), and costs no other: what cannot be helped is an
     error at the end. `enough` is asked now and then, and may stop the run as Ctrl-C does.
@@ -185,8 +188,8 @@ def run_packs(
     retries = Retries(device, state=state, note=watcher.note, halved=halved, processes=workers > 1)
     watcher.begin(names, workers)
     if workers > 1:
-        processes = Processes(run, workers, watcher.standing, retries)
-        with _on_interrupt(processes.stop, watcher):
+        processes = Processes(run, workers, watcher.standing, retries, room)
+        with on_interrupt(processes.stop, watcher):
             found = processes.go(work, enough)
     else:
         found = _run_here(work, run, watcher, retries, enough)
@@ -207,12 +210,12 @@ def _run_here(
     def attempt(pack: Pack, device: str) -> Results:
         return run(pack, watcher.standing, stop, device=device)
 
-    with _on_interrupt(interrupted.set, watcher):
+    with on_interrupt(interrupted.set, watcher):
         return [retries.see_through(pack, attempt, stop) for pack in work]
 
 
 @contextmanager
-def _on_interrupt(stop: Callable[[], None], watcher: Watcher) -> Iterator[None]:
+def on_interrupt(stop: Callable[[], None], watcher: Watcher) -> Iterator[None]:
     """Ctrl-C stops the training; a second one stops everything."""
     if threading.current_thread() is not threading.main_thread():
         yield  # signals are for the main thread

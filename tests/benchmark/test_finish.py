@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from reinflect.benchmark.finish import Work, finish_all, side_processes, write_predictions
+from reinflect.benchmark.finish import Work, finish_all, write_predictions
 from reinflect.benchmark.grid import QUICK
 from reinflect.benchmark.lessons import Corpus, read_corpus
+from reinflect.benchmark.side import side_processes
 from reinflect.data.items import Item, read_items, write_items
 from reinflect.errors import OutputError, ReinflectError
 from reinflect.training.jobs import Split

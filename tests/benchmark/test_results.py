@@ -80,7 +80,7 @@ def test_what_training_gave_is_kept_under_the_seed_that_was_asked_for() -> None:
     lesson = Lesson("naive", own.split, ((),), own.label)
     work = Pack("p", "haem", tuple(Model(lesson, seed, SETTINGS) for seed in (1, 2)))
     learnt = Learnt(1, 1002, 33.3, 1, True, {}, ["a"], [-0.123456], [None], [-9.0])
-    made = pack_result(work, Results([learnt], ended=True), device="cpu", seconds=1.23456)
+    made = pack_result(work, Results([learnt], ended=True, seconds=1.23456), device="cpu")
     (model,) = made.models
     assert (model.language, model.setting, model.seed, model.restarts) == ("scottish-gaelic", "medium", 2, 1)
     assert model.key == model_key(own, "haem", "naive", 2, SETTINGS)
@@ -96,3 +96,10 @@ def test_a_model_that_two_packs_have_counts_once() -> None:
 def test_corpora_are_found_again_in_their_lessons() -> None:
     own = corpus("scottish-gaelic")
     assert Corpus.of(Lesson("naive", own.split, ((),), own.label)).digest == own.digest
+
+
+def test_something_behind_a_pack_is_damage(tmp_path: Path) -> None:
+    path = write_result(tmp_path, pack(result(corpus())))
+    assert read_result(path)
+    path.write_bytes(path.read_bytes() + b"more")
+    assert read_result(path) is None

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from reinflect.benchmark.engines import Here
 from reinflect.benchmark.grid import Entry, Grid
 from reinflect.benchmark.lessons import align_corpora, read_corpora
 from reinflect.benchmark.output import write_all, write_models
@@ -22,6 +23,7 @@ from reinflect.evaluation import evaluate
 from reinflect.inflector import Inflector
 from reinflect.settings import Settings
 from reinflect.training.fleet import Fleet
+from reinflect.training.jobs import Pack
 from reinflect.training.packing import bytes_needed
 from reinflect.training.run import Standing
 from tests.training.tiny import SMALL, language
@@ -243,16 +245,20 @@ def test_other_settings_are_other_models(data: Path, tmp_path: Path) -> None:
     assert len(made.results) == 1
 
 
+def by_name(packs: Sequence[Pack]) -> list[Pack]:
+    return sorted(packs, key=lambda pack: pack.name)
+
+
 def test_what_is_in_a_pack_does_not_depend_on_what_is_done(data: Path) -> None:
     corpora, _ = read_corpora(data, ["german", "turkish"], ["low"])
     wanted = wanted_models(corpora, GRID, PRESETS)
     lessons = align_corpora([(one.corpus, one.entry.alignment) for one in wanted])
     for device in ("cpu", "cuda"):
-        packs = packs_of(wanted, {}, lessons, device=device)
+        packs = by_name(packs_of(wanted, {}, lessons, device=device))
         assert sum(len(pack.models) for pack in packs) == len(wanted) == 12
         assert len({pack.name for pack in packs}) == len(packs)
         done = {wanted[0].key: None}
-        left = packs_of(wanted, done, lessons, device=device)
+        left = by_name(packs_of(wanted, done, lessons, device=device))
         assert [pack.name for pack in left] == [pack.name for pack in packs]
         assert sum(len(pack.models) for pack in left) == 11
         for before, after in zip(packs, left, strict=True):
@@ -263,17 +269,25 @@ def test_what_is_in_a_pack_does_not_depend_on_what_is_done(data: Path) -> None:
     ]
 
 
-def test_processes_that_share_a_gpu_share_its_memory(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pack_takes_no_more_of_a_gpu_than_it_may(data: Path) -> None:
     corpora, _ = read_corpora(data, ["german", "turkish"], ["low"])
     wanted = wanted_models(corpora, GRID, PRESETS)
     lessons = align_corpora([(one.corpus, one.entry.alignment) for one in wanted])
     whole = packs_of(wanted, {}, lessons, device="cuda")
     most = max(bytes_needed(pack.system, pack.models) for pack in whole)
-    monkeypatch.setattr("reinflect.benchmark.packs.memory_of_the_gpu", lambda: most)
-    assert [pack.models for pack in packs_of(wanted, {}, lessons, device="cuda")] == [pack.models for pack in whole]
-    shared = packs_of(wanted, {}, lessons, device="cuda", trainers=2)
-    assert len(shared) > len(whole)
-    assert all(bytes_needed(pack.system, pack.models) <= most // 2 for pack in shared if len(pack.models) > 1)
+    assert [pack.name for pack in packs_of(wanted, {}, lessons, device="cuda", budget=most)] == [
+        pack.name for pack in whole
+    ]
+    smaller = packs_of(wanted, {}, lessons, device="cuda", budget=most // 2)
+    assert len(smaller) > len(whole)
+    assert all(bytes_needed(pack.system, pack.models) <= most // 2 for pack in smaller if len(pack.models) > 1)
+
+
+def test_processes_that_share_a_gpu_share_its_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reinflect.benchmark.engines.memory_of_the_gpu", lambda: 100)
+    assert [Here("cuda", trainers).budget for trainers in (1, 2, 4)] == [100, 33, 33]
+    assert [Here("cuda", trainers, 70).budget for trainers in (1, 2, 4)] == [70, 70, 70]
+    assert Here("cpu", 2).budget is None
 
 
 def test_as_many_processes_train_as_was_said(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -283,7 +297,7 @@ def test_as_many_processes_train_as_was_said(data: Path, tmp_path: Path, monkeyp
         used.append(workers)
         return [None] * len(plan)
 
-    monkeypatch.setattr("reinflect.benchmark.run.run_packs", run_packs)
+    monkeypatch.setattr("reinflect.benchmark.engines.run_packs", run_packs)
     every: list[dict[str, Any]] = [{"workers": 3}, {"workers": 3, "trainers": 2}, {}]
     for options in every:
         run(data, tmp_path, **options)

@@ -1,11 +1,6 @@
 """`reinflect benchmark`: what it says and leaves, and what it refuses."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -68,28 +63,6 @@ def test_a_benchmark_and_what_it_shows(data: Path, tmp_path: Path, reinflect: Re
     assert again.exit_code == 0, again.output
     assert again.stdout == result.stdout
     assert "2 commands in this folder" in (out / "results.md").read_text(encoding="utf-8")
-
-
-def test_killed_it_goes_on(data: Path, tmp_path: Path, reinflect: Reinflect) -> None:
-    whole, out = tmp_path / "whole", tmp_path / "out"
-    longer = ["--languages", "german", "--set", "epochs=40", "--set", "score_every=20"]
-    call = [sys.executable, "-m", "reinflect", *command(data, out, *longer, "--workers", 1)]
-    environment = os.environ | {"REINFLECT_CHECKPOINT_SECONDS": "0"}
-    process = subprocess.Popen(call, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    end = time.monotonic() + 120
-    while not list(out.glob("packs/*.xz")) and process.poll() is None:
-        assert time.monotonic() < end, "nothing happens"
-        time.sleep(0.02)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    assert 0 < len(list(out.glob("packs/*.xz"))) < 4
-    (out / "packs" / f".x.{'a' * 8}.part").write_bytes(b"what was being written then")
-    for folder in (out, whole):
-        result = reinflect(*command(data, folder, *longer, "--workers", 1))
-        assert result.exit_code == 0, result.output
-    assert (out / "results.json").read_bytes() == (whole / "results.json").read_bytes()
-    assert not (out / "training.state").exists()
-    assert len(list((out / "packs").iterdir())) == 4
 
 
 def test_what_is_missing_is_said(data: Path, tmp_path: Path, reinflect: Reinflect) -> None:

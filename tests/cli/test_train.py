@@ -1,7 +1,6 @@
 """`reinflect train`: what it says, what it leaves, and what it survives."""
 
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -80,51 +79,6 @@ def nobody_left(group: int) -> bool:
 def is_the_same_as(out: Path, other: Path) -> bool:
     logs = [path.with_name(f"{path.name}.log.jsonl").read_bytes() for path in (out, other)]
     return out.read_bytes() == other.read_bytes() and logs[0] == logs[1]
-
-
-def kill(process: "subprocess.Popen[str]", state: State, *, group: bool, delay: float) -> bool:
-    """SIGKILL, some time after the first checkpoint; whether the process was still there."""
-    before = {path: path.stat().st_mtime_ns for path in state.folder.glob("*.checkpoint")}
-    wait_for(
-        lambda: (
-            process.poll() is not None
-            or any(before.get(path) != path.stat().st_mtime_ns for path in state.folder.glob("*.checkpoint"))
-        )
-    )
-    time.sleep(delay)
-    there = process.poll() is None
-    if there:
-        (os.killpg if group else os.kill)(process.pid, signal.SIGKILL)
-    process.communicate()
-    wait_for(lambda: nobody_left(process.pid))
-    return there
-
-
-def survives(data: Path, undisturbed: Path, out: Path, reinflect: Reinflect, kills: int, seed: int) -> None:
-    chance, hits = random.Random(seed), 0
-    for number in range(kills):
-        process = start(data, out, workers=2 - number % 3 // 2)
-        hits += kill(process, State(out), group=number % 2 == 1, delay=chance.uniform(0, 0.5))
-    assert hits, "every run was over before it was killed"
-    begun = any(State(out).folder.glob("*.checkpoint"))  # not so if the last of them came to its end before its kill
-    result = reinflect(*command(data, out, "--workers", 1))
-    assert result.exit_code == 0, result.output
-    assert ("going on where an earlier run stopped" in result.stderr) == begun
-    assert is_the_same_as(out, undisturbed)
-    assert sorted(path.name for path in out.parent.iterdir()) == [out.name, f"{out.name}.log.jsonl"]
-
-
-def test_after_kill_9_the_same_command_ends_as_if_nothing_had_been(
-    data: Path, undisturbed: Path, tmp_path: Path, reinflect: Reinflect
-) -> None:
-    survives(data, undisturbed, tmp_path / "model", reinflect, kills=2, seed=1)
-
-
-@pytest.mark.long
-def test_after_many_kills(data: Path, undisturbed: Path, tmp_path: Path, reinflect: Reinflect) -> None:
-    for seed in range(5):
-        (tmp_path / str(seed)).mkdir()
-        survives(data, undisturbed, tmp_path / str(seed) / "model", reinflect, kills=6, seed=seed)
 
 
 def test_ctrl_c_leaves_a_model_and_the_same_command_goes_on(
@@ -238,7 +192,7 @@ def test_a_second_run_of_the_same_model_is_refused(data: Path, tmp_path: Path, r
     with State(tmp_path / "model").held():
         result = reinflect(*command(data, tmp_path / "model"))
     assert result.exit_code == 2
-    assert "another run is training this model" in result.stderr
+    assert f"another run (process {os.getpid()}) is training this model" in result.stderr
 
 
 LONG = "a" * 1001

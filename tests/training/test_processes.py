@@ -42,6 +42,8 @@ def _said(pack: Pack, report: Callable[[Any], None], stop: Callable[[], bool], d
         return f"{pack.name} on {device} in {os.getpid()}"
     if pack.name == "errs":
         raise InputError("found a thing", "do another")
+    if pack.name == "has a bug":
+        raise KeyError("nobody thought of this")
     if pack.name.startswith("signals"):
         return SPARED if signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ()) else "reached"
     while pack.name.startswith("waits") and not stop():
@@ -110,6 +112,21 @@ def test_all_stop_when_it_is_enough() -> None:
     assert words(found) == ["waits is done", "waits too is done", None]
 
 
+def test_a_pack_begins_when_there_is_room_and_smaller_ones_do_not_wait_for_it() -> None:
+    heard: list[str] = []
+    sized = [Pack(name, "haem", (), bytes=own) for name, own in (("waits", 60), ("large", 50), ("small", 30))]
+    told = Processes(act, 3, heard.append, Retries("cpu", processes=True), room=100)
+    found = told.go(sized, enough=lambda: "small has begun" in heard)
+    assert words(found) == ["waits is done", None, "small is done"]
+    assert sorted(heard) == ["small has begun", "waits has begun"]
+
+
+def test_a_pack_that_there_is_never_room_for_has_it_to_itself() -> None:
+    sized = [Pack(name, "haem", (), bytes=50) for name in "abc"]
+    told = Processes(act, 3, lambda _: None, Retries("cpu", processes=True), room=10)
+    assert words(told.go(sized)) == ["a is done", "b is done", "c is done"]
+
+
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="this system has no such masks")
 def test_ctrl_c_never_reaches_a_process_itself_not_even_as_it_starts() -> None:
     # In a program of its own: the first process of all that a program starts is the one that was not spared.
@@ -124,3 +141,8 @@ def test_ctrl_c_never_reaches_a_process_itself_not_even_as_it_starts() -> None:
 def test_an_error_is_raised_here_and_stops_the_others() -> None:
     with pytest.raises(ReinflectError, match=r"^found a thing; do another$"):
         processes().go(packs("waits", "errs", "waits too"))
+
+
+def test_what_nobody_expected_is_raised_here_with_the_place_where_it_happened() -> None:
+    with pytest.raises(RuntimeError, match=r"(?s)trained has a bug:.*in _said.*KeyError: 'nobody thought of this'"):
+        processes().go(packs("waits", "has a bug"))

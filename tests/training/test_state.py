@@ -30,7 +30,10 @@ def test_a_second_run_is_kept_out_and_the_first_does_not_notice(tmp_path: Path) 
     state = State(tmp_path / "model")
     with state.held():
         state.checkpoint("one").touch()
-        with pytest.raises(OutputError, match="model: another run is training this model"), state.held():
+        with (
+            pytest.raises(OutputError, match=r"model: another run \(process \d+\) is training this model"),
+            state.held(),
+        ):
             pytest.fail("two at once")
         assert state.checkpoint("one").exists()
         with State(tmp_path / "other").held():
@@ -113,7 +116,7 @@ def test_logs_come_together_in_the_order_of_packs(tmp_path: Path) -> None:
 
 def test_a_file_in_the_folders_place_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "model.state").touch()
-    with pytest.raises(OutputError, match=r"model\.state: cannot be used for the state of the run"):
+    with pytest.raises(OutputError, match=r"model\.state: this is needed for the state of the run, and is no folder"):
         State(tmp_path / "model").held().__enter__()
     with pytest.raises(OutputError, match="No such file"):
         State(tmp_path / "nowhere" / "model").held().__enter__()

@@ -3,16 +3,11 @@
 What a process is sent is small: what the models said, and where the items are to be read.
 """
 
-import os
-import signal
-import threading
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import Executor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing import get_context, parent_process
 from pathlib import Path
 
 from reinflect.benchmark.combine import COMPARED, Changes, Combined, Evaluations, combine, evaluations
@@ -21,7 +16,7 @@ from reinflect.benchmark.lessons import Corpus, read_corpus
 from reinflect.benchmark.results import ModelResult
 from reinflect.data.items import Item, write_items
 from reinflect.errors import ReinflectError
-from reinflect.files import BYTE_ORDER_MARK, write_text
+from reinflect.files import BYTE_ORDER_MARK, write_text, writing
 
 PREDICTIONS = "predictions"
 WORTH_PROCESSES = 1_000_000
@@ -108,7 +103,8 @@ def write_predictions(combined: Combined, folder: Path) -> None:
         for system, forms in combined.forms.items():
             if items and system not in COMPARED:
                 place = folder / corpus.setting / system
-                place.mkdir(parents=True, exist_ok=True)
+                with writing(place):
+                    place.mkdir(parents=True, exist_ok=True)
                 path, text = place / f"{corpus.language}-{split}", "".join(_woven(before, forms[split], behind))
                 if _plain(text, len(items)):
                     write_text(path, text)
@@ -126,31 +122,3 @@ def _plain(text: str, lines: int) -> bool:
     """Whether nothing in it would be read as something else; see `data.items.format_items`."""
     marks = (text.count("\t"), text.count("\n"), text.count("\r"))
     return marks == (2 * lines, lines, 0) and not text.startswith(BYTE_ORDER_MARK)
-
-
-@contextmanager
-def side_processes(workers: int) -> Iterator[Executor | None]:
-    """Processes for work beside the training, started when there is some; none if there is to be one worker."""
-    if workers == 1:
-        yield None
-        return
-    with ProcessPoolExecutor(workers, get_context("spawn"), initializer=_begin) as pool:
-        yield pool
-
-
-def start(processes: Executor, workers: int) -> None:
-    """Have them ready by the time they are needed."""
-    for _ in range(workers):
-        processes.submit(int)
-
-
-def _begin() -> None:
-    """Ctrl-C, which a terminal sends to all, is for the process that started us; without it there is nothing to do."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    if (parent := parent_process()) is not None:
-        parent.join()
-    os._exit(1)

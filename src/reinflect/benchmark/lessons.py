@@ -5,13 +5,12 @@ The names are those of the shared task: `LANGUAGE-train-SETTING`, `LANGUAGE-dev`
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial
-from multiprocessing import get_context
 from pathlib import Path
 
 from reinflect.alignment.pairs import Alignment
+from reinflect.benchmark.side import side_processes
 from reinflect.data.items import Item, check_lengths, read_items
 from reinflect.errors import InputError, quoted
 from reinflect.text import nearest
@@ -129,11 +128,9 @@ def align_corpora(
             made[corpus.label, method] = Lesson(method, corpus.split, alignments, corpus.label)
             progress(number, len(work))
 
-    if workers == 1 or sum(len(split.train) for split, method in plain if method == "smart") < WORTH_PROCESSES:
-        collect(map(align, plain))
-    else:
-        with ProcessPoolExecutor(min(workers, len(work)), get_context("spawn")) as pool:
-            collect(pool.map(align, plain))
+    alone = sum(len(split.train) for split, method in plain if method == "smart") < WORTH_PROCESSES
+    with side_processes(1 if alone else min(workers, len(work))) as pool:
+        collect((pool.map if pool else map)(align, plain))
     return made
 
 

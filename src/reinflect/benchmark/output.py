@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import load_file
+from safetensors.torch import load
 
 from reinflect import __version__
 from reinflect.benchmark import plots
@@ -24,7 +24,7 @@ from reinflect.confidence import fit, judged_cells, seen_cells
 from reinflect.decoding.repeats import longest_runs
 from reinflect.ensembles import DEFAULT, best_first, dev_accuracy, kind_of, strategy
 from reinflect.evaluation.scores import MacroEvaluation
-from reinflect.files import write_text
+from reinflect.files import read_bytes, write_text, writing
 from reinflect.inflector import Inflector
 from reinflect.members import Member
 from reinflect.models.inventory import Inventory
@@ -147,8 +147,12 @@ def write_models(benchmark: Benchmark, out: Path) -> list[str]:
         if not all(file.exists() for file in files.values()):
             if not path.exists():
                 notes.append(f"note: there is no {path}: some of its models were trained without --save-models")
+            else:  # of a run that was killed while it removed them
+                for file in files.values():
+                    file.unlink(missing_ok=True)
             continue
-        path.parent.mkdir(parents=True, exist_ok=True)
+        with writing(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
         inventory = Inventory.of(corpus.split.train)
         members = [_member(model, inventory, finished, files[id(model)]) for model in usable]
         known = longest_runs(word for item in corpus.split.train for word in (item.lemma, item.form))
@@ -192,5 +196,5 @@ def _member(model: ModelResult, inventory: Inventory, finished: Finished, file: 
         settings=model.settings,
         inventory=inventory,
         dev_accuracy=finished.accuracies[f"{kind_of(model.system, model.alignment)}-{model.seed}"],
-        parameters={name: tensor.to(torch.float32) for name, tensor in load_file(file).items()},
+        parameters={name: tensor.to(torch.float32) for name, tensor in load(read_bytes(file)).items()},
     )

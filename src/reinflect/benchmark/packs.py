@@ -1,6 +1,5 @@
 """What is left to train, as packs; and what is done with a pack, in whatever process."""
 
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,13 +9,13 @@ from safetensors.numpy import save
 
 from reinflect.benchmark.grid import Entry, Grid
 from reinflect.benchmark.lessons import Corpus
-from reinflect.benchmark.results import ENDING, model_key, pack_result, write_result
+from reinflect.benchmark.results import ENDING, file_name, model_key, pack_result, write_result
 from reinflect.ensembles import kind_of
 from reinflect.files import atomic_path
 from reinflect.settings import Settings
 from reinflect.training.checkpoint import SECONDS_BETWEEN
 from reinflect.training.jobs import Lesson, Model, Pack
-from reinflect.training.packing import memory_of_the_gpu, pack_models
+from reinflect.training.packing import pack_models
 from reinflect.training.run import Results, Standing, run_pack
 from reinflect.training.state import LOG, State
 
@@ -60,14 +59,13 @@ def packs_of(
     lessons: Mapping[tuple[str, str], Lesson],
     *,
     device: str,
-    trainers: int = 1,
+    budget: int | None = None,
 ) -> list[Pack]:
     """On a CPU a pack for each kind of model of a language; on a GPU as many as fit, of one setting and system.
 
-    Where several processes share a GPU, a pack has its part of the memory.
+    What is in a pack depends on the grid, the data and the device, and on a GPU on the bytes of its memory that a pack
+    may take; never on who trains it, or how many do.
     """
-    memory = memory_of_the_gpu() if device == "cuda" else None
-    budget = memory and memory // trainers
     groups: dict[tuple[str, str], list[Wanted]] = {}
     for one in wanted:
         place = (
@@ -87,8 +85,10 @@ def packs_of(
         for pack in packs:
             left = tuple(model for model in pack.models if models[model] not in done)
             if left:
-                made.append(replace(pack, models=left))
-    return made
+                made.append((weight(pack), replace(pack, models=left)))
+    if device != "cpu":  # where packs are many and small; a GPU's processes end together if the largest come first
+        made.sort(key=lambda one: one[0], reverse=True)
+    return [pack for _, pack in made]
 
 
 def weight(pack: Pack) -> float:
@@ -116,11 +116,10 @@ def train_pack(
 
     The models themselves go to the folder `parameters`, if there is one, and no further.
     """
-    started = time.monotonic()
-    results = run_pack(
-        pack, report, stop, state=state, device=device, seconds_between=seconds_between, keep_finished=False
-    )
-    if results.ended:
+
+    def finish(results: Results) -> None:
+        if not results.ended:
+            return
         for learnt in results.models if parameters else ():
             lesson = pack.models[learnt.number].lesson
             kind, seed = kind_of(pack.system, lesson.alignment), pack.models[learnt.number].seed
@@ -128,7 +127,22 @@ def train_pack(
             with atomic_path(parameters_file(parameters, lesson.label, kind, seed)) as part:
                 part.write_bytes(save(dict(learnt.parameters)))
         named = torch.cuda.get_device_name() if device == "cuda" else device
-        path = write_result(folder, pack_result(pack, results, device=named, seconds=time.monotonic() - started))
-        state.log(pack.name).replace(logs / f"{path.name.removesuffix(ENDING)}{LOG}")
-        state.checkpoint(pack.name).unlink(missing_ok=True)
+        result = pack_result(pack, results, device=named)
+        # The result comes last: with it the pack is done, and what is not in its place by then never will be.
+        with atomic_path(logs / f"{file_name(result).removesuffix(ENDING)}{LOG}") as part:
+            part.write_bytes(state.log(pack.name).read_bytes())
+        write_result(folder, result)
+        for path in (state.checkpoint(pack.name), state.log(pack.name)):
+            path.unlink(missing_ok=True)
+
+    results = run_pack(
+        pack,
+        report,
+        stop,
+        state=state,
+        device=device,
+        seconds_between=seconds_between,
+        keep_finished=False,
+        finish=finish,
+    )
     return replace(results, models=[replace(learnt, parameters={}) for learnt in results.models])

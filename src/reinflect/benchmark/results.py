@@ -29,6 +29,10 @@ THREADS = 4
 """That read packs."""
 DECIMALS = 4
 """Of log-probabilities."""
+LARGEST = 1 << 30
+"""Bytes of a pack; one of 1,000 models that say 2,000 forms each has a twentieth of it."""
+UNPACKING_BYTES = 1 << 28
+"""Memory that xz may need to unpack it, whatever the file says that it does."""
 
 
 class Said(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -82,7 +86,7 @@ def model_key(corpus: Corpus, system: str, alignment: str, seed: int, settings: 
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:20]
 
 
-def pack_result(pack: Pack, results: Results, *, device: str, seconds: float) -> PackResult:
+def pack_result(pack: Pack, results: Results, *, device: str) -> PackResult:
     """The results of a pack as they are kept."""
     corpora = {model.lesson.label: Corpus.of(model.lesson) for model in pack.models}
     models = []
@@ -105,7 +109,7 @@ def pack_result(pack: Pack, results: Results, *, device: str, seconds: float) ->
                 test=_said(learnt.asked_forms, learnt.asked_log_probabilities),
             )
         )
-    return PackResult(FORMAT, __version__, pack.name, pack.system, device, round(seconds, 3), models)
+    return PackResult(FORMAT, __version__, pack.name, pack.system, device, round(results.seconds, 3), models)
 
 
 def _said(forms: Sequence[str | None], log_probabilities: Sequence[float]) -> Said:
@@ -128,10 +132,19 @@ def write_result(folder: Path, result: PackResult) -> Path:
 def read_result(path: Path) -> PackResult | None:
     """What a file holds; None if it is damaged, or of another kind or time."""
     try:
-        result = msgspec.json.decode(lzma.decompress(path.read_bytes()), type=PackResult)
-    except (OSError, lzma.LZMAError, msgspec.DecodeError, UnicodeDecodeError):
+        result = msgspec.json.decode(_unpacked(path.read_bytes()), type=PackResult)
+    except (OSError, EOFError, lzma.LZMAError, ValueError, RecursionError):
         return None
     return result if result.format == FORMAT and all(map(_whole, result.models)) else None
+
+
+def _unpacked(raw: bytes) -> bytes:
+    """What was compressed, if it is whole and no more than a pack can be: a few bytes can claim to be very many."""
+    xz = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=UNPACKING_BYTES)
+    content = xz.decompress(raw, max_length=LARGEST)
+    if not xz.eof or xz.unused_data:
+        raise ValueError("this is cut short, too large, or has something behind it")
+    return content
 
 
 def _whole(model: ModelResult) -> bool:

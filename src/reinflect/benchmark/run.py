@@ -5,23 +5,24 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
 
+from reinflect.benchmark.cluster import Where
 from reinflect.benchmark.combine import Changes, Scores, averages
-from reinflect.benchmark.finish import PREDICTIONS, Finished, Work, finish_all, side_processes, start
+from reinflect.benchmark.engines import Engine, Places, engine
+from reinflect.benchmark.finish import PREDICTIONS, Finished, Work, finish_all
 from reinflect.benchmark.grid import Grid
 from reinflect.benchmark.lessons import Corpus, align_corpora, languages_in, read_corpora
-from reinflect.benchmark.packs import Wanted, groups_with_work, packs_of, train_pack, wanted_models, weight
+from reinflect.benchmark.packs import Wanted, groups_with_work, packs_of, wanted_models, weight
 from reinflect.benchmark.results import ENDING, ModelResult, PackResult, by_key, read_result, read_results
+from reinflect.benchmark.side import side_processes, start
 from reinflect.data.items import Item, read_items
-from reinflect.engine import Watcher, run_packs
-from reinflect.errors import InputError, OutputError, ReinflectError, quoted
-from reinflect.files import atomic_path
+from reinflect.engine import Watcher
+from reinflect.errors import InputError, ReinflectError, quoted
+from reinflect.files import atomic_path, cannot_write
 from reinflect.settings import Settings
 from reinflect.training.checkpoint import SECONDS_BETWEEN
 from reinflect.training.jobs import Pack
-from reinflect.training.processes import Run
-from reinflect.training.state import PART, State
+from reinflect.training.state import State
 
 PACKS, LOGS, PARAMETERS = "packs", "logs", "parameters"
 GOLD_ENDINGS = ("uncovered-test", "test")
@@ -82,6 +83,8 @@ def run_benchmark(
     device: str = "cpu",
     workers: int = 1,
     trainers: int | None = None,
+    cluster: Where | None = None,
+    pack_memory: int | None = None,
     time_limit: float | None = None,
     save_models: bool = False,
     gold: Path | None = None,
@@ -93,7 +96,8 @@ def run_benchmark(
     """Train what is left of a grid, then combine and score all there is, and write the predictions.
 
     `workers` are processes for everything; `trainers` are those of them that train, all on a CPU and one on a GPU
-    unless this says otherwise.
+    unless this says otherwise. With a `cluster` its workers train, and `device` may be auto. `pack_memory` are the
+    bytes that a pack may take of a GPU, unless that is to be found out from the GPU.
 
     `presets` are the settings of each system, by the name of the setting (low, medium, high): those are trained.
     Everything that is done is a file in `OUT/packs`; while models train, `OUT/training.state` has what is needed to
@@ -114,6 +118,10 @@ def run_benchmark(
     results = read_results(packs, watcher.note)
     done = by_key(results)
     left = [one for one in wanted if one.key not in done]
+    state = State(out / "training")
+    if not left and state.folder.is_dir():  # of a run that ended before it could remove it
+        with state.held():
+            state.remove()
     if absent:
         watcher.note(f"note: there is nothing to learn from for {', '.join(absent)}; left out")
 
@@ -124,29 +132,26 @@ def run_benchmark(
 
     with side_processes(workers) as processes:
         if left and not enough():
-            work = groups_with_work(wanted, done)
-            methods = dict.fromkeys((one.corpus, one.entry.alignment) for one in work)
-            shown = partial(watcher.aligning, "all files")
-            lessons = align_corpora(methods, cache=alignment_cache, workers=workers, progress=shown)
-            trainers = trainers or (1 if device == "cuda" else workers)
-            plan = packs_of(work, done, lessons, device=device, trainers=trainers)
-            account.seconds["preparing"] = time.monotonic() - started
-            watcher.expect(len(wanted) - len(left), len(wanted), {pack.name: weight(pack) for pack in plan})
-            if processes and device == "cuda":  # which leaves cores idle
-                start(processes, workers)
-            state = State(out / "training")
-            run = partial(
-                train_pack,
-                folder=packs,
-                state=state,
-                logs=_made(out / LOGS),
-                parameters=_made(out / PARAMETERS) if save_models else None,
-                seconds_between=checkpoint_seconds,
-            )
-            with state.held():
-                for left_over in packs.glob(f".*{PART}"):
-                    left_over.unlink(missing_ok=True)
-                _train(plan, run, state, account, enough, device=device, workers=trainers, watcher=watcher)
+            usual = 1 if device == "cuda" else workers
+            with engine(cluster, device=device, trainers=trainers or usual, budget=pack_memory) as trained_by:
+                work = groups_with_work(wanted, done)
+                methods = dict.fromkeys((one.corpus, one.entry.alignment) for one in work)
+                shown = partial(watcher.aligning, "all files")
+                lessons = align_corpora(methods, cache=alignment_cache, workers=workers, progress=shown)
+                plan = packs_of(work, done, lessons, device=trained_by.device, budget=trained_by.budget)
+                account.seconds["preparing"] = time.monotonic() - started
+                watcher.expect(len(wanted) - len(left), len(wanted), {pack.name: weight(pack) for pack in plan})
+                if processes and trained_by.device == "cuda":  # which leaves cores idle
+                    start(processes, workers)
+                places = Places(
+                    packs=packs,
+                    logs=_made(out / LOGS),
+                    parameters=_made(out / PARAMETERS) if save_models else None,
+                    state=state,
+                    seconds_between=checkpoint_seconds,
+                )
+                with state.held():
+                    _train(trained_by, plan, places, account, watcher, enough)
             account.seconds["training"] = time.monotonic() - started - account.seconds["preparing"]
             results = read_results(packs)
         before = time.monotonic()
@@ -179,19 +184,24 @@ def run_benchmark(
 
 
 def _train(
-    plan: Sequence[Pack], run: Run, state: State, account: Account, enough: Callable[[], bool], **options: Any
+    trained_by: Engine,
+    plan: Sequence[Pack],
+    places: Places,
+    account: Account,
+    watcher: Watcher,
+    enough: Callable[[], bool],
 ) -> None:
-    """Train packs, each of which leaves a file, and put down what came of it; `options` are those of `run_packs`."""
+    """Train packs, each of which leaves a file, and put down what came of it."""
     try:
-        ran = run_packs(plan, run, state=state, enough=enough, **options)
-    except ReinflectError as error:  # all other packs are done
+        ran = trained_by.train(plan, places, watcher, enough)
+    except ReinflectError as error:  # what is done is kept
         account.failed = str(error)
         return
     ended = all(one and one.ended for one in ran)
     account.interrupted = not ended and not enough()
     account.retried = [text for one in ran if one for text in one.retried]
     if ended:
-        state.remove()
+        places.state.remove()
 
 
 def read_gold(folder: Path, languages: Sequence[str]) -> dict[str, list[Item]]:
@@ -245,5 +255,5 @@ def _made(folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise OutputError(folder, f"cannot be made ({error.strerror})", "choose another --out") from None
+        raise cannot_write(folder, error) from None
     return folder

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 SETTINGS = ("low", "medium", "high")
 GRIDS = ("paper", "quick")
 ALL = "all"
+ENGINES = ("processes", DASK := "dask")
+GIB = 2**30
 SECONDS_BETWEEN, SECONDS_ON_A_GPU = 60.0, 600.0
 """Between checkpoints. The packs of a GPU are gigabytes, and take minutes."""
 
@@ -67,6 +69,31 @@ Example (some minutes; the first line needs a network):
     "you say here: see docs/benchmark.md. On a CPU results do not depend on it."
 )
 @click.option(
+    "--engine",
+    type=click.Choice(ENGINES),
+    default=ENGINES[0],
+    show_default=True,
+    help="Who trains: processes of this command, or the workers of a Dask cluster (see docs/cluster.md). With neither "
+    "of the next two options, dask starts a cluster of --workers processes here.",
+)
+@click.option("--scheduler", metavar="ADDRESS", help="The scheduler of a Dask cluster, such as tcp://host:8786.")
+@click.option("--scheduler-file", metavar="FILE", help="The same, from the file that the scheduler wrote.")
+@click.option(
+    "--wait",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0),
+    default=60.0,
+    show_default=True,
+    help="Give up when a Dask cluster has had no worker for so long.",
+)
+@click.option(
+    "--pack-memory",
+    metavar="GIB",
+    type=click.FloatRange(min=0, min_open=True),
+    help="How much memory of a GPU a pack of models may take. Unless you say, four fifths of what the GPU has, or, "
+    "where several processes share one, a third of that.",
+)
+@click.option(
     "--time-limit",
     metavar="SECONDS",
     type=click.FloatRange(min=0),
@@ -95,6 +122,11 @@ def command(
     changes: tuple[str, ...],
     device: str,
     workers: int | None,
+    engine: str,
+    scheduler: str | None,
+    scheduler_file: str | None,
+    wait: float,
+    pack_memory: float | None,
     time_limit: float | None,
     save_models: bool,
     gold: str | None,
@@ -115,16 +147,25 @@ def command(
     for folder in (*([gold] if gold else []), *merge):
         if not Path(folder).is_dir():
             raise InputError("there is no such folder", "check its name", path=folder)
-    where = device_for(device)
+    _check_engine(engine, scheduler, scheduler_file, workers)
+    remote = scheduler is not None or scheduler_file is not None
+    where = device if remote else device_for(device)
     seconds = checkpoint_seconds(SECONDS_ON_A_GPU if where == "cuda" else SECONDS_BETWEEN)
 
     from reinflect.alignment.cache import default_folder
+    from reinflect.benchmark.cluster import Where, address_in
+    from reinflect.benchmark.folder import held
     from reinflect.benchmark.grid import GRIDS as KNOWN
     from reinflect.benchmark.output import write_all, write_models
     from reinflect.benchmark.run import run_benchmark
     from reinflect.benchmark.tables import languages_note, main_table
     from reinflect.cli.progress import display
 
+    cluster = None
+    if engine == DASK:
+        address = scheduler if scheduler_file is None else address_in(scheduler_file)
+        cluster = Where(address, workers or (1 if where == "cuda" else cores()), wait)
+    context.with_resource(held(Path(out)))
     with display() as shown:
         benchmark = run_benchmark(
             Path(data),
@@ -135,6 +176,8 @@ def command(
             device=where,
             workers=workers or cores(),
             trainers=workers,
+            cluster=cluster,
+            pack_memory=None if pack_memory is None else int(pack_memory * GIB),
             time_limit=time_limit,
             save_models=save_models,
             gold=Path(gold) if gold else None,
@@ -160,6 +203,16 @@ def command(
         raise ReinflectError(benchmark.account.failed)
     if benchmark.account.interrupted:
         context.exit(INTERRUPTED)
+
+
+def _check_engine(engine: str, scheduler: str | None, scheduler_file: str | None, workers: int | None) -> None:
+    """Whether at most one cluster is named, and only where one is asked for."""
+    ways = {"--scheduler": scheduler, "--scheduler-file": scheduler_file, "--workers": workers}
+    given = [option for option, value in ways.items() if value is not None]
+    if engine == DASK and len(given) > 1:
+        raise InputError(f"found both {given[0]} and {given[1]}", "say which cluster with one of them")
+    if engine != DASK and given and given[0] != "--workers":
+        raise InputError(f"found {given[0]} without --engine {DASK}", f"add --engine {DASK}, or leave it out")
 
 
 def _notes(benchmark: "Benchmark", out: str) -> Sequence[str]:

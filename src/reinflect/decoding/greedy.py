@@ -22,7 +22,7 @@ LOOK_EVERY = 4
 """Steps between two looks at who has finished; each look waits for the device."""
 ITEMS_AT_ONCE = 96
 """On a CPU more at once is no faster, and takes more memory."""
-NUMBERS_AT_ONCE = 300_000_000
+NUMBERS_AT_ONCE = 150_000_000
 """On a GPU, how much is decoded at once: characters of lemmas, of all models together, times the width of a state, of
 which each has several. The fewer blocks there are the less the host has to launch."""
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 import torch
@@ -17,7 +17,7 @@ from torch import Tensor
 
 from reinflect import __version__
 from reinflect.files import atomic_path
-from reinflect.training.fleet import Fleet, Progress
+from reinflect.training.fleet import Fleet
 from reinflect.training.jobs import Lesson, Pack
 
 FORMAT = 2
@@ -39,7 +39,13 @@ class Checkpoint:
     """Whether the end of a run is kept, too; no need to where its results are written at once."""
 
     def __post_init__(self) -> None:
-        self._last = time.monotonic()
+        self._last = self._begun = time.monotonic()
+        self._earlier = 0.0
+
+    @property
+    def seconds(self) -> float:
+        """That the work has taken so far, with all runs that were interrupted."""
+        return self._earlier + time.monotonic() - self._begun
 
     @cached_property
     def _mark(self) -> str:
@@ -65,6 +71,7 @@ class Checkpoint:
             "running": fleet.running,
             "update": update,
             "log_size": log_size,
+            "seconds": self.seconds,
             "models": [
                 {name: value for name, value in vars(model).items() if name != "task"} for model in fleet.models
             ],
@@ -80,31 +87,33 @@ class Checkpoint:
         if not self.path.exists():
             return "nothing"
         state, _ = self._read(tensors=False)
-        return "other" if state is None else "begun" if state["running"] else "finished"
+        return "other" if state is None else "begun" if state.running else "finished"
 
     def load(self, fleet: Fleet) -> "Resumed | None":
         """Put a fresh fleet back to where it was; None if there is nothing of this work to go on from."""
         state, tensors = self._read(tensors=True)
-        if state is None:
+        if state is None or not _fits(state, tensors, fleet):
             return None
-        for model, saved in zip(fleet.models, state["models"], strict=True):
-            _restore(model, saved)
-        fleet.resume(state["running"], tensors["flat"], tensors["best"])
+        for model, saved in zip(fleet.models, state.models, strict=True):
+            for name, value in msgspec.structs.asdict(saved).items():
+                setattr(model, name, value)
+        fleet.resume(state.running, tensors["flat"], tensors["best"])
         optimiser = fleet.optimiser
         optimiser.first = tensors["first"].to(fleet.device)
         optimiser.second = tensors["second"].to(fleet.device)
         optimiser.updates = tensors["updates"].to(fleet.device)
-        return Resumed(state["update"], tensors["losses"].to(fleet.device), state["log_size"])
+        self._earlier = state.seconds
+        return Resumed(state.update, tensors["losses"].to(fleet.device), state.log_size)
 
-    def _read(self, *, tensors: bool) -> tuple[dict[str, Any] | None, dict[str, Tensor]]:
+    def _read(self, *, tensors: bool) -> "tuple[_State | None, dict[str, Tensor]]":
         try:
             with safe_open(self.path, framework="pt") as file:
-                state = json.loads((file.metadata() or {}).get("state", "{}"))
-                if state.get("format") != FORMAT or state.get("fingerprint") != self._mark:
+                state = msgspec.convert(json.loads((file.metadata() or {}).get("state", "{}")), _State)
+                if state.format != FORMAT or state.fingerprint != self._mark:
                     return None, {}
                 # Copies, because sums may come out differently in memory that starts at an odd place, as a file's does.
                 return state, {name: file.get_tensor(name).clone() for name in file.keys() if tensors}  # noqa: SIM118
-        except (OSError, SafetensorError, ValueError, AttributeError):
+        except (OSError, SafetensorError, ValueError, RecursionError):
             return None, {}
 
 
@@ -117,9 +126,50 @@ class Resumed:
     log_size: int
 
 
-def _restore(model: Progress, saved: Mapping[str, Any]) -> None:
-    for name, value in saved.items():
-        setattr(model, name, [tuple(point) for point in value] if name == "curve" else value)
+Number = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
+
+
+class _Saved(msgspec.Struct):
+    """What is kept of `Progress`, under the same names."""
+
+    seed: Annotated[int, msgspec.Meta(ge=-(2**62), le=2**62)]
+    epoch: Number
+    best: float
+    best_epoch: Number
+    restarts: Number
+    finished: bool
+    loss: float
+    curve: list[tuple[int, float, float | None]]
+
+
+class _State(msgspec.Struct):
+    """All that is not numbers."""
+
+    format: int
+    fingerprint: str
+    running: list[Number]
+    update: Number
+    log_size: Number
+    models: list[_Saved]
+    seconds: float = 0.0
+
+
+def _fits(state: _State, tensors: Mapping[str, Tensor], fleet: Fleet) -> bool:
+    """Whether a checkpoint is whole, and of such a fleet: its file may have been changed since it was written."""
+    every, width = fleet.best.shape
+    running = [model for number, model in enumerate(state.models) if number in state.running]
+    if len(state.models) != every or len(running) != len(state.running) or state.running != sorted(state.running):
+        return False
+    if running and all(model.finished for model in running):
+        return False
+    found = {name: (tuple(tensor.shape), tensor.dtype) for name, tensor in tensors.items()}
+    rows = len(running) or next(iter(found.get("flat", ((0,),))[0]), 0)  # of a fleet that is done, the last are left
+    return found == {
+        **dict.fromkeys(("flat", "first", "second"), ((rows, width), fleet.dtype)),
+        "best": ((every, width), fleet.dtype),
+        "updates": ((rows,), torch.int64),
+        "losses": ((len(running),), fleet.dtype),
+    }
 
 
 def fingerprint(pack: Pack) -> str:

@@ -66,6 +66,8 @@ class Pack:
     """Such as `haem-smart-1-3`: unique among the packs of a run, and fit for a file's name."""
     system: str
     models: tuple[Model, ...]
+    bytes: int = 0
+    """About how much of a GPU's memory it takes, where that was reckoned."""
 
     @property
     def epochs(self) -> int:

@@ -11,6 +11,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from reinflect.files import writing
 from reinflect.training.checkpoint import Checkpoint
 from reinflect.training.fleet import Epoch, Fleet, Progress, Task
 
@@ -107,7 +108,7 @@ class _Run:
             self.update, self.losses, self.log_size = resumed.update, resumed.losses, resumed.log_size
         if log is not None:
             # Lines written after the checkpoint will be written again.
-            with log.open("ab") as file:
+            with writing(log), log.open("ab") as file:
                 file.truncate(min(self.log_size, file.tell()))
                 self.log_size = file.tell()
         self.started = time.monotonic()
@@ -195,14 +196,14 @@ class _Run:
             }
             lines.append(json.dumps(line) + "\n")
         text = "".join(lines).encode()
-        with self.log.open("ab") as file:
+        with writing(self.log), self.log.open("ab") as file:
             file.write(text)
         self.log_size += len(text)
 
     def _keep_log(self) -> None:
         """Before a checkpoint that counts on it, and at the end: to wait for the disk every epoch would take long."""
         if self.log is not None:
-            with self.log.open("rb+") as file:
+            with writing(self.log), self.log.open("rb+") as file:
                 os.fsync(file.fileno())
 
     def take_what_there_is(self) -> None:

@@ -71,7 +71,12 @@ def pack_models(
         for part in _fitting([model for course in group for model in course.models], measured, budget)
     ]
     return [
-        Pack(f"{name or system}-{number}", system, tuple(sorted(part, key=measured.rank)))
+        Pack(
+            f"{name or system}-{number}",
+            system,
+            tuple(sorted(part, key=measured.rank)),
+            bytes=_needs(part, measured).bytes,
+        )
         for number, part in enumerate(parts, start=1)
     ]
 

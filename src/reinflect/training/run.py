@@ -76,6 +76,8 @@ class Results:
     ended: bool
     retried: tuple[str, ...] = ()
     """What went wrong on the way, and what was done about it."""
+    seconds: float = 0.0
+    """That it took, with all runs that were interrupted."""
 
 
 def run_pack(
@@ -87,10 +89,12 @@ def run_pack(
     device: str = "cpu",
     seconds_between: float = SECONDS_BETWEEN,
     keep_finished: bool = True,
+    finish: Callable[[Results], None] = lambda _: None,
 ) -> Results:
     """Train a pack, or take it up where an earlier run left it, and let its models inflect their dev items.
 
-    Raises a `PackError` where it might work in another way; see `training.retries`.
+    `finish` is given the results while the pack's state is still kept to this process. Raises a `PackError` where it
+    might work in another way; see `training.retries`.
     """
     started, last = time.monotonic(), -math.inf
 
@@ -100,16 +104,20 @@ def run_pack(
             last = time.monotonic()
             report(_standing(pack, now))
 
+    checkpoint = checkpoint_of(pack, state, seconds_between, keep_finished)
     with told_apart(), one_thread(device), nullcontext() if state is None else state.taken(pack.name):
         trained, ended = loop.train(
             pack.tasks(),
             device=device,
-            checkpoint=checkpoint_of(pack, state, seconds_between, keep_finished),
+            checkpoint=checkpoint,
             log=None if state is None else state.log(pack.name),
             report=seldom,
             stop=stop,
         )
-        results = Results(_learnt(pack, trained, device), ended)
+        learnt = _learnt(pack, trained, device)
+        seconds = time.monotonic() - started if checkpoint is None else checkpoint.seconds
+        results = Results(learnt, ended, seconds=seconds)
+        finish(results)
     if ended:
         scored = [model.dev_accuracy for model in trained if model.dev_accuracy >= 0]
         mean = sum(scored) / len(scored) if scored else math.nan

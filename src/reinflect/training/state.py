@@ -1,21 +1,18 @@
 """The folder a run keeps beside its model while it is under way, so that the same command can take it up again."""
 
 import os
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from glob import escape
 from pathlib import Path
 
 from reinflect.errors import OutputError
-from reinflect.files import atomic_path, write_text
+from reinflect.files import atomic_path, cannot_write, sweep, write_text, writing
+from reinflect.locks import TakenError, take, take_in
 
 CHECKPOINT, LOG, BUSY, HALVES, LOCK = ".checkpoint", ".jsonl", ".busy", ".halves", "lock"
 SECONDS_TO_END = 60.0
 """What a process is given to end whose run was killed; it takes it a moment to notice."""
-PART = ".????????.part"
-"""How the names of files end that were being written; see `files.atomic_path`."""
 
 
 def half_names(pack: str) -> tuple[str, str]:
@@ -51,24 +48,31 @@ class State:
     @contextmanager
     def taken(self, pack: str, patience: float = SECONDS_TO_END) -> Iterator[None]:
         """Keep a pack's files to this process, once no process of a killed run writes to them any more."""
-        lock = os.open(self.folder / f"{pack}{BUSY}", os.O_RDWR | os.O_CREAT, 0o644)
-        try:
-            end = time.monotonic() + patience
-            while not _try_lock(lock):
+        end = time.monotonic() + patience
+        while True:
+            try:
+                with writing(self.folder):
+                    lock = take(self.folder / f"{pack}{BUSY}")
+            except TakenError as taken:
                 if time.monotonic() > end:
                     raise OutputError(
-                        self.model, f"a process of an earlier run is still training {pack}", "end it, then try again"
-                    )
-                time.sleep(0.02)
+                        self.model,
+                        f"{taken}, of an earlier run, is still training {pack}",
+                        "end it, then try again",
+                    ) from None
+            else:
+                break
+            time.sleep(0.02)
+        try:
             yield
         finally:
             os.close(lock)
 
     def halve(self, pack: str, fingerprint: str) -> None:
         """Note that a pack is trained as two from now on, and forget how far it was."""
-        write_text(self._halves(pack), fingerprint)
         for path in (self.checkpoint(pack), self.log(pack)):
             path.unlink(missing_ok=True)
+        write_text(self._halves(pack), fingerprint)
 
     def halves_of(self, pack: str) -> str | None:
         """The fingerprint of the pack of that name that was made into two, if one was."""
@@ -82,11 +86,9 @@ class State:
 
     def _sweep(self) -> None:
         """Remove what a run, or a process of this one, was writing when it was killed."""
-        left = list(self.folder.glob(f".*{PART}"))
+        sweep(self.folder)
         for written in (self.model, self.whole_log):
-            left += written.parent.glob(f".{escape(written.name)}{PART}")
-        for path in left:
-            path.unlink(missing_ok=True)
+            sweep(written.parent, written.name)
 
     def join_logs(self, packs: Sequence[str]) -> None:
         """Put the packs' logs together, in their order whatever the order of their lines in time."""
@@ -114,46 +116,19 @@ class State:
 
 @contextmanager
 def _locked(folder: Path, model: Path) -> Iterator[None]:
-    path = folder / LOCK
-    while True:
-        try:
-            folder.mkdir(exist_ok=True)
-            lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-        except OSError as error:
-            if isinstance(error, FileNotFoundError) and folder.parent.is_dir():
-                continue  # a run that ends took the folder away just now
-            remedy = "remove it, or choose another place for the model"
-            raise OutputError(folder, f"cannot be used for the state of the run ({error.strerror})", remedy) from None
-        if not _try_lock(lock):
-            os.close(lock)
-            raise OutputError(model, "another run is training this model", "wait for it, or choose another --out")
-        with suppress(FileNotFoundError):
-            if os.path.samestat(os.fstat(lock), path.stat()):
-                break
-        os.close(lock)  # the lock of a run that has ended since
+    try:
+        lock = take_in(folder, LOCK)
+    except TakenError as taken:
+        raise OutputError(
+            model, f"another run ({taken}) is training this model", "wait for it, or choose another --out"
+        ) from None
+    except FileExistsError:
+        raise OutputError(
+            folder, "this is needed for the state of the run, and is no folder", "remove it, or choose another --out"
+        ) from None
+    except OSError as error:
+        raise cannot_write(folder, error) from None
     try:
         yield
     finally:
         os.close(lock)
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _try_lock(handle: int) -> bool:
-        try:
-            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
-
-else:
-    import fcntl
-
-    def _try_lock(handle: int) -> bool:
-        """The lock goes with the process, however it ends: nothing stale can be left."""
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return False
-        return True

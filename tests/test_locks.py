@@ -1,0 +1,75 @@
+"""Locks that name who has them."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from reinflect.locks import TakenError, is_free, take, take_in
+
+HOLD = (
+    "import sys, time; from pathlib import Path; from reinflect.locks import take\n"
+    "take(Path(sys.argv[1])); print('held', flush=True); time.sleep(600)"
+)
+
+
+def test_another_process_is_named_and_its_lock_goes_with_it(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    with subprocess.Popen([sys.executable, "-c", HOLD, path], stdout=subprocess.PIPE) as other:
+        assert other.stdout
+        assert other.stdout.readline() == b"held\n"
+        with pytest.raises(TakenError, match=f"^process {other.pid}$"):
+            take(path)
+        assert not is_free(path)
+        other.kill()
+    handle = take(path)
+    with pytest.raises(TakenError, match=f"^process {os.getpid()}$"):
+        take(path)
+    os.close(handle)
+    assert is_free(path)
+
+
+@pytest.mark.parametrize("content", ["", "somebody", "12x host"])
+def test_a_lock_without_a_name_is_somebodys(tmp_path: Path, content: str) -> None:
+    handle = take(tmp_path / "lock")
+    (tmp_path / "lock").write_text(content)
+    with pytest.raises(TakenError, match=r"^another process$"):
+        take(tmp_path / "lock")
+    os.close(handle)
+
+
+def test_a_process_of_another_machine_is_said_to_be_there(tmp_path: Path) -> None:
+    handle = take(tmp_path / "lock")
+    (tmp_path / "lock").write_text("12 somewhere.example")
+    with pytest.raises(TakenError, match=r"^process 12 on somewhere\.example$"):
+        take(tmp_path / "lock")
+    os.close(handle)
+
+
+def test_a_lock_that_was_removed_by_its_owner_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "lock"
+    plain, opened = os.open, list[int]()
+
+    def open_just_before_it_goes(*given: object) -> int:
+        opened.append(plain(*given))  # type: ignore[arg-type]
+        if len(opened) == 1:
+            path.unlink()
+        return opened[-1]
+
+    monkeypatch.setattr(os, "open", open_just_before_it_goes)
+    handle = take(path)
+    assert len(opened) == 2
+    assert os.path.samestat(os.fstat(handle), path.stat())
+    os.close(handle)
+
+
+def test_a_folder_is_made_for_it_or_not(tmp_path: Path) -> None:
+    os.close(take_in(tmp_path / "a" / "b", "lock", parents=True))
+    assert (tmp_path / "a" / "b" / "lock").exists()
+    with pytest.raises(FileNotFoundError):
+        take_in(tmp_path / "c" / "d", "lock")
+    (tmp_path / "file").touch()
+    with pytest.raises(FileExistsError):
+        take_in(tmp_path / "file", "lock")

@@ -187,8 +187,9 @@ def gpus(*memories: tuple[str, int]) -> Client:
 
 
 def test_packs_fit_the_smallest_gpu_and_those_who_share_one_share_its_memory() -> None:
-    assert cluster(gpus(("a", 80), ("b", 40))).gpu_memory == 40
-    assert cluster(gpus(("a", 80), ("a", 80), ("b", 60))).gpu_memory == 40
+    assert cluster(gpus(("a", 90), ("b", 60))).gpu_memory == 20
+    assert cluster(gpus(("a", 60), ("a", 60), ("b", 90))).gpu_memory == 20
+    assert cluster(gpus(*[("a", 60)] * 4)).gpu_memory == 15
     assert cluster(gpus(("a", 80))).device == "cuda"
     assert cluster(gpus(("a", 80)), "cpu").device == "cpu"
     assert cluster(Client()).gpu_memory is None

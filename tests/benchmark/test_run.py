@@ -283,9 +283,9 @@ def test_a_pack_takes_no_more_of_a_gpu_than_it_may(data: Path) -> None:
     assert all(bytes_needed(pack.system, pack.models) <= most // 2 for pack in smaller if len(pack.models) > 1)
 
 
-def test_processes_that_share_a_gpu_share_its_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pack_takes_a_part_of_a_gpu_however_many_share_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("reinflect.benchmark.engines.memory_of_the_gpu", lambda: 100)
-    assert [Here("cuda", trainers).budget for trainers in (1, 2, 4)] == [100, 33, 33]
+    assert [Here("cuda", trainers).budget for trainers in (1, 2, 4)] == [33, 33, 33]
     assert [Here("cuda", trainers, 70).budget for trainers in (1, 2, 4)] == [70, 70, 70]
     assert Here("cpu", 2).budget is None
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from reinflect.errors import InputError, ReinflectError, quoted
 from reinflect.files import read_text
+from reinflect.training.packing import part_of_a_gpu
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -150,8 +151,8 @@ class Cluster:
             raise InputError("found workers without a GPU", "start them where there is one, or use --device cpu")
         self.device = "cuda" if device != "cpu" and gpus and all(gpus) else "cpu"
         shared = Counter(gpu["name"] for gpu in gpus if gpu)
-        self.gpu_memory = min((gpu["memory"] // shared[gpu["name"]] for gpu in gpus if gpu), default=None)
-        """What a pack may take of a worker's GPU; where several share one, its part of it."""
+        self.gpu_memory = min((part_of_a_gpu(gpu["memory"], shared[gpu["name"]]) for gpu in gpus if gpu), default=None)
+        """What a pack may take of a worker's GPU."""
 
     @property
     def place(self) -> str:

@@ -16,13 +16,9 @@ from reinflect.benchmark.packs import train_pack
 from reinflect.engine import Watcher, run_packs
 from reinflect.files import atomic_path
 from reinflect.training.jobs import Pack
-from reinflect.training.packing import memory_of_the_gpu
+from reinflect.training.packing import memory_of_the_gpu, part_of_a_gpu
 from reinflect.training.run import Results
 from reinflect.training.state import State
-
-PARTS_OF_A_GPU = 3
-"""Of its memory, one of which a pack may take where several processes share it: large packs keep it busier, and small
-ones find room beside them."""
 
 
 @dataclass(frozen=True)
@@ -65,10 +61,10 @@ class Here:
     """Processes on this machine."""
 
     def __init__(self, device: str, trainers: int, budget: int | None = None) -> None:
-        """Where processes share a GPU, no pack takes more than a part of its memory, unless a budget says otherwise."""
+        """No pack takes more than a part of a GPU's memory, unless a budget says otherwise."""
         self.device, self.trainers = device, trainers
         self.memory = memory_of_the_gpu() if device == "cuda" else None
-        self.budget = budget or (self.memory and self.memory // (1 if trainers == 1 else PARTS_OF_A_GPU))
+        self.budget = budget or (self.memory and part_of_a_gpu(self.memory))
 
     def train(
         self, plan: Sequence[Pack], places: Places, watcher: Watcher, enough: Callable[[], bool]

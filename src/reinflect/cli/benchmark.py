@@ -90,8 +90,7 @@ Example (some minutes; the first line needs a network):
     "--pack-memory",
     metavar="GIB",
     type=click.FloatRange(min=0, min_open=True),
-    help="How much memory of a GPU a pack of models may take. Unless you say, four fifths of what the GPU has, or, "
-    "where several processes share one, a third of that.",
+    help="How much memory of a GPU a pack of models may take. Unless you say, about a quarter of what the GPU has.",
 )
 @click.option(
     "--time-limit",

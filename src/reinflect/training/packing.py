@@ -44,6 +44,10 @@ COPIES_OF_PAIRS = 4
 ARRAYS_AN_ITEM = 10
 """An item of HAEM, which has the most, has ten tapes; none is longer than its actions."""
 
+PARTS_OF_A_GPU = 3
+"""Of its memory, one of which a pack may take: enough to keep it busy, and leaves room for others beside it. The same
+wherever it is trained, and however many packs are trained at once."""
+
 
 def pack_models(
     system: str,
@@ -322,3 +326,8 @@ def memory_of_the_gpu() -> int | None:
         return None
     _, whole = torch.cuda.mem_get_info()
     return int(whole * SHARE_OF_MEMORY)
+
+
+def part_of_a_gpu(memory: int, shared_by: int = 1) -> int:
+    """What a pack may take of so much memory; less where more share it than there are parts."""
+    return memory // max(PARTS_OF_A_GPU, shared_by)

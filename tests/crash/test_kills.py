@@ -1,0 +1,81 @@
+"""SIGKILL at any moment, in processes as users have them: the same command goes on, and ends as if nothing had been."""
+
+import random
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.crash.conftest import Made
+from tests.crash.jobs import BENCHMARK, LONG, SHORT, TRAIN, Job
+from tests.crash.trials import Trial, wait_for
+
+JOBS = pytest.mark.parametrize("job", [TRAIN, BENCHMARK], ids=lambda job: job.name)
+KILLS = {TRAIN.name: (True, False), BENCHMARK.name: (False,)}
+"""Whether all processes are killed, or only the one that started the others; for every day."""
+MOMENTS = 20
+
+
+def killed_at(trial: Trial, moment: float, *, group: bool) -> float | None:
+    """Kill it then, and run it to its end; how long it took if it came to its end before."""
+    with trial.watched():
+        process, started, took = trial.start(), time.monotonic(), 0.0
+        while process.poll() is None and (took := time.monotonic() - started) < moment:
+            time.sleep(0.01)
+        there = trial.kill(process, group=group)
+        trial.finish(workers=1 if group else 2)
+    return None if there else took
+
+
+@JOBS
+def test_killed_again_and_again_it_ends_as_if_nothing_had_been(
+    job: Job, data: Path, undisturbed: Made, tmp_path: Path
+) -> None:
+    trial = Trial(job, data, tmp_path, SHORT[job.name], 0)
+    chance = random.Random(1)
+    with trial.watched():
+        for group in KILLS[job.name]:
+            process = trial.start()
+            before = trial.checkpoints()
+            wait_for(lambda: trial.checkpoints() != before or process.poll() is not None)  # noqa: B023
+            time.sleep(chance.uniform(0, 0.3))
+            assert trial.kill(process, group=group), "it was over before it was killed"
+        said = trial.finish(workers=1)
+    if job is TRAIN:
+        assert "going on where an earlier run stopped" in said
+    assert job.made(trial.folder) == undisturbed(job)
+
+
+@pytest.mark.long
+@JOBS
+def test_killed_at_moments_all_over_a_long_job(
+    job: Job, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = Trial(job, data, tmp_path / "whole", LONG[job.name], 0.5)
+    started = time.monotonic()
+    whole.finish()
+    seconds = time.monotonic() - started
+    trials = 0
+    for number in range(MOMENTS):
+        took: float | None = seconds
+        while took is not None:  # again, if it was over before: the machine has more time for it now
+            seconds = took
+            trial = Trial(job, data, tmp_path / str(trials), LONG[job.name], 0.5)
+            took = killed_at(trial, seconds * (number + 0.5) / MOMENTS, group=number % 2 == 1)
+            assert job.made(trial.folder) == job.made(whole.folder), number
+            trials += 1
+    with capsys.disabled():
+        print(f"\n{job.name}: {MOMENTS} kills at moments uniform over {seconds:.0f} s, all survived")
+
+
+@pytest.mark.long
+def test_killed_six_times_at_random_moments(data: Path, undisturbed: Made, tmp_path: Path) -> None:
+    chance = random.Random(2)
+    for number in range(5):
+        trial = Trial(TRAIN, data, tmp_path / str(number), SHORT[TRAIN.name], 0)
+        for kill in range(6):
+            process = trial.start(workers=1 + kill % 2)
+            time.sleep(chance.uniform(0, 6))
+            trial.kill(process, group=kill % 3 == 0)
+        trial.finish()
+        assert TRAIN.made(trial.folder) == undisturbed(TRAIN)

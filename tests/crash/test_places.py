@@ -1,0 +1,158 @@
+"""Places that cannot be written, or not by us: a clear line, nothing lost, and the same command goes on later."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from tests.crash.conftest import Bench, Made
+from tests.crash.jobs import BENCHMARK, SHORT, TRAIN, Job
+from tests.crash.steps import Ran
+from tests.crash.trials import Trial, nobody_left, wait_for
+
+Reinflect = Callable[..., Result]
+
+
+@dataclass(frozen=True)
+class Disk:
+    """A file system of our own, in memory."""
+
+    path: Path
+
+    def remount(self, *options: str) -> None:
+        subprocess.run(["mount", "-o", ",".join(["remount", *options]), self.path], check=True)
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Disk]:
+    path = tmp_path / "disk"
+    path.mkdir()
+    if not shutil.which("mount"):
+        pytest.skip("there is no mount")
+    made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", path], capture_output=True, text=True)
+    if made.returncode:
+        pytest.skip(f"a disk of our own may not be mounted here ({made.stderr.strip()})")
+    try:
+        yield Disk(path)
+    finally:
+        subprocess.run(["umount", "--lazy", path], check=True)
+
+
+def test_a_disk_that_is_too_small(bench: Bench, disk: Disk) -> None:
+    """Made a little larger each time, it is full at another place each time."""
+    folder, complaints = bench.job.prepare(disk.path / "job"), set[str]()
+    for kilobytes in (4, 24, 48, 64, 80, 96, 112, 128, 144, 160, 192, 224, 256, 320, 400, 500):
+        disk.remount(f"size={kilobytes}k")
+        ran = bench.runner(bench.command(folder), folder)
+        bench.job.check_visible(folder)
+        if ran.code == 0:
+            break
+        complaints.add(ran.complaint)
+        assert "(No space left on device); make room there, then run the same again" in ran.complaint
+        assert not list(folder.rglob("*.part"))
+    assert len(complaints) > 1
+    disk.remount("size=16m")
+    again = bench.runner(bench.command(folder), folder)
+    assert again.code == 0, again.said
+    assert bench.job.made(folder) == bench.made
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.6, 0.9])
+def test_a_disk_that_is_read_only(bench: Bench, disk: Disk, share: float) -> None:
+    """From the beginning, or from where an earlier run was killed."""
+    folder = bench.job.prepare(disk.path / "job")
+    if share:
+        bench.runner(bench.command(folder), folder, "kill", int(share * len(bench.undisturbed.steps)))
+    before = bench.job.made(folder)
+    disk.remount("ro")
+    assert "read-only" in refused(bench, folder) or "may not be written" in refused(bench, folder)
+    assert bench.job.made(folder) == before
+    disk.remount("rw")
+    again = bench.runner(bench.command(folder), folder)
+    assert again.code == 0, again.said
+    assert bench.job.made(folder) == bench.made
+
+
+def refused(bench: Bench, folder: Path) -> str:
+    return bench.runner(bench.command(folder), folder).complaint.lower()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such limits")
+def test_processes_that_may_not_write_large_files(data: Path, undisturbed: Made, tmp_path: Path) -> None:
+    """The error is theirs, and is told as if it were ours."""
+    trial = Trial(TRAIN, data, tmp_path, SHORT[TRAIN.name], 0)
+    arguments = TRAIN.command(data, trial.folder, "--workers", 2, changes=trial.changes)
+    limited = subprocess.run(
+        ["sh", "-c", 'ulimit -f 8; exec "$@"', "sh", sys.executable, "-m", "reinflect", *arguments],
+        env=trial.environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    said = Ran(limited.returncode, limited.stderr, []).complaint
+    assert "(File too large); make room there" in said
+    trial.finish()
+    assert TRAIN.made(trial.folder) == undisturbed(TRAIN)
+
+
+KINDS = [
+    (TRAIN, "model", "folder", "this is a folder, not a file"),
+    (TRAIN, "model", "file", "there is a file of this name that is no model"),
+    (TRAIN, "model.log.jsonl", "folder", "this is a folder, not a file"),
+    (TRAIN, "model.state", "file", "is no folder; remove it"),
+    *((BENCHMARK, name, "file", "this is a file, not a folder") for name in ("packs", "logs", "models", "parameters")),
+    (BENCHMARK, "predictions", "file", "this is a file, not a folder"),
+    (BENCHMARK, "training.state", "file", "this is a file, not a folder"),
+    *((BENCHMARK, name, "folder", "this is a folder, not a file") for name in ("results.json", "results.md")),
+    (BENCHMARK, "commands.jsonl", "folder", "this is a folder, not a file"),
+    (BENCHMARK, ".", "file", "is no folder; choose another --out"),
+]
+
+
+@pytest.mark.parametrize(("job", "name", "kind", "said"), KINDS, ids=lambda one: str(getattr(one, "name", one)))
+def test_something_else_in_the_place(
+    job: Job, name: str, kind: str, said: str, data: Path, tmp_path: Path, reinflect: Reinflect
+) -> None:
+    place = tmp_path / "out" / name
+    place.parent.mkdir(parents=True, exist_ok=True)
+    if kind == "file":
+        place.write_text("mine")
+    else:
+        place.mkdir()
+    before = sorted(tmp_path.rglob("*"))
+    result = reinflect(*job.command(data, tmp_path, "--workers", 1, changes="epochs=1"))
+    assert said in Ran(result.exit_code, result.stderr, []).complaint
+    assert sorted(tmp_path.rglob("*")) == before
+    assert kind == "folder" or place.read_text() == "mine"
+
+
+@pytest.mark.parametrize("job", [TRAIN, BENCHMARK], ids=lambda job: job.name)
+def test_a_second_process_is_told_who_is_there_and_the_first_does_not_notice(
+    job: Job, data: Path, undisturbed: Made, tmp_path: Path, reinflect: Reinflect
+) -> None:
+    trial = Trial(job, data, tmp_path, SHORT[job.name], 0)
+    first = trial.start(workers=1)
+    wait_for(lambda: trial.checkpoints() or first.poll() is not None)
+    second = reinflect(*job.command(data, trial.folder, "--workers", 1, changes=SHORT[job.name]))
+    assert f"(process {first.pid}) " in Ran(second.exit_code, second.stderr, []).complaint
+    assert "wait for it, or choose another --out" in second.stderr
+    _, said = first.communicate()
+    assert first.returncode == 0, said
+    wait_for(lambda: nobody_left(first.pid))
+    assert job.made(trial.folder) == undisturbed(job)
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write anywhere")
+@pytest.mark.parametrize("job", [TRAIN, BENCHMARK], ids=lambda job: job.name)
+def test_a_folder_that_may_not_be_written(job: Job, data: Path, tmp_path: Path, reinflect: Reinflect) -> None:
+    job.prepare(tmp_path / "job")
+    (tmp_path / "job" / "out").chmod(0o500)
+    result = reinflect(*job.command(data, tmp_path / "job", "--workers", 1))
+    assert "written" in Ran(result.exit_code, result.stderr, []).complaint
+    assert not list((tmp_path / "job" / "out").iterdir())

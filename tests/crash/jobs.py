@@ -74,7 +74,7 @@ BENCHMARK = Job(
 )
 
 SHORT = {TRAIN.name: "epochs=40 batch=2 score_every=20", BENCHMARK.name: "epochs=15 batch=2 score_every=5"}
-LONG = {TRAIN.name: "epochs=450 batch=2 score_every=150", BENCHMARK.name: "epochs=220 batch=2 score_every=110"}
+LONG = {TRAIN.name: "epochs=500 batch=2 score_every=250", BENCHMARK.name: "epochs=300 batch=2 score_every=100"}
 """Settings that make a job of a few seconds, and of 20 or more on two cores."""
 
 

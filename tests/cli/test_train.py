@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from click.testing import Result
 from reinflect.data.items import write_items
 from reinflect.inflector import Inflector
 from reinflect.training.state import State
+from tests.crash.trials import nobody_left, wait_for
 from tests.training.tiny import language
 
 Reinflect = Callable[..., Result]
@@ -59,21 +59,6 @@ def start(data: Path, out: Path, workers: int) -> "subprocess.Popen[str]":
     return subprocess.Popen(
         call, env=environment, start_new_session=True, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
-
-
-def wait_for(condition: Callable[[], object]) -> None:
-    end = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < end, "nothing happens"
-        time.sleep(0.01)
-
-
-def nobody_left(group: int) -> bool:
-    try:
-        os.killpg(group, 0)
-    except ProcessLookupError:
-        return True
-    return False
 
 
 def is_the_same_as(out: Path, other: Path) -> bool:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from reinflect.data.items import COLUMNS_2017, Columns
+from reinflect.data.features import Bundle
+from reinflect.data.items import COLUMNS_2017, Columns, Item, check_lengths
 from reinflect.data.labels import Labels
 from reinflect.errors import InputError, quoted
 from reinflect.files import STANDARD, read_text
@@ -162,3 +163,10 @@ def columns_option(command: Command) -> Command:
         help="Your own names for features, read and written in their place: lines of a label, a tab, and features.",
     )
     return columns(labels(command))
+
+
+def check_lemma(lemma: str) -> None:
+    """Refuse one, given as a word of the command, that no model can inflect."""
+    if lemma == "":
+        raise InputError("found an empty lemma", "give one with at least one letter")
+    check_lengths([Item(lemma, Bundle(""))], None, "models take", "shorten it")

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 import click
 
 from reinflect.cli.notes import unknown_notes
-from reinflect.cli.options import output_option, strategy_option
+from reinflect.cli.options import check_lemma, output_option, strategy_option
 from reinflect.data.features import Bundle
-from reinflect.data.items import Item, check_lengths
 from reinflect.data.lines import lines_of
 from reinflect.errors import InputError, printable, quoted
 from reinflect.files import check_writable, read_text, write_text
@@ -63,9 +62,7 @@ def command(
     from reinflect.data.labels import NO_LABELS, Labels
     from reinflect.data.tables import kind_of_sheet, write_table
 
-    if lemma == "":
-        raise InputError("found an empty lemma", "give one with at least one letter")
-    check_lengths([Item(lemma, Bundle(""))], None, "models take", "shorten it")
+    check_lemma(lemma)
     check_writable(output)
     own_labels = Labels.read(labels_file) if labels_file else None
 

@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING
 import click
 
 from reinflect.cli.notes import unknown_notes
-from reinflect.cli.options import output_option, say, strategy_option
+from reinflect.cli.options import check_lemma, output_option, say, strategy_option
 from reinflect.data.features import Bundle
-from reinflect.data.items import Item, check_lengths
-from reinflect.errors import InputError
 from reinflect.files import check_writable, write_text
 from reinflect.text import Side, in_columns, visible, visible_text
 
@@ -62,9 +60,7 @@ def command(
     """
     from reinflect.data.labels import Labels
 
-    if lemma == "":
-        raise InputError("found an empty lemma", "give one with at least one letter")
-    check_lengths([Item(lemma, Bundle(""))], None, "models take", "shorten it")
+    check_lemma(lemma)
     check_writable(output)
     own_labels = Labels.read(labels_file) if labels_file else None
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from reinflect.benchmark.engines import Here
 from reinflect.benchmark.grid import Entry, Grid
 from reinflect.benchmark.lessons import align_corpora, read_corpora
 from reinflect.benchmark.output import write_all, write_models
-from reinflect.benchmark.packs import packs_of, wanted_models
+from reinflect.benchmark.packs import packs_of, wanted_models, weight
 from reinflect.benchmark.results import read_results
 from reinflect.benchmark.run import Benchmark, run_benchmark
 from reinflect.card import fingerprint
@@ -267,6 +268,21 @@ def test_what_is_in_a_pack_does_not_depend_on_what_is_done(data: Path) -> None:
         "german-low-hacm-naive",
         "german-low-haem-naive",
     ]
+
+
+def test_the_longest_packs_come_first_on_a_gpu(data: Path) -> None:
+    """Many updates of few models take longer than few updates of more models, though they are of fewer items."""
+    corpora, _ = read_corpora(data, ["german"], ["low"])
+    wanted = wanted_models(corpora, GRID, PRESETS)
+    few = [one for one in wanted if one.entry.system == "haem"][:1]
+    many = [one for one in wanted if one.entry.kind == "hacm-naive"]
+    short, long = (msgspec.structs.replace(OWN, epochs=epochs) for epochs in (2, 2 * len(many) - 1))
+    lessons = align_corpora([(one.corpus, one.entry.alignment) for one in wanted])
+    changed = [replace(one, settings=short) for one in many] + [replace(one, settings=long) for one in few]
+    first, second = packs_of(changed, {}, lessons, device="cuda")
+    assert (first.system, second.system) == ("haem", "hacm")
+    assert weight(first, "cpu") < weight(second, "cpu")
+    assert weight(first, "cuda") > weight(second, "cuda")
 
 
 def test_a_pack_takes_no_more_of_a_gpu_than_it_may(data: Path) -> None:

@@ -61,7 +61,7 @@ class _Dispatch:
         self.cluster, self.client, self.work, self.keep, self.watcher = cluster, cluster.client, work, keep, watcher
         self.save_models = save_models
         # The longest first: what is left for the end, when some workers have nothing to do, is short.
-        self.waiting = sorted(range(len(work)), key=lambda number: weight(work[number]))
+        self.waiting = sorted(range(len(work)), key=lambda number: weight(work[number], cluster.device))
         self.running: dict[str, tuple[int, Future[Any]]] = {}
         self.results: list[Results | None] = [None] * len(work)
         self.names = [pack.name for pack in work]

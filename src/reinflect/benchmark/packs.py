@@ -19,6 +19,9 @@ from reinflect.training.packing import pack_models
 from reinflect.training.run import Results, Standing, run_pack
 from reinflect.training.state import LOG, State
 
+ITEMS_AN_UPDATE = 300
+"""A GPU takes as long for the calls of an update as for so many items, by the packs of the paper's grid."""
+
 
 @dataclass(frozen=True, eq=False)
 class Wanted:
@@ -85,15 +88,25 @@ def packs_of(
         for pack in packs:
             left = tuple(model for model in pack.models if models[model] not in done)
             if left:
-                made.append((weight(pack), replace(pack, models=left)))
-    if device != "cpu":  # where packs are many and small; a GPU's processes end together if the largest come first
+                made.append((weight(pack, device), replace(pack, models=left)))
+    if device != "cpu":  # where packs are many and small; a GPU's processes end together if the longest come first
         made.sort(key=lambda one: one[0], reverse=True)
     return [pack for _, pack in made]
 
 
-def weight(pack: Pack) -> float:
-    """About how long a pack takes, beside others of its device."""
-    return float(sum(len(model.lesson.split.train) * model.settings.epochs for model in pack.models))
+def weight(pack: Pack, device: str) -> float:
+    """About how long a pack takes, beside others of its device: the items it goes through, and what each update costs.
+
+    A CPU takes next to nothing for an update but the time for its items.
+    """
+    items = sum(len(model.lesson.split.train) * model.settings.epochs for model in pack.models)
+    if device == "cpu":
+        return float(items)
+    return float(items + ITEMS_AN_UPDATE * max(_updates(model) for model in pack.models))
+
+
+def _updates(model: Model) -> int:
+    return -(-len(model.lesson.split.train) // model.settings.batch) * model.settings.epochs
 
 
 def parameters_file(folder: Path, label: str, kind: str, seed: int) -> Path:

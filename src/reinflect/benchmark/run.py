@@ -140,7 +140,8 @@ def run_benchmark(
                 lessons = align_corpora(methods, cache=alignment_cache, workers=workers, progress=shown)
                 plan = packs_of(work, done, lessons, device=trained_by.device, budget=trained_by.budget)
                 account.seconds["preparing"] = time.monotonic() - started
-                watcher.expect(len(wanted) - len(left), len(wanted), {pack.name: weight(pack) for pack in plan})
+                weights = {pack.name: weight(pack, trained_by.device) for pack in plan}
+                watcher.expect(len(wanted) - len(left), len(wanted), weights)
                 if processes and trained_by.device == "cuda":  # which leaves cores idle
                     start(processes, workers)
                 places = Places(

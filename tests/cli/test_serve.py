@@ -1,3 +1,4 @@
+import asyncio
 import json
 import os
 import signal
@@ -62,6 +63,26 @@ def test_a_port_that_is_taken_is_an_error(reinflect: Reinflect, model: Path) -> 
         result = reinflect("serve", model, "--port", taken.getsockname()[1])
     assert result.exit_code == 2
     assert "choose another with --port" in result.stderr
+
+
+def test_the_end_of_an_answer_is_not_held_back() -> None:
+    """As it would be by default, until the other side has confirmed the beginning, which takes it 40 ms."""
+
+    async def sent_at_once() -> int:
+        met = asyncio.get_running_loop().create_future()
+
+        def meet(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            met.set_result(writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            writer.close()
+
+        listener = serve._listening("127.0.0.1", 0)
+        async with await asyncio.start_server(meet, sock=listener):
+            _, writer = await asyncio.open_connection(*listener.getsockname())
+            found: int = await met
+            writer.close()
+            return found
+
+    assert asyncio.run(sent_at_once())
 
 
 def test_a_host_that_is_not_ours_is_an_error(reinflect: Reinflect, model: Path) -> None:

@@ -2,6 +2,7 @@
 
 import signal
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -18,6 +19,7 @@ from reinflect.settings import Settings, alike
 from reinflect.training.jobs import Model, Pack, Split
 from reinflect.training.loop import train
 from reinflect.training.run import Standing
+from reinflect.training.state import State
 from tests.training.tiny import SMALL, language, lesson
 
 BOTH = {"hacm": SMALL, "haem": msgspec.structs.replace(SMALL, dropout=0.3)}
@@ -200,6 +202,21 @@ class Interrupts(Watcher):
             signal.raise_signal(signal.SIGINT)
 
 
+class Heard(Watcher):
+    """Knows what was said, and which packs were under way."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+        self.trained: set[str] = set()
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+    def standing(self, now: Standing) -> None:
+        if now.running:
+            self.trained.add(now.pack)
+
+
 def test_after_ctrl_c_those_languages_are_compared_that_are_done() -> None:
     compared = factors(["haem.step=1,0.5"], SHORT)
     found = ablate([corpus("german"), corpus("turkish")], compared, seeds=3, watcher=Interrupts("turkish"))
@@ -207,6 +224,47 @@ def test_after_ctrl_c_those_languages_are_compared_that_are_done() -> None:
     assert found.languages == ["german"]
     assert {one.language for one in found.models} == {"german"}
     assert all(row.against_base is None or row.against_base.pairs == 6 for row in found.rows)
+
+
+def plain(found: Ablation) -> list[tuple[object, ...]]:
+    """All but what takes time, or is a matter of which pack was which."""
+    return [(one.language, one.alignment, one.seed, one.settings, one.accuracy, one.best_epoch) for one in found.models]
+
+
+def test_after_ctrl_c_it_goes_on_where_it_was(tmp_path: Path) -> None:
+    compared = factors(["haem.step=1,0.5"], SHORT)
+    both, state = [corpus("german"), corpus("turkish")], State(tmp_path / "found.json")
+    whole = ablate(both, compared, seeds=3)
+    with state.held():
+        assert ablate(both, compared, seeds=3, watcher=Interrupts("turkish"), state=state).interrupted
+    left = sorted(path.suffix for path in state.folder.iterdir())
+    assert left.count(".result") == 2, left
+    watcher = Heard()
+    with state.held():
+        again = ablate(both, compared, seeds=3, watcher=watcher, state=state)
+    assert plain(again) == plain(whole)
+    assert [replace(row, seconds=0) for row in again.rows] == [replace(row, seconds=0) for row in whole.rows]
+    assert all(seconds > 0 for seconds in again.seconds.values())
+    assert not again.interrupted
+    assert "2 of 4 packs of models are trained" in watcher.notes[0]
+    assert {name for name in watcher.trained if name.startswith("german")} == set(), "they were trained before"
+    assert {name.split("-")[0] for name in watcher.trained} == {"turkish"}
+    other = factors(["haem.step=1,0.7"], SHORT)
+    with state.held():
+        assert plain(ablate(both, other, seeds=3, state=state)) == plain(ablate(both, other, seeds=3)), "of other work"
+    state.remove()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"[" * 100_000, b'{"fingerprint": "x", "results": 1}'])
+def test_a_result_that_is_damaged_is_none(tmp_path: Path, content: bytes) -> None:
+    compared = factors(["haem.step=1,0.5"], SHORT)
+    state = State(tmp_path / "found.json")
+    with state.held():
+        found = ablate([corpus("german")], compared, seeds=3, state=state)
+        for path in state.folder.glob("*.result"):
+            path.write_bytes(content)
+        assert plain(ablate([corpus("german")], compared, seeds=3, state=state)) == plain(found)
 
 
 DEV = tuple(Item(f"w{number}", Bundle("V"), "x") for number in range(100))

@@ -1,6 +1,7 @@
 """`reinflect ablate`: what it says, what it writes, and what it refuses."""
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 from click.testing import Result
 
 from reinflect.data.items import write_items
+from reinflect.training.state import State
 from tests.training.tiny import language
 
 Reinflect = Callable[..., Result]
@@ -61,6 +63,16 @@ def test_variants_are_trained_and_compared(ablate: Callable[..., Result], tmp_pa
         place[whole["settings"][one["settings"]]["dropout"]] = one["accuracy"]
     differences = [own[0.8] - own[0.4] for own in by_place.values()]
     assert found["difference"] == pytest.approx(sum(differences) / 8, abs=0.01)
+    assert list(tmp_path.iterdir()) == [out], "what is needed to go on is gone when all is done"
+
+
+def test_two_at_once_do_not_write_the_same(ablate: Callable[..., Result], tmp_path: Path) -> None:
+    out = tmp_path / "found.json"
+    with State(out).held():
+        ran = ablate("--vary", "dropout=0.4,0.8", "--systems", "hacm", "--seeds", "2", "--out", str(out))
+    assert ran.exit_code == 2
+    assert f"another run (process {os.getpid()}) is at work on this; wait for it" in ran.stderr
+    assert not out.exists()
 
 
 def test_each_setting_and_system_has_its_table(ablate: Callable[..., Result]) -> None:

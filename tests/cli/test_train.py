@@ -177,7 +177,7 @@ def test_a_second_run_of_the_same_model_is_refused(data: Path, tmp_path: Path, r
     with State(tmp_path / "model").held():
         result = reinflect(*command(data, tmp_path / "model"))
     assert result.exit_code == 2
-    assert f"another run (process {os.getpid()}) is training this model" in result.stderr
+    assert f"another run (process {os.getpid()}) is at work on this" in result.stderr
 
 
 LONG = "a" * 1001

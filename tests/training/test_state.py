@@ -31,7 +31,7 @@ def test_a_second_run_is_kept_out_and_the_first_does_not_notice(tmp_path: Path) 
     with state.held():
         state.checkpoint("one").touch()
         with (
-            pytest.raises(OutputError, match=r"model: another run \(process \d+\) is training this model"),
+            pytest.raises(OutputError, match=r"model: another run \(process \d+\) is at work on this"),
             state.held(),
         ):
             pytest.fail("two at once")

@@ -1,10 +1,14 @@
 """Which value of a setting is better? Models with each of them, side by side, and whether the differences are real."""
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from statistics import fmean
+
+import msgspec
 
 from reinflect.benchmark.lessons import Corpus, align_corpora
 from reinflect.decoding.repeats import filtered, longest_runs
@@ -13,10 +17,13 @@ from reinflect.ensembles import Voter, best_first, dev_accuracy, kind_of, strate
 from reinflect.errors import InputError, ReinflectError, quoted
 from reinflect.evaluation.scores import DECIMALS
 from reinflect.evaluation.significance import FEWEST, LEVEL, PairedDifference, compare_pairs, holm
+from reinflect.files import atomic_path
 from reinflect.settings import LISTS, Settings, alike, changed
+from reinflect.training.checkpoint import fingerprint
 from reinflect.training.jobs import Lesson, Model, Pack, methods_of
 from reinflect.training.packing import pack_models
 from reinflect.training.run import Results, Standing, run_pack
+from reinflect.training.state import State
 
 MODELS_A_PACK = 12
 """How many share a fleet on the CPU: beyond a few there is little to gain, and small packs spread better over cores."""
@@ -154,11 +161,13 @@ def ablate(
     workers: int = 1,
     watcher: Watcher | None = None,
     alignment_cache: Path | None = None,
+    state: State | None = None,
 ) -> Ablation:
     """Train all variants of all factors with each corpus, alignment and seed, and compare them.
 
     Variants whose settings are alike train in one fleet, others in fleets of their own. Ctrl-C ends it early; then
-    those languages are compared whose models are all trained.
+    those languages are compared whose models are all trained. With a `state`, which the caller holds, the same call
+    goes on after any interruption.
     """
     watcher = watcher or Watcher()
     systems = list(dict.fromkeys(factor.system for factor in compared))
@@ -176,8 +185,19 @@ def ablate(
         lessons = [aligned[corpus.label, method] for corpus in plain for method in wanted[system]]
         settings = [own for factor in compared if factor.system == system for own in factor.variants.values()]
         work += _packs(system, lessons, list(dict.fromkeys(settings)), seeds, device)
-    clock = _Clock(watcher)
-    results = run_packs(work, run_lean, device=device, workers=workers if device == "cpu" else 1, watcher=clock)
+    if state and (kept := sum(_kept(pack, state) is not None for pack in work)):
+        watcher.note(
+            f"note: going on where an earlier run stopped ({kept} of {len(work)} packs of models are trained); "
+            f"to start anew, remove {state.folder} first"
+        )
+    results = run_packs(
+        work,
+        partial(run_lean, state=state),
+        device=device,
+        workers=workers if device == "cpu" else 1,
+        watcher=watcher,
+        state=state,
+    )
     ended = [bool(result and result.ended) for result in results]
     broken = {model.lesson.label for pack, well in zip(work, ended, strict=True) if not well for model in pack.models}
     languages = {corpus.label: corpus.language for corpus in plain if corpus.label not in broken}
@@ -186,7 +206,7 @@ def ablate(
     models = [
         one for pack, result in zip(work, results, strict=True) if result for one in _scored(pack, result, languages)
     ]
-    seconds = {pack.name: round(clock.seconds(pack.name), 1) for pack in work}
+    seconds = {pack.name: round(own.seconds if own else 0.0, 1) for pack, own in zip(work, results, strict=True)}
     return Ablation(
         languages=list(languages.values()),
         rows=rows(compared, models, seconds),
@@ -231,34 +251,50 @@ def _seeds(seeds: int) -> range:
     return range(1, seeds + 1)
 
 
+class _Kept(msgspec.Struct):
+    """What became of a pack, and of which."""
+
+    fingerprint: str
+    results: Results
+
+
 def run_lean(
-    pack: Pack, report: Callable[[Standing], None], stop: Callable[[], bool], *, device: str = "cpu"
+    pack: Pack,
+    report: Callable[[Standing], None],
+    stop: Callable[[], bool],
+    *,
+    state: State | None = None,
+    device: str = "cpu",
 ) -> Results:
-    """Train a pack, and keep nothing of its models but what they say."""
-    results = run_pack(pack, report, stop, device=device)
+    """Train a pack, unless an earlier run has done it, and keep nothing of its models but what they say."""
+    if state and (kept := _kept(pack, state)):
+        scored = [learnt.dev_accuracy for learnt in kept.models if learnt.usable]
+        mean = fmean(scored) if scored else math.nan
+        report(Standing(pack.name, len(pack.models), 0, pack.epochs, pack.epochs, mean, kept.seconds, 0.0))
+        return kept
+
+    def finish(results: Results) -> None:
+        if state and results.ended:
+            kept = _Kept(fingerprint(pack), _lean(results))
+            with atomic_path(state.result(pack.name)) as part:
+                part.write_bytes(msgspec.json.encode(kept))
+            for path in (state.checkpoint(pack.name), state.log(pack.name)):
+                path.unlink(missing_ok=True)
+
+    return _lean(run_pack(pack, report, stop, state=state, device=device, keep_finished=False, finish=finish))
+
+
+def _lean(results: Results) -> Results:
     return replace(results, models=[replace(learnt, parameters={}) for learnt in results.models])
 
 
-class _Clock(Watcher):
-    """Passes on what it hears of packs, and knows how long each took."""
-
-    def __init__(self, watcher: Watcher) -> None:
-        self.watcher = watcher
-        self.last: dict[str, float] = {}
-
-    def note(self, text: str) -> None:
-        self.watcher.note(text)
-
-    def begin(self, names: Sequence[str], workers: int) -> None:
-        self.watcher.begin(names, workers)
-
-    def standing(self, now: Standing) -> None:
-        self.last[now.pack] = now.seconds
-        self.watcher.standing(now)
-
-    def seconds(self, pack: str) -> float:
-        """Of a pack, or of what it was cut into; the parts have its name and letters after it."""
-        return sum(seconds for name, seconds in self.last.items() if name.rstrip("ab") == pack)
+def _kept(pack: Pack, state: State) -> Results | None:
+    """What an earlier run found; None if it did not come so far, or its work was other work."""
+    try:
+        kept = msgspec.json.decode(state.result(pack.name).read_bytes(), type=_Kept)
+    except (OSError, ValueError, RecursionError):
+        return None
+    return kept.results if kept.fingerprint == fingerprint(pack) else None
 
 
 def _scored(pack: Pack, results: Results, languages: Mapping[str, str]) -> list[Scored]:

@@ -72,7 +72,7 @@ class PackResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     device: str
     """In words, such as `cpu` or the name of a GPU."""
     seconds: float
-    """Decoding and all; of a pack that was interrupted, those since it was last taken up."""
+    """Decoding and all, and with all runs that were interrupted."""
     models: list[ModelResult]
 
 

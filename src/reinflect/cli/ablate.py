@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -90,7 +91,12 @@ Example (a few minutes; the first line downloads the data):
 )
 @device_option
 @workers_option("Processes on the CPU; as many as there are cores unless you say otherwise.")
-@click.option("--out", metavar="FILE", help="Where to write everything as JSON: the rows, and each model's accuracy.")
+@click.option(
+    "--out",
+    metavar="FILE",
+    help="Where to write everything as JSON: the rows, and each model's accuracy. With it, the same command goes on "
+    "after an interruption.",
+)
 @click.pass_context
 def command(
     context: click.Context,
@@ -114,7 +120,9 @@ def command(
     difference is called better or worse if chance hardly explains it even though several were looked at; with
     "perhaps" if it is so only when looked at by itself.
 
-    Ctrl-C ends it early; then those languages are compared whose models are all trained.
+    Ctrl-C ends it early; then those languages are compared whose models are all trained. With --out the same command
+    goes on later, also after it was killed: what it needs for that is beside FILE, in the folder FILE.state, until all
+    is trained.
     """
     kinds, methods = chosen(systems, SYSTEMS, "system"), chosen(alignments, ALIGNMENTS, "alignment")
     if out is not None:
@@ -130,24 +138,30 @@ def command(
 
     from reinflect.alignment.cache import default_folder
     from reinflect.cli.progress import display
+    from reinflect.training.state import State
 
-    with display() as shown:
-        found = ablate(
-            corpora,
-            compared,
-            alignments=methods,
-            seeds=seeds,
-            device=where,
-            workers=workers or cores(),
-            watcher=shown,
-            alignment_cache=default_folder(),
-        )
-    click.echo(_tables(found, compared), nl=False)
-    for note in _notes(found):
-        click.echo(note, err=True)
-    if out is not None:
-        write_text(out, _as_json(found, data=data, setting=setting, seeds=seeds, device=where))
-        click.echo(f"written: {out}", err=True)
+    state = None if out is None else State(Path(out))
+    with state.held() if state else nullcontext():
+        with display() as shown:
+            found = ablate(
+                corpora,
+                compared,
+                alignments=methods,
+                seeds=seeds,
+                device=where,
+                workers=workers or cores(),
+                watcher=shown,
+                alignment_cache=default_folder(),
+                state=state,
+            )
+        click.echo(_tables(found, compared), nl=False)
+        for note in _notes(found, resumable=state is not None):
+            click.echo(note, err=True)
+        if out is not None:
+            write_text(out, _as_json(found, data=data, setting=setting, seeds=seeds, device=where))
+            click.echo(f"written: {out}", err=True)
+        if state and not found.interrupted:
+            state.remove()
     if found.interrupted:
         context.exit(INTERRUPTED)
 
@@ -231,7 +245,7 @@ def _against(found: "PairedDifference | None", corrected: float | None) -> list[
     ]
 
 
-def _notes(found: "Ablation") -> list[str]:
+def _notes(found: "Ablation", *, resumable: bool) -> list[str]:
     from reinflect.evaluation.significance import FEWEST
 
     against = [row.against_base for row in found.rows if row.against_base]
@@ -251,6 +265,8 @@ def _notes(found: "Ablation") -> list[str]:
         notes.append(f"note: {found.diverged} of {len(found.models)} models diverged each time, and count as 0")
     if found.interrupted:
         notes.append(f"note: interrupted; these are the languages that were done: {', '.join(found.languages)}")
+        if resumable:
+            notes.append("note: the same command goes on with the others")
     return notes
 
 

@@ -108,14 +108,15 @@ class Retries:
                 raise failure
 
     def _in_halves(self, pack: Pack, attempt: Attempt, stopped: Callable[[], bool]) -> Results:
-        models, ended, retried, before = [], True, list[str](), 0
+        models, ended, retried, seconds, before = [], True, list[str](), 0.0, 0
         for half in halves(pack):
             results = self._whole_or_halved(half, attempt, stopped) or Results((), ended=False)
             models += [replace(one, number=before + one.number) for one in results.models]
             ended = ended and results.ended
             retried += results.retried
+            seconds += results.seconds
             before += len(half.models)
-        return Results(models, ended, tuple(retried))
+        return Results(models, ended, tuple(retried), seconds)
 
     def _halve(self, pack: Pack, device: str) -> str:
         if self.state:

@@ -10,7 +10,7 @@ from reinflect.errors import OutputError
 from reinflect.files import atomic_path, cannot_write, sweep, write_text, writing
 from reinflect.locks import TakenError, take, take_in
 
-CHECKPOINT, LOG, BUSY, HALVES, LOCK = ".checkpoint", ".jsonl", ".busy", ".halves", "lock"
+CHECKPOINT, RESULT, LOG, BUSY, HALVES, LOCK = ".checkpoint", ".result", ".jsonl", ".busy", ".halves", "lock"
 SECONDS_TO_END = 60.0
 """What a process is given to end whose run was killed; it takes it a moment to notice."""
 
@@ -31,6 +31,10 @@ class State:
     def checkpoint(self, pack: str) -> Path:
         return self.folder / f"{pack}{CHECKPOINT}"
 
+    def result(self, pack: str) -> Path:
+        """Of a pack that is trained, for those who need no more of it than what its models say."""
+        return self.folder / f"{pack}{RESULT}"
+
     def log(self, pack: str) -> Path:
         return self.folder / f"{pack}{LOG}"
 
@@ -42,7 +46,7 @@ class State:
             try:
                 yield
             finally:
-                if not any(self.folder.glob(f"*{CHECKPOINT}")):
+                if not any(any(self.folder.glob(f"*{kind}")) for kind in (CHECKPOINT, RESULT)):
                     self.remove()  # there is nothing to take up
 
     @contextmanager
@@ -106,7 +110,7 @@ class State:
     def remove(self) -> None:
         """Remove what runs made here; whatever else someone put into the folder stays, and the folder with it."""
         self._sweep()
-        for kind in (CHECKPOINT, LOG, BUSY, HALVES):
+        for kind in (CHECKPOINT, RESULT, LOG, BUSY, HALVES):
             for path in self.folder.glob(f"*{kind}"):
                 path.unlink(missing_ok=True)
         with suppress(OSError):
@@ -120,7 +124,7 @@ def _locked(folder: Path, model: Path) -> Iterator[None]:
         lock = take_in(folder, LOCK)
     except TakenError as taken:
         raise OutputError(
-            model, f"another run ({taken}) is training this model", "wait for it, or choose another --out"
+            model, f"another run ({taken}) is at work on this", "wait for it, or choose another --out"
         ) from None
     except FileExistsError:
         raise OutputError(

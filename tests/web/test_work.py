@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from reinflect.web import work
 from reinflect.web.requests import RequestError
-from reinflect.web.work import ROOM, Trade, Work
+from reinflect.web.work import ROOM, SENT_AWAY_A_SECOND, Trade, Work
 
 Piece = tuple[str, str, list[str]]
 
@@ -166,3 +166,25 @@ def test_whoever_comes_last_is_sent_away_and_may_come_again() -> None:
 
     with no_more_than(2):
         assert asyncio.run(four()) == [None, None, "busy", "busy", None]
+
+
+def test_no_more_are_sent_away_than_leave_the_models_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many there are that ask again at once, so many a second are told to go, and all of them in the end."""
+    slept: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        await pause(0)
+
+    async def ten() -> list[str | None]:
+        queue, trade = Work(), Models().trade()
+        said = await asyncio.gather(*(code_of(queue.ask(trade, [letter])) for letter in "abcdefghij"))
+        queue.close()
+        return said
+
+    pause = asyncio.sleep
+    monkeypatch.setattr("reinflect.web.work.asyncio.sleep", sleep)
+    with no_more_than(0):
+        assert asyncio.run(ten()) == ["busy"] * 10
+        assert asyncio.run(ten()) == ["busy"] * 10
+    assert slept == [number / SENT_AWAY_A_SECOND for number in range(1, 11)] * 2

@@ -136,7 +136,7 @@ class Desk:
     async def _asked(
         self, request: Request, kind: type[requests.AnyAsked]
     ) -> "tuple[requests.AnyAsked, str, Inflector]":
-        self.work.check_room()
+        await self.work.check_room()
         asked = await requests.read(request, kind)
         name, inflector = self._model(asked.model)
         asked.translate(inflector.labels.to_features)

@@ -18,6 +18,8 @@ ROOM = 2000
 before it is over, neither for other models nor to end the server."""
 LEAST_LETTERS = 20
 """A lemma that is shorter takes as much room as one of this length."""
+SENT_AWAY_A_SECOND = 500
+"""Requests, at most, when too many wait; each takes a third of a millisecond from the models."""
 
 Question = TypeVar("Question")
 Answer = TypeVar("Answer")
@@ -71,12 +73,13 @@ class Work:
         self._lines: dict[str, dict[str, list[_Job]]] = {}
         self._going: asyncio.Task[None] | None = None
         self._deadlines: set[asyncio.Timeout] = set()
+        self._going_away = 0
         self._last: float | None = None
         """When all has to be over, by the clock of the loop."""
 
     async def ask(self, trade: Trade[Question, Answer], questions: Sequence[Question]) -> list[Answer]:
         """The answers, in order. Whoever stops waiting for them is forgotten, unless their turn has come."""
-        self.check_room()
+        await self.check_room()
         if not questions:
             return []
         loop = asyncio.get_running_loop()
@@ -98,10 +101,19 @@ class Work:
         finally:
             self._deadlines.discard(deadline)
 
-    def check_room(self) -> None:
-        """Send away whoever comes when too many wait, before anything has been done for them."""
-        if len(self._deadlines) >= WAITING:
-            raise RequestError("busy", f"{WAITING} requests are waiting already; try again in a moment")
+    async def check_room(self) -> None:
+        """Send away whoever comes when too many wait, before anything has been done for them.
+
+        But not at once: whoever asks again and again would leave the models no time.
+        """
+        if len(self._deadlines) < WAITING:
+            return
+        self._going_away += 1
+        try:
+            await asyncio.sleep(self._going_away / SENT_AWAY_A_SECOND)
+        finally:
+            self._going_away -= 1
+        raise RequestError("busy", f"{WAITING} requests are waiting already; try again in a moment")
 
     def end(self, seconds: float) -> None:
         """From now on there is so much time, for those that wait and for those that are still arriving."""

@@ -159,8 +159,8 @@ def xml(rows: str) -> str:
     )
 
 
-def cell(place: str) -> str:
-    return f'<c r="{place}" t="inlineStr"><is><t>a</t></is></c>'
+def cell(place: str, text: str = "a") -> str:
+    return f'<c r="{place}" t="inlineStr"><is><t>{text}</t></is></c>'
 
 
 def test_a_workbook_that_unpacks_to_too_much(tmp_path: Path) -> None:
@@ -170,6 +170,28 @@ def test_a_workbook_that_unpacks_to_too_much(tmp_path: Path) -> None:
             part.write(b" " * MILLION)
     assert path.stat().st_size < 2 * MILLION
     assert "bytes when unpacked; use files of" in refused(lambda: read_items(path), 5 * MILLION)
+
+
+ENTITY = xml(f'<row r="1">{cell("A1")}{cell("B1", "&x;")}{cell("C1", "V;PST")}</row>')
+
+
+def test_entities_of_a_workbook_are_not_looked_for_elsewhere(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.txt"
+    secret.write_text("secret", encoding="utf-8")
+    declared = f'<!DOCTYPE worksheet [<!ENTITY x SYSTEM "{secret.as_uri()}">]>'
+    path = workbook_with(tmp_path / "items.xlsx", declared + ENTITY)
+    assert "no whole XLSX file" in refused(lambda: read_items(path), 5 * MILLION)
+    harmless = declared.replace(f'SYSTEM "{secret.as_uri()}"', '"b"')
+    path = workbook_with(tmp_path / "items.xlsx", harmless + ENTITY)
+    assert [item.form for item in read_items(path)] == ["b"]
+
+
+def test_entities_of_a_workbook_that_unfold_to_gigabytes(tmp_path: Path) -> None:
+    each = "".join(f'<!ENTITY e{depth} "{f"&e{depth - 1};" * 10}">' for depth in range(1, 10))
+    declared = f'<!DOCTYPE worksheet [<!ENTITY e0 "ten letters">{each}<!ENTITY x "&e9;">]>'
+    path = workbook_with(tmp_path / "items.xlsx", declared + ENTITY)
+    assert path.stat().st_size < 10_000
+    assert "no whole XLSX file" in refused(lambda: read_items(path), 100 * MILLION)
 
 
 def test_a_workbook_that_claims_too_many_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

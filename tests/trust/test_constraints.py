@@ -80,3 +80,41 @@ def test_all_that_extras_bring_is_there_for_the_tests() -> None:
 def test_the_versions_are_ones_that_we_ask_for(requirement: str) -> None:
     wanted = Requirement(requirement)
     assert wanted.specifier.contains(pins()[canonicalize_name(wanted.name)])
+
+
+def advisories() -> list[tuple[str, Version, str]]:
+    """Of known vulnerabilities: the package, the version in which it is mended, and its names."""
+    lines = (ROOT / "scripts" / "advisories.txt").read_text(encoding="utf-8").splitlines()
+    parts = [line.split() for line in lines if not line.startswith("#")]
+    assert all(len(part) == 4 and part[3].startswith("https://github.com/") for part in parts)
+    return [(name, Version(mended), known) for name, mended, known, _ in parts]
+
+
+def test_no_version_has_a_vulnerability_that_we_know_of() -> None:
+    here = pins()
+    assert len(advisories()) > 100
+    assert {name for name, _, _ in advisories()} <= set(here), "it is about packages that are not used any more"
+    assert not [(name, known) for name, mended, known in advisories() if here[name] < mended]
+
+
+NEVER_CALLED = {"CVE-2025-3000,GHSA-rrmf-rvhw-rf47,PYSEC-2025-194": "torch.jit"}
+"""Versions with these are allowed, because that part of the package is not used; many GPUs have no newer torch yet."""
+
+
+@pytest.mark.parametrize("requirement", asked_for())
+def test_no_version_that_we_allow_has_one(requirement: str) -> None:
+    wanted = Requirement(requirement)
+    at_least = max(Version(one.version) for one in wanted.specifier if one.operator == ">=")
+    found = [
+        known
+        for name, mended, known in advisories()
+        if name == canonicalize_name(wanted.name) and at_least < mended and known not in NEVER_CALLED
+    ]
+    assert not found, f"raise the least version of {wanted.name} in pyproject.toml"
+
+
+@pytest.mark.parametrize("part", NEVER_CALLED.values())
+def test_what_is_allowed_because_it_is_not_used_is_not(part: str) -> None:
+    texts = {path: path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py")}
+    assert len(texts) > 100
+    assert not [path for path, text in texts.items() if re.search(rf"\b{re.escape(part)}\b", text)]

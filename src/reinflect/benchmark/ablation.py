@@ -294,6 +294,8 @@ def _kept(pack: Pack, state: State) -> Results | None:
         kept = msgspec.json.decode(state.result(pack.name).read_bytes(), type=_Kept)
     except (OSError, ValueError, RecursionError):
         return None
+    if [learnt.number for learnt in kept.results.models] != list(range(len(pack.models))):
+        return None
     return kept.results if kept.fingerprint == fingerprint(pack) else None
 
 

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+import hypothesis
 import pytest
 from click.testing import CliRunner, Result
 
@@ -11,6 +12,9 @@ from click.testing import CliRunner, Result
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Model files bear their date, and some tests compare them byte by byte, at midnight too.
 os.environ.setdefault("SOURCE_DATE_EPOCH", "1500000000")
+# How long something takes depends on what else the machine does, and on whether the compiler's work is still there.
+hypothesis.settings.register_profile("reinflect", deadline=None)
+hypothesis.settings.load_profile("reinflect")
 
 CONLL2017 = Path(__file__).parents[2] / "shared" / "data" / "conll2017"
 

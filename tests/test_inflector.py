@@ -366,7 +366,7 @@ def refused(path: Path) -> str:
     return message
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_a_changed_byte_anywhere_is_found_out(saved: Path, tmp_path: Path, data: st.DataObject) -> None:
     whole = saved.read_bytes()
@@ -391,7 +391,7 @@ def loaded_or_refused(path: Path) -> Inflector | None:
     return None
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.floats(0, 1, exclude_max=True))
 def test_a_part_of_a_file(saved: Path, tmp_path: Path, share: float) -> None:
     whole = saved.read_bytes()
@@ -399,7 +399,7 @@ def test_a_part_of_a_file(saved: Path, tmp_path: Path, share: float) -> None:
     refused(tmp_path / "part")
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.binary(max_size=64))
 def test_files_that_are_something_else(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "other").write_bytes(content)

@@ -9,7 +9,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.special import gammaln
@@ -334,7 +334,6 @@ class TestAlphabets:
         assert Smart(sweeps=8).align([(x.translate(renaming), y.translate(renaming)) for x, y in pairs]) == expected
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.text(max_size=12), st.text(max_size=12)), max_size=5), st.integers(0, 3))
 def test_any_strings_can_be_aligned(pairs: list[StringPair], sweeps: int) -> None:
     aligned = Smart(sweeps=sweeps).align(pairs)

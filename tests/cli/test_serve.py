@@ -291,12 +291,16 @@ def test_a_name_that_is_none_is_an_error(reinflect: Reinflect, model: Path, name
 
 
 @posix
-def test_being_told_to_end_is_ctrl_c_while_the_demo_is_trained() -> None:
+@pytest.mark.parametrize("ctrl_c", [signal.default_int_handler, signal.SIG_IGN], ids=["as usual", "in the background"])
+def test_being_told_to_end_is_ctrl_c_while_the_demo_is_trained(ctrl_c: Any) -> None:
     """Processes that train would be left behind otherwise, or what they hold."""
-    before = signal.getsignal(signal.SIGTERM)
-    with pytest.raises(KeyboardInterrupt), serve._ended_by_ctrl_c():
-        signal.raise_signal(signal.SIGTERM)
-    assert signal.getsignal(signal.SIGTERM) is before
+    before, usual = signal.getsignal(signal.SIGTERM), signal.signal(signal.SIGINT, ctrl_c)
+    try:
+        with pytest.raises(KeyboardInterrupt), serve._ended_by_ctrl_c():
+            signal.raise_signal(signal.SIGTERM)
+        assert signal.getsignal(signal.SIGTERM) is before
+    finally:
+        signal.signal(signal.SIGINT, usual)
 
 
 def test_the_demo_is_trained_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -62,7 +62,7 @@ def some_items(letters: st.SearchStrategy[str]) -> st.SearchStrategy[Fields]:
     return st.lists(st.tuples(word, bundle_names, word), min_size=1, max_size=6)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(some_items(letter), st.sampled_from([COLUMNS_2017, COLUMNS_2023]))
 def test_a_csv_file_gives_back_what_was_written(
     tmp_path_factory: pytest.TempPathFactory, rows: Fields, columns: Columns
@@ -72,7 +72,7 @@ def test_a_csv_file_gives_back_what_was_written(
     assert fields(read_items(path, columns)) == rows
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(some_items(printed), st.sampled_from([COLUMNS_2017, COLUMNS_2023]))
 def test_an_xlsx_file_gives_back_what_was_written(
     tmp_path_factory: pytest.TempPathFactory, rows: Fields, columns: Columns
@@ -82,7 +82,7 @@ def test_an_xlsx_file_gives_back_what_was_written(
     assert fields(read_items(path, columns)) == rows
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(some_items(printed), st.sampled_from(["w.csv", "w.xlsx"]), st.booleans())
 def test_a_wide_sheet_gives_back_what_was_written(
     tmp_path_factory: pytest.TempPathFactory, rows: Fields, name: str, labelled: bool

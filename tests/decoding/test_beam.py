@@ -137,7 +137,7 @@ def test_width_one_is_greedy(system: System, chosen: Settings) -> None:
                 assert not found or found[0].log_probability == pytest.approx(score, rel=1e-6)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(
     st.sampled_from(list(SYSTEMS.values())),
     st.lists(st.tuples(st.text(max_size=7), st.text(max_size=4)), min_size=1, max_size=3),

@@ -144,7 +144,7 @@ def test_answers_are_as_probable_as_all_their_actions(system: System, chosen: Se
             assert probable == pytest.approx([score for _, score in slow], rel=1e-6)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     st.sampled_from(list(SYSTEMS.values())),
     st.lists(st.tuples(st.text(max_size=9), st.text(max_size=6)), min_size=1, max_size=3),

@@ -144,7 +144,7 @@ def any_fleets(draw: st.DrawFn) -> SmallFleet:
     return SmallFleet(system, chosen, languages, draw(st.integers(0, 1000)), dtype)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(any_fleets())
 def test_losses_of_anything(fleet: SmallFleet) -> None:
     check(fleet, 2e-5 if fleet.dtype == torch.float32 else 1e-9, gradients=False)

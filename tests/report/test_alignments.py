@@ -1,6 +1,6 @@
 """Three words, letter below letter."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reinflect.alignment import align
@@ -12,7 +12,6 @@ from tests.report.pages import Page
 WORDS = st.text("abcde", max_size=8)
 
 
-@settings(deadline=None)  # the first one waits for the aligner to be compiled
 @given(WORDS, WORDS, WORDS, st.sampled_from(["naive", "smart"]))
 def test_every_row_is_its_word(lemma: str, right: str, predicted: str, method: str) -> None:
     columns = three_rows(*align([(lemma, right), (lemma, predicted)], method))

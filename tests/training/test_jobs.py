@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reinflect.data.features import Bundle
@@ -51,7 +51,6 @@ def test_too_few_items_to_hold_some_out() -> None:
         folded_splits(items_of(9, 3), 2, "data")
 
 
-@settings(deadline=None)  # the first alignment compiles the aligner
 @given(
     seeds=st.integers(1, 12),
     systems=st.sampled_from([["hacm"], ["haem", "hacm"]]),

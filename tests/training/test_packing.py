@@ -92,7 +92,6 @@ def test_padding_is_that_of_the_real_updates(system: str) -> None:
 lengths = st.lists(st.tuples(st.integers(1, 30), st.integers(2, 12)), min_size=1, max_size=6)
 
 
-@settings(deadline=None)
 @given(lengths=lengths, seeds=st.integers(1, 3), budget=st.integers(1, 200_000) | st.none(), data=st.data())
 def test_every_model_is_in_one_pack_that_fits(
     lengths: list[tuple[int, int]], seeds: int, budget: int | None, data: st.DataObject
@@ -120,7 +119,7 @@ def joint_padding(groups: Sequence[Sequence[Model]]) -> float:
     return 1 - sum(actions) / sum(cells)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(lengths=lengths, bound=st.floats(0.0, 0.6))
 def test_as_few_packs_as_can_be_with_so_little_padding(lengths: list[tuple[int, int]], bound: float) -> None:
     lessons = [long_lesson(lemma, items, f"l{number}") for number, (lemma, items) in enumerate(lengths)]

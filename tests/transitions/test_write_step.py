@@ -1,7 +1,7 @@
 """HACM's actions: the worked examples, any alignment there and back, and what is refused."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from reinflect.alignment.naive import Naive
 from reinflect.alignment.pairs import Alignment, StringPair, sides
@@ -86,7 +86,6 @@ def test_any_alignment_comes_back(alignment: Alignment) -> None:
     check(alignment)
 
 
-@settings(deadline=None)
 @given(pairs_of_words(), pairs_of_words())
 def test_any_words_come_back_from_both_aligners(first: StringPair, second: StringPair) -> None:
     for aligner in (Naive(), Smart(sweeps=3)):

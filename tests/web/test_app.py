@@ -347,7 +347,7 @@ values = st.recursive(scalars, lambda inner: st.lists(inner, max_size=3) | st.di
 fields = st.sampled_from(["model", "lemma", "features", "n", "rows", "bundles", "member"])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(body=st.dictionaries(fields, values), what=st.sampled_from(POSTS))
 def test_whatever_is_sent_gets_an_answer(client: TestClient, body: dict[str, object], what: str) -> None:
     content = json.dumps(body).encode()

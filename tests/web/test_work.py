@@ -57,7 +57,7 @@ questions = st.lists(st.text("ab!", min_size=1, max_size=3), max_size=8)
 asked = st.lists(st.tuples(st.sampled_from("mn"), st.sampled_from("kl"), questions), max_size=10)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(asked=asked, room=st.integers(1, 400))
 def test_everybody_gets_what_they_would_get_alone(asked: list[tuple[str, str, list[str]]], room: int) -> None:
     models = Models()
@@ -69,7 +69,7 @@ def test_everybody_gets_what_they_would_get_alone(asked: list[tuple[str, str, li
             assert said == [question.upper() for question in own]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(asked=asked, rooms=st.lists(st.integers(1, 3 * ROOM), min_size=1))
 def test_no_piece_is_too_large_and_none_is_empty(asked: list[tuple[str, str, list[str]]], rooms: list[int]) -> None:
     models = Models()

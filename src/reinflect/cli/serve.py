@@ -5,6 +5,7 @@ import socket
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING
 
 import click
@@ -176,7 +177,14 @@ def _trained(path: Path) -> "Inflector":
 @contextmanager
 def _ended_by_ctrl_c() -> Iterator[None]:
     """Being told to end by whatever started us is the same as Ctrl-C: the training stops in good order."""
-    before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+
+    def ctrl_c(_: int, frame: FrameType | None) -> None:
+        interrupt = signal.getsignal(signal.SIGINT)
+        if not callable(interrupt):  # as in the background of a shell, where Ctrl-C is not for us
+            raise KeyboardInterrupt
+        interrupt(signal.SIGINT, frame)
+
+    before = signal.signal(signal.SIGTERM, ctrl_c)
     try:
         yield
     finally:

@@ -311,6 +311,21 @@ def test_when_every_model_diverges_there_is_no_inflector(monkeypatch: pytest.Mon
         trained(systems=["haem"], alignments=["naive"])
 
 
+@pytest.mark.parametrize(
+    ("train_items", "dev", "seeds", "said"),
+    [
+        ([], None, 1, "found no training items"),
+        (language("german"), [], 1, "found no dev items"),
+        (language("german"), None, 0, "found 0 seeds"),
+    ],
+)
+def test_with_nothing_there_is_nothing_to_train(
+    train_items: Sequence[Item], dev: Sequence[Item] | None, seeds: int, said: str
+) -> None:
+    with pytest.raises(InputError, match=said):
+        reinflect.train(train_items, dev, seeds=seeds)
+
+
 def test_the_public_names(tmp_path: Path) -> None:
     write_items(tmp_path / "train", TRAIN)
     options = {"systems": ["haem"], "alignments": ["naive"], "seeds": 1}

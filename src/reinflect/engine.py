@@ -105,6 +105,10 @@ def train_inflector(
     """
     watcher = watcher or Watcher()
     _check_strategy(strategy, systems)
+    if seeds < 1:
+        raise InputError(f"found {seeds} seeds", "train with one at least")
+    if not train_items or (dev_items is not None and not dev_items):
+        raise InputError(f"found no {'dev' if train_items else 'training'} items", "give some", path=source)
     splits = (
         folded_splits(train_items, seeds, source) if dev_items is None else fixed_split(train_items, dev_items, seeds)
     )

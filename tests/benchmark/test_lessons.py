@@ -1,6 +1,10 @@
 """Folders of languages."""
 
+from concurrent.futures import Executor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,6 +39,23 @@ def test_languages_have_something_to_learn_from_and_to_be_scored_on(folder: Path
 def test_other_languages_are_refused(folder: Path, wanted: str, remedy: str) -> None:
     with pytest.raises(InputError, match=remedy):
         languages_in(folder, [wanted])
+
+
+def test_where_processes_die_it_is_aligned_here(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Dying(Executor):
+        def map(self, work: Any, given: Any, **_: Any) -> Any:  # type: ignore[override]
+            yield work(given[0])
+            raise BrokenProcessPool
+
+    corpora, _ = read_corpora(folder, ["greek", "old-norse"], ["low"])
+    work = [(corpus, method) for corpus in corpora for method in ("naive", "smart")]
+    usual = align_corpora(work)
+    monkeypatch.setattr("reinflect.benchmark.lessons.WORTH_PROCESSES", 0)
+    monkeypatch.setattr("reinflect.benchmark.lessons.side_processes", lambda _: nullcontext(Dying()))
+    found = align_corpora(work, workers=2)
+    assert {place: one.alignments for place, one in found.items()} == {
+        place: one.alignments for place, one in usual.items()
+    }
 
 
 def test_other_folders_are_refused(tmp_path: Path) -> None:

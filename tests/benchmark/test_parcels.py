@@ -86,7 +86,7 @@ def test_a_worker_leaves_the_files_of_its_pack_and_no_other(tmp_path: Path) -> N
     results = train_in(tmp_path, opened(parcel(pack())), told, lambda: False, device="cpu", save_models=True)
     assert isinstance(results, Results)
     assert results.ended
-    models = [f"parameters/-haem-naive-{seed}" for seed in (1, 2, 3)]
+    models = [f"parameters/--haem-naive-{seed}" for seed in (1, 2, 3)]
     assert files(tmp_path) == ["logs/haem-naive", "packs/haem-naive", *models]
     standing = [word["standing"] for word in told.words]
     assert standing

@@ -13,8 +13,8 @@ from reinflect.benchmark.engines import Here
 from reinflect.benchmark.grid import Entry, Grid
 from reinflect.benchmark.lessons import align_corpora, read_corpora
 from reinflect.benchmark.output import write_all, write_models
-from reinflect.benchmark.packs import packs_of, wanted_models, weight
-from reinflect.benchmark.results import read_results
+from reinflect.benchmark.packs import packs_of, train_pack, wanted_models, weight
+from reinflect.benchmark.results import read_results, write_result
 from reinflect.benchmark.run import Benchmark, run_benchmark
 from reinflect.card import fingerprint
 from reinflect.data.items import Item, read_items, write_items
@@ -23,10 +23,12 @@ from reinflect.errors import InputError
 from reinflect.evaluation import evaluate
 from reinflect.inflector import Inflector
 from reinflect.settings import Settings
+from reinflect.training.failures import PackError
 from reinflect.training.fleet import Fleet
 from reinflect.training.jobs import Pack
 from reinflect.training.packing import bytes_needed
-from reinflect.training.run import Standing
+from reinflect.training.run import Results, Standing, checkpoint_of
+from reinflect.training.state import State
 from tests.training.tiny import SMALL, language
 
 GRID: Grid = tuple(
@@ -343,3 +345,153 @@ def test_packs_are_small(undisturbed: tuple[Path, Benchmark, Listener]) -> None:
     assert all(path.stat().st_size < 3000 for path in (out / "packs").iterdir())
     (result, *_) = read_results(out / "packs")
     assert (result.device, result.version) == ("cpu", "0.1.0")
+
+
+ONE: Grid = (Entry("haem", "naive", {"low": 1, "high": 1}), Entry("haem", "smart", {"low": 1}))
+LONG = msgspec.structs.replace(OWN, epochs=40, patience=40)
+
+
+def stopped(monkeypatch: pytest.MonkeyPatch, data: Path, out: Path, updates: int, **options: Any) -> Benchmark:
+    with monkeypatch.context() as patch:
+        Alarm(patch, updates=updates)
+        return run(data, out, time_limit=500.0, checkpoint_seconds=1000.0, **options)
+
+
+@pytest.mark.parametrize("limit", [0, None], ids=["looking only", "training"])
+def test_what_another_command_has_begun_is_kept(
+    limit: float | None, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    high: dict[str, Any] = {"grid": ONE, "presets": {"high": {"haem": LONG}}}
+    low: dict[str, Any] = {"grid": ONE, "presets": {"low": {"haem": OWN}}}
+    if limit == 0:
+        run(data, tmp_path, **low)
+    stopped(monkeypatch, data, tmp_path, 40, **high)
+    (begun,) = (tmp_path / "training.state").glob("*.checkpoint")
+    before = begun.read_bytes()
+    run(data, tmp_path, time_limit=limit, **low)
+    assert begun.read_bytes() == before
+    other: dict[str, Any] = {"grid": ONE, "presets": {"high": {"haem": OWN}}}
+    stopped(monkeypatch, data, tmp_path, 3, **other)  # a pack of the same name
+    assert begun.read_bytes() == before
+    assert len(list((tmp_path / "training.state").glob("*.checkpoint"))) == 2
+    run(data, tmp_path, **other)
+    assert begun.read_bytes() == before
+    run(data, tmp_path, **high)
+    assert not (tmp_path / "training.state").exists()
+    run(data, tmp_path / "whole", **high)
+    assert said(tmp_path / "whole")["results"] == said(tmp_path)["results"]
+
+
+def test_a_checkpoint_of_what_is_done_does_not_stay(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when it was killed after the pack was written, and before the checkpoint was removed."""
+    options: dict[str, Any] = {"grid": ONE, "presets": {"high": {"haem": OWN}}}
+    stopped(monkeypatch, data, tmp_path, 3, **options)
+    (begun,) = (tmp_path / "training.state").glob("*.checkpoint")
+    content = begun.read_bytes()
+    run(data, tmp_path, **options)
+    begun.parent.mkdir()
+    begun.write_bytes(content)
+    run(data, tmp_path, **options)
+    assert not begun.parent.exists()
+
+
+def test_the_second_half_of_a_pack_goes_on_when_the_first_is_done(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[tuple[str, bool]] = []
+
+    def small_packs_only(pack: Pack, *arguments: Any, state: State, **options: Any) -> Results:
+        if len(pack.models) > 2:
+            raise PackError("memory", "too many")
+        check = checkpoint_of(pack, state)
+        tried.append((pack.name, check is not None and check.find() == "begun"))
+        return train_pack(pack, *arguments, state=state, **options)
+
+    monkeypatch.setattr("reinflect.benchmark.engines.train_pack", small_packs_only)
+    options: dict[str, Any] = {
+        "grid": (Entry("haem", "naive", {"low": 4}),),
+        "presets": {"low": {"haem": LONG}},
+        "languages": ["german"],
+    }
+    once = len(read_items(data / "german-train-low")) // LONG.batch + 1
+    stopped(monkeypatch, data, tmp_path, 40 * once + 20, **options)
+    name = "german-low-haem-naive"
+    assert tried == [(f"{name}a", False), (f"{name}b", False)]
+    tried.clear()
+    made = run(data, tmp_path, **options)
+    assert tried == [(f"{name}b", True)]
+    assert len(made.trained) == 4
+    assert not (tmp_path / "training.state").exists()
+
+
+def test_models_of_several_settings_are_not_mixed_up(data: Path, tmp_path: Path) -> None:
+    """Stopped when one of its models was there, then another with other settings, then the first again."""
+    first, second = ({"low": {"haem": own}} for own in (LONG, OWN))
+    options: dict[str, Any] = {"grid": ONE, "languages": ["german"], "save_models": True}
+    half: dict[str, Any] = options | {"grid": ONE[:1]}
+    dev = read_items(data / "german-dev")
+    path = tmp_path / "models" / "low" / "german.reinflect"
+    for presets in (first, second):
+        made = run(data, tmp_path, presets=presets, **half)
+        assert len(list((tmp_path / "parameters").iterdir())) == 1 + (presets is second)
+    made = run(data, tmp_path, presets=first, **options)
+    assert write_models(made, tmp_path) == []
+    inflector = Inflector.load(path)
+    kept = {member.name: forms for member, forms in zip(inflector.members, inflector.member_forms(dev), strict=True)}
+    forms = {f"haem-{model.alignment}-1": list(model.dev.forms) for model in made.trained}
+    assert kept == forms
+    assert {member.settings.epochs for member in inflector.members} == {40}
+    written = path.read_bytes()
+    assert write_models(run(data, tmp_path, presets=first, **options), tmp_path) == []
+    assert path.read_bytes() == written
+    made = run(data, tmp_path, presets=second, **options)
+    assert write_models(made, tmp_path) == []
+    (note,) = write_models(run(data, tmp_path, presets=first, **options), tmp_path)
+    assert f"{path} has models of other settings or data" in note
+    assert {member.settings.epochs for member in Inflector.load(path).members} == {OWN.epochs}
+
+
+def test_predictions_of_other_settings_do_not_stay(data: Path, tmp_path: Path) -> None:
+    options: dict[str, Any] = {"presets": {"low": PRESETS["low"]}}
+    run(data, tmp_path, **options)
+    assert (tmp_path / "predictions" / "low" / "run7" / "german-dev").exists()
+    other = {"low": {"hacm": LONG, "haem": LONG}}
+    run(data, tmp_path, presets=other, languages=["german"], time_limit=0)
+    left = {str(path.relative_to(tmp_path / "predictions" / "low")) for path in tmp_path.rglob("predictions/low/*/*")}
+    assert {name for name in left if "german" in name} == {"baseline/german-dev", "baseline/german-test"}
+    assert "run7/turkish-dev" in left, "nobody asked for Turkish"
+
+
+def test_a_damaged_pack_is_replaced_by_a_whole_one(data: Path, tmp_path: Path) -> None:
+    options: dict[str, Any] = {"grid": ONE, "presets": {"high": {"haem": OWN}}}
+    for name in ("one", "two"):
+        run(data, tmp_path / name, **options)
+    (pack,) = (tmp_path / "one" / "packs").iterdir()
+    pack.write_bytes(pack.read_bytes()[:-9])
+    made = run(data, tmp_path / "one", merge=[tmp_path / "two"], time_limit=0, **options)
+    assert len(made.trained) == 1
+
+
+def test_the_time_is_that_of_the_models_that_were_asked_for(data: Path, tmp_path: Path) -> None:
+    """A pack may have those of other languages in it, as on a GPU it has."""
+    options: dict[str, Any] = {"grid": ONE[:1], "presets": {"low": PRESETS["low"]}}
+    run(data, tmp_path, **options)
+    one, two = read_results(tmp_path / "packs")
+    for path in (tmp_path / "packs").iterdir():
+        path.unlink()
+    whole = msgspec.structs.replace(one, pack="haem-low-1", models=[*one.models, *two.models], seconds=8.0)
+    write_result(tmp_path / "packs", whole)
+    made = run(data, tmp_path, languages=["german"], time_limit=0, **options)
+    (result,) = made.results
+    assert [model.language for model in result.models] == ["german"]
+    assert result.seconds == 4.0
+
+
+def test_a_command_with_any_letter_in_it_is_remembered(data: Path, tmp_path: Path) -> None:
+    options: dict[str, Any] = {"grid": ONE, "presets": {"high": {"haem": OWN}}, "time_limit": 0}
+    made = run(data, tmp_path, **options)
+    for _ in range(2):
+        write_all(made, tmp_path, about=[], command={"command": "--data a\u2028b\x0c\x85"})
+    assert "3 commands in this folder" in (tmp_path / "results.md").read_text(encoding="utf-8")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from reinflect.benchmark.results import read_results
 from reinflect.cli import main
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item, write_items
@@ -97,6 +98,25 @@ def test_what_is_not_there_is_said_or_left_out(place: Path, tmp_path: Path) -> N
     page = page_of(tmp_path, place / "data")
     assert "nothing in the folder logs" in page.text
     assert page.titles == ["the-table-of-runs-dev", "every-language-dev", "how-sure-they-may-be", "languages-at-low"]
+
+
+def test_what_other_settings_left_is_not_shown(place: Path, tmp_path: Path) -> None:
+    """The figures are of the models that details.json names; packs of others may lie beside theirs."""
+    shutil.copytree(place / "out", tmp_path / "out")
+    path = tmp_path / "out" / "details.json"
+    details = json.loads(path.read_text(encoding="utf-8"))
+    own = [one for one in read_results(tmp_path / "out" / "packs") if one.pack.startswith("german-low-hacm")]
+    details["models"] = [model.key for one in own for model in one.models]
+    path.write_text(json.dumps(details), encoding="utf-8")
+    shown = read_folder(tmp_path / "out", place / "data")
+    assert {one.name: bool(one.sure) for one in shown.languages} == {"german": True, "hebrew": False}
+    assert {one.name: {model.kind for model in one.models} for one in shown.languages} == {
+        "german": {"hacm-naive", "hacm-smart"},
+        "hebrew": set(),
+    }
+    del details["models"]  # as before they were named
+    path.write_text(json.dumps(details), encoding="utf-8")
+    assert all(len(one.models) == 8 for one in read_folder(tmp_path / "out", place / "data").languages)
 
 
 def test_packs_of_other_data_are_not_measured(place: Path, tmp_path: Path) -> None:

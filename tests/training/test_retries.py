@@ -191,6 +191,25 @@ def test_nothing_is_tried_again_once_the_run_is_stopped(kind: str) -> None:
     assert retries.see_through(pack(), attempt, lambda: stopped) is None
 
 
+def test_a_model_that_is_lost_costs_no_other() -> None:
+    own, tried = pack(seeds=[1, 2, 3, 4]), list[str]()
+
+    def attempt(one: Pack, device: str) -> Results:
+        if any(model.seed == 1 for model in one.models):
+            tried.append(one.name)
+            raise PackError("memory", "too much")
+        return fits(4, tried, "cpu")(one, device)
+
+    assert Retries("cpu").see_through(own, attempt) == Lost("haem-naiveaa", "memory", "too much")
+    assert [name.removesuffix(" cpu") for name in tried] == [
+        "haem-naive",
+        "haem-naivea",
+        "haem-naiveaa",
+        "haem-naiveab",
+        "haem-naiveb",
+    ]
+
+
 def test_a_run_that_is_stopped_between_halves_keeps_the_first() -> None:
     own, tried = pack(seeds=[1, 2, 3]), list[str]()
     done = Retries("cuda").see_through(own, fits(2, tried), lambda: len(tried) == 2)

@@ -276,9 +276,9 @@ def run_lean(
     def finish(results: Results) -> None:
         if state and results.ended:
             kept = _Kept(fingerprint(pack), _lean(results))
-            with atomic_path(state.result(pack.name)) as part:
+            with atomic_path(state.result(pack.stem)) as part:
                 part.write_bytes(msgspec.json.encode(kept))
-            for path in (state.checkpoint(pack.name), state.log(pack.name)):
+            for path in (state.checkpoint(pack.stem), state.log(pack.stem)):
                 path.unlink(missing_ok=True)
 
     return _lean(run_pack(pack, report, stop, state=state, device=device, keep_finished=False, finish=finish))
@@ -291,7 +291,7 @@ def _lean(results: Results) -> Results:
 def _kept(pack: Pack, state: State) -> Results | None:
     """What an earlier run found; None if it did not come so far, or its work was other work."""
     try:
-        kept = msgspec.json.decode(state.result(pack.name).read_bytes(), type=_Kept)
+        kept = msgspec.json.decode(state.result(pack.stem).read_bytes(), type=_Kept)
     except (OSError, ValueError, RecursionError):
         return None
     if [learnt.number for learnt in kept.results.models] != list(range(len(pack.models))):

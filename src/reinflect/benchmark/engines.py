@@ -40,7 +40,7 @@ class Places:
                 assert folder is not None
                 with atomic_path(folder / Path(name).name) as part:
                     part.write_bytes(content)
-        self.state.checkpoint(pack.name).unlink(missing_ok=True)  # of an earlier run that trained it here
+        self.state.checkpoint(pack.stem).unlink(missing_ok=True)  # of an earlier run that trained it here
 
 
 class Engine(Protocol):

@@ -3,6 +3,7 @@
 What a process is sent is small: what the models said, and where the items are to be read.
 """
 
+import glob
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from concurrent.futures.process import BrokenProcessPool
@@ -95,8 +96,12 @@ def _elsewhere(sent: _Sent, grid: Grid, data: Path, folder: Path) -> Finished | 
 
 
 def write_predictions(combined: Combined, folder: Path) -> None:
-    """`FOLDER/SETTING/SYSTEM/LANGUAGE-{dev,test}`, in the order and format of the data."""
-    corpus = combined.corpus
+    """`FOLDER/SETTING/SYSTEM/LANGUAGE-{dev,test}`, in the order and format of the data.
+
+    What an earlier command wrote of systems that there are no predictions of now is removed: they are of other
+    settings.
+    """
+    corpus, written = combined.corpus, set[Path]()
     for split, items in (("dev", corpus.split.dev), ("test", corpus.split.asked)):
         before = [f"{item.lemma}\t" for item in items]
         behind = [f"\t{item.features.spelling}\n" for item in items]
@@ -106,11 +111,16 @@ def write_predictions(combined: Combined, folder: Path) -> None:
                 with writing(place):
                     place.mkdir(parents=True, exist_ok=True)
                 path, text = place / f"{corpus.language}-{split}", "".join(_woven(before, forms[split], behind))
+                written.add(path)
                 if _plain(text, len(items)):
                     write_text(path, text)
                 else:
                     pairs = zip(items, forms[split], strict=True)
                     write_items(path, [Item(item.lemma, item.features, form) for item, form in pairs])
+    for split in ("dev", "test"):
+        for path in (folder / corpus.setting).glob(f"*/{glob.escape(corpus.language)}-{split}"):
+            if path not in written:
+                path.unlink(missing_ok=True)
 
 
 def _woven(before: Sequence[str], forms: Sequence[str], behind: Sequence[str]) -> Iterator[str]:

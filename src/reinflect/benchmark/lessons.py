@@ -5,6 +5,7 @@ The names are those of the shared task: `LANGUAGE-train-SETTING`, `LANGUAGE-dev`
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -130,7 +131,10 @@ def align_corpora(
 
     alone = sum(len(split.train) for split, method in plain if method == "smart") < WORTH_PROCESSES
     with side_processes(1 if alone else min(workers, len(work))) as pool:
-        collect((pool.map if pool else map)(align, plain))
+        try:
+            collect((pool.map if pool else map)(align, plain))
+        except BrokenProcessPool:  # as when there is too little memory for all of them
+            collect(map(align, plain))
     return made
 
 

@@ -23,6 +23,7 @@ from reinflect.card import told
 from reinflect.confidence import fit, judged_cells, seen_cells
 from reinflect.decoding.repeats import longest_runs
 from reinflect.ensembles import DEFAULT, best_first, dev_accuracy, kind_of, strategy
+from reinflect.errors import ReinflectError
 from reinflect.evaluation.scores import MacroEvaluation
 from reinflect.files import read_bytes, write_text, writing
 from reinflect.inflector import Inflector
@@ -89,6 +90,7 @@ def details_json(benchmark: Benchmark) -> dict[str, Any]:
             for setting in dict.fromkeys(corpus.setting for corpus in benchmark.finished)
         },
         "claims": {split: [asdict(claim) for claim in claims(benchmark.scores[split])] for split in benchmark.scores},
+        "models": sorted(model.key for model in benchmark.trained),
         "packs": [
             {"pack": result.pack, "models": len(result.models), "seconds": result.seconds, "device": result.device}
             for result in benchmark.results
@@ -123,7 +125,7 @@ def _times(commands: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _remember(path: Path, command: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Add a command to those that were run in this folder."""
-    before = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    before = path.read_text(encoding="utf-8").split("\n")[:-1] if path.exists() else []
     lines = [*before, json.dumps(command, ensure_ascii=False)]
     write_text(path, "".join(f"{line}\n" for line in lines))
     return [json.loads(line) for line in lines]
@@ -141,12 +143,17 @@ def write_models(benchmark: Benchmark, out: Path) -> list[str]:
         models = [benchmark.found[one.key] for one in own if one.key in benchmark.found]
         usable = [model for model in models if model.usable]
         path = out / "models" / corpus.setting / f"{corpus.language}.reinflect"
-        files = {id(model): _file(parts, corpus.label, model) for model in usable}
+        files = {model.key: parameters_file(parts, model) for model in usable}
         if len(models) < len(own) or not usable:
             continue
         if not all(file.exists() for file in files.values()):
             if not path.exists():
                 notes.append(f"note: there is no {path}: some of its models were trained without --save-models")
+            elif not _has(path, usable, finished):
+                notes.append(
+                    f"note: {path} has models of other settings or data; some of those that belong there now were "
+                    "trained without --save-models, or their parameters are gone"
+                )
             else:  # of a run that was killed while it removed them
                 for file in files.values():
                     file.unlink(missing_ok=True)
@@ -154,7 +161,7 @@ def write_models(benchmark: Benchmark, out: Path) -> list[str]:
         with writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)
         inventory = Inventory.of(corpus.split.train)
-        members = [_member(model, inventory, finished, files[id(model)]) for model in usable]
+        members = [_member(model, inventory, finished, files[model.key]) for model in usable]
         known = longest_runs(word for item in corpus.split.train for word in (item.lemma, item.form))
         way = DEFAULT if DEFAULT in finished.chosen else "vote"
         voters = dev_voters(corpus, usable)
@@ -184,8 +191,18 @@ def write_models(benchmark: Benchmark, out: Path) -> list[str]:
     return notes
 
 
-def _file(folder: Path, label: str, model: ModelResult) -> Path:
-    return parameters_file(folder, label, kind_of(model.system, model.alignment), model.seed)
+def _has(path: Path, models: Sequence[ModelResult], finished: Finished) -> bool:
+    """Whether a file is of these models, as far as can be told without their parameters."""
+    try:
+        there = Inflector.load(path).members
+    except ReinflectError:
+        return False
+    found = {(one.name, one.settings, one.dev_accuracy) for one in there}
+    return found == {(_name(model), model.settings, finished.accuracies[_name(model)]) for model in models}
+
+
+def _name(model: ModelResult) -> str:
+    return f"{kind_of(model.system, model.alignment)}-{model.seed}"
 
 
 def _member(model: ModelResult, inventory: Inventory, finished: Finished, file: Path) -> Member:
@@ -195,6 +212,6 @@ def _member(model: ModelResult, inventory: Inventory, finished: Finished, file: 
         seed=model.seed,
         settings=model.settings,
         inventory=inventory,
-        dev_accuracy=finished.accuracies[f"{kind_of(model.system, model.alignment)}-{model.seed}"],
+        dev_accuracy=finished.accuracies[_name(model)],
         parameters={name: tensor.to(torch.float32) for name, tensor in load(read_bytes(file)).items()},
     )

@@ -9,15 +9,16 @@ from safetensors.numpy import save
 
 from reinflect.benchmark.grid import Entry, Grid
 from reinflect.benchmark.lessons import Corpus
-from reinflect.benchmark.results import ENDING, file_name, model_key, pack_result, write_result
+from reinflect.benchmark.results import ModelResult, log_name, mark_of, model_key, pack_result, write_result
 from reinflect.ensembles import kind_of
 from reinflect.files import atomic_path
 from reinflect.settings import Settings
 from reinflect.training.checkpoint import SECONDS_BETWEEN
 from reinflect.training.jobs import Lesson, Model, Pack
 from reinflect.training.packing import pack_models
+from reinflect.training.retries import pieces
 from reinflect.training.run import Results, Standing, run_pack
-from reinflect.training.state import LOG, State
+from reinflect.training.state import State
 
 ITEMS_AN_UPDATE = 300
 """A GPU takes as long for the calls of an update as for so many items, by the packs of the paper's grid."""
@@ -63,11 +64,12 @@ def packs_of(
     *,
     device: str,
     budget: int | None = None,
+    state: State | None = None,
 ) -> list[Pack]:
     """On a CPU a pack for each kind of model of a language; on a GPU as many as fit, of one setting and system.
 
     What is in a pack depends on the grid, the data and the device, and on a GPU on the bytes of its memory that a pack
-    may take; never on who trains it, or how many do.
+    may take; never on who trains it, or how many do. What an earlier run had to make two of, by its `state`, is two.
     """
     groups: dict[tuple[str, str], list[Wanted]] = {}
     for one in wanted:
@@ -86,9 +88,11 @@ def packs_of(
             else pack_models(system, list(models), name=name, budget=budget)
         )
         for pack in packs:
-            left = tuple(model for model in pack.models if models[model] not in done)
-            if left:
-                made.append((weight(pack, device), replace(pack, models=left)))
+            marked = replace(pack, mark=mark_of(models[model] for model in pack.models))
+            for piece in pieces(marked, state):
+                left = tuple(model for model in piece.models if models[model] not in done)
+                if left:
+                    made.append((weight(piece, device), replace(piece, models=left)))
     if device != "cpu":  # where packs are many and small; a GPU's processes end together if the longest come first
         made.sort(key=lambda one: one[0], reverse=True)
     return [pack for _, pack in made]
@@ -109,8 +113,9 @@ def _updates(model: Model) -> int:
     return -(-len(model.lesson.split.train) // model.settings.batch) * model.settings.epochs
 
 
-def parameters_file(folder: Path, label: str, kind: str, seed: int) -> Path:
-    return folder / f"{label}-{kind}-{seed}.safetensors"
+def parameters_file(folder: Path, model: ModelResult) -> Path:
+    kind = kind_of(model.system, model.alignment)
+    return folder / f"{model.language}-{model.setting}-{kind}-{model.seed}.{model.key}.safetensors"
 
 
 def train_pack(
@@ -133,19 +138,17 @@ def train_pack(
     def finish(results: Results) -> None:
         if not results.ended:
             return
-        for learnt in results.models if parameters else ():
-            lesson = pack.models[learnt.number].lesson
-            kind, seed = kind_of(pack.system, lesson.alignment), pack.models[learnt.number].seed
-            assert parameters is not None
-            with atomic_path(parameters_file(parameters, lesson.label, kind, seed)) as part:
-                part.write_bytes(save(dict(learnt.parameters)))
         named = torch.cuda.get_device_name() if device == "cuda" else device
         result = pack_result(pack, results, device=named)
+        if parameters:
+            for learnt, model in zip(results.models, result.models, strict=True):
+                with atomic_path(parameters_file(parameters, model)) as part:
+                    part.write_bytes(save(dict(learnt.parameters)))
         # The result comes last: with it the pack is done, and what is not in its place by then never will be.
-        with atomic_path(logs / f"{file_name(result).removesuffix(ENDING)}{LOG}") as part:
-            part.write_bytes(state.log(pack.name).read_bytes())
+        with atomic_path(logs / log_name(result)) as part:
+            part.write_bytes(state.log(pack.stem).read_bytes())
         write_result(folder, result)
-        for path in (state.checkpoint(pack.name), state.log(pack.name)):
+        for path in (state.checkpoint(pack.stem), state.log(pack.stem)):
             path.unlink(missing_ok=True)
 
     results = run_pack(

@@ -32,6 +32,7 @@ class _Lesson(msgspec.Struct, frozen=True, array_like=True):
 
 class _Parcel(msgspec.Struct, frozen=True):
     name: str
+    mark: str
     system: str
     lessons: list[_Lesson]
     settings: list[Settings]
@@ -45,6 +46,7 @@ def parcel(pack: Pack) -> bytes:
     settings = list(dict.fromkeys(model.settings for model in pack.models))
     plain = _Parcel(
         name=pack.name,
+        mark=pack.mark,
         system=pack.system,
         lessons=[_plain(lesson) for lesson in lessons],
         settings=settings,
@@ -58,7 +60,7 @@ def opened(content: bytes) -> Pack:
     plain = msgspec.msgpack.decode(zlib.decompress(content), type=_Parcel)
     lessons = [_lesson(one) for one in plain.lessons]
     models = tuple(Model(lessons[lesson], seed, plain.settings[own]) for lesson, seed, own in plain.models)
-    return Pack(plain.name, plain.system, models)
+    return Pack(plain.name, plain.system, models, mark=plain.mark)
 
 
 def _plain(lesson: Lesson) -> _Lesson:

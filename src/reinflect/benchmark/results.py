@@ -74,6 +74,8 @@ class PackResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seconds: float
     """Decoding and all, and with all runs that were interrupted."""
     models: list[ModelResult]
+    mark: str = ""
+    """That of the pack, which tells whose state is of no use any more."""
 
 
 def model_key(corpus: Corpus, system: str, alignment: str, seed: int, settings: Settings) -> str:
@@ -109,17 +111,27 @@ def pack_result(pack: Pack, results: Results, *, device: str) -> PackResult:
                 test=_said(learnt.asked_forms, learnt.asked_log_probabilities),
             )
         )
-    return PackResult(FORMAT, __version__, pack.name, pack.system, device, round(results.seconds, 3), models)
+    seconds = round(results.seconds, 3)
+    return PackResult(FORMAT, __version__, pack.name, pack.system, device, seconds, models, pack.mark)
 
 
 def _said(forms: Sequence[str | None], log_probabilities: Sequence[float]) -> Said:
     return Said(list(forms), [round(score, DECIMALS) for score in log_probabilities])
 
 
+def mark_of(keys: Iterable[str]) -> str:
+    """A short name for these models together."""
+    return hashlib.sha256("".join(sorted(keys)).encode()).hexdigest()[:12]
+
+
 def file_name(result: PackResult) -> str:
     """Packs of one name on several machines need not hold the same models."""
-    mark = hashlib.sha256("".join(sorted(model.key for model in result.models)).encode()).hexdigest()[:12]
-    return f"{result.pack}.{mark}{ENDING}"
+    return f"{result.pack}.{mark_of(model.key for model in result.models)}{ENDING}"
+
+
+def log_name(result: PackResult) -> str:
+    """What the log of how its models learnt is called."""
+    return f"{file_name(result).removesuffix(ENDING)}.jsonl"
 
 
 def write_result(folder: Path, result: PackResult) -> Path:

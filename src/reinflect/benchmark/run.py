@@ -1,10 +1,12 @@
 """A whole benchmark: what is not trained yet is trained, and everything is combined, scored and written."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+
+import msgspec
 
 from reinflect.benchmark.cluster import Where
 from reinflect.benchmark.combine import Changes, Scores, averages
@@ -21,7 +23,7 @@ from reinflect.errors import InputError, ReinflectError, quoted
 from reinflect.files import atomic_path, cannot_write
 from reinflect.settings import Settings
 from reinflect.training.checkpoint import SECONDS_BETWEEN
-from reinflect.training.jobs import Pack
+from reinflect.training.jobs import Pack, stem
 from reinflect.training.state import State
 
 PACKS, LOGS, PARAMETERS = "packs", "logs", "parameters"
@@ -119,9 +121,10 @@ def run_benchmark(
     done = by_key(results)
     left = [one for one in wanted if one.key not in done]
     state = State(out / "training")
-    if not left and state.folder.is_dir():  # of a run that ended before it could remove it
+    if state.folder.is_dir():  # of a run that was stopped, or ended before it could remove it
         with state.held():
-            state.remove()
+            for result in results:
+                state.forget(stem(result.pack, result.mark))
     if absent:
         watcher.note(f"note: there is nothing to learn from for {', '.join(absent)}; left out")
 
@@ -138,11 +141,12 @@ def run_benchmark(
                 methods = dict.fromkeys((one.corpus, one.entry.alignment) for one in work)
                 shown = partial(watcher.aligning, "all files")
                 lessons = align_corpora(methods, cache=alignment_cache, workers=workers, progress=shown)
-                plan = packs_of(work, done, lessons, device=trained_by.device, budget=trained_by.budget)
+                where = trained_by.device
+                plan = packs_of(work, done, lessons, device=where, budget=trained_by.budget, state=state)
                 account.seconds["preparing"] = time.monotonic() - started
-                weights = {pack.name: weight(pack, trained_by.device) for pack in plan}
+                weights = {pack.name: weight(pack, where) for pack in plan}
                 watcher.expect(len(wanted) - len(left), len(wanted), weights)
-                if processes and trained_by.device == "cuda":  # which leaves cores idle
+                if processes and where == "cuda":  # which leaves cores idle
                     start(processes, workers)
                 places = Places(
                     packs=packs,
@@ -174,7 +178,7 @@ def run_benchmark(
         grid=grid,
         wanted=wanted,
         found=found,
-        results=[one for one in results if any(model.key in keys for model in one.models)],
+        results=[own for one in results if (own := _part(one, keys)).models],
         finished=finished,
         scores=averages((corpus, one.evaluations) for corpus, one in finished.items()),
         absent=absent,
@@ -182,6 +186,13 @@ def run_benchmark(
     )
     account.seconds["combining"] = time.monotonic() - before
     return benchmark
+
+
+def _part(result: PackResult, keys: Collection[str]) -> PackResult:
+    """What a pack has of these models, with their share of its time."""
+    models = [model for model in result.models if model.key in keys]
+    seconds = result.seconds * len(models) / max(1, len(result.models))
+    return msgspec.structs.replace(result, models=models, seconds=seconds)
 
 
 def _train(
@@ -201,8 +212,9 @@ def _train(
     ended = all(one and one.ended for one in ran)
     account.interrupted = not ended and not enough()
     account.retried = [text for one in ran if one for text in one.retried]
-    if ended:
-        places.state.remove()
+    if ended:  # which is no reason to forget what other commands have begun here
+        for pack in plan:
+            places.state.forget(pack.stem)
 
 
 def read_gold(folder: Path, languages: Sequence[str]) -> dict[str, list[Item]]:
@@ -243,7 +255,7 @@ def _copy_packs(source: Path, target: Path, note: Callable[[str], None]) -> None
     if not paths:
         raise InputError("found no finished packs here", "name a folder that reinflect benchmark wrote", path=source)
     for path in paths:
-        if (target / path.name).exists():
+        if (target / path.name).exists() and read_result(target / path.name) is not None:
             continue
         if read_result(path) is None:
             note(f"note: {path} is damaged or of another version, and not taken over")

@@ -15,7 +15,7 @@ from reinflect.benchmark.claims import SETTINGS, Claim, title
 from reinflect.benchmark.figures import Read, ReadAverage, read_figures
 from reinflect.benchmark.lessons import Corpus, read_corpus
 from reinflect.benchmark.plots import ordered
-from reinflect.benchmark.results import ModelResult, by_key, read_results
+from reinflect.benchmark.results import ModelResult, by_key, log_name, read_results
 from reinflect.benchmark.tables import language_rows, languages_note, main_rows
 from reinflect.confidence import bins, calibration_error
 from reinflect.data.items import read_items
@@ -83,12 +83,17 @@ class _Details(msgspec.Struct, frozen=True):
     devices: list[str] = []
     claims: dict[str, list[Claim]] = {}
     packs: list[_Pack] = []
+    models: frozenset[str] | None = None
+    """The keys of those that the figures are of; packs of other settings may be in the same folder."""
+
+    def shows(self, model: ModelResult) -> bool:
+        return self.models is None or model.key in self.models
 
 
 def data_of(folder: Path) -> Path | None:
     """Where the last benchmark in a folder had its data from, if that is still there."""
     path = folder / "commands.jsonl"
-    lines = read_text(path).splitlines() if path.is_file() else []
+    lines = read_text(path).split("\n") if path.is_file() else []
     for line in reversed(lines):
         try:
             words = shlex.split(msgspec.json.decode(line, type=_Command).command)
@@ -112,12 +117,14 @@ def read_folder(path: Path, data: Path | None) -> Folder:
             "What single forms are like cannot be said here, as the languages' files are not where the benchmark had "
             "them from; name their folder with --dev."
         )
-    else:
-        for model in by_key(read_results(path / "packs")).values():
+    packs = read_results(path / "packs")
+    for model in by_key(packs).values() if data is not None else ():
+        if details.shows(model):
             models.setdefault((model.language, model.setting), []).append(model)
     logs: dict[str, list[Learning]] = {}
+    others = {log_name(one) for one in packs if not any(map(details.shows, one.models))}
     for log in sorted((path / "logs").glob("*.jsonl")):
-        for learning in read_log(log):
+        for learning in read_log(log) if log.name not in others else ():
             logs.setdefault(learning.before_kind, []).append(learning)
     if not logs:
         notes.append("How the models learnt cannot be shown: there is nothing in the folder logs.")

@@ -58,6 +58,11 @@ class Model:
     settings: Settings
 
 
+def stem(name: str, mark: str) -> str:
+    """What the files of a pack are called in the state of a run."""
+    return f"{mark}-{name}" if mark else name
+
+
 @dataclass(frozen=True, eq=False)
 class Pack:
     """Models that train together. Plain data, so that any process can be given it."""
@@ -68,6 +73,12 @@ class Pack:
     models: tuple[Model, ...]
     bytes: int = 0
     """About how much of a GPU's memory it takes, where that was reckoned."""
+    mark: str = ""
+    """Tells it from packs of the same name in other runs, where several runs keep their state in one place."""
+
+    @property
+    def stem(self) -> str:
+        return stem(self.name, self.mark)
 
     @property
     def epochs(self) -> int:

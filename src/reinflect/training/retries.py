@@ -41,6 +41,14 @@ class Lost:
     reason: str = ""
 
 
+class _LostError(Exception):
+    """Nothing can be done any more about a pack, or about some of its pieces."""
+
+    def __init__(self, lost: Lost) -> None:
+        super().__init__(lost.pack)
+        self.lost = lost
+
+
 def halves(pack: Pack) -> tuple[Pack, Pack]:
     middle = -(-len(pack.models) // 2)
     one, two = half_names(pack.name)
@@ -49,7 +57,7 @@ def halves(pack: Pack) -> tuple[Pack, Pack]:
 
 def pieces(pack: Pack, state: State | None) -> list[Pack]:
     """What a pack was made into by this run, or by an earlier one that this one takes up."""
-    mark = state.halves_of(pack.name) if state else None
+    mark = state.halves_of(pack.stem) if state else None
     if mark is None or mark != fingerprint(pack):
         return [pack]
     return [piece for half in halves(pack) for piece in pieces(half, state)]
@@ -77,8 +85,8 @@ class Retries:
         """The results of a pack, whatever it takes; None if the run was stopped before it began."""
         try:
             return self._whole_or_halved(pack, attempt, stopped)
-        except PackError as failure:
-            return Lost(pack.name, failure.kind, failure.reason)
+        except _LostError as error:
+            return error.lost
 
     def _whole_or_halved(self, pack: Pack, attempt: Attempt, stopped: Callable[[], bool]) -> Results | None:
         if stopped():
@@ -105,22 +113,31 @@ class Retries:
                 retried.append(self._to_the_cpu(pack, failure))
                 device = "cpu"
             else:
-                raise failure
+                raise _LostError(Lost(pack.name, failure.kind, failure.reason))
 
     def _in_halves(self, pack: Pack, attempt: Attempt, stopped: Callable[[], bool]) -> Results:
         models, ended, retried, seconds, before = [], True, list[str](), 0.0, 0
+        lost: list[Lost] = []
         for half in halves(pack):
-            results = self._whole_or_halved(half, attempt, stopped) or Results((), ended=False)
+            try:
+                results = self._whole_or_halved(half, attempt, stopped) or Results((), ended=False)
+            except _LostError as error:  # which is no reason to give up the other half
+                lost.append(error.lost)
+                continue
             models += [replace(one, number=before + one.number) for one in results.models]
             ended = ended and results.ended
             retried += results.retried
             seconds += results.seconds
             before += len(half.models)
+        if lost:
+            names = [one.pack for one in lost]
+            whole = names == [half.name for half in halves(pack)]
+            raise _LostError(replace(lost[0], pack=pack.name if whole else ", ".join(names)))
         return Results(models, ended, tuple(retried), seconds)
 
     def _halve(self, pack: Pack, device: str) -> str:
         if self.state:
-            self.state.halve(pack.name, fingerprint(pack))
+            self.state.halve(pack.stem, fingerprint(pack))
         with self.lock:
             self.halved(pack)
         one, two = halves(pack)

@@ -105,12 +105,12 @@ def run_pack(
             report(_standing(pack, now))
 
     checkpoint = checkpoint_of(pack, state, seconds_between, keep_finished)
-    with told_apart(), one_thread(device), nullcontext() if state is None else state.taken(pack.name):
+    with told_apart(), one_thread(device), nullcontext() if state is None else state.taken(pack.stem):
         trained, ended = loop.train(
             pack.tasks(),
             device=device,
             checkpoint=checkpoint,
-            log=None if state is None else state.log(pack.name),
+            log=None if state is None else state.log(pack.stem),
             report=seldom,
             stop=stop,
         )
@@ -131,7 +131,7 @@ def checkpoint_of(
 ) -> Checkpoint | None:
     if state is None:
         return None
-    return Checkpoint(state.checkpoint(pack.name), partial(fingerprint, pack), seconds_between, keep_finished)
+    return Checkpoint(state.checkpoint(pack.stem), partial(fingerprint, pack), seconds_between, keep_finished)
 
 
 def _standing(pack: Pack, now: loop.Report) -> Standing:

@@ -11,6 +11,8 @@ from reinflect.files import atomic_path, cannot_write, sweep, write_text, writin
 from reinflect.locks import TakenError, take, take_in
 
 CHECKPOINT, RESULT, LOG, BUSY, HALVES, LOCK = ".checkpoint", ".result", ".jsonl", ".busy", ".halves", "lock"
+KINDS = (CHECKPOINT, RESULT, LOG, BUSY, HALVES)
+"""What there can be of a pack."""
 SECONDS_TO_END = 60.0
 """What a process is given to end whose run was killed; it takes it a moment to notice."""
 
@@ -107,10 +109,18 @@ class State:
             return [self.log(pack)]
         return [] if self.halves_of(pack) is None else [log for half in half_names(pack) for log in self._logs(half)]
 
+    def forget(self, pack: str) -> None:
+        """Remove what there is of a pack that needs nothing any more, and of its halves."""
+        if self.halves_of(pack) is not None:
+            for half in half_names(pack):
+                self.forget(half)
+        for kind in KINDS:
+            (self.folder / f"{pack}{kind}").unlink(missing_ok=True)
+
     def remove(self) -> None:
         """Remove what runs made here; whatever else someone put into the folder stays, and the folder with it."""
         self._sweep()
-        for kind in (CHECKPOINT, RESULT, LOG, BUSY, HALVES):
+        for kind in KINDS:
             for path in self.folder.glob(f"*{kind}"):
                 path.unlink(missing_ok=True)
         with suppress(OSError):

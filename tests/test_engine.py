@@ -1,6 +1,7 @@
 """From items to an inflector."""
 
 import json
+import signal
 from collections import Counter
 from collections.abc import Sequence
 from multiprocessing import active_children
@@ -324,6 +325,53 @@ def test_with_nothing_there_is_nothing_to_train(
 ) -> None:
     with pytest.raises(InputError, match=said):
         reinflect.train(train_items, dev, seeds=seeds)
+
+
+@pytest.mark.parametrize("name", ["h", "foo"])
+def test_systems_and_alignments_that_are_none_are_named(name: str) -> None:
+    with pytest.raises(InputError, match=f"found the system '{name}'; give a list of hacm, haem, soft"):
+        reinflect.train(language("german"), systems=name if name == "h" else [name])
+    with pytest.raises(InputError, match=f"found the alignment '{name}'; give a list of naive, smart"):
+        reinflect.train(language("german"), alignments=[name])
+
+
+class Interrupts(Watcher):
+    """Presses Ctrl-C when models have learnt something."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+    def standing(self, now: Standing) -> None:
+        if now.running and now.mean_best >= 0:
+            signal.raise_signal(signal.SIGINT)
+
+
+def test_a_finished_model_is_replaced_by_a_finished_one_only(tmp_path: Path) -> None:
+    items, out = language("german"), tmp_path / "model"
+    long = {"haem": msgspec.structs.replace(SMALL, epochs=400, patience=400)}
+    short = {"haem": msgspec.structs.replace(SMALL, epochs=2)}
+    options: dict[str, Any] = {"systems": ["haem"], "alignments": ["naive"], "seeds": 1, "out": out}
+    stopped = train_inflector(items, items[:5], settings=long, watcher=Interrupts(), **options)
+    assert stopped.interrupted
+    assert stopped.written
+    begun = out.read_bytes()
+    train_inflector(items, items[:5], settings=short, **options)
+    finished, log = out.read_bytes(), (tmp_path / "model.log.jsonl").read_bytes()
+    assert finished != begun
+    watcher = Interrupts()
+    stopped = train_inflector(items, items[:5], settings=long, watcher=watcher, **options)
+    assert stopped.interrupted
+    assert not stopped.written
+    assert "is a trained model; it is replaced when this training is at its end" in watcher.notes[0]
+    assert (out.read_bytes(), (tmp_path / "model.log.jsonl").read_bytes()) == (finished, log)
+    assert State(out).folder.is_dir()
+    outcome = train_inflector(items, items[:5], settings=long, **options)
+    assert outcome.written
+    assert out.read_bytes() != finished
+    assert not State(out).folder.exists()
 
 
 def test_the_public_names(tmp_path: Path) -> None:

@@ -4,13 +4,14 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from reinflect.alignment import ALIGNERS
 from reinflect.card import told
 from reinflect.confidence import HELD_OUT_PULL, Confidence, fit, judged_cells, seen_cells
 from reinflect.data.items import Item, read_items
@@ -18,14 +19,14 @@ from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.decoding.repeats import filtered, longest_runs
 from reinflect.ensembles import DEFAULT, Voter, choices, dev_accuracy, kind_of
 from reinflect.ensembles import strategy as named_strategy
-from reinflect.errors import InputError, ReinflectError
+from reinflect.errors import InputError, ReinflectError, StoppedError, quoted
 from reinflect.evaluation.cells import Cell
 from reinflect.inflector import Inflector
 from reinflect.members import Member
 from reinflect.models.inventory import Inventory
 from reinflect.models.systems import SYSTEMS
 from reinflect.settings import Settings, changed, load_preset, preset_for
-from reinflect.training.checkpoint import SECONDS_BETWEEN
+from reinflect.training.checkpoint import SECONDS_BETWEEN, Found
 from reinflect.training.jobs import Pack, fixed_split, folded_splits, lessons, methods_of, models, packs
 from reinflect.training.packing import pack_models
 from reinflect.training.processes import Processes, Run
@@ -68,6 +69,8 @@ class Outcome:
     """Models that are not among the members: they diverged every time, or had not learnt anything when stopped."""
     retried: tuple[str, ...] = ()
     """What went wrong with packs of models, and what was done about it."""
+    written: bool = True
+    """False if it was interrupted, and a model that had been trained to its end stays in its place."""
 
     @property
     def member_accuracies(self) -> tuple[float, ...]:
@@ -99,11 +102,14 @@ def train_inflector(
 
     Without dev items each seed holds out a fold of its own. With `out`, the inflector is saved there (`half`: in half
     precision), and while it is trained the folder `OUT.state` holds all that is needed to take the run up again after
-    any interruption; the log `OUT.log.jsonl` has a line for each epoch of each model. More than one worker are
-    processes; a script that asks for them must be safe to import (`if __name__ == "__main__":`). Ctrl-C ends the
-    training early with what there is.
+    any interruption; a model that is there already, and was trained to its end, stays until this one is. The log
+    `OUT.log.jsonl` has a line for each epoch of each model. More than one worker are processes; a script that asks for
+    them must be safe to import (`if __name__ == "__main__":`). Ctrl-C ends the training early with what there is.
     """
     watcher = watcher or Watcher()
+    for kind, named, known in (("system", systems, SYSTEMS), ("alignment", alignments, ALIGNERS)):
+        if unknown := [name for name in named if name not in known]:
+            raise InputError(f"found the {kind} {quoted(unknown[0])}", f"give a list of {', '.join(known)}")
     _check_strategy(strategy, systems)
     if seeds < 1:
         raise InputError(f"found {seeds} seeds", "train with one at least")
@@ -120,19 +126,36 @@ def train_inflector(
         else:
             every = {system: models(learnt, system, settings[system], first_seed=first_seed) for system in systems}
             work = [pack for system, own in every.items() for pack in pack_models(system, own)]
+        finished = out is not None and _is_finished(out)
         if state:
-            _say_what_was_found(_pieces(work, state), state, watcher)
+            found = [check.find() for pack in _pieces(work, state) if (check := checkpoint_of(pack, state))]
+            say_what_was_found(found, state, watcher)
+        if finished:
+            watcher.note(f"note: {out} is a trained model; it is replaced when this training is at its end")
         run = partial(run_pack, state=state, seconds_between=checkpoint_seconds)
         results = run_packs(work, run, device=device, workers=workers, watcher=watcher, state=state)
         # Whoever is given the model need not know in which folder the file was.
         name = Path(source).name if Path(source).is_file() else str(source)
         outcome = _outcome(work, results, train_items, dev_items, strategy=strategy, source=name, labels=labels)
+        if finished and outcome.interrupted:
+            return replace(outcome, written=False)
         if state and out:
             state.join_logs([pack.name for pack in work])
             outcome.inflector.save(out, half=half)
             if not outcome.interrupted:
                 state.remove()
         return outcome
+
+
+def _is_finished(path: Path) -> bool:
+    """Whether there is a model whose training was not cut short."""
+    if not path.is_file():
+        return False
+    try:
+        training = Inflector.load(path).training
+    except ReinflectError:
+        return False
+    return training is not None and not training.interrupted
 
 
 def _check_strategy(name: str, systems: Sequence[str]) -> None:
@@ -144,12 +167,12 @@ def _check_strategy(name: str, systems: Sequence[str]) -> None:
         )
 
 
-def _say_what_was_found(work: Sequence[Pack], state: State, watcher: Watcher) -> None:
-    found = [check.find() for pack in work if (check := checkpoint_of(pack, state))]
+def say_what_was_found(found: Sequence[Found], state: State, watcher: Watcher) -> None:
+    """Tell what an earlier run left of each pack of this one."""
     begun, finished, other = (found.count(kind) for kind in ("begun", "finished", "other"))
     if begun or finished:
         watcher.note(
-            f"note: going on where an earlier run stopped ({finished} of {len(work)} packs of models are trained, "
+            f"note: going on where an earlier run stopped ({finished} of {len(found)} packs of models are trained, "
             f"{begun} begun); to start anew, remove {state.folder} first"
         )
     if other:
@@ -334,7 +357,7 @@ def _member(pack: Pack, learnt: Learnt, accuracy: float) -> Member:
 
 def _nothing_learnt(interrupted: bool) -> ReinflectError:
     if interrupted:
-        return ReinflectError("stopped before any model had learnt anything; there is no inflector yet")
+        return StoppedError("stopped before any model had learnt anything; there is no inflector yet")
     return ReinflectError("every model diverged, even when started again; try a smaller step (--set step=0.1)")
 
 

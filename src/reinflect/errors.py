@@ -2,6 +2,9 @@
 
 from pathlib import Path
 
+INTERRUPTED = 130
+"""What the command line exits with after Ctrl-C."""
+
 
 class ReinflectError(Exception):
     """Something the user can put right; the command line prints it as one line and exits with 2."""
@@ -23,6 +26,10 @@ class OutputError(ReinflectError):
 
     def __init__(self, path: Path | str, found: str, remedy: str) -> None:
         super().__init__(one_line(f"{source_name(path)}: {found}; {remedy}"))
+
+
+class StoppedError(ReinflectError):
+    """Ctrl-C came before there was anything to show for it; no mistake, and the command line exits with 130."""
 
 
 class FetchError(ReinflectError):

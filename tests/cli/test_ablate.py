@@ -2,13 +2,17 @@
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import Result
 
 from reinflect.data.items import write_items
+from reinflect.engine import run_packs
+from reinflect.training.jobs import Pack
+from reinflect.training.run import Results
 from reinflect.training.state import State
 from tests.training.tiny import language
 
@@ -64,6 +68,56 @@ def test_variants_are_trained_and_compared(ablate: Callable[..., Result], tmp_pa
     differences = [own[0.8] - own[0.4] for own in by_place.values()]
     assert found["difference"] == pytest.approx(sum(differences) / 8, abs=0.01)
     assert list(tmp_path.iterdir()) == [out], "what is needed to go on is gone when all is done"
+
+
+COMPARISON = ("--vary", "dropout=0.4,0.8", "--systems", "hacm", "--seeds", "2")
+
+
+def test_stopped_at_once_it_is_no_mistake(
+    ablate: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("reinflect.benchmark.ablation.run_packs", lambda work, *_, **__: [None] * len(work))
+    ran = ablate(*COMPARISON, "--out", str(tmp_path / "found.json"))
+    assert ran.exit_code == 130
+    assert "nothing to compare yet; the same command goes on from here" in ran.stderr
+    ran = ablate(*COMPARISON)
+    assert ran.exit_code == 130
+    assert "nothing to compare yet; with --out FILE the same command could go on" in ran.stderr
+
+
+def test_a_whole_comparison_is_not_replaced_by_a_part(
+    ablate: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "found.json"
+    assert ablate(*COMPARISON, "--out", str(out)).exit_code == 0
+    before = out.read_bytes()
+
+    def german_only(work: Sequence[Pack], *arguments: Any, **options: Any) -> list[Results | None]:
+        results = run_packs([pack for pack in work if pack.name.startswith("german")], *arguments, **options)
+        return [*results, *[None] * (len(work) - len(results))]
+
+    with monkeypatch.context() as patch:
+        patch.setattr("reinflect.benchmark.ablation.run_packs", german_only)
+        ran = ablate(*COMPARISON, "--out", str(out))
+        assert ran.exit_code == 130
+        assert f"{out} is still the whole comparison of before" in ran.stderr
+        assert out.read_bytes() == before
+    other = ablate(*COMPARISON, "--set", "epochs=3", "--out", str(out))
+    assert other.exit_code == 0
+    assert "has the state of a run with other data or settings" in other.stderr
+    assert out.read_bytes() != before
+
+
+@pytest.mark.parametrize("out", ["-", "german-dev", "other.json"])
+def test_nothing_else_is_overwritten(ablate: Callable[..., Result], data: Path, tmp_path: Path, out: str) -> None:
+    path = data / out if out == "german-dev" else tmp_path / out
+    if out == "other.json":
+        path.write_text('{"rows": []}', encoding="utf-8")
+    before = path.read_bytes() if path.exists() else None
+    ran = ablate(*COMPARISON, "--out", out if out == "-" else str(path))
+    assert ran.exit_code == 2
+    assert ("name a file" if out == "-" else "there is a file of this name that is no comparison") in ran.stderr
+    assert (path.read_bytes() if path.exists() else None) == before
 
 
 def test_two_at_once_do_not_write_the_same(ablate: Callable[..., Result], tmp_path: Path) -> None:

@@ -12,17 +12,17 @@ import msgspec
 
 from reinflect.benchmark.lessons import Corpus, align_corpora
 from reinflect.decoding.repeats import filtered, longest_runs
-from reinflect.engine import Watcher, run_packs
+from reinflect.engine import Watcher, run_packs, say_what_was_found
 from reinflect.ensembles import Voter, best_first, dev_accuracy, kind_of, strategy
-from reinflect.errors import InputError, ReinflectError, quoted
+from reinflect.errors import InputError, StoppedError, quoted
 from reinflect.evaluation.scores import DECIMALS
 from reinflect.evaluation.significance import FEWEST, LEVEL, PairedDifference, compare_pairs, holm
 from reinflect.files import atomic_path
 from reinflect.settings import LISTS, Settings, alike, changed
-from reinflect.training.checkpoint import fingerprint
+from reinflect.training.checkpoint import Found, fingerprint
 from reinflect.training.jobs import Lesson, Model, Pack, methods_of
 from reinflect.training.packing import pack_models
-from reinflect.training.run import Results, Standing, run_pack
+from reinflect.training.run import Results, Standing, checkpoint_of, run_pack
 from reinflect.training.state import State
 
 MODELS_A_PACK = 12
@@ -185,11 +185,8 @@ def ablate(
         lessons = [aligned[corpus.label, method] for corpus in plain for method in wanted[system]]
         settings = [own for factor in compared if factor.system == system for own in factor.variants.values()]
         work += _packs(system, lessons, list(dict.fromkeys(settings)), seeds, device)
-    if state and (kept := sum(_kept(pack, state) is not None for pack in work)):
-        watcher.note(
-            f"note: going on where an earlier run stopped ({kept} of {len(work)} packs of models are trained); "
-            f"to start anew, remove {state.folder} first"
-        )
+    if state:
+        say_what_was_found([_found(pack, state) for pack in work], state, watcher)
     results = run_packs(
         work,
         partial(run_lean, state=state),
@@ -202,7 +199,10 @@ def ablate(
     broken = {model.lesson.label for pack, well in zip(work, ended, strict=True) if not well for model in pack.models}
     languages = {corpus.label: corpus.language for corpus in plain if corpus.label not in broken}
     if not languages:
-        raise ReinflectError("stopped before the models of any language were all trained; there is nothing to compare")
+        kept = "the same command goes on from here" if state else "with --out FILE the same command could go on"
+        raise StoppedError(
+            f"stopped before the models of any language were all trained; there is nothing to compare yet; {kept}"
+        )
     models = [
         one for pack, result in zip(work, results, strict=True) if result for one in _scored(pack, result, languages)
     ]
@@ -286,6 +286,14 @@ def run_lean(
 
 def _lean(results: Results) -> Results:
     return replace(results, models=[replace(learnt, parameters={}) for learnt in results.models])
+
+
+def _found(pack: Pack, state: State) -> Found:
+    """What an earlier run left of a pack."""
+    if _kept(pack, state):
+        return "finished"
+    check = checkpoint_of(pack, state)
+    return "other" if check is None or state.result(pack.stem).exists() else check.find()
 
 
 def _kept(pack: Pack, state: State) -> Results | None:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from reinflect import __version__
-from reinflect.errors import ReinflectError, one_line, source_name
+from reinflect.errors import INTERRUPTED, ReinflectError, StoppedError, one_line, source_name
 from reinflect.files import STANDARD
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -65,7 +65,7 @@ class LazyGroup(click.Group):
             return super().invoke(ctx)
         except ReinflectError as error:
             click.echo(f"reinflect: {error}", err=True)
-            ctx.exit(2)
+            ctx.exit(INTERRUPTED if isinstance(error, StoppedError) else 2)
 
 
 def _forget_output() -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,8 +22,8 @@ from reinflect.cli.options import (
     settings_of,
     workers_option,
 )
-from reinflect.errors import InputError
-from reinflect.files import check_writable, write_text
+from reinflect.errors import INTERRUPTED, InputError, OutputError
+from reinflect.files import STANDARD, check_writable, read_bytes, write_text
 from reinflect.text import Side
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 EVERY_LANGUAGE = "all"
 SETTINGS = ("low", "medium", "high")
-INTERRUPTED = 130
 
 EXAMPLE = """\b
 Example (a few minutes; the first line downloads the data):
@@ -126,7 +125,7 @@ def command(
     """
     kinds, methods = chosen(systems, SYSTEMS, "system"), chosen(alignments, ALIGNMENTS, "alignment")
     if out is not None:
-        check_writable(out)
+        _check_out(out)
     every = settings_of(setting if preset == "auto" else preset, changes)
 
     from reinflect.benchmark.ablation import ablate, factors
@@ -157,13 +156,37 @@ def command(
         click.echo(_tables(found, compared), nl=False)
         for note in _notes(found, resumable=state is not None):
             click.echo(note, err=True)
-        if out is not None:
+        if out is not None and found.interrupted and _is_complete(out):
+            click.echo(f"note: {out} is still the whole comparison of before", err=True)
+        elif out is not None:
             write_text(out, _as_json(found, data=data, setting=setting, seeds=seeds, device=where))
             click.echo(f"written: {out}", err=True)
         if state and not found.interrupted:
             state.remove()
     if found.interrupted:
         context.exit(INTERRUPTED)
+
+
+def _check_out(out: str) -> None:
+    """Whether a comparison can be written there, and nothing else would be lost by it."""
+    if out == STANDARD:
+        raise OutputError(out, "the table is written there", "name a file with --out")
+    check_writable(out)
+    if Path(out).is_file() and Path(out).stat().st_size and _written(out) is None:
+        raise OutputError(out, "there is a file of this name that is no comparison", "choose another --out")
+
+
+def _is_complete(out: str) -> bool:
+    return (_written(out) or {}).get("interrupted") is False
+
+
+def _written(out: str) -> dict[str, Any] | None:
+    """What an earlier command found, if that is what the file has."""
+    try:
+        there = json.loads(read_bytes(out))
+    except (InputError, ValueError, RecursionError):
+        return None
+    return there if isinstance(there, dict) and "rows" in there and "settings" in there else None
 
 
 def _corpora(folder: Path, languages: str, setting: str) -> "list[Corpus]":

@@ -16,8 +16,8 @@ from reinflect.cli.options import (
     settings_of,
     workers_option,
 )
-from reinflect.cli.train import INTERRUPTED, checkpoint_seconds
-from reinflect.errors import InputError, ReinflectError
+from reinflect.cli.train import checkpoint_seconds
+from reinflect.errors import INTERRUPTED, InputError, ReinflectError
 
 if TYPE_CHECKING:
     from reinflect.benchmark.run import Benchmark

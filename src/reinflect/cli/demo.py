@@ -8,6 +8,7 @@ import click
 
 from reinflect.cli.options import cores
 from reinflect.data.items import Item
+from reinflect.errors import INTERRUPTED
 
 if TYPE_CHECKING:
     from reinflect.engine import Outcome
@@ -28,7 +29,6 @@ SEEDS = 2
 PRESET = "low"
 CHANGES = ("epochs=30", "score_every=5")
 """So that it is over in a minute; `reinflect train` takes the preset as it is, and five seeds."""
-INTERRUPTED = 130
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from reinflect.cli.options import cores
-from reinflect.errors import InputError, quoted
+from reinflect.errors import INTERRUPTED, InputError, quoted
 
 if TYPE_CHECKING:
     from reinflect.inflector import Inflector
@@ -25,7 +25,6 @@ DEMO_CHANGES = ("epochs=20", "hidden=100")
 """So that it is over in two minutes; `reinflect train` takes the preset as it is, and five seeds."""
 DEMO_SEEDS = 1
 WAITING_CONNECTIONS = 128
-INTERRUPTED = 130
 
 
 @click.command("serve", epilog=EXAMPLE)

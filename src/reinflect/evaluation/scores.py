@@ -3,12 +3,13 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import fmean
 from typing import Literal
 
 from rapidfuzz.distance.Levenshtein import distance
 
-from reinflect.data.items import Item
+from reinflect.data.items import Item, read_items
 from reinflect.errors import InputError
 from reinflect.evaluation.cells import Cell, Judged, Variants, judge_forms, right_forms
 from reinflect.evaluation.signature import digest_of, digest_of_forms, signature
@@ -135,9 +136,20 @@ class MacroEvaluation:
 
 
 def evaluate(
-    gold: Iterable[Item], predicted: Iterable[Item], *, name: str = "gold", variants: Variants = "last"
+    gold: Iterable[Item] | Path | str,
+    predicted: Iterable[Item] | Path | str,
+    *,
+    name: str = "gold",
+    variants: Variants = "last",
 ) -> Evaluation:
-    """Score predictions against the right forms. `name` says in the signature what data this is."""
+    """Score predictions against the right forms, both given as items or as the file that they are in.
+
+    `name` says in the signature what data this is.
+    """
+    if isinstance(gold, (Path, str)):
+        gold = read_items(gold)
+    if isinstance(predicted, (Path, str)):
+        predicted = read_items(predicted, forms="optional")
     right = right_forms(gold, variants)
     if not right:
         raise InputError("found no gold items to score against", "give at least one")

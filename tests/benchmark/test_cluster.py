@@ -10,7 +10,7 @@ from click.testing import Result
 from distributed import KilledWorker
 
 from reinflect.benchmark.cluster import Cluster, Where, address_in
-from reinflect.benchmark.dispatch import AHEAD, run_packs
+from reinflect.benchmark.dispatch import AHEAD, IN_A_ROW_AT_THE_LAST, run_packs
 from reinflect.benchmark.engines import Places
 from reinflect.benchmark.parcels import opened
 from reinflect.benchmark.worker import versions
@@ -51,8 +51,9 @@ class Client:
     """In the place of Dask's. `answers` are what workers say of themselves, by their address."""
 
     def __init__(self, answers: Mapping[str, Any] | None = None, threads: int = 1) -> None:
-        self.answers = {"tcp://a": about(), "tcp://b": about()} if answers is None else dict(answers)
-        self.threads, self.status = threads, "running"
+        two = {"tcp://a": about(), "tcp://b": about()}
+        self.answers: dict[str, Any] = two if answers is None else dict(answers)
+        self.threads, self.status, self.device = threads, "running", "cpu"
         self.asked: list[str] = []
         self.sent: list[Pack] = []
         self.in_flight: list[Future] = []
@@ -90,7 +91,7 @@ class Client:
     def submit(
         self, _function: object, content: bytes, _topic: str, *, key: str, retries: int, pure: bool, **options: object
     ) -> Future:
-        assert options == {"device": "cpu", "save_models": False, "seconds_a_report": 1.0}
+        assert options == {"device": self.device, "save_models": False, "seconds_a_report": 1.0}
         assert retries
         assert not pure
         whole = opened(content)
@@ -108,13 +109,17 @@ class Client:
         if name == "errs":
             return Future(key, "error", error=ValueError("found a thing\nsecond line"))
         if name == "too large":
-            return Future(key, "finished", {"lost": [name, "memory", "no room"], "retried": [], "files": FILES})
+            return Future(key, "finished", done() | {"lost": [name, "memory", "no room"]})
         if name == "forgotten":
             return Future(key, "cancelled")
         if name.startswith("waits"):
             return Future(key, "pending")
         made = {"packs": {f"{name}.pack.xz": name.encode()}, "logs": {f"{name}.jsonl": b"{}"}, "parameters": {}}
-        return Future(key, "finished", {"lost": None, "retried": [f"{name} was halved"], "files": made})
+        return Future(key, "finished", done() | {"retried": [f"{name} was halved"], "files": made})
+
+
+def done(worker: str = "tcp://a") -> dict[str, Any]:
+    return {"worker": worker, "lost": None, "retried": [], "files": FILES}
 
 
 def about(gpu: object = None, **other: str) -> dict[str, Any]:
@@ -238,7 +243,7 @@ def test_only_so_many_are_on_their_way_at_once() -> None:
         assert sum(future.status == "pending" for future in client.in_flight) <= AHEAD * 2
         for future in client.in_flight:
             if future.status == "pending" and turns > 1:
-                future.status, future.made = "finished", {"lost": None, "retried": [], "files": FILES}
+                future.status, future.made = "finished", done()
                 assert future.heard is not None
                 future.heard(future)
                 break
@@ -317,6 +322,96 @@ def test_workers_that_come_later_are_looked_at_too(monkeypatch: pytest.MonkeyPat
     (note,) = listener.notes
     assert note.startswith("note: the Dask worker at tcp://c has reinflect 9.9")
     assert listener.begun[-1] == (["waits"], 3)
+
+
+def test_a_worker_without_a_gpu_that_comes_later_gets_no_packs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reinflect.benchmark.dispatch.SECONDS_A_LOOK", 0.0)
+    client, listener = gpus(("a", 80)), Listener()
+    client.device = "cuda"
+    own = cluster(client, "cuda")
+    client.answers["tcp://bare"] = about()
+    run_packs(own, packs("waits"), kept({}), watcher=listener, enough=lambda: bool(client.retired))
+    assert listener.notes == [
+        "note: the Dask worker at tcp://bare has no GPU, which these packs are made for; it is sent away"
+    ]
+    assert client.retired == ["tcp://bare"]
+
+
+def test_a_worker_that_could_not_answer_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reinflect.benchmark.dispatch.SECONDS_A_LOOK", 0.0)
+    client = Client()
+    own = cluster(client)
+    client.answers["tcp://c"] = OSError("busy")
+    times = iter(range(9))
+
+    def enough() -> bool:
+        if next(times) == 1:
+            client.answers["tcp://c"] = about(reinflect="9.9")
+        return bool(client.retired)
+
+    run_packs(own, packs("waits"), kept({}), enough=enough)
+    assert client.retired == ["tcp://c"]
+
+
+# Packs that fail at a worker, which says so
+
+
+def failing(client: Client, *said: tuple[str, str]) -> tuple[list[str], list[str]]:
+    """Who is sent away when packs fail at these workers, one after the other, and what is said of it."""
+    client.events = [{"pack": name, "worker": worker, "failed": "OSError: full"} for name, worker in said]
+    listener, turns = Listener(), iter([False, False, True])
+    run_packs(cluster(client), packs("waits"), kept({}), watcher=listener, enough=lambda: next(turns))
+    return client.retired, [note for note in listener.notes if "sent away" in note]
+
+
+def test_a_worker_at_which_one_pack_after_the_other_fails_is_sent_away() -> None:
+    retired, (note,) = failing(Client(), ("1", "tcp://b"), ("1", "tcp://b"), ("2", "tcp://b"), ("3", "tcp://b"))
+    assert retired == ["tcp://b"]
+    told = "1 and 2 failed one after the other at the Dask worker at tcp://b (OSError: full)"
+    assert note == f"note: {told}; it is sent away"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        [("1", "tcp://a"), ("1", "tcp://a"), ("1", "tcp://b")],  # one bad pack
+        [("1", "tcp://a"), ("2", "tcp://b")],  # two, at different workers
+        [("1", "tcp://a"), ("1", "tcp://b"), ("2", "tcp://b")],  # the first had failed elsewhere
+    ],
+)
+def test_a_worker_is_not_sent_away_for_a_pack_that_fails_everywhere(said: list[tuple[str, str]]) -> None:
+    assert failing(Client(), *said) == ([], [])
+
+
+def test_packs_that_cost_a_worker_cost_no_other() -> None:
+    workers = {f"tcp://{letter}": about() for letter in "abc"}
+    said = [(pack, worker) for worker in workers for pack in ("1", "2")]
+    retired, _ = failing(Client(workers), *said)
+    assert retired == ["tcp://a"]
+
+
+@pytest.mark.parametrize(("trained_by", "cost"), [("tcp://a", []), ("tcp://b", ["tcp://a"])])
+def test_a_worker_that_trains_packs_in_between_stays(trained_by: str, cost: list[str]) -> None:
+    class Moody(Client):
+        def does(self, name: str, key: str) -> Future:
+            self.handler((0.0, {"pack": f"not {name}", "worker": "tcp://a", "failed": "OSError: full"}))
+            return Future(key, "finished", done(trained_by))
+
+    client = Moody()
+    run_packs(cluster(client), packs("1", "2", "3"), kept({}))
+    assert client.retired == cost
+
+
+def test_the_last_worker_is_not_sent_away_but_the_run_ends_and_says_why() -> None:
+    client = Client({"tcp://a": about()})
+    said = [(str(number), "tcp://a") for number in range(IN_A_ROW_AT_THE_LAST)]
+    assert failing(client, *said[:-1]) == ([], [])
+    with pytest.raises(ReinflectError) as raised:
+        failing(Client({"tcp://a": about()}), *said)
+    assert str(raised.value) == (
+        f"{IN_A_ROW_AT_THE_LAST} packs in a row failed at tcp://a, the last Dask worker that is left (OSError: full); "
+        "put that right and run the same again: packs that were done are kept"
+    )
 
 
 def test_when_all_workers_are_gone_it_waits_only_so_long(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from distributed import Client
 
 from reinflect.benchmark.results import read_results
 from reinflect.data.items import Item, write_items
@@ -23,6 +24,15 @@ LINES = 20
 """Of the 80 of a log, when a pack is well under way."""
 CHANGES = "embedding=5 hidden=6 history_hidden=4 epochs=40 patience=90 score_from=0 score_every=20".split()
 SECONDS = 300.0
+FULL = """
+import reinflect.benchmark.worker
+
+def train_in(*arguments, **options):
+    raise OSError(28, "No space left on device")
+
+reinflect.benchmark.worker.train_in = train_in
+"""
+"""What a worker loads first whose disk is full."""
 DASK = [sys.executable, "-m", "dask"]
 
 
@@ -147,6 +157,31 @@ def test_the_scheduler_stops_and_the_same_goes_on_without_it(
     done = subprocess.run(command(data, out, "--workers", 1), env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert {name: (out / "packs" / name).read_bytes() for name in kept} == kept
+    assert said(out) == said(undisturbed)
+
+
+def test_a_worker_whose_disk_is_full_costs_no_pack(
+    data: Path, undisturbed: Path, tmp_path: Path, environment: dict[str, str]
+) -> None:
+    out, file, full = tmp_path / "out", tmp_path / "scheduler.json", tmp_path / "full.py"
+    full.write_text(FULL)
+    with ExitStack() as stack:
+        scheduler = stack.enter_context(running(scheduler_call(file), environment))
+        wait_until(file.exists, scheduler)
+        stack.enter_context(running(worker_call(file), environment))
+        broken = stack.enter_context(running(worker_call(file, "--preload", str(full)), environment))
+        with Client(scheduler_file=str(file), set_as_default=False) as client:
+            client.wait_for_workers(2, timeout=SECONDS)
+        call = command(data, out, "--engine", "dask", "--scheduler-file", file)
+        done = subprocess.run(call, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        assert broken.wait(timeout=SECONDS) == 0
+    (away,) = [line for line in done.stderr.splitlines() if "sent away" in line]
+    assert " failed one after the other at the Dask worker at tcp://127.0.0.1:" in away
+    assert away.endswith("(OSError: [Errno 28] No space left on device); it is sent away")
+    assert "8 of 8 models trained" in done.stderr
+    assert "ended before its time" not in done.stderr
+    assert "Traceback" not in done.stderr
     assert said(out) == said(undisturbed)
 
 

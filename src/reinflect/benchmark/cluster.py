@@ -169,8 +169,8 @@ class Cluster:
         except TimeoutError:
             raise no_workers(self) from None
 
-    def look_at(self, workers: Mapping[str, int]) -> "Looked":
-        """Ask workers what they are."""
+    def look_at(self, workers: Mapping[str, int], *, gpu: bool = False) -> "Looked":
+        """Ask workers what they are; whether they have to have a GPU is not known before all have answered once."""
         from reinflect.benchmark.worker import about, first_line, versions
 
         answers = self.client.run(about, workers=list(workers), on_error="return") if workers else {}
@@ -187,6 +187,8 @@ class Cluster:
                 complaints[address] = f"{who} has {', '.join(other)} as here"
             elif workers[address] != 1:
                 complaints[address] = f"{who} has {workers[address]} threads, of which only one can train"
+            elif gpu and not answer["gpu"]:
+                complaints[address] = f"{who} has no GPU, which these packs are made for"
         fit = {address: answer for address, answer in answers.items() if isinstance(answer, dict)}
         return Looked({address: answer for address, answer in fit.items() if address not in complaints}, complaints)
 
@@ -216,4 +218,11 @@ def no_workers(cluster: Cluster) -> ReinflectError:
         f"the Dask scheduler at {cluster.place} has had no worker for {cluster.where.wait:g} s",
         f"start some, such as dask worker {cluster.where.scheduler or 'ADDRESS'} --nthreads 1, or give them more time "
         "with --wait SECONDS",
+    )
+
+
+def no_use(worker: str, packs: int, reason: str) -> ReinflectError:
+    return InputError(
+        f"{packs} packs in a row failed at {worker}, the last Dask worker that is left ({reason})",
+        "put that right and run the same again: packs that were done are kept",
     )

@@ -14,7 +14,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from reinflect.benchmark.cluster import PAUSE, Cluster, lost_means, no_workers
+from reinflect.benchmark.cluster import PAUSE, Cluster, lost_means, no_use, no_workers
 from reinflect.benchmark.packs import weight
 from reinflect.benchmark.parcels import parcel
 from reinflect.engine import Watcher, on_interrupt
@@ -29,8 +29,13 @@ if TYPE_CHECKING:
 
 SECONDS_A_LOOK = 2.0
 """Between two looks at which workers there are."""
-RETRIES = 2
+RETRIES = 3
 """Of a pack that fails at a worker which goes on; how many workers may die with one is the scheduler's to say."""
+IN_A_ROW = 2
+"""Packs that fail at a worker, with none trained in between, before it is sent away: one at which everything fails is
+always free, and would have all there are."""
+IN_A_ROW_AT_THE_LAST = 10
+"""The same of the last worker, which is not sent away but ends the run."""
 AHEAD = 2
 """Packs that are on their way for each worker. Not all at once: the scheduler keeps them in memory."""
 REPORTS_A_SECOND = 100
@@ -70,7 +75,9 @@ class _Dispatch:
         self.lost: list[Lost] = []
         self.failed: list[str] = []
         self.workers: dict[str, int] = {}
-        self.known = set(cluster.seen)
+        self.in_a_row: dict[str, list[str]] = {}
+        """The packs that failed at a worker since it trained one, unless they had failed elsewhere before."""
+        self.known, self.away = set(cluster.seen), set[str]()
         self.looked = -SECONDS_A_LOOK
         self.worked = time.monotonic()
         self.stopped = threading.Event()
@@ -102,19 +109,24 @@ class _Dispatch:
         if now - self.looked < SECONDS_A_LOOK:
             return
         self.looked, before = now, len(self.workers)
-        self.workers = self.cluster.workers()
-        if new := {address: threads for address, threads in self.workers.items() if address not in self.known}:
-            self.known |= set(new)
-            for address, complaint in self.cluster.look_at(new).complaints.items():
-                self.watcher.note(f"note: {complaint}; it is sent away")
-                self.client.retire_workers([address])
-                del self.workers[address]
+        found = self.cluster.workers()
+        if new := {address: threads for address, threads in found.items() if address not in self.known | self.away}:
+            looked = self.cluster.look_at(new, gpu=self.cluster.device == "cuda")
+            self.known |= set(looked.about)  # who could not answer is asked again
+            for address, complaint in looked.complaints.items():
+                self.send_away(address, complaint)
+        self.workers = {address: threads for address, threads in found.items() if address not in self.away}
         if len(self.workers) != before:
             self.watcher.begin(self.names, max(1, len(self.workers)))
         if self.workers:
             self.worked = now
         elif now - self.worked > self.cluster.where.wait:
             raise no_workers(self.cluster)
+
+    def send_away(self, address: str, complaint: str) -> None:
+        self.away.add(address)
+        self.watcher.note(f"note: {complaint}; it is sent away")
+        self.client.retire_workers([address])
 
     def send(self) -> None:
         from reinflect.benchmark.worker import train_parcel
@@ -159,10 +171,25 @@ class _Dispatch:
         elif "failed" in word:
             self.begun.discard(name)
             self.say(name, f"{name} failed at the worker {word['worker']} ({word['failed']}); trying again")
+            self.judge(word["worker"], name, word["failed"])
         elif name in self.begun:
             self.say(name, f"the worker that trained {name} ended before its time; {word['worker']} begins it anew")
         else:
             self.begun.add(name)
+
+    def judge(self, worker: str, name: str, reason: str) -> None:
+        """A pack failed: see whether that is the worker's fault."""
+        if worker in self.away or any(name in packs for other, packs in self.in_a_row.items() if other != worker):
+            return
+        packs = self.in_a_row.setdefault(worker, [])
+        if name not in packs:
+            packs.append(name)
+        if not set(self.workers) - self.away - {worker}:
+            if len(packs) >= IN_A_ROW_AT_THE_LAST:
+                raise no_use(worker, len(packs), reason)
+        elif len(packs) >= IN_A_ROW:
+            several = f"{' and '.join(packs)} failed one after the other at the Dask worker at {worker} ({reason})"
+            self.send_away(worker, several)
 
     def say(self, name: str, text: str) -> None:
         self.retried.setdefault(name, []).append(text)
@@ -191,6 +218,8 @@ class _Dispatch:
             self.keep(pack, made["files"])
             if made["lost"]:
                 self.lost.append(Lost(*made["lost"]))
+            else:
+                self.in_a_row.pop(made["worker"], None)
             retried = (*self.retried.get(pack.name, ()), *made["retried"])
             self.results[number] = Results((), made["lost"] is None, retried)
 

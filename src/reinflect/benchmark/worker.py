@@ -33,7 +33,7 @@ KINDS = ("parameters", "logs", "packs")
 """The files of a pack, in the order in which they are kept: with the last one it is done."""
 ENDING = (distributed.Status.closing, distributed.Status.closed)
 SECONDS_TO_SAY = 2.0
-"""For the last words of a process to be on their way."""
+"""For words of a process to be heard before it goes on, or ends."""
 
 
 def about() -> dict[str, Any]:
@@ -89,6 +89,7 @@ def train_parcel(
                 seconds_a_report=seconds_a_report,
             )
             return {
+                "worker": worker.address,
                 "lost": [found.pack, found.kind, found.reason] if isinstance(found, Lost) else None,
                 "retried": list(found.retried) if isinstance(found, Results) else [],
                 "files": {kind: _read(Path(folder, kind)) for kind in KINDS},
@@ -97,6 +98,7 @@ def train_parcel(
         raise
     except Exception as error:
         tell(failed=first_line(error))
+        time.sleep(SECONDS_TO_SAY)  # whoever sent it may want it to go elsewhere
         if isinstance(error, ReinflectError):  # as text: not every exception of ours survives the way
             raise RuntimeError(str(error)) from None
         raise

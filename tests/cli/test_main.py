@@ -56,7 +56,33 @@ def test_importing_a_command_imports_nothing_heavy(name: str) -> None:
 def test_an_unknown_command_is_an_error(reinflect: Reinflect) -> None:
     result = reinflect("inflate")
     assert result.exit_code == 2
-    assert "No such command 'inflate'" in result.output
+    assert result.stderr == "reinflect: found the command 'inflate'; did you mean inflect or ablate?\n"
+    assert reinflect("xyzzy").stderr.endswith("'xyzzy'; reinflect --help lists all there are\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--foo"], "No such option '--foo'; reinflect --help"),
+        (["train", "--foo"], "reinflect train --help"),
+        (["train"], "Missing option '--train'; reinflect train --help"),
+        (["train", "--train", "x", "--out", "y", "--seeds", "0"], "0 is not in the range 1<=x<=100; reinflect train"),
+        (["data", "fotch"], "Did you mean 'fetch'?; reinflect data --help"),
+        (["paradigm"], "Missing argument 'MODEL'"),
+    ],
+)
+def test_options_that_cannot_be_are_one_line(reinflect: Reinflect, arguments: list[str], said: str) -> None:
+    result = reinflect(*arguments)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert result.stderr.startswith("reinflect: ")
+    assert result.stderr.endswith(" --help says how it is used\n")
+    assert result.stderr.count("\n") == 1
+    assert not result.stdout
+
+
+def test_without_a_command_there_is_help(reinflect: Reinflect) -> None:
+    assert "Learn to inflect words" in reinflect().output
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")

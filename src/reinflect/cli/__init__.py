@@ -2,15 +2,17 @@
 
 import os
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Any
 
 import click
 
 from reinflect import __version__
-from reinflect.errors import INTERRUPTED, ReinflectError, StoppedError, one_line, source_name
+from reinflect.errors import INTERRUPTED, InputError, ReinflectError, StoppedError, one_line, quoted, source_name
 from reinflect.files import STANDARD
+from reinflect.text import nearest
 
 COMMANDS: dict[str, tuple[str, str]] = {
     # command: (its module, what `reinflect --help` says of it)
@@ -46,6 +48,14 @@ class LazyGroup(click.Group):
         assert isinstance(command, click.Command)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in COMMANDS:
+            remedy = nearest(args[0], COMMANDS, "reinflect --help lists all there are")
+            raise InputError(f"found the command {quoted(args[0])}", remedy)
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
             formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
@@ -60,12 +70,34 @@ class LazyGroup(click.Group):
             _forget_output()
             sys.exit(2)
 
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        with _usage_in_a_line():
+            return super().make_context(*args, **extra)
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            return super().invoke(ctx)
+            with _usage_in_a_line():
+                return super().invoke(ctx)
         except ReinflectError as error:
             click.echo(f"reinflect: {error}", err=True)
             ctx.exit(INTERRUPTED if isinstance(error, StoppedError) else 2)
+
+
+@contextmanager
+def _usage_in_a_line() -> Iterator[None]:
+    """What click says of options and arguments that cannot be, as everything else that cannot be is said."""
+    try:
+        yield
+    except click.exceptions.NoArgsIsHelpError:  # which is the whole help
+        raise
+    except click.UsageError as error:
+        words, place = list[str](), error.ctx
+        while place and place.parent:  # the first is the program, whatever it is called
+            words, place = [place.info_name or "", *words], place.parent
+        how = " ".join(["reinflect", *words, "--help"])
+        told = f"reinflect: {error.format_message().removesuffix('.')}; {how} says how it is used"
+        click.echo(one_line(told), err=True)
+        sys.exit(2)
 
 
 def _forget_output() -> None:

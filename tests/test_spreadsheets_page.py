@@ -18,6 +18,8 @@ def test_every_command_on_the_page_runs(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("REINFLECT_CACHE", str(tmp_path / "cache"))
     (labels,) = (block for block in blocks(PAGE) if block.startswith("past 3sg\t"))
     Path("labels.tsv").write_text(labels, encoding="utf-8")
+    (cells,) = (block for block in blocks(PAGE) if block.startswith("V;IND;PRS;3;SG\n"))
+    Path("cells.txt").write_text(cells, encoding="utf-8")
     lines = commands(PAGE)
     assert {shlex.split(line)[1] for line in lines} == {"data", "baseline", "evaluate", "train", "inflect", "suggest"}
     for line in lines:

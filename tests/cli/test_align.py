@@ -35,6 +35,10 @@ EXAMPLES = {
     "wide": (["--method", "naive"], "食べる\t食べた\tV\nabc\t日ｱＡ가\tN\n"),
     "unseen": (["--method", "naive"], "look up\tlooks up \tV\nمی\u200cرود\tرفت\tV\n∅␣\t\u00a0\u00ad\tN\n"),
 }
+BLANKS = (
+    "note: 2 cells begin or end with a blank, which is kept as a letter (standard input/output, line 1, form: "
+    "'looks up ')\n"
+)
 
 
 @pytest.fixture(autouse=True)
@@ -52,7 +56,7 @@ def split_cells(line: str) -> list[str]:
 def test_golden_layout(reinflect: Reinflect, name: str) -> None:
     arguments, data = EXAMPLES[name]
     result = reinflect("align", "-", *arguments, stdin=data)
-    assert (result.exit_code, result.stderr) == (0, "")
+    assert (result.exit_code, result.stderr) == (0, BLANKS if name == "unseen" else "")
     assert result.stdout == (GOLDEN / f"align-{name}.txt").read_text("utf-8")
 
 

@@ -9,6 +9,7 @@ import pytest
 from click.testing import Result
 
 from reinflect.cli import paradigm as module
+from reinflect.data.items import read_items
 from reinflect.data.labels import Labels
 from reinflect.engine import train_inflector
 from reinflect.inflector import Answer, Cell, Inflector
@@ -51,6 +52,63 @@ def test_json(model: Path, reinflect: Reinflect) -> None:
     cells = Inflector.load(model).paradigm("leben", ["V;INF", "V;PST", "V;PTCP;PST"])
     assert found == {"lemma": "leben", "cells": [msgspec.to_builtins(cell) for cell in cells]}
     assert set(found["cells"][0]["answer"]) == {"form", "confidence", "votes", "voters", "log_probability"}
+
+
+def test_several_lemmas_each_above_its_tables(model: Path, reinflect: Reinflect) -> None:
+    alone = {lemma: reinflect("paradigm", model, lemma).stdout for lemma in ("leben", "sagen", "lo漢en")}
+    result = reinflect("paradigm", model, *alone)
+    assert result.exit_code == 0, result.output
+    assert result.stdout == "\n\n".join(f"{lemma}\n\n{tables}" for lemma, tables in alone.items())
+    assert reinflect("paradigm", model, "leben", "leben").stdout == alone["leben"]
+
+
+def test_several_lemmas_are_an_object_a_line(model: Path, reinflect: Reinflect) -> None:
+    alone = [json.loads(reinflect("paradigm", model, lemma, "--json").stdout) for lemma in ("leben", "sagen")]
+    lines = reinflect("paradigm", model, "leben", "sagen", "--json").stdout.splitlines()
+    assert [json.loads(line) for line in lines] == alone
+
+
+@pytest.mark.parametrize("ending", [".csv", ".xlsx"])
+def test_several_lemmas_in_a_spreadsheet(ending: str, model: Path, tmp_path: Path, reinflect: Reinflect) -> None:
+    result = reinflect("paradigm", model, "leben", "sagen", "--pos", "V", "--output", tmp_path / f"forms{ending}")
+    assert (result.exit_code, result.stdout) == (0, "")
+    inflector = Inflector.load(model)
+    assert [(item.lemma, item.form, item.features.spelling) for item in read_items(tmp_path / f"forms{ending}")] == [
+        (lemma, inflector.inflect(lemma, features), features)
+        for lemma in ("leben", "sagen")
+        for features in ("V;INF", "V;PST", "V;PTCP;PST")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("words", "leben\n\nsagen\nleben\n"),
+        ("words", "leben\tlebte\tV;PST\nsagen\t\tV;PST\nleben\t\tV;INF\n"),
+        ("words.csv", "lemma,gloss\nleben,live\nsagen,say\n"),
+        ("words.csv", "Verb,V;PST\nleben,lebte\nsagen,\n"),
+    ],
+)
+def test_the_lemmas_of_a_file(name: str, text: str, model: Path, tmp_path: Path, reinflect: Reinflect) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    columns = ["--columns", "lemma=Verb"] if "Verb" in text else []
+    result = reinflect("paradigm", model, "--input", tmp_path / name, *columns)
+    assert result.exit_code == 0, result.output
+    assert result.stdout == reinflect("paradigm", model, "leben", "sagen").stdout
+
+
+def test_a_file_with_one_lemma_looks_like_one_with_several(model: Path, reinflect: Reinflect) -> None:
+    alone = reinflect("paradigm", model, "leben").stdout
+    assert reinflect("paradigm", model, "--input", "-", stdin="leben\n").stdout == f"leben\n\n{alone}"
+    lines = reinflect("paradigm", model, "--input", "-", "--json", stdin="leben\n").stdout.splitlines()
+    assert [json.loads(line)["lemma"] for line in lines] == ["leben"]
+
+
+def test_features_never_seen_are_named_once_for_all_lemmas(model: Path, tmp_path: Path, reinflect: Reinflect) -> None:
+    (tmp_path / "wanted").write_text("".join(f"V;Q{number}Q\n" for number in range(20)), encoding="utf-8")
+    result = reinflect("paradigm", model, "leben", "sagen", "--features", tmp_path / "wanted")
+    assert len(result.stderr.splitlines()) == 6
+    assert result.stderr.endswith("note: nor 15 others\n")
 
 
 def test_the_forms_that_are_asked_for(model: Path, tmp_path: Path, reinflect: Reinflect) -> None:
@@ -152,6 +210,13 @@ def test_columns_stay_in_line_in_every_script(one: str, other: str) -> None:
     ("arguments", "said"),
     [
         (["", "--json"], "found an empty lemma"),
+        (["leben", ""], "found an empty lemma"),
+        ([], "found neither a lemma nor --input; give either one LEMMA or more, or --input FILE"),
+        (["leben", "--input", "table"], "found both a lemma and --input"),
+        (["--input", "-", "--features", "-"], "standard input) for both --input and --features"),
+        (["--input", "missing"], "missing: there is no such file"),
+        (["--input", "-"], "standard input/output: found no lemmas; write one on each line"),
+        (["--input", "long"], "long: found a lemma or form of 1001 characters; models take up to 1000"),
         (["a" * 1001], "models take up to 1000"),
         (["leben", "--pos", "ADJ"], "found no forms of the part of speech 'ADJ'; choose from V, N"),
         (["leben", "--features", "missing"], "missing: there is no such file"),
@@ -171,6 +236,7 @@ def test_misuse(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("empty").write_text("\n  \n", encoding="utf-8")
+    Path("long").write_text("a" * 1001, encoding="utf-8")
     Path("table").write_text("V;PST\tx\n", encoding="utf-8")
     result = reinflect("paradigm", model, *arguments)
     assert result.exit_code == 2

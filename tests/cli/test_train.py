@@ -145,7 +145,8 @@ def test_without_dev_the_user_is_told(data: Path, tmp_path: Path, reinflect: Rei
     assert result.exit_code == 0, result.output
     assert "holds out another fifth of the items and learns from the other 80 %" in result.stderr
     assert "held-out accuracy" in result.stdout
-    assert "the last line is of 10 items" in result.stderr
+    assert "note: the line 'vote (run7)' is of 10 items, each by" in result.stderr
+    assert result.stdout.splitlines()[-1].startswith("vote (run7) ")
 
 
 def test_notes_on_the_data(data: Path, tmp_path: Path, reinflect: Reinflect) -> None:
@@ -246,3 +247,79 @@ def test_a_checkpoint_time_that_is_none(
     result = reinflect(*command(data, tmp_path / "model"))
     assert result.exit_code == 2
     assert f"REINFLECT_CHECKPOINT_SECONDS='{text}'" in result.stderr
+
+
+def said(reinflect: Reinflect, folder: Path, *more: object) -> str:
+    """What a short training says besides its table, in a folder with its files."""
+    files = ["--train", folder / "train", "--out", folder / "m", "--device", "cpu", "--workers", 1]
+    result = reinflect("train", *files, *WORK, "--seeds", 1, "--systems", "haem", "--set", "epochs=1", *more)
+    assert result.exit_code == 0, result.output
+    return result.stderr
+
+
+@pytest.fixture
+def own(data: Path, tmp_path: Path) -> Path:
+    for name in ("train", "dev"):
+        (tmp_path / name).write_bytes((data / name).read_bytes())
+    return tmp_path
+
+
+def test_additions_that_nobody_has_filled_in_yet_do_no_harm(own: Path, reinflect: Reinflect) -> None:
+    (own / "ask.csv").write_text("lemma,form,features\nneuen,,V;XYZ\nneuen,,V;PRS\n")
+    told = said(reinflect, own, "--add", own / "ask.csv")
+    assert f"note: {own / 'ask.csv'} has no forms yet; nothing added\n" in told
+    assert "XYZ" not in told
+    assert "on 20 items of" in told
+
+
+def test_features_of_additions_that_no_item_has_are_told(own: Path, reinflect: Reinflect) -> None:
+    (own / "labels").write_text("she then\tV;PST\n")
+    (own / "new.tsv").write_text("blauen\tblaute\tshe then\ngrauen\t\tshe not\n")
+    unknown = f"note: {own / 'new.tsv'}: features that no training item has: 'she then'; they are learnt as new ones"
+    told = said(reinflect, own, "--add", own / "new.tsv", "--add", own / "new.tsv")
+    assert told.count(f"{unknown}; if they are labels of yours, give --labels\n") == 1
+    assert "features that no" not in said(reinflect, own, "--add", own / "new.tsv", "--labels", own / "labels")
+    (own / "odd.tsv").write_text("blauen\tblaute\tshe then;ever\n")
+    told = said(reinflect, own, "--add", own / "odd.tsv", "--labels", own / "labels")
+    assert "has: 'she then', 'ever'; they are learnt as new ones\n" in told
+
+
+def test_a_file_with_headings_is_refused(own: Path, reinflect: Reinflect) -> None:
+    (own / "train").write_text("Lemma\tForm\tFeatures\n" + (own / "train").read_text())
+    result = reinflect("train", "--train", own / "train", "--out", own / "m")
+    assert result.exit_code == 2
+    assert f"{own / 'train'}, line 1: found the headings 'Lemma', 'Form', 'Features'" in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert not (own / "m").exists()
+
+
+def test_blanks_and_letters_in_two_spellings_are_told(own: Path, reinflect: Reinflect) -> None:
+    lines = (own / "train").read_text()
+    (own / "train").write_text(lines + "b\u00e4ren\tb\u00e4rte \tV;PST\n")
+    (own / "dev").write_text("sa\u0308en\tsa\u0308te\tV;PST\n")
+    told = said(reinflect, own, "--dev", own / "dev")
+    assert f"1 cell begins or ends with a blank, which is kept as a letter ({own / 'train'}, line 21, form: 'b" in told
+    assert f"(U+00E4 in {own / 'train'}, line 21; U+0061 U+0308 in {own / 'dev'}, line 1)" in told
+
+
+def test_dev_items_that_are_all_learnt_from_are_told(own: Path, reinflect: Reinflect) -> None:
+    nothing_new = "all its items are among the training items, so the accuracies below and the confidences"
+    assert f"note: {own / 'train'}: {nothing_new}" in said(reinflect, own, "--dev", own / "train")
+    assert nothing_new not in said(reinflect, own, "--dev", own / "dev")
+    # Among the additions, too, whatever their forms and the order of their features.
+    lines = [line.split("\t") for line in (own / "dev").read_text().splitlines()]
+    turned = (f"{lemma}\t{form}x\t{';'.join(reversed(features.split(';')))}\n" for lemma, form, features in lines)
+    (own / "new.tsv").write_text("".join(turned))
+    assert nothing_new in said(reinflect, own, "--dev", own / "dev", "--add", own / "new.tsv")
+
+
+def test_one_item_is_one_item(own: Path, reinflect: Reinflect) -> None:
+    (own / "train").write_text("lachen\tlachte\tV;PST\n")
+    assert "training a model on 1 item of" in said(reinflect, own, "--dev", own / "dev")
+
+
+def test_a_word_that_is_too_long_is_told_with_its_own_file(own: Path, reinflect: Reinflect) -> None:
+    (own / "new.tsv").write_text(f"blau\tblaute\tV;PST\n{LONG}\tb\tV;PST\n")
+    result = reinflect("train", "--train", own / "train", "--add", own / "new.tsv", "--out", own / "m")
+    assert result.exit_code == 2
+    assert f"{own / 'new.tsv'}, line 2: found a lemma or form of 1001 characters" in result.stderr

@@ -26,7 +26,7 @@ def test_a_correction_takes_the_place_of_what_it_corrects() -> None:
     assert told(made.items) == told(items_of("gehen V;PST ging, sehen V;PST sah, gehen V;PRS gehe, stehen V;PST stand"))
     assert (made.replaced, made.added, made.same, made.covered) == (1, 1, 1, 1)
     assert made.note("x.tsv") == (
-        "note: x.tsv: 1 items corrected, 1 added, 1 were so before, 1 without a form passed over"
+        "note: x.tsv: 1 item corrected, 1 added, 1 was so before, 1 without a form passed over"
     )
 
 
@@ -42,16 +42,23 @@ def test_corrections_that_contradict_each_other_are_refused() -> None:
     assert str(caught.value).startswith("x.tsv, line 3: found 'd' for 'a' 'PST;V', but 'c' before (line 1); correct")
 
 
-def test_corrections_without_any_form_are_refused() -> None:
-    with pytest.raises(InputError, match="found no forms; fill in at least one"):
-        corrected(items_of("a V b"), items_of("a V"), "x.tsv")
+def test_corrections_without_any_form_change_nothing() -> None:
+    items = items_of("a V b, c V d")
+    made = corrected(items, items_of("a V, e V"), "x.tsv")
+    assert list(made.items) == items
+    assert made.note("x.tsv") == "note: x.tsv has no forms yet; nothing added"
+
+
+def test_a_correction_that_was_so_before_is_not_nothing() -> None:
+    note = corrected(items_of("a V b, c V d"), items_of("a V b, c V d"), "x.tsv").note("x.tsv")
+    assert note == "note: x.tsv: 0 items corrected, 0 added, 2 were so before"
 
 
 words = st.sampled_from("abc")
 some = st.lists(st.builds(Item, words, st.sampled_from([Bundle("V;1"), Bundle("1;V"), Bundle("N")]), words), max_size=8)
 
 
-@given(some, some.filter(bool))
+@given(some, some)
 def test_afterwards_every_question_has_the_corrected_answer_and_others_are_as_before(
     items: list[Item], corrections: list[Item]
 ) -> None:

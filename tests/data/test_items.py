@@ -190,3 +190,47 @@ def test_lines_that_are_far_too_long_are_refused() -> None:
     assert parse_items(f"a\t{'b' * 5000}\tV\n", "x")
     with pytest.raises(InputError, match="x, line 2: found a line of 20,004 characters; write one item a line"):
         parse_items(f"a\tb\tV\na\t{'b' * 20_000}\tV\n", "x")
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["lemma\tform\tfeatures", "Lemma\tFeatures\tForm", "HEADWORD\tWord_Form\tMSD", "merkmale\tGrundform\t wortform "],
+)
+@pytest.mark.parametrize("columns", ORDERS)
+def test_headings_are_no_word(line: str, columns: Columns) -> None:
+    text = f"{line}\r\ngehen\tging\tging\n"
+    with pytest.raises(
+        InputError, match=r"^verbs\.tsv, line 1: found the headings '.*'; remove this line, or save"
+    ) as caught:
+        parse_items(text, "verbs.tsv", columns)
+    assert all(repr(cell) in str(caught.value) for cell in line.split("\t"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "lemma\tlemmas\tN;PL\n",  # a word of English
+        "form\tforms\ttag\n",  # two names for one column, none for another
+        "gehen\tging\tV;PST\nlemma\tform\tfeatures\n",  # not the first line
+    ],
+)
+def test_words_that_could_be_part_of_a_heading_are_words(text: str) -> None:
+    assert len(parse_items(text, "x.tsv")) == text.count("\n")
+
+
+def test_blanks_at_the_edges_are_told_and_kept(tmp_path: Path) -> None:
+    path, heard = tmp_path / "verbs.tsv", list[str]()
+    path.write_text("gehen\tging \tV;PST\n\nseh en\tsah\tV;PST\n\u00a0legen\tlegte\tV;PST \n")
+    items = read_items(path, note=heard.append)
+    assert heard == [
+        f"note: 3 cells begin or end with a blank, which is kept as a letter ({path}, line 1, form: 'ging ')"
+    ]
+    assert [item.form for item in items] == ["ging ", "sah", "legte"]
+    path.write_text("gehen\tV;PST \n")
+    read_items(path, forms="optional", note=heard.append)
+    assert heard[1:] == [
+        f"note: 1 cell begins or ends with a blank, which is kept as a letter ({path}, line 1, features: 'V;PST ')"
+    ]
+    path.write_text("gehen\tging\tV;PST\n")
+    read_items(path, note=heard.append)
+    assert len(heard) == 2

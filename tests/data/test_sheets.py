@@ -241,10 +241,28 @@ def test_other_kinds_of_spreadsheets_are_refused_both_ways(tmp_path: Path, name:
     assert path.read_bytes() == b"x"
 
 
-@pytest.mark.parametrize("raw", [b"", b"lemma,form", b"PK\x03\x04 and then nothing"])
-def test_a_damaged_xlsx_file_is_one_line(tmp_path: Path, raw: bytes) -> None:
+@pytest.mark.parametrize(
+    ("raw", "said"),
+    [
+        (b"", "this is no XLSX file: there is nothing in it; save it"),
+        (b"lemma,form", "this is no XLSX file, though its name ends in .xlsx; open it"),
+        (b"PK\x03\x04 and then nothing", "this is no whole XLSX file: a part of it is missing or damaged; open it"),
+    ],
+)
+def test_a_damaged_xlsx_file_is_one_line_in_words(tmp_path: Path, raw: bytes, said: str) -> None:
+    path = csv_file(tmp_path, raw, "verbs.xlsx")
+    with pytest.raises(InputError) as caught:
+        read_items(path)
+    assert str(caught.value).startswith(f"{path}: {said}")
+    assert "Error" not in str(caught.value)
+    assert "BadZip" not in str(caught.value)
+
+
+def test_a_workbook_that_was_cut_short_is_not_whole(tmp_path: Path) -> None:
+    path = workbook(tmp_path, [["lemma", "V;PST"], ["gehen", "ging"]])
+    path.write_bytes(path.read_bytes()[:-100])
     with pytest.raises(InputError, match="this is no whole XLSX file"):
-        read_items(csv_file(tmp_path, raw, "verbs.xlsx"))
+        read_items(path)
 
 
 def test_without_openpyxl_there_is_a_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,10 +2,10 @@
 
 import click
 
-from reinflect.cli.options import columns_option, output_option, say, wide_option
+from reinflect.cli.options import check_output, columns_option, output_option, say, wide_option
 from reinflect.data.items import Columns, Item, read_items, swapped_columns_note, variants_note, write_items
 from reinflect.errors import InputError, source_name
-from reinflect.files import STANDARD, check_writable
+from reinflect.files import STANDARD
 
 EXAMPLE = """\b
 Example:
@@ -34,7 +34,7 @@ def command(train: str, source: str, output: str, wide: bool, columns: Columns) 
 
     if train == source == STANDARD:
         raise InputError("found - (standard input) for both --train and --input", "give - for one of them at most")
-    check_writable(output)
+    check_output(output, [train, source])
     examples = read_items(train, columns, note=say)
     items = read_items(source, columns, forms="optional", note=say)
     baseline = Baseline.learn(examples, path=train)

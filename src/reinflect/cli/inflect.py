@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 from reinflect.cli.notes import unknown_notes
-from reinflect.cli.options import columns_option, output_option, say, strategy_option, wide_option
+from reinflect.cli.options import check_output, columns_option, output_option, say, strategy_option, wide_option
 from reinflect.data.features import Bundle
 from reinflect.data.items import Columns, Item, check_lengths, format_items, read_items, write_items
 from reinflect.data.tables import kind_of_sheet, write_table
 from reinflect.errors import InputError
-from reinflect.files import check_writable, write_text
+from reinflect.files import write_text
 from reinflect.text import in_columns, visible_text
 
 if TYPE_CHECKING:
@@ -37,7 +37,11 @@ Example (the first two lines make a model, in about a minute):
 @click.argument("lemma", required=False)
 @click.argument("features", required=False)
 @click.option(
-    "--input", "source", metavar="FILE", help="Items to inflect (- is standard input); forms in it are not looked at."
+    "--input",
+    "source",
+    metavar="FILE",
+    help="Items to inflect (- is standard input). Forms in it are not looked at, and may be left out: lines of two "
+    "columns are lemma and features.",
 )
 @output_option("the inflected items go")
 @click.option(
@@ -89,7 +93,7 @@ def command(
         )
     if as_json and kind_of_sheet(output):
         raise InputError("found --json for a spreadsheet", "leave it out, or name another kind of file", path=output)
-    check_writable(output)
+    check_output(output, [model, source])
     if source is None:
         items = [Item(lemma or "", Bundle(columns.labels.to_features(features or "")))]
     else:

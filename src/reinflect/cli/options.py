@@ -1,7 +1,7 @@
 """Options that several commands share."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -11,8 +11,8 @@ import click
 from reinflect.data.features import Bundle
 from reinflect.data.items import COLUMNS_2017, Columns, Item, check_lengths
 from reinflect.data.labels import Labels
-from reinflect.errors import InputError, quoted
-from reinflect.files import STANDARD, read_text
+from reinflect.errors import InputError, OutputError, quoted
+from reinflect.files import STANDARD, check_writable, read_text
 from reinflect.text import nearest
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 SYSTEMS = ("hacm", "haem", "soft")
 ALIGNMENTS = ("naive", "smart")
 LABELS = "reinflect.labels"
+LABELS_FILE = "reinflect.labels.file"
 
 
 def say(note: str) -> None:
@@ -32,6 +33,7 @@ def say(note: str) -> None:
 
 def _labels(context: click.Context, _option: click.Parameter, value: str | None) -> None:
     context.meta[LABELS] = Labels() if value is None else Labels.read(value)
+    context.meta[LABELS_FILE] = value
 
 
 def _columns(context: click.Context, _option: click.Parameter, value: str) -> Columns:
@@ -51,6 +53,28 @@ def output_option(what: str) -> Callable[[Command], Command]:
     return click.option(
         "--output", "-o", metavar="FILE", default=STANDARD, show_default=True, callback=_output, help=help_text
     )
+
+
+def check_output(output: Path | str, inputs: Iterable[Path | str | None], option: str = "--output") -> None:
+    """Raise now what would hinder the writing of `output`, or what would be lost by it: a file that is read.
+
+    `inputs` are all those the command was told to read; the file of `--labels`, which `columns_option` reads, is one of
+    them anyway.
+    """
+    check_writable(output)
+    labels = click.get_current_context().meta.get(LABELS_FILE)
+    if any(path is not None and _same_file(output, path) for path in (*inputs, labels)):
+        raise OutputError(output, "this file is read from", f"choose another {option}")
+
+
+def _same_file(one: Path | str, other: Path | str) -> bool:
+    """Whether two names, links or not, are of one file that is there; a terminal is none, nor is `-`."""
+    if STANDARD in (str(one), str(other)):
+        return False
+    try:
+        return Path(one).is_file() and Path(one).samefile(other)
+    except (OSError, ValueError):  # there is no such file, or no such name: who reads it will say so
+        return False
 
 
 wide_option = click.option(

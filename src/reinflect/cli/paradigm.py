@@ -1,4 +1,4 @@
-"""`reinflect paradigm`: all forms of a lemma, as tables."""
+"""`reinflect paradigm`: all forms of a lemma, or of several, as tables."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 import click
 
 from reinflect.cli.notes import unknown_notes
-from reinflect.cli.options import check_lemma, output_option, strategy_option
+from reinflect.cli.options import check_lemma, check_output, columns_option, output_option, say, strategy_option
 from reinflect.data.features import Bundle
+from reinflect.data.items import Columns, Item, check_lengths
 from reinflect.data.lines import lines_of
 from reinflect.errors import InputError, printable, quoted
-from reinflect.files import check_writable, read_text, write_text
+from reinflect.files import STANDARD, read_text, write_text
 from reinflect.text import Side
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ Example (the first two lines make a model, in about a minute):
   reinflect data show german-verbs --split train-low > verbs.tsv
   reinflect train --train verbs.tsv --out verbs.reinflect --seeds 1 --systems haem --alignments naive
   reinflect paradigm verbs.reinflect sagen
+  reinflect paradigm verbs.reinflect sagen fliegen --output forms.csv
 """
 SHEET = ("lemma", "form", "features", "confidence")
 FORM_AND_SURE: tuple[Side, Side] = ("left", "right")
@@ -30,7 +32,13 @@ FORM_AND_SURE: tuple[Side, Side] = ("left", "right")
 
 @click.command("paradigm", epilog=EXAMPLE)
 @click.argument("model")
-@click.argument("lemma")
+@click.argument("words", metavar="[LEMMA]...", nargs=-1)
+@click.option(
+    "--input",
+    "source",
+    metavar="FILE",
+    help="Lemmas, one a line (- is standard input), or a file of items or a spreadsheet that has some.",
+)
 @click.option(
     "--features",
     "wanted",
@@ -39,47 +47,74 @@ FORM_AND_SURE: tuple[Side, Side] = ("left", "right")
     "in training.",
 )
 @click.option("--pos", metavar="NAME", help="Only forms of this part of speech, such as V.")
-@click.option("--labels", "labels_file", metavar="FILE", help="Your own names for features, instead of those in MODEL.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object, or one a line for several lemmas.")
 @output_option("the forms go")
 @strategy_option(None, "Which members of MODEL vote, if not those chosen when it was trained")
+@columns_option
 def command(
     model: str,
-    lemma: str,
+    words: tuple[str, ...],
+    source: str | None,
     wanted: str | None,
     pos: str | None,
-    labels_file: str | None,
     as_json: bool,
     output: str,
     strategy: str | None,
+    columns: Columns,
 ) -> None:
-    """Inflect LEMMA for every cell of its paradigm.
+    """Inflect each LEMMA, or each of a file, for every cell of its paradigm.
 
     Forms are arranged by what their features differ in, such as person and number; beside each stands how likely it
-    is right, in per cent, or, where the model cannot say that, how many of its members gave it. The model does not
-    know what part of speech LEMMA is: if it has learnt several, choose with --pos.
+    is right, in per cent, or, where the model cannot say that, how many of its members gave it. Of several lemmas, each
+    stands above its own tables; in a spreadsheet (.csv, .xlsx) every form has a row. The model does not know what part
+    of speech a lemma is: if it has learnt several, choose with --pos.
     """
-    from reinflect.data.labels import NO_LABELS, Labels
     from reinflect.data.tables import kind_of_sheet, write_table
 
-    check_lemma(lemma)
-    check_writable(output)
-    own_labels = Labels.read(labels_file) if labels_file else None
+    if bool(words) == (source is not None):
+        raise InputError(
+            "found both a lemma and --input" if words else "found neither a lemma nor --input",
+            "give either one LEMMA or more, or --input FILE",
+        )
+    if source == wanted == STANDARD:
+        raise InputError("found - (standard input) for both --input and --features", "give - for one of them at most")
+    check_output(output, [model, source, wanted])
+    lemmas = _lemmas(words, source, columns)
 
     from reinflect.inflector import Inflector
 
     inflector = Inflector.load(model)
-    labels = own_labels or inflector.labels
+    labels = columns.labels or inflector.labels
     bundles = None if wanted is None else read_bundles(wanted, labels)
     if strategy is not None:
         inflector = inflector.using(strategy)
-    cells = inflector.paradigm(lemma, _chosen(inflector, bundles, pos))
+    asked = _chosen(inflector, bundles, pos)
+    paradigms = {lemma: inflector.paradigm(lemma, asked) for lemma in lemmas}
+    alone = source is None and len(lemmas) == 1
     if kind_of_sheet(output) and not as_json:
-        write_table(output, SHEET, _rows(lemma, cells, own_labels or NO_LABELS))
+        write_table(output, SHEET, [row for one in paradigms.items() for row in _rows(*one, columns.labels)])
+    elif as_json:
+        write_text(output, "".join(_json(*one, indent=2 if alone else None) for one in paradigms.items()))
+    elif alone:
+        write_text(output, _text(paradigms[lemmas[0]], labels))
     else:
-        write_text(output, _json(lemma, cells) if as_json else _text(cells, labels))
-    for note in unknown_notes(inflector, [Bundle(cell.features) for cell in cells], labels):
-        click.echo(note, err=True)
+        titled = [f"{printable(lemma)}\n\n{_text(cells, labels)}" for lemma, cells in paradigms.items()]
+        write_text(output, "\n\n".join(titled))
+    for note in unknown_notes(inflector, map(Bundle, asked), labels):
+        say(note)
+
+
+def _lemmas(words: Sequence[str], source: str | None, columns: Columns) -> Sequence[str]:
+    """Those of the command, or of the file; each once."""
+    if source is None:
+        for word in words:
+            check_lemma(word)
+        return tuple(dict.fromkeys(words))
+    from reinflect.data.lemmas import read_lemmas
+
+    lemmas = read_lemmas(source, columns, note=say).lemmas
+    check_lengths([Item(lemma, Bundle("")) for lemma in lemmas], source, "models take", "take it out")
+    return lemmas
 
 
 def read_bundles(path: str, labels: "Labels") -> list[str]:
@@ -123,13 +158,13 @@ def _rows(lemma: str, cells: "Sequence[Cell]", labels: "Labels") -> list[list[st
     ]
 
 
-def _json(lemma: str, cells: "Sequence[Cell]") -> str:
+def _json(lemma: str, cells: "Sequence[Cell]", *, indent: int | None) -> str:
     import json
 
     import msgspec
 
     paradigm = {"lemma": lemma, "cells": [msgspec.to_builtins(cell) for cell in cells]}
-    return json.dumps(paradigm, ensure_ascii=False, indent=2) + "\n"
+    return json.dumps(paradigm, ensure_ascii=False, indent=indent) + "\n"
 
 
 def _text(cells: "Sequence[Cell]", labels: "Labels") -> str:

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import click
 
-from reinflect.cli.options import columns_option, say
+from reinflect.cli.options import check_output, columns_option, say
 from reinflect.data.items import Columns, check_lengths, read_items
 from reinflect.errors import InputError
-from reinflect.files import check_writable, write_text
+from reinflect.files import write_text
 
 EXAMPLE = """\b
 Example (the first three lines make a model, in about a minute):
@@ -16,7 +16,7 @@ Example (the first three lines make a model, in about a minute):
   reinflect train --train verbs.tsv --dev dev.tsv --out verbs.reinflect --seeds 1
   reinflect report verbs.reinflect --dev dev.tsv --out report.html
 """
-ENDINGS = ("", ".html", ".htm")
+PAGES = (".html", ".htm")
 
 
 @click.command("report", epilog=EXAMPLE)
@@ -38,12 +38,23 @@ def command(source: str, dev: str | None, out: str, columns: Columns) -> None:
     right by part of speech and features, the commonest mistakes letter by letter, and how far the model's confidence
     can be trusted; of a benchmark also the table of runs, the paper's claims and every language.
     """
-    if Path(out).suffix.lower() not in ENDINGS:
+    if Path(out).suffix.lower() not in ("", *PAGES):
         raise InputError("a report is a page for browsers", "give it a name that ends in .html", path=out)
-    check_writable(out)
+    check_output(out, _read_from(Path(source), dev), "--out")
     write_text(out, _folder(Path(source), dev) if Path(source).is_dir() else _model(source, dev, columns))
     if out != "-":
         click.echo(f"written: {out} (open it in a browser)", err=True)
+
+
+def _read_from(source: Path, dev: str | None) -> list[Path]:
+    """The files that a page is made of, and might go by its name; other pages that lie among them are not."""
+    if not source.is_dir():
+        return [source, *([Path(dev)] if dev is not None else [])]
+    from reinflect.report.folder import data_of
+
+    data = Path(dev) if dev is not None else data_of(source)
+    found = [*source.rglob("*"), *(data.glob("*") if data else ())]
+    return [path for path in found if path.suffix.lower() not in PAGES]
 
 
 def _folder(source: Path, dev: str | None) -> str:

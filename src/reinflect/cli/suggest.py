@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reinflect.cli.options import columns_option, output_option, say
+from reinflect.cli.options import check_output, columns_option, output_option, say
 from reinflect.data.features import Bundle
 from reinflect.data.items import Columns, Item, check_lengths, read_items, write_items
 from reinflect.data.tables import kind_of_sheet, write_table
 from reinflect.errors import InputError, printable, source_name
-from reinflect.files import STANDARD, check_writable
+from reinflect.files import STANDARD
 
 if TYPE_CHECKING:
     from reinflect.data.labels import Labels
@@ -77,9 +77,9 @@ def command(
     from reinflect.cli.paradigm import read_bundles
     from reinflect.data.lemmas import read_lemmas
 
-    if [lemmas, *known].count(STANDARD) > 1:
+    if [lemmas, wanted, *known].count(STANDARD) > 1:
         raise InputError("found - (standard input) for more than one file", "give - for one of them at most")
-    check_writable(output)
+    check_output(output, [model, lemmas, wanted, *known])
     lexicon = read_lemmas(lemmas, columns, note=say)
     check_lengths([Item(lemma, Bundle("")) for lemma in lexicon.lemmas], lemmas, "models take", "take it out")
     for path in known:

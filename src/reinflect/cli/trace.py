@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 import click
 
 from reinflect.cli.notes import unknown_notes
-from reinflect.cli.options import check_lemma, output_option, say, strategy_option
+from reinflect.cli.options import check_lemma, check_output, output_option, say, strategy_option
 from reinflect.data.features import Bundle
-from reinflect.files import check_writable, write_text
+from reinflect.files import write_text
 from reinflect.text import Side, in_columns, visible, visible_text
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def command(
     from reinflect.data.labels import Labels
 
     check_lemma(lemma)
-    check_writable(output)
+    check_output(output, [model, labels_file])
     own_labels = Labels.read(labels_file) if labels_file else None
 
     from reinflect.inflector import Inflector

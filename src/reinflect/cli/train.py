@@ -11,6 +11,7 @@ from reinflect.cli.options import (
     ALIGNMENTS,
     SYSTEMS,
     alignments_option,
+    check_output,
     chosen,
     columns_option,
     cores,
@@ -23,15 +24,15 @@ from reinflect.cli.options import (
     workers_option,
 )
 from reinflect.data.items import Columns, Item, check_lengths, read_items, swapped_columns_note, variants_note
-from reinflect.errors import InputError, OutputError, quoted, source_name
-from reinflect.files import STANDARD, check_writable
+from reinflect.data.spelling import two_ways_note
+from reinflect.errors import INTERRUPTED, InputError, OutputError, quoted, source_name
+from reinflect.files import STANDARD
 
 if TYPE_CHECKING:
     from reinflect.engine import Outcome
     from reinflect.inflector import Inflector
 
 UNLESS_TOLD = ("hacm", "haem")
-INTERRUPTED = 130
 CHECKPOINT_SECONDS = "REINFLECT_CHECKPOINT_SECONDS"
 
 EXAMPLE = """\b
@@ -152,19 +153,22 @@ def command(
         raise InputError("found - (standard input) for more than one file", "give - for one of them at most")
     original = read_items(train, columns, note=say)
     dev_items = read_items(dev, columns, note=say) if dev else None
-    lists = _with_additions(original, additions, columns)
+    added = [(path, read_items(path, columns, forms="optional", note=say)) for path in additions]
+    lists = _with_additions(original, added, columns)
     items = lists[-1]
     rival = None if compare is None else _Rival(compare, lists, dev_items, train)
     name = preset_for(len(items)) if preset == "auto" else preset
     settings = settings_of(name, changes)
-    for path, given in ((train, items), (dev, dev_items or [])):
+    read = [(train, original), *added, *([(dev, dev_items)] if dev and dev_items else [])]
+    for path, given in read:
         check_lengths(given, path, "models take", "shorten it or take it out")
     where = device_for(device)
-    for note in _notes(train, items, dev, dev_items, seeds, columns):
-        click.echo(note, err=True)
+    for note in (*_notes(train, items, dev, dev_items, seeds, columns), two_ways_note(read)):
+        if note:
+            say(note)
     models = seeds * sum(1 if kind == "soft" else len(methods) for kind in kinds)
     many = f"{models} models" if models > 1 else "a model"
-    click.echo(f"training {many} on {len(items)} items of {source_name(train)}, preset {name}", err=True)
+    click.echo(f"training {many} on {_counted(len(items))} of {source_name(train)}, preset {name}", err=True)
 
     from reinflect.alignment.cache import default_folder
     from reinflect.cli.progress import display
@@ -198,16 +202,25 @@ def command(
         context.exit(INTERRUPTED)
 
 
-def _with_additions(items: list[Item], additions: Sequence[str], columns: Columns) -> list[list[Item]]:
+def _with_additions(
+    items: list[Item], additions: Sequence[tuple[str, list[Item]]], columns: Columns
+) -> list[list[Item]]:
     """The training items: as they are, and after each file of corrections."""
     from reinflect.data.corrections import corrected
 
+    then = "they are learnt as new ones" + ("" if columns.labels else "; if they are labels of yours, give --labels")
     lists = [items]
-    for path in additions:
-        made = corrected(lists[-1], read_items(path, columns, forms="optional", note=say), path)
-        lists.append(list(made.items))
+    for path, given in additions:
+        made = corrected(lists[-1], given, path)
         say(made.note(path))
+        if unknown := _unknown_note(lists[-1], [item for item in given if not item.covered], path, then):
+            say(unknown)
+        lists.append(list(made.items))
     return lists
+
+
+def _counted(items: int) -> str:
+    return f"{items} item{'s'[: items != 1]}"
 
 
 class _Rival:
@@ -259,11 +272,8 @@ def _check_out(out: str, inputs: Sequence[str]) -> None:
     if out == STANDARD:
         raise OutputError(out, "a model is not text for the screen", "name a file with --out")
     for path in (out, f"{out}.log.jsonl"):
-        check_writable(path)
+        check_output(path, inputs, "--out")
     target = Path(out)
-    for path in inputs:
-        if path != STANDARD and target.exists() and Path(path).exists() and target.samefile(path):
-            raise OutputError(out, "this file is read from", "choose another --out")
     if target.is_file() and target.stat().st_size:
         with target.open("rb") as file:
             if b'"reinflect"' not in file.read(200):
@@ -275,7 +285,11 @@ def _notes(
 ) -> list[str]:
     found = [swapped_columns_note(items, train, columns), variants_note(items, train)]
     if dev and dev_items:
-        found += [variants_note(dev_items, dev, "the last counts"), _unknown_note(items, dev_items, dev)]
+        found += [
+            variants_note(dev_items, dev, "the last counts"),
+            _unknown_note(items, dev_items, dev, "models cannot learn them"),
+            _nothing_new_note(items, dev_items, dev),
+        ]
     else:
         share = "a fifth of the items" if seeds == 1 else "another fifth of the items"
         found.append(
@@ -285,13 +299,25 @@ def _notes(
     return [note for note in found if note]
 
 
-def _unknown_note(items: Sequence[Item], dev_items: Sequence[Item], dev: str) -> str | None:
+def _unknown_note(items: Sequence[Item], others: Sequence[Item], path: str, then: str) -> str | None:
     known = {atom for item in items for atom in item.features.atoms}
-    unknown = dict.fromkeys(atom for item in dev_items for atom in item.features.atoms if atom not in known)
+    unknown = dict.fromkeys(atom for item in others for atom in item.features.atoms if atom not in known)
     if not unknown:
         return None
     shown = ", ".join(map(quoted, list(unknown)[:5])) + (", …" if len(unknown) > 5 else "")
-    return f"note: {source_name(dev)}: features that no training item has: {shown}; models cannot learn them"
+    return f"note: {source_name(path)}: features that no training item has: {shown}; {then}"
+
+
+def _nothing_new_note(items: Sequence[Item], dev_items: Sequence[Item], dev: str) -> str | None:
+    from reinflect.data.corrections import question
+
+    learnt = {question(item) for item in items}
+    if any(question(item) not in learnt for item in dev_items):
+        return None
+    return (
+        f"note: {source_name(dev)}: all its items are among the training items, so the accuracies below and the "
+        "confidences of the model say nothing about other words; leave --dev out, or give it other items"
+    )
 
 
 def _table(outcome: "Outcome") -> str:
@@ -321,12 +347,15 @@ def _say_outcome(outcome: "Outcome", out: str) -> None:
         notes.append(f"note: left out, as they learnt nothing or diverged: {', '.join(outcome.failed)}")
     if outcome.held_out:
         notes.append(
-            f"note: the last line is of {outcome.scored} items, each by those voters that held it out; all of them "
-            "vote on words you inflect from now on"
+            f"note: the line {quoted(_vote_title(outcome))} is of {_counted(outcome.scored)}, each by those voters "
+            "that held it out; all of them vote on words you inflect from now on"
         )
-    if outcome.interrupted:
+    if not outcome.written:
+        notes.append(f"note: interrupted; {out} is still the model of before, and the same command goes on from here")
+    elif outcome.interrupted:
         notes.append(f"note: interrupted; {out} is the best so far, and the same command goes on from here")
-    notes.append(f"written: {out} (and {out}.log.jsonl)")
-    notes.append(f"next: reinflect inflect {out} LEMMA FEATURES, or reinflect inflect {out} --input WORDS")
+    if outcome.written:
+        notes.append(f"written: {out} (and {out}.log.jsonl)")
+        notes.append(f"next: reinflect inflect {out} LEMMA FEATURES, or reinflect inflect {out} --input WORDS")
     for note in notes:
         click.echo(note, err=True)

@@ -24,9 +24,11 @@ class Corrected:
 
     def note(self, path: Path | str) -> str:
         """One sentence for the user."""
-        parts = [f"{self.replaced} items corrected", f"{self.added} added"]
+        if not self.replaced and not self.added and not self.same:
+            return f"note: {source_name(path)} has no forms yet; nothing added"
+        parts = [f"{self.replaced} item{'s'[: self.replaced != 1]} corrected", f"{self.added} added"]
         if self.same:
-            parts.append(f"{self.same} were so before")
+            parts.append(f"{self.same} {'was' if self.same == 1 else 'were'} so before")
         if self.covered:
             parts.append(f"{self.covered} without a form passed over")
         return f"note: {source_name(path)}: {', '.join(parts)}"
@@ -39,11 +41,10 @@ def question(item: Item) -> Question:
 def corrected(items: Sequence[Item], corrections: Sequence[Item], path: Path | str) -> Corrected:
     """A correction takes the place of all items with its lemma and features; one that corrects nothing is added.
 
-    Where the order of the features differs, the item's is kept. Two corrections that contradict each other are refused.
+    Those without a form are passed over, and may be all of them. Where the order of the features differs, the item's is
+    kept. Two corrections that contradict each other are refused.
     """
     given = [item for item in corrections if not item.covered]
-    if not given:
-        raise InputError("found no forms", "fill in at least one", path=path)
     right: dict[Question, Item] = {}
     for item in given:
         before = right.setdefault(question(item), item)

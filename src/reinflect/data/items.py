@@ -5,7 +5,7 @@ lemma, quotation marks and unusual line separators (U+2028, form feed) are lette
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -14,11 +14,27 @@ from typing import Literal, get_args
 from reinflect.data.features import Bundle
 from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.data.lines import lines_of
-from reinflect.data.tables import kind_of_sheet
+from reinflect.data.tables import kind_of_sheet, listed
 from reinflect.errors import InputError, OutputError, printable, quoted, source_name
 from reinflect.files import BYTE_ORDER_MARK, read_text, write_text
 
 Column = Literal["lemma", "form", "features"]
+
+NAMES: Mapping[Column, tuple[str, ...]] = {
+    "lemma": (
+        *("lemma", "lemmas", "lexeme", "headword", "citation form", "dictionary form", "base form"),
+        *("grundform", "nennform", "lemme", "lema"),
+    ),
+    "form": (
+        *("form", "forms", "inflected form", "word form", "wordform", "surface form"),
+        *("wortform", "forme", "forma"),
+    ),
+    "features": (
+        *("features", "feature", "feats", "tags", "tag", "msd", "bundle", "cell", "label"),
+        *("merkmale", "traits", "rasgos"),
+    ),
+}
+"""How the columns may be called, whatever their capitals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +117,13 @@ def read_items(
     """All items of a file (`-`: standard input). With `forms="optional"`, covered lines are welcome too.
 
     Empty lines, which UniMorph puts between lemmas, are passed over. A file that ends in .csv or .xlsx is a
-    spreadsheet; `note` hears what a user should know of it.
+    spreadsheet; `note` hears what a user should know of the file.
     """
     if kind_of_sheet(path):
         from reinflect.data.sheets import read_sheet  # which knows items
 
         return read_sheet(path, columns, forms=forms, note=note)
-    return parse_items(read_text(path), path, columns, forms=forms)
+    return parse_items(read_text(path), path, columns, forms=forms, note=note)
 
 
 def parse_items(
@@ -116,6 +132,7 @@ def parse_items(
     columns: Columns = COLUMNS_2017,
     *,
     forms: Literal["required", "optional"] = "required",
+    note: Callable[[str], None] = _unheard,
 ) -> list[Item]:
     if columns.headers:
         raise InputError(
@@ -123,13 +140,51 @@ def parse_items(
             "say the order of its columns, such as --columns lemma,features,form",
             path=path,
         )
-    items = []
+    items: list[Item] = []
     bundle = cache(lambda text: Bundle(columns.labels.to_features(text)))  # thousands of items share a few hundred
     for number, line in lines_of(text, path):
+        if not items:
+            _check_no_headings(line, number, path)
         items.append(_parse_line(line, number, path, columns, bundle, forms == "optional"))
     if not items:
         raise InputError("found no items", f"give at least one line of {columns} with tabs between", path=path)
+    if blanks := list(_blanks(items, path)):
+        note(blanks_note(blanks))
     return items
+
+
+def plain_name(name: str) -> str:
+    """A heading as NAMES has it."""
+    return " ".join(name.replace("_", " ").replace("-", " ").casefold().split())
+
+
+def _check_no_headings(line: str, number: int, path: Path | str) -> None:
+    """Refuse a first line that names its columns, all three of them: it would be learnt as a word."""
+    fields = line.split("\t")
+    if len(fields) != len(NAMES):
+        return
+    plain = set(map(plain_name, fields))
+    if all(plain.intersection(names) for names in NAMES.values()):
+        raise InputError(
+            f"found the headings {listed(fields)}",
+            "remove this line, or save the file as .csv: only spreadsheets have headings",
+            path=path,
+            line=number,
+        )
+
+
+def _blanks(items: Iterable[Item], path: Path | str) -> Iterator[str]:
+    for item in items:
+        fields: dict[Column, str] = {"lemma": item.lemma, "form": item.form, "features": item.features.spelling}
+        for name, field in fields.items():
+            if field != field.strip():
+                yield f"{source_name(path)}, line {item.line}, {name}: {quoted(field)}"
+
+
+def blanks_note(places: Sequence[str]) -> str:
+    """One sentence for the user on cells with blanks at their edges, which nobody sees."""
+    many = f"{len(places)} cell{'s begin or end' if len(places) > 1 else ' begins or ends'}"
+    return f"note: {many} with a blank, which is kept as a letter ({places[0]})"
 
 
 def _parse_line(

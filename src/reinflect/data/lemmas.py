@@ -63,7 +63,7 @@ def read_lemmas(
         items = read_items(path, columns, forms="optional", note=note) if lemmas is None else []
     else:
         text = read_text(path)
-        items = parse_items(text, path, columns, forms="optional") if "\t" in text else []
+        items = parse_items(text, path, columns, forms="optional", note=note) if "\t" in text else []
         lemmas = [line for _, line in lines_of(text, path)] if not items else None
     found = tuple(dict.fromkeys(lemmas if lemmas is not None else (item.lemma for item in items)))
     if not found:

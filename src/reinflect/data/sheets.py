@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from reinflect.data.features import SEPARATOR, Bundle
-from reinflect.data.items import Column, Columns, Item
+from reinflect.data.items import NAMES, Column, Columns, Item, blanks_note, plain_name
 from reinflect.data.labels import Labels
 from reinflect.data.lines import LONGEST_LINE
 from reinflect.data.tables import (
@@ -30,21 +30,6 @@ from reinflect.errors import InputError, OutputError, quoted
 
 Forms = Literal["required", "optional"]
 
-NAMES: Mapping[Column, tuple[str, ...]] = {
-    "lemma": (
-        *("lemma", "lemmas", "lexeme", "headword", "citation form", "dictionary form", "base form"),
-        *("grundform", "nennform", "lemme", "lema"),
-    ),
-    "form": (
-        *("form", "forms", "inflected form", "word form", "wordform", "surface form"),
-        *("wortform", "forme", "forma"),
-    ),
-    "features": (
-        *("features", "feature", "feats", "tags", "tag", "msd", "bundle", "cell", "label"),
-        *("merkmale", "traits", "rasgos"),
-    ),
-}
-"""How the columns may be called, whatever their capitals."""
 NO_CELLS = frozenset(
     "id no nr # gloss glosses translation meaning english note notes comment comments remark remarks source speaker "
     "consultant example date pos class guess confidence".split()
@@ -73,8 +58,7 @@ def read_sheet(path: Path | str, columns: Columns, *, forms: Forms, note: Note) 
     if not items:
         raise InputError("found no items", "give at least one lemma with its features and form", path=sheet.place())
     if reader.blanks:
-        many = f"{len(reader.blanks)} cell{'s begin or end' if len(reader.blanks) > 1 else ' begins or ends'}"
-        note(f"note: {many} with a blank, which is kept as a letter ({reader.blanks[0]})")
+        note(blanks_note(reader.blanks))
     return items
 
 
@@ -193,7 +177,7 @@ def _named_columns(sheet: Sheet, columns: Columns) -> dict[Column, int]:
                 )
             found[column] = places[0]
         return found
-    plain = [" ".join(name.replace("_", " ").replace("-", " ").casefold().split()) for name in header]
+    plain = [plain_name(name) for name in header]
     found = {}
     for column, names in NAMES.items():
         places = [place for place, name in enumerate(plain) if name in names]

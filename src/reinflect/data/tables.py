@@ -30,6 +30,8 @@ MOST_CELLS = 5_000_000
 """In a sheet, empty ones between others included: a small file can claim to have thousands of millions."""
 MOST_BYTES = 200_000_000
 """In an XLSX file when unpacked; packed, it can be a thousand times smaller."""
+ZIP = b"PK"
+"""What an XLSX file begins with, being an archive of others."""
 NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 AS_TEXT = "format the column as text and type the cell again"
@@ -191,12 +193,8 @@ def read_xlsx(path: Path | str, note: Note) -> Sheet:
             sheets = [_kept(path, sheet.title, _xlsx_rows(sheet, path)) for sheet in book.worksheets]
     except InputError:
         raise
-    except Exception as error:  # whatever a zip archive, XML or a workbook can have wrong with it
-        raise InputError(
-            f"this is no whole XLSX file ({type(error).__name__})",
-            "open it in a spreadsheet and save it again",
-            path=path,
-        ) from None
+    except Exception:  # whatever a zip archive, XML or a workbook can have wrong with it
+        raise _no_workbook(path, raw) from None
     full = [sheet for sheet in sheets if sheet.rows]
     if not full:
         raise _empty(path)
@@ -230,6 +228,23 @@ def _xlsx_cell(cell: Any) -> Cell:
     if not isinstance(value, str):
         return Unusable(f"the number {value}", AS_TEXT)
     return value
+
+
+def _no_workbook(path: Path | str, raw: bytes) -> InputError:
+    """What to say of a file that cannot be read as XLSX: whether it is another kind of file, or a damaged one."""
+    if not raw:
+        return InputError("this is no XLSX file: there is nothing in it", "save it again in a spreadsheet", path=path)
+    if not raw.startswith(ZIP):
+        return InputError(
+            "this is no XLSX file, though its name ends in .xlsx",
+            "open it in a spreadsheet and save it as .xlsx, or give it the ending it should have, such as .csv",
+            path=path,
+        )
+    return InputError(
+        "this is no whole XLSX file: a part of it is missing or damaged",
+        "open it in a spreadsheet and save it again, or copy it again from where it came",
+        path=path,
+    )
 
 
 def _empty(path: Path | str) -> InputError:

@@ -1,0 +1,155 @@
+"""What a command reads, it does not write over: whichever file, by whatever name."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from reinflect.cli import main
+from reinflect.inflector import Inflector
+from tests.test_inflector import a_member
+
+Reinflect = Callable[..., Result]
+
+FILES = {
+    "items": "ab\tabc\tV;PST\nabc\tab\tN\n",
+    "others": "ba\tbac\tV;PST\n",
+    "lemmas": "ab\nabc\nbab\n",
+    "cells": "V;PST\n",
+    "labels": "past\tV;PST\n",
+    "sheet.csv": "lemma,gloss,V;PST\nab,to ab,abc\nba,to ba,\n",
+    "model.log.jsonl": "{}\n",
+    "results/predictions/ab-dev": "ab\tabc\tV;PST\n",
+    "results/commands.jsonl": '{"command": "reinflect benchmark --data data"}\n',
+    "data/ab-dev": "ab\tabc\tV;PST\n",
+}
+# Each with what it reads, where the last word names the output.
+COMMANDS = {
+    "inflect model --input items --labels labels --output": ["model", "items", "labels"],
+    "inflect model --input sheet.csv --wide -o": ["sheet.csv"],
+    "inflect model ab V;PST --json -o": ["model"],
+    "suggest model --lemmas lemmas --features cells --known items --known others --labels labels -o": [
+        "model", "lemmas", "cells", "items", "others", "labels",
+    ],
+    "suggest model --lemmas sheet.csv --features cells -o": ["sheet.csv"],
+    "baseline --train items --input others --labels labels -o": ["items", "others", "labels"],
+    "paradigm model ab abc --features cells --labels labels -o": ["model", "cells", "labels"],
+    "paradigm model --input lemmas --features cells --json -o": ["model", "lemmas"],
+    "trace model ab V;PST --labels labels -o": ["model", "labels"],
+    "report model --dev items --labels labels --out": ["model", "items", "labels"],
+    "report results --out": ["results/predictions/ab-dev", "data/ab-dev"],
+    "report results --dev data --out": ["data/ab-dev"],
+    "train --train items --dev others --add sheet.csv --compare model --labels labels --out": [
+        "items", "others", "sheet.csv", "model", "labels",
+    ],
+}  # fmt: skip
+CASES = [(command, read) for command, inputs in COMMANDS.items() for read in inputs]
+READ_NO_FILES = {"data"}
+KEPT_BY_OTHER_MEANS = {"ablate", "benchmark"}
+"""The one writes only over what is a comparison already, the other into a folder."""
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for folder in ("data", "results/predictions", "deep"):
+        Path(folder).mkdir(parents=True)
+    for name, text in FILES.items():
+        Path(name).write_text(text, encoding="utf-8")
+    Inflector((a_member("haem"), a_member("hacm")), {}).save("model")
+    return tmp_path
+
+
+def contents() -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
+
+
+def refused(result: Result, output: object, option: str) -> None:
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+    assert result.stderr == f"reinflect: {output}: this file is read from; choose another {option}\n"
+
+
+def option_of(command: str) -> str:
+    return "--out" if command.endswith("--out") else "--output"
+
+
+@pytest.mark.parametrize(("command", "read"), CASES)
+def test_by_its_own_name(command: str, read: str, reinflect: Reinflect) -> None:
+    before = contents()
+    refused(reinflect(*command.split(), read), read, option_of(command))
+    assert contents() == before
+
+
+@pytest.mark.parametrize(("command", "read"), CASES)
+def test_by_any_other_name(command: str, read: str, here: Path, reinflect: Reinflect) -> None:
+    ending = Path(read).suffix
+    Path(f"link{ending}").symlink_to(read)
+    os.link(read, f"hard{ending}")
+    before = contents()
+    for name in (here / read, f"deep/../{read}", f"link{ending}", f"hard{ending}"):
+        refused(reinflect(*command.split(), name), name, option_of(command))
+    assert contents() == before
+
+
+def test_what_is_read_may_be_a_link_to_the_output(reinflect: Reinflect) -> None:
+    Path("link").symlink_to("items")
+    before = contents()
+    refused(reinflect("inflect", "model", "--input", "link", "-o", "items"), "items", "--output")
+    assert contents() == before
+
+
+def test_the_log_of_a_model_is_not_learnt_from_and_written_over(reinflect: Reinflect) -> None:
+    before = contents()
+    refused(
+        reinflect("train", "--train", "items", "--dev", "model.log.jsonl", "--out", "model"), "model.log.jsonl", "--out"
+    )
+    assert contents() == before
+
+
+@pytest.mark.parametrize("command", [command for command in COMMANDS if command.split()[0] not in ("report", "train")])
+def test_any_other_file_is_written_over(command: str, reinflect: Reinflect) -> None:
+    output = "old.csv" if "--wide" in command else "old"
+    Path(output).write_text("old", encoding="utf-8")
+    result = reinflect(*command.split(), output)
+    assert result.exit_code == 0, result.output
+    assert Path(output).read_text(encoding="utf-8") not in ("", "old")
+
+
+def test_a_page_in_the_folder_of_a_benchmark_is_written_over(reinflect: Reinflect) -> None:
+    Path("results/report.html").write_text("old", encoding="utf-8")
+    result = reinflect("report", "results", "--out", "results/report.html")
+    assert "there is no results.json in it" in result.stderr
+
+
+def test_standard_input_and_output_are_not_the_same_file(reinflect: Reinflect) -> None:
+    Path("-").write_text("a file of this name is not meant", encoding="utf-8")
+    result = reinflect("inflect", "model", "--input", "-", "--output", "-", stdin=FILES["items"])
+    assert result.exit_code == 0, result.output
+    assert len(result.stdout.splitlines()) == 2
+
+
+@pytest.mark.skipif(not Path("/dev/null").exists(), reason="there is no /dev/null here")
+def test_a_device_may_be_both(reinflect: Reinflect) -> None:
+    result = reinflect("inflect", "model", "--input", "/dev/null", "--output", "/dev/null")
+    assert "found no items" in result.stderr
+
+
+@pytest.mark.parametrize("name", ["x" * 5000, "missing", "items/deeper", "a\0b"])
+def test_a_name_that_nothing_has_is_for_who_reads_it(name: str, reinflect: Reinflect) -> None:
+    result = reinflect("inflect", "model", "--input", name, "--output", "others")
+    assert result.exit_code == 2
+    assert "this file is read from" not in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_no_command_with_an_output_is_left_out() -> None:
+    def writes(command: object) -> bool:
+        options = {name for parameter in getattr(command, "params", []) for name in parameter.opts}
+        return bool({"--output", "--out"} & options) or any(map(writes, getattr(command, "commands", {}).values()))
+
+    context = main.make_context("reinflect", [], resilient_parsing=True)
+    found = {name for name in main.list_commands(context) if writes(main.get_command(context, name))}
+    assert found == {command.split()[0] for command in COMMANDS} | READ_NO_FILES | KEPT_BY_OTHER_MEANS

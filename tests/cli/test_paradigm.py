@@ -213,6 +213,7 @@ def test_columns_stay_in_line_in_every_script(one: str, other: str) -> None:
         (["leben", ""], "found an empty lemma"),
         ([], "found neither a lemma nor --input; give either one LEMMA or more, or --input FILE"),
         (["leben", "--input", "table"], "found both a lemma and --input"),
+        (["leben", "--json", "-o", "x.csv"], "x.csv: found --json for a spreadsheet"),
         (["--input", "-", "--features", "-"], "standard input) for both --input and --features"),
         (["--input", "missing"], "missing: there is no such file"),
         (["--input", "-"], "standard input/output: found no lemmas; write one on each line"),

@@ -78,6 +78,8 @@ def command(
         )
     if source == wanted == STANDARD:
         raise InputError("found - (standard input) for both --input and --features", "give - for one of them at most")
+    if as_json and kind_of_sheet(output):
+        raise InputError("found --json for a spreadsheet", "leave it out, or name another kind of file", path=output)
     check_output(output, [model, source, wanted])
     lemmas = _lemmas(words, source, columns)
 
@@ -91,7 +93,7 @@ def command(
     asked = _chosen(inflector, bundles, pos)
     paradigms = {lemma: inflector.paradigm(lemma, asked) for lemma in lemmas}
     alone = source is None and len(lemmas) == 1
-    if kind_of_sheet(output) and not as_json:
+    if kind_of_sheet(output):
         write_table(output, SHEET, [row for one in paradigms.items() for row in _rows(*one, columns.labels)])
     elif as_json:
         write_text(output, "".join(_json(*one, indent=2 if alone else None) for one in paradigms.items()))

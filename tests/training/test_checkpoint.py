@@ -136,27 +136,6 @@ def test_a_checkpoint_is_due_after_its_time(tmp_path: Path) -> None:
     assert not Checkpoint(tmp_path / "state", "mark", 1e6).due
 
 
-@pytest.mark.parametrize(("takes", "wait"), [(0.5, 60.0), (3.0, 60.0), (6.0, 150.0)])
-def test_a_checkpoint_that_takes_long_is_taken_less_often(
-    takes: float, wait: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    now = 100.0
-
-    def fingerprint() -> str:
-        nonlocal now
-        now += takes
-        return "mark"
-
-    monkeypatch.setattr("time.monotonic", lambda: now)
-    checkpoint = Checkpoint(tmp_path / "state", fingerprint)
-    fleet = fleet_of(pack())
-    checkpoint.save(fleet, 0, fleet.no_losses(), 0)
-    now += wait - 1
-    assert not checkpoint.due
-    now += 1
-    assert checkpoint.due
-
-
 CUTS: dict[str, Callable[[dict[str, Any], dict[str, torch.Tensor]], object]] = {
     "no models": lambda state, _: state.pop("models"),
     "a model less": lambda state, _: state["models"].pop(),

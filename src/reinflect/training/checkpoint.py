@@ -22,8 +22,6 @@ from reinflect.training.jobs import Lesson, Pack
 
 FORMAT = 2
 SECONDS_BETWEEN = 60.0
-SHARE_OF_TIME, SECONDS_SPARED = 1 / 30, 1.0
-"""That checkpoints may take, beside a second for each: those of a large pack on a GPU are gigabytes, and rarer."""
 
 Found = Literal["nothing", "other", "begun", "finished"]
 """What a checkpoint's file is: not there, of other work (or damaged), or of this work."""
@@ -42,7 +40,7 @@ class Checkpoint:
 
     def __post_init__(self) -> None:
         self._last = self._begun = time.monotonic()
-        self._earlier = self._cost = 0.0
+        self._earlier = 0.0
 
     @property
     def seconds(self) -> float:
@@ -55,11 +53,9 @@ class Checkpoint:
 
     @property
     def due(self) -> bool:
-        dear = (self._cost - SECONDS_SPARED) / SHARE_OF_TIME
-        return time.monotonic() - self._last >= max(self.seconds_between, dear)
+        return time.monotonic() - self._last >= self.seconds_between
 
     def save(self, fleet: Fleet, update: int, losses: Tensor, log_size: int) -> None:
-        begun = time.monotonic()
         optimiser = fleet.optimiser
         tensors = {
             "flat": fleet.parameters.flat.detach(),
@@ -85,7 +81,6 @@ class Checkpoint:
             # Not save_file: it writes to a file of its own first, which a killed run would leave behind.
             part.write_bytes(save(stored, metadata={"state": json.dumps(state)}))
         self._last = time.monotonic()
-        self._cost = self._last - begun
 
     def find(self) -> Found:
         """What there is to go on from, at a glance."""

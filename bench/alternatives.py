@@ -8,11 +8,11 @@ error in ten bins of equal width, and both numbers for each rank.
 import argparse
 from statistics import fmean
 
-from reinflect.confidence import bins, calibration_error
 from reinflect.data.items import read_items
+from reinflect.ensembles.confidence import bins, calibration_error
 from reinflect.errors import ReinflectError
 from reinflect.evaluation.tables import table
-from reinflect.inflector import Inflector
+from reinflect.inflector.inflector import Inflector
 
 SHOWN = 5
 Judged = tuple[int, float, bool]

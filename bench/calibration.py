@@ -14,14 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
-from reinflect.benchmark.calibration import measured
-from reinflect.benchmark.lessons import SETTINGS, languages_in, read_corpora
-from reinflect.benchmark.results import by_key, read_results
-from reinflect.benchmark.run import PACKS
-from reinflect.confidence import bins, calibration_error, equal_bins
-from reinflect.ensembles import DEFAULT
+from reinflect.ensembles.confidence import bins, calibration_error, equal_bins
+from reinflect.ensembles.vote import DEFAULT
 from reinflect.errors import InputError, ReinflectError
 from reinflect.evaluation.tables import table
+from reinflect.execution.corpora import SETTINGS, languages_in, read_corpora
+from reinflect.execution.results import by_key, read_results
+from reinflect.experiments.calibration import measured
+from reinflect.experiments.run import PACKS
 
 TEN = "arabic finnish german hindi hungarian irish navajo quechua russian turkish"
 DRAWS = 20

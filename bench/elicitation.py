@@ -15,12 +15,12 @@ from pathlib import Path
 
 from reinflect.data.corrections import question
 from reinflect.data.items import Item, read_items
-from reinflect.engine import train_inflector
 from reinflect.evaluation.scores import Evaluation, MacroEvaluation, evaluate
 from reinflect.evaluation.significance import compare
-from reinflect.inflector import Inflector
+from reinflect.inflector.inflector import Inflector
+from reinflect.inflector.suggestions import ranked
+from reinflect.inflector.train import train_inflector
 from reinflect.settings import changed, load_preset
-from reinflect.suggestions import ranked
 
 Choice = Callable[[Inflector, Sequence[Item], int], list[Item]]
 SMALL = ("hidden=50", "embedding=50", "history_hidden=25", "epochs=20", "score_every=4", "score_from=0")

@@ -22,8 +22,8 @@ from itertools import count
 from pathlib import Path
 
 from reinflect.data.german import read_split
-from reinflect.engine import train_inflector
 from reinflect.evaluation.tables import table
+from reinflect.inflector.train import train_inflector
 from reinflect.settings import changed, load_preset
 from reinflect.text import Side
 

@@ -18,12 +18,12 @@ from torch.autograd import DeviceType  # type: ignore[attr-defined]
 from torch.profiler import ProfilerActivity, profile
 from torch.utils.flop_counter import FlopCounterMode
 
-from reinflect.benchmark.lessons import align_corpora, languages_in, read_corpora
-from reinflect.models.cells import CELLS
+from reinflect.execution.corpora import align_corpora, languages_in, read_corpora
+from reinflect.execution.packing import bytes_needed, pack_models, padding
 from reinflect.settings import changed, load_preset
+from reinflect.systems.kernels.cells import CELLS
 from reinflect.training.fleet import Epoch, Fleet, Progress
-from reinflect.training.jobs import Model, Pack, fitting, methods_of
-from reinflect.training.packing import bytes_needed, pack_models, padding
+from reinflect.training.lesson import Model, Pack, fitting, methods_of
 
 
 def main() -> None:

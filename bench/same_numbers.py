@@ -20,11 +20,11 @@ from reinflect.alignment import make_aligner
 from reinflect.data.features import Bundle
 from reinflect.data.german import read_split
 from reinflect.data.items import Item
-from reinflect.models.examples import Examples
-from reinflect.models.inventory import Inventory
-from reinflect.models.parameters import Parameters
-from reinflect.models.systems import SYSTEMS, System
 from reinflect.settings import Settings, changed, load_preset
+from reinflect.systems.layers.examples import Examples
+from reinflect.systems.layers.inventory import Inventory
+from reinflect.systems.layers.parameters import Parameters
+from reinflect.systems.system import SYSTEMS, System
 from reinflect.training.fleet import Fleet, Progress, Task
 
 CLOSE = 1e-4

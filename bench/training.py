@@ -48,11 +48,11 @@ def measure(data: Path, preset: str, size: str, system: str, changes: Sequence[s
     import torch
 
     from reinflect.data.items import read_items
-    from reinflect.members import Member, decode
-    from reinflect.models.systems import SYSTEMS as MODELS
+    from reinflect.ensembles.member import Member, decode
     from reinflect.settings import changed, load_preset
+    from reinflect.systems.system import SYSTEMS as MODELS
     from reinflect.training.fleet import Fleet, Progress
-    from reinflect.training.jobs import fixed_split, tasks
+    from reinflect.training.lesson import fixed_split, tasks
 
     torch.set_num_threads(1)
     settings = changed(load_preset(preset), changes)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from reinflect.inflector import Inflector
+from reinflect.inflector.inflector import Inflector
 
 PAGE = Path(__file__).parents[1] / "docs" / "api.md"
 OPTIONS = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL

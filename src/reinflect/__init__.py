@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from reinflect.alignment import align
-    from reinflect.engine import load, train
     from reinflect.evaluation import evaluate
-    from reinflect.inflector import Inflector
+    from reinflect.inflector.inflector import Inflector
+    from reinflect.inflector.train import load, train
 
 __version__ = "0.1.0"
 __all__ = ["Inflector", "__version__", "align", "evaluate", "load", "train"]
 
 _HOMES = {
-    "Inflector": "reinflect.inflector",
+    "Inflector": "reinflect.inflector.inflector",
     "align": "reinflect.alignment",
     "evaluate": "reinflect.evaluation",
-    "load": "reinflect.engine",
-    "train": "reinflect.engine",
+    "load": "reinflect.inflector.train",
+    "train": "reinflect.inflector.train",
 }
 
 

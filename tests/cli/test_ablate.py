@@ -10,10 +10,10 @@ import pytest
 from click.testing import Result
 
 from reinflect.data.items import write_items
-from reinflect.engine import run_packs
-from reinflect.training.jobs import Pack
-from reinflect.training.run import Results
-from reinflect.training.state import State
+from reinflect.execution.execute import run_packs
+from reinflect.execution.run import Results
+from reinflect.execution.state import State
+from reinflect.training.lesson import Pack
 from tests.training.tiny import language
 
 Reinflect = Callable[..., Result]
@@ -76,7 +76,7 @@ COMPARISON = ("--vary", "dropout=0.4,0.8", "--systems", "hacm", "--seeds", "2")
 def test_stopped_at_once_it_is_no_mistake(
     ablate: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("reinflect.benchmark.ablation.run_packs", lambda work, *_, **__: [None] * len(work))
+    monkeypatch.setattr("reinflect.experiments.ablation.run_packs", lambda work, *_, **__: [None] * len(work))
     ran = ablate(*COMPARISON, "--out", str(tmp_path / "found.json"))
     assert ran.exit_code == 130
     assert "nothing to compare yet; the same command goes on from here" in ran.stderr
@@ -97,7 +97,7 @@ def test_a_whole_comparison_is_not_replaced_by_a_part(
         return [*results, *[None] * (len(work) - len(results))]
 
     with monkeypatch.context() as patch:
-        patch.setattr("reinflect.benchmark.ablation.run_packs", german_only)
+        patch.setattr("reinflect.experiments.ablation.run_packs", german_only)
         ran = ablate(*COMPARISON, "--out", str(out))
         assert ran.exit_code == 130
         assert f"{out} is still the whole comparison of before" in ran.stderr

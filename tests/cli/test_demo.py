@@ -17,10 +17,10 @@ from reinflect.data import german
 from reinflect.data.features import Bundle
 from reinflect.data.german import read_split
 from reinflect.data.items import Item
-from reinflect.engine import Outcome
+from reinflect.ensembles.member import Member
 from reinflect.evaluation import Judged
-from reinflect.inflector import Inflector
-from reinflect.members import Member
+from reinflect.inflector.inflector import Inflector
+from reinflect.inflector.train import Outcome
 
 Reinflect = Callable[..., Result]
 

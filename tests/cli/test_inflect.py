@@ -13,8 +13,8 @@ from click.testing import Result
 
 from reinflect.data.items import COLUMNS_2023, read_items, write_items
 from reinflect.data.labels import Labels
-from reinflect.engine import train_inflector
-from reinflect.inflector import Answer, Inflector
+from reinflect.inflector.inflector import Answer, Inflector
+from reinflect.inflector.train import train_inflector
 from tests.training.tiny import SMALL, language
 
 Reinflect = Callable[..., Result]

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from reinflect.card import card_text, fingerprint
-from reinflect.engine import train_inflector
-from reinflect.inflector import Inflector
+from reinflect.inflector.card import card_text, fingerprint
+from reinflect.inflector.inflector import Inflector
+from reinflect.inflector.train import train_inflector
 from tests.training.tiny import SMALL, language
 
 Reinflect = Callable[..., Result]

@@ -8,8 +8,8 @@ import pytest
 from click.testing import Result
 
 from reinflect.cli import main
-from reinflect.inflector import Inflector
-from tests.test_inflector import a_member
+from reinflect.inflector.inflector import Inflector
+from tests.inflector.test_inflector import a_member
 
 Reinflect = Callable[..., Result]
 

@@ -11,8 +11,8 @@ from click.testing import Result
 from reinflect.cli import paradigm as module
 from reinflect.data.items import read_items
 from reinflect.data.labels import Labels
-from reinflect.engine import train_inflector
-from reinflect.inflector import Answer, Cell, Inflector
+from reinflect.inflector.inflector import Answer, Cell, Inflector
+from reinflect.inflector.train import train_inflector
 from reinflect.text import display_width
 from tests.training.tiny import SMALL, language
 

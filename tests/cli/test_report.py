@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from reinflect.inflector import Inflector
+from reinflect.inflector.inflector import Inflector
+from tests.inflector.test_inflector import a_member
 from tests.report.pages import Page
-from tests.test_inflector import a_member
 
 Reinflect = Callable[..., Result]
 

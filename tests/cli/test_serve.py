@@ -18,8 +18,8 @@ from starlette.testclient import TestClient
 
 from reinflect import __version__
 from reinflect.cli import serve
-from reinflect.engine import train_inflector
-from reinflect.inflector import Inflector
+from reinflect.inflector.inflector import Inflector
+from reinflect.inflector.train import train_inflector
 from reinflect.web.app import create_app
 from reinflect.web.hosts import LOCAL, Hosts
 from reinflect.web.server import Server

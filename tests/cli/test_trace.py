@@ -11,8 +11,8 @@ import torch
 from click.testing import Result
 
 from reinflect.data.labels import Labels
-from reinflect.inflector import Inflector
-from tests.test_inflector import a_member
+from reinflect.inflector.inflector import Inflector
+from tests.inflector.test_inflector import a_member
 
 Reinflect = Callable[..., Result]
 MEMBERS = [("haem", 60.0), ("hacm", 50.0), ("soft", 40.0)]

@@ -11,8 +11,8 @@ import pytest
 from click.testing import Result
 
 from reinflect.data.items import write_items
-from reinflect.inflector import Inflector
-from reinflect.training.state import State
+from reinflect.execution.state import State
+from reinflect.inflector.inflector import Inflector
 from tests.crash.trials import nobody_left, wait_for
 from tests.training.tiny import language
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reinflect.benchmark.results import read_result
 from reinflect.data.items import Item, write_items
-from reinflect.inflector import Inflector
+from reinflect.execution.results import read_result
+from reinflect.inflector.inflector import Inflector
 from tests.training.tiny import language
 
 SMALL = "embedding=5 hidden=6 history_hidden=4 patience=4096 score_from=0"

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from reinflect.inflector import Inflector
+from reinflect.inflector.inflector import Inflector
 from tests.crash.jobs import Job
 
 

@@ -14,12 +14,12 @@ from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.decoding import greedy
 from reinflect.decoding.beam import Scored, beam_all, merged
-from reinflect.models.inventory import Inventory
-from reinflect.models.systems import HACM, HAEM, SYSTEMS, System
 from reinflect.settings import Settings
+from reinflect.systems.layers.inventory import Inventory
+from reinflect.systems.system import HACM, HAEM, SYSTEMS, System
 from tests.decoding.test_greedy import ITEMS, SMALL, a_fleet, always, both, decoder_of, every, stack_of
-from tests.models.slow_soft import SlowSoft
-from tests.models.small_fleets import Language, Slow, SmallFleet
+from tests.systems.slow_soft import SlowSoft
+from tests.systems.small_fleets import Language, Slow, SmallFleet
 
 Words = Sequence[Sequence[Item]]
 

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.decoding import greedy
-from reinflect.models.batches import Lemmas
-from reinflect.models.examples import Examples, Stack
-from reinflect.models.inventory import Inventory
-from reinflect.models.systems import HACM, HAEM, SOFT, SYSTEMS, Decoder, System
 from reinflect.settings import Settings
-from tests.models.slow_haem import SlowHaem
-from tests.models.slow_soft import SlowSoft
-from tests.models.small_fleets import Language, SmallFleet, actions, language, naive
+from reinflect.systems.layers.batches import Lemmas
+from reinflect.systems.layers.examples import Examples, Stack
+from reinflect.systems.layers.inventory import Inventory
+from reinflect.systems.system import HACM, HAEM, SOFT, SYSTEMS, Decoder, System
+from tests.systems.slow_haem import SlowHaem
+from tests.systems.slow_soft import SlowSoft
+from tests.systems.small_fleets import Language, SmallFleet, actions, language, naive
 
 SMALL = {"embedding": 3, "hidden": 5, "history_hidden": 4, "feature_scale": 1.0, "attention": 4}
 both = pytest.mark.parametrize("system", SYSTEMS.values(), ids=list(SYSTEMS))

@@ -8,12 +8,12 @@ from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.decoding import greedy
 from reinflect.decoding.traces import ALTERNATIVES, TraceStep, follow, source_of
-from reinflect.models.systems import HACM, HAEM, SOFT, System
 from reinflect.settings import Settings
+from reinflect.systems.system import HACM, HAEM, SOFT, System
 from tests.decoding.test_greedy import ITEMS, SMALL, a_fleet, always, both, decoder_of, every, stack_of
-from tests.models.slow_hacm import SlowHacm
-from tests.models.slow_soft import SlowSoft
-from tests.models.small_fleets import SmallFleet
+from tests.systems.slow_hacm import SlowHacm
+from tests.systems.slow_soft import SlowSoft
+from tests.systems.small_fleets import SmallFleet
 
 
 def traced(fleet: SmallFleet, item: Item) -> tuple[tuple[TraceStep, ...], bool]:

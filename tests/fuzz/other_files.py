@@ -14,16 +14,16 @@ import msgspec
 import torch
 from safetensors.torch import load, save
 
-from reinflect.benchmark.results import ENDING, by_key, read_results
 from reinflect.cli.options import chosen, settings_of
 from reinflect.data.items import Columns
-from reinflect.ensembles import strategy
+from reinflect.ensembles.vote import strategy
 from reinflect.errors import ReinflectError
+from reinflect.execution.results import ENDING, by_key, read_results
 from reinflect.report.folder import data_of, folder_page, read_folder
 from reinflect.settings import Settings
 from reinflect.training.checkpoint import Checkpoint, fingerprint
 from reinflect.training.fleet import Fleet, Progress
-from tests.benchmark import made_up
+from tests.experiments import made_up
 from tests.fuzz import json_values, model_files, texts
 from tests.fuzz.campaign import Attempt, Kind, refusal
 from tests.training.tiny import pack, updated

@@ -12,15 +12,15 @@ from pathlib import Path
 import pytest
 
 from reinflect import files
-from reinflect.benchmark import results
 from reinflect.data import sheets, tables
 from reinflect.data.items import read_items
 from reinflect.data.labels import Labels
 from reinflect.data.lines import LONGEST_LINE
 from reinflect.errors import InputError
+from reinflect.execution import results
 from reinflect.files import LARGEST, read_text
-from reinflect.inflector import Inflector
-from reinflect.model_file import HEADER_BYTES
+from reinflect.inflector.inflector import Inflector
+from reinflect.inflector.model_file import HEADER_BYTES
 from tests.fuzz.campaign import little_memory
 from tests.fuzz.item_files import good_workbook
 from tests.fuzz.model_files import about, joined, parts, signed

@@ -6,17 +6,17 @@ from tempfile import TemporaryDirectory
 
 import msgspec
 
-from reinflect.card import told
-from reinflect.confidence import Confidence
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.data.labels import Labels
-from reinflect.inflector import Inflector
-from reinflect.members import Member
-from reinflect.models.inventory import Inventory
-from reinflect.models.parameters import Parameters
-from reinflect.models.systems import SYSTEMS
+from reinflect.ensembles.confidence import Confidence
+from reinflect.ensembles.member import Member
+from reinflect.inflector.card import told
+from reinflect.inflector.inflector import Inflector
 from reinflect.settings import Settings
+from reinflect.systems.layers.inventory import Inventory
+from reinflect.systems.layers.parameters import Parameters
+from reinflect.systems.system import SYSTEMS
 
 SMALL = Settings(
     embedding=2, hidden=2, history_hidden=2, feature_embedding=2, attention=2, feature_scale=1.0, batch=2, epochs=3

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from reinflect.benchmark.results import read_results
 from reinflect.cli import main
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item, write_items
 from reinflect.errors import InputError
+from reinflect.execution.results import read_results
 from reinflect.report.folder import data_of, folder_page, read_folder
 from tests.report.pages import Page
 

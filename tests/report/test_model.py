@@ -5,16 +5,16 @@ from dataclasses import replace
 import pytest
 from msgspec.structs import replace as changed
 
-from reinflect.card import told
-from reinflect.confidence import USUAL, Confidence
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.data.labels import Labels
-from reinflect.inflector import Answer, Inflector
+from reinflect.ensembles.confidence import USUAL, Confidence
+from reinflect.inflector.card import told
+from reinflect.inflector.inflector import Answer, Inflector
 from reinflect.report.curves import Epoch, Learning
 from reinflect.report.model import model_page
+from tests.inflector.test_inflector import a_member
 from tests.report.pages import Page
-from tests.test_inflector import a_member
 
 DEV = [
     Item("<b>", Bundle("N;PL"), "<b>s & co"),

@@ -14,7 +14,7 @@ from safetensors.torch import save
 
 from reinflect.training.checkpoint import Checkpoint, fingerprint
 from reinflect.training.fleet import Fleet, Progress
-from reinflect.training.jobs import Pack, Split
+from reinflect.training.lesson import Pack, Split
 from tests.training.tiny import pack
 
 

@@ -6,7 +6,7 @@ import torch
 
 from reinflect.settings import Settings
 from reinflect.training.fleet import Fleet
-from reinflect.training.jobs import Model, Pack
+from reinflect.training.lesson import Model, Pack
 from tests.training.tiny import SMALL, fleet, lesson, task, updated
 
 LANGUAGES = ("german", "greek", "turkish")

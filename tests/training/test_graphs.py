@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from reinflect.models.examples import TARGETS
+from reinflect.systems.layers.examples import TARGETS
 from reinflect.training.graphs import ROUND_TO, Graphs, Lengths
 
 MOST = {TARGETS: 50, "symbols": 23}

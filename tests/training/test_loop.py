@@ -13,7 +13,7 @@ from torch import Tensor
 from reinflect.settings import Settings
 from reinflect.training.checkpoint import Checkpoint, fingerprint
 from reinflect.training.fleet import NEXT_SEED, Epoch, Fleet
-from reinflect.training.jobs import Model, Pack
+from reinflect.training.lesson import Model, Pack
 from reinflect.training.loop import MOST_RESTARTS, Report, Trained, train
 from tests.training.tiny import SMALL, pack
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reinflect.models.randomness import key
+from reinflect.systems.layers.randomness import key
 from reinflect.training.schedule import POOL, epoch_batches
 
 

@@ -8,7 +8,7 @@ from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.settings import Settings
 from reinflect.training.fleet import Fleet, Progress, Task
-from reinflect.training.jobs import Lesson, Model, Pack, Split, lessons
+from reinflect.training.lesson import Lesson, Model, Pack, Split, lessons
 
 SMALL = Settings(
     embedding=5, hidden=6, history_hidden=4, feature_embedding=3, feature_scale=2.0, batch=2, epochs=3, patience=50

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from reinflect.alignment.pairs import Alignment, sides
 from reinflect.data.vocabulary import UNKNOWN, Vocabulary
-from reinflect.models.haem import allowed_outputs
+from reinflect.systems.haem.model import allowed_outputs
 from reinflect.transitions import edits, write_step
 from reinflect.transitions.actions import is_write
 from reinflect.transitions.tapes import (

@@ -70,10 +70,10 @@ def refused(result: Result, remedy: str) -> None:
 
 def test_everything_came_with_it() -> None:
     """Files that are no modules are easily left out of a wheel: here they are read by what needs them."""
-    from reinflect.benchmark.published import accuracy
     from reinflect.data.catalog import catalog
     from reinflect.data.dimensions import dimension_of
     from reinflect.data.german import SPLITS, read_split
+    from reinflect.paper.published import accuracy
     from reinflect.settings import PRESETS, load_preset
 
     assert [len(read_split(name)) for name in SPLITS] == [100, 1000, 300, 300]

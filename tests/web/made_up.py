@@ -11,7 +11,7 @@ from reinflect.data.features import Bundle
 from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.decoding.traces import Kind, Trace, TraceStep
 from reinflect.errors import InputError
-from reinflect.inflector import Answer, Cell, Inflector
+from reinflect.inflector.inflector import Answer, Cell, Inflector
 
 VERBS = {
     **{f"V;IND;PRS;{cell}": ending for cell, ending in zip(

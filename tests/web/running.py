@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from reinflect.inflector import Inflector
+from reinflect.inflector.inflector import Inflector
 from reinflect.web.hosts import Hosts
 from reinflect.web.server import Server
 

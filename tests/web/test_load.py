@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from bench import load
 
-from reinflect.engine import train_inflector
+from reinflect.inflector.train import train_inflector
 from tests.training.tiny import SMALL, language
 
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 
-from reinflect.inflector import Answer, Inflector
+from reinflect.inflector.inflector import Answer, Inflector
 from reinflect.web import requests, server, work
 from reinflect.web.requests import BODY_BYTES
 from tests.web.made_up import VERBS, MadeUp, german

@@ -27,9 +27,9 @@ from reinflect.files import STANDARD, check_writable, read_bytes, write_text
 from reinflect.text import Side
 
 if TYPE_CHECKING:
-    from reinflect.benchmark.ablation import Ablation, Factor
-    from reinflect.benchmark.lessons import Corpus
     from reinflect.evaluation.significance import PairedDifference
+    from reinflect.execution.corpora import Corpus
+    from reinflect.experiments.ablation import Ablation, Factor
 
 EVERY_LANGUAGE = "all"
 SETTINGS = ("low", "medium", "high")
@@ -128,7 +128,7 @@ def command(
         _check_out(out)
     every = settings_of(setting if preset == "auto" else preset, changes)
 
-    from reinflect.benchmark.ablation import ablate, factors
+    from reinflect.experiments.ablation import ablate, factors
 
     compared = factors(vary, {kind: every[kind] for kind in kinds})
     corpora = _corpora(Path(data), languages, setting)
@@ -137,7 +137,7 @@ def command(
 
     from reinflect.alignment.cache import default_folder
     from reinflect.cli.progress import display
-    from reinflect.training.state import State
+    from reinflect.execution.state import State
 
     state = None if out is None else State(Path(out))
     with state.held() if state else nullcontext():
@@ -190,7 +190,7 @@ def _written(out: str) -> dict[str, Any] | None:
 
 
 def _corpora(folder: Path, languages: str, setting: str) -> "list[Corpus]":
-    from reinflect.benchmark.lessons import languages_in, read_corpora
+    from reinflect.execution.corpora import languages_in, read_corpora
 
     named = [name.strip() for name in languages.split(",") if name.strip()]
     if not named:

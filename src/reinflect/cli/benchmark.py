@@ -20,7 +20,7 @@ from reinflect.cli.train import checkpoint_seconds
 from reinflect.errors import INTERRUPTED, InputError, ReinflectError
 
 if TYPE_CHECKING:
-    from reinflect.benchmark.run import Benchmark
+    from reinflect.experiments.run import Benchmark
 
 SETTINGS = ("low", "medium", "high")
 GRIDS = ("paper", "quick")
@@ -152,13 +152,13 @@ def command(
     seconds = checkpoint_seconds(SECONDS_ON_A_GPU if where == "cuda" else SECONDS_BETWEEN)
 
     from reinflect.alignment.cache import default_folder
-    from reinflect.benchmark.cluster import Where, address_in
-    from reinflect.benchmark.folder import held
-    from reinflect.benchmark.grid import GRIDS as KNOWN
-    from reinflect.benchmark.output import write_all, write_models
-    from reinflect.benchmark.run import run_benchmark
-    from reinflect.benchmark.tables import languages_note, main_table
     from reinflect.cli.progress import display
+    from reinflect.execution.cluster import Where, address_in
+    from reinflect.execution.grid import GRIDS as KNOWN
+    from reinflect.experiments.folder import held
+    from reinflect.experiments.run import run_benchmark
+    from reinflect.paper.output import write_all, write_models
+    from reinflect.paper.tables import languages_note, main_table
 
     cluster = None
     if engine == DASK:

@@ -11,8 +11,8 @@ from reinflect.data.items import Item
 from reinflect.errors import INTERRUPTED
 
 if TYPE_CHECKING:
-    from reinflect.engine import Outcome
     from reinflect.evaluation import Evaluation, Judged
+    from reinflect.inflector.train import Outcome
 
 EXAMPLE = """\b
 Example (about a minute):
@@ -78,7 +78,7 @@ def by_rules(examples: Sequence[Item], asked: Sequence[Item]) -> list[str]:
 
 def trained(examples: Sequence[Item], dev: Sequence[Item]) -> "Outcome":
     from reinflect.cli.progress import display
-    from reinflect.engine import train_inflector
+    from reinflect.inflector.train import train_inflector
     from reinflect.settings import changed, load_preset
 
     with display() as shown:
@@ -97,7 +97,7 @@ def trained(examples: Sequence[Item], dev: Sequence[Item]) -> "Outcome":
 
 def by_vote(outcome: "Outcome", asked: Sequence[Item]) -> list[Row]:
     """A row for each system's models, and one for all of them together."""
-    from reinflect.ensembles import vote_all
+    from reinflect.ensembles.vote import vote_all
 
     members = outcome.inflector.members
     forms = outcome.inflector.member_forms(asked)

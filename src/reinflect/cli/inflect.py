@@ -17,7 +17,7 @@ from reinflect.files import write_text
 from reinflect.text import in_columns, visible_text
 
 if TYPE_CHECKING:
-    from reinflect.inflector import Answer
+    from reinflect.inflector.inflector import Answer
 
 MOST = 100
 """Forms of one item; what comes after that many is not worth the time it takes to find."""
@@ -100,7 +100,7 @@ def command(
         items = read_items(source, columns, forms="optional", note=say)
     check_lengths(items, source, "models take", "shorten it or take it out")
 
-    from reinflect.inflector import Inflector
+    from reinflect.inflector.inflector import Inflector
 
     inflector = Inflector.load(model)
     if strategy is not None:

@@ -15,8 +15,8 @@ Example (the first two lines make a model, in about a minute):
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, with every setting and every count.")
 def command(model: str, as_json: bool) -> None:
     """Show what MODEL learnt from, how good it is, who votes in it, and what features and letters it knows."""
-    from reinflect.card import card_text
-    from reinflect.inflector import Inflector
+    from reinflect.inflector.card import card_text
+    from reinflect.inflector.inflector import Inflector
 
     card = Inflector.load(model).card
     if as_json:

@@ -9,7 +9,7 @@ from reinflect.text import nearest
 
 if TYPE_CHECKING:
     from reinflect.data.labels import Labels
-    from reinflect.inflector import Inflector
+    from reinflect.inflector.inflector import Inflector
 
 MOST_NOTES = 5
 MOST_NAMES = 10

@@ -108,7 +108,7 @@ def workers_option(what: str) -> Callable[[Command], Command]:
 
 
 def _strategy(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
-    from reinflect.ensembles import strategy
+    from reinflect.ensembles.vote import strategy
 
     return None if value is None else strategy(value).name
 

@@ -17,7 +17,7 @@ from reinflect.text import Side
 if TYPE_CHECKING:
     from reinflect.data.dimensions import Table
     from reinflect.data.labels import Labels
-    from reinflect.inflector import Answer, Cell, Inflector
+    from reinflect.inflector.inflector import Answer, Cell, Inflector
 
 EXAMPLE = """\b
 Example (the first two lines make a model, in about a minute):
@@ -83,7 +83,7 @@ def command(
     check_output(output, [model, source, wanted])
     lemmas = _lemmas(words, source, columns)
 
-    from reinflect.inflector import Inflector
+    from reinflect.inflector.inflector import Inflector
 
     inflector = Inflector.load(model)
     labels = columns.labels or inflector.labels

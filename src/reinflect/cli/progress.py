@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reinflect.engine import Watcher
-from reinflect.training.run import Standing
+from reinflect.execution.execute import Watcher
+from reinflect.execution.run import Standing
 
 if TYPE_CHECKING:
     from rich.progress import TaskID

@@ -70,7 +70,7 @@ def _model(source: str, dev: str | None, columns: Columns) -> str:
     if items is not None and dev is not None:
         check_lengths(items, dev, "models take", "shorten it or take it out")
 
-    from reinflect.inflector import Inflector
+    from reinflect.inflector.inflector import Inflector
     from reinflect.report.curves import read_log
     from reinflect.report.model import log_beside, model_page
 

@@ -14,7 +14,7 @@ from reinflect.cli.options import cores
 from reinflect.errors import INTERRUPTED, InputError, quoted
 
 if TYPE_CHECKING:
-    from reinflect.inflector import Inflector
+    from reinflect.inflector.inflector import Inflector
 
 EXAMPLE = """\b
 Example (the first time it trains a model of German verbs, which takes a few minutes):
@@ -113,7 +113,7 @@ def _listening(host: str, port: int) -> socket.socket:
 
 
 def _loaded(paths: Sequence[str]) -> "dict[str, Inflector]":
-    from reinflect.inflector import Inflector
+    from reinflect.inflector.inflector import Inflector
 
     return {name: Inflector.load(path) for name, path in zip(model_names(paths), paths, strict=True)}
 
@@ -133,7 +133,7 @@ def _demo_model(taken: "dict[str, Inflector]") -> "dict[str, Inflector]":
     from reinflect import __version__
     from reinflect.data.catalog import cache_folder
     from reinflect.errors import ReinflectError
-    from reinflect.inflector import Inflector
+    from reinflect.inflector.inflector import Inflector
 
     name = DEMO if DEMO not in taken else f"{DEMO} (demo)"
     path = cache_folder() / "models" / f"{DEMO}-{__version__}.reinflect"
@@ -148,7 +148,7 @@ def _trained(path: Path) -> "Inflector":
     from reinflect.alignment.cache import default_folder
     from reinflect.cli.progress import display
     from reinflect.data.german import read_split
-    from reinflect.engine import train_inflector
+    from reinflect.inflector.train import train_inflector
     from reinflect.settings import changed, load_preset
 
     train, dev = read_split("train-medium"), read_split("dev")

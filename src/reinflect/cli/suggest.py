@@ -15,8 +15,8 @@ from reinflect.files import STANDARD
 if TYPE_CHECKING:
     from reinflect.data.labels import Labels
     from reinflect.data.lemmas import Lexicon
-    from reinflect.inflector import Answer
-    from reinflect.suggestions import Suggestion
+    from reinflect.inflector.inflector import Answer
+    from reinflect.inflector.suggestions import Suggestion
 
 EXAMPLE = """\b
 Example (the first two lines make a model, in about a minute):
@@ -85,8 +85,8 @@ def command(
     for path in known:
         lexicon = lexicon.knowing(read_items(path, columns, forms="optional", note=say))
 
-    from reinflect.inflector import Inflector
-    from reinflect.suggestions import open_cells, ranked
+    from reinflect.inflector.inflector import Inflector
+    from reinflect.inflector.suggestions import open_cells, ranked
 
     inflector = Inflector.load(model)
     labels = columns.labels or inflector.labels

@@ -64,7 +64,7 @@ def command(
     check_output(output, [model, labels_file])
     own_labels = Labels.read(labels_file) if labels_file else None
 
-    from reinflect.inflector import Inflector
+    from reinflect.inflector.inflector import Inflector
 
     inflector = Inflector.load(model)
     if strategy is not None:

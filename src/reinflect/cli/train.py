@@ -29,8 +29,8 @@ from reinflect.errors import INTERRUPTED, InputError, OutputError, quoted, sourc
 from reinflect.files import STANDARD
 
 if TYPE_CHECKING:
-    from reinflect.engine import Outcome
-    from reinflect.inflector import Inflector
+    from reinflect.inflector.inflector import Inflector
+    from reinflect.inflector.train import Outcome
 
 UNLESS_TOLD = ("hacm", "haem")
 CHECKPOINT_SECONDS = "REINFLECT_CHECKPOINT_SECONDS"
@@ -172,7 +172,7 @@ def command(
 
     from reinflect.alignment.cache import default_folder
     from reinflect.cli.progress import display
-    from reinflect.engine import train_inflector
+    from reinflect.inflector.train import train_inflector
 
     with display() as shown:
         outcome = train_inflector(
@@ -227,9 +227,9 @@ class _Rival:
     """A model to compare the new one with; what hinders that is found out before the new one is trained."""
 
     def __init__(self, model: str, lists: list[list[Item]], dev_items: list[Item] | None, train: str) -> None:
-        from reinflect.changes import check_comparable
         from reinflect.data.corrections import question
-        from reinflect.inflector import Inflector
+        from reinflect.inflector.changes import check_comparable
+        from reinflect.inflector.inflector import Inflector
 
         self._model, self._inflector, self._items = model, Inflector.load(model), lists[-1]
         self._taught = None if dev_items else check_comparable(self._inflector, lists, model, train)
@@ -244,7 +244,7 @@ class _Rival:
             self._gold = [item for item in self._items if question(item) in known]
 
     def text(self, new: "Inflector", out: str) -> str:
-        from reinflect.changes import Changes, forms_of, held_out_forms
+        from reinflect.inflector.changes import Changes, forms_of, held_out_forms
 
         if self._taught is None:
             before, after = (forms_of(inflector, self._gold) for inflector in (self._inflector, new))

@@ -18,10 +18,10 @@ import torch
 from torch import Tensor
 
 from reinflect.decoding import greedy
-from reinflect.models.batches import Lemmas
-from reinflect.models.examples import NOTHING, Stack
-from reinflect.models.states import select
-from reinflect.models.systems import Decoder
+from reinflect.systems.layers.batches import Lemmas
+from reinflect.systems.layers.examples import NOTHING, Stack
+from reinflect.systems.layers.states import select
+from reinflect.systems.system import Decoder
 
 WIDTH = 5
 IMPOSSIBLE = -1e8

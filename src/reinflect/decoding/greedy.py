@@ -7,10 +7,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from reinflect.models.batches import Lemmas
-from reinflect.models.examples import LEMMA, NOTHING, Stack
-from reinflect.models.states import select
-from reinflect.models.systems import Decoder
+from reinflect.systems.layers.batches import Lemmas
+from reinflect.systems.layers.examples import LEMMA, NOTHING, Stack
+from reinflect.systems.layers.states import select
+from reinflect.systems.system import Decoder
 
 LEAST_ACTIONS = 150
 ENDLESS_RUN = 30

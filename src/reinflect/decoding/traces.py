@@ -11,8 +11,8 @@ from reinflect.data.features import SEPARATOR
 from reinflect.data.vocabulary import UNKNOWN, Vocabulary
 from reinflect.decoding import greedy
 from reinflect.decoding.beam import IMPOSSIBLE
-from reinflect.models.examples import LITERALS, NOTHING, Stack
-from reinflect.models.systems import Decoder
+from reinflect.systems.layers.examples import LITERALS, NOTHING, Stack
+from reinflect.systems.system import Decoder
 from reinflect.transitions.edits import COPY, DELETE
 from reinflect.transitions.write_step import STEP
 

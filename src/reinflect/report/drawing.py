@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from reinflect.confidence import Bin
+from reinflect.ensembles.confidence import Bin
 from reinflect.report.html import Html, element, joined
 
 WIDTH, HEIGHT = 640, 300

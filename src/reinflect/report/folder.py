@@ -9,20 +9,20 @@ from statistics import fmean
 
 import msgspec
 
-from reinflect.benchmark import published
-from reinflect.benchmark.calibration import Measured, measured
-from reinflect.benchmark.claims import SETTINGS, Claim, title
-from reinflect.benchmark.figures import Read, ReadAverage, read_figures
-from reinflect.benchmark.lessons import Corpus, read_corpus
-from reinflect.benchmark.plots import ordered
-from reinflect.benchmark.results import ModelResult, by_key, log_name, read_results
-from reinflect.benchmark.tables import language_rows, languages_note, main_rows
-from reinflect.confidence import bins, calibration_error
 from reinflect.data.items import read_items
+from reinflect.ensembles.confidence import bins, calibration_error
 from reinflect.errors import InputError
 from reinflect.evaluation.cells import Judged
 from reinflect.evaluation.scores import Evaluation, evaluate
+from reinflect.execution.corpora import Corpus, read_corpus
+from reinflect.execution.results import ModelResult, by_key, log_name, read_results
+from reinflect.experiments.calibration import Measured, measured
+from reinflect.experiments.figures import Read, ReadAverage, read_figures
 from reinflect.files import read_bytes, read_text
+from reinflect.paper import published
+from reinflect.paper.claims import SETTINGS, Claim, title
+from reinflect.paper.plots import ordered
+from reinflect.paper.tables import language_rows, languages_note, main_rows
 from reinflect.report.curves import Learning, read_log
 from reinflect.report.drawing import dot_chart, key
 from reinflect.report.html import Html, element, joined, paragraph, table

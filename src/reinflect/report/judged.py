@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from reinflect.confidence import Bin, calibration_error
 from reinflect.data.labels import NO_LABELS, Labels
+from reinflect.ensembles.confidence import Bin, calibration_error
 from reinflect.evaluation.cells import Judged
 from reinflect.evaluation.mistakes import MISSING, commonest_mistakes
 from reinflect.evaluation.scores import Grouping, Score, breakdown

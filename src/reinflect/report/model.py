@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from reinflect.card import fingerprint
-from reinflect.confidence import bins
 from reinflect.data.items import Item
 from reinflect.data.labels import NO_LABELS, Labels
+from reinflect.ensembles.confidence import bins
 from reinflect.evaluation.scores import Evaluation, evaluate
-from reinflect.inflector import Answer, Inflector
+from reinflect.inflector.card import fingerprint
+from reinflect.inflector.inflector import Answer, Inflector
 from reinflect.report.curves import Learning
 from reinflect.report.drawing import bar
 from reinflect.report.html import element, joined, paragraph, table

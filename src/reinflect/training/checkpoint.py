@@ -18,7 +18,7 @@ from torch import Tensor
 from reinflect import __version__
 from reinflect.files import atomic_path
 from reinflect.training.fleet import Fleet
-from reinflect.training.jobs import Lesson, Pack
+from reinflect.training.lesson import Lesson, Pack
 
 FORMAT = 2
 SECONDS_BETWEEN = 60.0

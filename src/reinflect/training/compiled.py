@@ -3,7 +3,7 @@
 import numpy as np
 
 from reinflect.compiling import compiled
-from reinflect.models.compiled import HOW
+from reinflect.systems.kernels.compiled import HOW
 
 
 @compiled(**HOW)

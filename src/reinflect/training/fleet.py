@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from reinflect.decoding.greedy import accuracies
-from reinflect.models.examples import TARGETS, Examples, Stack
-from reinflect.models.inventory import Inventory
-from reinflect.models.layers import Dropout
-from reinflect.models.parameters import Parameters, Sizes
-from reinflect.models.precision import products
-from reinflect.models.randomness import keys
-from reinflect.models.systems import System, allowed_outputs
 from reinflect.settings import Settings, alike
+from reinflect.systems.layers.examples import TARGETS, Examples, Stack
+from reinflect.systems.layers.inventory import Inventory
+from reinflect.systems.layers.operations import Dropout
+from reinflect.systems.layers.parameters import Parameters, Sizes
+from reinflect.systems.layers.precision import products
+from reinflect.systems.layers.randomness import keys
+from reinflect.systems.system import System, allowed_outputs
 from reinflect.training.graphs import Graphs, Lengths
 from reinflect.training.optimisers import Optimiser
 from reinflect.training.schedule import epoch_batches

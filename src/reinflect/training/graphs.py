@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from reinflect.models.examples import TARGETS
+from reinflect.systems.layers.examples import TARGETS
 
 ROUND_TO = 4
 """Lengths of updates that share a graph differ by less than this."""

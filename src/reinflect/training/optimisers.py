@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from reinflect.models.lstm import triton_is_here
 from reinflect.settings import Settings
+from reinflect.systems.kernels.lstm import triton_is_here
 
 
 class Optimiser:

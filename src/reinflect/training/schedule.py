@@ -5,7 +5,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from reinflect.models.randomness import key
+from reinflect.systems.layers.randomness import key
 
 POOL = 8
 """Batches are cut from pools of so many batches' items, sorted by length, so that little of a batch is padding."""

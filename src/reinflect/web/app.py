@@ -25,7 +25,7 @@ from reinflect.web.requests import LIMITS, RequestError
 from reinflect.web.work import ROOM, Answer, Question, Trade, Work, letters
 
 if TYPE_CHECKING:
-    from reinflect.inflector import Inflector
+    from reinflect.inflector.inflector import Inflector
 
 Word = tuple[str, str]
 """A lemma and features."""

@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from reinflect.card import card_text
 from reinflect.data.dimensions import OTHER, dimension_of, grouped, meaning_of, paradigms
 from reinflect.data.features import Bundle
+from reinflect.inflector.card import card_text
 
 if TYPE_CHECKING:
-    from reinflect.inflector import Inflector
+    from reinflect.inflector.inflector import Inflector
 
 
 def summary(name: str, inflector: "Inflector") -> dict[str, Any]:

@@ -16,7 +16,7 @@ from reinflect.web.requests import RequestError
 from reinflect.web.work import Work
 
 if TYPE_CHECKING:
-    from reinflect.inflector import Inflector
+    from reinflect.inflector.inflector import Inflector
 
 HEAD_SECONDS = 10
 """To send the head of a request, once there is a connection; bodies have a time of their own."""

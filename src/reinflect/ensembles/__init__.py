@@ -1,0 +1,1 @@
+"""Trained models together: votes, strategies, confidence."""

@@ -1,0 +1,1 @@
+"""The trained thing users ask, its file, and how one is trained."""

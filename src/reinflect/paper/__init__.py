@@ -1,0 +1,1 @@
+"""The paper's published figures, claims, tables and plots."""

@@ -1,0 +1,1 @@
+"""HACM: hard attention with a copy mixture."""

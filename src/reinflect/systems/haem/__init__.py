@@ -1,0 +1,1 @@
+"""HAEM: hard attention over edit actions."""

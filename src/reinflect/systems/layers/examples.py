@@ -1,0 +1,212 @@
+"""Items as padded arrays, and batches of them for a whole fleet."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from reinflect.alignment.pairs import Alignment
+from reinflect.data.items import Item
+from reinflect.data.vocabulary import Vocabulary
+from reinflect.settings import Settings
+from reinflect.systems.layers.batches import HacmBatch, HaemBatch, Lemmas, SoftBatch
+from reinflect.systems.layers.inventory import Inventory
+from reinflect.systems.system import System
+from reinflect.transitions.tapes import Ragged
+
+LEMMA, REVERSED, LITERALS, GOLD, TARGETS = "symbols", "reversed", "literals", "gold", "targets"
+NOTHING = -1
+"""Ends a gold form; decoders give it where an action writes nothing."""
+NOT_OURS = -1
+"""A feature of another model's language, in a fleet."""
+
+
+@dataclass(frozen=True)
+class Examples:
+    """One data file as one system reads it: an item a row, the arrays padded to the longest."""
+
+    system: System
+    arrays: dict[str, NDArray[np.int32]]
+    """*Shape:* (I, L)"""
+    lengths: dict[str, NDArray[np.int64]]
+    """How long each array really is, item by item. *Shape:* (I)"""
+    features: NDArray[np.float32]
+    """Scaled, unless they are to be embedded. *Shape:* (I, P)"""
+    spellings: tuple[str, ...]
+    """What the numbers that decoders write stand for: the system's symbols, then characters it does not know."""
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+    @classmethod
+    def to_learn(
+        cls,
+        system: System,
+        items: Sequence[Item],
+        alignments: Sequence[Alignment],
+        inventory: Inventory,
+        settings: Settings,
+    ) -> "Examples":
+        """Items with the tapes of their oracle actions."""
+        if len(items) != len(alignments):
+            raise ValueError("every item has an alignment")
+        symbols = system.symbols(inventory)
+        source = Ragged.of(_sources(system, items, inventory, settings), symbols)
+        tapes = {LEMMA: source, REVERSED: source.reversed(), **system.tapes(items, alignments, inventory)}
+        return cls._of(system, items, tapes, inventory, settings, symbols.symbols)
+
+    @classmethod
+    def to_inflect(cls, system: System, items: Sequence[Item], inventory: Inventory, settings: Settings) -> "Examples":
+        """Items with what decoders copy from, and their forms, if they have any, as what decoders should write."""
+        symbols = system.symbols(inventory)
+        sources = _sources(system, items, inventory, settings)
+        forms = [item.form for item in items]
+        # In the order in which they are met: an item's lemma, then its form.
+        texts = chain.from_iterable(chain.from_iterable(zip(sources, forms, strict=True)))
+        met = Vocabulary(tuple(dict.fromkeys(chain(symbols.symbols, texts))))
+        literals = Ragged.of(sources, met)
+        source = Ragged(np.array(symbols.numbers(met.symbols))[literals.values], literals.lengths)
+        tapes = {
+            LEMMA: source,
+            REVERSED: source.reversed(),
+            LITERALS: literals,
+            GOLD: Ragged.of(forms, met).with_last(NOTHING),
+        }
+        return cls._of(system, items, tapes, inventory, settings, met.symbols)
+
+    @classmethod
+    def _of(
+        cls,
+        system: System,
+        items: Sequence[Item],
+        tapes: Mapping[str, Ragged],
+        inventory: Inventory,
+        settings: Settings,
+        spellings: tuple[str, ...],
+    ) -> "Examples":
+        arrays = {name: tape.padded() for name, tape in tapes.items()}
+        lengths = {name: tape.lengths for name, tape in tapes.items()}
+        counts = settings.features == "counts"
+        features = inventory.feature_numbers([item.features for item in items], counts=counts)
+        if settings.features != "embedded":
+            features *= np.float32(settings.feature_scale)
+        return cls(system, arrays, lengths, features, spellings)
+
+
+def _sources(system: System, items: Sequence[Item], inventory: Inventory, settings: Settings) -> list[tuple[str, ...]]:
+    """What the encoder reads of each item."""
+    before, after = system.frame
+    if not system.reads_features:
+        return [(*before, *item.lemma, *after) for item in items]
+    counts = settings.features == "counts"
+    behind = {
+        spelling: inventory.feature_symbols(bundle, counts=counts)
+        for spelling, bundle in {item.features.spelling: item.features for item in items}.items()
+    }
+    return [(*before, *item.lemma, *after, *behind[item.features.spelling]) for item in items]
+
+
+class Stack:
+    """The examples of several data files on a device, for the models of a fleet to draw batches from."""
+
+    def __init__(
+        self, files: Sequence[Examples], device: torch.device | str = "cpu", dtype: torch.dtype = torch.float32
+    ) -> None:
+        self.system = files[0].system
+        self.files = list(files)
+        self.device, self.dtype = device, dtype
+        self.arrays = {name: self._stacked([file.arrays[name] for file in files]) for name in files[0].arrays}
+        self.features = self._stacked([file.features for file in files]).to(dtype)
+        for number, file in enumerate(files):
+            self.features[number, :, file.features.shape[1] :] = NOT_OURS
+        self.lengths = {name: self._stacked([file.lengths[name] for file in files]) for name in files[0].lengths}
+        for lengths in self.lengths.values():
+            lengths[:, -1] = 1
+
+    def _stacked(self, arrays: Sequence[NDArray[Any]]) -> Tensor:
+        """Arrays padded alike. There is one more row than items: -1, which is no item, finds a blank one there."""
+        shape = tuple(max(sizes) for sizes in zip(*(array.shape for array in arrays), strict=True))
+        dtype = torch.from_numpy(arrays[0][:0]).dtype
+        stacked = torch.zeros(len(arrays), shape[0] + 1, *shape[1:], dtype=dtype, device=self.device)
+        for number, array in enumerate(arrays):
+            stacked[number][tuple(slice(size) for size in array.shape)] = torch.from_numpy(array).to(self.device)
+        return stacked
+
+    def longest(self, files: Sequence[int], items: NDArray[np.int64]) -> dict[str, int]:
+        """How long the arrays of these items need to be. *Shape:* items (M, B), -1 for none"""
+        return self.longest_each(files, items[np.newaxis])[0]
+
+    def longest_each(self, files: Sequence[int], items: NDArray[np.int64]) -> list[dict[str, int]]:
+        """The same for many batches at once. *Shape:* items (U, M, B), -1 for none"""
+        places = items + self._first_length[list(files)].reshape(1, -1, 1)
+        known: dict[int, list[int]] = {}  # arrays of one length have it in common
+        for table in self._length_tables.values():
+            if id(table) not in known:
+                known[id(table)] = np.maximum(table[places].max(axis=(1, 2)), 1).tolist()
+        columns = [known[id(table)] for table in self._length_tables.values()]
+        return [dict(zip(self._length_tables, row, strict=True)) for row in zip(*columns, strict=True)]
+
+    @cached_property
+    def _first_length(self) -> NDArray[np.int64]:
+        """Where a file's lengths begin in the tables."""
+        return np.arange(len(self.files)) * (max(map(len, self.files)) + 1)
+
+    @cached_property
+    def _length_tables(self) -> dict[str, NDArray[np.int32]]:
+        """All files' lengths, one behind the other; the place before a file's first, at -1, is no item's: 0."""
+        most = max(map(len, self.files))
+        made: dict[tuple[int, ...], NDArray[np.int32]] = {}
+        tables = {}
+        for name in self.arrays:
+            own = [file.lengths[name] for file in self.files]
+            mark = tuple(map(id, own))
+            if mark not in made:
+                table = np.zeros((len(own), most + 1), dtype=np.int32)
+                for row, lengths in zip(table, own, strict=True):
+                    row[: len(lengths)] = lengths
+                made[mark] = table.ravel()
+            tables[name] = made[mark]
+        return tables
+
+    def to_learn(
+        self, files: Tensor, items: Tensor, longest: Mapping[str, int], mean: Tensor
+    ) -> HacmBatch | HaemBatch | SoftBatch:
+        """A batch of these items, with each action's weight in its model's loss; an item -1 has none.
+
+        `mean` says of each model whether an item's loss is the mean over its actions, or their sum.
+
+        *Shape:* files (M), items (M, B), mean (M)
+        """
+        counted = items >= 0
+        taken = {name: self._take(name, files, items, longest[name]) for name in self.arrays}
+        actions = self.lengths[TARGETS][files.unsqueeze(1), items]
+        shares = counted.to(self.dtype) / counted.sum(dim=1, keepdim=True).clamp(min=1)
+        shares = shares / torch.where(mean.unsqueeze(1), actions, 1)
+        steps = torch.arange(longest[TARGETS], device=actions.device).view(1, -1, 1)
+        weights = (steps < actions.unsqueeze(1)) * shares.unsqueeze(1)
+        if "keep" in taken:
+            taken["keep"] = taken["keep"].to(self.dtype)
+        return self.system.batch(
+            lengths=self.lengths[LEMMA][files.unsqueeze(1), items],
+            features=self.features[files.unsqueeze(1), items],
+            weights=weights,
+            **taken,
+        )
+
+    def to_inflect(self, files: Tensor, items: Tensor, longest: Mapping[str, int]) -> tuple[Lemmas, Tensor]:
+        """The lemmas of these items, and their gold forms. *Shape:* files (M), items (M, B) → gold (M, B, L)"""
+        lemmas = Lemmas(
+            lengths=self.lengths[LEMMA][files.unsqueeze(1), items],
+            features=self.features[files.unsqueeze(1), items],
+            **{name: self._take(name, files, items, longest[name]) for name in (LEMMA, REVERSED, LITERALS)},
+        )
+        return lemmas, self._take(GOLD, files, items, longest[GOLD]).transpose(1, 2)
+
+    def _take(self, name: str, files: Tensor, items: Tensor, length: int) -> Tensor:
+        return self.arrays[name][files.unsqueeze(1), items, :length].transpose(1, 2).long()

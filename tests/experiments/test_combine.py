@@ -1,0 +1,87 @@
+"""From single models to ensembles, runs and scores."""
+
+import pytest
+
+from reinflect.ensembles.vote import RUNS
+from reinflect.execution.grid import PAPER, QUICK, kinds
+from reinflect.experiments.combine import combine
+from tests.experiments.made_up import combined, corpus, everyone, gold, result, score
+
+KINDS = ("hacm-naive", "hacm-smart", "haem-naive", "haem-smart")
+RIGHT = {"hacm-naive": 1, "hacm-smart": 2, "haem-naive": 3, "haem-smart": 2}
+
+
+def test_the_grid_of_the_paper() -> None:
+    sizes = {setting: sum(kinds(PAPER, setting).values()) for setting in ("low", "medium", "high")}
+    assert sizes == {"low": 20, "medium": 18, "high": 12}
+    assert 52 * 20 + 52 * 18 + 51 * 11 == 2537
+    assert kinds(PAPER, "medium") == {"hacm-naive": 5, "hacm-smart": 5, "haem-naive": 3, "haem-smart": 5}
+    assert kinds(PAPER, "high") == {"hacm-naive": 3, "hacm-smart": 3, "haem-naive": 2, "haem-smart": 3, "soft": 1}
+
+
+def test_every_system_has_predictions_for_all_items() -> None:
+    (found,) = combined(PAPER, corpus(setting="high"), right=RIGHT | {"soft": 4})
+    names = {*KINDS, "soft", "baseline", *(run.name for run in RUNS), "ensemble-7", "average"}
+    assert set(found.forms) == names
+    assert {(len(forms["dev"]), len(forms["test"])) for forms in found.forms.values()} == {(4, 3)}
+    assert found.chosen["run1"] == ["hacm-smart-1", "hacm-smart-2", "hacm-smart-3"]
+    assert found.chosen["run5"] == ["soft-1"]
+    assert found.forms["run5"] == found.forms["soft"]
+    assert len(found.chosen["run6"]) == 12
+    assert found.accuracies["haem-naive-2"] == 75.0
+
+
+def test_test_items_play_no_part_in_the_choice() -> None:
+    own = corpus()
+    models = [result(own, kind, seed, test=["?"] * 3) for kind in KINDS for seed in (1, 2)]
+    others = [result(own, kind, seed) for kind in KINDS for seed in (1, 2)]
+    assert combine(own, QUICK, models).chosen == combine(own, QUICK, others).chosen
+
+
+def test_what_is_not_all_trained_is_not_there_yet() -> None:
+    own = corpus()
+    models = everyone(own, QUICK, RIGHT)
+    found = combine(own, QUICK, [model for model in models if (model.system, model.seed) != ("haem", 2)])
+    assert set(found.forms) == {"hacm-naive", "hacm-smart", "run1", "run2", "baseline"}
+    assert set(combine(own, QUICK, []).forms) == {"baseline"}
+
+
+def test_models_that_diverged_take_no_part() -> None:
+    own = corpus()
+    models = [model for model in everyone(own, QUICK, RIGHT) if model.system == "hacm"]
+    models += [result(own, kind, seed, usable=False) for kind in ("haem-naive", "haem-smart") for seed in (1, 2)]
+    found = combine(own, QUICK, models)
+    assert set(found.forms) >= {"hacm-naive", "run1", "run5", "run6", "run7"}
+    assert not {"haem-naive", "haem-smart", "run3", "run4"} & set(found.forms)
+    assert all(name.startswith("hacm") for name in found.chosen["run6"])
+
+
+def test_repeats_become_the_lemma_and_are_counted() -> None:
+    own = corpus(items=2, asked=1)
+    said: dict[tuple[str, int], tuple[list[str | None], list[str | None]]] = {
+        ("hacm-naive", 1): (["a0x", "axxxx"], [None]),
+        ("hacm-naive", 2): (["a0x", "axxxx"], ["b0x"]),
+        ("hacm-smart", 1): (["", "axxxx"], ["b0x"]),
+        ("hacm-smart", 2): (["a0x", "a1x"], ["b0x"]),
+    }
+    models = [result(own, kind, seed, dev=dev, test=test) for (kind, seed), (dev, test) in said.items()]
+    found = combine(own, QUICK, models)
+    assert found.forms["hacm-naive"] == {"dev": ["a0x", "a1"], "test": ["b0"]}
+    changes = found.changed["hacm"]
+    assert changes.single == {"dev": 3, "test": 1}
+    # Of two models the better one's form: the first naive model's, which did not end; the second smart one's.
+    assert changes.voted == {"dev": 1, "test": 1}
+    assert "haem" not in found.changed
+
+
+def test_scores_are_macro_averages_of_the_official_ones() -> None:
+    languages = [corpus("a"), corpus("b"), corpus("b", "high")]
+    found = combined(QUICK, *languages, right=RIGHT)
+    scores = score(found, {"b": gold()})
+    assert scores["dev"]["low"]["haem-naive"].accuracy == 75.0
+    assert scores["dev"]["low"]["haem-naive"].levenshtein == pytest.approx(0.25 * len("haem-naive1"), abs=0.01)
+    assert set(scores["dev"]["low"]["run7"].languages) == {"a", "b"}
+    assert set(scores["dev"]["high"]["run7"].languages) == {"b"}
+    assert set(scores["test"]["low"]["run7"].languages) == {"b"}
+    assert scores["test"]["low"]["haem-naive"].accuracy == 100.0
+    assert score(found, {})["test"] == {}

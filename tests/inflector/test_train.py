@@ -1,0 +1,386 @@
+"""From items to an inflector."""
+
+import json
+import signal
+from collections import Counter
+from collections.abc import Sequence
+from multiprocessing import active_children
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import torch
+from safetensors import safe_open
+
+import reinflect
+from reinflect import engine
+from reinflect.data.features import Bundle
+from reinflect.data.items import Item, write_items
+from reinflect.ensembles.vote import vote
+from reinflect.errors import InputError, OutputError, ReinflectError
+from reinflect.evaluation import evaluate
+from reinflect.execution.execute import Watcher
+from reinflect.execution.failures import PackError
+from reinflect.execution.run import Learnt, Results, Standing, run_pack
+from reinflect.execution.state import State
+from reinflect.inflector.inflector import Inflector
+from reinflect.inflector.train import Outcome, _outcome, train_inflector
+from reinflect.training.fleet import Fleet
+from reinflect.training.lesson import Lesson, Model, Pack, Split, folded_splits
+from tests.training.tiny import SMALL, language
+
+SETTINGS = {
+    "hacm": msgspec.structs.replace(SMALL, score_every=3),
+    "haem": msgspec.structs.replace(SMALL, epochs=10, score_every=5),
+}
+ITEMS = language("german")
+TRAIN, DEV = ITEMS[4:], ITEMS[:4]
+
+
+def trained(dev: Sequence[Item] | None = DEV, seeds: int = 2, out: Path | None = None, **options: object) -> Outcome:
+    items = TRAIN if dev else ITEMS
+    return train_inflector(items, dev, settings=SETTINGS, seeds=seeds, out=out, **options)  # type: ignore[arg-type]
+
+
+def test_every_system_alignment_and_seed_votes(tmp_path: Path) -> None:
+    threads = torch.get_num_threads()
+    outcome = trained(out=tmp_path / "model")
+    assert torch.get_num_threads() == threads
+    names = {f"{system}-{method}-{seed}" for system in SETTINGS for method in ("naive", "smart") for seed in (1, 2)}
+    assert {member.name for member in outcome.inflector.members} == names
+    assert (outcome.held_out, outcome.interrupted, outcome.restarted, outcome.failed) == (False, False, (), ())
+    assert outcome.scored == len(DEV)
+    back = Inflector.load(tmp_path / "model")
+    forms = back.member_forms(DEV)
+    for own, accuracy in zip(forms, outcome.member_accuracies, strict=True):
+        answers = [Item(item.lemma, item.features, form) for item, form in zip(DEV, own, strict=True)]
+        assert evaluate(DEV, answers).accuracy == accuracy
+    voted = [Item(item.lemma, item.features, form) for item, form in zip(DEV, back.inflect_many(DEV), strict=True)]
+    assert evaluate(DEV, voted).accuracy == outcome.accuracy
+    assert max(outcome.member_accuracies) > 0
+    assert list(outcome.member_accuracies) == sorted(outcome.member_accuracies, reverse=True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "model.log.jsonl"]
+    lines = [json.loads(line) for line in (tmp_path / "model.log.jsonl").read_text().splitlines()]
+    assert {(line["model"], line["epoch"]) for line in lines} == {
+        (name, epoch) for name in names for epoch in range(1, SETTINGS[name[:4]].epochs + 1)
+    }
+
+
+def test_the_model_does_not_depend_on_the_number_of_processes(tmp_path: Path) -> None:
+    one = trained(seeds=4, out=tmp_path / "one", alignments=["naive"])
+    two = trained(seeds=4, out=tmp_path / "two", alignments=["naive"], workers=2)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    assert (tmp_path / "one.log.jsonl").read_bytes() == (tmp_path / "two.log.jsonl").read_bytes()
+    assert one.member_accuracies == two.member_accuracies
+
+
+@pytest.mark.parametrize("seeds", [2, 6])
+def test_without_dev_the_score_is_of_items_that_were_held_out(seeds: int) -> None:
+    outcome = trained(None, seeds, systems=["haem"], strategy="vote")
+    splits = folded_splits(ITEMS, seeds, "data")
+    assert outcome.held_out
+    assert outcome.scored == len({item for split in splits for item in split.dev})
+    assert outcome.scored == len(ITEMS) if seeds >= 5 else outcome.scored < len(ITEMS)
+    asked: dict[Item, list[str]] = {}
+    for member, accuracy in zip(outcome.inflector.members, outcome.member_accuracies, strict=True):
+        own = splits[member.seed - 1].dev
+        (forms,) = Inflector((member,), outcome.inflector.known_runs).member_forms(own)
+        right = [form == item.form for item, form in zip(own, forms, strict=True)]
+        assert accuracy == pytest.approx(100 * sum(right) / len(right), abs=0.01)
+        for item, form in zip(own, forms, strict=True):
+            asked.setdefault(item, []).append(form)
+    right = [vote(forms) == item.form for item, forms in asked.items()]
+    assert outcome.accuracy == pytest.approx(100 * sum(right) / len(right), abs=0.01)
+
+
+def test_the_strategy_decides_who_votes_and_what_is_scored(tmp_path: Path) -> None:
+    outcome = trained(strategy="ensemble-3", out=tmp_path / "model")
+    best = outcome.inflector.members[:3]
+    assert outcome.inflector.voters == best
+    back = Inflector.load(tmp_path / "model")
+    forms = back.inflect_many(DEV)
+    assert forms == [vote(said) for said in zip(*back.member_forms(DEV)[:3], strict=True)]
+    answers = [Item(item.lemma, item.features, form) for item, form in zip(DEV, forms, strict=True)]
+    assert evaluate(DEV, answers).accuracy == outcome.accuracy
+    assert set(back.choices) == {*(f"run{number}" for number in range(1, 8)), "vote", "max", "average", "ensemble-3"}
+    with pytest.raises(InputError, match="only models of hacm vote"):
+        trained(strategy="run1", systems=["haem"])
+    with pytest.raises(InputError, match="choose run1 to run7"):
+        trained(strategy="run8")
+
+
+def test_members_are_scored_filtered_and_the_best_decides_a_tie() -> None:
+    bundle = Bundle("V")
+    dev = (Item("ab", bundle, "abb"), Item("cd", bundle, "cde"), Item("ef", bundle, "ef"))
+    lesson = Lesson("naive", Split(dev, dev), ())
+
+    def learnt(number: int, *forms: str | None, usable: bool = True) -> Learnt:
+        return Learnt(number, number + 1, 0.0, number, usable, {}, forms, [0.0] * len(forms))
+
+    pack = Pack("p", "haem", tuple(Model(lesson, seed, SMALL) for seed in (1, 2, 3)))
+    answers = [
+        learnt(0, "x", None, "y"),
+        learnt(1, "abb", "cde", "e" + "f" * 9),  # nobody's run: the lemma is meant
+        learnt(2, usable=False),
+    ]
+    outcome = _outcome([pack], [Results(answers, ended=True)], dev, dev)
+    assert [member.name for member in outcome.inflector.members] == ["haem-naive-2", "haem-naive-1"]
+    assert outcome.member_accuracies == (100.0, 0.0)
+    assert (outcome.accuracy, outcome.scored) == (100.0, 3)
+    assert (outcome.failed, outcome.restarted) == (("haem-naive-3",), ("haem-naive-2", "haem-naive-3"))
+
+
+@pytest.mark.parametrize("dev", [ITEMS, None])
+def test_what_is_known_at_the_end_goes_with_the_inflector(dev: Sequence[Item] | None, tmp_path: Path) -> None:
+    outcome = train_inflector(
+        ITEMS, dev, settings=SETTINGS, seeds=5, systems=["haem"], alignments=["naive"], out=tmp_path / "model"
+    )
+    inflector, training = outcome.inflector, outcome.inflector.training
+    assert training is not None
+    assert (training.items, training.dev_items, training.source) == (len(ITEMS), len(dev or ()), "training data")
+    assert (training.accuracy, training.scored, training.held_out) == (outcome.accuracy, outcome.scored, dev is None)
+    assert training.bundles == Counter(item.features.spelling for item in ITEMS)
+    assert set(inflector.confidences) == set(inflector.choices)
+    assert inflector.confidences[inflector.strategy].items == outcome.scored == len(ITEMS)
+    answers = inflector.answers(ITEMS)
+    if dev:
+        sure = sum(answer.confidence or 0 for answer in answers) / len(answers)
+        assert sure == pytest.approx(outcome.accuracy / 100, abs=0.1)
+    back = Inflector.load(tmp_path / "model")
+    assert (back.training, back.confidences) == (training, inflector.confidences)
+
+
+def test_half_precision_if_asked_for(tmp_path: Path) -> None:
+    for name, half in (("whole", False), ("half", True)):
+        trained(seeds=1, systems=["haem"], alignments=["naive"], out=tmp_path / name, half=half)
+    with safe_open(tmp_path / "half", framework="pt") as file:
+        assert {file.get_tensor(name).dtype for name in file.keys()} == {torch.float16}  # noqa: SIM118
+    whole, half_as_good = (Inflector.load(tmp_path / name) for name in ("whole", "half"))
+    assert [member.name for member in whole.members] == [member.name for member in half_as_good.members]
+
+
+class Listener(Watcher):
+    """Hears notes and names."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+        self.names: list[list[str]] = []
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+    def begin(self, names: Sequence[str], workers: int) -> None:
+        assert workers
+        self.names.append(list(names))
+
+
+class Killer(Listener):
+    """Kills all processes when one of them says how far it is, so many times."""
+
+    def __init__(self, times: int) -> None:
+        super().__init__()
+        self.left, self.victim = times, ""
+
+    def standing(self, now: Standing) -> None:
+        if self.left and now.running:
+            self.left -= 1
+            self.victim = now.pack
+            for child in active_children():
+                child.kill()
+
+
+def train_and_kill(out: Path, times: int, epochs: int) -> tuple[Killer, Outcome]:
+    longer = {"haem": msgspec.structs.replace(SMALL, epochs=epochs, patience=2 * epochs)}
+    killer = Killer(times)
+    outcome = train_inflector(
+        TRAIN,
+        DEV,
+        settings=longer,
+        systems=["haem"],
+        alignments=["naive"],
+        seeds=4,
+        out=out,
+        workers=2,
+        watcher=killer,
+        checkpoint_seconds=0.0,
+    )
+    return killer, outcome
+
+
+def test_when_processes_are_killed_again_and_again_all_work_is_kept(tmp_path: Path) -> None:
+    out = tmp_path / "model"
+    with pytest.raises(ReinflectError, match=r"the process that trained haem-naive-.* ended before its time") as caught:
+        train_and_kill(out, times=100, epochs=2000)
+    assert f"kept in {out}.state" in str(caught.value)
+    assert not out.exists()
+    assert list(State(out).folder.glob("*.checkpoint"))
+
+
+def test_a_process_that_is_killed_once_is_made_up_for(tmp_path: Path) -> None:
+    killer, outcome = train_and_kill(tmp_path / "killed", times=1, epochs=12)
+    assert any(killer.victim in text for text in outcome.retried)
+    assert sorted(killer.notes) == sorted(f"note: {text}" for text in outcome.retried)
+    train_and_kill(tmp_path / "left alone", times=0, epochs=12)
+    for end in ("", ".log.jsonl"):
+        assert (tmp_path / f"killed{end}").read_bytes() == (tmp_path / f"left alone{end}").read_bytes()
+    assert len(list(tmp_path.iterdir())) == 4
+
+
+def test_on_a_gpu_that_is_too_small_everything_is_trained_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[str] = []
+    broken = {"haem-1ba"}
+
+    def run(pack: Pack, report: Any, stop: Any, *, device: str, **options: Any) -> Results:
+        """As on a GPU with room for three models."""
+        tried.append(f"{pack.name} {device}")
+        if device == "cuda" and len(pack.models) > 3:
+            raise PackError("memory", "CUDA out of memory")
+        if pack.name in broken:
+            raise KeyError("as if it were killed")
+        return run_pack(pack, report, stop, device="cpu", **options)
+
+    monkeypatch.setattr(engine, "run_pack", run)
+    listener, out = Listener(), tmp_path / "model"
+    with pytest.raises(KeyError):
+        trained(seeds=5, out=out, device="cuda", systems=["haem"], watcher=listener)
+    assert tried == ["haem-1 cuda", "haem-1a cuda", "haem-1aa cuda", "haem-1ab cuda", "haem-1b cuda", "haem-1ba cuda"]
+    assert listener.names[-1] == ["haem-1aa", "haem-1ab", "haem-1ba", "haem-1bb"]
+    tried.clear()
+    broken.clear()
+    outcome = trained(seeds=5, out=out, device="cuda", systems=["haem"], watcher=listener)
+    assert tried == ["haem-1aa cuda", "haem-1ab cuda", "haem-1ba cuda", "haem-1bb cuda"]
+    assert "(2 of 4 packs of models are trained, 0 begun)" in listener.notes[-1]
+    assert not outcome.retried, "nothing went wrong this time"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "model.log.jsonl"]
+    names = {f"haem-{method}-{seed}" for method in ("naive", "smart") for seed in range(1, 6)}
+    assert {member.name for member in outcome.inflector.members} == names
+    lines = [json.loads(line) for line in (tmp_path / "model.log.jsonl").read_text().splitlines()]
+    assert len(lines) == len(names) * SETTINGS["haem"].epochs
+    expected = {member.name: member.parameters for member in trained(seeds=5, systems=["haem"]).inflector.members}
+    for member in outcome.inflector.members:
+        for name, tensor in member.parameters.items():
+            assert torch.allclose(tensor, expected[member.name][name], atol=1e-4)
+
+
+def test_a_system_that_diverges_altogether_takes_no_other_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    finite = Fleet.finite
+    monkeypatch.setattr(
+        Fleet, "finite", lambda self: [False] * len(self.running) if self.system.name == "hacm" else finite(self)
+    )
+    outcome = trained(alignments=["naive"])
+    assert [name.startswith("hacm-naive-") for name in outcome.failed] == [True, True]
+    assert {member.name for member in outcome.inflector.members} == {"haem-naive-1", "haem-naive-2"}
+    assert not outcome.interrupted
+
+
+def test_a_run_with_other_settings_starts_anew_and_says_so(tmp_path: Path) -> None:
+    out = tmp_path / "model"
+    state = State(out)
+    state.folder.mkdir()
+    for name in ("haem-naive-1-2", "haem-naive-9"):
+        state.checkpoint(name).write_bytes(b"of another time")
+    listener = Listener()
+    trained(out=out, systems=["haem"], alignments=["naive"], watcher=listener)
+    (note,) = listener.notes
+    assert "other data or settings" in note
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "model.log.jsonl"]
+    trained(out=tmp_path / "fresh", systems=["haem"], alignments=["naive"])
+    assert (tmp_path / "fresh").read_bytes() == out.read_bytes()
+
+
+def test_a_failure_to_write_keeps_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OutputError("model", "the disk is full", "make room")
+
+    out = tmp_path / "model"
+    with monkeypatch.context() as patch:
+        patch.setattr(Inflector, "save", full)
+        with pytest.raises(OutputError):
+            trained(out=out, systems=["haem"], alignments=["naive"])
+    monkeypatch.setattr(Fleet, "update", lambda *_: pytest.fail("trained again"))
+    listener = Listener()
+    trained(out=out, systems=["haem"], alignments=["naive"], watcher=listener)
+    assert "going on where an earlier run stopped (1 of 1 packs" in listener.notes[0]
+    assert out.exists()
+
+
+def test_when_every_model_diverges_there_is_no_inflector(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Fleet, "finite", lambda self: [False] * len(self.running))
+    with pytest.raises(ReinflectError, match="every model diverged"):
+        trained(systems=["haem"], alignments=["naive"])
+
+
+@pytest.mark.parametrize(
+    ("train_items", "dev", "seeds", "said"),
+    [
+        ([], None, 1, "found no training items"),
+        (language("german"), [], 1, "found no dev items"),
+        (language("german"), None, 0, "found 0 seeds"),
+    ],
+)
+def test_with_nothing_there_is_nothing_to_train(
+    train_items: Sequence[Item], dev: Sequence[Item] | None, seeds: int, said: str
+) -> None:
+    with pytest.raises(InputError, match=said):
+        reinflect.train(train_items, dev, seeds=seeds)
+
+
+@pytest.mark.parametrize("name", ["h", "foo"])
+def test_systems_and_alignments_that_are_none_are_named(name: str) -> None:
+    with pytest.raises(InputError, match=f"found the system '{name}'; give a list of hacm, haem, soft"):
+        reinflect.train(language("german"), systems=name if name == "h" else [name])
+    with pytest.raises(InputError, match=f"found the alignment '{name}'; give a list of naive, smart"):
+        reinflect.train(language("german"), alignments=[name])
+
+
+class Interrupts(Watcher):
+    """Presses Ctrl-C when models have learnt something."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+    def standing(self, now: Standing) -> None:
+        if now.running and now.mean_best >= 0:
+            signal.raise_signal(signal.SIGINT)
+
+
+def test_a_finished_model_is_replaced_by_a_finished_one_only(tmp_path: Path) -> None:
+    items, out = language("german"), tmp_path / "model"
+    long = {"haem": msgspec.structs.replace(SMALL, epochs=400, patience=400)}
+    short = {"haem": msgspec.structs.replace(SMALL, epochs=2)}
+    options: dict[str, Any] = {"systems": ["haem"], "alignments": ["naive"], "seeds": 1, "out": out}
+    stopped = train_inflector(items, items[:5], settings=long, watcher=Interrupts(), **options)
+    assert stopped.interrupted
+    assert stopped.written
+    begun = out.read_bytes()
+    train_inflector(items, items[:5], settings=short, **options)
+    finished, log = out.read_bytes(), (tmp_path / "model.log.jsonl").read_bytes()
+    assert finished != begun
+    watcher = Interrupts()
+    stopped = train_inflector(items, items[:5], settings=long, watcher=watcher, **options)
+    assert stopped.interrupted
+    assert not stopped.written
+    assert "is a trained model; it is replaced when this training is at its end" in watcher.notes[0]
+    assert (out.read_bytes(), (tmp_path / "model.log.jsonl").read_bytes()) == (finished, log)
+    assert State(out).folder.is_dir()
+    outcome = train_inflector(items, items[:5], settings=long, **options)
+    assert outcome.written
+    assert out.read_bytes() != finished
+    assert not State(out).folder.exists()
+
+
+def test_the_public_names(tmp_path: Path) -> None:
+    write_items(tmp_path / "train", TRAIN)
+    options = {"systems": ["haem"], "alignments": ["naive"], "seeds": 1}
+    small = ["hidden=6", "embedding=5", "history_hidden=4", "epochs=3", "feature_scale=2.0"]
+    made = reinflect.train(tmp_path / "train", DEV, changes=small, out=tmp_path / "model", **options)  # type: ignore[arg-type]
+    same = reinflect.train(TRAIN, DEV, preset="low", changes=small, **options)  # type: ignore[arg-type]
+    assert isinstance(made, reinflect.Inflector)
+    form = made.inflect("leben", "V;PST")
+    assert reinflect.load(tmp_path / "model").inflect("leben", "V;PST") == form == same.inflect("leben", "V;PST")

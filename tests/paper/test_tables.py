@@ -1,0 +1,116 @@
+"""The page of results, and the figure."""
+
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from reinflect.execution.grid import PAPER, QUICK
+from reinflect.experiments.combine import Changes
+from reinflect.experiments.run import Account, Benchmark
+from reinflect.paper import plots, published
+from reinflect.paper.output import write_all
+from reinflect.paper.tables import main_table, markdown, page
+from tests.experiments.made_up import combined, corpus, gold, macro, pack, result, score
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "benchmark.md"
+RIGHT = {"hacm-naive": 1, "hacm-smart": 2, "haem-naive": 3, "haem-smart": 2}
+
+
+def test_the_whole_page() -> None:
+    languages = [corpus("turkish"), corpus("scottish-gaelic"), corpus("turkish", "high")]
+    found = combined(QUICK, *languages, right=RIGHT)
+    changes = {setting: {"hacm": Changes()} for setting in ("low", "high")}
+    for one in found:
+        changes[one.corpus.setting]["hacm"].add(one.changed["hacm"])
+    models = [result(own, seed=seed) for own in languages for seed in (1, 2)]
+    text = page(
+        score(found, {"turkish": gold()}),
+        about=["data: made up; grid: quick"],
+        changes=changes,
+        results=[pack(*models[:3], seconds=3), pack(*models[3:], seconds=60)],
+    )
+    assert text == GOLDEN.read_text(encoding="utf-8")
+
+
+def test_columns_are_in_line_in_the_source() -> None:
+    text = markdown(("a", "b"), [("one", "1"), ("three", "1000")], ["left", "right"])
+    assert text == "| a     |    b |\n| ---   |  --: |\n| one   |    1 |\n| three | 1000 |\n"
+
+
+def test_the_papers_figures_stand_beside_ours() -> None:
+    figures = {"high": {"run7": macro(a=95.7), "soft": macro(a=93.0)}}
+    ours, theirs, gaps = (
+        [cell.strip() for cell in line.split("|")[1:-1]] for line in main_table(figures, "dev").splitlines()[2:]
+    )
+    assert [row.index("–") for row in (ours, theirs)] == [2, 6]
+    assert (ours[13], theirs[13], gaps[13]) == ("95.70", "95.6", "+0.10")
+    assert (ours[6], theirs[6]) == ("93.00", "–")
+
+
+@pytest.mark.parametrize(
+    ("setting", "ours", "following"), [("low", 50.6, 46.6), ("medium", 82.8, 82.6), ("high", 95.1, 95.3)]
+)
+def test_the_published_languages_average_to_the_published_averages(setting: str, ours: float, following: float) -> None:
+    pairs = [pair for name in LANGUAGES if (pair := published.of_language(name, setting))]
+    assert len(pairs) == (51 if setting == "high" else 52)
+    for figures, average in zip(zip(*pairs, strict=True), (ours, following), strict=True):
+        assert sum(figures) / len(figures) == pytest.approx(average, abs=0.05)
+    assert published.accuracy("test", setting, "run7") == ours
+
+
+LANGUAGES = list(published._everything()["languages"])
+
+
+def test_published_figures_are_those_of_the_shared_file(conll2017: Path) -> None:
+    lines = (conll2017.parents[1] / "published" / "per-language-test.csv").read_text().splitlines()
+    names = lines[0].split(",")
+    columns = {
+        "low": ("low_Run7", "low_LMU-2"),
+        "medium": ("med_Run7", "med_LMU-2"),
+        "high": ("high_Run7", "high_UE-LMU-1"),
+    }
+    for line in lines[1:]:
+        row = dict(zip(names, line.split(","), strict=True))
+        for setting, (first, second) in columns.items():
+            expected = (float(row[first]), float(row[second])) if row[first] and row[second] else None
+            assert published.of_language(row["lang"], setting) == expected
+
+
+def test_the_figure_shows_every_language_best_first(tmp_path: Path) -> None:
+    figures = {
+        "low": {"run7": macro(turkish=40.0, navajo=20.0, elvish=30.0)},
+        "high": {"run7": macro(turkish=90.0, navajo=95.0), "run1": macro(klingon=99.0)},
+    }
+    assert plots.ordered(figures) == ["turkish", "navajo", "elvish"]
+    svg, png = plots.draw(figures, "dev", tmp_path / "languages")
+    text = svg.read_text(encoding="utf-8")
+    ElementTree.fromstring(text)
+    for piece in ("Turkish", "Elvish", "Run 7, ours (dev), mean 30.0", "next best, UE-LMU-1", "accuracy, high"):
+        assert piece in text
+    assert "Klingon" not in text
+    assert png.read_bytes().startswith(b"\x89PNG")
+    again, _ = plots.draw(figures, "dev", tmp_path / "again")
+    assert again.read_bytes() == svg.read_bytes()
+
+
+def test_without_figures_there_is_no_figure(tmp_path: Path) -> None:
+    assert plots.draw({"low": {"run1": macro(a=1.0)}}, "dev", tmp_path / "languages") == []
+    assert not list(tmp_path.iterdir())
+
+
+def test_without_matplotlib_all_but_the_figure_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    found = combined(QUICK, corpus("turkish"), right=RIGHT)
+    made = Benchmark(QUICK, [], {}, [], {}, score(found, {}), [], Account())
+    (note,) = write_all(made, tmp_path, about=[], command={})
+    assert "matplotlib" in note
+    assert {path.name for path in tmp_path.iterdir()} >= {"results.md", "results.json"}
+
+
+def test_the_grid_has_a_column_for_all_it_trains() -> None:
+    header = main_table({}, "dev").splitlines()[0]
+    for entry in PAPER:
+        title = entry.system if entry.alignment == "none" else f"{entry.system.upper()} {entry.alignment[0].upper()}"
+        assert title in header

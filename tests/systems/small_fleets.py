@@ -1,0 +1,130 @@
+"""Small random models of every system, with items to learn or to inflect."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from reinflect.alignment.pairs import Alignment, sides
+from reinflect.data.features import Bundle
+from reinflect.data.items import Item
+from reinflect.settings import Settings
+from reinflect.systems.layers.batches import HacmBatch, HaemBatch, SoftBatch
+from reinflect.systems.layers.examples import Examples, Stack
+from reinflect.systems.layers.inventory import Inventory
+from reinflect.systems.layers.operations import Dropout
+from reinflect.systems.layers.parameters import Parameters
+from reinflect.systems.system import System, allowed_outputs
+from reinflect.transitions import edits, write_step
+from tests.systems.slow_hacm import SlowHacm
+from tests.systems.slow_haem import SlowHaem
+from tests.systems.slow_soft import SlowSoft
+
+Slow = SlowHacm | SlowHaem | SlowSoft
+Batch = HacmBatch | HaemBatch | SoftBatch
+SLOW: dict[str, type[Slow]] = {"hacm": SlowHacm, "haem": SlowHaem, "soft": SlowSoft}
+
+
+@dataclass(frozen=True)
+class Language:
+    """One model's data: aligned items, and what the model knows of their characters and features."""
+
+    items: tuple[Item, ...]
+    alignments: tuple[Alignment, ...]
+    inventory: Inventory
+
+
+def language(
+    system: System, words: Sequence[tuple[Alignment, str]], atoms: str, *, unknown: str = "", known: str = ""
+) -> Language:
+    """Aligned words with their features; the characters of `unknown` are out of vocabulary where they can be.
+
+    A character that the oracle writes is in the vocabulary: what the training data has, training has seen.
+    """
+    items = tuple(Item(sides(alignment)[0], Bundle(bundle), sides(alignment)[1]) for alignment, bundle in words)
+    alignments = tuple(alignment for alignment, _ in words)
+    characters = {c for item in items for c in item.lemma + item.form} - set(unknown) | set(known)
+    characters |= {action for alignment in alignments for action in actions(system, alignment) if len(action) == 1}
+    return Language(items, alignments, Inventory(tuple(sorted(characters)), tuple(sorted(atoms.split(";")))))
+
+
+def actions(system: System, alignment: Alignment) -> list[str]:
+    if system.name == "soft":
+        return [*sides(alignment)[1], write_step.END]
+    return write_step.oracle(alignment) if system.name == "hacm" else edits.oracle(alignment)
+
+
+def naive(lemma: str, form: str) -> Alignment:
+    longest = max(len(lemma), len(form))
+    return tuple((lemma[k : k + 1], form[k : k + 1]) for k in range(longest))
+
+
+class SmallFleet:
+    """Models of one system with random parameters, biases and all, each with a language of its own."""
+
+    def __init__(
+        self,
+        system: System,
+        settings: Settings,
+        languages: Sequence[Language],
+        seed: int,
+        dtype: torch.dtype = torch.float64,
+        spread: float = 0.4,
+    ) -> None:
+        self.system, self.settings, self.languages, self.dtype = system, settings, list(languages), dtype
+        self.sizes = [system.sizes(own.inventory, settings) for own in languages]
+        self.shapes = system.shapes(settings)
+        drawn = Parameters.initial(self.shapes, self.sizes, [seed + k for k in range(len(languages))], dtype=dtype)
+        chance = torch.Generator().manual_seed(seed)
+        self.models: list[dict[str, Tensor]] = [
+            {
+                name: tensor + spread * torch.randn(tensor.shape, generator=chance, dtype=dtype)
+                for name, tensor in drawn.one(number, own).items()
+            }
+            for number, own in enumerate(self.sizes)
+        ]
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Take `models` as the parameters, after a change."""
+        self.parameters = Parameters.join(self.shapes, self.sizes, self.models)
+        self.allowed = allowed_outputs(self.system, self.sizes, self.parameters.sizes[self.system.outputs])
+
+    def to_learn(self, *, mean: bool = True) -> tuple[Batch, list[list[int]]]:
+        """One batch with all items of every language; a language with fewer items than another has blanks."""
+        stack = Stack(
+            [
+                Examples.to_learn(self.system, own.items, own.alignments, own.inventory, self.settings)
+                for own in self.languages
+            ],
+            dtype=self.dtype,
+        )
+        most = max(len(own.items) for own in self.languages)
+        items = np.array([[k if k < len(own.items) else -1 for k in range(most)] for own in self.languages])
+        files = list(range(len(self.languages)))
+        means = torch.full((len(files),), mean)
+        batch = stack.to_learn(torch.tensor(files), torch.from_numpy(items), stack.longest(files, items), means)
+        return batch, items.tolist()
+
+    def losses(self, batch: Batch, keys: Tensor | None = None) -> Tensor:
+        dropout = None if keys is None else Dropout.of(keys, [self.settings.dropout] * len(keys), self.dtype)
+        return self.system.losses(self.parameters, batch, self.settings, self.allowed, dropout)
+
+    def machine(self, number: int, lemma: str, bundle: Bundle, weights: Mapping[str, Tensor] | None = None) -> Slow:
+        """The slow one of one model, in double precision."""
+        if weights is None:
+            weights = {name: tensor.double() for name, tensor in self.models[number].items()}
+        inventory = self.languages[number].inventory
+        return SLOW[self.system.name](weights, self.settings, inventory, lemma, bundle)
+
+    def slow_losses(self, number: int, item: int, weights: Mapping[str, Tensor] | None = None) -> list[Tensor]:
+        """-log P of every oracle action of one item."""
+        own = self.languages[number]
+        machine = self.machine(number, own.items[item].lemma, own.items[item].features, weights)
+        found = []
+        for action in actions(self.system, own.alignments[item]):
+            found.append(-torch.log(machine.probabilities()[action]))
+            machine.do(action)
+        return found

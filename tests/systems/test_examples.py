@@ -1,0 +1,106 @@
+"""Items as arrays: what batches of them hold, and blank places in them."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reinflect.data.features import Bundle
+from reinflect.data.items import Item
+from reinflect.settings import Settings
+from reinflect.systems.layers.batches import SoftBatch
+from reinflect.systems.layers.examples import NOTHING, Examples, Stack
+from reinflect.systems.layers.inventory import Inventory
+from reinflect.systems.system import HACM, HAEM, SYSTEMS, System
+from tests.systems.small_fleets import naive
+
+ITEMS = [
+    Item("fliegen", Bundle("V;PST"), "flog"),
+    Item("ab", Bundle("V;PST;PST;X"), "abß"),
+    Item("ßß", Bundle(""), "ß"),
+]
+KNOWN = Inventory(tuple("abefglino"), ("PST", "V"))
+
+
+def inflecting(system: System, settings: Settings | None = None) -> Stack:
+    return Stack([Examples.to_inflect(system, ITEMS, KNOWN, settings or Settings())])
+
+
+def test_what_a_decoder_sees_of_a_lemma() -> None:
+    stack = inflecting(HACM)
+    lengths = {"symbols": 4, "reversed": 4, "literals": 4, "gold": 4}
+    lemmas, gold = stack.to_inflect(torch.tensor([0]), torch.tensor([[1, 2]]), lengths)
+    spelled = stack.files[0].spellings
+    assert [KNOWN.symbols.symbols[k] for k in lemmas.symbols[0, :, 0]] == ["<s>", "a", "b", "</s>"]
+    assert [KNOWN.symbols.symbols[k] for k in lemmas.symbols[0, :, 1]] == ["<s>", "<unknown>", "<unknown>", "</s>"]
+    assert lemmas.literals is not None
+    assert [spelled[k] for k in lemmas.literals[0, :, 1]] == ["<s>", "ß", "ß", "</s>"]
+    assert [spelled[k] for k in gold[0, 0, :3]] == ["a", "b", "ß"]
+    assert gold[0, 0, 3] == NOTHING
+    assert gold[0, 1, 1] == NOTHING
+
+
+@pytest.mark.parametrize(("kind", "row"), [("set", [3, 3]), ("counts", [6, 3]), ("embedded", [1, 1])])
+def test_features_as_numbers(kind: str, row: list[int]) -> None:
+    """Columns PST, V; X was never seen. What is embedded has no scale."""
+    files = Examples.to_inflect(HAEM, ITEMS, KNOWN, Settings(features=kind, feature_scale=3.0))  # type: ignore[arg-type]
+    assert files.features.tolist() == [[row[1], row[1]], row, [0, 0]]
+
+
+@pytest.mark.parametrize("system", SYSTEMS.values(), ids=list(SYSTEMS))
+def test_a_blank_place_holds_nothing_of_any_item(system: System) -> None:
+    """A batch of short items with blanks must not see the first item, which is longer than its arrays."""
+    settings = Settings()
+    words = [(item.lemma, item.form) for item in ITEMS[:2]]
+    known = Inventory.of(ITEMS)
+    file = Examples.to_learn(system, ITEMS[:2], [naive(*word) for word in words], known, settings)
+    stack = Stack([file, file])
+    places = np.array([[1, -1], [-1, -1]])
+    longest = stack.longest([0, 1], places)
+    assert longest["symbols"] == file.lengths["symbols"][1]
+    batch = stack.to_learn(torch.tensor([0, 1]), torch.from_numpy(places), longest, torch.tensor([True, True]))
+    assert batch.symbols.shape == (2, longest["symbols"], 2)
+    assert batch.weights[0, :, 0].sum() == pytest.approx(1.0)
+    for model, place in [(0, 1), (1, 0), (1, 1)]:
+        assert not batch.weights[model, :, place].any()
+        assert not batch.symbols[model, :, place].any()
+        if not isinstance(batch, SoftBatch):
+            assert batch.attended[model, :, place].max() < longest["symbols"]
+        assert batch.lengths[model, place] <= longest["symbols"]
+
+
+def test_features_of_other_languages_are_marked() -> None:
+    few = Examples.to_inflect(HAEM, ITEMS, Inventory(("a",), ("V",)), Settings(feature_scale=5.0))
+    many = Examples.to_inflect(HAEM, ITEMS, KNOWN, Settings(feature_scale=2.0))
+    stack = Stack([few, many])
+    assert stack.features[0, :3].tolist() == [[5, -1], [5, -1], [0, -1]]
+    assert stack.features[1, :3].tolist() == [[2, 2], [2, 2], [0, 0]]
+
+
+def test_an_inventory_has_what_training_had() -> None:
+    made = Inventory.of(ITEMS)
+    assert made.characters == tuple(sorted(set("fliegenoabß")))
+    assert made.atoms == ("PST", "V", "X")
+
+
+@given(st.integers(0, 9))
+def test_how_long_the_arrays_of_many_batches_need_to_be(seed: int) -> None:
+    """Items of files of different sizes, -1 among them."""
+    chance, known = np.random.default_rng(seed), Inventory.of(ITEMS)
+    words = [(item.lemma, item.form) for item in ITEMS]
+    files = [
+        Examples.to_learn(HAEM, ITEMS[:size], [naive(*word) for word in words[:size]], known, Settings())
+        for size in (3, 1, 2)
+    ]
+    stack, which = Stack(files), [2, 0, 1, 0]
+    items = np.stack([chance.integers(-1, len(files[file]), (5, 2)) for file in which], axis=1)
+    for batch, longest in zip(items.tolist(), stack.longest_each(which, items), strict=True):
+        for name, length in longest.items():
+            taken = [files[which[m]].lengths[name][item] for m, row in enumerate(batch) for item in row if item >= 0]
+            assert length == max([1, *taken])
+
+
+def test_every_item_to_learn_from_has_an_alignment() -> None:
+    with pytest.raises(ValueError, match="every item has an alignment"):
+        Examples.to_learn(HACM, ITEMS, [naive("ab", "ab")], Inventory.of(ITEMS), Settings())

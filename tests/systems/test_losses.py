@@ -1,0 +1,210 @@
+"""Every system gives each oracle action the probability that the paper's equations give it, and so its gradient.
+
+The slow systems know nothing of batches, padding or fleets, so equality with them is also independence of these.
+"""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reinflect.alignment.pairs import Alignment
+from reinflect.data.german import read_split
+from reinflect.settings import Settings
+from reinflect.systems.system import HACM, HAEM, SOFT, SYSTEMS, System
+from tests.systems.small_fleets import Language, SmallFleet, language, naive
+from tests.transitions.any_alignment import alignments
+
+SMALL = {
+    "embedding": 3,
+    "hidden": 5,
+    "history_hidden": 4,
+    "feature_embedding": 2,
+    "feature_scale": 2.5,
+    "attention": 4,
+}
+
+
+def with_settings(**changes: object) -> Settings:
+    return Settings(**(SMALL | changes))  # type: ignore[arg-type]
+
+
+VARIANTS = [
+    (HACM, with_settings()),
+    (HACM, with_settings(copy_mixture=False)),
+    (HACM, with_settings(features="embedded", cell="coupled")),
+    (HACM, with_settings(features="counts", hidden=4, embedding=6)),
+    (HAEM, with_settings()),
+    (HAEM, with_settings(history=False, deletions=False)),
+    (HAEM, with_settings(history=False, features="counts")),
+    (HAEM, with_settings(deletions=False, tied=True)),
+    (HAEM, with_settings(tied=True, features="embedded", history_hidden=5)),
+    (HAEM, with_settings(cell="coupled", tied=True, history_hidden=7)),
+    (SOFT, with_settings()),
+    (SOFT, with_settings(features="counts", cell="coupled", attention=7)),
+    (SOFT, with_settings(features="embedded", attention=1, hidden=4, embedding=6)),
+]
+NAMES = [f"{system.name}-{number}" for number, (system, _) in enumerate(VARIANTS)]
+
+
+def tricky(system: System) -> list[Language]:
+    """Three languages of unlike size, with all that can go wrong in a tape."""
+    german = [
+        (naive("fliegen", "flog"), "V;PST"),  # deletions to the end
+        ((("", "g"), ("", "e"), *naive("legen", "legt")), "V;V.PTCP;PST"),  # a prefix
+        (naive("x", "x"), "V"),  # a lemma of one character
+        (naive("ab", ""), "V;PST;PST"),  # an empty form; a feature twice
+        ((("a", ""), ("a", "a"), ("b", ""), ("", "b"), ("", "b")), "N;NEVERSEEN"),
+    ]
+    other = [(naive("ß*_", "ß*_en"), "N"), ((("", "a"), ("", "ß")), "")]
+    return [
+        language(system, german, "V;PST;V.PTCP", unknown="nx"),
+        language(system, other, "N;A;B;C;D;V;PST", unknown="*", known="äöü"),
+        language(system, german[2:3], "V", unknown="x"),
+    ]
+
+
+def check(fleet: SmallFleet, close: float, *, gradients: bool) -> None:
+    batch, items = fleet.to_learn()
+    views = fleet.parameters.views
+    for view in views.values():
+        view.requires_grad_()
+    losses = fleet.losses(batch)
+    slopes = torch.autograd.grad((losses * batch.weights).sum(), list(views.values()), allow_unused=True)
+    assert torch.isfinite(losses).all()
+    for number, row in enumerate(items):
+        weights = {name: tensor.double().requires_grad_() for name, tensor in fleet.models[number].items()}
+        means = []
+        for place, item in enumerate(row):
+            if item < 0:
+                assert not batch.weights[number, :, place].any()
+                continue
+            slow = torch.stack(fleet.slow_losses(number, item, weights))
+            fast = losses[number, : len(slow), place].double()
+            torch.testing.assert_close(fast, slow, rtol=close, atol=close)
+            assert not batch.weights[number, len(slow) :, place].any()
+            means.append(slow.mean())
+        if gradients:
+            torch.autograd.backward(torch.stack(means).mean())
+            for (name, weight), padded in zip(weights.items(), slopes, strict=True):
+                slow_slope = torch.zeros_like(weight) if weight.grad is None else weight.grad
+                view = torch.zeros_like(views[name]) if padded is None else padded
+                own = view[number][tuple(slice(size) for size in weight.shape)]
+                try:
+                    torch.testing.assert_close(own.double(), slow_slope, rtol=close * 10, atol=close)
+                except AssertionError as error:
+                    raise AssertionError(f"the gradient of {name}: {error}") from None
+                # Nothing may reach the padding: it would be trained, and change the model.
+                assert view[number].count_nonzero() == own.count_nonzero(), name
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize("variant", VARIANTS, ids=NAMES)
+def test_losses_and_gradients(variant: tuple[System, Settings], dtype: torch.dtype) -> None:
+    system, chosen = variant
+    fleet = SmallFleet(system, chosen, tricky(system), seed=7, dtype=dtype)
+    check(fleet, 1e-5 if dtype == torch.float32 else 1e-9, gradients=True)
+
+
+@pytest.mark.parametrize("system", SYSTEMS.values(), ids=list(SYSTEMS))
+def test_losses_of_german_items(system: System) -> None:
+    items = read_split("train-low")[:8]
+    german = language(
+        system,
+        [(naive(item.lemma, item.form), item.features.spelling) for item in items],
+        ";".join(sorted({atom for item in items[:5] for atom in item.features.atoms})),
+        unknown="qe",
+    )
+    check(SmallFleet(system, with_settings(hidden=6), [german], seed=1, dtype=torch.float32), 1e-5, gradients=True)
+
+
+@st.composite
+def any_fleets(draw: st.DrawFn) -> SmallFleet:
+    system = draw(st.sampled_from(list(SYSTEMS.values())))
+    chosen = with_settings(
+        embedding=draw(st.integers(1, 4)),
+        hidden=draw(st.integers(1, 6)),
+        history_hidden=draw(st.integers(1, 5)),
+        cell=draw(st.sampled_from(["lstm", "coupled"])),
+        features=draw(st.sampled_from(["set", "counts", "embedded"])),
+        tied=draw(st.booleans()),
+        copy_mixture=draw(st.booleans()),
+        history=draw(st.booleans()),
+        deletions=draw(st.booleans()),
+    )
+    bundles = st.lists(st.sampled_from(["V", "N", "PST", "NEW"]), max_size=3).map(";".join)
+    words = alignments().filter(lambda alignment: any(x for x, _ in alignment))
+    languages = []
+    for _ in range(draw(st.integers(1, 2))):
+        aligned: list[tuple[Alignment, str]] = draw(st.lists(st.tuples(words, bundles), min_size=1, max_size=2))
+        letters = "".join(x for alignment, _ in aligned for x, _ in alignment)
+        unknown = "".join(draw(st.sets(st.sampled_from(letters))))
+        languages.append(language(system, aligned, draw(st.sampled_from(["V", "V;N;PST"])), unknown=unknown))
+    dtype = draw(st.sampled_from([torch.float32, torch.float64]))
+    return SmallFleet(system, chosen, languages, draw(st.integers(0, 1000)), dtype)
+
+
+@settings(max_examples=60)
+@given(any_fleets())
+def test_losses_of_anything(fleet: SmallFleet) -> None:
+    check(fleet, 2e-5 if fleet.dtype == torch.float32 else 1e-9, gradients=False)
+
+
+@pytest.mark.parametrize("system", SYSTEMS.values(), ids=list(SYSTEMS))
+def test_data_without_features(system: System) -> None:
+    bare = language(system, [(naive("ab", "abc"), "")], "V")
+    bare = Language(bare.items, bare.alignments, type(bare.inventory)(bare.inventory.characters, ()))
+    for kind in ("set", "embedded"):
+        check(SmallFleet(system, with_settings(features=kind), [bare], seed=2), 1e-9, gradients=True)
+
+
+@pytest.mark.parametrize("kind", ["plain", "variational"])
+@pytest.mark.parametrize("system", SYSTEMS.values(), ids=list(SYSTEMS))
+def test_dropout_knows_nothing_of_neighbours(system: System, kind: str) -> None:
+    """A model's losses under dropout are the same whatever its fleet and however long the neighbours are."""
+    everything = ("encoder", "written", "deleted", "history", "state")
+    chosen = with_settings(dropout=0.5, dropout_kind=kind, dropout_on=everything)
+    first, *others = tricky(system)
+    # The first three items keep their places; longer ones come or go behind them.
+    short = Language(first.items[:3], first.alignments[:3], first.inventory)
+    alone = SmallFleet(system, chosen, [short], seed=3)
+    long = language(system, [(naive("a" * 40, "b" * 50), "V")] * 4, "V")
+    crowd = SmallFleet(system, chosen, [short, long, *others], seed=3)
+    crowd.models[0] = alone.models[0]
+    crowd.refresh()
+    key = torch.tensor([77])
+    dropped = alone.losses(alone.to_learn()[0], key)
+    assert (dropped - alone.losses(alone.to_learn()[0])).abs().max() > 1e-3
+    assert (dropped - alone.losses(alone.to_learn()[0], key + 100)).abs().max() > 1e-3
+    crowded = crowd.losses(crowd.to_learn()[0], torch.tensor([77, 5, 6, 7]))
+    for place in range(3):
+        steps = len(alone.slow_losses(0, place))
+        torch.testing.assert_close(crowded[0, :steps, place], dropped[0, :steps, place], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "system"),
+    [(name, HACM) for name in ("encoder", "state")]
+    + [(name, HAEM) for name in ("encoder", "written", "deleted", "history", "state")]
+    + [(name, SOFT) for name in ("encoder", "written", "state")],
+)
+def test_each_dropout_has_an_effect_of_its_own(name: str, system: System) -> None:
+    plain = SmallFleet(system, with_settings(), tricky(system)[:1], seed=3)
+    dropping = SmallFleet(system, with_settings(dropout=0.5, dropout_on=(name,)), tricky(system)[:1], seed=3)
+    batch, _ = plain.to_learn()
+    key = torch.tensor([5])
+    assert not torch.equal(dropping.losses(batch, key), plain.losses(batch, key))
+    assert torch.equal(dropping.losses(batch), plain.losses(batch))
+
+
+def test_weights_are_the_mean_or_the_sum_over_actions() -> None:
+    fleet = SmallFleet(HAEM, with_settings(), tricky(HAEM), seed=1)
+    for mean in (True, False):
+        batch, items = fleet.to_learn(mean=mean)
+        for number, row in enumerate(items):
+            real = [item for item in row if item >= 0]
+            for place, item in enumerate(real):
+                steps = len(fleet.slow_losses(number, item))
+                each = 1 / len(real) / (steps if mean else 1)
+                expected = [each] * steps + [0.0] * (batch.weights.shape[1] - steps)
+                assert batch.weights[number, :, place].tolist() == pytest.approx(expected)

@@ -1,0 +1,207 @@
+"""The compiled LSTM, the stacked one and a plain loop under autograd are the same LSTM."""
+
+import sys
+from collections.abc import Callable, Iterator
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from reinflect.systems.kernels import compiled
+from reinflect.systems.kernels.cells import CELLS
+from reinflect.systems.kernels.coupled import coupled, coupled_step
+from reinflect.systems.kernels.lstm import FEW_ITEMS, _Lstm, lstm, lstm_step
+from tests.systems.slow_cells import Reader
+
+SIZES = [(1, 1, 1, 1), (2, 3, 1, 4), (1, 7, 3, 5), (3, 4, 2, 6), (2, 2, 5, 7), (1, 12, 4, 16), (5, 1, 3, 3)]
+"""Models, steps, items, hidden."""
+
+
+@pytest.fixture
+def threads() -> Iterator[Callable[[int], None]]:
+    before = torch.get_num_threads()
+    yield torch.set_num_threads
+    torch.set_num_threads(before)
+
+
+def a_run(
+    size: tuple[int, int, int, int], resets: bool, *, gates: int = 4, recurrent: int = 4, large: float = 2.0
+) -> tuple[Tensor, Tensor, Tensor | None, Tensor]:
+    """Gates, recurrent weights, resets and the gradient of the outputs, in double precision."""
+    models, steps, items, hidden = size
+    chance = torch.Generator().manual_seed(sum(size) + resets)
+
+    def normal(*shape: int) -> Tensor:
+        return torch.randn(shape, generator=chance, dtype=torch.float64)
+
+    keep = (torch.rand(models, steps, items, generator=chance) > 0.4).double() if resets else None
+    return (
+        large * normal(models, steps, items, gates * hidden),
+        normal(models, hidden, recurrent * hidden),
+        keep,
+        normal(models, steps, items, hidden),
+    )
+
+
+def results(
+    run: Callable[..., Tensor], gates: Tensor, recurrent: Tensor, keep: Tensor | None, gradient: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Outputs and both gradients."""
+    gates, recurrent = gates.detach().requires_grad_(), recurrent.detach().requires_grad_()
+    outputs = run(gates, recurrent, keep)
+    of_gates, of_weights = torch.autograd.grad(outputs, [gates, recurrent], gradient)
+    return outputs.detach(), of_gates, of_weights
+
+
+def one_by_one(kind: str) -> Callable[[Tensor, Tensor, Tensor | None], Tensor]:
+    """Each item of each model on its own, symbol by symbol."""
+
+    def run(gates: Tensor, recurrent: Tensor, keep: Tensor | None) -> Tensor:
+        models, steps, items, width = gates.shape
+        nothing = torch.zeros(width, dtype=gates.dtype)
+        outputs = []
+        for m, b in product(range(models), range(items)):
+            reader = Reader(kind, torch.eye(width, dtype=gates.dtype), recurrent[m], nothing)
+            for t in range(steps):
+                if keep is not None and keep[m, t, b] == 0:
+                    reader.empty()
+                outputs.append(reader.push(gates[m, t, b]))
+        return torch.stack(outputs).view(models, items, steps, -1).transpose(1, 2)
+
+    return run
+
+
+def assert_same(left: tuple[Tensor, ...], right: tuple[Tensor, ...], close: float) -> None:
+    for one, other in zip(left, right, strict=True):
+        torch.testing.assert_close(one.double(), other.double(), rtol=close, atol=close)
+
+
+@pytest.mark.parametrize("resets", [False, True])
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_the_standard_cell(size: tuple[int, int, int, int], resets: bool) -> None:
+    run = a_run(size, resets)
+    slow = results(one_by_one("lstm"), *run)
+    assert_same(results(lstm, *run), slow, 1e-10)
+    single = [None if tensor is None else tensor.float() for tensor in run]
+    stacked = results(_Lstm.apply, *single)  # type: ignore[arg-type]
+    fast = results(lstm, *single)  # type: ignore[arg-type]
+    assert fast[0].dtype == torch.float32
+    assert_same(fast, slow, 2e-5)
+    assert_same(fast, stacked, 2e-5)
+
+
+@pytest.mark.parametrize("resets", [False, True])
+@pytest.mark.parametrize("size", SIZES[:5], ids=str)
+def test_the_coupled_cell(size: tuple[int, int, int, int], resets: bool) -> None:
+    run = a_run(size, resets, gates=3, recurrent=5)
+    slow = results(one_by_one("coupled"), *run)
+    assert_same(results(coupled, *run), slow, 1e-10)
+    single = [None if tensor is None else tensor.float() for tensor in run]
+    fast = results(coupled, *single)  # type: ignore[arg-type]
+    assert fast[0].dtype == torch.float32
+    assert_same(fast, slow, 2e-5)
+
+
+@pytest.mark.parametrize(("kind", "step"), [("lstm", lstm_step), ("coupled", coupled_step)])
+def test_a_run_is_its_steps(kind: str, step: Callable[..., tuple[Tensor, Tensor]]) -> None:
+    cell = CELLS[kind]
+    gates, recurrent, _, _ = a_run((2, 6, 3, 5), False, gates=cell.gates, recurrent=cell.recurrent)
+    state = (torch.zeros(2, 3, 5, dtype=torch.float64),) * 2
+    run = cell.run(gates, recurrent, None, None)
+    for t in range(6):
+        state = step(gates[:, t], recurrent, state)
+        torch.testing.assert_close(state[0], run[:, t])
+
+
+@pytest.mark.parametrize("kind", CELLS)
+@pytest.mark.parametrize("items", [1, FEW_ITEMS, FEW_ITEMS + 1])
+def test_a_few_words_need_no_compiled_loops(kind: str, items: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    cell = CELLS[kind]
+    gates, recurrent, keep, _ = a_run((2, 6, items, 5), True, gates=cell.gates, recurrent=cell.recurrent)
+    assert keep is not None
+    arguments = (gates.float(), recurrent.float(), keep.float(), None)
+    loaded = cell.run(*arguments)
+    if items <= FEW_ITEMS:
+        monkeypatch.setitem(sys.modules, "reinflect.systems.kernels.compiled", None)
+        monkeypatch.delattr("reinflect.systems.kernels.compiled")
+    with torch.no_grad():
+        assert_same((cell.run(*arguments),), (loaded,), 2e-5)
+
+
+def test_inputs_that_are_not_contiguous() -> None:
+    """Gates, weights, resets and gradients as views into something else."""
+    gates, recurrent, keep, gradient = (tensor.float() for tensor in a_run((2, 5, 3, 6), True) if tensor is not None)
+    expected = results(lstm, gates, recurrent, keep, gradient)
+
+    def strewn(tensor: Tensor) -> Tensor:
+        wide = torch.full((*tensor.shape[:-1], 2 * tensor.shape[-1]), float("nan"))
+        wide[..., ::2] = tensor
+        view = wide.transpose(0, 1).contiguous().transpose(0, 1)[..., ::2]
+        assert not view.is_contiguous()
+        return view
+
+    found = results(lstm, strewn(gates), strewn(recurrent), strewn(keep), strewn(gradient))
+    assert_same(found, expected, 1e-6)
+
+
+def test_inputs_are_left_alone() -> None:
+    gates, recurrent, keep, gradient = (tensor.float() for tensor in a_run((2, 5, 3, 6), True) if tensor is not None)
+    before = [tensor.clone() for tensor in (gates, recurrent, keep, gradient)]
+    results(lstm, gates, recurrent, keep, gradient)
+    for now, then in zip((gates, recurrent, keep, gradient), before, strict=True):
+        assert torch.equal(now, then)
+
+
+@pytest.mark.parametrize("models", [1, 2, 5])
+def test_the_same_bits_on_any_number_of_threads(models: int, threads: Callable[[int], None]) -> None:
+    single = [None if tensor is None else tensor.float() for tensor in a_run((models, 9, 3, 10), True)]
+    threads(1)
+    alone = results(lstm, *single)  # type: ignore[arg-type]
+    threads(2)
+    shared = results(lstm, *single)  # type: ignore[arg-type]
+    assert torch.equal(alone[0], shared[0])
+    assert torch.equal(alone[1], shared[1])
+    # The weights' gradient is one product by torch, which may share out the work of a single model otherwise.
+    assert_same(alone[2:], shared[2:], 1e-5)
+
+
+def test_a_model_has_the_same_bits_alone_and_among_others() -> None:
+    gates, recurrent, _, gradient = (None if t is None else t.float() for t in a_run((4, 6, 3, 9), False))
+    assert gates is not None
+    assert recurrent is not None
+    assert gradient is not None
+    together = results(lstm, gates, recurrent, None, gradient)
+    alone = results(lstm, gates[2:3], recurrent[2:3], None, gradient[2:3])
+    assert torch.equal(together[0][2:3], alone[0])
+    assert torch.equal(together[1][2:3], alone[1])
+
+
+def test_large_gates_do_no_harm() -> None:
+    run = a_run((1, 6, 2, 5), False, large=60.0)
+    single = [None if tensor is None else tensor.float() for tensor in run]
+    fast = results(lstm, *single)  # type: ignore[arg-type]
+    assert all(torch.isfinite(tensor).all() for tensor in fast)
+    assert_same(fast, results(one_by_one("lstm"), *run), 2e-5)
+
+
+def test_tanh_is_good_to_single_precision() -> None:
+    x = np.concatenate([np.linspace(-12, 12, 200_001), np.geomspace(1e-20, 1, 1001), [0.0, -0.0, 1e30, -1e30]])
+    values = x.astype(np.float32)
+    exact = np.tanh(values.astype(np.float64))
+    compiled._tanh(values, 0, len(values))
+    assert np.abs(values - exact).max() < 3e-7
+    assert np.abs(values).max() <= 1.0
+    small = (np.abs(exact) < 0.5) & (exact != 0)
+    assert (np.abs(values - exact)[small] / np.abs(exact[small])).max() < 1e-6
+
+
+def test_a_model_that_has_gone_astray_is_seen_and_stays_alone() -> None:
+    gates, recurrent, keep, gradient = (tensor.float() for tensor in a_run((3, 5, 4, 6), True) if tensor is not None)
+    sound = results(lstm, gates, recurrent, keep, gradient)
+    gates[1] = torch.nan
+    found = results(lstm, gates, recurrent, keep, gradient)
+    for now, then in zip(found, sound, strict=True):
+        assert torch.equal(now[[0, 2]], then[[0, 2]])
+        assert not torch.isfinite(now[1]).any()

@@ -1,0 +1,165 @@
+"""The soft-attention system: what it reads, what it does with letters it does not know, and that it learns.
+
+That its losses, gradients and forms are those of its equations is tested with the other systems', in `test_losses` and
+`decoding/test_greedy`.
+"""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from click.testing import Result
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reinflect.data.features import Bundle
+from reinflect.data.items import Item, write_items
+from reinflect.inflector.inflector import Inflector
+from reinflect.inflector.train import train_inflector
+from reinflect.settings import Settings
+from reinflect.systems.layers.examples import Examples, Stack
+from reinflect.systems.layers.inventory import Inventory
+from reinflect.systems.soft.model import REACH
+from reinflect.systems.system import SOFT
+from tests.systems.small_fleets import Language, SmallFleet, language, naive
+from tests.training.tiny import SMALL, fleet, task, updated
+
+KNOWN = Inventory(tuple(";3NVab"), ("3", "N", "PL", "V"))
+
+
+def read(item: Item, settings: Settings) -> list[str]:
+    """The symbols of the source, as the model's own vocabulary spells their numbers."""
+    (row,) = Examples.to_inflect(SOFT, [item], KNOWN, settings).arrays["symbols"]
+    return [KNOWN.sources.symbols[number] for number in row]
+
+
+def test_the_source_is_the_lemma_and_then_the_features() -> None:
+    item = Item("aNc3", Bundle("V;PL; 3;PL;NEW"))
+    lemma = ["<s>", "a", "N", "<unknown>", "3", "</s>"]
+    assert read(item, Settings()) == [*lemma, ";3", ";PL", ";V"]
+    assert read(item, Settings(features="counts")) == [*lemma, ";3", ";PL", ";PL", ";V"]
+    assert read(Item("", Bundle("")), Settings()) == ["<s>", "</s>"]
+
+
+@given(st.permutations(["V", "3", "PL", "PL", "NEW"]))
+def test_the_order_of_features_does_not_matter(atoms: list[str]) -> None:
+    for kind in ("set", "counts"):
+        settings = Settings(features=kind)
+        spelled = Item("ab", Bundle(";".join(atoms)))
+        assert read(spelled, settings) == read(Item("ab", Bundle("3;NEW;PL;PL;V")), settings)
+
+
+def test_features_are_never_written() -> None:
+    """Neither are the padding of a fleet's vocabulary, the unknown symbol and the beginning."""
+    other = Inventory(tuple("abcdefghijk"), ("V",))
+    none: tuple[tuple[()], tuple[()]] = ((), ())
+    two = SmallFleet(SOFT, SMALL, [Language(*none, KNOWN), Language(*none, other)], seed=1)
+    decoder = SOFT.decoder(two.parameters, two.settings, two.allowed)
+    stack = Stack([Examples.to_inflect(SOFT, [Item("ab", Bundle("V"))], own, SMALL) for own in (KNOWN, other)])
+    stack.features, stack.dtype = stack.features.double(), torch.float64
+    lengths = {"symbols": 5, "reversed": 5, "literals": 5, "gold": 1}
+    lemmas, _ = stack.to_inflect(torch.tensor([0, 1]), torch.tensor([[0], [0]]), lengths)
+    scores, _ = decoder.log_probabilities(decoder.start(lemmas))
+    assert scores.shape == (2, 1, 3 + 11)
+    for model, characters in enumerate((6, 11)):
+        possible = scores[model, 0].exp() > 0
+        assert possible.tolist() == [False] * 2 + [True] * (1 + characters) + [False] * (11 - characters)
+
+
+def test_an_unknown_letter_is_copied_once() -> None:
+    """A model that always looks at the same place writes the letter that is there, and then goes on."""
+    own = language(SOFT, [(naive("ab", "ab"), "V")], "V")
+    one = SmallFleet(SOFT, SMALL, [own], seed=1)
+    for name, tensor in one.models[0].items():
+        if name.startswith("attention"):
+            tensor.zero_()
+    at_start = one.models[0]["attention.distance"]
+    at_start[REACH + 2] = 5.0  # two places on from the step it is at: the second letter, then what follows
+    one.models[0]["attention.score"][:] = 5.0
+    one.refresh()
+    item = Item("aЖ漢", Bundle("V"))
+    stack = Stack([Examples.to_inflect(SOFT, [item], own.inventory, SMALL)], dtype=torch.float64)
+    lengths = {"symbols": 6, "reversed": 6, "literals": 6, "gold": 1}
+    lemmas, _ = stack.to_inflect(torch.tensor([0]), torch.tensor([[0]]), lengths)
+    decoder = SOFT.decoder(one.parameters, one.settings, one.allowed)
+    state = decoder.start(lemmas)
+    for letter in "Ж漢":
+        scores, state = decoder.log_probabilities(state)
+        assert scores.exp()[0, 0].tolist() == [1.0] + [0.0] * (scores.shape[-1] - 1)
+        written, state = decoder.advance(state, scores.argmax(dim=-1))
+        assert stack.files[0].spellings[int(written)] == letter
+    at_start[REACH + 2], at_start[REACH] = 0.0, 5.0  # back at the second letter
+    one.refresh()
+    decoder = SOFT.decoder(one.parameters, one.settings, one.allowed)
+    scores, _ = decoder.log_probabilities(state)
+    assert scores[0, 0, 0] < -1e8
+
+
+@pytest.mark.parametrize("changes", [{}, {"cell": "coupled", "dropout": 0.4, "features": "counts"}])
+def test_a_model_trains_in_any_fleet_as_it_does_alone(changes: dict[str, object]) -> None:
+    settings = Settings(**{name: getattr(SMALL, name) for name in SMALL.__struct_fields__} | changes)
+    work = [(task(name, "soft", settings), seed) for name, seed in [("german", 1), ("greek", 2), ("turkish", 1)]]
+    together = updated(fleet(*work, dtype=torch.float64), 2)
+    together.snapshot(range(3))
+    for number, (own, seed) in enumerate(work):
+        alone = updated(fleet((own, seed), dtype=torch.float64), 2)
+        alone.snapshot([0])
+        for name, tensor in alone.trained(0).items():
+            torch.testing.assert_close(together.trained(number)[name], tensor, rtol=1e-8, atol=1e-8)
+
+
+ENDINGS = {"N;PL": "en", "N;SG": "a", "V;PST": "te"}
+QUICK = Settings(
+    embedding=20,
+    hidden=32,
+    attention=16,
+    optimiser="adam",
+    step=0.01,
+    rho=0.999,
+    epsilon=1e-8,
+    batch=8,
+    epochs=12,
+    score_every=4,
+)
+
+
+def suffixing(words: int) -> list[Item]:
+    """Words of three to seven letters, each copied whole before one of three endings."""
+    chance = random.Random(1)
+    stems = dict.fromkeys("".join(chance.choices("abdegiklmnorstu", k=chance.randint(3, 7))) for _ in range(words))
+    return [Item(stem, Bundle(features), stem + ending) for stem in stems for features, ending in ENDINGS.items()]
+
+
+def test_it_learns_to_copy_and_to_add_an_ending(tmp_path: Path) -> None:
+    items = suffixing(150)
+    outcome = train_inflector(
+        items[:400], items[400:], settings={"soft": QUICK}, systems=["soft"], alignments=["naive", "smart"], seeds=1
+    )
+    (member,) = outcome.inflector.members  # one model, whatever alignments there are
+    assert (member.system, member.alignment, member.seed) == (SOFT, "none", 1)
+    assert outcome.accuracy >= 95
+    outcome.inflector.save(tmp_path / "model")
+    again = Inflector.load(tmp_path / "model")
+    assert again.inflect_many(items[400:]) == outcome.inflector.inflect_many(items[400:])
+    strange = [
+        Item("Ж漢", Bundle("N;PL")),
+        Item("gala", Bundle("NEW;?")),
+        Item("", Bundle("")),
+        Item("a" * 60, Bundle("N")),
+    ]
+    assert len(again.inflect_many(strange)) == 4
+
+
+def test_the_command_trains_it_beside_another(reinflect: Callable[..., Result], tmp_path: Path) -> None:
+    items = suffixing(12)
+    write_items(tmp_path / "train", items[:24])
+    write_items(tmp_path / "dev", items[24:])
+    changes = [word for change in ("hidden=6", "embedding=5", "epochs=2") for word in ("--set", change)]
+    files = ["--train", tmp_path / "train", "--dev", tmp_path / "dev", "--out", tmp_path / "model"]
+    result = reinflect("train", *files, "--systems", "soft,haem", "--seeds", 2, "--workers", 1, *changes)
+    assert result.exit_code == 0, result.output
+    assert "training 6 models" in result.output
+    found = {(member.system.name, member.alignment) for member in Inflector.load(tmp_path / "model").members}
+    assert found == {("soft", "none"), ("haem", "naive"), ("haem", "smart")}

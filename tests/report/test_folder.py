@@ -85,7 +85,7 @@ def test_the_data_folder_is_taken_from_the_recorded_command(
 
 def test_without_data_the_page_has_tables_and_curves(place: Path) -> None:
     page = page_of(place / "out", None)
-    assert "name their folder with --dev" in page.text
+    assert "name it with --dev" in page.text
     assert "learning-curves" in page.titles
     assert "by-part-of-speech" not in page.titles
     assert not page.elements("table", "letters")

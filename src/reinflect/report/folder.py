@@ -33,6 +33,7 @@ BEST = "run7"
 MISTAKES = 5
 FEW_LANGUAGES = 10
 """Languages whose single models have curves, at most: with more, the page would be too large."""
+NO_DATA = "Single forms are not evaluated: the data folder of the benchmark was not found; name it with --dev."
 HELD = {True: ("held", "held"), False: ("not held", "not-held"), None: ("not checked", "note")}
 """Words and class of the style sheet."""
 INTRODUCTIONS = {
@@ -126,19 +127,11 @@ def read_folder(path: Path, data: Path | None) -> Folder:
             corpus = None if data is None else read_corpus(data, name, setting)
             if corpus is None:
                 languages.append(Language(name, setting, own))
-                continue
-            dev = corpus.split.dev
-            usable = [one for one in models.get((name, setting), ()) if one.usable and len(one.dev.forms) == len(dev)]
-            confidences = measured(corpus, usable) if usable else []
-            languages.append(Language(name, setting, own, _evaluation(path, corpus), confidences))
-    notes = []
-    if data is None:
-        notes.append(
-            "Single forms are not evaluated: the languages' files are not where the benchmark read them; name their "
-            "folder with --dev."
-        )
-    if not logs:
-        notes.append("There are no learning curves: the folder logs is missing or empty.")
+            else:
+                confidences = _confidences(corpus, models.get((name, setting), ()))
+                languages.append(Language(name, setting, own, _evaluation(path, corpus), confidences))
+    notes = [NO_DATA] if data is None else []
+    notes += [] if logs else ["There are no learning curves: the folder logs is missing or empty."]
     return Folder(path, figures, details, languages, notes)
 
 
@@ -148,9 +141,8 @@ def _details(path: Path) -> _Details:
     try:
         return msgspec.json.decode(read_bytes(path), type=_Details)
     except (ValueError, RecursionError) as error:
-        raise InputError(
-            f"not the details of a benchmark ({error})", "run the same reinflect benchmark again", path=path
-        ) from None
+        found = f"not the details of a benchmark ({error})"
+        raise InputError(found, "run the same reinflect benchmark again", path=path) from None
 
 
 def _evaluation(folder: Path, corpus: Corpus) -> Evaluation | None:
@@ -158,6 +150,11 @@ def _evaluation(folder: Path, corpus: Corpus) -> Evaluation | None:
     if not predictions.is_file():
         return None
     return evaluate(corpus.split.dev, read_items(predictions, forms="optional"), name=corpus.language)
+
+
+def _confidences(corpus: Corpus, models: Sequence[ModelResult]) -> Sequence[tuple[float, bool]]:
+    usable = [model for model in models if model.usable and len(model.dev.forms) == len(corpus.split.dev)]
+    return measured(corpus, usable) if usable else []
 
 
 def folder_page(folder: Folder) -> str:

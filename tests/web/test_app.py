@@ -38,11 +38,11 @@ def ask(client: TestClient, what: str, status: int = 200, **body: object) -> dic
 
 
 def refusal(client: TestClient, what: str, status: int = 400, **body: object) -> str:
-    said = ask(client, what, status, **body)
-    assert said.keys() == {"error", "code", "field"}
-    assert "\n" not in said["error"]
-    assert CODES[said["code"]] == status
-    return cast(str, said["error"])
+    content = ask(client, what, status, **body)
+    assert content.keys() == {"error", "code", "field"}
+    assert "\n" not in content["error"]
+    assert CODES[content["code"]] == status
+    return cast(str, content["error"])
 
 
 def test_models_are_listed_with_the_limits(client: TestClient) -> None:
@@ -65,15 +65,15 @@ def test_a_model_lists_its_features_by_dimension(client: TestClient) -> None:
 
 
 def test_inflect_gives_one_form(client: TestClient) -> None:
-    said = ask(client, "inflect", lemma="machen", features=PAST)
-    assert said["answer"]["form"] == "machte"
-    assert 0 < said["answer"]["confidence"] < 1
-    assert said["unknown"] == []
+    content = ask(client, "inflect", lemma="machen", features=PAST)
+    assert content["answer"]["form"] == "machte"
+    assert 0 < content["answer"]["confidence"] < 1
+    assert content["unknown"] == []
 
 
 def test_a_request_may_name_its_model(client: TestClient) -> None:
-    said = ask(client, "inflect", model="hebrew", lemma="סוס", features="N;PL;DEF")
-    assert said["answer"]["form"] == "הסוסים"
+    content = ask(client, "inflect", model="hebrew", lemma="סוס", features="N;PL;DEF")
+    assert content["answer"]["form"] == "הסוסים"
 
 
 def test_nbest_gives_distinct_forms_best_first(client: TestClient) -> None:
@@ -91,22 +91,22 @@ def test_a_paradigm_has_all_bundles_or_the_requested_ones(client: TestClient) ->
 
 
 def test_a_trace_equals_that_of_the_inflector(client: TestClient) -> None:
-    said = ask(client, "trace", lemma="machen", features=PAST)
-    assert said == json.loads(msgspec.json.encode(german().trace("machen", PAST)))
+    content = ask(client, "trace", lemma="machen", features=PAST)
+    assert content == json.loads(msgspec.json.encode(german().trace("machen", PAST)))
     assert ask(client, "trace", lemma="machen", features=PAST, member=MEMBERS[1])["member"] == MEMBERS[1]
     assert "there is no member" in refusal(client, "trace", lemma="machen", features=PAST, member="haem-smart-99")
 
 
 def test_a_batch_keeps_the_order(client: TestClient) -> None:
     rows = [{"lemma": f"mach{letter}en", "features": PAST} for letter in "cab"]
-    said = ask(client, "batch", rows=rows)["rows"]
-    assert [row["answer"]["form"] for row in said] == ["machcte", "machate", "machbte"]
+    content = ask(client, "batch", rows=rows)["rows"]
+    assert [row["answer"]["form"] for row in content] == ["machcte", "machate", "machbte"]
 
 
 @pytest.mark.parametrize("what", ["inflect", "nbest"])
 def test_unknown_features_come_with_similar_ones(client: TestClient, what: str) -> None:
-    said = ask(client, what, lemma="machen", features="V;IND;PTS;3;SG")
-    assert said["unknown"] == [{"feature": "PTS", "nearest": ["PST"]}]
+    content = ask(client, what, lemma="machen", features="V;IND;PTS;3;SG")
+    assert content["unknown"] == [{"feature": "PTS", "nearest": ["PST"]}]
 
 
 def test_unknown_features_of_a_batch_are_listed_once(client: TestClient) -> None:
@@ -121,8 +121,8 @@ def test_the_number_of_unknown_features_is_limited(client: TestClient) -> None:
 
 
 def test_labels_are_translated_to_features(client: TestClient) -> None:
-    said = ask(client, "inflect", lemma="machen", features="participle")
-    assert (said["features"], said["answer"]["form"]) == ("V.PTCP;PRS", "machend")
+    content = ask(client, "inflect", lemma="machen", features="participle")
+    assert (content["features"], content["answer"]["form"]) == ("V.PTCP;PRS", "machend")
     rows = ask(client, "batch", rows=[{"lemma": "machen", "features": "participle"}])["rows"]
     assert rows[0]["features"] == "V.PTCP;PRS"
     cells = ask(client, "paradigm", lemma="machen", bundles=["participle"])["cells"]
@@ -138,8 +138,8 @@ def test_characters_are_not_changed(client: TestClient) -> None:
 
 @pytest.mark.parametrize("lemma", ["", "  ", "a\tb", "a\nb", "x" * 201])
 def test_unusable_lemmas_are_refused(client: TestClient, lemma: str) -> None:
-    said = ask(client, "inflect", 400, lemma=lemma, features=PAST)
-    assert said["field"] == "lemma"
+    content = ask(client, "inflect", 400, lemma=lemma, features=PAST)
+    assert content["field"] == "lemma"
     assert "lemma" in refusal(client, "batch", rows=[{"lemma": lemma, "features": PAST}])
 
 
@@ -184,10 +184,10 @@ def test_requests_beyond_the_limits_are_refused(client: TestClient) -> None:
     ],
 )
 def test_errors_have_codes(client: TestClient, what: str, code: str, body: dict[str, object]) -> None:
-    said = ask(client, what, CODES[code], **body)
-    assert said["code"] == code
-    assert "\n" not in said["error"]
-    assert len(said["error"]) < 300
+    content = ask(client, what, CODES[code], **body)
+    assert content["code"] == code
+    assert "\n" not in content["error"]
+    assert len(content["error"]) < 300
 
 
 @pytest.mark.parametrize("length", [10**15, "9" * 5000])

@@ -61,11 +61,11 @@ asked = st.lists(st.tuples(st.sampled_from("mn"), st.sampled_from("kl"), questio
 def test_each_request_gets_the_answers_it_would_get_alone(asked: list[tuple[str, str, list[str]]], cost: int) -> None:
     models = Models()
     found = together(*((models.operation(model, kind, lambda _: cost), own) for model, kind, own in asked))
-    for (_, _, own), said in zip(asked, found, strict=True):
+    for (_, _, own), result in zip(asked, found, strict=True):
         if any(question.startswith("!") for question in own):
-            assert isinstance(said, ValueError)
+            assert isinstance(result, ValueError)
         else:
-            assert said == [question.upper() for question in own]
+            assert result == [question.upper() for question in own]
 
 
 @settings(max_examples=100)
@@ -158,10 +158,10 @@ def code_of(asking: Coroutine[Any, Any, object]) -> Coroutine[Any, Any, str | No
 def test_requests_beyond_the_limit_are_refused_and_may_retry() -> None:
     async def four() -> list[str | None]:
         queue, operation = Queue(), Models().operation()
-        said = await asyncio.gather(*(code_of(queue.ask(operation, [letter])) for letter in "abcd"))
-        said.append(await code_of(queue.ask(operation, ["e"])))
+        result = await asyncio.gather(*(code_of(queue.ask(operation, [letter])) for letter in "abcd"))
+        result.append(await code_of(queue.ask(operation, ["e"])))
         queue.close()
-        return said
+        return result
 
     with no_more_than(2):
         assert asyncio.run(four()) == [None, None, "busy", "busy", None]
@@ -177,9 +177,9 @@ def test_refusals_are_delayed_when_there_are_many(monkeypatch: pytest.MonkeyPatc
 
     async def ten() -> list[str | None]:
         queue, operation = Queue(), Models().operation()
-        said = await asyncio.gather(*(code_of(queue.ask(operation, [letter])) for letter in "abcdefghij"))
+        result = await asyncio.gather(*(code_of(queue.ask(operation, [letter])) for letter in "abcdefghij"))
         queue.close()
-        return said
+        return result
 
     pause = asyncio.sleep
     monkeypatch.setattr("reinflect.web.queue.asyncio.sleep", sleep)

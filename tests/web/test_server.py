@@ -92,25 +92,25 @@ def until(condition: Callable[[], bool]) -> None:
 )
 def test_other_files_cannot_be_read(here: Running, path: str) -> None:
     """Sent verbatim: most clients would normalise the path first."""
-    said = here.send(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
-    assert (said.status, said.content["code"]) == (404, "no_such_address")
+    response = here.send(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
+    assert (response.status, response.content["code"]) == (404, "no_such_address")
 
 
 def test_files_of_the_page_are_served(here: Running) -> None:
-    said = here.send(b"GET /static/app.js HTTP/1.1\r\nHost: localhost:1\r\n\r\n")
-    assert (said.status, said.headers["content-type"]) == (200, "text/javascript; charset=utf-8")
+    response = here.send(b"GET /static/app.js HTTP/1.1\r\nHost: localhost:1\r\n\r\n")
+    assert (response.status, response.headers["content-type"]) == (200, "text/javascript; charset=utf-8")
 
 
 @pytest.mark.parametrize("request_head", ["GET / HTTP/1.0\r\n\r\n", "GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n"])
 def test_requests_for_other_hosts_are_refused(here: Running, request_head: str) -> None:
-    said = here.send(request_head.encode())
-    assert (said.status, said.content["code"]) == (403, "wrong_host")
-    assert said.headers["connection"] == "close"
+    response = here.send(request_head.encode())
+    assert (response.status, response.content["code"]) == (403, "wrong_host")
+    assert response.headers["connection"] == "close"
 
 
 def test_two_host_headers_are_refused(here: Running) -> None:
-    said = here.send(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: evil.example\r\n\r\n")
-    assert said.content["code"] == "broken_request"
+    response = here.send(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: evil.example\r\n\r\n")
+    assert response.content["code"] == "broken_request"
 
 
 @pytest.mark.parametrize(
@@ -126,10 +126,10 @@ def test_two_host_headers_are_refused(here: Running) -> None:
     ],
 )
 def test_invalid_http_is_refused(here: Running, sent: bytes) -> None:
-    said = here.send(sent)
-    assert (said.status, said.content["code"]) == (400, "broken_request")
-    assert "content-security-policy" in said.headers
-    assert said.headers["connection"] == "close"
+    response = here.send(sent)
+    assert (response.status, response.content["code"]) == (400, "broken_request")
+    assert "content-security-policy" in response.headers
+    assert response.headers["connection"] == "close"
 
 
 def test_a_body_that_breaks_after_its_response_is_not_logged(here: Running, caplog: pytest.LogCaptureFixture) -> None:
@@ -148,8 +148,8 @@ def chunks(body: bytes, size: int) -> bytes:
 
 def test_a_body_may_be_chunked(here: Running) -> None:
     body = json.dumps({"lemma": "machen", "features": PAST}).encode()
-    said = here.send(head("inflect", "127.0.0.1", "Transfer-Encoding: chunked") + chunks(body, 7))
-    assert said.content["answer"]["form"] == "machte"
+    response = here.send(head("inflect", "127.0.0.1", "Transfer-Encoding: chunked") + chunks(body, 7))
+    assert response.content["answer"]["form"] == "machte"
 
 
 @pytest.mark.parametrize("size", [LIMITS.body_bytes + 1, 3 * LIMITS.body_bytes])
@@ -158,8 +158,8 @@ def test_a_large_body_is_refused_when_it_has_arrived(here: Running, size: int, c
     """Most clients read the response only then."""
     body = b" " * size
     length = "Transfer-Encoding: chunked" if chunked else f"Content-Length: {size}"
-    said = here.send(head("inflect", "127.0.0.1", length) + (chunks(body, 100_000) if chunked else body))
-    assert (said.status, said.content["code"]) == (413, "body_too_large")
+    response = here.send(head("inflect", "127.0.0.1", length) + (chunks(body, 100_000) if chunked else body))
+    assert (response.status, response.content["code"]) == (413, "body_too_large")
 
 
 def test_an_endless_body_is_cut_off(here: Running) -> None:
@@ -175,18 +175,18 @@ def send_repeatedly(connection: socket.socket, content: bytes) -> None:
 
 
 def test_a_body_that_is_announced_as_huge_is_refused_at_once(here: Running) -> None:
-    said = here.send(head("inflect", "127.0.0.1", f"Content-Length: {10**15}"))
-    assert (said.status, said.content["code"]) == (413, "body_too_large")
-    assert said.headers["connection"] == "close"
+    response = here.send(head("inflect", "127.0.0.1", f"Content-Length: {10**15}"))
+    assert (response.status, response.content["code"]) == (413, "body_too_large")
+    assert response.headers["connection"] == "close"
 
 
 def test_a_slow_body_is_refused(here: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(LIMITS, "body_seconds", 0.2)
     with here.connect() as connection:
         connection.sendall(head("inflect", "127.0.0.1", "Content-Length: 40") + b'{"lemma"')
-        said = reply(connection)
-    assert (said.status, said.content["code"]) == (408, "body_too_slow")
-    assert said.headers["connection"] == "close"
+        response = reply(connection)
+    assert (response.status, response.content["code"]) == (408, "body_too_slow")
+    assert response.headers["connection"] == "close"
     assert here.ask("inflect", lemma="machen", features=PAST).status == 200
 
 
@@ -221,9 +221,9 @@ def test_a_slow_model_leads_to_a_refusal(slow: Slow, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(LIMITS, "answer_seconds", 0.2)
     with serving(slow) as here:
         for what in ("inflect", "inflect"):  # the first is being answered, the second waits
-            said = here.ask(what, lemma="machen", features=PAST)
-            assert (said.status, said.content["code"]) == (503, "too_slow")
-            assert int(said.headers["retry-after"]) > 0
+            response = here.ask(what, lemma="machen", features=PAST)
+            assert (response.status, response.content["code"]) == (503, "too_slow")
+            assert int(response.headers["retry-after"]) > 0
         slow.go_on.set()
         monkeypatch.undo()
         assert here.ask("inflect", lemma="sagen", features=PAST).content["answer"]["form"] == "sagte"
@@ -257,10 +257,10 @@ def test_waiting_questions_are_answered_together(slow: Slow) -> None:
         until(lambda: len(here.server.queue._deadlines) == 15)
         slow.go_on.set()
         assert first.result().content["answer"]["form"] == "machte"
-        said = [one.result().content for one in others]
-    assert [one["answer"]["form"] for one in said[:12]] == [f"{n}te" for n in range(12)]
-    assert [cell["answer"]["form"] for cell in said[12]["cells"]] == ["fragen", "fragte"]
-    assert [row["answer"]["form"] for row in said[13]["rows"]] == ["legte"] * 3
+        found = [one.result().content for one in others]
+    assert [one["answer"]["form"] for one in found[:12]] == [f"{n}te" for n in range(12)]
+    assert [cell["answer"]["form"] for cell in found[12]["cells"]] == ["fragen", "fragte"]
+    assert [row["answer"]["form"] for row in found[13]["rows"]] == ["legte"] * 3
     assert list(map(len, slow.chunks)) == [1, 17]
 
 
@@ -269,12 +269,12 @@ def test_an_error_affects_only_its_request(slow: Slow) -> None:
         words = ["machen", "sagen", "kaputt", "fragen"]
         first = clients.submit(here.ask, "inflect", lemma="lernen", features=PAST)
         assert slow.begun.acquire(timeout=PATIENCE)
-        said = [clients.submit(here.ask, "inflect", lemma=lemma, features=PAST) for lemma in words]
+        responses = [clients.submit(here.ask, "inflect", lemma=lemma, features=PAST) for lemma in words]
         until(lambda: len(here.server.queue._deadlines) == 5)
         slow.go_on.set()
         assert first.result().status == 200
-        assert [one.result().status for one in said] == [200, 200, 500, 200]
-        assert said[2].result().content["code"] == "our_fault"
+        assert [one.result().status for one in responses] == [200, 200, 500, 200]
+        assert responses[2].result().content["code"] == "our_fault"
 
 
 def test_requests_are_refused_when_too_many_wait(slow: Slow, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -283,9 +283,9 @@ def test_requests_are_refused_when_too_many_wait(slow: Slow, monkeypatch: pytest
         waiting = [clients.submit(here.ask, "inflect", lemma="machen", features=PAST) for _ in range(3)]
         until(lambda: len(here.server.queue._deadlines) == 3)
         for _ in range(5):
-            said = here.ask("inflect", lemma="machen", features=PAST)
-            assert (said.status, said.content["code"]) == (503, "busy")
-            assert said.headers["retry-after"] == "1"
+            response = here.ask("inflect", lemma="machen", features=PAST)
+            assert (response.status, response.content["code"]) == (503, "busy")
+            assert response.headers["retry-after"] == "1"
         assert here.send(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").status == 200
         slow.go_on.set()
         assert [one.result().status for one in waiting] == [200] * 3
@@ -294,23 +294,23 @@ def test_requests_are_refused_when_too_many_wait(slow: Slow, monkeypatch: pytest
 
 def test_open_requests_are_finished_at_shutdown(slow: Slow) -> None:
     with serving(slow) as here, ThreadPoolExecutor(5) as clients:
-        said = [clients.submit(here.ask, "inflect", lemma=lemma, features=PAST) for lemma in ("machen", "sagen")]
+        responses = [clients.submit(here.ask, "inflect", lemma=lemma, features=PAST) for lemma in ("machen", "sagen")]
         until(lambda: len(here.server.queue._deadlines) == 2)
         here.server.should_exit = True
         until(lambda: here.server.queue._end is not None)
         with pytest.raises(ConnectionError):
             here.ask("inflect", lemma="fragen", features=PAST)
         slow.go_on.set()
-        assert sorted(one.result().content["answer"]["form"] for one in said) == ["machte", "sagte"]
+        assert sorted(one.result().content["answer"]["form"] for one in responses) == ["machte", "sagte"]
 
 
 def test_shutdown_does_not_wait_forever(slow: Slow, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "ENDING_SECONDS", 0.2)
     with serving(slow) as here, ThreadPoolExecutor(1) as clients:
-        said = clients.submit(here.ask, "inflect", lemma="machen", features=PAST)
+        response = clients.submit(here.ask, "inflect", lemma="machen", features=PAST)
         assert slow.begun.acquire(timeout=PATIENCE)
         here.server.should_exit = True
-        assert (said.result().status, said.result().content["code"]) == (503, "ending")
+        assert (response.result().status, response.result().content["code"]) == (503, "ending")
         slow.go_on.set()
 
 

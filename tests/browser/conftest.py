@@ -51,7 +51,7 @@ def page(browser: Browser, address: str) -> Iterator[Page]:
     opened = context.new_page()
     complaints: list[str] = []
     opened.on("pageerror", lambda error: complaints.append(str(error)))
-    opened.on("console", lambda message: complaints.append(message.text) if message.type in ("error", "warning") else None)
+    opened.on("console", lambda line: complaints.append(line.text) if line.type in ("error", "warning") else None)
     opened.on(
         "request", lambda sent: complaints.append(sent.url) if not sent.url.startswith((address, "blob:")) else None
     )

@@ -91,7 +91,7 @@ export function correctionForm(lemma, features, predicted, done) {
         const right = field.value.trim();
         if (!right) return showMessage(message, "problem", "The right form is empty. Type it.");
         if (right === predicted)
-          return showMessage(message, "problem", "The model already predicts this form. Change it, or close this window.");
+          return showMessage(message, "problem", "This is the prediction. Change it, or close the window.");
         correct(lemma, features, predicted, right);
         return done();
       },

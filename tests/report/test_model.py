@@ -28,9 +28,9 @@ class Answering(Inflector):
     """Gives fixed answers."""
 
     def answers(self, items, device="cpu"):  # type: ignore[no-untyped-def]  # noqa: ARG002
-        said = {"<b>": "<b>x", "שלום": "שלום", "sagen": "sagte", "fragen": "fragen"}
+        forms = {"<b>": "<b>x", "שלום": "שלום", "sagen": "sagte", "fragen": "fragen"}
         sure = None if self.strategy not in self.confidences else 0.75
-        return [Answer(said[item.lemma], sure, 2, 2, -0.1) for item in items]
+        return [Answer(forms[item.lemma], sure, 2, 2, -0.1) for item in items]
 
 
 @pytest.fixture

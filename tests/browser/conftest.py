@@ -1,4 +1,4 @@
-"""A real Chromium, and a server with made-up models for it to visit."""
+"""A real Chromium, and a server with made-up models."""
 
 import os
 import shutil
@@ -24,7 +24,7 @@ FLAGS = [
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """For a module, not longer: playwright keeps this thread's event loop to itself."""
+    """One per module: playwright blocks the event loop of this thread while it runs."""
     program = next(filter(None, map(shutil.which, PROGRAMS)), None)
     if program is None:
         missing = "no Chromium is installed (on Debian: apt install chromium-headless-shell)"
@@ -39,19 +39,19 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    """Where the page is."""
+    """The address of the page."""
     with running({"german": german(), "hebrew": hebrew()}) as here:
         yield f"http://127.0.0.1:{here.port}/"
 
 
 @pytest.fixture
 def page(browser: Browser, address: str) -> Iterator[Page]:
-    """The page in a browser that remembers nothing; whatever it complains of fails the test."""
+    """The page in a new browser context; errors, warnings and requests to other servers fail the test."""
     context = browser.new_context(reduced_motion="reduce")
     opened = context.new_page()
     complaints: list[str] = []
     opened.on("pageerror", lambda error: complaints.append(str(error)))
-    opened.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
+    opened.on("console", lambda line: complaints.append(line.text) if line.type in ("error", "warning") else None)
     opened.on(
         "request", lambda sent: complaints.append(sent.url) if not sent.url.startswith((address, "blob:")) else None
     )

@@ -1,4 +1,4 @@
-"""The page in a real Chromium: what a linguist does with it."""
+"""The page in a real Chromium, used as linguists use it."""
 
 import re
 
@@ -23,12 +23,12 @@ def test_type_a_lemma_pick_its_features_and_read_the_form(page: Page) -> None:
         page.get_by_role("button", name=atom, exact=True).click()
     expect(page.locator("#features")).to_have_value(PAST)
     expect(page.locator("#form")).to_have_text("machte")
-    expect(page.locator("#word-result .sure")).to_contain_text(re.compile(r"\d+ % sure, 3 of 3 models"))
+    expect(page.locator("#word-result .sure")).to_contain_text(re.compile(r"\d+ % confidence, 3 of 3 models"))
     expect(page.locator("#word-result .alternatives li").first).to_contain_text("gemacht")
     expect(page.locator("#word-message")).to_be_hidden()
 
 
-def test_a_feature_takes_the_place_of_another_of_its_dimension(page: Page) -> None:
+def test_a_feature_replaces_another_of_its_dimension(page: Page) -> None:
     inflect(page, "machen", PAST)
     page.get_by_role("button", name="PRS present").click()
     expect(page.locator("#features")).to_have_value("V;IND;PRS;3;SG")
@@ -44,7 +44,7 @@ def test_pick_a_whole_combination(page: Page) -> None:
     expect(page.get_by_role("button", name="2 second person")).to_have_attribute("aria-pressed", "true")
 
 
-def test_the_users_own_label_is_shown_and_understood(page: Page) -> None:
+def test_labels_are_shown_and_accepted(page: Page) -> None:
     inflect(page, "machen", "participle")
     expect(page.locator("#form")).to_have_text("machend")
     expect(page.locator("#word-result .asked")).to_contain_text("participle")
@@ -58,7 +58,7 @@ def test_the_form_follows_the_typing(page: Page) -> None:
     expect(page.locator("#form")).to_have_text("fragte")
 
 
-def test_an_empty_field_is_pointed_out(page: Page) -> None:
+def test_empty_fields_are_marked(page: Page) -> None:
     page.get_by_role("button", name="Inflect").click()
     expect(page.locator("#word-message")).to_have_text("There is no lemma. Type a word to inflect.")
     expect(page.locator("#lemma")).to_be_focused()
@@ -87,7 +87,7 @@ def test_an_unknown_feature_is_named_and_can_be_replaced(page: Page) -> None:
     expect(page.locator("#word-message")).to_be_hidden()
 
 
-def test_what_the_model_has_not_seen_is_told(page: Page) -> None:
+def test_unseen_bundles_and_characters_lead_to_notes(page: Page) -> None:
     inflect(page, "mañen", "V;PST;SG")
     expect(page.locator("#word-message")).to_contain_text("not seen these features together")
     expect(page.locator("#word-message")).to_contain_text("ñ")
@@ -119,7 +119,7 @@ def test_open_the_paradigm_and_read_a_cell(page: Page) -> None:
 
 def test_step_through_the_trace_by_keyboard(page: Page) -> None:
     inflect(page, "machen", PAST)
-    page.get_by_role("button", name="Show how it is made").click()
+    page.get_by_role("button", name="Show the steps").click()
     stage, caption, grown = page.locator(".stage"), page.locator(".caption"), page.locator(".growing")
     expect(caption).to_contain_text("Step 1 of 9: copies m")
     stage.focus()
@@ -152,7 +152,7 @@ def test_play_the_trace(browser: Browser, address: str) -> None:
     page.goto(address)
     page.wait_for_selector("#picker .chip")
     inflect(page, "machen", PAST)
-    page.get_by_role("button", name="Show how it is made").click()
+    page.get_by_role("button", name="Show the steps").click()
     page.get_by_label("Speed").fill("4")
     expect(page.locator(".growing")).to_have_text("machte")
     expect(page.locator(".play")).to_have_text("Play")
@@ -182,7 +182,7 @@ def test_paste_a_column_and_export_the_table(page: Page) -> None:
         ["sagen", "sagte", PAST],
         ["fragen", "fragen", "V;NFIN"],
     ]
-    page.get_by_label("one lemma a row").check()
+    page.get_by_label("one lemma per row").check()
     expect(page.locator("#table-result thead th")).to_have_text(["lemma", PAST, "V;NFIN"])
     with page.expect_download() as found:
         page.get_by_role("button", name="Download CSV").click()
@@ -208,7 +208,7 @@ def test_copy_the_table(browser: Browser, address: str) -> None:
     context.close()
 
 
-def test_a_long_column_is_asked_for_in_pieces(page: Page) -> None:
+def test_a_long_column_is_sent_in_several_requests(page: Page) -> None:
     sizes: list[int] = []
 
     def count(sent: Request) -> None:
@@ -223,7 +223,7 @@ def test_a_long_column_is_asked_for_in_pieces(page: Page) -> None:
     assert sizes == [60, 60, 30]
 
 
-def test_a_line_that_cannot_be_used_is_named(page: Page) -> None:
+def test_an_unusable_line_is_named(page: Page) -> None:
     show_tab(page, "Many words")
     page.fill("#table-words", "machen\n\tV;PST\n")
     page.get_by_role("button", name="Make the table").click()
@@ -259,14 +259,14 @@ def test_mark_a_form_wrong_and_export_the_correction(page: Page) -> None:
     expect(page.locator("#corrections-list tbody tr")).to_have_count(1)
 
 
-def test_right_to_left_words_run_so_and_keep_their_marks(page: Page) -> None:
+def test_right_to_left_words_keep_direction_and_marks(page: Page) -> None:
     page.get_by_label("Model", exact=True).select_option("hebrew")
     expect(page.get_by_role("button", name="DEF definite", exact=True)).to_be_visible()
     lemma = "שׁוּק"
     inflect(page, lemma, "N;PL;DEF")
     expect(page.locator("#form bdi")).to_have_text(f"ה{lemma}ים")
     assert page.locator("#form bdi").evaluate("word => getComputedStyle(word).direction") == "rtl"
-    page.get_by_role("button", name="Show how it is made").click()
+    page.get_by_role("button", name="Show the steps").click()
     letters = page.locator(".lemma .letter")
     expect(letters).to_have_count(len(lemma) + 1)
     expect(letters.nth(1)).to_have_text("◌\u05c1")
@@ -287,11 +287,11 @@ def test_tabs_work_by_keyboard_and_address(page: Page) -> None:
     expect(page.locator("#word")).to_be_visible()
 
 
-def test_one_form_alone_is_shown_alone(page: Page) -> None:
+def test_a_single_form_is_shown_without_others(page: Page) -> None:
     def only_the_first(route: Route) -> None:
         answer = route.fetch()
-        said = answer.json()
-        route.fulfill(response=answer, json=said | {"answers": said["answers"][:1]})
+        content = answer.json()
+        route.fulfill(response=answer, json=content | {"answers": content["answers"][:1]})
 
     page.route("**/api/nbest", only_the_first)
     inflect(page, "machen", PAST)
@@ -300,24 +300,24 @@ def test_one_form_alone_is_shown_alone(page: Page) -> None:
     expect(page.locator("#word-result")).not_to_contain_text("null")
 
 
-def test_steps_without_an_end_are_explained(page: Page) -> None:
+def test_endless_steps_are_explained(page: Page) -> None:
     def without_end(route: Route) -> None:
         answer = route.fetch()
         route.fulfill(response=answer, json=answer.json() | {"form": "machen"})
 
     page.route("**/api/trace", without_end)
     inflect(page, "machen", PAST)
-    page.get_by_role("button", name="Show how it is made").click()
-    expect(page.locator("#trace")).to_contain_text("These steps come to no end")
+    page.get_by_role("button", name="Show the steps").click()
+    expect(page.locator("#trace")).to_contain_text("These steps do not end")
     page.unroute("**/api/trace")
     page.get_by_label("Model whose steps are shown").select_option("hacm-naive-1")
     expect(page.locator(".gate")).to_be_visible()
     expect(page.locator("#trace")).not_to_contain_text("null")
 
 
-def test_a_server_that_is_busy_is_asked_again(browser: Browser, address: str) -> None:
+def test_requests_are_repeated_when_the_server_is_busy(browser: Browser, address: str) -> None:
     context = browser.new_context()
-    page = context.new_page()  # one that may complain: browsers write of every 503
+    page = context.new_page()  # not the fixture: browsers log every 503 as an error
     page.goto(address)
     page.wait_for_selector("#picker .chip")
     busy = {"error": "64 requests are waiting already; try again in a moment", "code": "busy", "field": None}
@@ -341,17 +341,17 @@ def test_a_server_that_is_busy_is_asked_again(browser: Browser, address: str) ->
     context.close()
 
 
-def test_words_are_never_read_as_html(page: Page) -> None:
+def test_words_are_never_parsed_as_html(page: Page) -> None:
     lemma = "<img src=x>"
     inflect(page, lemma, PAST)
     expect(page.locator("#word-result .asked bdi")).to_have_text(lemma)
     assert page.locator("img[src=x]").count() == 0
 
 
-def test_it_fits_a_phone(page: Page) -> None:
+def test_the_page_fits_a_phone(page: Page) -> None:
     page.set_viewport_size({"width": 360, "height": 740})
     inflect(page, "machen", PAST)
-    page.get_by_role("button", name="Show how it is made").click()
+    page.get_by_role("button", name="Show the steps").click()
     expect(page.locator(".stage")).to_be_visible()
     for tab in ("Paradigm", "Many words", "Corrections", "One word"):
         show_tab(page, tab)
@@ -360,7 +360,7 @@ def test_it_fits_a_phone(page: Page) -> None:
 
 def test_every_field_and_button_has_a_name(page: Page) -> None:
     inflect(page, "machen", PAST)
-    page.get_by_role("button", name="Show how it is made").click()
+    page.get_by_role("button", name="Show the steps").click()
     expect(page.locator(".stage")).to_be_visible()
     page.evaluate("for (const panel of document.querySelectorAll('[role=tabpanel]')) panel.hidden = false")
     nameless = page.evaluate(
@@ -370,7 +370,7 @@ def test_every_field_and_button_has_a_name(page: Page) -> None:
     assert nameless == []
 
 
-def test_a_server_that_has_gone_is_said_so(browser: Browser, address: str) -> None:
+def test_a_stopped_server_leads_to_a_message(browser: Browser, address: str) -> None:
     context = browser.new_context()
     page = context.new_page()
     page.goto(address)
@@ -382,5 +382,5 @@ def test_a_server_that_has_gone_is_said_so(browser: Browser, address: str) -> No
 
 
 def test_about_shows_the_card(page: Page) -> None:
-    page.get_by_role("button", name="About it").click()
+    page.get_by_role("button", name="About this model").click()
     expect(page.locator("dialog#about pre")).to_contain_text("It inflects words")

@@ -31,7 +31,7 @@ def test_a_model_with_its_log_and_items(model: Path, tmp_path: Path, reinflect: 
     assert f"written: {out}" in result.stderr
     page = Page(out.read_text(encoding="utf-8"))
     assert "Report on small.reinflect" in page.text
-    assert {"by-features", "commonest-mistakes", "how-it-learnt"} <= set(page.titles)
+    assert {"by-features", "commonest-mistakes", "learning-curves"} <= set(page.titles)
 
 
 def test_a_page_on_standard_output(model: Path, reinflect: Reinflect) -> None:

@@ -1,4 +1,4 @@
-"""What a browser would make of a page, as far as the tests need to know."""
+"""A strict reader of HTML pages, for tests."""
 
 from html.parser import HTMLParser
 
@@ -6,7 +6,7 @@ EMPTY = {"meta", "br"}
 
 
 class Page(HTMLParser):
-    """Reads a page strictly: every element that is opened is closed, and by itself."""
+    """Parses a page; fails if an element is not closed, or closed by another tag."""
 
     def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -42,5 +42,5 @@ class Page(HTMLParser):
 
     @property
     def titles(self) -> list[str]:
-        """What the list of contents leads to."""
+        """The ids of the sections."""
         return [attributes["id"] or "" for attributes in self.elements("section")]

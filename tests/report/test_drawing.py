@@ -1,4 +1,4 @@
-"""Pictures show what they are given, within their frame."""
+"""Charts show their data, within their frame."""
 
 import math
 
@@ -14,7 +14,7 @@ POSITIVE = st.floats(1e-6, 1e6)
 
 
 @given(st.tuples(POSITIVE, POSITIVE).filter(lambda ends: ends[1] > 1.01 * ends[0]), st.booleans())
-def test_ticks_are_a_few_round_numbers_within_the_axis(ends: tuple[float, float], logarithmic: bool) -> None:
+def test_ticks_are_few_round_numbers_within_the_axis(ends: tuple[float, float], logarithmic: bool) -> None:
     axis = Axis(*ends, 0, 100, logarithmic)
     assert len(axis.ticks) <= 13
     for tick in axis.ticks:
@@ -31,28 +31,28 @@ def test_ticks_of_per_cents() -> None:
 
 
 @given(st.lists(st.lists(st.tuples(st.integers(0, 60), st.floats(0, 90)), max_size=8), max_size=4), st.booleans())
-def test_curves_stay_in_the_picture(curves: list[list[tuple[float, float]]], decades: bool) -> None:
-    chart = line_chart("it", [Curve("a", "hacm", one) for one in curves], x_label="x", y_label="y", decades=decades)
+def test_curves_stay_within_the_chart(curves: list[list[tuple[float, float]]], logarithmic: bool) -> None:
+    chart = line_chart("it", [Curve("a", one) for one in curves], "x", "y", logarithmic=logarithmic)
     lines = Page(chart).elements("polyline")
     assert len(lines) == len(curves)
     for line, points in zip(lines, curves, strict=True):
         places = [tuple(map(float, pair.split(","))) for pair in (line["points"] or "").split()]
-        assert len(places) == sum(not decades or y > 0 for _, y in points)
+        assert len(places) == sum(not logarithmic or y > 0 for _, y in points)
         assert all(0 <= x <= WIDTH and 0 <= y <= HEIGHT for x, y in places)
 
 
-def test_a_diagram_has_a_dot_and_a_bar_for_each_bin() -> None:
+def test_a_reliability_diagram_has_a_dot_and_a_bar_for_each_bin() -> None:
     page = Page(reliability("sure", [Bin(5, 0.15, 0.2), Bin(20, 0.95, 0.9)]))
     assert len(page.elements("circle")) == 2
     heights = [float(one["height"] or 0) for one in page.elements("rect")]
     assert heights[1] == pytest.approx(4 * heights[0], abs=0.02)
-    assert "20 forms: 95 % sure, 90 % right" in page.text
+    assert "20 forms: confidence 95 %, accuracy 90 %" in page.text
     Page(reliability("nothing", []))
 
 
-def test_dots_are_in_their_rows_and_in_order() -> None:
+def test_dots_are_on_the_line_of_their_name() -> None:
     dots = {"ours": ("ours", {"B": 80.0, "A": 40.0}), "theirs": ("published", {"A": 60.0})}
-    page = Page(dot_chart("all", ["A", "B"], dots, x_label="per cent"))
+    page = Page(dot_chart("all", ["A", "B"], dots, "per cent"))
     places = {(one["class"], float(one["cy"] or 0)): float(one["cx"] or 0) for one in page.elements("circle")}
     rows = sorted({row for _, row in places})
     assert places["dot ours", rows[0]] < places["dot published", rows[0]] < places["dot ours", rows[1]]
@@ -60,8 +60,8 @@ def test_dots_are_in_their_rows_and_in_order() -> None:
 
 
 def test_keys_and_bars() -> None:
-    page = Page(key([("hacm naive", "HACM <naive>")]))
+    page = Page(key([("HACM <naive>", "naive", "#123456")]))
     assert page.text == "HACM <naive>"
-    assert page.elements("line", "naive")
-    assert Page(key([("ours", "ours")], dots=True)).elements("circle", "ours")
+    assert page.elements("line", "naive")[0]["style"] == "--colour:#123456"
+    assert Page(key([("our runs", "ours", None)], dots=True)).elements("circle", "ours")
     assert "41%" in bar(41.2)

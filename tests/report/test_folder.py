@@ -1,4 +1,4 @@
-"""The page of a benchmark, of one that was really run, if in small."""
+"""The page of a small benchmark."""
 
 import json
 import shutil
@@ -27,7 +27,7 @@ def items(first: str, count: int) -> list[Item]:
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder with the data of two languages, and one with what a benchmark made of it."""
+    """A folder `data` with two languages, and the folder `out` of a benchmark on them."""
     place = tmp_path_factory.mktemp("benchmark")
     (place / "data").mkdir()
     for name, first in (("german", "b"), ("hebrew", "ש")):
@@ -40,9 +40,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         line = "benchmark --data data --out out --grid quick --settings low --device cpu --workers 1".split()
         done = CliRunner().invoke(main, line + [word for change in TINY for word in ("--set", change)])
         assert done.exit_code == 0, done.output
-        # What the command line was, pytest says otherwise.
-        told = {"command": "reinflect benchmark --data data --out out", "seconds": {}}
-        (place / "out" / "commands.jsonl").write_text(json.dumps(told) + "\n", encoding="utf-8")
+        # The recorded command line is that of pytest.
+        command = {"command": "reinflect benchmark --data data --out out", "seconds": {}}
+        (place / "out" / "commands.jsonl").write_text(json.dumps(command) + "\n", encoding="utf-8")
         yield place
 
 
@@ -50,15 +50,15 @@ def page_of(folder: Path, data: Path | None) -> Page:
     return Page(folder_page(read_folder(folder, data)))
 
 
-def test_everything_is_there(place: Path) -> None:
+def test_the_page_has_all_sections(place: Path) -> None:
     page = page_of(place / "out", place / "data")
     assert page.titles == [
-        "the-table-of-runs-dev",
+        "table-of-runs-dev",
         "claims-of-the-paper",
-        "every-language-dev",
-        "how-they-learnt",
+        "accuracy-by-language-dev",
+        "learning-curves",
         "by-part-of-speech",
-        "how-sure-they-may-be",
+        "confidence",
         "languages-at-low",
     ]
     results = json.loads((place / "out" / "results.json").read_text(encoding="utf-8"))["dev"]["low"]
@@ -67,12 +67,12 @@ def test_everything_is_there(place: Path) -> None:
     assert f"{results['hacm-smart']['accuracy']:.2f}" in page.text
     assert "naive fails at low for Khaling" in page.text
     assert "models16" in page.text
-    # Each language has eight models and its kinds' four means; together there are sixteen and four. Twice: losses.
-    assert len([one for one in page.elements("polyline") if "c1" not in (one["class"] or "")]) == 2 * (12 + 12 + 20)
+    # Each language has 8 models and 4 means of kinds, all languages have 16 and 4; accuracies and losses.
+    assert len(page.elements("polyline", "kind")) == 2 * (12 + 12 + 20)
     assert any(one.get("dir") == "rtl" for one in page.elements("table", "letters"))
 
 
-def test_the_data_is_looked_for_where_the_benchmark_had_it(
+def test_the_data_folder_is_taken_from_the_recorded_command(
     place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert data_of(place / "out") == Path("data")
@@ -83,25 +83,25 @@ def test_the_data_is_looked_for_where_the_benchmark_had_it(
     assert data_of(tmp_path) is None
 
 
-def test_without_data_there_are_still_tables_and_curves(place: Path) -> None:
+def test_without_data_the_page_has_tables_and_curves(place: Path) -> None:
     page = page_of(place / "out", None)
-    assert "name their folder with --dev" in page.text
-    assert "how-they-learnt" in page.titles
+    assert "name it with --dev" in page.text
+    assert "learning-curves" in page.titles
     assert "by-part-of-speech" not in page.titles
     assert not page.elements("table", "letters")
 
 
-def test_what_is_not_there_is_said_or_left_out(place: Path, tmp_path: Path) -> None:
+def test_missing_parts_are_named_or_left_out(place: Path, tmp_path: Path) -> None:
     for name in ("results.json", "packs"):
         copy = shutil.copytree if (place / "out" / name).is_dir() else shutil.copy
         copy(place / "out" / name, tmp_path / name)
     page = page_of(tmp_path, place / "data")
-    assert "nothing in the folder logs" in page.text
-    assert page.titles == ["the-table-of-runs-dev", "every-language-dev", "how-sure-they-may-be", "languages-at-low"]
+    assert "the folder logs is missing or empty" in page.text
+    assert page.titles == ["table-of-runs-dev", "accuracy-by-language-dev", "confidence", "languages-at-low"]
 
 
-def test_what_other_settings_left_is_not_shown(place: Path, tmp_path: Path) -> None:
-    """The figures are of the models that details.json names; packs of others may lie beside theirs."""
+def test_models_of_other_settings_are_not_shown(place: Path, tmp_path: Path) -> None:
+    """The folder may have packs of models that details.json does not name."""
     shutil.copytree(place / "out", tmp_path / "out")
     path = tmp_path / "out" / "details.json"
     details = json.loads(path.read_text(encoding="utf-8"))
@@ -109,24 +109,24 @@ def test_what_other_settings_left_is_not_shown(place: Path, tmp_path: Path) -> N
     details["models"] = [model.key for one in own for model in one.models]
     path.write_text(json.dumps(details), encoding="utf-8")
     shown = read_folder(tmp_path / "out", place / "data")
-    assert {one.name: bool(one.sure) for one in shown.languages} == {"german": True, "hebrew": False}
-    assert {one.name: {model.kind for model in one.models} for one in shown.languages} == {
+    assert {one.name: bool(one.confidences) for one in shown.languages} == {"german": True, "hebrew": False}
+    assert {one.name: {log.kind for log in one.logs} for one in shown.languages} == {
         "german": {"hacm-naive", "hacm-smart"},
         "hebrew": set(),
     }
-    del details["models"]  # as before they were named
+    del details["models"]  # as in older versions
     path.write_text(json.dumps(details), encoding="utf-8")
-    assert all(len(one.models) == 8 for one in read_folder(tmp_path / "out", place / "data").languages)
+    assert all(len(one.logs) == 8 for one in read_folder(tmp_path / "out", place / "data").languages)
 
 
-def test_packs_of_other_data_are_not_measured(place: Path, tmp_path: Path) -> None:
+def test_packs_of_other_data_are_ignored(place: Path, tmp_path: Path) -> None:
     shutil.copytree(place / "data", tmp_path / "data")
     write_items(tmp_path / "data" / "german-dev", items("b", 10))
     folder = read_folder(place / "out", tmp_path / "data")
-    assert {one.name: bool(one.sure) for one in folder.languages} == {"german": False, "hebrew": True}
+    assert {one.name: bool(one.confidences) for one in folder.languages} == {"german": False, "hebrew": True}
 
 
-def test_folders_of_something_else(tmp_path: Path) -> None:
+def test_folders_that_are_not_benchmarks(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no results.json in it; name a folder that reinflect benchmark wrote"):
         read_folder(tmp_path, None)
     (tmp_path / "results.json").write_text('{"dev": {"low": {"run7": {}}}}', encoding="utf-8")
@@ -134,26 +134,26 @@ def test_folders_of_something_else(tmp_path: Path) -> None:
         read_folder(tmp_path, None)
     (tmp_path / "results.json").write_text("{}", encoding="utf-8")
     (tmp_path / "details.json").write_text("[]", encoding="utf-8")
-    with pytest.raises(InputError, match="no details of a benchmark"):
+    with pytest.raises(InputError, match="not the details of a benchmark"):
         read_folder(tmp_path, None)
 
 
 @pytest.mark.parametrize(
     "content",
     [b"\xff\xfe", b'{"claims":{"\xff":[]},"dev":3}', b'{"dev":' * 100_000],
-    ids=["other text", "half a text", "deep"],
+    ids=["binary", "not UTF-8", "deep"],
 )
-def test_files_that_no_reader_of_json_can_read(tmp_path: Path, content: bytes) -> None:
+def test_files_that_are_not_json(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "results.json").write_bytes(content)
     with pytest.raises(InputError, match="no results of a benchmark"):
         read_folder(tmp_path, None)
     (tmp_path / "results.json").write_text("{}", encoding="utf-8")
     (tmp_path / "details.json").write_bytes(content)
-    with pytest.raises(InputError, match="no details of a benchmark"):
+    with pytest.raises(InputError, match="not the details of a benchmark"):
         read_folder(tmp_path, None)
 
 
-def test_commands_that_cannot_be_read(tmp_path: Path) -> None:
+def test_unreadable_commands(tmp_path: Path) -> None:
     (tmp_path / "commands.jsonl").write_bytes(b'{"command":' * 100_000)
     assert data_of(tmp_path) is None
     (tmp_path / "commands.jsonl").write_bytes(b"\xff")

@@ -1,4 +1,4 @@
-"""Nothing that anybody wrote becomes a tag."""
+"""Text is escaped: no data becomes a tag."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,14 +10,14 @@ ANYTHING = st.text(st.characters(categories=["L", "M", "N", "P", "S", "Z", "Cf"]
 
 
 @given(ANYTHING)
-def test_any_text_comes_out_as_it_went_in(text: str) -> None:
+def test_text_survives_escaping(text: str) -> None:
     page = Page(element("p", text, title=text))
     assert page.found == [("p", {"title": text})]
     assert page.text == text
 
 
 @given(st.text(max_size=20))
-def test_even_what_no_page_may_hold_makes_a_page(text: str) -> None:
+def test_forbidden_characters_are_escaped(text: str) -> None:
     made = escape_text(text)
     made.encode("utf-8")
     assert "<" not in made
@@ -36,13 +36,13 @@ def test_attributes() -> None:
     assert element("meta", charset="utf-8") == '<meta charset="utf-8">'
 
 
-def test_a_word_keeps_its_own_direction_and_nothing_is_seen() -> None:
+def test_a_word_keeps_its_direction_and_an_empty_word_is_visible() -> None:
     assert word("شم <") == '<bdi class="word">شم &lt;</bdi>'
     assert word("") == '<span class="nothing">∅</span>'
 
 
-def test_a_table_has_its_numbers_on_the_right() -> None:
-    page = Page(table(["what", "n"], [["a<b", "1"], ["c", "22"]], ["left", "right"]))
+def test_numbers_are_set_to_the_right() -> None:
+    page = Page(table(["what", "n"], [["a<b", "1"], ["c", "22"]], words=1))
     assert page.text == "whatna<b1c22"
     assert len(page.elements("td", "number")) == 2
     assert len(page.elements("th", "number")) == 1

@@ -11,7 +11,7 @@ from reinflect.data.labels import Labels
 from reinflect.ensembles.confidence import USUAL, Confidence
 from reinflect.inflector.card import told
 from reinflect.inflector.inflector import Answer, Inflector
-from reinflect.report.curves import Epoch, Learning
+from reinflect.report.curves import Epoch, ModelLog
 from reinflect.report.model import model_page
 from tests.inflector.test_inflector import a_member
 from tests.report.pages import Page
@@ -25,12 +25,12 @@ DEV = [
 
 
 class Answering(Inflector):
-    """Says what it was told to say."""
+    """Gives fixed answers."""
 
     def answers(self, items, device="cpu"):  # type: ignore[no-untyped-def]  # noqa: ARG002
-        said = {"<b>": "<b>x", "שלום": "שלום", "sagen": "sagte", "fragen": "fragen"}
+        forms = {"<b>": "<b>x", "שלום": "שלום", "sagen": "sagte", "fragen": "fragen"}
         sure = None if self.strategy not in self.confidences else 0.75
-        return [Answer(said[item.lemma], sure, 2, 2, -0.1) for item in items]
+        return [Answer(forms[item.lemma], sure, 2, 2, -0.1) for item in items]
 
 
 @pytest.fixture
@@ -40,20 +40,20 @@ def inflector() -> Inflector:
     return Answering(members, {}, "vote", {}, {"vote": Confidence(USUAL, 40)}, training)
 
 
-def test_a_page_with_forms_to_ask_for(inflector: Inflector) -> None:
+def test_a_page_with_dev_items(inflector: Inflector) -> None:
     text = model_page("my <model>", inflector, [], DEV)
     page = Page(text)
     assert "Report on my <model>" in page.text
-    assert page.titles == ["by-part-of-speech", "by-features", "commonest-mistakes", "how-sure-it-may-be", "its-models"]
-    assert "right25.0 %" in page.text
+    assert page.titles == ["by-part-of-speech", "by-features", "commonest-mistakes", "confidence", "models"]
+    assert "accuracy25.0 %" in page.text
     assert "2 forms of 2 lemmas (<words>.tsv)" in page.text
-    assert "V50.01" in page.text  # one of two verbs, which is one letter off on average
-    assert "75 % sure, 25 % right" in page.text
+    assert "V50.01" in page.text  # one of two verbs, with a mean edit distance of 1
+    assert "confidence 75 %, accuracy 25 %" in page.text
     assert "expected calibration error 0.500" in page.text
     assert page.elements("table", "letters")[1].get("dir") == "rtl"
 
 
-def test_it_is_one_file_that_runs_nothing(inflector: Inflector) -> None:
+def test_the_page_loads_and_runs_nothing(inflector: Inflector) -> None:
     page = Page(model_page("x", inflector, [], DEV))
     assert not {"script", "link", "img", "iframe", "object"} & {tag for tag, _ in page.found}
     assert all((one["href"] or "").startswith("#") for one in page.elements("a"))
@@ -61,31 +61,31 @@ def test_it_is_one_file_that_runs_nothing(inflector: Inflector) -> None:
     assert "default-src 'none'" in (page.elements("meta")[1]["content"] or "")
 
 
-def test_labels_stand_for_features(inflector: Inflector) -> None:
+def test_labels_replace_features(inflector: Inflector) -> None:
     text = Page(model_page("x", inflector, [], DEV, Labels((("past", "V;PST"),)))).text
     assert "past" in text
     assert "V;PST" not in text
 
 
-def test_without_forms_and_with_a_log(inflector: Inflector) -> None:
+def test_a_page_without_dev_items_and_with_a_log(inflector: Inflector) -> None:
     epochs = [Epoch("hacm-naive-1", number, 5.0 / number, 10.0 * number, 10.0 * number) for number in (1, 2, 3)]
-    page = Page(model_page("x", inflector, [Learning("hacm-naive-1", epochs)]))
-    assert page.titles == ["its-models", "how-it-learnt"]
+    page = Page(model_page("x", inflector, [ModelLog("hacm-naive-1", epochs)]))
+    assert page.titles == ["models", "learning-curves"]
     assert "reinflect report MODEL --dev FILE" in page.text
     assert len(page.elements("polyline")) == 4  # the model and the mean of its kind, accuracy and loss
 
 
-def test_whose_figures_these_are(inflector: Inflector) -> None:
+def test_the_page_says_which_forms_were_tested(inflector: Inflector) -> None:
     def of(**changes: str | None) -> str:
         assert inflector.training
         other = replace(inflector, training=changed(inflector.training, **changes))
         return Page(model_page("x", other, [], DEV[:2])).text
 
     mark = inflector.training.fingerprint if inflector.training else ""
-    assert "very forms it has learnt from" in of()
-    assert "a little less may be right" in of(fingerprint="other", dev_fingerprint=mark)
-    assert "may be right" not in of(fingerprint="other", dev_fingerprint="another")
+    assert "The forms tested are the training items" in of()
+    assert "may be a little lower" in of(fingerprint="other", dev_fingerprint=mark)
+    assert "The forms tested" not in of(fingerprint="other", dev_fingerprint="another")
 
 
-def test_a_model_that_is_never_sure(inflector: Inflector) -> None:
-    assert "has no confidences" in Page(model_page("x", replace(inflector, confidences={}), [], DEV)).text
+def test_a_model_without_confidence(inflector: Inflector) -> None:
+    assert "has no confidence" in Page(model_page("x", replace(inflector, confidences={}), [], DEV)).text

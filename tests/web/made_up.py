@@ -1,4 +1,4 @@
-"""A model that answers by a few rules, so that the server and the page can be tested without training one."""
+"""An inflector with fixed rules, to test the server and the page without training."""
 
 import math
 import threading
@@ -27,11 +27,11 @@ MEMBERS = ("haem-smart-1", "hacm-naive-1", "soft-1")
 
 @dataclass
 class MadeUp:
-    """Has what the page asks of an inflector; endings are added, and some forms are surer than others."""
+    """Has what the server uses of an inflector; adds endings, with confidences that differ."""
 
     endings: dict[str, str]
     cut: str = ""
-    """An ending that is taken off the lemma first."""
+    """An ending that is removed from the lemma first."""
     prefix: dict[str, str] = field(default_factory=dict)
     alphabet: str = "abcdefghijklmnopqrstuvwxyzäöüß"
     threads: set[int] = field(default_factory=set)

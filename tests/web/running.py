@@ -1,4 +1,4 @@
-"""A server that really listens, and a client that sends exactly what it is told to."""
+"""A listening server, and a client that sends raw bytes."""
 
 import json
 import socket
@@ -13,11 +13,11 @@ from reinflect.web.hosts import Hosts
 from reinflect.web.server import Server
 
 PATIENCE = 60
-"""Seconds; only a test that fails waits so long."""
+"""Seconds; only failing tests wait this long."""
 
 
 class Reply(NamedTuple):
-    """What came back."""
+    """A response."""
 
     status: int
     headers: dict[str, str]
@@ -78,11 +78,11 @@ def head(what: str, host: str = "127.0.0.1", *more: str) -> bytes:
 
 
 def reply(connection: socket.socket) -> Reply:
-    """The next answer on a connection; a connection that ends without one is an error."""
+    """The next response on a connection; an error if the connection ends first."""
     with connection.makefile("rb") as stream:
         status = stream.readline()
         if not status:
-            raise ConnectionError("nothing was answered")
+            raise ConnectionError("no response")
         headers = {}
         while (line := stream.readline().decode().strip()) != "":
             name, value = line.split(":", 1)

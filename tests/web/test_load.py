@@ -1,4 +1,4 @@
-"""A little of `bench.load`: the real program, with more clients than may wait."""
+"""A small part of `bench.load`: the real program, with more clients than may wait."""
 
 import asyncio
 import sys
@@ -13,8 +13,8 @@ from reinflect.inflector.train import train_inflector
 from tests.training.tiny import SMALL, language
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="memory is looked up in /proc")
-def test_whoever_comes_is_answered_rightly_or_sent_away(tmp_path: Path) -> None:
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+def test_each_request_gets_the_right_answer_or_a_refusal(tmp_path: Path) -> None:
     items, model = language("german"), tmp_path / "verbs.reinflect"
     small = dict.fromkeys(("hacm", "haem"), SMALL)
     made = train_inflector(items[4:], items[:4], settings=small, alignments=["naive"], seeds=1, strategy="vote")

@@ -1,4 +1,4 @@
-"""The server on a real socket: what arrives slowly, too large, in pieces, or not at all, and how it ends."""
+"""The server on a real socket: slow, large, chunked and broken requests, and the shutdown."""
 
 import asyncio
 import json
@@ -11,8 +11,9 @@ from typing import Any, cast
 import pytest
 
 from reinflect.inflector.inflector import Answer, Inflector
-from reinflect.web import requests, server, work
-from reinflect.web.requests import BODY_BYTES
+from reinflect.web import server
+from reinflect.web.queue import Operation, Queue
+from reinflect.web.requests import LIMITS, RequestError
 from tests.web.made_up import VERBS, MadeUp, german
 from tests.web.running import PATIENCE, Running, head, post, reply, running
 
@@ -20,15 +21,15 @@ PAST = "V;IND;PST;3;SG"
 
 
 class Slow(MadeUp):
-    """Waits for a word before it answers, and remembers what it was asked together."""
+    """Waits for an event before it answers, and records the lemmas of each chunk."""
 
     def __init__(self) -> None:
         super().__init__(VERBS, cut="en")
         self.begun, self.go_on = threading.Semaphore(0), threading.Event()
-        self.pieces: list[list[str]] = []
+        self.chunks: list[list[str]] = []
 
     def answers(self, items: Sequence[tuple[str, str]]) -> list[Answer]:
-        self.pieces.append([lemma for lemma, _ in items])
+        self.chunks.append([lemma for lemma, _ in items])
         self.begun.release()
         assert self.go_on.wait(PATIENCE)
         return super().answers(items)
@@ -57,7 +58,7 @@ def until(condition: Callable[[], bool]) -> None:
         if condition():
             return
         waiting.wait(0.01)
-    raise AssertionError("it did not come to that")
+    raise AssertionError("the condition was never true")
 
 
 @pytest.mark.parametrize(
@@ -89,34 +90,34 @@ def until(condition: Callable[[], bool]) -> None:
         "*",
     ],
 )
-def test_only_files_of_the_page_are_handed_out(here: Running, path: str) -> None:
-    """Sent as it stands here: most clients would tidy the path up first."""
-    said = here.send(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
-    assert (said.status, said.content["code"]) == (404, "no_such_address")
+def test_other_files_cannot_be_read(here: Running, path: str) -> None:
+    """Sent verbatim: most clients would normalise the path first."""
+    response = here.send(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
+    assert (response.status, response.content["code"]) == (404, "no_such_address")
 
 
-def test_what_a_browser_asks_for_is_handed_out(here: Running) -> None:
-    said = here.send(b"GET /static/app.js HTTP/1.1\r\nHost: localhost:1\r\n\r\n")
-    assert (said.status, said.headers["content-type"]) == (200, "text/javascript; charset=utf-8")
+def test_files_of_the_page_are_served(here: Running) -> None:
+    response = here.send(b"GET /static/app.js HTTP/1.1\r\nHost: localhost:1\r\n\r\n")
+    assert (response.status, response.headers["content-type"]) == (200, "text/javascript; charset=utf-8")
 
 
 @pytest.mark.parametrize("request_head", ["GET / HTTP/1.0\r\n\r\n", "GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n"])
-def test_a_request_for_somebody_else_is_refused(here: Running, request_head: str) -> None:
-    said = here.send(request_head.encode())
-    assert (said.status, said.content["code"]) == (403, "wrong_host")
-    assert said.headers["connection"] == "close"
+def test_requests_for_other_hosts_are_refused(here: Running, request_head: str) -> None:
+    response = here.send(request_head.encode())
+    assert (response.status, response.content["code"]) == (403, "wrong_host")
+    assert response.headers["connection"] == "close"
 
 
-def test_two_names_are_refused(here: Running) -> None:
-    said = here.send(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: evil.example\r\n\r\n")
-    assert said.content["code"] == "broken_request"
+def test_two_host_headers_are_refused(here: Running) -> None:
+    response = here.send(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: evil.example\r\n\r\n")
+    assert response.content["code"] == "broken_request"
 
 
 @pytest.mark.parametrize(
     "sent",
     [
         b"what is this?\r\n\r\n",
-        b"\x16\x03\x01\x02\x00\x01\x00\r\n\r\n",  # so begins a connection that should be encrypted
+        b"\x16\x03\x01\x02\x00\x01\x00\r\n\r\n",  # the start of a TLS connection
         b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: " + b"x" * 100_000,
         b"GET / HTTP/1.1\r\n\r\n",
         head("inflect", "127.0.0.1", "Transfer-Encoding: chunked") + b"no number\r\n",
@@ -124,16 +125,14 @@ def test_two_names_are_refused(here: Running) -> None:
         head("inflect", "127.0.0.1", "Content-Length: -1"),
     ],
 )
-def test_what_is_no_request_is_refused(here: Running, sent: bytes) -> None:
-    said = here.send(sent)
-    assert (said.status, said.content["code"]) == (400, "broken_request")
-    assert "content-security-policy" in said.headers
-    assert said.headers["connection"] == "close"
+def test_invalid_http_is_refused(here: Running, sent: bytes) -> None:
+    response = here.send(sent)
+    assert (response.status, response.content["code"]) == (400, "broken_request")
+    assert "content-security-policy" in response.headers
+    assert response.headers["connection"] == "close"
 
 
-def test_a_body_that_breaks_after_its_answer_is_not_our_trouble(
-    here: Running, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_body_that_breaks_after_its_response_is_not_logged(here: Running, caplog: pytest.LogCaptureFixture) -> None:
     with here.connect() as connection:
         connection.sendall(b"POST /api/inflect HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n")
         assert reply(connection).content["code"] == "not_json"
@@ -147,57 +146,57 @@ def chunks(body: bytes, size: int) -> bytes:
     return b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in [*pieces, b""])
 
 
-def test_a_body_in_chunks_is_as_good_as_any(here: Running) -> None:
+def test_a_body_may_be_chunked(here: Running) -> None:
     body = json.dumps({"lemma": "machen", "features": PAST}).encode()
-    said = here.send(head("inflect", "127.0.0.1", "Transfer-Encoding: chunked") + chunks(body, 7))
-    assert said.content["answer"]["form"] == "machte"
+    response = here.send(head("inflect", "127.0.0.1", "Transfer-Encoding: chunked") + chunks(body, 7))
+    assert response.content["answer"]["form"] == "machte"
 
 
-@pytest.mark.parametrize("size", [BODY_BYTES + 1, 3 * BODY_BYTES])
+@pytest.mark.parametrize("size", [LIMITS.body_bytes + 1, 3 * LIMITS.body_bytes])
 @pytest.mark.parametrize("chunked", [False, True])
-def test_a_body_that_is_too_large_is_refused_when_it_has_arrived(here: Running, size: int, chunked: bool) -> None:
-    """Most clients listen only then."""
+def test_a_large_body_is_refused_when_it_has_arrived(here: Running, size: int, chunked: bool) -> None:
+    """Most clients read the response only then."""
     body = b" " * size
     length = "Transfer-Encoding: chunked" if chunked else f"Content-Length: {size}"
-    said = here.send(head("inflect", "127.0.0.1", length) + (chunks(body, 100_000) if chunked else body))
-    assert (said.status, said.content["code"]) == (413, "body_too_large")
+    response = here.send(head("inflect", "127.0.0.1", length) + (chunks(body, 100_000) if chunked else body))
+    assert (response.status, response.content["code"]) == (413, "body_too_large")
 
 
-def test_a_body_without_end_is_not_read_to_its_end(here: Running) -> None:
+def test_an_endless_body_is_cut_off(here: Running) -> None:
     with here.connect() as connection:
         connection.sendall(head("inflect", "127.0.0.1", "Transfer-Encoding: chunked"))
         with pytest.raises(ConnectionError):
-            send_again_and_again(connection, chunks(b" " * 100_000, 100_000).removesuffix(b"0\r\n\r\n"))
+            send_repeatedly(connection, chunks(b" " * 100_000, 100_000).removesuffix(b"0\r\n\r\n"))
 
 
-def send_again_and_again(connection: socket.socket, content: bytes) -> None:
+def send_repeatedly(connection: socket.socket, content: bytes) -> None:
     for _ in range(1000):
         connection.sendall(content)
 
 
-def test_a_body_that_says_it_is_huge_is_not_waited_for(here: Running) -> None:
-    said = here.send(head("inflect", "127.0.0.1", f"Content-Length: {10**15}"))
-    assert (said.status, said.content["code"]) == (413, "body_too_large")
-    assert said.headers["connection"] == "close"
+def test_a_body_that_is_announced_as_huge_is_refused_at_once(here: Running) -> None:
+    response = here.send(head("inflect", "127.0.0.1", f"Content-Length: {10**15}"))
+    assert (response.status, response.content["code"]) == (413, "body_too_large")
+    assert response.headers["connection"] == "close"
 
 
-def test_a_body_that_comes_too_slowly_is_refused(here: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(requests, "BODY_SECONDS", 0.2)
+def test_a_slow_body_is_refused(here: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(LIMITS, "body_seconds", 0.2)
     with here.connect() as connection:
         connection.sendall(head("inflect", "127.0.0.1", "Content-Length: 40") + b'{"lemma"')
-        said = reply(connection)
-    assert (said.status, said.content["code"]) == (408, "body_too_slow")
-    assert said.headers["connection"] == "close"
+        response = reply(connection)
+    assert (response.status, response.content["code"]) == (408, "body_too_slow")
+    assert response.headers["connection"] == "close"
     assert here.ask("inflect", lemma="machen", features=PAST).status == 200
 
 
 @pytest.mark.parametrize("sent", [b"", b"POST /api/inflect HTTP/1.1\r\nHost: 127"])
-def test_a_connection_that_asks_nothing_is_closed(here: Running, sent: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_idle_connection_is_closed(here: Running, sent: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "HEAD_SECONDS", 0.2)
     with here.connect() as connection:
         connection.sendall(sent)
         assert ended(connection)
-    with here.connect() as connection:  # and also after a request that was in order
+    with here.connect() as connection:  # also after a valid request
         connection.sendall(b"GET /api/models HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
         assert reply(connection).status == 200
         connection.sendall(b"GET")
@@ -211,120 +210,120 @@ def ended(connection: socket.socket) -> bool:
         return True
 
 
-def test_a_client_that_does_not_listen_is_not_kept(here: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "TAKING_SECONDS", 0.2)
+def test_a_client_that_receives_nothing_is_disconnected(here: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "RECEIVE_SECONDS", 0.2)
     rows = [{"lemma": "machen" + "x" * 180, "features": PAST}] * 1000
     with here.connect() as connection, pytest.raises(ConnectionError):
-        send_again_and_again(connection, post("batch", {"rows": rows}))
+        send_repeatedly(connection, post("batch", {"rows": rows}))
 
 
-def test_work_that_takes_too_long_is_answered_nevertheless(slow: Slow, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(work, "ANSWER_SECONDS", 0.2)
+def test_a_slow_model_leads_to_a_refusal(slow: Slow, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(LIMITS, "answer_seconds", 0.2)
     with serving(slow) as here:
-        for what in ("inflect", "inflect"):  # the one that is at work, and one that waits
-            said = here.ask(what, lemma="machen", features=PAST)
-            assert (said.status, said.content["code"]) == (503, "too_slow")
-            assert int(said.headers["retry-after"]) > 0
+        for what in ("inflect", "inflect"):  # the first is being answered, the second waits
+            response = here.ask(what, lemma="machen", features=PAST)
+            assert (response.status, response.content["code"]) == (503, "too_slow")
+            assert int(response.headers["retry-after"]) > 0
         slow.go_on.set()
         monkeypatch.undo()
         assert here.ask("inflect", lemma="sagen", features=PAST).content["answer"]["form"] == "sagte"
-        assert slow.pieces == [["machen"], ["sagen"]]
+        assert slow.chunks == [["machen"], ["sagen"]]
 
 
-def test_who_has_gone_is_not_worked_for(slow: Slow) -> None:
+def test_questions_of_disconnected_clients_are_dropped(slow: Slow) -> None:
     with serving(slow) as here, here.connect() as first:
         first.sendall(post("inflect", {"lemma": "machen", "features": PAST}))
         assert slow.begun.acquire(timeout=PATIENCE)
         with here.connect() as second:
             second.sendall(post("inflect", {"lemma": "sagen", "features": PAST}))
-            until(lambda: len(here.server.work._deadlines) == 2)
-        until(lambda: len(here.server.work._deadlines) == 1)
+            until(lambda: len(here.server.queue._deadlines) == 2)
+        until(lambda: len(here.server.queue._deadlines) == 1)
         with here.connect() as third:
             third.sendall(post("inflect", {"lemma": "fragen", "features": PAST}))
-            until(lambda: len(here.server.work._deadlines) == 2)
+            until(lambda: len(here.server.queue._deadlines) == 2)
             slow.go_on.set()
             assert reply(first).content["answer"]["form"] == "machte"
             assert reply(third).content["answer"]["form"] == "fragte"
-    assert slow.pieces == [["machen"], ["fragen"]]
+    assert slow.chunks == [["machen"], ["fragen"]]
 
 
-def test_what_waits_is_done_together(slow: Slow) -> None:
+def test_waiting_questions_are_answered_together(slow: Slow) -> None:
     with serving(slow) as here, ThreadPoolExecutor(20) as clients:
         first = clients.submit(here.ask, "inflect", lemma="machen", features=PAST)
         assert slow.begun.acquire(timeout=PATIENCE)
         others = [clients.submit(here.ask, "inflect", lemma=f"{n}en", features=PAST) for n in range(12)]
         others.append(clients.submit(here.ask, "paradigm", lemma="fragen", bundles=["V;NFIN", PAST]))
         others.append(clients.submit(here.ask, "batch", rows=[{"lemma": "legen", "features": PAST}] * 3))
-        until(lambda: len(here.server.work._deadlines) == 15)
+        until(lambda: len(here.server.queue._deadlines) == 15)
         slow.go_on.set()
         assert first.result().content["answer"]["form"] == "machte"
-        said = [one.result().content for one in others]
-    assert [one["answer"]["form"] for one in said[:12]] == [f"{n}te" for n in range(12)]
-    assert [cell["answer"]["form"] for cell in said[12]["cells"]] == ["fragen", "fragte"]
-    assert [row["answer"]["form"] for row in said[13]["rows"]] == ["legte"] * 3
-    assert list(map(len, slow.pieces)) == [1, 17]
+        found = [one.result().content for one in others]
+    assert [one["answer"]["form"] for one in found[:12]] == [f"{n}te" for n in range(12)]
+    assert [cell["answer"]["form"] for cell in found[12]["cells"]] == ["fragen", "fragte"]
+    assert [row["answer"]["form"] for row in found[13]["rows"]] == ["legte"] * 3
+    assert list(map(len, slow.chunks)) == [1, 17]
 
 
-def test_one_that_goes_wrong_takes_nobody_with_it(slow: Slow) -> None:
+def test_an_error_affects_only_its_request(slow: Slow) -> None:
     with serving(slow) as here, ThreadPoolExecutor(20) as clients:
         words = ["machen", "sagen", "kaputt", "fragen"]
         first = clients.submit(here.ask, "inflect", lemma="lernen", features=PAST)
         assert slow.begun.acquire(timeout=PATIENCE)
-        said = [clients.submit(here.ask, "inflect", lemma=lemma, features=PAST) for lemma in words]
-        until(lambda: len(here.server.work._deadlines) == 5)
+        responses = [clients.submit(here.ask, "inflect", lemma=lemma, features=PAST) for lemma in words]
+        until(lambda: len(here.server.queue._deadlines) == 5)
         slow.go_on.set()
         assert first.result().status == 200
-        assert [one.result().status for one in said] == [200, 200, 500, 200]
-        assert said[2].result().content["code"] == "our_fault"
+        assert [one.result().status for one in responses] == [200, 200, 500, 200]
+        assert responses[2].result().content["code"] == "our_fault"
 
 
-def test_who_comes_when_too_many_wait_is_sent_away_at_once(slow: Slow, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(work, "WAITING", 3)
+def test_requests_are_refused_when_too_many_wait(slow: Slow, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(LIMITS, "waiting", 3)
     with serving(slow) as here, ThreadPoolExecutor(3) as clients:
         waiting = [clients.submit(here.ask, "inflect", lemma="machen", features=PAST) for _ in range(3)]
-        until(lambda: len(here.server.work._deadlines) == 3)
+        until(lambda: len(here.server.queue._deadlines) == 3)
         for _ in range(5):
-            said = here.ask("inflect", lemma="machen", features=PAST)
-            assert (said.status, said.content["code"]) == (503, "busy")
-            assert said.headers["retry-after"] == "1"
+            response = here.ask("inflect", lemma="machen", features=PAST)
+            assert (response.status, response.content["code"]) == (503, "busy")
+            assert response.headers["retry-after"] == "1"
         assert here.send(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").status == 200
         slow.go_on.set()
         assert [one.result().status for one in waiting] == [200] * 3
         assert here.ask("inflect", lemma="machen", features=PAST).status == 200
 
 
-def test_what_is_in_flight_is_finished_before_the_end(slow: Slow) -> None:
+def test_open_requests_are_finished_at_shutdown(slow: Slow) -> None:
     with serving(slow) as here, ThreadPoolExecutor(5) as clients:
-        said = [clients.submit(here.ask, "inflect", lemma=lemma, features=PAST) for lemma in ("machen", "sagen")]
-        until(lambda: len(here.server.work._deadlines) == 2)
+        responses = [clients.submit(here.ask, "inflect", lemma=lemma, features=PAST) for lemma in ("machen", "sagen")]
+        until(lambda: len(here.server.queue._deadlines) == 2)
         here.server.should_exit = True
-        until(lambda: here.server.work._last is not None)
+        until(lambda: here.server.queue._end is not None)
         with pytest.raises(ConnectionError):
             here.ask("inflect", lemma="fragen", features=PAST)
         slow.go_on.set()
-        assert sorted(one.result().content["answer"]["form"] for one in said) == ["machte", "sagte"]
+        assert sorted(one.result().content["answer"]["form"] for one in responses) == ["machte", "sagte"]
 
 
-def test_the_end_does_not_wait_for_ever(slow: Slow, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shutdown_does_not_wait_forever(slow: Slow, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "ENDING_SECONDS", 0.2)
     with serving(slow) as here, ThreadPoolExecutor(1) as clients:
-        said = clients.submit(here.ask, "inflect", lemma="machen", features=PAST)
+        response = clients.submit(here.ask, "inflect", lemma="machen", features=PAST)
         assert slow.begun.acquire(timeout=PATIENCE)
         here.server.should_exit = True
-        assert (said.result().status, said.result().content["code"]) == (503, "ending")
+        assert (response.result().status, response.result().content["code"]) == (503, "ending")
         slow.go_on.set()
 
 
-def test_who_was_still_arriving_when_the_end_began_has_as_little_time(slow: Slow) -> None:
+def test_requests_that_arrive_during_shutdown_have_the_same_deadline(slow: Slow) -> None:
     def answer(words: Sequence[str]) -> Sequence[str]:
         assert slow.go_on.wait(PATIENCE)
         return words
 
     async def ask() -> str:
-        queue = work.Work()
+        queue = Queue()
         queue.end(0.1)
-        with pytest.raises(requests.RequestError) as refused:
-            await queue.ask(work.Trade[str, str]("german", "forms", answer, len), ["machen"])
+        with pytest.raises(RequestError) as refused:
+            await queue.ask(Operation[str, str]("german", "forms", answer, len), ["machen"])
         slow.go_on.set()
         queue.close()
         return refused.value.code

@@ -1,1 +1,1 @@
-"""A model or a benchmark as one page to look at."""
+"""A model or a benchmark as one HTML page."""

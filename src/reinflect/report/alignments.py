@@ -1,4 +1,4 @@
-"""A mistake letter by letter: the lemma, the right form and the predicted one, each letter below its own."""
+"""A mistake character by character: lemma, right form and prediction, aligned below one another."""
 
 from collections.abc import Sequence
 from itertools import zip_longest
@@ -12,14 +12,14 @@ from reinflect.report.html import Html, element, joined
 from reinflect.text import runs_right_to_left, visible
 
 SWEEPS = 20
-"""Of the smart aligner: fewer than for training, as these are only looked at."""
+"""Sweeps of the smart aligner: fewer than for training, because these alignments are only displayed."""
 MOST_PAIRS = 300
-"""Of a file that the aligner learns from."""
+"""Pairs of a file that the aligner learns from, at most."""
 Column = tuple[str, str, str]
 
 
 def alignments_of(cells: Sequence[Judged], shown: Sequence[Judged]) -> list[list[Column]]:
-    """The columns of each cell to be shown, aligned by what the cells of a file have in common."""
+    """The columns of each shown cell, aligned together with the other cells of the file."""
     own: list[StringPair] = [pair for cell in shown for pair in ((cell.lemma, cell.gold), (cell.lemma, cell.predicted))]
     others = [(cell.lemma, cell.gold) for cell in cells[:MOST_PAIRS]]
     found = align([*own, *others], "smart", sweeps=SWEEPS)[: len(own)] if own else []
@@ -27,37 +27,30 @@ def alignments_of(cells: Sequence[Judged], shown: Sequence[Judged]) -> list[list
 
 
 def three_rows(right: Alignment, predicted: Alignment) -> list[Column]:
-    """Two alignments of one lemma as one: its letter, that of the right form, that of the predicted one."""
+    """Two alignments of one lemma merged: columns of lemma, right and predicted character."""
     columns: list[Column] = []
-    for (letter, own, inserted), (_, other, others) in zip(_letters(right), _letters(predicted), strict=True):
-        if letter:
-            columns.append((letter, own, other))
-        columns += [("", a, b) for a, b in _beside(inserted, others)]
+    for (lemma, own, inserted), (_, other, others) in zip(_by_lemma(right), _by_lemma(predicted), strict=True):
+        if lemma:
+            columns.append((lemma, own, other))
+        for change in opcodes(inserted, others):
+            first, second = inserted[change.src_start : change.src_end], others[change.dest_start : change.dest_end]
+            columns += [("", a, b) for a, b in zip_longest(first, second, fillvalue="")]
     return columns
 
 
-def _beside(first: Sequence[str], second: Sequence[str]) -> list[tuple[str, str]]:
-    """Two runs of letters with as many as can be beside their equals."""
-    pairs: list[tuple[str, str]] = []
-    for change in opcodes(first, second):
-        own = first[change.src_start : change.src_end], second[change.dest_start : change.dest_end]
-        pairs += zip_longest(*own, fillvalue="")
-    return pairs
-
-
-def _letters(alignment: Alignment) -> list[tuple[str, str, list[str]]]:
-    """Every lemma letter with what became of it, and what was inserted after it; before them all, nothing."""
+def _by_lemma(alignment: Alignment) -> list[tuple[str, str, list[str]]]:
+    """Each lemma character with its counterpart and the characters inserted after it; the first entry is empty."""
     found: list[tuple[str, str, list[str]]] = [("", "", [])]
-    for letter, written in alignment:
-        if letter:
-            found.append((letter, written, []))
+    for lemma, written in alignment:
+        if lemma:
+            found.append((lemma, written, []))
         else:
             found[-1][2].append(written)
     return found
 
 
-def drawn(columns: Sequence[Column]) -> Html:
-    """A small table; letters that differ from the right ones are marked."""
+def alignment_table(columns: Sequence[Column]) -> Html:
+    """A small table; characters that differ from the right ones are marked."""
     rows = []
     for number, name in enumerate(("lemma", "right", "predicted")):
         cells = [

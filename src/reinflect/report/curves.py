@@ -1,20 +1,25 @@
-"""How models learnt: the logs of training, read again."""
+"""Learning curves: training logs, read and drawn."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
+from typing import Literal
 
 import msgspec
 
 from reinflect.files import read_text
+from reinflect.report.drawing import Curve, Point, key, line_chart
+from reinflect.report.html import Html, element, joined
+from reinflect.report.kinds import colour_of, kind_of_model, title_of
 
-FEW = 24
-"""Models whose lines can still be told apart in one picture."""
+SINGLE_CURVES = 24
+"""Models with a curve of their own in one chart, at most: more cannot be distinguished."""
+Quantity = Literal["loss", "dev_accuracy", "best"]
 
 
 class Epoch(msgspec.Struct, frozen=True):
-    """A line of a log."""
+    """A line of a training log."""
 
     model: str
     epoch: int
@@ -24,39 +29,27 @@ class Epoch(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True)
-class Learning:
-    """One model, epoch by epoch."""
+class ModelLog:
+    """The logged epochs of one model."""
 
     name: str
     epochs: Sequence[Epoch]
 
     @property
     def kind(self) -> str:
-        """Such as `hacm-naive`: the name less its seed, and less the language and setting before it."""
-        return kind_in(self.name)
+        return kind_of_model(self.name)
 
     @property
-    def before_kind(self) -> str:
-        """What a benchmark puts before the kind: `scottish-gaelic-low`, or nothing."""
+    def dataset(self) -> str:
+        """Language and setting, which a benchmark puts before the kind: `scottish-gaelic-low`; else empty."""
         return self.name.rpartition("-")[0].removesuffix(self.kind).rstrip("-")
 
-    @property
-    def accuracies(self) -> list[tuple[float, float]]:
-        return [(one.epoch, one.dev_accuracy) for one in self.epochs if one.dev_accuracy is not None]
-
-    @property
-    def losses(self) -> list[tuple[float, float]]:
-        return [(one.epoch, one.loss) for one in self.epochs if one.loss is not None]
+    def points(self, quantity: Quantity) -> list[Point]:
+        return [(one.epoch, value) for one in self.epochs if (value := getattr(one, quantity)) is not None]
 
 
-def kind_in(name: str) -> str:
-    """The kind of a model by its name, whatever stands before it: `welsh-low-haem-smart-3` is a `haem-smart`."""
-    parts = name.split("-")[:-1]
-    return parts[-1] if parts[-1:] == ["soft"] else "-".join(parts[-2:])
-
-
-def read_log(path: Path) -> list[Learning]:
-    """The models of a log. A line that was cut short is passed over; a model that started again begins anew."""
+def read_log(path: Path) -> list[ModelLog]:
+    """The models of a log. Truncated lines are ignored; of a model that was restarted, the last start counts."""
     found: dict[str, list[Epoch]] = {}
     for line in read_text(path).splitlines():
         try:
@@ -67,37 +60,43 @@ def read_log(path: Path) -> list[Learning]:
         if own and one.epoch <= own[-1].epoch:
             own.clear()
         own.append(one)
-    return [Learning(name, epochs) for name, epochs in found.items()]
+    return [ModelLog(name, epochs) for name, epochs in found.items()]
 
 
-def by_kind(models: Iterable[Learning]) -> dict[str, list[Learning]]:
-    """In the order of the alphabet, which is that of the paper's table."""
-    found: dict[str, list[Learning]] = {}
-    for model in models:
-        found.setdefault(model.kind, []).append(model)
-    return {kind: found[kind] for kind in sorted(found)}
-
-
-def mean_best(models: Sequence[Learning]) -> list[tuple[float, float]]:
-    """The mean, over models, of the best dev accuracy so far; one that has ended keeps its own.
-
-    Begins with the first epoch after which all have been scored.
-    """
-    return _mean([{one.epoch: one.best for one in model.epochs if one.best is not None} for model in models])
-
-
-def mean_loss(models: Sequence[Learning]) -> list[tuple[float, float]]:
-    return _mean([{one.epoch: one.loss for one in model.epochs if one.loss is not None} for model in models])
-
-
-def _mean(models: Sequence[Mapping[int, float]]) -> list[tuple[float, float]]:
-    known = [one for one in models if one]
-    if not known:
-        return []
-    now: dict[int, float] = {}
-    points = []
+def mean_curve(models: Sequence[ModelLog], quantity: Quantity) -> list[Point]:
+    """The mean over models, from the first epoch at which all have a value; a finished model keeps its last value."""
+    known = [dict(points) for model in models if (points := model.points(quantity))]
+    latest: dict[int, float] = {}
+    curve = []
     for epoch in sorted({epoch for one in known for epoch in one}):
-        now |= {number: one[epoch] for number, one in enumerate(known) if epoch in one}
-        if len(now) == len(known):
-            points.append((float(epoch), fmean(now.values())))
-    return points
+        latest |= {number: one[epoch] for number, one in enumerate(known) if epoch in one}
+        if len(latest) == len(known):
+            curve.append((epoch, fmean(latest.values())))
+    return curve
+
+
+def learning_curves(models: Sequence[ModelLog], *, single: bool = True) -> Html:
+    """Charts of dev accuracy and loss by epoch: the mean of each kind and, if `single`, the curves of few models."""
+    kinds: dict[str, list[ModelLog]] = {}
+    for model in sorted(models, key=lambda model: model.kind):
+        kinds.setdefault(model.kind, []).append(model)
+    accuracies: list[Curve] = []
+    losses: list[Curve] = []
+    entries = []
+    for number, (kind, own) in enumerate(kinds.items()):
+        title, style, colour = title_of(kind), kind.partition("-")[2], colour_of(kind, number)
+        for model in own if single and len(models) <= SINGLE_CURVES else ():
+            accuracies.append(Curve(model.name, model.points("dev_accuracy"), f"{style} faint", colour))
+            losses.append(Curve(model.name, model.points("loss"), f"{style} faint", colour))
+        accuracies.append(Curve(f"{title}, mean of the best so far", mean_curve(own, "best"), style, colour))
+        losses.append(Curve(f"{title}, mean", mean_curve(own, "loss"), style, colour))
+        entries.append((f"{title} ({len(own)})", style, colour))
+    for curves in (accuracies, losses):  # means last, so that they are drawn over the curves of single models
+        curves.sort(key=lambda curve: "faint" not in curve.style)
+    highest = max((y for curve in accuracies for _, y in curve.points), default=100.0)
+    top = min(100.0, 10.0 * (highest // 10 + 1))
+    charts = [
+        line_chart("accuracy on dev items", accuracies, "epoch", "accuracy, %", top=top),
+        line_chart("loss on training items", losses, "epoch", "loss", logarithmic=True),
+    ]
+    return joined([key(entries), element("div", *charts, class_="pair")])

@@ -1,4 +1,4 @@
-"""Pictures as SVG within the page, which takes their colours from the page's style, by day and by night."""
+"""Charts as inline SVG; the page's style sheet gives most colours, for light and dark screens."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,22 +9,23 @@ from reinflect.report.html import Html, element, joined
 
 WIDTH, HEIGHT = 640, 300
 LEFT, RIGHT, TOP, BOTTOM = 48, 12, 10, 40
-"""Margins, where the axes have their figures."""
+"""Margins, with the numbers of the axes."""
 Point = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class Curve:
-    """A line of a chart. `style` is a class of the page's style."""
+    """A line of a chart. `style` is a class of the style sheet."""
 
     name: str
-    style: str
     points: Sequence[Point]
+    style: str = ""
+    colour: str | None = None
 
 
 @dataclass(frozen=True)
 class Axis:
-    """Numbers from `low` to `high`, which take the place from `start` to `end` of the picture."""
+    """Maps numbers from `low` to `high` to places from `start` to `end` of the picture."""
 
     low: float
     high: float
@@ -38,7 +39,7 @@ class Axis:
 
     @property
     def ticks(self) -> list[float]:
-        """Round numbers, about five of them."""
+        """About five round numbers."""
         if self.logarithmic:
             powers = range(math.floor(math.log10(self.low)), math.floor(math.log10(self.high)) + 1)
             factors = (1, 2, 5) if len(powers) <= 3 else (1,)
@@ -52,109 +53,103 @@ class Axis:
 
 
 def line_chart(
-    what: str, curves: Sequence[Curve], *, x_label: str, y_label: str, top: float | None = None, decades: bool = False
+    title: str,
+    curves: Sequence[Curve],
+    x_label: str,
+    y_label: str,
+    *,
+    top: float | None = None,
+    logarithmic: bool = False,
 ) -> Html:
-    """Curves over a common axis. `top` fixes the upper end; `decades` gives each power of ten the same room."""
-    points = [point for curve in curves for point in curve.points]
-    x = Axis(0, max((x for x, _ in points), default=1) or 1, LEFT, WIDTH - RIGHT)
-    heights = [y for _, y in points if y > 0 or not decades] or [1.0]
-    if decades:
-        low, high = min(heights), max(heights)
-        y = Axis(low, high if high > low else low * 10, HEIGHT - BOTTOM, TOP, logarithmic=True)
-    else:
-        y = Axis(0, top or max(heights) or 1, HEIGHT - BOTTOM, TOP)
-    lines = [
-        element(
-            "polyline",
-            element("title", curve.name),
-            class_=f"curve {curve.style}",
-            points=" ".join(f"{x(a):.1f},{y(b):.1f}" for a, b in curve.points if b > 0 or not decades),
-        )
-        for curve in curves
-    ]
-    return _picture(what, HEIGHT, _frame(x, y, x_label, y_label), *lines)
+    """A figure of curves. `top` fixes the upper end of the vertical axis; `logarithmic` scales that axis."""
+    shown = [[(x, y) for x, y in curve.points if y > 0 or not logarithmic] for curve in curves]
+    x = Axis(0, max((x for curve in curves for x, _ in curve.points), default=1) or 1, LEFT, WIDTH - RIGHT)
+    heights = [y for points in shown for _, y in points] or [1.0]
+    low, high = (min(heights), max(heights)) if logarithmic else (0.0, top or max(heights) or 1)
+    y = Axis(low, high if high > low else low * 10, HEIGHT - BOTTOM, TOP, logarithmic)
+    lines = [_polyline(x, y, points, curve) for points, curve in zip(shown, curves, strict=True)]
+    picture = _picture(title, HEIGHT, _frame(x, y, x_label, y_label), *lines)
+    return element("figure", element("figcaption", title), picture)
 
 
-def reliability(what: str, bins: Sequence[Bin]) -> Html:
-    """What was right over how sure the model was: on the diagonal it knows what it knows."""
+def reliability(title: str, bins: Sequence[Bin]) -> Html:
+    """Accuracy over confidence, with a histogram of the forms below; calibrated confidence is on the diagonal."""
     size, histogram = 320, 60
     x = Axis(0, 100, LEFT, LEFT + size - RIGHT)
     y = Axis(0, 100, size - BOTTOM - histogram, TOP)
-    most = max((one.items for one in bins), default=1)
+    most, floor = max((one.items for one in bins), default=1), size - BOTTOM
+    points = [(100 * one.confidence, 100 * one.accuracy) for one in bins]
     parts = [
-        _frame(x, y, "", "right, per cent"),
+        _frame(x, y, "", "accuracy, %"),
         element("line", class_="diagonal", x1=x(0), y1=y(0), x2=x(100), y2=y(100)),
-        element(
-            "polyline",
-            class_="curve c1",
-            points=" ".join(f"{x(100 * b.confidence):.1f},{y(100 * b.accuracy):.1f}" for b in bins),
-        ),
+        _polyline(x, y, points, Curve(title, points, "reliability")),
     ]
-    floor = size - BOTTOM
-    for one in bins:
-        told = f"{one.items} forms: {100 * one.confidence:.0f} % sure, {100 * one.accuracy:.0f} % right"
+    for one, (sure, right) in zip(bins, points, strict=True):
+        words = element("title", f"{one.items} forms: confidence {sure:.0f} %, accuracy {right:.0f} %")
         height = (histogram - 14) * one.items / most
-        place = x(100 * one.confidence)
         parts += [
-            element("circle", element("title", told), class_="dot c1", cx=place, cy=y(100 * one.accuracy), r=4),
-            element(
-                "rect", element("title", told), class_="bar", x=place - 5, y=floor - height, width=10, height=height
-            ),
+            element("circle", words, class_="dot", cx=x(sure), cy=y(right), r=4),
+            element("rect", words, class_="bar", x=x(sure) - 5, y=floor - height, width=10, height=height),
         ]
-    parts.append(element("text", "confidence, per cent (bars: how many forms)", class_="label", x=x(50), y=size - 8))
-    return _picture(what, size, *parts, width=LEFT + size)
+    parts.append(element("text", "confidence, % (bars: number of forms)", class_="label", x=x(50), y=size - 8))
+    return _picture(title, size, *parts, width=LEFT + size)
 
 
 def bar(share: float) -> Html:
-    """A bar for a table, of so many per cent."""
+    """A bar for a table; `share` is in per cent."""
     return element("span", class_="meter", style=f"--share:{share:.0f}%")
 
 
 def dot_chart(
-    what: str, rows: Sequence[str], dots: Mapping[str, tuple[str, Mapping[str, float]]], *, x_label: str
+    title: str, names: Sequence[str], dots: Mapping[str, tuple[str, Mapping[str, float]]], x_label: str
 ) -> Html:
-    """A row for each name, with a dot for each of its figures, which are per cents.
+    """A line for each name, with a dot for each of its accuracies.
 
-    `dots` has, by what a reader is told, the style and the figures by row.
+    `dots` maps what is plotted, in words, to a class of the style sheet and the accuracies by name.
     """
     margin, step = 150, 17
-    height = TOP + step * len(rows) + BOTTOM
-    lowest = min((figure for _, own in dots.values() for figure in own.values()), default=0.0)
+    height = TOP + step * len(names) + BOTTOM
+    lowest = min((accuracy for _, own in dots.values() for accuracy in own.values()), default=0.0)
     x = Axis(10 * math.floor(lowest / 10) if lowest < 100 else 90, 100, margin, WIDTH - RIGHT)
-    bottom = height - BOTTOM
-    parts = [_vertical(x, tick, TOP, bottom) for tick in x.ticks]
-    for number, name in enumerate(rows):
+    parts = [_vertical(x, tick, TOP, height - BOTTOM) for tick in x.ticks]
+    for number, name in enumerate(names):
         level = TOP + step * (number + 0.5)
-        parts.append(element("line", class_="grid", x1=margin, x2=WIDTH - RIGHT, y1=level, y2=level))
-        parts.append(element("text", name, class_="name", x=margin - 8, y=level + 4))
-        for told, (style, own) in dots.items():
+        parts.append(_horizontal(x, name, level))
+        for words, (style, own) in dots.items():
             if name in own:
-                title = element("title", f"{name}, {told}: {own[name]:.1f}")
-                parts.append(element("circle", title, class_=f"dot {style}", cx=x(own[name]), cy=level, r=4.5))
+                label = element("title", f"{name}, {words}: {own[name]:.1f}")
+                parts.append(element("circle", label, class_=f"dot {style}", cx=x(own[name]), cy=level, r=4.5))
     parts.append(element("text", x_label, class_="label", x=(margin + WIDTH - RIGHT) / 2, y=height - 6))
-    return _picture(what, height, *parts)
+    return _picture(title, height, *parts)
 
 
-def key(entries: Iterable[tuple[str, str]], *, dots: bool = False) -> Html:
-    """What the lines or dots of a picture are: pairs of style and words."""
-
-    def mark(style: str) -> Html:
+def key(entries: Iterable[tuple[str, str, str | None]], *, dots: bool = False) -> Html:
+    """The legend of a chart: words, class of the style sheet and colour of each line or dot."""
+    shown = []
+    for words, style, colour in entries:
         if dots:
-            return element("circle", class_=f"dot {style}", cx=11, cy=6, r=4.5)
-        return element("line", class_=f"curve {style}", x1=0, x2=22, y1=6, y2=6)
-
-    shown = (
-        element("li", element("svg", mark(style), viewBox="0 0 22 12", class_="mark", aria_hidden="true"), words)
-        for style, words in entries
-    )
+            mark = element("circle", class_=f"dot {style}", cx=11, cy=6, r=4.5)
+        else:
+            mark = element("line", **_look(style, colour), x1=0, x2=22, y1=6, y2=6)
+        picture = element("svg", mark, viewBox="0 0 22 12", class_="mark", aria_hidden="true")
+        shown.append(element("li", picture, words))
     return element("ul", *shown, class_="key")
+
+
+def _polyline(x: Axis, y: Axis, points: Iterable[Point], curve: Curve) -> Html:
+    places = " ".join(f"{x(a):.1f},{y(b):.1f}" for a, b in points)
+    return element("polyline", element("title", curve.name), **_look(curve.style, curve.colour), points=places)
+
+
+def _look(style: str, colour: str | None) -> dict[str, str]:
+    if colour is None:
+        return {"class_": f"curve {style}"}
+    return {"class_": f"curve kind {style}".strip(), "style": f"--colour:{colour}"}
 
 
 def _frame(x: Axis, y: Axis, x_label: str, y_label: str) -> Html:
     parts = [_vertical(x, tick, y.end, y.start) for tick in x.ticks]
-    for tick in y.ticks:
-        parts.append(element("line", class_="grid", x1=x.start, x2=x.end, y1=y(tick), y2=y(tick)))
-        parts.append(element("text", _figure(tick), class_="name", x=x.start - 6, y=y(tick) + 4))
+    parts += [_horizontal(x, f"{tick:g}", y(tick)) for tick in y.ticks]
     parts.append(element("text", x_label, class_="label", x=(x.start + x.end) / 2, y=y.start + 34))
     middle = (y.start + y.end) / 2
     parts.append(element("text", y_label, class_="label", transform=f"translate(12 {middle:.0f}) rotate(-90)"))
@@ -163,19 +158,14 @@ def _frame(x: Axis, y: Axis, x_label: str, y_label: str) -> Html:
 
 def _vertical(x: Axis, tick: float, top: float, bottom: float) -> Html:
     line = element("line", class_="grid", x1=x(tick), x2=x(tick), y1=top, y2=bottom)
-    return joined([line, element("text", _figure(tick), class_="tick", x=x(tick), y=bottom + 16)])
+    return joined([line, element("text", f"{tick:g}", class_="tick", x=x(tick), y=bottom + 16)])
 
 
-def _figure(tick: float) -> str:
-    return f"{tick:g}"
+def _horizontal(x: Axis, name: str, level: float) -> Html:
+    line = element("line", class_="grid", x1=x.start, x2=x.end, y1=level, y2=level)
+    return joined([line, element("text", name, class_="name", x=x.start - 7, y=level + 4)])
 
 
-def _picture(what: str, height: float, *parts: str, width: float = WIDTH) -> Html:
-    return element(
-        "svg",
-        element("title", what),
-        *parts,
-        role="img",
-        viewBox=f"0 0 {width:g} {height:g}",
-        style=f"max-width:{width:g}px",
-    )
+def _picture(title: str, height: float, *parts: str, width: float = WIDTH) -> Html:
+    box, style = f"0 0 {width:g} {height:g}", f"max-width:{width:g}px"
+    return element("svg", element("title", title), *parts, role="img", viewBox=box, style=style)

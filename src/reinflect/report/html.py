@@ -1,14 +1,14 @@
-"""Pieces of a page. Whatever is not `Html` yet is escaped, so that no word of anybody's language becomes a tag."""
+"""Parts of an HTML page. All text that is not `Html` yet is escaped, so that no word of the data becomes a tag."""
 
 import re
 from collections.abc import Iterable, Sequence
 from html import escape
 
 from reinflect.errors import escaped
-from reinflect.text import NOTHING, Side
+from reinflect.text import NOTHING
 
-_NEVER = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-"""Characters that no page may hold."""
+_FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+"""Characters that HTML does not allow."""
 _EMPTY = frozenset({"meta", "br"})
 
 Value = str | int | float | None
@@ -21,19 +21,17 @@ class Html(str):
 
 
 def escape_text(text: str) -> Html:
-    return text if isinstance(text, Html) else Html(escape(_NEVER.sub(lambda found: escaped(found[0]), text)))
+    return text if isinstance(text, Html) else Html(escape(_FORBIDDEN.sub(lambda found: escaped(found[0]), text)))
 
 
 def element(tag: str, *children: str, **attributes: Value) -> Html:
-    """`<tag>…</tag>`. An attribute's `_` is a `-`, but for one at its end (`class_`); None leaves it out."""
+    """`<tag>…</tag>`. In names of attributes `_` stands for `-`, except at the end (`class_`); None omits one."""
     given = "".join(
-        f' {name.rstrip("_").replace("_", "-")}="{escape_text(_plain(value))}"'
+        f' {name.rstrip("_").replace("_", "-")}="{escape_text(_text(value))}"'
         for name, value in attributes.items()
         if value is not None
     )
-    if tag in _EMPTY:
-        return Html(f"<{tag}{given}>")
-    return Html(f"<{tag}{given}>{joined(children)}</{tag}>")
+    return Html(f"<{tag}{given}>" if tag in _EMPTY else f"<{tag}{given}>{joined(children)}</{tag}>")
 
 
 def joined(parts: Iterable[str]) -> Html:
@@ -41,21 +39,19 @@ def joined(parts: Iterable[str]) -> Html:
 
 
 def word(text: str) -> Html:
-    """Somebody's word among our own: in its own direction, with all its blanks."""
+    """A word of the data: in its own direction, with all its blanks."""
     return element("bdi", text, class_="word") if text else element("span", NOTHING, class_="nothing")
 
 
-def table(
-    header: Sequence[str], rows: Iterable[Sequence[str]], sides: Sequence[Side], class_: str | None = None
-) -> Html:
-    """Numbers go to the right. A table that is too wide for its page scrolls by itself."""
-    places = ["number" if side == "right" else None for side in sides]
-    head = joined(element("th", cell, class_=place) for cell, place in zip(header, places, strict=True))
-    body = joined(
-        element("tr", *(element("td", cell, class_=place) for cell, place in zip(row, places, strict=True)))
-        for row in rows
-    )
-    made = element("table", element("thead", element("tr", head)), element("tbody", body), class_=class_)
+def table(header: Sequence[str], rows: Iterable[Sequence[str]], words: int, class_: str | None = None) -> Html:
+    """The first `words` columns are text, the others numbers, set to the right. A wide table scrolls by itself."""
+
+    def line(tag: str, row: Sequence[str]) -> Html:
+        fields = enumerate(row)
+        return element("tr", *(element(tag, text, class_="number" if n >= words else None) for n, text in fields))
+
+    body = element("tbody", *(line("td", row) for row in rows))
+    made = element("table", element("thead", line("th", header)), body, class_=class_)
     return element("div", made, class_="scroll")
 
 
@@ -63,5 +59,10 @@ def paragraph(*parts: str, class_: str | None = None) -> Html:
     return element("p", *parts, class_=class_)
 
 
-def _plain(value: str | int | float) -> str:
+def folded(summary: str, *parts: str, class_: str | None = None) -> Html:
+    """Parts that are shown when the reader opens them."""
+    return element("details", element("summary", summary), *parts, class_=class_)
+
+
+def _text(value: str | int | float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)

@@ -1,4 +1,4 @@
-"""The page around it all: one file that needs no other."""
+"""The whole page: one HTML file that needs no other file."""
 
 import re
 from collections.abc import Sequence
@@ -8,13 +8,13 @@ from importlib.resources import files
 from reinflect import __version__
 from reinflect.report.html import Html, element
 
-LOCKED = "default-src 'none'; style-src 'unsafe-inline'"
-"""Nothing is fetched and nothing runs, whatever the words in it are."""
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+"""The browser loads nothing and runs nothing, whatever words the page contains."""
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page, with its place in the list of contents."""
+    """A part of the page, with an entry in the table of contents."""
 
     title: str
     parts: Sequence[str]
@@ -25,24 +25,21 @@ class Section:
 
 
 def page(title: str, lead: str, facts: Sequence[tuple[str, str]], sections: Sequence[Section]) -> str:
-    """A whole HTML file. `facts` are the few figures to be seen first: what they are, and the figure."""
+    """A whole HTML file. `facts` are the names and values of the main figures."""
     style = files("reinflect").joinpath("report", "style.css").read_text(encoding="utf-8")
     head = [
         element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=LOCKED),
+        element("meta", http_equiv="Content-Security-Policy", content=POLICY),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
         element("title", title),
         element("style", Html(style)),
     ]
-    contents = element("ul", *(element("li", element("a", one.title, href=f"#{one.anchor}")) for one in sections))
-    figures = element(
-        "dl", *(element("div", element("dt", name), element("dd", figure)) for name, figure in facts), class_="facts"
-    )
+    links = (element("li", element("a", one.title, href=f"#{one.anchor}")) for one in sections)
+    contents = element("nav", element("ul", *links), aria_label="contents")
+    figures = (element("div", element("dt", name), element("dd", value)) for name, value in facts)
     body = [
-        element(
-            "header", element("h1", title), element("p", lead), figures, element("nav", contents, aria_label="contents")
-        ),
+        element("header", element("h1", title), element("p", lead), element("dl", *figures, class_="facts"), contents),
         element("main", *(element("section", element("h2", one.title), *one.parts, id=one.anchor) for one in sections)),
         element("footer", f"Made by reinflect {__version__}."),
     ]

@@ -1,1 +1,1 @@
-"""The page of `reinflect serve`, and the JSON interface beneath it."""
+"""The page of `reinflect serve`, and its JSON interface."""

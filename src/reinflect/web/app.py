@@ -1,9 +1,10 @@
-"""The server: a page of static files, and the JSON interface that it uses (docs/api-web.md)."""
+"""The app: static files for the page, and the JSON interface of docs/api-web.md."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
@@ -17,65 +18,67 @@ from reinflect.data.features import SEPARATOR, Bundle
 from reinflect.decoding.beam import WIDTH
 from reinflect.errors import ReinflectError
 from reinflect.web import requests
-from reinflect.web.door import Door, json_response, our_fault, refusal
+from reinflect.web.guard import INTERNAL_ERROR, Guard, json_response, refusal
 from reinflect.web.hosts import Hosts
 from reinflect.web.inventory import inventory, summary
-from reinflect.web.pages import Pages
+from reinflect.web.queue import CHUNK_COST, Answer, Operation, Question, Queue, decoding_cost
 from reinflect.web.requests import LIMITS, RequestError
-from reinflect.web.work import ROOM, Answer, Question, Trade, Work, letters
 
 if TYPE_CHECKING:
     from reinflect.inflector.inflector import Inflector
 
-Word = tuple[str, str]
-"""A lemma and features."""
+STATIC = Path(__file__).parent / "static"
+TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 UNKNOWN = 20
-"""So many features that a model has never seen are named, at most: to look for the nearest takes time."""
+"""Unknown features that a response names, at most: the search for similar features takes time."""
 
 
-def create_app(models: "Mapping[str, Inflector]", hosts: Hosts | None = None, work: Work | None = None) -> Door:
-    """The page and the interface for models by their names; the first is the one that is meant if none is named.
+def create_app(models: "Mapping[str, Inflector]", hosts: Hosts | None = None, queue: Queue | None = None) -> Guard:
+    """The page and the interface for models by name; requests that name no model get the first.
 
-    Unless others are given, `hosts` are the names of this computer for itself.
+    `hosts` are the admitted host names; by default the local names of this computer.
     """
-    work = work or Work()
-    desk, pages = Desk(models, work), Pages()
+    queue = queue or Queue()
+    api = Api(models, queue)
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
         yield
-        work.close()
+        queue.close()
 
     app = Starlette(
         routes=[
-            Route("/", pages.first),
-            Route("/static/{name}", pages.part),
-            Route("/api/models", desk.models_list),
-            Route("/api/models/{name:path}", desk.model),
-            Route("/api/inflect", desk.inflect, methods=["POST"]),
-            Route("/api/nbest", desk.nbest, methods=["POST"]),
-            Route("/api/paradigm", desk.paradigm, methods=["POST"]),
-            Route("/api/trace", desk.trace, methods=["POST"]),
-            Route("/api/batch", desk.batch, methods=["POST"]),
+            Route("/", api.file),
+            Route("/static/{name}", api.file),
+            Route("/api/models", api.models_list),
+            Route("/api/models/{name:path}", api.model),
+            *(
+                Route(f"/api/{answer.__name__}", answer, methods=["POST"])
+                for answer in (api.inflect, api.nbest, api.paradigm, api.trace, api.batch)
+            ),
         ],
-        exception_handlers={
-            RequestError: refused,
-            ReinflectError: not_usable,
-            HTTPException: no_such,
-            Exception: failed,
-        },
+        exception_handlers=dict.fromkeys((RequestError, ReinflectError, HTTPException, Exception), error_response),
         lifespan=lifespan,
     )
     app.router.redirect_slashes = False
-    return Door(app, hosts or Hosts())
+    return Guard(app, hosts or Hosts())
 
 
-class Desk:
-    """Takes what is asked, has the models do it, and hands out what they say."""
+class Api:
+    """Answers the requests for each address."""
 
-    def __init__(self, models: "Mapping[str, Inflector]", work: Work) -> None:
-        self.models, self.work = dict(models), work
+    def __init__(self, models: "Mapping[str, Inflector]", queue: Queue) -> None:
+        self.models, self.queue = dict(models), queue
+        # Files are read once and looked up by name, so that no request can reach another file.
+        self._files = {path.name: (path.read_bytes(), TYPES[path.suffix]) for path in STATIC.iterdir()}
         self._inventories: dict[str, Response] = {}
+
+    async def file(self, request: Request) -> Response:
+        name = request.path_params.get("name", "index.html")
+        if name not in self._files:
+            raise HTTPException(404)
+        content, media_type = self._files[name]
+        return Response(content, media_type=media_type)
 
     async def models_list(self, _request: Request) -> Response:
         known = [summary(name, inflector) for name, inflector in self.models.items()]
@@ -84,131 +87,119 @@ class Desk:
     async def model(self, request: Request) -> Response:
         name, inflector = self._model(request.path_params["name"])
         if name not in self._inventories:
-            told: Trade[str, Response] = Trade(
+            operation: Operation[str, Response] = Operation(
                 name, "inventory", lambda names: [json_response(inventory(own, inflector)) for own in names], alone
             )
-            [self._inventories[name]] = await self._answers(request, told, [name])
+            [self._inventories[name]] = await self._answers(request, operation, [name])
         return self._inventories[name]
 
     async def inflect(self, request: Request) -> Response:
-        asked, name, inflector = await self._asked(request, requests.OneWord)
+        asked, name, inflector = await self._read(request, requests.InflectRequest)
         [answer] = await self._answers(request, forms(name, inflector), [(asked.lemma, asked.features)])
-        return json_response(word(asked) | {"answer": answer, "unknown": unknown(inflector, [asked.features])})
+        return json_response(item(asked) | {"answer": answer, "unknown": unknown(inflector, [asked.features])})
 
     async def nbest(self, request: Request) -> Response:
-        asked, name, inflector = await self._asked(request, requests.BestForms)
-        lists: Trade[Word, list[Any]] = Trade(
+        asked, name, inflector = await self._read(request, requests.NbestRequest)
+        operation: Operation[tuple[str, str], list[Any]] = Operation(
             name,
             f"nbest {asked.n}",
             lambda items: inflector.nbest_many(items, asked.n),
-            lambda item: letters(item[0], max(WIDTH, asked.n)),
+            lambda item: decoding_cost(item[0], max(WIDTH, asked.n)),
         )
-        [answers] = await self._answers(request, lists, [(asked.lemma, asked.features)])
-        return json_response(word(asked) | {"answers": answers, "unknown": unknown(inflector, [asked.features])})
+        [answers] = await self._answers(request, operation, [(asked.lemma, asked.features)])
+        return json_response(item(asked) | {"answers": answers, "unknown": unknown(inflector, [asked.features])})
 
     async def paradigm(self, request: Request) -> Response:
-        asked, name, inflector = await self._asked(request, requests.WholeParadigm)
+        asked, name, inflector = await self._read(request, requests.ParadigmRequest)
         bundles = inflector.usual_bundles() if asked.bundles is None else asked.bundles
-        requests.check_many(bundles, requests.PARADIGM_CELLS, "bundles")
-        items = [(asked.lemma, features) for features in bundles]
-        answers = await self._answers(request, forms(name, inflector), items)
+        requests.check_number(bundles, LIMITS.paradigm_cells, "bundles")
+        answers = await self._answers(request, forms(name, inflector), [(asked.lemma, bundle) for bundle in bundles])
         cells = [{"features": features, "answer": answer} for features, answer in zip(bundles, answers, strict=True)]
         return json_response({"lemma": asked.lemma, "cells": cells, "unknown": unknown(inflector, bundles)})
 
     async def trace(self, request: Request) -> Response:
-        asked, name, inflector = await self._asked(request, requests.Steps)
-        steps: Trade[tuple[str, str, str | None], Any] = Trade(
+        asked, name, inflector = await self._read(request, requests.TraceRequest)
+        operation: Operation[tuple[str, str, str | None], Any] = Operation(
             name, "trace", lambda items: [inflector.trace(*item) for item in items], alone
         )
-        [trace] = await self._answers(request, steps, [(asked.lemma, asked.features, asked.member)])
+        [trace] = await self._answers(request, operation, [(asked.lemma, asked.features, asked.member)])
         return json_response(trace)
 
     async def batch(self, request: Request) -> Response:
-        asked, name, inflector = await self._asked(request, requests.Batch)
-        items = [(row.lemma, row.features) for row in asked.rows]
+        asked, name, inflector = await self._read(request, requests.BatchRequest)
+        items = [(one.lemma, one.features) for one in asked.rows]
         answers = await self._answers(request, forms(name, inflector), items)
-        rows = [
-            {"lemma": lemma, "features": features, "answer": answer}
-            for (lemma, features), answer in zip(items, answers, strict=True)
-        ]
+        rows = [item(one) | {"answer": answer} for one, answer in zip(asked.rows, answers, strict=True)]
         return json_response({"rows": rows, "unknown": unknown(inflector, [features for _, features in items])})
 
-    async def _asked(
-        self, request: Request, kind: type[requests.AnyAsked]
-    ) -> "tuple[requests.AnyAsked, str, Inflector]":
-        await self.work.check_room()
+    async def _read(
+        self, request: Request, kind: type[requests.AnyRequest]
+    ) -> "tuple[requests.AnyRequest, str, Inflector]":
+        await self.queue.refuse_if_full()
         asked = await requests.read(request, kind)
         name, inflector = self._model(asked.model)
         asked.translate(inflector.labels.to_features)
         return asked, name, inflector
 
     def _model(self, name: str | None) -> "tuple[str, Inflector]":
-        if name is None:
-            return next(iter(self.models.items()))
+        name = next(iter(self.models)) if name is None else name
         if name not in self.models:
-            message = f"there is no model of that name here; there is {', '.join(self.models)}"
+            message = f"there is no model with this name; the models are {', '.join(self.models)}"
             raise RequestError("no_such_model", message, "model")
         return name, self.models[name]
 
     async def _answers(
-        self, request: Request, trade: Trade[Question, Answer], questions: Sequence[Question]
+        self, request: Request, operation: Operation[Question, Answer], questions: Sequence[Question]
     ) -> list[Answer]:
-        """What the models say, for as long as somebody is there to hear it."""
-        answers = asyncio.create_task(self.work.ask(trade, questions))
-        gone = asyncio.create_task(_gone(request))
+        """The answers of the model; given up when the client disconnects."""
+        answers = asyncio.create_task(self.queue.ask(operation, questions))
+        disconnected = asyncio.create_task(_disconnected(request))
         try:
-            await asyncio.wait({answers, gone}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({answers, disconnected}, return_when=asyncio.FIRST_COMPLETED)
             if not answers.done():
-                raise RequestError("cut_off", "nobody waits for the answer any more")
+                raise RequestError("cut_off", "the client has disconnected")
             return answers.result()
         finally:
             answers.cancel()
-            gone.cancel()
+            disconnected.cancel()
 
 
-async def _gone(request: Request) -> None:
+async def _disconnected(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
 
 
-def forms(name: str, inflector: "Inflector") -> Trade[Word, Any]:
-    """A model's forms; it is all the same whether they are of a word, a paradigm or a batch."""
-    return Trade(name, "forms", inflector.answers, lambda item: letters(item[0]))
+def forms(name: str, inflector: "Inflector") -> Operation[tuple[str, str], Any]:
+    """The forms of lemmas with features; words, paradigms and batches share this operation."""
+    return Operation(name, "forms", inflector.answers, lambda item: decoding_cost(item[0]))
 
 
 def alone(_question: object) -> int:
-    return ROOM
+    """The cost of a question that is answered in a chunk of its own."""
+    return CHUNK_COST
 
 
-def word(asked: requests.OneWord) -> dict[str, Any]:
+def item(asked: requests.InflectRequest | requests.BatchItem) -> dict[str, Any]:
     return {"lemma": asked.lemma, "features": asked.features}
 
 
 def unknown(inflector: "Inflector", bundles: Iterable[str]) -> list[dict[str, Any]]:
-    """The features that the model has never seen, each with the nearest that it has."""
+    """The features that the model does not know, each with the most similar known ones."""
     known = frozenset(inflector.atoms)
     atoms = dict.fromkeys(atom for features in dict.fromkeys(bundles) for atom in Bundle(features).atoms)
     new = islice((atom for atom in atoms if atom not in known), UNKNOWN)
     return [{"feature": atom, "nearest": near} for atom, near in inflector.unknown_features(SEPARATOR.join(new))]
 
 
-async def refused(_request: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestError)
-    return refusal(error)
-
-
-async def not_usable(_request: Request, error: Exception) -> Response:
-    return refusal(RequestError("cannot_answer", str(error)))
-
-
-async def no_such(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    if error.status_code == 405:
-        response = refusal(RequestError("wrong_method", f"this address does not take {request.method}"))
-        response.headers.update(error.headers or {})
-        return response
-    return refusal(RequestError("no_such_address", "there is nothing at this address"))
-
-
-async def failed(_request: Request, _error: Exception) -> Response:
-    return refusal(our_fault())
+async def error_response(request: Request, error: Exception) -> Response:
+    if isinstance(error, RequestError):
+        return refusal(error)
+    if isinstance(error, ReinflectError):
+        return refusal(RequestError("cannot_answer", str(error)))
+    if not isinstance(error, HTTPException):
+        return refusal(INTERNAL_ERROR)
+    if error.status_code != 405:
+        return refusal(RequestError("no_such_address", "there is nothing at this address"))
+    response = refusal(RequestError("wrong_method", f"this address does not support {request.method}"))
+    response.headers.update(error.headers or {})
+    return response

@@ -1,8 +1,8 @@
-"""Under which names the server may be visited.
+"""The host names under which the server answers.
 
-A page from elsewhere can give its own name the address of this computer, and would then be taken for ours by the
-browser. What it cannot change is the name in the request. So the name must be one that we know; a bare address is never
-a name that somebody else has given out.
+A foreign page can point its own host name to the address of this computer (DNS rebinding); the browser would then treat
+it as our page. The foreign name is still in the Host header, so only known names are admitted. A bare address cannot be
+rebound.
 """
 
 import re
@@ -17,31 +17,30 @@ _HOST = re.compile(r"(?:\[([0-9a-f.]*:[0-9a-f:.]*)\]|([^\s:/?#@\[\]]+))(?::[0-9]
 
 @dataclass(frozen=True)
 class Hosts:
-    """The names, and whether any address will do."""
+    """The admitted names, and whether any IP address is admitted."""
 
     names: frozenset[str] = LOCAL
     any_address: bool = False
 
     @classmethod
     def at(cls, address: str, names: Iterable[str] = ()) -> "Hosts":
-        """Those of a server that listens at an address: where others can reach it, they may use any it has."""
-        own = frozenset(_plain(name) for name in names)
-        return cls(LOCAL | {address} | own, any_address=not is_loopback(address))
+        """The hosts of a server that listens at an address; any address is admitted if others can reach it."""
+        return cls(LOCAL | {address} | set(map(_plain, names)), any_address=not is_loopback(address))
 
     def admit(self, host: str) -> bool:
-        """Whether a request for this host, with a port or without, is meant for us."""
+        """Whether a Host header, with a port or without, names this server."""
         name = host_name(host)
         return name is not None and (name in self.names or (self.any_address and is_address(name)))
 
 
 def host_name(host: str) -> str | None:
-    """The name in a Host header, or none if it is not one."""
+    """The name in a Host header; None if the header is not valid."""
     found = _HOST.fullmatch(host)
     return _plain(found[1] or found[2]) if found else None
 
 
 def same_origin(origin: str, host: str) -> bool:
-    """Whether a page with this origin came from the host that is now asked."""
+    """Whether an Origin header names the host that the request is for."""
     try:
         found = urlsplit(origin)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What the page has to know of a model before anything is asked: its features, its cells, and how it was trained."""
+"""A model as the page needs it before the first request: features, bundles, paradigm tables, and its card."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -13,34 +13,31 @@ if TYPE_CHECKING:
 
 
 def summary(name: str, inflector: "Inflector") -> dict[str, Any]:
-    """A line for the list of models."""
-    return {
-        "name": name,
-        "members": len(inflector.members),
-        "voters": len(inflector.voters),
-        "bundles": len(inflector.bundles),
-    }
+    """A model in the list of models."""
+    sizes = {"members": inflector.members, "voters": inflector.voters, "bundles": inflector.bundles}
+    return {"name": name} | {what: len(own) for what, own in sizes.items()}
 
 
 def inventory(name: str, inflector: "Inflector") -> dict[str, Any]:
-    """Everything about one model."""
+    """Everything the page shows about a model."""
     counts = inflector.bundle_counts
     commonest_first = sorted(inflector.bundles, key=lambda features: -counts.get(features, 0))
+    labels = {features: inflector.labels.to_label(features) for features in commonest_first}
     return {
         **summary(name, inflector),
         "strategy": inflector.strategy,
         "voter_names": [member.name for member in inflector.voters],
         "about": card_text(inflector.card),
         "characters": list(inflector.characters),
-        "dimensions": dimensions(inflector),
+        "dimensions": _dimensions(inflector),
         "bundles": [
             {
                 "features": features,
                 "count": counts.get(features, 0),
-                "label": label(inflector, features),
+                "label": None if label == features else label,
                 "part_of_speech": Bundle(features).part_of_speech.split(".")[0],
             }
-            for features in commonest_first
+            for features, label in labels.items()
         ],
         "paradigms": [
             {"part_of_speech": part, "tables": msgspec.to_builtins(tables)}
@@ -49,22 +46,16 @@ def inventory(name: str, inflector: "Inflector") -> dict[str, Any]:
     }
 
 
-def label(inflector: "Inflector", features: str) -> str | None:
-    """The user's own name for a bundle, if it has one."""
-    shown = inflector.labels.to_label(features)
-    return None if shown == features else shown
-
-
-def dimensions(inflector: "Inflector") -> list[dict[str, Any]]:
-    """The atoms the model knows, by dimension; `several`: a bundle may have more than one of them at once."""
-    together = {OTHER}
+def _dimensions(inflector: "Inflector") -> list[dict[str, Any]]:
+    """The features of the model by dimension; `several`: a bundle may have more than one of them."""
+    several = {OTHER}
     for bundle in map(Bundle, inflector.bundles):
         found = [dimension_of(atom) for atom in bundle.atoms]
-        together |= {name for name in found if found.count(name) > 1}
+        several |= {name for name in found if found.count(name) > 1}
     return [
         {
             "name": name,
-            "several": name in together,
+            "several": name in several,
             "atoms": [{"atom": atom, "meaning": meaning_of(atom)} for atom in atoms],
         }
         for name, atoms in grouped(inflector.atoms).items()

@@ -1,77 +1,60 @@
-"""What may be asked of the server, and how much of it; what cannot be used is refused with one line that says why."""
+"""Requests to the server, their limits, and the errors that refuse them."""
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import msgspec
 from starlette.requests import ClientDisconnect, Request
 
-from reinflect.data.features import SEPARATOR, Bundle
+from reinflect.data.features import Bundle
 from reinflect.errors import printable
 
-BODY_BYTES = 1_000_000
-BODY_SECONDS = 10
-ANSWER_SECONDS = 30
-LEMMA_CHARACTERS = 200
-FEATURES_CHARACTERS = 500
-BATCH_ROWS = 1000
-PARADIGM_CELLS = 2000
-ANSWERS = 20
-WAITING = 64
-"""Requests that may wait for the models; whoever comes after them is told to come back rather than kept."""
-LIMITS = {
-    "body_bytes": BODY_BYTES,
-    "body_seconds": BODY_SECONDS,
-    "answer_seconds": ANSWER_SECONDS,
-    "lemma_characters": LEMMA_CHARACTERS,
-    "features_characters": FEATURES_CHARACTERS,
-    "batch_rows": BATCH_ROWS,
-    "paradigm_cells": PARADIGM_CELLS,
-    "answers": ANSWERS,
-    "waiting": WAITING,
-}
-READ_ON_BYTES = 8 * BODY_BYTES
-"""So much of a body that is too large is read and thrown away: many clients do not listen before they have sent all."""
+
+class Limits(msgspec.Struct):
+    """The limits that docs/api-web.md lists."""
+
+    body_bytes: int = 1_000_000
+    body_seconds: float = 10
+    answer_seconds: float = 30
+    lemma_characters: int = 200
+    features_characters: int = 500
+    batch_rows: int = 1000
+    paradigm_cells: int = 2000
+    answers: int = 20
+    waiting: int = 64
+    """Requests that may wait for the models; more are refused."""
+
+
+LIMITS = Limits()
+DISCARDED_BYTES = 8 * LIMITS.body_bytes
+"""A body that is too large is read up to this size: many clients read no response before they have sent everything."""
 SHOWN = 200
-"""Characters of a complaint that may have something of the request in it."""
+"""Characters of an error message that may quote the request."""
 
 CODES = {
-    "broken_request": 400,
-    "not_json": 415,
-    "broken_json": 400,
-    "wrong_question": 400,
-    "no_lemma": 400,
-    "lemma_too_long": 400,
-    "lemma_unusable": 400,
-    "no_features": 400,
-    "features_too_long": 400,
-    "features_unusable": 400,
-    "no_rows": 400,
-    "too_many_rows": 400,
-    "too_many_bundles": 400,
-    "too_many_answers": 400,
-    "cannot_answer": 400,
-    "cut_off": 400,
-    "wrong_host": 403,
-    "wrong_origin": 403,
-    "no_such_model": 404,
-    "no_such_address": 404,
-    "wrong_method": 405,
-    "body_too_slow": 408,
-    "body_too_large": 413,
-    "our_fault": 500,
-    "busy": 503,
-    "too_slow": 503,
-    "ending": 503,
+    code: status
+    for status, codes in {
+        400: "broken_request broken_json wrong_question cannot_answer cut_off no_lemma lemma_too_long lemma_unusable "
+        "no_features features_too_long features_unusable no_rows too_many_rows too_many_bundles too_many_answers",
+        403: "wrong_host wrong_origin",
+        404: "no_such_model no_such_address",
+        405: "wrong_method",
+        408: "body_too_slow",
+        413: "body_too_large",
+        415: "not_json",
+        500: "our_fault",
+        503: "busy too_slow ending",
+    }.items()
+    for code in codes.split()
 }
-"""What a program may go by, and the HTTP status of each: these names do not change."""
-LAST_WORDS = frozenset({"body_too_slow", "body_too_large"})
-"""After these there may be more of the request to come, which nobody wants to read: the connection is closed."""
+"""The HTTP status of each error code. Programs rely on the codes: they do not change."""
+CLOSING_CODES = frozenset({"body_too_slow", "body_too_large"})
+"""Errors that close the connection, because the rest of the request would have to be read otherwise."""
 
 
 class RequestError(Exception):
-    """A request that cannot be answered: a code of `CODES`, a line for people, and the field that it is about."""
+    """A request that is refused: a code of `CODES`, a message of one line, and the field that is wrong."""
 
     def __init__(self, code: str, message: str, field: str | None = None) -> None:
         super().__init__(message)
@@ -79,33 +62,33 @@ class RequestError(Exception):
         self.status = CODES[code]
 
 
-class Asked(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """Every request may name a model; without a name it is the first."""
+class ModelRequest(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """The body of a request. Every request may name a model; the default is the first."""
 
     model: str | None = None
 
     def check(self) -> None:
-        """Refuse what has the right shape, but cannot be used."""
+        """Refuse values that cannot be used."""
 
     def translate(self, to_features: Callable[[str], str]) -> None:
-        """Put features in the place of the user's own labels."""
+        """Replace the user's labels by features."""
 
 
-class OneWord(Asked):
+class InflectRequest(ModelRequest):
     """`/api/inflect`: one lemma with its features."""
 
     lemma: str
     features: str
 
     def check(self) -> None:
-        check_lemma(self.lemma)
-        check_features(self.features)
+        check_text("lemma", self.lemma)
+        check_text("features", self.features)
 
     def translate(self, to_features: Callable[[str], str]) -> None:
         self.features = to_features(self.features)
 
 
-class BestForms(OneWord):
+class NbestRequest(InflectRequest):
     """`/api/nbest`: the n best forms."""
 
     n: int = 5
@@ -113,131 +96,115 @@ class BestForms(OneWord):
     def check(self) -> None:
         super().check()
         if self.n < 1:
-            raise RequestError("wrong_question", "found n less than 1; ask for one form or more", "n")
-        if self.n > ANSWERS:
-            raise RequestError("too_many_answers", f"n is too large; ask for {ANSWERS} forms at most", "n")
+            raise RequestError("wrong_question", "n is less than 1; ask for at least one form", "n")
+        if self.n > LIMITS.answers:
+            raise RequestError("too_many_answers", f"n is too large; ask for at most {LIMITS.answers} forms", "n")
 
 
-class Steps(OneWord):
-    """`/api/trace`: how a member, or the best of them, makes the form."""
+class TraceRequest(InflectRequest):
+    """`/api/trace`: the steps of one member; the default is the best voter."""
 
     member: str | None = None
 
 
-class WholeParadigm(Asked):
-    """`/api/paradigm`: all forms of a lemma, or those of some bundles."""
+class ParadigmRequest(ModelRequest):
+    """`/api/paradigm`: all forms of a lemma, or the forms of some bundles."""
 
     lemma: str
     bundles: list[str] | None = None
 
     def check(self) -> None:
-        check_lemma(self.lemma)
-        check_many(self.bundles or [], PARADIGM_CELLS, "bundles")
+        check_text("lemma", self.lemma)
+        check_number(self.bundles or [], LIMITS.paradigm_cells, "bundles")
         for number, features in enumerate(self.bundles or (), start=1):
-            check_features(features, f"bundles, number {number}: ", "bundles")
+            check_text("features", features, f"bundles, number {number}: ", "bundles")
 
     def translate(self, to_features: Callable[[str], str]) -> None:
         self.bundles = None if self.bundles is None else list(map(to_features, self.bundles))
 
 
-class Row(msgspec.Struct, forbid_unknown_fields=True):
-    """One row of a batch."""
+class BatchItem(msgspec.Struct, forbid_unknown_fields=True):
+    """One of the `rows` of a batch."""
 
     lemma: str
     features: str
 
 
-class Batch(Asked):
+class BatchRequest(ModelRequest):
     """`/api/batch`: many lemmas, each with its features."""
 
-    rows: list[Row]
+    rows: list[BatchItem]
 
     def check(self) -> None:
         if not self.rows:
             raise RequestError("no_rows", "there are no rows; give at least one lemma with its features", "rows")
-        check_many(self.rows, BATCH_ROWS, "rows")
-        for number, row in enumerate(self.rows, start=1):
-            check_lemma(row.lemma, f"row {number}: ", "rows")
-            check_features(row.features, f"row {number}: ", "rows")
+        check_number(self.rows, LIMITS.batch_rows, "rows")
+        for number, item in enumerate(self.rows, start=1):
+            check_text("lemma", item.lemma, f"row {number}: ", "rows")
+            check_text("features", item.features, f"row {number}: ", "rows")
 
     def translate(self, to_features: Callable[[str], str]) -> None:
-        for row in self.rows:
-            row.features = to_features(row.features)
+        for item in self.rows:
+            item.features = to_features(item.features)
 
 
-AnyAsked = TypeVar("AnyAsked", bound=Asked)
+AnyRequest = TypeVar("AnyRequest", bound=ModelRequest)
 
 
-async def read(request: Request, kind: type[AnyAsked]) -> AnyAsked:
-    """The body of a request as what it should be."""
+async def read(request: Request, kind: type[AnyRequest]) -> AnyRequest:
+    """The body of a request, decoded and checked."""
     if request.headers.get("content-type", "").split(";")[0].strip().lower() != "application/json":
-        raise RequestError("not_json", "this takes JSON; send it with the header Content-Type: application/json")
+        raise RequestError("not_json", "the body must be JSON; send it with the header Content-Type: application/json")
     body = await _body(request)
     try:
         asked = msgspec.json.decode(body, type=kind)
     except msgspec.ValidationError as error:
-        found = printable(str(error))[:SHOWN]  # the name of a field that is not ours may be in it
-        message = f"this is not what the address takes: {found}; see docs/api-web.md"
-        raise RequestError("wrong_question", message) from None
+        found = printable(str(error))[:SHOWN]  # may quote the name of an unknown field
+        raise RequestError("wrong_question", f"not a valid request: {found}; see docs/api-web.md") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise RequestError("broken_json", "this is no whole JSON text; check quotes, commas and brackets") from None
+        raise RequestError("broken_json", "the body is not valid JSON; check quotes, commas and brackets") from None
     asked.check()
     return asked
 
 
 async def _body(request: Request) -> bytes:
-    body, length = bytearray(), 0
-    too_large = RequestError("body_too_large", f"the request is too large; send at most {BODY_BYTES:,} bytes at once")
+    body, length, most = bytearray(), 0, LIMITS.body_bytes
+    too_large = RequestError("body_too_large", f"the request is too large; send at most {most:,} bytes at once")
     announced = request.headers.get("content-length", "")
-    if announced.isdecimal() and int(announced[:20]) > READ_ON_BYTES:  # Python reads no numbers of 5,000 digits
+    if announced.isdecimal() and int(announced[:20]) > DISCARDED_BYTES:  # int() refuses 5,000 digits
         raise too_large
     try:
-        async with asyncio.timeout(BODY_SECONDS):
+        async with asyncio.timeout(LIMITS.body_seconds):
             async for piece in request.stream():
                 length += len(piece)
-                if length <= BODY_BYTES:
+                if length <= most:
                     body += piece
-                elif length > READ_ON_BYTES:
+                elif length > DISCARDED_BYTES:
                     break
     except TimeoutError:
-        message = f"the request did not arrive within {BODY_SECONDS} seconds; send less at once"
+        message = f"the body did not arrive within {LIMITS.body_seconds} seconds; send less at once"
         raise RequestError("body_too_slow", message) from None
     except ClientDisconnect:
-        raise RequestError("cut_off", "the request did not arrive whole; send it again") from None
-    if length > BODY_BYTES:
+        raise RequestError("cut_off", "the connection ended before the request was complete; send it again") from None
+    if length > most:
         raise too_large
     return bytes(body)
 
 
-def check_lemma(lemma: str, where: str = "", field: str = "lemma") -> None:
-    if not lemma.strip():
-        raise RequestError("no_lemma", f"{where}there is no lemma; give a word to inflect", field)
-    if len(lemma) > LEMMA_CHARACTERS:
-        message = f"{where}the lemma is too long; it may have {LEMMA_CHARACTERS} characters at most"
-        raise RequestError("lemma_too_long", message, field)
-    if not usable(lemma):
-        message = f"{where}the lemma has a tab, a line end or half a character; give one word"
-        raise RequestError("lemma_unusable", message, field)
+def check_text(name: Literal["lemma", "features"], text: str, place: str = "", field: str | None = None) -> None:
+    """Refuse a lemma or features that are too long, empty, or do not fit on a line of a file."""
+    subject, field = f"{place}{'the lemma is' if name == 'lemma' else 'the features are'}", field or name
+    limit = LIMITS.lemma_characters if name == "lemma" else LIMITS.features_characters
+    if len(text) > limit:
+        raise RequestError(f"{name}_too_long", f"{subject} too long; give at most {limit} characters", field)
+    if not (text.strip() if name == "lemma" else Bundle(text).atoms):
+        remedy = "give a word to inflect" if name == "lemma" else "give some, joined by semicolons (V;PST)"
+        raise RequestError(f"no_{name}", f"{subject} empty; {remedy}", field)
+    if any(character in "\t\n\r" or "\ud800" <= character <= "\udfff" for character in text):
+        message = f"{subject} not on one line, or not valid text; remove tabs, line ends and lone surrogates"
+        raise RequestError(f"{name}_unusable", message, field)
 
 
-def check_features(features: str, where: str = "", field: str = "features") -> None:
-    if len(features) > FEATURES_CHARACTERS:
-        message = f"{where}the features are too long; they may have {FEATURES_CHARACTERS} characters at most"
-        raise RequestError("features_too_long", message, field)
-    if not Bundle(features).atoms:
-        message = f"{where}there are no features; give some, joined by {SEPARATOR} (V{SEPARATOR}PST)"
-        raise RequestError("no_features", message, field)
-    if not usable(features):
-        message = f"{where}the features have a tab, a line end or half a character in them"
-        raise RequestError("features_unusable", message, field)
-
-
-def check_many(rows: Sequence[object], most: int, field: str) -> None:
-    if len(rows) > most:
-        message = f"found {len(rows):,} {field}; send at most {most:,} at once"
-        raise RequestError(f"too_many_{field}", message, field)
-
-
-def usable(text: str) -> bool:
-    """Whether a text fits on a line of a file: no tabs, no line ends, no halves of surrogate pairs."""
-    return not any(character in "\t\n\r" or "\ud800" <= character <= "\udfff" for character in text)
+def check_number(values: Sequence[object], most: int, field: str) -> None:
+    if len(values) > most:
+        raise RequestError(f"too_many_{field}", f"found {len(values):,} {field}; send at most {most:,} at once", field)

@@ -1,4 +1,4 @@
-"""The server itself: uvicorn, with an end to every wait."""
+"""The HTTP server: uvicorn, with a time limit for every wait."""
 
 import asyncio
 import socket
@@ -10,68 +10,64 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from reinflect.web.app import create_app
-from reinflect.web.door import HEADERS, refusal
+from reinflect.web.guard import HEADERS, refusal
 from reinflect.web.hosts import Hosts
+from reinflect.web.queue import Queue
 from reinflect.web.requests import RequestError
-from reinflect.web.work import Work
 
 if TYPE_CHECKING:
     from reinflect.inflector.inflector import Inflector
 
 HEAD_SECONDS = 10
-"""To send the head of a request, once there is a connection; bodies have a time of their own."""
-TAKING_SECONDS = 10
-"""To take more of an answer that is too long to be sent at once."""
+"""For a client to send the head of a request; bodies have their own limit."""
+RECEIVE_SECONDS = 10
+"""For a client to receive more of a response that is too long to be sent at once."""
 ENDING_SECONDS = 10
-"""For requests in flight, when the server is ended."""
-GOODBYE_SECONDS = 2
-"""After that, to say that there will be no answer."""
+"""For open requests when the server shuts down."""
+REFUSAL_SECONDS = 2
+"""After that, to send refusals."""
 
 
 class Connection(H11Protocol):
-    """A connection whose other end has to get on with it."""
+    """A connection that is closed when the client is too slow."""
 
-    _late: asyncio.TimerHandle | None = None
-    _stuck: asyncio.TimerHandle | None = None
+    _head_timer: asyncio.TimerHandle | None = None
+    _send_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._late = self.loop.call_later(HEAD_SECONDS, transport.abort)
+        self._head_timer = self.loop.call_later(HEAD_SECONDS, transport.abort)
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        if self.cycle is not None and not self.cycle.response_complete:  # the head is here
-            _cancel(self._late)
-            self._late = None
-        elif self._late is None and not self.transport.is_closing():
-            self._late = self.loop.call_later(HEAD_SECONDS, self.transport.abort)
+        if self.cycle is not None and not self.cycle.response_complete:  # the head has arrived
+            _cancel(self._head_timer)
+            self._head_timer = None
+        elif self._head_timer is None and not self.transport.is_closing():
+            self._head_timer = self.loop.call_later(HEAD_SECONDS, self.transport.abort)
 
     def send_400_response(self, _msg: str) -> None:
-        """In the place of uvicorn's own answer to what is no HTTP, which is no JSON."""
-        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):  # otherwise an answer has begun, or was given
-            said = refusal(
-                RequestError("broken_request", "this is no HTTP request, or its head is too long"), last=True
-            )
-            headers = [*said.raw_headers, *((name.encode(), value.encode()) for name, value in HEADERS.items())]
-            for event in (
-                h11.Response(status_code=said.status_code, headers=headers),
-                h11.Data(data=bytes(said.body)),
-                h11.EndOfMessage(),
-            ):
+        """Answer invalid HTTP with JSON, where uvicorn sends plain text."""
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):  # no response has begun
+            error = RequestError("broken_request", "not a valid HTTP request, or its head is too long")
+            response = refusal(error, close=True)
+            headers = [*response.raw_headers, *((name.encode(), value.encode()) for name, value in HEADERS.items())]
+            head = h11.Response(status_code=response.status_code, headers=headers)
+            for event in (head, h11.Data(data=bytes(response.body)), h11.EndOfMessage()):
                 self.transport.write(self.conn.send(event) or b"")
         self.transport.close()
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        self._stuck = self.loop.call_later(TAKING_SECONDS, self.transport.abort)
+        self._send_timer = self.loop.call_later(RECEIVE_SECONDS, self.transport.abort)
 
     def resume_writing(self) -> None:
         super().resume_writing()
-        _cancel(self._stuck)
+        _cancel(self._send_timer)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        _cancel(self._late)
-        _cancel(self._stuck)
+        _cancel(self._head_timer)
+        _cancel(self._send_timer)
         super().connection_lost(exc)
 
 
@@ -81,22 +77,22 @@ def _cancel(timer: asyncio.TimerHandle | None) -> None:
 
 
 class Server(uvicorn.Server):
-    """Serves models until a signal ends it; then it finishes what it is at, and takes nothing new."""
+    """Serves models until a signal arrives; then it finishes open requests and accepts no new ones."""
 
     def __init__(self, models: "Mapping[str, Inflector]", hosts: Hosts) -> None:
-        self.work = Work()
+        self.queue = Queue()
         super().__init__(
             uvicorn.Config(
-                create_app(models, hosts, self.work),
+                create_app(models, hosts, self.queue),
                 http=Connection,
                 ws="none",
                 log_level="error",
                 server_header=False,
                 proxy_headers=False,
-                timeout_graceful_shutdown=ENDING_SECONDS + GOODBYE_SECONDS,
+                timeout_graceful_shutdown=ENDING_SECONDS + REFUSAL_SECONDS,
             )
         )
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self.work.end(ENDING_SECONDS)
+        self.queue.end(ENDING_SECONDS)
         await super().shutdown(sockets)

@@ -1,20 +1,26 @@
-// A form and how sure the models are of it, on its own or as a cell; and the window that opens on a cell.
+// A form with its confidence, alone or as a button in a table; and the dialog that the button opens.
 
 import * as api from "./api.js";
-import { byId, button, make, percent, say, word } from "./dom.js";
+import { byId, button, make, percent, showMessage, word } from "./dom.js";
 import { correct, correctionOf, forget } from "./corrections.js";
 import { nameOf, named, state } from "./state.js";
 
-/** How sure, from 0 to 1: the fitted confidence, or else the share of votes. */
-export const sureness = (answer) => answer.confidence ?? (answer.voters ? answer.votes / answer.voters : 0);
+/** Confidence from 0 to 1; the share of votes if the model has no confidence. */
+export const confidenceOf = (answer) => answer.confidence ?? (answer.voters ? answer.votes / answer.voters : 0);
 
-export function howSure(answer) {
+export function confidenceText(answer) {
   const votes = `${answer.votes} of ${answer.voters} ${answer.voters === 1 ? "model" : "models"}`;
-  return answer.confidence === null ? votes : `${percent(answer.confidence)} sure, ${votes}`;
+  return answer.confidence === null ? votes : `${percent(answer.confidence)} confidence, ${votes}`;
 }
 
 export const meter = (share, label) =>
   make("span", { class: "meter", role: "img", "aria-label": label, css: { "--share": String(share) } });
+
+/** The confidence of the main form. */
+export function confidenceLine(answer) {
+  const text = confidenceText(answer);
+  return make("p", { class: "sure" }, meter(confidenceOf(answer), text), make("span", {}, text));
+}
 
 /** Other forms, best first. */
 export const alternatives = (answers) =>
@@ -26,16 +32,16 @@ export const alternatives = (answers) =>
         "li",
         {},
         word(answer.form),
-        meter(sureness(answer), howSure(answer)),
-        make("span", { class: "number", title: howSure(answer) }, percent(sureness(answer))),
+        meter(confidenceOf(answer), confidenceText(answer)),
+        make("span", { class: "number", title: confidenceText(answer) }, percent(confidenceOf(answer))),
       ),
     ),
   );
 
-/** A form in a table: shaded, and a button that opens the window. */
+/** A form in a table: a shaded button that opens the dialog. */
 export function cell(lemma, features, answer) {
   const right = correctionOf(lemma, features);
-  const share = sureness(answer);
+  const share = confidenceOf(answer);
   return make(
     "button",
     {
@@ -43,7 +49,7 @@ export function cell(lemma, features, answer) {
       class: right === undefined ? "cell" : "cell corrected",
       css: { "--share": share.toFixed(3) },
       dataset: { lemma, features },
-      "aria-label": [answer.form, nameOf(features), right ? `corrected to ${right}` : howSure(answer)].join(", "),
+      "aria-label": `${answer.form}, ${nameOf(features)}, ${right ? `corrected to ${right}` : confidenceText(answer)}`,
       onclick: () => open(lemma, features, answer),
     },
     right === undefined ? word(answer.form) : [make("s", {}, word(answer.form)), word(right)],
@@ -51,7 +57,7 @@ export function cell(lemma, features, answer) {
   );
 }
 
-/** Redraws all cells of a lemma and its features, after a correction. */
+/** Redraws the forms whose corrections have changed. */
 export function refresh(place, answerOf) {
   for (const old of place.querySelectorAll("button.cell")) {
     const { lemma, features } = old.dataset;
@@ -64,7 +70,7 @@ export function refresh(place, answerOf) {
   }
 }
 
-/** The form to put right; `done` is called when there is nothing more to say. */
+/** The fields to correct a form; `done` is called when it is corrected, or the correction is removed. */
 export function correctionForm(lemma, features, predicted, done) {
   const field = make("input", {
     id: "right-form",
@@ -83,9 +89,9 @@ export function correctionForm(lemma, features, predicted, done) {
       onsubmit: (event) => {
         event.preventDefault();
         const right = field.value.trim();
-        if (!right) return say(message, "problem", "The right form is empty; type it.");
+        if (!right) return showMessage(message, "problem", "The right form is empty. Type it.");
         if (right === predicted)
-          return say(message, "problem", "This is what the model says already; change it, or close this.");
+          return showMessage(message, "problem", "This is the prediction. Change it, or close the window.");
         correct(lemma, features, predicted, right);
         return done();
       },
@@ -104,7 +110,7 @@ export function correctionForm(lemma, features, predicted, done) {
 }
 
 let showSteps = () => {};
-/** What to do when the steps of a form are asked for. */
+/** Sets the function that shows the steps of a form. */
 export const onSteps = (listener) => {
   showSteps = listener;
 };
@@ -113,7 +119,7 @@ const nextRequest = api.latest();
 
 export async function open(lemma, features, answer) {
   const dialog = byId("cell");
-  const others = make("div", { class: "others" }, make("p", { class: "hint" }, "looking for other forms …"));
+  const others = make("div", { class: "others" }, make("p", { class: "hint" }, "Looking for other forms …"));
   dialog.replaceChildren(
     make(
       "header",
@@ -122,13 +128,13 @@ export async function open(lemma, features, answer) {
       button("Close", () => dialog.close(), { class: "quiet close" }),
     ),
     make("p", { class: "form" }, word(answer.form)),
-    make("p", { class: "sure" }, meter(sureness(answer), howSure(answer)), make("span", {}, howSure(answer))),
+    confidenceLine(answer),
     others,
     correctionForm(lemma, features, answer.form, () => dialog.close()),
     make(
       "div",
       { class: "tools" },
-      button("Show how it is made", () => {
+      button("Show the steps", () => {
         dialog.close();
         showSteps(lemma, features);
       }),
@@ -139,10 +145,10 @@ export async function open(lemma, features, answer) {
     const { answers } = await api.nbest({ model: state.model.name, lemma, features, n: 5 }, nextRequest());
     const rest = answers.filter((other) => other.form !== answer.form);
     others.replaceChildren(
-      rest.length ? alternatives(rest) : make("p", { class: "hint" }, "No other form comes to the models’ mind."),
+      rest.length ? alternatives(rest) : make("p", { class: "hint" }, "The models found no other form."),
     );
   } catch (error) {
-    const said = api.complaint(error);
-    if (said) others.replaceChildren(make("p", { class: "hint" }, said));
+    const problem = api.errorMessage(error);
+    if (problem) others.replaceChildren(make("p", { class: "hint" }, problem));
   }
 }

@@ -1,4 +1,4 @@
-// What is asked of the server; docs/api-web.md says what it answers.
+// Requests to the server; docs/api-web.md describes them.
 
 export class ApiError extends Error {
   constructor(message, field) {
@@ -22,13 +22,14 @@ async function fetched(path, options, tries = TRIES) {
     content = await response.json();
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new ApiError(`The server's answer cannot be read (${response.status}).`);
+    throw new ApiError(`The server's answer is not valid JSON (status ${response.status}).`);
   }
   if (content.code === "busy" && tries > 1) {
     await new Promise((resolve) => setTimeout(resolve, 1000 * Number(response.headers.get("retry-after"))));
     return fetched(path, options, tries - 1);
   }
-  if (!response.ok) throw new ApiError(content.error ?? `The server said ${response.status}.`, content.field);
+  if (!response.ok)
+    throw new ApiError(content.error ?? `The server answered with status ${response.status}.`, content.field);
   return content;
 }
 
@@ -47,14 +48,14 @@ export const paradigm = (body, signal) => post("/api/paradigm", body, signal);
 export const trace = (body, signal) => post("/api/trace", body, signal);
 export const batch = (body, signal) => post("/api/batch", body, signal);
 
-/** What to tell the user of a request that failed; nothing if it was we who ended it. Our own mistakes stay errors. */
-export function complaint(error) {
+/** The message for a request that failed; null if the page aborted it. Throws errors of the page itself. */
+export function errorMessage(error) {
   if (error.name === "AbortError") return null;
   if (error instanceof ApiError) return error.message;
   throw error;
 }
 
-/** Lets only the latest of several requests be answered: calling it ends the one before. */
+/** Makes a function that aborts the previous request and returns the signal of the next one. */
 export function latest() {
   let controller = new AbortController();
   return () => {

@@ -1,8 +1,8 @@
-// The page as a whole: models, tabs, and what leads from one to another.
+// The whole page: models, tabs, and links between them.
 
 import * as api from "./api.js";
 import "./corrections.js";
-import { byId, button, make, say } from "./dom.js";
+import { byId, button, make, showMessage } from "./dom.js";
 import { showAll } from "./paradigm.js";
 import { choose, nameOf, onModel, state } from "./state.js";
 import "./table.js";
@@ -66,8 +66,8 @@ for (const dialog of document.querySelectorAll("dialog")) {
   dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
 }
 
-/** What this browser remembers, where it remembers anything. */
-const remembered = (act) => {
+/** Uses the storage of the browser; null where it is turned off. */
+const stored = (act) => {
   try {
     return act();
   } catch {
@@ -79,10 +79,10 @@ async function chosen(name) {
   const message = byId("page-message");
   try {
     await choose(name);
-    say(message, "");
-    remembered(() => localStorage.setItem(LAST_MODEL, name));
+    showMessage(message, "");
+    stored(() => localStorage.setItem(LAST_MODEL, name));
   } catch (error) {
-    say(message, "problem", api.complaint(error));
+    showMessage(message, "problem", api.errorMessage(error));
   }
 }
 
@@ -93,13 +93,13 @@ async function start() {
     const { models, limits } = await api.models();
     for (const field of [byId("lemma"), byId("paradigm-lemma")]) field.maxLength = limits.lemma_characters;
     select.append(...models.map(({ name }) => make("option", { value: name }, name)));
-    const last = remembered(() => localStorage.getItem(LAST_MODEL));
+    const last = stored(() => localStorage.getItem(LAST_MODEL));
     if (models.some(({ name }) => name === last)) select.value = last;
     select.addEventListener("change", () => chosen(select.value));
     await chosen(select.value);
     byId("lemma").focus();
   } catch (error) {
-    say(byId("page-message"), "problem", api.complaint(error));
+    showMessage(byId("page-message"), "problem", api.errorMessage(error));
   }
 }
 

@@ -1,4 +1,4 @@
-// Forms that the user has put right: kept in this browser, and made into training data.
+// Corrections of forms: stored in this browser, and exported as training data.
 
 import { byId, button, make, toast, word } from "./dom.js";
 import { copy, download, tsv } from "./files.js";
@@ -15,7 +15,7 @@ function read() {
       ? found.filter((one) => ["model", "lemma", "features", "form"].every((key) => typeof one?.[key] === "string"))
       : [];
   } catch {
-    return []; // storage that is turned off, or somebody else's text in it
+    return []; // storage is turned off, or has other content
   }
 }
 
@@ -23,7 +23,7 @@ function changed() {
   try {
     localStorage.setItem(KEY, JSON.stringify(kept));
   } catch {
-    toast("This browser keeps nothing: download the corrections before you close the page.");
+    toast("This browser cannot store corrections: download them before you close the page.");
   }
   for (const listener of listeners) listener();
   draw();
@@ -50,7 +50,7 @@ export function forget(lemma, features) {
   changed();
 }
 
-/** What `reinflect train --add` takes: lemma, form, features. */
+/** The format of `reinflect train --add`: lemma, form, features. */
 export const asTrainingData = (corrections) =>
   tsv(corrections.map(({ lemma, form, features }) => [lemma, form, features]));
 
@@ -96,7 +96,7 @@ function draw() {
           make(
             "p",
             { class: "empty" },
-            "None yet for this model. Wherever a form is shown, “Wrong?” or a click on it asks for the right one.",
+            "No corrections for this model yet. To add one, click a form in a table, or “Wrong?” below a form.",
           ),
         ]),
   );
@@ -112,7 +112,7 @@ const table = (corrections) =>
       make(
         "tr",
         {},
-        ["lemma", "features", "the model said", "right form", ""].map((title) => make("th", { scope: "col" }, title)),
+        ["lemma", "features", "prediction", "right form", ""].map((title) => make("th", { scope: "col" }, title)),
       ),
     ),
     make(

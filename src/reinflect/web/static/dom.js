@@ -1,4 +1,4 @@
-// Small things to build pages with. Text is always set as text: no word, label or form is ever read as HTML.
+// Functions that build elements. Text is always set as text: no word, label or form is ever parsed as HTML.
 
 export const byId = (id) => document.getElementById(id);
 
@@ -15,7 +15,7 @@ export function make(tag, properties = {}, ...children) {
   return fill(element, ...children);
 }
 
-/** Puts children in the place of those that an element has; null stands for none. */
+/** Replaces the children of an element; null, undefined and false are left out. */
 export function fill(element, ...children) {
   element.replaceChildren(
     ...children.flat().filter((child) => child !== null && child !== undefined && child !== false),
@@ -23,7 +23,7 @@ export function fill(element, ...children) {
   return element;
 }
 
-/** A word of any script: it runs in its own direction, whatever stands around it. */
+/** A word of any script, in its own direction. */
 export const word = (text, properties = {}) => make("bdi", { class: "word", dir: "auto", ...properties }, text);
 
 export const button = (text, onclick, properties = {}) =>
@@ -31,7 +31,7 @@ export const button = (text, onclick, properties = {}) =>
 
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
-/** The direction of the first letter that has one. */
+/** The direction of the first letter. */
 export function directionOf(text) {
   for (const letter of text) {
     if (RIGHT_TO_LEFT.test(letter)) return "rtl";
@@ -40,7 +40,7 @@ export function directionOf(text) {
   return "ltr";
 }
 
-/** One character as it can be seen on its own: a mark sits on a circle, a blank is drawn. */
+/** One character made visible: a combining mark on a circle, a sign for a blank, a code for control characters. */
 export function visible(character) {
   if (character === " ") return "␣";
   if (/^\p{M}$/u.test(character)) return `◌${character}`;
@@ -49,17 +49,17 @@ export function visible(character) {
   return character;
 }
 
-/** Says something under a field; nothing takes it away. Children may be nodes. */
-export function say(element, kind, ...children) {
+/** Shows a message below a field; no children hide it. */
+export function showMessage(element, kind, ...children) {
   element.className = `message ${kind}`;
   element.replaceChildren(...children);
   element.hidden = children.length === 0;
 }
 
-export const hush = (element) => say(element, "");
+export const hideMessage = (element) => showMessage(element, "");
 
 let toastTimer;
-/** A line that goes by itself. */
+/** A message that disappears by itself. */
 export function toast(text) {
   const place = byId("toast");
   place.textContent = text;

@@ -1,14 +1,14 @@
-// Tables as text: out to spreadsheets, in from them.
+// Tables as text, to and from spreadsheets.
 
 import { toast } from "./dom.js";
 
-/** Tab-separated: a field has no tabs or line ends in it, and is never quoted. */
+/** Tab-separated: tabs and line ends within a field become blanks; nothing is quoted. */
 export const tsv = (rows) =>
   rows.map((row) => `${row.map((field) => String(field).replace(/[\t\r\n]/g, " ")).join("\t")}\n`).join("");
 
 const quoted = (field) => (/[",\r\n]/.test(field) ? `"${String(field).replaceAll('"', '""')}"` : String(field));
 
-/** Comma-separated, quoted where needed; the mark in front tells spreadsheets that it is UTF-8. */
+/** Comma-separated, quoted where needed; spreadsheets recognise UTF-8 by the byte order mark. */
 export const csv = (rows) => `\ufeff${rows.map((row) => `${row.map(quoted).join(",")}\r\n`).join("")}`;
 
 export function download(name, text, type) {
@@ -24,19 +24,19 @@ export async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
-    // Without https, or without leave, only a selection can be copied.
+    // Without https or permission, only a selection can be copied.
     const area = document.createElement("textarea");
     area.value = text;
     document.body.append(area);
     area.select();
     const done = document.execCommand("copy");
     area.remove();
-    if (!done) return toast("This browser does not let pages copy; download the table instead.");
+    if (!done) return toast("This browser does not allow copying. Download the table instead.");
   }
   return toast("Copied.");
 }
 
-/** Pasted lines as `{ line, lemma, features }`; features are null where a lemma comes without. */
+/** Pasted lines as `{ line, lemma, features }`; `features` is null for a lemma alone. */
 export function parsePasted(text) {
   const rows = [];
   const problems = [];
@@ -50,7 +50,7 @@ export function parsePasted(text) {
     const lemma = fields[0];
     const features = fields.length === 2 ? fields[1] : (fields[2] ?? "");
     if (fields.length > 3)
-      problems.push(`line ${number + 1} has ${fields.length} columns; three are the most (lemma, form, features)`);
+      problems.push(`line ${number + 1} has ${fields.length} columns; give at most three (lemma, form, features)`);
     else if (!lemma) problems.push(`line ${number + 1} has no lemma`);
     else rows.push({ line: number + 1, lemma, features: features || null });
   }

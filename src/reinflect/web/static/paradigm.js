@@ -1,9 +1,9 @@
-// All forms of a lemma, as tables that fill while the models work; each cell is shaded by how sure they are.
+// All forms of a lemma, as tables that are filled as answers arrive; each form is shaded by its confidence.
 
 import * as api from "./api.js";
-import { cell, howSure, refresh, sureness } from "./answers.js";
+import { cell, confidenceOf, confidenceText, refresh } from "./answers.js";
 import { correctionOf, onCorrection } from "./corrections.js";
-import { byId, button, directionOf, hush, make, say, toast, word } from "./dom.js";
+import { byId, button, directionOf, hideMessage, make, showMessage, toast, word } from "./dom.js";
 import { copy, csv, download, tsv } from "./files.js";
 import { nameOf, onModel, state } from "./state.js";
 
@@ -29,7 +29,7 @@ function clear() {
   shown = null;
   place.replaceChildren();
   tools.hidden = true;
-  hush(message);
+  hideMessage(message);
 }
 
 export function showAll(lemma) {
@@ -43,15 +43,15 @@ async function ask() {
   clear();
   lemmaField.setAttribute("aria-invalid", String(!lemma));
   if (!lemma) {
-    say(message, "problem", "There is no lemma. Type a word to inflect.");
+    showMessage(message, "problem", "There is no lemma. Type a word to inflect.");
     return lemmaField.focus();
   }
   const paradigm = state.model.paradigms.find(({ part_of_speech }) => part_of_speech === part.value);
   if (!paradigm)
-    return say(
+    return showMessage(
       message,
       "problem",
-      "This model, of an older version, does not say which features it has seen together; train it again.",
+      "This model is from an older version and has no list of its feature combinations. Train it again.",
     );
   shown = { lemma, answers: new Map(), bundles: [] };
   const cells = draw(paradigm, lemma);
@@ -68,20 +68,20 @@ async function ask() {
     }
     drawTools();
   } catch (error) {
-    const said = api.complaint(error);
-    if (!said) return undefined;
-    say(message, "problem", said);
+    const problem = api.errorMessage(error);
+    if (!problem) return undefined;
+    showMessage(message, "problem", problem);
   }
   place.removeAttribute("aria-busy");
   return undefined;
 }
 
-/** Empty tables; the cells of each bundle, to be filled. */
+/** Draws empty tables; returns the table cells by bundle. */
 function draw(paradigm, lemma) {
   const cells = new Map();
   const empty = (features) => {
     if (features === null) return make("td", { class: "none", "aria-label": "no such form" }, "—");
-    const made = make("td", {}, make("span", { class: "pending", "aria-label": "not there yet" }));
+    const made = make("td", {}, make("span", { class: "pending", "aria-label": "loading" }));
     cells.set(features, made);
     return made;
   };
@@ -134,7 +134,7 @@ function drawTools() {
     legend(),
     button("Copy as table", () => copy(tsv(rows())), { id: "paradigm-copy" }),
     button("Download CSV", () => download(`${name}.csv`, csv(rows()), "text/csv")),
-    button("Go to the least sure", leastSure, { title: "Which form to check or elicit next" }),
+    button("Go to the lowest confidence", leastConfident, { title: "The form to check or elicit next" }),
   );
   tools.hidden = false;
 }
@@ -152,19 +152,20 @@ const rows = () => [
   }),
 ];
 
-/** Puts the focus on the form that most deserves a look. */
-function leastSure() {
+/** Focuses the uncorrected form with the lowest confidence. */
+function leastConfident() {
   const open = shown.bundles.filter((features) => correctionOf(shown.lemma, features) === undefined);
-  if (!open.length) return toast("All of them are corrected.");
-  const [least] = open.toSorted((one, other) => sureness(shown.answers.get(one)) - sureness(shown.answers.get(other)));
+  if (!open.length) return toast("All forms are corrected.");
+  const confidence = (features) => confidenceOf(shown.answers.get(features));
+  const [least] = open.toSorted((one, other) => confidence(one) - confidence(other));
   const found = [...place.querySelectorAll("button.cell")].find((made) => made.dataset.features === least);
   found.scrollIntoView({ block: "center" });
   found.focus();
-  return toast(`${nameOf(least)}: ${howSure(shown.answers.get(least))}`);
+  return toast(`${nameOf(least)}: ${confidenceText(shown.answers.get(least))}`);
 }
 
 export const legend = () =>
-  make("span", { class: "legend" }, "unsure", make("span", { class: "scale", "aria-hidden": "true" }), "sure");
+  make("span", { class: "legend" }, "low", make("span", { class: "scale", "aria-hidden": "true" }), "high confidence");
 
 onCorrection(() => shown && refresh(place, (_lemma, features) => shown.answers.get(features)));
 

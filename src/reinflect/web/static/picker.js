@@ -1,17 +1,17 @@
-// Features to pick: the model's own atoms, by dimension. The text field above and the buttons here say the same.
+// Buttons for the features of the model, by dimension. They always agree with the text field above them.
 
 import { make } from "./dom.js";
-import { atomsOf, cellOf, featuresOf, nameOf, onModel, state } from "./state.js";
+import { atomsOf, bundleKey, featuresOf, nameOf, onModel, state } from "./state.js";
 
 export class Picker {
-  /** `changed` is called when the user has picked something. */
+  /** `changed` is called when the user has picked features. */
   constructor(place, field, changed) {
     Object.assign(this, { place, field, changed });
     onModel(() => this.draw());
     field.addEventListener("input", () => this.show());
   }
 
-  /** The features in the field; a label there stands for what it means. */
+  /** The features in the field; a label is replaced by its features. */
   get features() {
     return featuresOf(this.field.value);
   }
@@ -77,7 +77,7 @@ export class Picker {
     this.changed();
   }
 
-  /** Press or release an atom; in most dimensions one takes the place of another. */
+  /** Press or release an atom; in most dimensions it replaces the other atom. */
   toggle(atom) {
     const { dimension, several } = this.buttons.get(atom);
     let atoms = atomsOf(this.features);
@@ -98,10 +98,11 @@ export class Picker {
       made.setAttribute("aria-pressed", String(atoms.includes(atom)));
       made.classList.toggle("unfit", !fits && !atoms.includes(atom));
     }
-    if (this.select) this.select.value = state.cells.get(cellOf(atoms)) ?? "";
+    if (this.select) this.select.value = state.spellings.get(bundleKey(atoms)) ?? "";
   }
 }
 
-/** Atoms as the training data spells them together, or in the order of the dimensions. */
+/** Atoms as the training data spells their bundle, or else in the order of the dimensions. */
 export const spelled = (atoms, order) =>
-  state.cells.get(cellOf(atoms)) ?? atoms.toSorted((one, other) => order.indexOf(one) - order.indexOf(other)).join(";");
+  state.spellings.get(bundleKey(atoms)) ??
+  atoms.toSorted((one, other) => order.indexOf(one) - order.indexOf(other)).join(";");

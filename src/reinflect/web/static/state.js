@@ -1,40 +1,39 @@
-// What all parts of the page share: the model that is chosen, and what it knows.
+// The state that all parts of the page share: the chosen model and its inventory.
 
 import * as api from "./api.js";
 import { make } from "./dom.js";
 
 const listeners = [];
-export const state = { model: null, bundles: new Map(), cells: new Map(), atoms: new Set() };
+export const state = { model: null, bundles: new Map(), spellings: new Map(), characters: new Set() };
 
-/** Calls back whenever another model was chosen. */
+/** Registers a function that is called when a model has been chosen. */
 export const onModel = (listener) => listeners.push(listener);
 
 export async function choose(name) {
   const model = await api.model(name);
   state.model = model;
   state.bundles = new Map(model.bundles.map((bundle) => [bundle.features, bundle]));
-  state.cells = new Map(
-    model.bundles.toReversed().map((bundle) => [cellOf(atomsOf(bundle.features)), bundle.features]),
+  state.spellings = new Map(
+    model.bundles.toReversed().map((bundle) => [bundleKey(atomsOf(bundle.features)), bundle.features]),
   );
-  state.atoms = new Set(model.dimensions.flatMap((dimension) => dimension.atoms.map(({ atom }) => atom)));
   state.characters = new Set(model.characters);
   for (const listener of listeners) listener(model);
 }
 
-/** A bundle's atoms, without the blanks around them. */
+/** The atoms of a bundle, without blanks around them. */
 export const atomsOf = (features) =>
   features
     .split(";")
     .map((atom) => atom.replace(/^ +| +$/g, ""))
     .filter((atom) => atom);
 
-/** The same for bundles that differ in the order of their atoms only. */
-export const cellOf = (atoms) => atoms.toSorted().join(";");
+/** A key that is equal for bundles that differ only in the order of their atoms. */
+export const bundleKey = (atoms) => atoms.toSorted().join(";");
 
-/** What a bundle is called: the user's own label, where there is one. */
+/** The user's label of a bundle, or the bundle itself. */
 export const nameOf = (features) => state.bundles.get(features)?.label ?? features;
 
-/** The same as an element; long ones break between features. */
+/** The name of a bundle as an element; long names break between features. */
 export const named = (features) =>
   make(
     "span",
@@ -44,7 +43,7 @@ export const named = (features) =>
       .flatMap((piece, place) => (place ? [make("wbr"), piece] : [piece])),
   );
 
-/** The features that a label stands for, or what was given. */
+/** The features of a label; other text is returned as it is. */
 export function featuresOf(text) {
   const given = text.trim();
   for (const bundle of state.bundles.values()) if (bundle.label === given) return bundle.features;

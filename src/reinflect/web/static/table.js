@@ -1,9 +1,9 @@
-// Many words: a pasted column becomes a table, which goes back to the spreadsheet.
+// Many words: makes a table of forms from a pasted column, to copy or download.
 
 import * as api from "./api.js";
 import { cell, refresh } from "./answers.js";
 import { correctionOf, onCorrection } from "./corrections.js";
-import { byId, button, make, say, word } from "./dom.js";
+import { byId, button, make, showMessage, word } from "./dom.js";
 import { copy, csv, download, parsePasted, tsv } from "./files.js";
 import { legend } from "./paradigm.js";
 import { atomsOf, featuresOf, nameOf, named, onModel, state } from "./state.js";
@@ -23,11 +23,11 @@ onModel(({ paradigms }) => {
   nextRequest();
   want([]);
   clear();
-  say(message, "");
+  showMessage(message, "");
   byId("table-parts").replaceChildren(
     ...paradigms.map(({ part_of_speech, tables }) => {
       const bundles = tables.flatMap(({ rows }) => rows.flatMap(({ cells }) => cells)).filter((features) => features);
-      return button(`all ${bundles.length} of ${part_of_speech}`, () => want([...wanted, ...bundles]));
+      return button(`all ${bundles.length} forms of ${part_of_speech}`, () => want([...wanted, ...bundles]));
     }),
   );
 });
@@ -41,7 +41,7 @@ function want(bundles) {
         {},
         make("span", {}, nameOf(features)),
         button("×", () => want(wanted.filter((other) => other !== features)), {
-          "aria-label": `Leave out ${nameOf(features)}`,
+          "aria-label": `Remove ${nameOf(features)}`,
         }),
       ),
     ),
@@ -50,7 +50,7 @@ function want(bundles) {
           make(
             "li",
             {},
-            button("none", () => want([])),
+            button("remove all", () => want([])),
           ),
         ]
       : []),
@@ -72,7 +72,7 @@ function clear() {
 
 function refuse(text, field) {
   clear();
-  say(message, "problem", text);
+  showMessage(message, "problem", text);
   field.focus();
 }
 
@@ -83,11 +83,11 @@ async function ask() {
   if (problems.length)
     return refuse(`${problems.slice(0, 3).join("; ")}${problems.length > 3 ? "; …" : ""}.`, wordsField);
   if (!rows.length)
-    return refuse("There are no words. Paste a column of lemmas, or type them, one a line.", wordsField);
+    return refuse("There are no words. Paste a column of lemmas, or type them, one per line.", wordsField);
   const bare = rows.filter(({ features }) => features === null);
   if (bare.length && !wanted.length) {
     const which = bare.length === rows.length ? "The words have" : `Line ${bare[0].line} has`;
-    return refuse(`${which} no features. Add the forms that you want of them.`, bundleField);
+    return refuse(`${which} no features. Add the forms to make.`, bundleField);
   }
   const asked = rows.flatMap(({ lemma, features }) =>
     features === null
@@ -96,7 +96,7 @@ async function ask() {
   );
   clear();
   const progress = make("progress", { max: String(asked.length), value: "0", "aria-label": "forms made" });
-  say(message, "note", `${asked.length} forms `, progress);
+  showMessage(message, "note", `${asked.length} forms `, progress);
   const results = [];
   const unknown = new Map();
   try {
@@ -107,10 +107,10 @@ async function ask() {
       progress.value = results.length;
     }
   } catch (error) {
-    const said = api.complaint(error);
-    return said ? refuse(said, wordsField) : undefined;
+    const problem = api.errorMessage(error);
+    return problem ? refuse(problem, wordsField) : undefined;
   }
-  say(message, "note", ...(unknown.size ? [unknownText(unknown)] : []));
+  showMessage(message, "note", ...(unknown.size ? [unknownText(unknown)] : []));
   const wide = new FormData(byId("table-form")).get("shape") === "wide";
   shown = { wide, results, answers: new Map(results.map((row) => [`${row.lemma}\t${row.features}`, row.answer])) };
   draw();
@@ -121,12 +121,12 @@ function unknownText(unknown) {
   const named = [...unknown].map(([feature, nearest]) =>
     nearest.length ? `${feature} (did you mean ${nearest.join(" or ")}?)` : feature,
   );
-  return `Features the model has never seen, and passes over: ${named.join(", ")}.`;
+  return `Features the model has never seen (ignored): ${named.join(", ")}.`;
 }
 
 const formOf = ({ lemma, features, answer }) => correctionOf(lemma, features) ?? answer.form;
 
-/** The table as text, header and all. */
+/** The table as rows of text, with its header. */
 function textRows() {
   if (!shown.wide) {
     const rows = shown.results.map((row) => [
@@ -137,7 +137,7 @@ function textRows() {
     ]);
     return [["lemma", "form", "features", "confidence"], ...rows];
   }
-  const { columns, lemmas } = widely();
+  const { columns, lemmas } = wideTable();
   return [
     ["lemma", ...columns],
     ...lemmas.map(([lemma, found]) => [
@@ -147,8 +147,8 @@ function textRows() {
   ];
 }
 
-/** Lemmas with their rows by features, and all features there are. */
-function widely() {
+/** All bundles, and the rows of each lemma by bundle. */
+function wideTable() {
   const lemmas = new Map();
   for (const row of shown.results) {
     if (!lemmas.has(row.lemma)) lemmas.set(row.lemma, new Map());
@@ -158,7 +158,7 @@ function widely() {
 }
 
 function draw() {
-  const headers = shown.wide ? ["lemma", ...widely().columns.map(nameOf)] : ["lemma", "features", "form"];
+  const headers = shown.wide ? ["lemma", ...wideTable().columns.map(nameOf)] : ["lemma", "features", "form"];
   const all = shown.wide
     ? wideRows()
     : shown.results.map((row) => [
@@ -186,7 +186,7 @@ function draw() {
       ),
     ),
     ...(all.length > SHOWN
-      ? [make("p", { class: "hint" }, `The first ${SHOWN} of ${all.length} rows; a copy or a file has all of them.`)]
+      ? [make("p", { class: "hint" }, `Shown: ${SHOWN} of ${all.length} rows. Copies and downloads have all rows.`)]
       : []),
   );
   tools.replaceChildren(
@@ -201,7 +201,7 @@ function draw() {
 }
 
 function wideRows() {
-  const { columns, lemmas } = widely();
+  const { columns, lemmas } = wideTable();
   return lemmas.map(([lemma, found]) => [
     make("th", { scope: "row" }, word(lemma)),
     ...columns.map((features) =>

@@ -1,5 +1,5 @@
-// A form being made: the pointer moves over the lemma while the form grows. Drawn from what /api/trace answers, and
-// `reinflect trace --json` prints.
+// Animates a trace: a pointer moves over the lemma while the form grows. The data is that of /api/trace and
+// `reinflect trace --json`.
 
 import * as api from "./api.js";
 import { meter } from "./answers.js";
@@ -9,7 +9,7 @@ import { named, onModel, state } from "./state.js";
 const SPEEDS = [0.5, 1, 2, 4, 8];
 const START = "⊢";
 const END = "⊣";
-const VERBS = { copy: "copies", delete: "deletes", write: "writes", step: "steps on", stop: "stops" };
+const VERBS = { copy: "copies", delete: "deletes", write: "writes", step: "moves on", stop: "stops" };
 
 export class TracePlayer {
   constructor(place) {
@@ -39,17 +39,17 @@ export class TracePlayer {
   async open(lemma, features, member = null) {
     this.pause();
     this.place.hidden = false;
-    if (!this.trace) this.place.replaceChildren(make("p", { class: "hint" }, "asking the model for its steps …"));
+    if (!this.trace) this.place.replaceChildren(make("p", { class: "hint" }, "Loading the steps …"));
     try {
       const trace = await api.trace({ model: state.model.name, lemma, features, member }, this.next());
       this.draw(trace, member);
-      this.place.scrollIntoView({ behavior: calm() ? "auto" : "smooth", block: "nearest" });
+      this.place.scrollIntoView({ behavior: reducedMotion() ? "auto" : "smooth", block: "nearest" });
       this.playButton.focus({ preventScroll: true });
-      if (calm()) this.show(0);
+      if (reducedMotion()) this.show(0);
       else this.play();
     } catch (error) {
-      const said = api.complaint(error);
-      if (said) this.place.replaceChildren(make("p", { class: "message problem", role: "alert" }, said));
+      const problem = api.errorMessage(error);
+      if (problem) this.place.replaceChildren(make("p", { class: "message problem", role: "alert" }, problem));
     }
   }
 
@@ -88,7 +88,7 @@ export class TracePlayer {
         : make(
             "p",
             { class: "hint" },
-            "These steps come to no end, or repeat a letter endlessly: the answer is then the lemma as it is.",
+            "These steps do not end, or repeat a character too often: the prediction is the lemma itself.",
           ),
       make(
         "div",
@@ -136,9 +136,9 @@ export class TracePlayer {
       "div",
       { class: "controls" },
       control("⏮", "First step", () => this.jump(0)),
-      control("◀", "One step back", () => this.jump(this.at - 1)),
+      control("◀", "Previous step", () => this.jump(this.at - 1)),
       this.playButton,
-      control("▶", "One step on", () => this.jump(this.at + 1)),
+      control("▶", "Next step", () => this.jump(this.at + 1)),
       control("⏭", "Last step", () => this.jump(this.trace.steps.length - 1)),
       this.slider,
       make("label", { class: "speed" }, "speed", speed),
@@ -151,7 +151,7 @@ export class TracePlayer {
       onchange: () => this.open(this.trace.lemma, this.trace.features, select.value || null),
     });
     select.append(
-      make("option", { value: "" }, member ? "best of the vote" : `best of the vote: ${this.trace.member}`),
+      make("option", { value: "" }, member ? "best voter" : `best voter: ${this.trace.member}`),
     );
     for (const name of state.model.voter_names)
       select.append(make("option", { value: name, selected: name === member }, name));
@@ -192,7 +192,7 @@ export class TracePlayer {
     return this.symbols.get(step.position)?.text ?? END;
   }
 
-  /** Draw one step, and what has become of the letters until then. */
+  /** Draws one step, and which characters are copied or deleted by then. */
   show(number) {
     const { steps } = this.trace;
     this.at = Math.max(0, Math.min(steps.length - 1, number));
@@ -297,10 +297,10 @@ export class TracePlayer {
   }
 }
 
-/** How many symbols stand before the lemma's first letter: positions count from that. */
+/** The number of symbols before the first character of the lemma, which has position 0. */
 const edgesBefore = (trace) => (trace.source[0] === "<s>" ? 1 : 0);
 
-/** What can be attended to, by position: edges, letters, and for soft attention features. */
+/** The symbols that a step can be at, by position: edges, characters and, if the model reads them, features. */
 function symbolsOf(trace) {
   const found = new Map();
   const past = [...trace.lemma].length;
@@ -317,26 +317,26 @@ function symbolsOf(trace) {
   return found;
 }
 
-const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+const reducedMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 const visibleText = (text) => ([...text].length === 1 ? visible(text) : text);
 
 const actionName = (step) =>
   [VERBS[step.kind] ?? step.action, step.kind === "write" ? [" ", word(visibleText(step.written))] : ""].flat();
 
-const NAMED = { COPY: "copy", DELETE: "delete", STEP: "step on", STOP: "stop", "</s>": "stop" };
+const NAMED = { COPY: "copy", DELETE: "delete", STEP: "move on", STOP: "stop", "</s>": "stop" };
 const actionText = (action) =>
   NAMED[action] ? make("span", {}, NAMED[action]) : make("span", {}, "write ", word(visibleText(action)));
 
-/** How the model hesitated: between its own idea and a copy, and between actions. */
+/** The probabilities of a step: of a copy against a generated character, and of each action. */
 function details(step) {
   const parts = [];
   if (step.gate !== null) {
-    const label = `${percent(1 - step.gate)} copied, ${percent(step.gate)} its own idea`;
+    const label = `${percent(1 - step.gate)} copied, ${percent(step.gate)} generated`;
     parts.push(
       make(
         "div",
         { class: "gate" },
-        make("h3", {}, "Copy or own idea"),
+        make("h3", {}, "Copied or generated"),
         make("span", { class: "split", role: "img", "aria-label": label, css: { "--share": String(1 - step.gate) } }),
         make("span", { class: "hint" }, label),
       ),
@@ -347,7 +347,7 @@ function details(step) {
     make(
       "div",
       { class: "ways" },
-      make("h3", {}, "What it might do"),
+      make("h3", {}, "Possible actions"),
       make(
         "ol",
         { class: "alternatives" },

@@ -1,11 +1,11 @@
-// One word: a lemma, its features, the form, how sure the models are, and what else it might be.
+// One word: a lemma, its features, the form with its confidence, and other forms.
 
 import * as api from "./api.js";
-import { alternatives, howSure, meter, onSteps, open, sureness } from "./answers.js";
+import { alternatives, confidenceLine, onSteps, open } from "./answers.js";
 import { correctionOf, onCorrection } from "./corrections.js";
-import { byId, button, fill, hush, make, say, visible, word } from "./dom.js";
+import { byId, button, fill, hideMessage, make, showMessage, visible, word } from "./dom.js";
 import { Picker } from "./picker.js";
-import { atomsOf, cellOf, named, onModel, state } from "./state.js";
+import { atomsOf, bundleKey, named, onModel, state } from "./state.js";
 import { TracePlayer } from "./trace.js";
 
 const PAUSE = 350;
@@ -19,7 +19,7 @@ let timer;
 
 const picker = new Picker(byId("picker"), byId("features"), () => lemmaField.value.trim() && ask());
 
-/** The lemma as it is asked for: telephones like to put a blank behind a word. */
+/** The lemma without blanks around it: phone keyboards add a blank after a word. */
 export const lemma = () => lemmaField.value.trim();
 
 export function setLemma(text) {
@@ -42,11 +42,11 @@ async function ask() {
   result.classList.add("waiting");
   try {
     const { answers, unknown } = await api.nbest(asked, signal);
-    say(message, "note", ...notes(asked, unknown));
+    showMessage(message, "note", ...notes(asked, unknown));
     show({ ...asked, answers });
   } catch (error) {
-    const said = api.complaint(error);
-    if (said) refuse(said, error.field === "features" ? picker.field : lemmaField);
+    const problem = api.errorMessage(error);
+    if (problem) refuse(problem, error.field === "features" ? picker.field : lemmaField);
   } finally {
     if (!signal.aborted) result.classList.remove("waiting");
   }
@@ -54,12 +54,12 @@ async function ask() {
 
 function refuse(text, field) {
   clear();
-  say(message, "problem", text);
+  showMessage(message, "problem", text);
   mark(field);
   field.focus();
 }
 
-/** Shows which field a message is about. */
+/** Marks the field that a message is about. */
 function mark(wrong) {
   for (const field of [lemmaField, picker.field]) field.setAttribute("aria-invalid", String(field === wrong));
 }
@@ -70,7 +70,7 @@ function clear() {
   player.close();
 }
 
-/** What the user should know of what was asked, before the form is believed. */
+/** Warnings about the request: unknown features, bundles and characters. */
 function notes(asked, unknown) {
   const found = unknown.map(({ feature, nearest }) =>
     make(
@@ -78,18 +78,18 @@ function notes(asked, unknown) {
       {},
       "The model has never seen the feature ",
       make("strong", {}, feature),
-      " and passes over it.",
+      " and ignores it.",
       nearest.length ? " Did you mean " : "",
       nearest.map((known) => button(known, () => replace(feature, known), { class: "chip" })),
       nearest.length ? "?" : "",
     ),
   );
-  if (!unknown.length && state.bundles.size && !state.cells.has(cellOf(atomsOf(asked.features)))) {
+  if (!unknown.length && state.bundles.size && !state.spellings.has(bundleKey(atomsOf(asked.features)))) {
     found.push(
       make(
         "p",
         {},
-        "The model has not seen these features together: it puts the form together from what it knows of each.",
+        "The model has not seen these features together; it combines what it knows about each of them.",
       ),
     );
   }
@@ -99,7 +99,7 @@ function notes(asked, unknown) {
       make(
         "p",
         {},
-        "Letters the model has never seen, which it copies as they are: ",
+        "Characters the model has never seen, which it copies: ",
         word(strange.map(visible).join(" ")),
       ),
     );
@@ -127,13 +127,13 @@ function show(found) {
       { class: "form", id: "form" },
       right === undefined ? word(best.form) : [make("s", {}, word(best.form)), " ", word(right)],
     ),
-    make("p", { class: "sure" }, meter(sureness(best), howSure(best)), make("span", {}, howSure(best))),
+    confidenceLine(best),
     rest.length ? make("h3", {}, "Other forms") : null,
     rest.length ? alternatives(rest) : null,
     make(
       "div",
       { class: "tools" },
-      button("Show how it is made", () => showSteps(found.lemma, found.features), { id: "show-trace" }),
+      button("Show the steps", () => showSteps(found.lemma, found.features), { id: "show-trace" }),
       button("All forms", () => showParadigm(found.lemma), { id: "show-paradigm" }),
       button("Wrong?", () => open(found.lemma, found.features, best), { id: "mark-wrong" }),
     ),
@@ -155,7 +155,7 @@ onSteps((lemmaText, features) => {
 onCorrection(() => shown && show(shown));
 onModel(() => {
   clear();
-  hush(message);
+  hideMessage(message);
   mark(null);
   if (lemma() && picker.features) ask();
 });
@@ -165,7 +165,7 @@ byId("word-form").addEventListener("submit", (event) => {
   ask();
 });
 
-// While somebody types, the form follows, once there is something to inflect.
+// The form follows the typing, once there are a lemma and features.
 for (const field of [lemmaField, picker.field]) {
   field.addEventListener("input", () => {
     clearTimeout(timer);

@@ -88,7 +88,7 @@ def test_members_that_are_not_there(tmp_path: Path) -> None:
 
 def test_a_text_that_is_too_large(tmp_path: Path) -> None:
     path = sparse(tmp_path / "items.tsv", 1 << 40)
-    assert f"larger than {LARGEST:,} bytes; make several files of it" in refused(lambda: read_items(path), MILLION)
+    assert f"larger than {LARGEST:,} bytes; split it into several files" in refused(lambda: read_items(path), MILLION)
 
 
 def test_a_device_without_end(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -148,7 +148,9 @@ def writing(path: Path | str) -> Iterator[None]:
         raise cannot_write(path, error) from None
 
 
-def cannot_write(path: Path | str, error: OSError, remedy: str = "check the disk or choose another place") -> OutputError:
+def cannot_write(
+    path: Path | str, error: OSError, remedy: str = "check the disk or choose another place"
+) -> OutputError:
     if error.errno in NO_ROOM:
         remedy = "make room there, then run the same command again, or choose another place"
     return OutputError(path, f"could not be written ({error.strerror or error})", remedy)

@@ -69,11 +69,6 @@ def try_lock(handle: int) -> bool:
 
 def is_free(path: Path) -> bool:
     """Whether no process holds a lock on this file."""
-    try:
-        handle = os.open(path, os.O_RDWR)
-    except OSError:
-        return False
-    try:
-        return try_lock(handle)
-    finally:
-        os.close(handle)
+    with suppress(OSError), path.open("rb+") as file:
+        return try_lock(file.fileno())
+    return False

@@ -28,9 +28,9 @@ _UNSEEN = re.compile(
 def in_columns(rows: Sequence[Sequence[str]], gap: str = " ", sides: Sequence[Side] | None = None) -> list[str]:
     """One line per row, with aligned columns; `sides` says on which side (all left by default).
 
-    If any letter runs from right to left, a left-to-right mark follows each cell to keep the columns in order, and opens
-    each line, because many programs take a line's direction from its first letter. All rows have the marks in the same
-    places, so that columns stay aligned even in a terminal that gives the marks room.
+    If any letter runs from right to left, a left-to-right mark follows each cell to keep the columns in order, and
+    opens each line, because many programs take a line's direction from its first letter. All rows have the marks in
+    the same places, so that columns stay aligned even in a terminal that gives the marks room.
     """
     widths = [max(map(display_width, column)) for column in zip(*rows, strict=True)]
     mark = LEFT_TO_RIGHT_MARK if any(map(runs_right_to_left, (cell for row in rows for cell in row))) else ""

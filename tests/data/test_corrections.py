@@ -23,11 +23,11 @@ def fields_of(items: list[Item] | tuple[Item, ...]) -> list[tuple[str, str, str]
 def test_a_correction_replaces_what_it_corrects() -> None:
     items = items_of("gehen V;PST gehte, sehen V;PST sah, gehen V;PST gong, gehen V;PRS gehe")
     made = corrected(items, items_of("gehen PST;V ging, sehen V;PST sah, stehen V;PST stand, stehen V;PRS"), "x.tsv")
-    assert fields_of(made.items) == fields_of(items_of("gehen V;PST ging, sehen V;PST sah, gehen V;PRS gehe, stehen V;PST stand"))
-    assert (made.replaced, made.added, made.same, made.covered) == (1, 1, 1, 1)
-    assert made.note("x.tsv") == (
-        "note: x.tsv: 1 item corrected, 1 added, 1 already correct, 1 ignored (no form)"
+    assert fields_of(made.items) == fields_of(
+        items_of("gehen V;PST ging, sehen V;PST sah, gehen V;PRS gehe, stehen V;PST stand")
     )
+    assert (made.replaced, made.added, made.same, made.covered) == (1, 1, 1, 1)
+    assert made.note("x.tsv") == ("note: x.tsv: 1 item corrected, 1 added, 1 already correct, 1 ignored (no form)")
 
 
 def test_of_two_forms_in_training_the_corrected_one_stays() -> None:

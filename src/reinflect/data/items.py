@@ -21,20 +21,12 @@ from reinflect.files import BYTE_ORDER_MARK, read_text, write_text
 Column = Literal["lemma", "form", "features"]
 Forms = Literal["required", "optional"]
 
-NAMES: Mapping[Column, tuple[str, ...]] = {
-    "lemma": (
-        *("lemma", "lemmas", "lexeme", "headword", "citation form", "dictionary form", "base form"),
-        *("grundform", "nennform", "lemme", "lema"),
-    ),
-    "form": (
-        *("form", "forms", "inflected form", "word form", "wordform", "surface form"),
-        *("wortform", "forme", "forma"),
-    ),
-    "features": (
-        *("features", "feature", "feats", "tags", "tag", "msd", "bundle", "cell", "label"),
-        *("merkmale", "traits", "rasgos"),
-    ),
+_NAMES: Mapping[Column, str] = {
+    "lemma": "lemma|lemmas|lexeme|headword|citation form|dictionary form|base form|grundform|nennform|lemme|lema",
+    "form": "form|forms|inflected form|word form|wordform|surface form|wortform|forme|forma",
+    "features": "features|feature|feats|tags|tag|msd|bundle|cell|label|merkmale|traits|rasgos",
 }
+NAMES = {column: names.split("|") for column, names in _NAMES.items()}
 """The names that a column may have, in lower case."""
 
 

@@ -208,7 +208,8 @@ def _first_row_is_data(sheet: Sheet, columns: Columns, forms: Forms, *, sure: bo
 
 def _chosen(sheets: Sequence[Sheet], errors: Sequence[InputError], columns: Columns) -> Sheet:
     """A CSV file cut by the separator that makes sense of it; several that do are an error."""
-    likely = [sheet for sheet in sheets if _header_fits(sheet, columns)]
+    wanted = {name for _, name in columns.headers}
+    likely = [sheet for sheet in sheets if (wanted <= {*sheet.header} if wanted else _named_columns(sheet, columns))]
     for sure in (True, False):
         likely = likely or [sheet for sheet in sheets if _first_row_is_data(sheet, columns, "optional", sure=sure)]
     if not likely:
@@ -228,12 +229,6 @@ def _chosen(sheets: Sequence[Sheet], errors: Sequence[InputError], columns: Colu
     return sheet
 
 
-def _header_fits(sheet: Sheet, columns: Columns) -> bool:
-    if columns.headers:
-        return all(name in sheet.header for _, name in columns.headers)
-    return bool(_named_columns(sheet, columns))
-
-
 def write_sheet(path: Path | str, items: Iterable[Item], columns: Columns, *, wide: bool) -> None:
     """Write items to a spreadsheet, with the user's labels if there are any."""
     if wide:
@@ -245,13 +240,15 @@ def write_sheet(path: Path | str, items: Iterable[Item], columns: Columns, *, wi
 
 def _wide(items: Iterable[Item], path: Path | str, labels: Labels) -> tuple[list[str], list[list[str]]]:
     """One row per lemma and one column per bundle, in the order of the items; a second form of a cell adds a row."""
+    taken = {"", *NAMES["lemma"], *NAMES["form"], *NAMES["features"], *(() if labels else NOT_FORMS)}
     columns: dict[str, None] = {}
     lemmas: dict[str, list[dict[str, str]]] = {}
     for item in items:
         name = labels.to_label(item.features.spelling)
-        if name not in columns:
-            _check_name(name, path, labels)
-            columns[name] = None
+        if name.casefold().strip() in taken:
+            found = f"the features {quoted(name)} cannot be the name of a column"
+            raise OutputError(path, found, "write the sheet without --wide, or give them a label")
+        columns[name] = None
         rows = lemmas.setdefault(item.lemma, [{}])
         row = next((row for row in rows if name not in row), None)
         if row is None:
@@ -259,10 +256,3 @@ def _wide(items: Iterable[Item], path: Path | str, labels: Labels) -> tuple[list
         row[name] = item.form
     filled = [[lemma, *(row.get(name, "") for name in columns)] for lemma, rows in lemmas.items() for row in rows]
     return ["lemma", *columns], filled
-
-
-def _check_name(name: str, path: Path | str, labels: Labels) -> None:
-    taken = {own for names in NAMES.values() for own in names} | (frozenset() if labels else NOT_FORMS)
-    if not name.strip() or name.casefold().strip() in taken:
-        found = f"the features {quoted(name)} cannot be the name of a column"
-        raise OutputError(path, found, "write the sheet without --wide, or give them a label")

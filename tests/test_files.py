@@ -58,7 +58,7 @@ def test_a_full_device_is_an_error() -> None:
         write_text("/dev/full", "too much")
 
 
-def test_an_empty_name_is_no_folder() -> None:
+def test_an_empty_name_is_refused() -> None:
     with pytest.raises(InputError, match="an empty file name"):
         read_text("")
     with pytest.raises(OutputError, match="an empty file name"):
@@ -71,11 +71,11 @@ def test_closed_streams_are_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="this is closed"):
         read_text("-")
     with pytest.raises(OutputError, match="this is closed"):
-        write_text("-", "for nobody")
+        write_text("-", "lost")
 
 
 @pytest.mark.parametrize(("name", "says"), [("", "a folder, not a file"), ("none/a.txt", "there is no folder")])
-def test_places_that_cannot_be_written_are_told_early(tmp_path: Path, name: str, says: str) -> None:
+def test_places_that_cannot_be_written_are_reported_early(tmp_path: Path, name: str, says: str) -> None:
     with pytest.raises(OutputError, match=says):
         check_writable(tmp_path / name)
 
@@ -83,11 +83,11 @@ def test_places_that_cannot_be_written_are_told_early(tmp_path: Path, name: str,
 @pytest.mark.skipif(AS_ROOT, reason="root may write anywhere")
 def test_a_folder_without_write_permission(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
-    with pytest.raises(OutputError, match="may not be written"):
+    with pytest.raises(OutputError, match="no permission to write here"):
         check_writable(tmp_path / "a.txt")
 
 
-def test_a_missing_file_and_a_folder_are_told_apart(tmp_path: Path) -> None:
+def test_a_missing_file_and_a_folder_have_different_messages(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="there is no such file"):
         read_text(tmp_path / "none.tsv")
     with pytest.raises(InputError, match="this is a folder, not a file"):
@@ -105,9 +105,9 @@ def test_quoted_shows_invisible_characters_and_cuts_long_ones() -> None:
     assert quoted("x" * 50) == "'" + "x" * 40 + "…'"
 
 
-def test_names_that_no_file_can_have() -> None:
+def test_invalid_file_names() -> None:
     for name in ("a\0b", "\ud800"):
-        with pytest.raises(InputError, match="this is no name of a file; check the name") as raised:
+        with pytest.raises(InputError, match="not a valid file name; check the name") as raised:
             read_text(name)
         assert str(raised.value).isprintable()
 
@@ -117,7 +117,7 @@ def test_messages_are_one_line_and_can_be_printed() -> None:
     assert message == r"a\u2028b: found this\r\x1b[31m; do that"
 
 
-def test_what_a_killed_process_was_writing_to_the_same_file_goes(tmp_path: Path) -> None:
+def test_what_a_killed_process_was_writing_to_the_same_file_is_removed(tmp_path: Path) -> None:
     path = tmp_path / ("é" * 120)
     code = (
         "import os, sys; from reinflect.files import atomic_path\n"
@@ -132,7 +132,7 @@ def test_what_a_killed_process_was_writing_to_the_same_file_goes(tmp_path: Path)
     assert {left: left.read_text() for left in tmp_path.iterdir()} == {path: "whole", other: ""}
 
 
-def test_what_somebody_is_still_writing_stays(tmp_path: Path) -> None:
+def test_what_a_live_process_is_writing_stays(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     with atomic_path(path) as first:
         first.write_text("first")
@@ -147,6 +147,6 @@ def test_what_somebody_is_still_writing_stays(tmp_path: Path) -> None:
     ("number", "remedy"), [(errno.ENOSPC, "make room there"), (errno.EDQUOT, "make room"), (errno.EROFS, "check the")]
 )
 def test_the_remedy_fits_what_happened(tmp_path: Path, number: int, remedy: str) -> None:
-    said = rf"log: could not be written \({os.strerror(number)}\); {remedy}"
-    with pytest.raises(OutputError, match=said), writing(tmp_path / "log"):
+    message = rf"log: could not be written \({os.strerror(number)}\); {remedy}"
+    with pytest.raises(OutputError, match=message), writing(tmp_path / "log"):
         raise OSError(number, os.strerror(number))

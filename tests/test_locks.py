@@ -1,5 +1,6 @@
-"""Locks that name who has them."""
+"""Locks that name their holder."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -15,7 +16,7 @@ HOLD = (
 )
 
 
-def test_another_process_is_named_and_its_lock_goes_with_it(tmp_path: Path) -> None:
+def test_another_process_is_named_and_its_lock_ends_with_it(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     with subprocess.Popen([sys.executable, "-c", HOLD, path], stdout=subprocess.PIPE) as other:
         assert other.stdout
@@ -31,8 +32,19 @@ def test_another_process_is_named_and_its_lock_goes_with_it(tmp_path: Path) -> N
     assert is_free(path)
 
 
-@pytest.mark.parametrize("content", ["", "somebody", "12x host"])
-def test_a_lock_without_a_name_is_somebodys(tmp_path: Path, content: str) -> None:
+def test_work_continues_on_a_file_system_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unsupported(*_handle_and_flags: int) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr("fcntl.flock", unsupported)
+    handles = [take(tmp_path / "lock") for _ in range(2)]
+    for handle in handles:
+        os.close(handle)
+    assert is_free(tmp_path / "lock")
+
+
+@pytest.mark.parametrize("content", ["", " unnamed", " 12x host"])
+def test_a_lock_without_a_name_belongs_to_another_process(tmp_path: Path, content: str) -> None:
     handle = take(tmp_path / "lock")
     (tmp_path / "lock").write_text(content)
     with pytest.raises(TakenError, match=r"^another process$"):
@@ -40,15 +52,15 @@ def test_a_lock_without_a_name_is_somebodys(tmp_path: Path, content: str) -> Non
     os.close(handle)
 
 
-def test_a_process_of_another_machine_is_said_to_be_there(tmp_path: Path) -> None:
+def test_a_process_on_another_machine_is_named_with_the_machine(tmp_path: Path) -> None:
     handle = take(tmp_path / "lock")
-    (tmp_path / "lock").write_text("12 somewhere.example")
+    (tmp_path / "lock").write_text(" 12 somewhere.example")
     with pytest.raises(TakenError, match=r"^process 12 on somewhere\.example$"):
         take(tmp_path / "lock")
     os.close(handle)
 
 
-def test_a_lock_that_was_removed_by_its_owner_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lock_file_that_its_holder_removed_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "lock"
     plain, opened = os.open, list[int]()
 
@@ -65,7 +77,7 @@ def test_a_lock_that_was_removed_by_its_owner_is_made_anew(tmp_path: Path, monke
     os.close(handle)
 
 
-def test_a_folder_is_made_for_it_or_not(tmp_path: Path) -> None:
+def test_the_folder_is_made_with_or_without_parents(tmp_path: Path) -> None:
     os.close(take_in(tmp_path / "a" / "b", "lock", parents=True))
     assert (tmp_path / "a" / "b" / "lock").exists()
     with pytest.raises(FileNotFoundError):

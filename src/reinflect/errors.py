@@ -1,59 +1,60 @@
-"""What can go wrong for a user. Every message is one line and says where, what was found and what to do."""
+"""Errors for users. Every message is one line: place, finding, remedy."""
 
 from pathlib import Path
 
 INTERRUPTED = 130
-"""What the command line exits with after Ctrl-C."""
+"""Exit code of the command line after Ctrl-C."""
 
 
 class ReinflectError(Exception):
-    """Something the user can put right; the command line prints it as one line and exits with 2."""
+    """A problem that the user can solve; the command line prints it as one line and exits with 2."""
 
 
 class InputError(ReinflectError):
     """A file, a line or an argument that cannot be used as it is."""
 
     def __init__(self, found: str, remedy: str, *, path: Path | str | None = None, line: int | None = None) -> None:
-        self.found, self.remedy, self.path, self.line = found, remedy, path, line
-        place = "" if path is None else source_name(path)
+        self.found, self.line = found, line
+        places = [source_name(path)] if path else []
         if line is not None:
-            place += f", line {line}" if place else f"line {line}"
-        super().__init__(one_line(f"{place}: {found}; {remedy}" if place else f"{found}; {remedy}"))
+            places.append(f"line {line}")
+        place = f"{', '.join(places)}: " if places else ""
+        super().__init__(one_line(f"{place}{found}; {remedy}"))
 
 
 class OutputError(ReinflectError):
-    """A place that cannot be written to."""
+    """A file or folder that cannot be written."""
 
     def __init__(self, path: Path | str, found: str, remedy: str) -> None:
         super().__init__(one_line(f"{source_name(path)}: {found}; {remedy}"))
 
 
 class StoppedError(ReinflectError):
-    """Ctrl-C came before there was anything to show for it; no mistake, and the command line exits with 130."""
+    """Ctrl-C before there was any result; the command line exits with 130."""
 
 
 class FetchError(ReinflectError):
-    """A download that did not arrive whole."""
+    """A download that failed."""
 
 
 def source_name(path: Path | str) -> str:
-    """The name of a file as a user knows it: `-` is standard input or output."""
+    """The name of a file as users know it: `-` is standard input or output."""
     return "standard input/output" if str(path) == "-" else str(path)
 
 
 def quoted(text: str, limit: int = 40) -> str:
-    """A piece of someone's data, safe to print within a message: escaped where invisible, cut where long."""
+    """A piece of the user's data within a message: invisible characters escaped, long texts cut."""
     return f"'{shortened(text, limit)}'"
 
 
 def shortened(text: str, limit: int) -> str:
-    """The beginning of a text that may be long, safe to print."""
+    """The beginning of a text, safe to print."""
     shown = printable(text[: limit + 1])
     return shown if len(shown) <= limit else f"{shown[:limit]}…"
 
 
 def printable(text: str) -> str:
-    """A text as it is, blanks and all, but with no surprises for the terminal: what cannot be printed is escaped."""
+    """A text with all characters escaped that a terminal cannot print."""
     return "".join(character if character.isprintable() else escaped(character) for character in text)
 
 
@@ -62,4 +63,4 @@ def escaped(character: str) -> str:
 
 
 def one_line(message: str) -> str:
-    return printable(" ".join(message.split("\n")))
+    return printable(message.replace("\n", " "))

@@ -1,4 +1,4 @@
-"""Reading and writing whole text files: UTF-8, atomic, with errors a user can act on."""
+"""Reading and writing whole text files: UTF-8, atomic, with errors that users can act on."""
 
 import errno
 import os
@@ -6,6 +6,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from glob import escape
 from pathlib import Path
 from typing import BinaryIO
@@ -15,62 +16,61 @@ from reinflect.locks import is_free, try_lock
 
 STANDARD = "-"
 LARGEST = 1 << 29
-"""Bytes of a file that is read as a whole. What comes of them in memory takes many times as much."""
+"""Bytes of a file that is read as a whole; the data made from it takes many times that memory."""
 PIECE = 1 << 16
 BYTE_ORDER_MARK = "\ufeff"
 PART = ".????????.part"
-"""How the names of files end that are being written; see `atomic_path`."""
+"""How the names of unfinished files end; see `atomic_path`."""
 LONGEST_STEM = 60
-"""So many characters of a file's name are in the name of its part, which in any script is short enough then."""
+"""Characters of a file's name that the name of its unfinished file repeats: short enough in any script."""
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 def read_text(path: Path | str) -> str:
-    """The whole text of a file (`-`: standard input), its byte-order mark taken off, its line ends as they are."""
+    """The whole text of a file (`-`: standard input) without its byte-order mark; line ends are unchanged."""
     raw = read_bytes(path)
     try:
-        text = raw.decode("utf-8")
+        return raw.decode("utf-8").removeprefix(BYTE_ORDER_MARK)
     except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
         raise InputError(
             f"found the byte 0x{raw[error.start]:02X}, which is not UTF-8",
             "save the file as UTF-8 (in a spreadsheet or editor: encoding 'UTF-8')",
             path=path,
-            line=line,
+            line=raw.count(b"\n", 0, error.start) + 1,
         ) from None
-    return text.removeprefix(BYTE_ORDER_MARK)
 
 
 def read_bytes(path: Path | str) -> bytes:
     if path == "":  # as from a shell variable that was never set
         raise InputError("found an empty file name", "name a file, or - for standard input")
-    if str(path) == STANDARD and sys.stdin is None:
-        raise InputError("this is closed", "pipe the data in, or name a file", path=path)
+    failure = partial(InputError, path=path)
     try:
         if str(path) == STANDARD:
+            if sys.stdin is None:
+                raise failure("this is closed", "pipe the data in, or name a file")
             return _whole(sys.stdin.buffer, path)
         with Path(path).open("rb") as file:
             return _whole(file, path, os.fstat(file.fileno()).st_size)
     except FileNotFoundError:
-        raise InputError("there is no such file", "check the name and the folder", path=path) from None
+        raise failure("there is no such file", "check the name and the folder") from None
     except IsADirectoryError:
-        raise InputError("this is a folder, not a file", "name a file in it", path=path) from None
+        raise failure("this is a folder, not a file", "name a file in it") from None
     except PermissionError:
-        raise InputError("this may not be read", "check the file's permissions", path=path) from None
+        raise failure("no permission to read this file", "check the file's permissions") from None
     except OSError as error:
-        raise InputError(f"could not be read ({error.strerror})", "check the file and its disk", path=path) from None
-    except ValueError:  # a character that no system has in them
-        raise InputError("this is no name of a file", "check the name", path=path) from None
+        raise failure(f"could not be read ({error.strerror})", "check the file and its disk") from None
+    except ValueError:  # a character that no system allows in names
+        raise failure("not a valid file name", "check the name") from None
 
 
 def _whole(file: BinaryIO, path: Path | str, claimed: int = 0) -> bytes:
-    """All that is in a file, unless that is, or claims to be, more than anyone means to read at once."""
+    """The whole content of a file, unless its actual or claimed size exceeds LARGEST."""
     pieces, size = [], 0
     while max(size, claimed) <= LARGEST and (piece := file.read(PIECE)):
         pieces.append(piece)
         size += len(piece)
     if max(size, claimed) > LARGEST:
-        raise InputError(f"this is larger than {LARGEST:,} bytes", "make several files of it", path=path)
+        raise InputError(f"this is larger than {LARGEST:,} bytes", "split it into several files", path=path)
     return b"".join(pieces)
 
 
@@ -83,12 +83,10 @@ def check_writable(path: Path | str) -> None:
     target = Path(path)
     if target.is_dir():
         raise OutputError(path, "this is a folder, not a file", "name a file to write")
-    folder = target.parent
-    if not folder.is_dir():
-        raise OutputError(path, f"there is no folder {folder}", "make it first or choose another place")
-    place = target if _is_special(target) else folder
-    if not os.access(place, os.W_OK):
-        raise OutputError(path, "this may not be written", "check the permissions or choose another place")
+    if not target.parent.is_dir():
+        raise OutputError(path, f"there is no folder {target.parent}", "make it first or choose another place")
+    if not os.access(target if _is_special(target) else target.parent, os.W_OK):
+        raise OutputError(path, "no permission to write here", "check the permissions or choose another place")
 
 
 def write_text(path: Path | str, text: str) -> None:
@@ -105,9 +103,9 @@ def write_text(path: Path | str, text: str) -> None:
 
 @contextmanager
 def atomic_path(path: Path | str) -> Iterator[Path]:
-    """A path to write to, which becomes `path` when the block ends well and vanishes when it does not.
+    """A path to write to: it becomes `path` if the block succeeds and is removed if the block fails.
 
-    What a process that was killed was writing to the same `path` goes, too.
+    Unfinished files that killed processes left for the same `path` are removed first.
     """
     check_writable(path)
     target = Path(path)
@@ -122,9 +120,9 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
         part = Path(name)
         try:
             if sys.platform == "win32":
-                os.close(handle)  # there nobody can rename a file that is open, nor remove it
+                os.close(handle)  # Windows can neither rename nor remove an open file
             else:
-                try_lock(handle)  # which tells others that somebody is still writing
+                try_lock(handle)  # shows `sweep` that this process is still writing
             yield part
             part.chmod(_mode_for(target))
             with part.open("rb+") as written:
@@ -141,25 +139,25 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
 
 @contextmanager
 def writing(path: Path | str) -> Iterator[None]:
-    """Let whatever hinders the writing of a file come out as an error that names it."""
+    """Turn whatever prevents a file from being written into an error that names the file."""
     try:
         yield
-    except BrokenPipeError:  # whoever was reading has read enough
+    except BrokenPipeError:  # the reader has closed the pipe
         raise
     except OSError as error:
         raise cannot_write(path, error) from None
 
 
-def cannot_write(path: Path | str, error: OSError) -> OutputError:
+def cannot_write(
+    path: Path | str, error: OSError, remedy: str = "check the disk or choose another place"
+) -> OutputError:
     if error.errno in NO_ROOM:
-        remedy = "make room there, then run the same again, or choose another place"
-    else:
-        remedy = "check the disk or choose another place"
+        remedy = "make room there, then run the same command again, or choose another place"
     return OutputError(path, f"could not be written ({error.strerror or error})", remedy)
 
 
 def sweep(folder: Path, name: str | None = None) -> None:
-    """Remove what processes that were killed were writing in a folder: to the file of that name, or to any."""
+    """Remove the unfinished files that killed processes left in a folder, for the file of that name or for any."""
     for part in folder.glob(f".*{PART}" if name is None else f"{escape(_prefix(name))}{PART[1:]}"):
         if is_free(part):
             with suppress(OSError):
@@ -175,7 +173,7 @@ def _is_special(path: Path) -> bool:
 
 
 def _mode_for(target: Path) -> int:
-    """The permissions of the file that is replaced, or what a plain `open` would have given a new one."""
+    """The permissions of the replaced file, or those that a plain `open` gives a new file."""
     if target.exists():
         return target.stat().st_mode & 0o777
     mask = os.umask(0)

@@ -1,9 +1,9 @@
-"""Words of any script on a screen, and names that were not spelled right.
+"""Text of any script in the columns of a terminal, and suggestions for misspelled names.
 
-A terminal gives some characters no room and others twice as much, a combining mark slips onto whatever stands before
-it, some characters cannot be seen at all, and some run from right to left. Columns stay in line nevertheless.
+A character may take no column, one or two, be invisible, join the character before it, or run from right to left.
 """
 
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Literal
@@ -18,38 +18,28 @@ LEFT_TO_RIGHT_MARK = "\u200e"
 Side = Literal["left", "right"]
 
 _RIGHT_TO_LEFT = frozenset({"R", "AL", "AN"})
-_NO_WIDTH = frozenset({"Mn", "Me", "Cf"})
-_UNSEEN = (
-    # Printable by their category, but drawn as nothing at all.
-    (0x034F, 0x034F),  # combining grapheme joiner
-    (0x115F, 0x1160),  # Hangul fillers
-    (0x17B4, 0x17B5),  # Khmer inherent vowels
-    (0x180B, 0x180F),  # Mongolian variation selectors
-    (0x2800, 0x2800),  # empty Braille cell
-    (0x3164, 0x3164),
-    (0xFE00, 0xFE0F),  # variation selectors
-    (0xFFA0, 0xFFA0),
-    (0xE0100, 0xE01EF),
+_UNSEEN = re.compile(
+    # Printable by category, but drawn as nothing: the grapheme joiner, Hangul fillers, Khmer inherent vowels, the empty
+    # Braille cell and variation selectors.
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
-_CONJOINING = ((0x1160, 0x11FF), (0xD7B0, 0xD7FF))
-"""Korean vowels and finals, which join the consonant before them within its room."""
 
 
 def in_columns(rows: Sequence[Sequence[str]], gap: str = " ", sides: Sequence[Side] | None = None) -> list[str]:
-    """One line a row, the cells of each column below one another; words go to the left, numbers to the right.
+    """One line per row, with aligned columns; `sides` says on which side (all left by default).
 
-    Where a letter runs from right to left, a left-to-right mark follows each cell, so that the columns still run
-    from left to right; it opens each line, too, as many programs take a line's direction from its first letter.
-    All rows have the marks in the same places: a terminal that gives them room keeps the columns nevertheless.
+    If any letter runs from right to left, a left-to-right mark follows each cell to keep the columns in order, and
+    opens each line, because many programs take a line's direction from its first letter. All rows have the marks in
+    the same places, so that columns stay aligned even in a terminal that gives the marks room.
     """
     widths = [max(map(display_width, column)) for column in zip(*rows, strict=True)]
     mark = LEFT_TO_RIGHT_MARK if any(map(runs_right_to_left, (cell for row in rows for cell in row))) else ""
-    return [mark + _line(row, widths, sides or ["left"] * len(widths), gap, mark) for row in rows]
-
-
-def _line(row: Sequence[str], widths: Sequence[int], sides: Sequence[Side], gap: str, mark: str) -> str:
-    cells = (_padded(cell, width, side, mark) for cell, width, side in zip(row, widths, sides, strict=True))
-    return gap.join(cells).rstrip(" ")
+    sides = sides or ["left"] * len(widths)
+    lines = []
+    for row in rows:
+        cells = (_padded(*cell, mark) for cell in zip(row, widths, sides, strict=True))
+        lines.append(mark + gap.join(cells).rstrip(" "))
+    return lines
 
 
 def _padded(cell: str, width: int, side: Side, mark: str) -> str:
@@ -58,31 +48,35 @@ def _padded(cell: str, width: int, side: Side, mark: str) -> str:
 
 
 def visible(character: str) -> str:
-    """One character, or none, as it can be seen on its own; no two look the same.
+    """One character, or the empty string, made visible on its own; different characters never look the same.
 
-    The signs that stand for nothing and for a blank are escaped where the data itself has them.
+    The signs for the empty string and for a blank are escaped where the data itself has them.
     """
     if not character:
         return NOTHING
     if character == " ":
         return BLANK
-    if character in (NOTHING, BLANK) or not character.isprintable() or _within(character, _UNSEEN):
+    if character in (NOTHING, BLANK) or not character.isprintable() or _UNSEEN.match(character):
         return escaped(character)
-    return DOTTED_CIRCLE + character if _leans(character) else character
+    joins_previous = unicodedata.category(character).startswith("M") or display_width(character) == 0
+    return DOTTED_CIRCLE + character if joins_previous else character
 
 
 def visible_text(text: str) -> str:
-    """A whole string as it can be seen: marks stay on their letters, and sit on a circle where there is none."""
-    shown = ""
-    for before, character in zip(["", *text], text, strict=False):
+    """A whole string made visible: marks stay on their letters, or sit on a dotted circle where there is no letter."""
+    shown, previous_is_plain = "", False
+    for character in text:
         alone = visible(character)
-        shown += character if alone == DOTTED_CIRCLE + character and _carries(before) else alone
+        shown += character if alone == DOTTED_CIRCLE + character and previous_is_plain else alone
+        previous_is_plain = alone.endswith(character)
     return shown
 
 
 def display_width(text: str) -> int:
-    """The columns a terminal gives to a text."""
-    return sum(map(_width, text))
+    """The number of columns a terminal gives to a text."""
+    from wcwidth import width
+
+    return width(text)
 
 
 def runs_right_to_left(text: str) -> bool:
@@ -90,35 +84,14 @@ def runs_right_to_left(text: str) -> bool:
 
 
 def nearest(name: str, known: Iterable[str], otherwise: str) -> str:
-    """A remedy for a name we do not know: the nearest ones that we do, or else what `otherwise` says."""
+    """A remedy for an unknown name: the most similar known names, or else `otherwise`."""
     close = close_names(name, known)
     return f"did you mean {' or '.join(close)}?" if close else otherwise
 
 
 def close_names(name: str, known: Iterable[str]) -> list[str]:
-    """The names we know that are spelled much like this one, the nearest first; case is passed over."""
+    """The known names spelled most like this one, ignoring case, the nearest first."""
     from difflib import get_close_matches
 
     spelled = {own.lower(): own for own in sorted(known)}
     return [spelled[own] for own in get_close_matches(name.lower(), spelled)]
-
-
-def _width(character: str) -> int:
-    # Spacing marks (category Mc, such as most vowel signs of India) have room of their own and count as letters.
-    if unicodedata.category(character) in _NO_WIDTH or _within(character, _CONJOINING):
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
-
-
-def _leans(character: str) -> bool:
-    """Whether a character is drawn onto the one before it."""
-    return unicodedata.category(character).startswith("M") or _width(character) == 0
-
-
-def _carries(character: str) -> bool:
-    """Whether a character is shown as it is, so that a mark can sit on it."""
-    return character != "" and visible(character).endswith(character)
-
-
-def _within(character: str, ranges: Sequence[tuple[int, int]]) -> bool:
-    return any(first <= ord(character) <= last for first, last in ranges)

@@ -36,7 +36,7 @@ EXAMPLES = {
     "unseen": (["--method", "naive"], "look up\tlooks up \tV\nمی\u200cرود\tرفت\tV\n∅␣\t\u00a0\u00ad\tN\n"),
 }
 BLANKS = (
-    "note: 2 cells begin or end with a blank, which is kept as a letter (standard input/output, line 1, form: "
+    "note: 2 fields begin or end with a blank, which is kept as a letter (standard input/output, line 1, form: "
     "'looks up ')\n"
 )
 

@@ -103,7 +103,7 @@ def test_show_prints_a_split_that_reads_back(reinflect: Reinflect, split: str, t
         (["show", "german-verbs", "--output", "x"], "found --output without --split; say which split"),
         (["show", "conll2017", "--split", "dev"], "conll2017 does not come with reinflect; download it"),
         (["show", "german-verbs", "--split", "dev", "--output", "."], "this is a folder, not a file"),
-        (["fetch", "unimorph"], "there is no data set 'unimorph'; the data sets we know are german-verbs, conll2017"),
+        (["fetch", "unimorph"], "there is no data set 'unimorph'; the known data sets are german-verbs, conll2017"),
         (["fetch", "german-verbs"], "german-verbs comes with reinflect; see `reinflect data show german-verbs`"),
         (["fetch", "conll2017", "--languages", "germn"], "there is no language 'germn'; did you mean german"),
         (["fetch", "conll2017", "--languages", ""], "found no language in ''; name some, or all"),
@@ -157,7 +157,7 @@ def test_fetch_fails_with_one_line_and_leaves_nothing(reinflect: Reinflect, mirr
         assert line.startswith(f"reinflect: {mirror.url}/finnish-train-low: ")
         mirror.faults.clear()
     mirror.files["finnish-train-low"] = b"something else"
-    assert "not the file we know" in refused(reinflect("data", "fetch", "conll2017", "--into", "here"))
+    assert "the file has the wrong checksum" in refused(reinflect("data", "fetch", "conll2017", "--into", "here"))
     assert files_below(tmp_path) == {}
 
 
@@ -166,7 +166,7 @@ def test_fetch_without_a_network(reinflect: Reinflect, monkeypatch: pytest.Monke
         pass
     monkeypatch.setenv(catalog.URL_VARIABLE, gone.url)
     line = refused(reinflect("data", "fetch", "conll2017"))
-    assert "every command that wants data takes a plain folder" in line
+    assert "every command that needs data accepts a plain folder" in line
 
 
 def test_fetch_into_a_file(reinflect: Reinflect, mirror: Mirror, tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ def test_columns_are_those_of_both_files(reinflect: Run, tmp_path: Path, gold: P
 
 def test_columns_in_the_wrong_order_are_noticed(reinflect: Run, tmp_path: Path) -> None:
     file = written(tmp_path / "deu.dev", "gehen\tV;PST\tging\n")
-    assert "is --columns lemma,features,form meant?" in reinflect("evaluate", file, file).stderr
+    assert "did you mean --columns lemma,features,form?" in reinflect("evaluate", file, file).stderr
     right = reinflect("evaluate", file, file, "--columns", "lemma,features,form")
     assert right.stderr == ""
 

@@ -170,7 +170,7 @@ def test_columns_in_the_wrong_order_are_noticed(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("swapped").write_text("gehen\tV;PST\tging\nsehen\tV;PST\tsah\n")
-    said = "note: swapped: the forms look like features; is --columns lemma,features,form meant?"
+    said = "note: swapped: the forms look like features; did you mean --columns lemma,features,form?"
     assert said in reinflect(*command, "swapped").stderr
 
 
@@ -298,7 +298,7 @@ def test_blanks_and_letters_in_two_spellings_are_told(own: Path, reinflect: Rein
     (own / "train").write_text(lines + "b\u00e4ren\tb\u00e4rte \tV;PST\n")
     (own / "dev").write_text("sa\u0308en\tsa\u0308te\tV;PST\n")
     told = said(reinflect, own, "--dev", own / "dev")
-    assert f"1 cell begins or ends with a blank, which is kept as a letter ({own / 'train'}, line 21, form: 'b" in told
+    assert f"1 field begins or ends with a blank, which is kept as a letter ({own / 'train'}, line 21, form: 'b" in told
     assert f"(U+00E4 in {own / 'train'}, line 21; U+0061 U+0308 in {own / 'dev'}, line 1)" in told
 
 

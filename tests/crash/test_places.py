@@ -54,7 +54,7 @@ def test_a_disk_that_is_too_small(bench: Bench, disk: Disk) -> None:
         if ran.code == 0:
             break
         complaints.add(ran.complaint)
-        assert "(No space left on device); make room there, then run the same again" in ran.complaint
+        assert "(No space left on device); make room there, then run the same command again" in ran.complaint
         assert not list(folder.rglob("*.part"))
     assert len(complaints) > 1
     disk.remount("size=16m")
@@ -71,7 +71,7 @@ def test_a_disk_that_is_read_only(bench: Bench, disk: Disk, share: float) -> Non
         bench.runner(bench.command(folder), folder, "kill", int(share * len(bench.undisturbed.steps)))
     before = bench.job.made(folder)
     disk.remount("ro")
-    assert "read-only" in refused(bench, folder) or "may not be written" in refused(bench, folder)
+    assert "read-only" in refused(bench, folder) or "no permission to write" in refused(bench, folder)
     assert bench.job.made(folder) == before
     disk.remount("rw")
     again = bench.runner(bench.command(folder), folder)

@@ -1,4 +1,4 @@
-"""The catalog: its table is true, and fetching gives whole files or one clear error, from a server on this machine."""
+"""The catalog lists the right files; fetching, here from a local server, gives complete files or one clear error."""
 
 import hashlib
 import logging
@@ -121,10 +121,10 @@ def toy(mirror: Mirror) -> DataSet:
     return data_set_of(TEXTS, mirror.url)
 
 
-# The table we ship
+# The list of files we ship
 
 
-def test_the_table_is_that_of_the_data(conll2017: Path) -> None:
+def test_the_list_of_files_is_that_of_the_data(conll2017: Path) -> None:
     listed = {file.name: file for file in catalog.find("conll2017").files}
     assert sorted(listed) == sorted(path.name for path in conll2017.iterdir())
     for name, file in listed.items():
@@ -149,7 +149,7 @@ def test_a_file_name_is_its_language_and_split(language: str, split: str) -> Non
 def test_an_unknown_data_set_gets_the_nearest_names() -> None:
     with pytest.raises(InputError, match=r"no data set 'conl2017'; did you mean conll2017\?"):
         catalog.find("conl2017")
-    with pytest.raises(InputError, match=r"no data set 'xyz'; the data sets we know are german-verbs, conll2017"):
+    with pytest.raises(InputError, match=r"no data set 'xyz'; the known data sets are german-verbs, conll2017"):
         catalog.find("xyz")
 
 
@@ -235,7 +235,9 @@ def test_another_file_of_that_name_is_replaced_only_by_force(toy: DataSet, mirro
     into.mkdir()
     (into / "german-dev").write_bytes(b"my own work")
     (into / "german-train-low").write_bytes(TEXTS["german-train-low"])
-    with pytest.raises(OutputError, match="german-dev: this file is there already and is not the data set's; give --f"):
+    with pytest.raises(
+        OutputError, match="german-dev: this file exists already and differs from the data set's; give --f"
+    ):
         fetch(toy, into=into)
     assert (into / "german-dev").read_bytes() == b"my own work"
     assert mirror.asked == []
@@ -246,7 +248,7 @@ def test_another_file_of_that_name_is_replaced_only_by_force(toy: DataSet, mirro
 
 def test_a_file_of_the_same_size_is_still_compared(toy: DataSet, tmp_path: Path) -> None:
     (tmp_path / "german-dev").write_bytes(b"x" * len(TEXTS["german-dev"]))
-    with pytest.raises(OutputError, match="is not the data set's"):
+    with pytest.raises(OutputError, match="differs from the data set's"):
         fetch(toy, into=tmp_path)
 
 
@@ -271,7 +273,7 @@ def test_a_mirror_may_be_named(toy: DataSet, mirror: Mirror, cache: Path, monkey
 
 
 @pytest.mark.parametrize("address", ["nonsense", "ftp://somewhere/data", "http://", "/a/folder"])
-def test_a_mirror_that_is_no_web_address(address: str, toy: DataSet, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mirror_that_is_not_a_web_address(address: str, toy: DataSet, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(catalog.URL_VARIABLE, address)
     with pytest.raises(InputError, match=f"{catalog.URL_VARIABLE} is '{address}'; give an address that starts with"):
         fetch(toy)
@@ -305,7 +307,7 @@ def fails(kind: type[ReinflectError], call: Callable[[], object]) -> str:
 def test_a_wrong_checksum(toy: DataSet, mirror: Mirror, cache: Path, tmp_path: Path) -> None:
     mirror.files["german-dev"] = TEXTS["german-dev"].replace(b"N", b"V")
     message = fails(FetchError, lambda: fetch(toy, "german", tmp_path / "into"))
-    assert "german-dev: what arrived is not the file we know" in message
+    assert "german-dev: the file has the wrong checksum" in message
     assert mirror.asked == ["german-train-low"] + ["german-dev"] * (1 + catalog.RETRIES)
     assert files_below(cache) == files_below(tmp_path / "into") == {"german-train-low": TEXTS["german-train-low"]}
 
@@ -313,7 +315,7 @@ def test_a_wrong_checksum(toy: DataSet, mirror: Mirror, cache: Path, tmp_path: P
 def test_a_cut_connection(toy: DataSet, mirror: Mirror, cache: Path) -> None:
     mirror.faults["german-dev"] = ["cut"] * (1 + catalog.RETRIES)
     message = fails(FetchError, lambda: fetch(toy, "german"))
-    assert "german-dev: the connection was cut before the file was whole; run the same command again" in message
+    assert "german-dev: the connection broke before the file was complete; run the same command again" in message
     assert files_below(cache) == {"german-train-low": TEXTS["german-train-low"]}
     fetch(toy, "german")
     assert mirror.asked.count("german-train-low") == 1
@@ -341,7 +343,7 @@ def test_passing_trouble_is_overcome(toy: DataSet, mirror: Mirror, cache: Path) 
     assert files_below(cache)["german-train-low"] == TEXTS["german-train-low"]
 
 
-def test_nobody_answers(cache: Path) -> None:
+def test_a_server_that_is_down(cache: Path) -> None:
     with serving({}) as gone:
         pass
     message = fails(FetchError, lambda: fetch(data_set_of(TEXTS, gone.url)))
@@ -369,14 +371,14 @@ def test_an_interrupted_download_leaves_nothing(toy: DataSet, cache: Path, monke
     assert files_below(cache) == {}
 
 
-def test_pooch_is_silent_and_gets_its_voice_back(toy: DataSet, mirror: Mirror) -> None:
+def test_pooch_does_not_log_and_its_level_is_restored(toy: DataSet, mirror: Mirror) -> None:
     import pooch  # type: ignore[import-untyped]
 
-    said: list[logging.LogRecord] = []
+    records: list[logging.LogRecord] = []
 
     class Listener(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            said.append(record)
+            records.append(record)
 
     listener = Listener()
     logger, level = pooch.get_logger(), pooch.get_logger().level
@@ -386,7 +388,7 @@ def test_pooch_is_silent_and_gets_its_voice_back(toy: DataSet, mirror: Mirror) -
         fails(FetchError, lambda: fetch(toy, "german"))
     finally:
         logger.removeHandler(listener)
-    assert said == []
+    assert records == []
     assert logger.level == level
 
 
@@ -423,7 +425,7 @@ def locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def test_into_a_folder_that_may_not_be_written(toy: DataSet, mirror: Mirror, locked: Path) -> None:
     for into in (locked, locked / "deeper" / "still"):
         message = fails(OutputError, lambda into=into: fetch(toy, into=into))  # type: ignore[misc]
-        assert f"{into}: {locked} may not be written; check its permissions or choose another place" in message
+        assert f"{into}: no permission to write to {locked}; check its permissions or choose another place" in message
     assert mirror.asked == []
     assert files_below(locked) == {}
 
@@ -435,9 +437,8 @@ def test_a_cache_that_may_not_be_written(
     monkeypatch.setenv(catalog.CACHE_VARIABLE, str(locked))
     for into in (None, tmp_path / "into"):
         message = fails(OutputError, lambda into=into: fetch(toy, into=into))  # type: ignore[misc]
-        assert (
-            "may not be written; check its permissions or name another place in the variable REINFLECT_CACHE" in message
-        )
+        assert f"no permission to write to {locked}; check its permissions or name another place in" in message
+        assert message.endswith("in the variable REINFLECT_CACHE")
     assert mirror.asked == []
 
 
@@ -447,7 +448,7 @@ def test_a_folder_in_the_place_of_a_cached_file(toy: DataSet, cache: Path) -> No
     assert f"{cache / 'german-dev'}: could not be written (Is a directory)" in message
 
 
-def test_a_cache_in_the_home_of_nobody(toy: DataSet, mirror: Mirror, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cache_in_a_home_that_does_not_exist(toy: DataSet, mirror: Mirror, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(catalog.CACHE_VARIABLE, "~no-such-user/cache")
     message = fails(InputError, lambda: fetch(toy))
     assert message == (
@@ -456,7 +457,7 @@ def test_a_cache_in_the_home_of_nobody(toy: DataSet, mirror: Mirror, monkeypatch
     assert mirror.asked == []
 
 
-def test_a_second_fetch_is_told_who_is_at_it(cache: Path) -> None:
+def test_a_second_fetch_names_the_process_of_the_first(cache: Path) -> None:
     with serving(TEXTS) as mirror:
         toy = data_set_of(TEXTS, mirror.url)
         mirror.faults["german-dev"] = ["silence"]
@@ -464,14 +465,14 @@ def test_a_second_fetch_is_told_who_is_at_it(cache: Path) -> None:
         first.start()
         while "german-dev" not in mirror.asked:
             pass
-        with pytest.raises(OutputError, match=rf"process {os.getpid()} is fetching this data set just now; wait for"):
+        with pytest.raises(OutputError, match=rf"process {os.getpid()} is fetching this data set; wait for"):
             fetch(toy)
         mirror.over.set()
         first.join()
     assert files_below(cache) == TEXTS, "the first one did not notice"
 
 
-def test_what_a_killed_fetch_left_goes_with_the_next(cache: Path, tmp_path: Path) -> None:
+def test_what_a_killed_fetch_left_is_removed_by_the_next(cache: Path, tmp_path: Path) -> None:
     code = (
         "import sys; from tests.data.test_catalog import *\n"
         "fetch(data_set_of(TEXTS, sys.argv[1]), into=Path(sys.argv[2]))"

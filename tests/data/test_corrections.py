@@ -16,23 +16,23 @@ def items_of(text: str) -> list[Item]:
     ]
 
 
-def told(items: list[Item] | tuple[Item, ...]) -> list[tuple[str, str, str]]:
+def fields_of(items: list[Item] | tuple[Item, ...]) -> list[tuple[str, str, str]]:
     return [(item.lemma, item.features.spelling, item.form) for item in items]
 
 
-def test_a_correction_takes_the_place_of_what_it_corrects() -> None:
+def test_a_correction_replaces_what_it_corrects() -> None:
     items = items_of("gehen V;PST gehte, sehen V;PST sah, gehen V;PST gong, gehen V;PRS gehe")
     made = corrected(items, items_of("gehen PST;V ging, sehen V;PST sah, stehen V;PST stand, stehen V;PRS"), "x.tsv")
-    assert told(made.items) == told(items_of("gehen V;PST ging, sehen V;PST sah, gehen V;PRS gehe, stehen V;PST stand"))
-    assert (made.replaced, made.added, made.same, made.covered) == (1, 1, 1, 1)
-    assert made.note("x.tsv") == (
-        "note: x.tsv: 1 item corrected, 1 added, 1 was so before, 1 without a form passed over"
+    assert fields_of(made.items) == fields_of(
+        items_of("gehen V;PST ging, sehen V;PST sah, gehen V;PRS gehe, stehen V;PST stand")
     )
+    assert (made.replaced, made.added, made.same, made.covered) == (1, 1, 1, 1)
+    assert made.note("x.tsv") == ("note: x.tsv: 1 item corrected, 1 added, 1 already correct, 1 ignored (no form)")
 
 
 def test_of_two_forms_in_training_the_corrected_one_stays() -> None:
     made = corrected(items_of("a V b, a V c"), items_of("a V c"), "x")
-    assert told(made.items) == [("a", "V", "c")]
+    assert fields_of(made.items) == [("a", "V", "c")]
     assert (made.replaced, made.same) == (1, 0)
 
 
@@ -49,9 +49,9 @@ def test_corrections_without_any_form_change_nothing() -> None:
     assert made.note("x.tsv") == "note: x.tsv has no forms yet; nothing added"
 
 
-def test_a_correction_that_was_so_before_is_not_nothing() -> None:
+def test_corrections_that_change_nothing_are_counted() -> None:
     note = corrected(items_of("a V b, c V d"), items_of("a V b, c V d"), "x.tsv").note("x.tsv")
-    assert note == "note: x.tsv: 0 items corrected, 0 added, 2 were so before"
+    assert note == "note: x.tsv: 0 items corrected, 0 added, 2 already correct"
 
 
 words = st.sampled_from("abc")

@@ -50,7 +50,7 @@ def test_odd_fields_survive_a_file(tmp_path: Path, odd: str) -> None:
     assert (item.lemma, item.form) == (odd, odd)
 
 
-def test_items_know_their_lines_and_empty_lines_are_passed_over() -> None:
+def test_items_know_their_lines_and_empty_lines_are_ignored() -> None:
     items = parse_items("a\tb\tN\n\n\nc\td\tV\n", "x.tsv")
     assert [(item.lemma, item.line) for item in items] == [("a", 1), ("c", 4)]
 
@@ -146,22 +146,22 @@ def test_notes_are_safe_to_print() -> None:
     )
 
 
-def test_swapped_columns_are_told_by_semicolons() -> None:
+def test_swapped_columns_are_recognised_by_semicolons() -> None:
     text = "gehen\tV;PST\tging\nsehen\tV\tsah\nlegen\tV;PST\tlegte\n"
     wrong, right = parse_items(text, "x.tsv"), parse_items(text, "x.tsv", COLUMNS_2023)
     note = swapped_columns_note(wrong, "x.tsv", COLUMNS_2017)
-    assert note == "note: x.tsv: the forms look like features; is --columns lemma,features,form meant?"
+    assert note == "note: x.tsv: the forms look like features; did you mean --columns lemma,features,form?"
     assert swapped_columns_note(right, "x.tsv", COLUMNS_2023) is None
     assert swapped_columns_note([Item("a;b", Bundle("N;SG"), "a;c")], "x.tsv", COLUMNS_2017) is None
     order = Columns.parse("features,lemma,form")
-    assert "--columns form,lemma,features meant" in (swapped_columns_note(wrong, "x.tsv", order) or "")
+    assert "did you mean --columns form,lemma,features?" in (swapped_columns_note(wrong, "x.tsv", order) or "")
 
 
-def test_words_that_are_too_long_are_told_with_their_place() -> None:
+def test_words_that_are_too_long_are_reported_with_their_place() -> None:
     items = [Item("a" * LONGEST, Bundle("N"), "b"), Item("a", Bundle("N"), "b" * (LONGEST + 1), 7)]
     check_lengths(items[:1], "x.tsv", "we take", "shorten it")
-    told = r"^x.tsv, line 7: found a lemma or form of 1001 characters; we take up to 1000; shorten it$"
-    with pytest.raises(InputError, match=told):
+    message = r"^x.tsv, line 7: found a lemma or form of 1001 characters; we take up to 1000; shorten it$"
+    with pytest.raises(InputError, match=message):
         check_lengths(items, "x.tsv", "we take", "shorten it")
 
 
@@ -188,7 +188,7 @@ def test_all_shared_task_files_are_read_and_written_back(conll2017: Path) -> Non
 
 def test_lines_that_are_far_too_long_are_refused() -> None:
     assert parse_items(f"a\t{'b' * 5000}\tV\n", "x")
-    with pytest.raises(InputError, match="x, line 2: found a line of 20,004 characters; write one item a line"):
+    with pytest.raises(InputError, match="x, line 2: found a line of 20,004 characters; write one item per line"):
         parse_items(f"a\tb\tV\na\t{'b' * 20_000}\tV\n", "x")
 
 
@@ -197,7 +197,7 @@ def test_lines_that_are_far_too_long_are_refused() -> None:
     ["lemma\tform\tfeatures", "Lemma\tFeatures\tForm", "HEADWORD\tWord_Form\tMSD", "merkmale\tGrundform\t wortform "],
 )
 @pytest.mark.parametrize("columns", ORDERS)
-def test_headings_are_no_word(line: str, columns: Columns) -> None:
+def test_headings_are_not_a_word(line: str, columns: Columns) -> None:
     text = f"{line}\r\ngehen\tging\tging\n"
     with pytest.raises(
         InputError, match=r"^verbs\.tsv, line 1: found the headings '.*'; remove this line, or save"
@@ -218,19 +218,19 @@ def test_words_that_could_be_part_of_a_heading_are_words(text: str) -> None:
     assert len(parse_items(text, "x.tsv")) == text.count("\n")
 
 
-def test_blanks_at_the_edges_are_told_and_kept(tmp_path: Path) -> None:
-    path, heard = tmp_path / "verbs.tsv", list[str]()
+def test_blanks_at_the_edges_are_reported_and_kept(tmp_path: Path) -> None:
+    path, notes = tmp_path / "verbs.tsv", list[str]()
     path.write_text("gehen\tging \tV;PST\n\nseh en\tsah\tV;PST\n\u00a0legen\tlegte\tV;PST \n")
-    items = read_items(path, note=heard.append)
-    assert heard == [
-        f"note: 3 cells begin or end with a blank, which is kept as a letter ({path}, line 1, form: 'ging ')"
+    items = read_items(path, note=notes.append)
+    assert notes == [
+        f"note: 3 fields begin or end with a blank, which is kept as a letter ({path}, line 1, form: 'ging ')"
     ]
     assert [item.form for item in items] == ["ging ", "sah", "legte"]
     path.write_text("gehen\tV;PST \n")
-    read_items(path, forms="optional", note=heard.append)
-    assert heard[1:] == [
-        f"note: 1 cell begins or ends with a blank, which is kept as a letter ({path}, line 1, features: 'V;PST ')"
+    read_items(path, forms="optional", note=notes.append)
+    assert notes[1:] == [
+        f"note: 1 field begins or ends with a blank, which is kept as a letter ({path}, line 1, features: 'V;PST ')"
     ]
     path.write_text("gehen\tging\tV;PST\n")
-    read_items(path, note=heard.append)
-    assert len(heard) == 2
+    read_items(path, note=notes.append)
+    assert len(notes) == 2

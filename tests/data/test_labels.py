@@ -32,7 +32,7 @@ def test_both_kinds_of_file_say_the_same(tmp_path: Path) -> None:
         ("N;pl", "N;PL"),
         ("N; pl", "N;PL"),
         ("pl", "PL"),
-        ("V;past", "V;past"),  # a label for several features is no part of others
+        ("V;past", "V;past"),  # a label for several features is not part of others
         ("", ""),
         ("N; SG", "N; SG"),
     ],
@@ -73,11 +73,11 @@ def test_what_is_labelled_can_be_read_again(pairs: dict[str, str], features: str
         ("past V;PST\n", "labels.tsv, line 1: found 1 column in 'past V;PST'; write a label, a tab, and its features"),
         ("a\tV\n\tV;PST\n", "line 2: found no label in this line"),
         ("past\t ;\n", "line 1: found no features in this line"),
-        ("a\tV\na\tN\n", "line 2: found the label 'a' for 'N', and before for 'V'; give each label one meaning"),
+        ("a\tV\na\tN\n", "line 2: found the label 'a' for 'N', but earlier for 'V'; give each label one meaning"),
         ("\n", "found no labels"),
-        ("past \tV;PST\n", "line 1: found the label 'past ', with a blank before or after it; take the blank out"),
-        ("N\tNOM\nnoun\tN;SG\n", "found the label 'N', which is a feature in 'N;SG' as well; choose another label"),
-        ("V;PST\tV;PRS\npast\tV;PST\n", "found the label 'V;PST', which is a feature in 'V;PST'"),
+        ("past \tV;PST\n", "line 1: found the label 'past ', with a blank before or after it; remove the blank"),
+        ("N\tNOM\nnoun\tN;SG\n", "found the label 'N', which is also a feature in 'N;SG'; choose another label"),
+        ("V;PST\tV;PRS\npast\tV;PST\n", "found the label 'V;PST', which is also a feature in 'V;PST'"),
     ],
 )
 def test_a_file_that_cannot_be_used(tmp_path: Path, text: str, message: str) -> None:

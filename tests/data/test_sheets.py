@@ -1,4 +1,4 @@
-"""Spreadsheets: what is written is read again, what people make of them is understood or named."""
+"""Spreadsheets: what is written can be read again, and what cannot be read is named with its place."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from reinflect.data.features import Bundle
 from reinflect.data.items import COLUMNS_2017, COLUMNS_2023, Columns, Item, read_items, write_items
 from reinflect.data.labels import Labels
-from reinflect.data.tables import letters_of, write_table
+from reinflect.data.sheet_files import letters_of, write_rows
 from reinflect.errors import InputError, OutputError
 
 Reinflect = Callable[..., Result]
@@ -123,7 +123,7 @@ def test_columns_can_be_called_anything(tmp_path: Path) -> None:
     assert fields(read_items(wide, Columns.parse("lemma=Verb"))) == GO
 
 
-def test_an_empty_cell_of_a_wide_sheet_is_passed_over_or_asked_for(tmp_path: Path) -> None:
+def test_an_empty_cell_of_a_wide_sheet_is_ignored_or_covered(tmp_path: Path) -> None:
     path = csv_file(tmp_path, "lemma,V;PST,V;PRS\ngehen,ging,\nsehen,,sehe\n")
     given_ones = [("gehen", "V;PST", "ging"), ("sehen", "V;PRS", "sehe")]
     assert fields(read_items(path)) == given_ones
@@ -131,12 +131,12 @@ def test_an_empty_cell_of_a_wide_sheet_is_passed_over_or_asked_for(tmp_path: Pat
     assert sorted(asked) == sorted([*given_ones, ("gehen", "V;PRS", ""), ("sehen", "V;PST", "")])
 
 
-def test_labels_name_the_columns_of_a_wide_sheet_and_the_rest_is_passed_over(tmp_path: Path) -> None:
+def test_labels_name_the_columns_of_a_wide_sheet_and_other_columns_are_ignored(tmp_path: Path) -> None:
     path = csv_file(tmp_path, "lemma,past,region,N;PL\ngehen,ging,north,\nHaus,,south,Häuser\n")
-    heard: list[str] = []
-    items = read_items(path, Columns(COLUMNS_2017.order, labels=LABELS), note=heard.append)
+    notes: list[str] = []
+    items = read_items(path, Columns(COLUMNS_2017.order, labels=LABELS), note=notes.append)
     assert fields(items) == [("gehen", "V;PST", "ging"), ("Haus", "N;PL", "Häuser")]
-    assert heard == [f"note: {path}: columns passed over, without a label: 'region'"]
+    assert notes == [f"note: {path}: ignored columns (no label): region"]
 
 
 def test_rows_are_numbered_as_in_the_spreadsheet(tmp_path: Path) -> None:
@@ -146,19 +146,19 @@ def test_rows_are_numbered_as_in_the_spreadsheet(tmp_path: Path) -> None:
 
 def test_blanks_are_kept_and_named(tmp_path: Path) -> None:
     path = csv_file(tmp_path, "lemma,form,features\ngehen,ging ,V;PST\n sehen,sah\u00a0,V;PST\n")
-    heard: list[str] = []
-    items = read_items(path, note=heard.append)
+    notes: list[str] = []
+    items = read_items(path, note=notes.append)
     assert fields(items) == [("gehen", "V;PST", "ging "), (" sehen", "V;PST", "sah\u00a0")]
     place = f"{path}, row 2, column B ('form')"
-    assert heard == [f"note: 3 cells begin or end with a blank, which is kept as a letter ({place}: 'ging ')"]
+    assert notes == [f"note: 3 fields begin or end with a blank, which is kept as a letter ({place}: 'ging ')"]
 
 
-def test_only_the_first_sheet_with_anything_in_it_counts(tmp_path: Path) -> None:
+def test_only_the_first_sheet_that_is_not_empty_is_read(tmp_path: Path) -> None:
     rows = [["lemma", "V;PST"], ["gehen", "ging"], ["sehen", "sah"]]
-    heard: list[str] = []
-    assert fields(read_items(workbook(tmp_path, [], rows, [["notes"]]), note=heard.append)) == GO
-    assert heard == [
-        f"note: {tmp_path}/verbs.xlsx, sheet 'Sheet2': read this one; not looked at: 'Sheet3' (the first sheet counts)"
+    notes: list[str] = []
+    assert fields(read_items(workbook(tmp_path, [], rows, [["notes"]]), note=notes.append)) == GO
+    assert notes == [
+        f"note: {tmp_path}/verbs.xlsx, sheet 'Sheet2': only this first sheet was read; ignored sheets: 'Sheet3'"
     ]
 
 
@@ -189,15 +189,15 @@ def test_what_is_not_text_is_named_with_its_place(tmp_path: Path, value: object,
         ("lemma,form,features\n", "verbs.csv: found no items"),
         ("Verb,Says,Tags\ngehen,ging,PST\n", "row 1: found 'Verb', 'Says', 'Tags' in the first row, and cannot tell"),
         ("lemma,form\ngehen,ging\n", "row 1: found 'lemma', 'form' in the first row, and cannot tell"),
-        ("lemma,features\ngehen,V\n", "found no column of forms among 'lemma', 'features'; call it form"),
+        ("lemma,features\ngehen,V\n", "found no column of forms among 'lemma', 'features'; name it form"),
         ("lemma,headword,form,features\na,b,c,d\n", "found 2 columns that could be the lemma: 'lemma', 'headword'"),
         ("lemma,form,features\n,ging,V\n", "row 2, column A ('lemma'): found an empty lemma"),
         ("lemma,form,features\ngehen,,V\n", "row 2, column B ('form'): found no form for 'gehen'"),
         ("lemma,form,features\ngehen,ging,V,x\n", "row 2: found 4 columns, but 3 in the first row; put a field"),
         ('lemma,form,features\ngehen,"ging,V\n', "this is not a CSV file (unexpected end of data)"),
         ('lemma,form,features\ngehen,"gi\nng",V\n', "row 2, column B ('form'): found a tab or line end in 'gi\\nng'"),
-        ("lemma,V;PST,\ngehen,ging,ging\n", "row 2, column C: found something in a column without a name"),
-        ("lemma,gloss\ngehen,go\n", "found no column of features, and none for a cell, among 'lemma', 'gloss'"),
+        ("lemma,V;PST,\ngehen,ging,ging\n", "row 2, column C: found text in a column without a name"),
+        ("lemma,gloss\ngehen,go\n", "found no column of features and no column of forms among 'lemma', 'gloss'"),
         (b"lemma,form,features\ngehen,g\xe4ng,V\n", "line 2: found the byte 0xE4, which is not UTF-8"),
         ("a,b\tc,d\te\n" * 2, "cannot tell which of comma, semicolon, tab separates the columns"),
     ],
@@ -242,26 +242,26 @@ def test_other_kinds_of_spreadsheets_are_refused_both_ways(tmp_path: Path, name:
 
 
 @pytest.mark.parametrize(
-    ("raw", "said"),
+    ("raw", "message"),
     [
-        (b"", "this is no XLSX file: there is nothing in it; save it"),
-        (b"lemma,form", "this is no XLSX file, though its name ends in .xlsx; open it"),
-        (b"PK\x03\x04 and then nothing", "this is no whole XLSX file: a part of it is missing or damaged; open it"),
+        (b"", "not an XLSX file (it is empty); save it"),
+        (b"lemma,form", "not an XLSX file, although its name ends in .xlsx; open it"),
+        (b"PK\x03\x04 and then nothing", "not a valid XLSX file (truncated or damaged); open it"),
     ],
 )
-def test_a_damaged_xlsx_file_is_one_line_in_words(tmp_path: Path, raw: bytes, said: str) -> None:
+def test_a_damaged_xlsx_file_is_one_line_in_words(tmp_path: Path, raw: bytes, message: str) -> None:
     path = csv_file(tmp_path, raw, "verbs.xlsx")
     with pytest.raises(InputError) as caught:
         read_items(path)
-    assert str(caught.value).startswith(f"{path}: {said}")
+    assert str(caught.value).startswith(f"{path}: {message}")
     assert "Error" not in str(caught.value)
     assert "BadZip" not in str(caught.value)
 
 
-def test_a_workbook_that_was_cut_short_is_not_whole(tmp_path: Path) -> None:
+def test_a_truncated_workbook_is_not_valid(tmp_path: Path) -> None:
     path = workbook(tmp_path, [["lemma", "V;PST"], ["gehen", "ging"]])
     path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(InputError, match="this is no whole XLSX file"):
+    with pytest.raises(InputError, match=r"not a valid XLSX file \(truncated"):
         read_items(path)
 
 
@@ -295,7 +295,7 @@ def test_what_cannot_be_written_leaves_nothing(
 
 
 def test_texts_stay_texts_in_a_workbook_and_numbers_numbers(tmp_path: Path) -> None:
-    write_table(tmp_path / "t.xlsx", ["form", "confidence"], [["=1+1", 0.25], ["", 1.0]])
+    write_rows(tmp_path / "t.xlsx", ["form", "confidence"], [["=1+1", 0.25], ["", 1.0]])
     sheet = openpyxl.load_workbook(tmp_path / "t.xlsx").active
     (form, confidence), (empty, _) = sheet.iter_rows(min_row=2)
     assert (form.value, form.data_type, form.number_format) == ("=1+1", "s", "@")
@@ -304,7 +304,7 @@ def test_texts_stay_texts_in_a_workbook_and_numbers_numbers(tmp_path: Path) -> N
     assert sheet.freeze_panes == "A2"
 
 
-def test_columns_are_called_as_spreadsheets_call_them() -> None:
+def test_columns_have_the_letters_of_spreadsheets() -> None:
     from openpyxl.utils import get_column_letter
 
     assert [letters_of(column) for column in range(800)] == [get_column_letter(column + 1) for column in range(800)]
@@ -344,6 +344,6 @@ def test_a_cell_that_is_far_too_long_is_refused(tmp_path: Path) -> None:
         read_items(csv_file(tmp_path, f"lemma,form,features\na,{'b' * 20_000},V\n"))
 
 
-def test_what_stands_below_no_name_is_told_by_its_first_row(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"row 3, column C: found something in a column without a name"):
+def test_text_in_a_column_without_a_name_is_reported_with_its_first_row(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"row 3, column C: found text in a column without a name"):
         read_items(csv_file(tmp_path, "lemma,V;PST,,x\na,b\na,b,c\na,b,d\n"))

@@ -25,9 +25,9 @@ def items_of(*words: str) -> list[Item]:
 def test_both_spellings_are_shown_with_their_places() -> None:
     items = items_of("Tag", "B\u00e4r", "Ba\u0308r", "\u00e4")
     assert two_ways_note([("n.tsv", items)]) == (
-        "note: '\u00e4' is written in two ways, which look the same but are learnt as different letters "
-        "(U+00E4 in n.tsv, line 2; U+0061 U+0308 in n.tsv, line 3); write each in one way throughout "
-        "(programs that convert text call that normalising to NFC)"
+        "note: '\u00e4' is encoded in two ways, which look the same but are learnt as different letters "
+        "(U+00E4 in n.tsv, line 2; U+0061 U+0308 in n.tsv, line 3); use one encoding throughout "
+        "(a text converter can normalise the files to NFC)"
     )
 
 
@@ -37,7 +37,7 @@ def test_a_dev_file_may_be_spelled_otherwise_than_the_training_file() -> None:
     assert two_ways_note([("dev", dev)]) is None
     note = two_ways_note([("train", train), ("dev", dev)])
     assert note is not None
-    assert note.startswith("note: '\u00e4' and 2 other letters are written in two ways")
+    assert note.startswith("note: '\u00e4' and 2 other letters are encoded in two ways")
     assert "(U+00E4 in train, line 1; U+0061 U+0308 in dev, line 1)" in note
 
 
@@ -65,7 +65,7 @@ def test_letters_make_the_word_and_their_normal_forms_its_normal_form(word: str)
 
 
 @given(st.lists(WORD, max_size=4), st.sampled_from(FORMS))
-def test_files_in_one_normal_form_are_left_in_peace(words: list[str], form: Literal["NFC", "NFD"]) -> None:
+def test_files_in_one_normal_form_give_no_note(words: list[str], form: Literal["NFC", "NFD"]) -> None:
     normal = [unicodedata.normalize(form, word) for word in words]
     assert two_ways_note([("x", items_of(*normal))]) is None
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from reinflect import files
-from reinflect.data import sheets, tables
+from reinflect.data import sheet_files, sheets
 from reinflect.data.items import read_items
 from reinflect.data.labels import Labels
 from reinflect.data.lines import LONGEST_LINE
@@ -88,7 +88,7 @@ def test_members_that_are_not_there(tmp_path: Path) -> None:
 
 def test_a_text_that_is_too_large(tmp_path: Path) -> None:
     path = sparse(tmp_path / "items.tsv", 1 << 40)
-    assert f"larger than {LARGEST:,} bytes; make several files of it" in refused(lambda: read_items(path), MILLION)
+    assert f"larger than {LARGEST:,} bytes; split it into several files" in refused(lambda: read_items(path), MILLION)
 
 
 def test_a_device_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,13 +104,13 @@ def test_a_line_without_end(tmp_path: Path, piece: str) -> None:
     path.write_text("a\tb\tV\n" + piece * MILLION, encoding="utf-8")
     told = refused(lambda: read_items(path), 10 * path.stat().st_size)
     assert "line 2: found a line of" in told
-    assert f"of {LONGEST_LINE:,} characters at most" in told
+    assert f"in at most {LONGEST_LINE:,} characters" in told
     path.write_text(piece * MILLION, encoding="utf-8")
     assert "found a line of" in refused(lambda: Labels.read(path), 10 * path.stat().st_size)
 
 
 def test_a_sheet_with_too_many_columns_or_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tables, "MOST_CELLS", 100_000)
+    monkeypatch.setattr(sheet_files, "MOST_CELLS", 100_000)
     path = tmp_path / "items.csv"
     path.write_text("lemma" + ",V;PST" * 20_000 + "\na,b\n", encoding="utf-8")
     assert "row 1: found 20,001 columns; use 16,384 at most" in refused(lambda: read_items(path), 10 * MILLION)
@@ -139,7 +139,7 @@ def test_each_label_is_not_compared_with_each_other(tmp_path: Path) -> None:
     assert Labels.read(path).to_features("l19999") == "V;19999"
     with path.open("a", encoding="utf-8") as file:
         file.write("7\tX\n")
-    with pytest.raises(InputError, match="found the label '7', which is a feature in 'V;7' as well"):
+    with pytest.raises(InputError, match="found the label '7', which is also a feature in 'V;7'"):
         Labels.read(path)
 
 
@@ -166,7 +166,7 @@ def cell(place: str, text: str = "a") -> str:
 def test_a_workbook_that_unpacks_to_too_much(tmp_path: Path) -> None:
     path = workbook_with(tmp_path / "items.xlsx", "")
     with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED, compresslevel=1) as book, book.open("x", "w") as part:
-        for _ in range(tables.MOST_BYTES // MILLION + 1):
+        for _ in range(sheet_files.MOST_BYTES // MILLION + 1):
             part.write(b" " * MILLION)
     assert path.stat().st_size < 2 * MILLION
     assert "bytes when unpacked; use files of" in refused(lambda: read_items(path), 5 * MILLION)
@@ -180,7 +180,7 @@ def test_entities_of_a_workbook_are_not_looked_for_elsewhere(tmp_path: Path) -> 
     secret.write_text("secret", encoding="utf-8")
     declared = f'<!DOCTYPE worksheet [<!ENTITY x SYSTEM "{secret.as_uri()}">]>'
     path = workbook_with(tmp_path / "items.xlsx", declared + ENTITY)
-    assert "no whole XLSX file" in refused(lambda: read_items(path), 5 * MILLION)
+    assert "not a valid XLSX file" in refused(lambda: read_items(path), 5 * MILLION)
     harmless = declared.replace(f'SYSTEM "{secret.as_uri()}"', '"b"')
     path = workbook_with(tmp_path / "items.xlsx", harmless + ENTITY)
     assert [item.form for item in read_items(path)] == ["b"]
@@ -191,17 +191,17 @@ def test_entities_of_a_workbook_that_unfold_to_gigabytes(tmp_path: Path) -> None
     declared = f'<!DOCTYPE worksheet [<!ENTITY e0 "ten letters">{each}<!ENTITY x "&e9;">]>'
     path = workbook_with(tmp_path / "items.xlsx", declared + ENTITY)
     assert path.stat().st_size < 10_000
-    assert "no whole XLSX file" in refused(lambda: read_items(path), 100 * MILLION)
+    assert "not a valid XLSX file" in refused(lambda: read_items(path), 100 * MILLION)
 
 
 def test_a_workbook_that_claims_too_many_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tables, "MOST_ROWS", 10_000)
+    monkeypatch.setattr(sheet_files, "MOST_ROWS", 10_000)
     path = workbook_with(tmp_path / "items.xlsx", xml(f'<row r="999999999999">{cell("A999999999999")}</row>'))
     assert "found more than 10,000 rows" in refused(lambda: read_items(path), 10 * MILLION)
 
 
 def test_a_workbook_of_cells_far_to_the_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tables, "MOST_CELLS", 500_000)
+    monkeypatch.setattr(sheet_files, "MOST_CELLS", 500_000)
     rows = "".join(f'<row r="{number}">{cell(f"XFD{number}")}</row>' for number in range(1, 1000))
     path = workbook_with(tmp_path / "items.xlsx", xml(rows))
     assert path.stat().st_size < 30_000

@@ -119,7 +119,7 @@ def test_a_model_is_trained_again_with_corrections_and_compared(
 ) -> None:
     again = retrain(reinflect, folder, tmp_path / "m", "--add", folder / "new.csv", "--compare", folder / "held")
     assert again.exit_code == 0, again.output
-    assert "new.csv: 1 item corrected, 1 added, 1 without a form passed over" in again.stderr
+    assert "new.csv: 1 item corrected, 1 added, 1 ignored (no form)" in again.stderr
     assert "training 2 models on 21 items" in again.stderr
     # The comparison comes after the table, so the line is called by its name.
     assert any(line.startswith("vote (run7) ") for line in again.stdout.splitlines())

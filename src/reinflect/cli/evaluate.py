@@ -8,7 +8,7 @@ import click
 
 from reinflect.cli.options import columns_option, say
 from reinflect.data.items import Columns, Item, read_items, swapped_columns_note, variants_note
-from reinflect.data.tables import kind_of_sheet
+from reinflect.data.sheet_files import kind_of_sheet
 from reinflect.errors import InputError, printable, quoted, source_name
 from reinflect.files import STANDARD
 

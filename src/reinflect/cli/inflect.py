@@ -11,7 +11,7 @@ from reinflect.cli.notes import unknown_notes
 from reinflect.cli.options import check_output, columns_option, output_option, say, strategy_option, wide_option
 from reinflect.data.features import Bundle
 from reinflect.data.items import Columns, Item, check_lengths, format_items, read_items, write_items
-from reinflect.data.tables import kind_of_sheet, write_table
+from reinflect.data.sheet_files import kind_of_sheet, write_rows
 from reinflect.errors import InputError
 from reinflect.files import write_text
 from reinflect.text import in_columns, visible_text
@@ -145,7 +145,7 @@ def _write_lists(
         label = columns.labels.to_label
         header = ["lemma", "form", "features", *MORE_COLUMNS]
         table = [[item.lemma, item.form, label(item.features.spelling), *more] for item, more in rows]
-        write_table(output, header, table)
+        write_rows(output, header, table)
     elif alone:
         shown = [[visible_text(item.form), *map(_shown, more[1:])] for item, more in rows]
         lines = in_columns([["form", *MORE_COLUMNS[1:]], *shown], "  ", ["left", "right", "right", "right"])

@@ -41,7 +41,7 @@ def _columns(context: click.Context, _option: click.Parameter, value: str) -> Co
 
 
 def _output(_context: click.Context, _option: click.Parameter, value: str) -> str:
-    from reinflect.data.tables import check_sheet
+    from reinflect.data.sheet_files import check_sheet
 
     check_sheet(value)
     return value

@@ -69,7 +69,7 @@ def command(
     stands above its own tables; in a spreadsheet (.csv, .xlsx) every form has a row. The model does not know what part
     of speech a lemma is: if it has learnt several, choose with --pos.
     """
-    from reinflect.data.tables import kind_of_sheet, write_table
+    from reinflect.data.sheet_files import kind_of_sheet, write_rows
 
     if bool(words) == (source is not None):
         raise InputError(
@@ -94,7 +94,7 @@ def command(
     paradigms = {lemma: inflector.paradigm(lemma, asked) for lemma in lemmas}
     alone = source is None and len(lemmas) == 1
     if kind_of_sheet(output):
-        write_table(output, SHEET, [row for one in paradigms.items() for row in _rows(*one, columns.labels)])
+        write_rows(output, SHEET, [row for one in paradigms.items() for row in _rows(*one, columns.labels)])
     elif as_json:
         write_text(output, "".join(_json(*one, indent=2 if alone else None) for one in paradigms.items()))
     elif alone:

@@ -8,7 +8,7 @@ import click
 from reinflect.cli.options import check_output, columns_option, output_option, say
 from reinflect.data.features import Bundle
 from reinflect.data.items import Columns, Item, check_lengths, read_items, write_items
-from reinflect.data.tables import kind_of_sheet, write_table
+from reinflect.data.sheet_files import kind_of_sheet, write_rows
 from reinflect.errors import InputError, printable, source_name
 from reinflect.files import STANDARD
 
@@ -134,7 +134,7 @@ def _write(output: str, found: "Sequence[Suggestion]", columns: Columns, labels:
             table(("lemma", "features", "guess", "sure"), rows, sides=("left", "left", "left", "right")), nl=False
         )
     elif kind_of_sheet(output):
-        write_table(output, HEADER, [_row(one, columns.labels) for one in found])
+        write_rows(output, HEADER, [_row(one, columns.labels) for one in found])
     else:
         write_items(output, [Item(one.lemma, Bundle(one.features)) for one in found], columns)
 

@@ -1,1 +1,1 @@
-"""What the user gives us: items, their features, the data sets we know."""
+"""The user's data: items and their features, spreadsheets, labels, and the known data sets."""

@@ -1,13 +1,13 @@
-"""The data sets we know, and how one gets from the web to the user's folder.
+"""The known data sets, and how their files get from the web to the user's folder.
 
-A data set is plain data: its files with their sizes and checksums, and the address of the folder that holds them.
-Files go through a cache, so that nothing is downloaded twice, and are whole or absent, never a part of themselves.
+A data set is plain data: its files with their sizes and checksums, and their address on the web. Files pass through a
+cache, so that nothing is downloaded twice, and are complete or absent, never partial.
 """
 
 import hashlib
 import logging
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -17,28 +17,29 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from reinflect.errors import FetchError, InputError, OutputError, quoted
-from reinflect.files import atomic_path, read_bytes
+from reinflect.files import atomic_path, cannot_write, read_bytes, writing
 from reinflect.locks import TakenError, take_in
 from reinflect.text import nearest
 
 CONLL2017_URL = "https://raw.githubusercontent.com/sigmorphon/conll2017/519bb16/all/task1/"
 URL_VARIABLE = "REINFLECT_DATA_URL"
 CACHE_VARIABLE = "REINFLECT_CACHE"
+DISK_REMEDY = f"check the disk or name another place in the variable {CACHE_VARIABLE}"
 SPLITS_2017 = ("train-low", "train-medium", "train-high", "dev", "covered-test")
 EVERY_LANGUAGE = "all"
 RETRIES = 2
 TIMEOUT_SECONDS = 30
 CHUNK_BYTES = 1 << 16
 ARRIVING = "tmp????????"
-"""What pooch calls files that have not arrived whole yet."""
+"""How pooch names unfinished downloads."""
 
 Way = Literal["downloaded", "cached", "kept"]
-"""How a file got to its place: from the web, from the cache, or it was there already."""
+"""How a file got to its place: from the web, from the cache, or it was there before."""
 
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """One file of a data set, as it must arrive."""
+    """One file of a data set, and what identifies its content."""
 
     name: str
     size: int
@@ -55,16 +56,15 @@ class DataFile:
     def matches(self, path: Path) -> bool:
         """Whether the file at `path` is this one, byte for byte."""
         try:
-            if not path.is_file() or path.stat().st_size != self.size:
-                return False
-        except OSError:  # a place that cannot even be looked at holds no file of ours
+            same_size = path.is_file() and path.stat().st_size == self.size
+        except OSError:  # in a folder that may not be opened
             return False
-        return hashlib.sha256(read_bytes(path)).hexdigest() == self.sha256
+        return same_size and hashlib.sha256(read_bytes(path)).hexdigest() == self.sha256
 
 
 @dataclass(frozen=True, slots=True)
 class DataSet:
-    """A data set we know. One without a `base_url` comes with the package and has no files to fetch."""
+    """A known data set. One without a `base_url` comes with the package and has no files to fetch."""
 
     name: str
     title: str
@@ -88,7 +88,7 @@ class DataSet:
         return sum(file.size for file in self.files)
 
     def files_of(self, languages: str = EVERY_LANGUAGE) -> tuple[DataFile, ...]:
-        """The files of some languages, named with commas between them, or of `all`."""
+        """The files of some languages, given with commas between them, or of `all`."""
         wanted = [name.strip().lower() for name in languages.split(",") if name.strip()]
         if not wanted:
             raise InputError(f"found no language in {quoted(languages)}", f"name some, or {EVERY_LANGUAGE}")
@@ -102,7 +102,7 @@ class DataSet:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """Where the files of a data set are now, and how many came by which way."""
+    """Where the files of a data set are now, and how each got there."""
 
     folder: Path
     files: tuple[DataFile, ...]
@@ -114,25 +114,14 @@ class Fetched:
 
 
 def unknown_name(kind: str, name: str, known: Sequence[str], otherwise: str) -> InputError:
-    """The error for a name we do not know, with the nearest ones that we do."""
+    """The error for an unknown name, with the most similar known names."""
     return InputError(f"there is no {kind} {quoted(name)}", nearest(name, known, otherwise))
 
 
 @cache
 def catalog() -> dict[str, DataSet]:
-    """Every data set we know, by its name."""
-    return {data_set.name: data_set for data_set in (_german_verbs(), _conll2017())}
-
-
-def find(name: str) -> DataSet:
-    known = catalog()
-    if name not in known:
-        raise unknown_name("data set", name, list(known), f"the data sets we know are {', '.join(known)}")
-    return known[name]
-
-
-def _german_verbs() -> DataSet:
-    return DataSet(
+    """Every known data set by its name."""
+    german_verbs = DataSet(
         name="german-verbs",
         title="German verbs to try things on",
         description=(
@@ -142,17 +131,14 @@ def _german_verbs() -> DataSet:
         licence="MIT, as reinflect itself",
         source="comes with reinflect; needs no download",
     )
-
-
-def _conll2017() -> DataSet:
-    return DataSet(
+    conll2017 = DataSet(
         name="conll2017",
         title="CoNLL–SIGMORPHON 2017 shared task, task 1 (inflection)",
         description=(
-            "Words of 52 languages with their features and inflected forms, 100 (low), 1,000 (medium) and 10,000 "
-            "(high) of them to learn from and mostly 1,000 each in dev and covered-test; the forms of covered-test are "
-            "left out. A few languages have fewer, and Scottish Gaelic has no train-high. Files are named by language "
-            "and split, such as german-train-low, and hold lemma, form and features with tabs between."
+            "Words of 52 languages with their features and inflected forms: 100 (low), 1,000 (medium) and 10,000 "
+            "(high) training items, and mostly 1,000 items each in dev and covered-test, which has no forms. A few "
+            "languages have fewer, and Scottish Gaelic has no train-high. Files are named by language and split, such "
+            "as german-train-low, and hold lemma, form and features with tabs between."
         ),
         licence="CC BY-SA 3.0 (word forms from Wiktionary, by way of UniMorph)",
         source="github.com/sigmorphon/conll2017, commit 519bb16, folder all/task1",
@@ -161,27 +147,33 @@ def _conll2017() -> DataSet:
             "(2017): CoNLL–SIGMORPHON 2017 Shared Task: Universal Morphological Reinflection in 52 Languages"
         ),
         base_url=CONLL2017_URL,
-        files=_read_table("conll2017.tsv"),
+        files=_listed_files("conll2017.tsv"),
     )
+    return {data_set.name: data_set for data_set in (german_verbs, conll2017)}
 
 
-def _read_table(name: str) -> tuple[DataFile, ...]:
-    table = (resources.files("reinflect.data") / name).read_text("utf-8")
-    rows = (line.split("\t") for line in table.splitlines()[1:])
-    return tuple(DataFile(file, int(size), sha256) for file, size, sha256 in rows)
+def _listed_files(name: str) -> tuple[DataFile, ...]:
+    lines = (resources.files("reinflect.data") / name).read_text("utf-8").splitlines()
+    return tuple(DataFile(file, int(size), sha256) for file, size, sha256 in (line.split("\t") for line in lines[1:]))
+
+
+def find(name: str) -> DataSet:
+    known = catalog()
+    if name not in known:
+        raise unknown_name("data set", name, list(known), f"the known data sets are {', '.join(known)}")
+    return known[name]
 
 
 def cache_folder() -> Path:
-    """Where downloads are kept: the system's place for such things, or what the user says."""
+    """The folder of downloads: the system's cache folder, or the one that the user names."""
     from platformdirs import user_cache_path
 
     named = os.environ.get(CACHE_VARIABLE)
     try:
         return Path(named).expanduser() if named else user_cache_path("reinflect")
-    except RuntimeError:  # pathlib's word for a ~ without a home
-        raise InputError(
-            f"found no home folder for {CACHE_VARIABLE} = {quoted(named or '', 80)}", "write the folder's name in full"
-        ) from None
+    except RuntimeError:  # which pathlib raises for a ~ without a home
+        found = f"found no home folder for {CACHE_VARIABLE} = {quoted(named or '', 80)}"
+        raise InputError(found, "write the folder's name in full") from None
 
 
 def fetch(
@@ -192,10 +184,10 @@ def fetch(
     force: bool = False,
     arrived: Callable[[DataFile, Way], None] = lambda _file, _way: None,
 ) -> Fetched:
-    """Bring a data set's files into a folder (without one: the cache), downloading only what is not here yet.
+    """Bring a data set's files into a folder (by default the cache), downloading only what is missing.
 
-    A right file in the folder is left alone. Another file of the same name may be the user's own work: it is
-    replaced only with `force`, and without it nothing at all is fetched. `arrived` is told of each file.
+    A correct file in the folder is kept. Another file of the same name may be the user's own work: it is replaced only
+    with `force`, and without it nothing at all is fetched. `arrived` is called for each file.
     """
     if data_set.bundled:
         raise InputError(f"{data_set.name} comes with reinflect", f"see `reinflect data show {data_set.name}`")
@@ -207,11 +199,14 @@ def fetch(
     absent = [file for file in files if file.name not in present]
     if absent:
         _check_folder(folder, CACHE_VARIABLE if into is None else "")
-        if into is not None and not force:
-            _check_nothing_lost(absent, folder)
+        others = [folder / file.name for file in absent if (folder / file.name).exists()]
+        if others and into is not None and not force:
+            more = f" (and {len(others) - 1} more)" if len(others) > 1 else ""
+            found = f"this file exists already and differs from the data set's{more}"
+            raise OutputError(others[0], found, "give --force to replace it, or choose another folder")
     ways: list[Way] = []
     downloads = any(not file.matches(cached / file.name) for file in absent)
-    with _connection(base_url) as download, _alone(cached) if downloads else nullcontext():
+    with _connection(base_url) as download, _locked(cached) if downloads else nullcontext():
         for file in files:
             way: Way = "kept" if file.name in present else _bring(file, base_url, cached, folder, download)
             ways.append(way)
@@ -238,32 +233,20 @@ def _check_folder(folder: Path, variable: str) -> None:
     except OSError as error:
         raise OutputError(folder, f"cannot be used ({error.strerror})", remedy) from None
     if not os.access(place, os.W_OK | os.X_OK):
-        raise OutputError(folder, f"{place} may not be written", f"check its permissions or {remedy}")
-
-
-def _check_nothing_lost(files: Iterable[DataFile], folder: Path) -> None:
-    others = [folder / file.name for file in files if (folder / file.name).exists()]
-    if others:
-        more = f" (and {len(others) - 1} more)" if len(others) > 1 else ""
-        raise OutputError(
-            others[0],
-            f"this file is there already and is not the data set's{more}",
-            "give --force to replace it, or choose another folder",
-        )
+        raise OutputError(folder, f"no permission to write to {place}", f"check its permissions or {remedy}")
 
 
 @contextmanager
-def _alone(cached: Path) -> Iterator[None]:
-    """Keep the cache to this process while files arrive there, and remove what one that was killed left half-way."""
+def _locked(cached: Path) -> Iterator[None]:
+    """Lock the cache for this process while files arrive, and remove what killed processes left unfinished."""
     _check_folder(cached, CACHE_VARIABLE)
     try:
         lock = take_in(cached, ".lock", parents=True)
     except TakenError as taken:
-        raise OutputError(
-            cached, f"{taken} is fetching this data set just now", "wait for it, then run the same again"
-        ) from None
+        found, remedy = f"{taken} is fetching this data set", "wait for it, then run the same command again"
+        raise OutputError(cached, found, remedy) from None
     except OSError as error:
-        raise _cannot_keep(cached, error) from None
+        raise cannot_write(cached, error, DISK_REMEDY) from None
     try:
         for part in cached.glob(ARRIVING):
             part.unlink(missing_ok=True)
@@ -274,80 +257,68 @@ def _alone(cached: Path) -> Iterator[None]:
         os.close(lock)
 
 
-def _cannot_keep(path: Path, error: OSError) -> OutputError:
-    return OutputError(
-        path,
-        f"could not be written ({error.strerror or type(error).__name__})",
-        f"check the disk or name another place in the variable {CACHE_VARIABLE}",
-    )
-
-
 Download = Callable[..., None]
-"""What pooch calls to get one file: (url, path to write, the pooch)."""
+"""The function that pooch calls to get one file: (url, path to write, the pooch)."""
 
 
 def _bring(file: DataFile, base_url: str, cached: Path, folder: Path, download: Download) -> Way:
-    """One file into the cache, if it is not there, and from there into the folder."""
-    way: Way = "cached"
-    if not file.matches(cached / file.name):
+    """Bring one file into the cache, if it is not there, and from there into the folder."""
+    way: Way = "cached" if file.matches(cached / file.name) else "downloaded"
+    if way == "downloaded":
         _download(file, base_url, cached, download)
-        way = "downloaded"
     if folder != cached:
-        try:
+        with writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise OutputError(folder, f"could not be made ({error.strerror})", "choose another place") from None
         with atomic_path(folder / file.name) as part:
             part.write_bytes(read_bytes(cached / file.name))
     return way
 
 
 def _download(file: DataFile, base_url: str, cached: Path, download: Download) -> None:
-    """One file into the cache; pooch checks it before it gets its name, and tries again when it arrives broken."""
+    """Bring one file into the cache; pooch checks it before it gets its name, and retries if it arrives broken."""
     import pooch  # type: ignore[import-untyped]
     import requests
 
     url = base_url + file.name
-    keeper = pooch.create(
-        path=cached, base_url=base_url, registry={file.name: f"sha256:{file.sha256}"}, retry_if_failed=RETRIES
-    )
+    registry = {file.name: f"sha256:{file.sha256}"}
     again = "run the same command again (what has arrived is kept)"
-    by_hand = "copy the files into a folder by hand: every command that wants data takes a plain folder"
+    by_hand = "copy the files into a folder by hand: every command that needs data accepts a plain folder"
     try:
+        keeper = pooch.create(path=cached, base_url=base_url, registry=registry, retry_if_failed=RETRIES)
         keeper.fetch(file.name, downloader=download)
     except requests.HTTPError as error:
-        raise FetchError(f"{url}: the server answered {_status(error.response)}; later, {again}") from None
+        problem = f"the server answered {_status(error.response)}; later, {again}"
     except requests.Timeout:
-        raise FetchError(f"{url}: no answer in {TIMEOUT_SECONDS} seconds; {again}, or {by_hand}") from None
+        problem = f"no answer in {TIMEOUT_SECONDS} seconds; {again}, or {by_hand}"
     except (requests.exceptions.ChunkedEncodingError, requests.exceptions.ContentDecodingError):
-        raise FetchError(f"{url}: the connection was cut before the file was whole; {again}") from None
+        problem = f"the connection broke before the file was complete; {again}"
     except requests.ConnectionError:
-        host = urlsplit(url).netloc
-        raise FetchError(f"{url}: cannot reach {host}; check the network and {again}, or {by_hand}") from None
+        problem = f"cannot reach {urlsplit(url).netloc}; check the network and {again}, or {by_hand}"
     except requests.RequestException as error:
-        raise FetchError(f"{url}: could not be downloaded ({type(error).__name__}); {again}, or {by_hand}") from None
-    except ValueError:  # pooch's word for a wrong checksum
-        raise FetchError(
-            f"{url}: what arrived is not the file we know (SHA-256 {file.sha256[:12]}…), and was thrown away; "
-            f"{again}, or name another source in {URL_VARIABLE}"
-        ) from None
+        problem = f"could not be downloaded ({type(error).__name__}); {again}, or {by_hand}"
+    except ValueError:  # which pooch raises for a wrong checksum
+        wrong = f"the file has the wrong checksum (expected SHA-256 {file.sha256[:12]}…) and was discarded"
+        problem = f"{wrong}; {again}, or name another source in {URL_VARIABLE}"
     except OSError as error:
-        raise _cannot_keep(cached / file.name, error) from None
+        raise cannot_write(cached / file.name, error, DISK_REMEDY) from None
+    else:
+        return
+    raise FetchError(f"{url}: {problem}")
 
 
 @contextmanager
 def _connection(base_url: str) -> Iterator[Download]:
-    """A way to download that keeps its connection open from file to file, and keeps pooch quiet meanwhile."""
+    """A function to download files over one connection; pooch does not log meanwhile."""
     import pooch
     import requests
 
     def download(url: str, output_file: str, _pooch: object) -> None:
         with session.get(url, stream=True, timeout=TIMEOUT_SECONDS) as response:
-            if 400 <= response.status_code < 500:  # asking again would not help, and pooch would
+            if 400 <= response.status_code < 500:  # pooch would retry, which does not help here
                 remedy = f"check the address {base_url} ({URL_VARIABLE} names another one)"
                 raise FetchError(f"{url}: the server answered {_status(response)}; {remedy}")
             response.raise_for_status()
-            # A new file gets the permissions of any other; pooch's temporary one would be closed to a shared cache.
+            # Pooch's temporary file is readable for its owner only; a new file suits a shared cache.
             Path(output_file).unlink()
             with Path(output_file).open("wb") as part:
                 for chunk in response.iter_content(CHUNK_BYTES):

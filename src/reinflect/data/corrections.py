@@ -1,4 +1,4 @@
-"""Corrections of training items, such as a user makes where a model was wrong, and new items."""
+"""Corrections of training items, such as users make where a model was wrong, and new items."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,12 +8,12 @@ from reinflect.data.items import Item
 from reinflect.errors import InputError, quoted, source_name
 
 Question = tuple[str, tuple[str, ...]]
-"""A lemma and its features, in whatever order."""
+"""A cell: a lemma and its features in any order."""
 
 
 @dataclass(frozen=True)
 class Corrected:
-    """Items with corrections made, and how many of them did what."""
+    """Items after corrections, and how many corrections had which effect."""
 
     items: tuple[Item, ...]
     replaced: int
@@ -27,10 +27,8 @@ class Corrected:
         if not self.replaced and not self.added and not self.same:
             return f"note: {source_name(path)} has no forms yet; nothing added"
         parts = [f"{self.replaced} item{'s'[: self.replaced != 1]} corrected", f"{self.added} added"]
-        if self.same:
-            parts.append(f"{self.same} {'was' if self.same == 1 else 'were'} so before")
-        if self.covered:
-            parts.append(f"{self.covered} without a form passed over")
+        parts += [f"{self.same} already correct"] if self.same else []
+        parts += [f"{self.covered} ignored (no form)"] if self.covered else []
         return f"note: {source_name(path)}: {', '.join(parts)}"
 
 
@@ -39,10 +37,10 @@ def question(item: Item) -> Question:
 
 
 def corrected(items: Sequence[Item], corrections: Sequence[Item], path: Path | str) -> Corrected:
-    """A correction takes the place of all items with its lemma and features; one that corrects nothing is added.
+    """A correction replaces all items of its cell, or is added if the cell has none.
 
-    Those without a form are passed over, and may be all of them. Where the order of the features differs, the item's is
-    kept. Two corrections that contradict each other are refused.
+    Corrections without a form are ignored. An item keeps its own order of features. Two corrections that contradict
+    each other are refused.
     """
     given = [item for item in corrections if not item.covered]
     right: dict[Question, Item] = {}
@@ -60,20 +58,14 @@ def corrected(items: Sequence[Item], corrections: Sequence[Item], path: Path | s
     done: set[Question] = set()
     replaced: set[Question] = set()
     for item in items:
-        asked = question(item)
-        if asked not in right:
+        cell = question(item)
+        if cell not in right:
             made.append(item)
-            continue
-        if asked not in done:
-            made.append(Item(item.lemma, item.features, right[asked].form, item.line))
-        if item.form != right[asked].form:
-            replaced.add(asked)
-        done.add(asked)
-    new = [item for asked, item in right.items() if asked not in done]
-    return Corrected(
-        items=(*made, *new),
-        replaced=len(replaced),
-        added=len(new),
-        same=len(done - replaced),
-        covered=len(corrections) - len(given),
-    )
+        elif cell not in done:
+            made.append(Item(item.lemma, item.features, right[cell].form, item.line))
+            done.add(cell)
+        if cell in right and item.form != right[cell].form:
+            replaced.add(cell)
+    new = [item for cell, item in right.items() if cell not in done]
+    unchanged = len(done) - len(replaced)
+    return Corrected((*made, *new), len(replaced), len(new), unchanged, len(corrections) - len(given))

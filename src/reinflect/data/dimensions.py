@@ -1,10 +1,11 @@
-"""What feature atoms are about: tense, person, case … and how the cells of a paradigm stand beside each other."""
+"""The dimensions of feature atoms (tense, person, case, …) and the layout of paradigms as tables."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
+from itertools import islice
 
 from reinflect.data.features import PARTS_OF_SPEECH, SEPARATOR, Bundle
 
@@ -14,21 +15,21 @@ _BY_BEGINNING = {"ARG": "argument marking", "PSS": "possession", "BANTU": "gende
 _PIECES = re.compile(r"[{}+/|:]|non(?=\{)")
 _COLUMNS = "number gender definiteness polarity voice comparison animacy".split()
 _ROWS = "person case possession tense mood aspect gender".split()
-"""What best tells the columns and the rows of a table apart, the best first."""
+"""The dimensions preferred for the columns and the rows of a table, the best first."""
 _FEW = 6
-"""Cells that are a list rather than tables."""
+"""Up to this number, cells are shown as a list rather than as tables."""
 
 
 @cache
 def schema() -> Mapping[str, tuple[str, str]]:
-    """The dimension and the meaning of every atom of the UniMorph schema, in the order in which they are shown."""
+    """The dimension and the meaning of every atom of the UniMorph schema, in display order."""
     text = files("reinflect.data").joinpath("unimorph.tsv").read_text(encoding="utf-8")
     rows = (line.split("\t") for line in text.splitlines())
     return {atom: (dimension, meaning) for dimension, atom, meaning in rows}
 
 
 def dimension_of(atom: str) -> str:
-    """`tense` for PST; atoms that are put together (`IN+ESS`, `{1/2}`) are what their first known piece is."""
+    """`tense` for PST; a compound atom (`IN+ESS`, `{1/2}`) has the dimension of its first known piece."""
     if atom.split(".")[0] in PARTS_OF_SPEECH:
         return PART_OF_SPEECH
     for piece in [atom, *filter(None, _PIECES.split(atom))]:
@@ -38,21 +39,21 @@ def dimension_of(atom: str) -> str:
 
 
 def meaning_of(atom: str) -> str:
-    """`past` for PST; nothing for an atom that the schema does not have."""
+    """`past` for PST; empty for an atom that is not in the schema."""
     return schema().get(atom, ("", ""))[1]
 
 
 def grouped(atoms: Iterable[str]) -> dict[str, list[str]]:
-    """Atoms by their dimension, both in the order of the schema; what it does not have comes last."""
+    """Atoms by their dimension, both in the order of the schema; unknown atoms come last."""
     groups: dict[str, list[str]] = {}
-    for atom in sorted(set(atoms), key=_place):
+    for atom in sorted(atoms, key=_place):
         groups.setdefault(dimension_of(atom), []).append(atom)
     return groups
 
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a table of forms: its title, and a bundle for each column, or none where there is no such cell."""
+    """A row of a table of forms: its title, and a bundle for each column, or None where there is no cell."""
 
     title: str
     cells: tuple[str | None, ...]
@@ -60,7 +61,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """Cells of a paradigm that belong side by side: those of a tense, say, by person and number."""
+    """Cells of a paradigm side by side: for example those of a tense, by person and number."""
 
     title: str
     columns: tuple[str, ...]
@@ -76,39 +77,30 @@ def paradigms(bundles: Iterable[str]) -> dict[str, list[Table]]:
 
 
 def tables(bundles: Sequence[Bundle]) -> list[Table]:
-    """Bundles as tables with two dimensions; those that stand alone are the rows of a last table with one column."""
-    analysed = [_Cell.of(bundle) for bundle in bundles]
-    across = _first_that_varies(_COLUMNS, analysed)
-    down = _first_that_varies([name for name in _ROWS if name not in across], analysed)
+    """Bundles as tables with two dimensions; single bundles are the rows of a last table with one column."""
+    cells = [_Cell(bundle, grouped(bundle.atoms)) for bundle in bundles]
+    across = _first_that_varies(_COLUMNS, cells)
+    down = _first_that_varies([name for name in _ROWS if name not in across], cells)
     if down == ("person",) and across != ("gender",):
-        down = ("person", "gender")  # he, she and it are persons enough to be rows of one table
+        down = ("person", "gender")  # rows for he, she and it
     sections: dict[str, list[_Cell]] = {}
-    for cell in sorted(analysed, key=lambda cell: cell.places(*down, *across)):
-        sections.setdefault(cell.without(*down, *across), []).append(cell)
-    alone = [cell for cells in sections.values() if len(cells) == 1 for cell in cells]
-    if len(analysed) <= _FEW:
-        sections, alone = {}, sorted(analysed, key=lambda cell: cell.places())
-    made = [_table(title, cells, down, across) for title, cells in sections.items() if len(cells) > 1]
+    for cell in sorted(cells, key=lambda cell: cell.places(*down, *across)):
+        sections.setdefault(cell.title(_others(*down, *across)), []).append(cell)
+    alone = [cell for section in sections.values() if len(section) == 1 for cell in section]
+    if len(cells) <= _FEW:
+        sections, alone = {}, sorted(cells, key=lambda cell: cell.places())
+    made = [_table(title, section, down, across) for title, section in sections.items() if len(section) > 1]
     if alone:
-        rows = tuple(Row(cell.bundle.spelling, (cell.bundle.spelling,)) for cell in alone)
-        made.append(Table("", ("",), rows))
+        made.append(Table("", ("",), tuple(Row(cell.bundle.spelling, (cell.bundle.spelling,)) for cell in alone)))
     return made
 
 
 @dataclass(frozen=True)
 class _Cell:
-    """A bundle taken apart."""
+    """A bundle and its atoms by dimension."""
 
     bundle: Bundle
-    values: Mapping[str, tuple[str, ...]]
-
-    @classmethod
-    def of(cls, bundle: Bundle) -> "_Cell":
-        values: dict[str, tuple[str, ...]] = {}
-        for atom in sorted(bundle.atoms, key=_place):
-            dimension = dimension_of(atom)
-            values[dimension] = (*values.get(dimension, ()), atom)
-        return cls(bundle, values)
+    values: Mapping[str, Sequence[str]]
 
     def value(self, dimensions: Iterable[str]) -> tuple[str, ...]:
         return tuple(atom for dimension in dimensions for atom in self.values.get(dimension, ()))
@@ -116,13 +108,13 @@ class _Cell:
     def title(self, dimensions: Iterable[str]) -> str:
         return SEPARATOR.join(self.value(dimensions))
 
-    def without(self, *dimensions: str) -> str:
-        return self.title(name for name in _dimension_order() if name not in dimensions)
-
     def places(self, *last: str) -> list[list[tuple[int, int, str]]]:
-        """Sorts cells by the order of the schema, the dimensions of a table's rows and columns last."""
-        first = (name for name in _dimension_order() if name not in last)
-        return [[_place(atom) for atom in self.value([dimension])] for dimension in (*first, *last)]
+        """A sort key by the order of the schema, with the dimensions of a table's rows and columns last."""
+        return [[_place(atom) for atom in self.value([dimension])] for dimension in (*_others(*last), *last)]
+
+
+def _others(*excluded: str) -> list[str]:
+    return [name for name in _dimension_order() if name not in excluded]
 
 
 def _table(title: str, cells: Sequence[_Cell], down: Sequence[str], across: Sequence[str]) -> Table:
@@ -138,10 +130,8 @@ def _titles(cells: Iterable[_Cell], dimensions: Sequence[str]) -> tuple[str, ...
 
 
 def _first_that_varies(dimensions: Iterable[str], cells: Sequence[_Cell]) -> tuple[str, ...]:
-    for name in dimensions:
-        if len({cell.value([name]) for cell in cells} - {()}) > 1:
-            return (name,)
-    return ()
+    varying = (name for name in dimensions if len({cell.value([name]) for cell in cells} - {()}) > 1)
+    return tuple(islice(varying, 1))
 
 
 @cache
@@ -150,11 +140,8 @@ def _dimension_order() -> tuple[str, ...]:
     return (*known, *(name for name in (*_BY_BEGINNING.values(), OTHER) if name not in known))
 
 
-@cache
-def _places() -> Mapping[str, int]:
-    return {atom: place for place, atom in enumerate(schema())}
-
-
+@lru_cache(10_000)
 def _place(atom: str) -> tuple[int, int, str]:
-    """Where an atom stands among others: by dimension, then by the order of the schema, then by spelling."""
-    return _dimension_order().index(dimension_of(atom)), _places().get(atom, len(_places())), atom
+    """A sort key for atoms: by dimension, then by the order of the schema, then by spelling."""
+    known = list(schema())
+    return _dimension_order().index(dimension_of(atom)), known.index(atom) if atom in schema() else len(known), atom

@@ -9,17 +9,17 @@ SEPARATOR = ";"
 
 @dataclass(frozen=True)
 class Bundle:
-    """A multiset of atoms that remembers its spelling.
+    """A multiset of atoms with its spelling.
 
-    Two bundles are equal when they are spelled the same: scoring and the rule baseline key on the spelling, as the
-    shared task did. `cell` is equal for bundles with the same atoms, however ordered or spaced.
+    Bundles are equal if they are spelled the same: scoring and the rule baseline use the spelling as a key, as the
+    shared task did. `cell` is equal for bundles with the same atoms in any order and spacing.
     """
 
     spelling: str
 
     @cached_property
     def atoms(self) -> tuple[str, ...]:
-        """The atoms as written, without the blanks around them; one that is repeated counts (`PRF;PRF`)."""
+        """The atoms as written, without blanks around them; repeated atoms are kept (`PRF;PRF`)."""
         stripped = (atom.strip(" ") for atom in self.spelling.split(SEPARATOR))
         return tuple(atom for atom in stripped if atom)
 
@@ -33,7 +33,7 @@ class Bundle:
 
     @property
     def part_of_speech(self) -> str:
-        """`V`, `N`, … wherever it stands: data sets do not always put it first."""
+        """`V`, `N`, … at any position: data sets do not always put it first."""
         return next((atom for atom in self.atoms if atom.split(".")[0] in PARTS_OF_SPEECH), "(none)")
 
     def __str__(self) -> str:
@@ -43,4 +43,4 @@ class Bundle:
 PARTS_OF_SPEECH = frozenset(
     "N PROPN ADJ PRO CLF ART DET V ADV AUX V.PTCP V.MSDR V.CVB ADP COMP CONJ NUM PART INTJ".split()
 )
-"""The parts of speech of the UniMorph schema; `V.PTCP` and its like count as written."""
+"""The parts of speech of the UniMorph schema."""

@@ -1,29 +1,21 @@
-"""The lines of a text file, numbered, and how long they may be."""
+"""The numbered lines of a text file, and their greatest length."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from reinflect.errors import InputError
 
 LONGEST_LINE = 10_000
-"""Characters. What is longer was not meant as a line, and some work grows with the square of it."""
+"""Characters. Anything longer was not meant as a line, and some work grows with the square of the length."""
 
 
 def lines_of(text: str, path: Path | str) -> Iterator[tuple[int, str]]:
-    """The lines that are not empty, without their ends (LF or CRLF, and nothing else), and their numbers."""
-    start, number = 0, 0
-    while start < len(text):
-        end = text.find("\n", start)
-        end = len(text) if end < 0 else end
-        number += 1
-        if end - start > LONGEST_LINE:
-            raise InputError(
-                f"found a line of {end - start:,} characters",
-                f"write one item a line, of {LONGEST_LINE:,} characters at most",
-                path=path,
-                line=number,
-            )
-        line = text[start:end].removesuffix("\r")
-        if line:
+    """The numbers and the text of all lines that are not empty; only LF and CRLF end a line."""
+    for number, found in enumerate(re.finditer("(.*)\n?", text), start=1):
+        length = found.end(1) - found.start(1)
+        if length > LONGEST_LINE:
+            remedy = f"write one item per line, in at most {LONGEST_LINE:,} characters"
+            raise InputError(f"found a line of {length:,} characters", remedy, path=path, line=number)
+        if line := found[1].removesuffix("\r"):
             yield number, line
-        start = end + 1

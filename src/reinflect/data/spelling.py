@@ -1,7 +1,7 @@
-"""Letters that look the same but are written in two ways, such as ä: one character, or an a and a mark for its dots.
+"""Letters that look the same but are encoded in two ways, such as ä: one character, or an a and a combining mark.
 
-Unicode calls them canonically equivalent. To a model they are different letters: fields are kept code point for code
-point.
+Unicode calls them canonically equivalent. To a model they are different letters, because fields are kept code point for
+code point.
 """
 
 from collections import defaultdict
@@ -14,12 +14,12 @@ from reinflect.data.items import Item
 from reinflect.errors import quoted, source_name
 
 Files = Sequence[tuple[Path | str, Sequence[Item]]]
-SOME = 10_000
-"""Letters, and what follows them: more than a language has."""
+CACHED = 10_000
+"""Pairs of a letter and the character after it: more than any language has."""
 
 
 def two_ways_note(files: Files) -> str | None:
-    """One sentence for the user when lemmas and forms, of one file or of several together, have such letters."""
+    """One sentence for the user if the lemmas and forms of some files together encode a letter in two ways."""
     if all(is_normalized("NFC", word) for word, _, _ in _words(files)):
         return None
     ways: defaultdict[str, dict[str, str]] = defaultdict(dict)
@@ -27,7 +27,8 @@ def two_ways_note(files: Files) -> str | None:
         for letter in letters(word):
             known = ways[_composed(letter)]
             if letter not in known:
-                known[letter] = f"{_code_points(letter)} in {source_name(path)}, line {line}"
+                points = " ".join(f"U+{ord(character):04X}" for character in letter)
+                known[letter] = f"{points} in {source_name(path)}, line {line}"
     found = {letter: tuple(known.values()) for letter, known in ways.items() if len(known) > 1}
     if not found:
         return None
@@ -35,13 +36,13 @@ def two_ways_note(files: Files) -> str | None:
     more = len(found) - 1
     which = quoted(letter) + (f" and {more} other letter{'s'[: more != 1]} are" if more else " is")
     return (
-        f"note: {which} written in two ways, which look the same but are learnt as different letters ({one}; {other}); "
-        "write each in one way throughout (programs that convert text call that normalising to NFC)"
+        f"note: {which} encoded in two ways, which look the same but are learnt as different letters ({one}; {other}); "
+        "use one encoding throughout (a text converter can normalise the files to NFC)"
     )
 
 
 def letters(word: str) -> list[str]:
-    """A word cut where Unicode's normal form of it can be: characters that may melt into one stay together."""
+    """A word cut where its normal form can be cut: characters that may compose into one stay together."""
     found: list[str] = []
     for character in word:
         if found and _joins(found[-1], character):
@@ -51,12 +52,12 @@ def letters(word: str) -> list[str]:
     return found
 
 
-@lru_cache(SOME)
+@lru_cache(CACHED)
 def _joins(before: str, character: str) -> bool:
     return combining(character) != 0 or _composed(before + character) != _composed(before) + _composed(character)
 
 
-@lru_cache(SOME)
+@lru_cache(CACHED)
 def _composed(text: str) -> str:
     return normalize("NFC", text)
 
@@ -66,7 +67,3 @@ def _words(files: Files) -> Iterator[tuple[str, Path | str, int]]:
         for item in items:
             yield item.lemma, path, item.line
             yield item.form, path, item.line
-
-
-def _code_points(letter: str) -> str:
-    return " ".join(f"U+{ord(character):04X}" for character in letter)

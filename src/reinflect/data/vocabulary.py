@@ -11,11 +11,10 @@ UNKNOWN = "<unknown>"
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """A fixed list of symbols, numbered from 0: special ones first, then characters.
+    """A fixed list of symbols, numbered from 0: special symbols first, then characters.
 
-    Special symbols have names of several letters, so that every single character, `*` and `_` too, is itself.
-    A vocabulary that begins with `UNKNOWN` gives every symbol it does not know that number, 0; any other has a
-    `KeyError` for it.
+    Special symbols have names of several letters, so that every single character, even `*`, stands for itself. A
+    vocabulary that begins with `UNKNOWN` gives unknown symbols its number, 0; any other raises a `KeyError`.
     """
 
     symbols: tuple[str, ...]

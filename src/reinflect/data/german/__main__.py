@@ -1,4 +1,4 @@
-"""Writes the files of the bundled German splits anew: `python -m reinflect.data.german`."""
+"""Writes the files of the bundled German splits again: `python -m reinflect.data.german`."""
 
 from pathlib import Path
 
@@ -16,10 +16,10 @@ from reinflect.files import check_writable
     "--folder",
     type=click.Path(path_type=Path),
     default=Path(__file__).parent,
-    help="Where to write the files; if not given, over those that the package ships.",
+    help="Folder to write the files to; by default they replace those of the package.",
 )
 def main(folder: Path) -> None:
-    """Write the bundled German splits anew from the verbs' principal parts."""
+    """Write the bundled German splits again from the verbs' principal parts."""
     try:
         splits = {folder / split_file_name(name): items for name, items in draw_splits().items()}
         for path in splits:

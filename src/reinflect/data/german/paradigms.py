@@ -1,9 +1,9 @@
-"""From a German verb's principal parts to its paradigm: the 29 cells that the CoNLL 2017 data gives German verbs.
+"""The paradigm of a German verb from its principal parts: the 29 cells of German verbs in the CoNLL 2017 data.
 
-Where German has two good forms the choice is the shared task's wherever our lists meet: the imperative has no -e
-unless the stem needs it (`mach`, but `arbeite`), the subjunctives keep theirs (`flögest`, `sammele`), and the
-preterite has one after -t and -d alone (`hieltest`, `fandest`, but `last`, not `lasest`). One choice is ours: verbs
-in -ern keep their stem whole (`ich wandere`, not the rarer `ich wandre`).
+Where German has two good forms, we follow the shared task: the imperative has no -e unless the stem needs it (`mach`,
+but `arbeite`), the subjunctives keep theirs (`flögest`, `sammele`), and the preterite has one only after -t and -d
+(`hieltest`, `fandest`, but `last`, not `lasest`). One choice is ours: verbs in -ern keep their full stem
+(`ich wandere`, not the rarer `ich wandre`).
 """
 
 import re
@@ -25,7 +25,7 @@ CELLS = (
 )
 EXCEPTIONS_FILE = "exceptions.tsv"
 
-# After these a bare -t or -st cannot be spoken: arbeit-et, atm-et, öffn-et, rechn-et; but film-t, lern-t, wohn-t.
+# After these a bare -t or -st cannot be pronounced: arbeit-et, atm-et, öffn-et, rechn-et; but film-t, lern-t, wohn-t.
 NEEDS_E = re.compile(r"([td]|(ch|[^aeiouyäöülrhmn])[mn])$")
 SWALLOWS_S = re.compile(r"[sßzx]$")
 TAKES_E = re.compile(r"[^aeiou]ig$")  # entschuldig-e
@@ -38,11 +38,11 @@ def paradigm(verb: Verb) -> list[Item]:
 
 
 def _regular_forms(verb: Verb) -> dict[str, str]:
-    finite: dict[str, str] = {}
+    stem, finite = _stem(verb), dict[str, str]()
     for cell, forms in (
         ("V;IND;PRS", _present(verb)),
         ("V;IND;PST", _preterite(verb.preterite)),
-        ("V;SBJV;PRS", _subjunctive_present(verb)),
+        ("V;SBJV;PRS", [stem + "e", stem + "est", stem + "e", verb.infinitive, stem + "et", verb.infinitive]),
         ("V;SBJV;PST", _preterite(verb.subjunctive)),
     ):
         finite |= {f"{cell};{person}": form for person, form in zip(PERSONS, forms, strict=True)}
@@ -70,19 +70,14 @@ def _present(verb: Verb) -> list[str]:
     if verb.verb_class == "preterite-present":
         first, second = verb.present, _with_st(verb.present)
     elif _changes(verb):
-        second = _changed_second_person(verb)
+        changed = _changed_stem(verb)  # du gibst, fährst, hältst, liest
+        second = changed + ("t" if SWALLOWS_S.search(changed) else "st")
     return [first, second, verb.present, plural, _with_t(stem), plural]
 
 
 def _changes(verb: Verb) -> bool:
     """Whether the 3rd person has a stem of its own: gibt, fährt, hat."""
     return verb.present != _with_t(_stem(verb))
-
-
-def _changed_second_person(verb: Verb) -> str:
-    """Du gibst, fährst, hältst, liest, after er gibt, fährt, hält, liest."""
-    changed = _changed_stem(verb)
-    return changed + ("t" if SWALLOWS_S.search(changed) else "st")
 
 
 def _changed_stem(verb: Verb) -> str:
@@ -99,13 +94,8 @@ def _imperative(verb: Verb) -> str:
     return stem + "e" if NEEDS_E.search(stem) or TAKES_E.search(stem) else stem
 
 
-def _subjunctive_present(verb: Verb) -> list[str]:
-    stem, plural = _stem(verb), verb.infinitive
-    return [stem + "e", stem + "est", stem + "e", plural, stem + "et", plural]
-
-
 def _preterite(first: str) -> list[str]:
-    """The six persons of a preterite or subjunctive II from the first one: machte, machtest; fand, fandest."""
+    """The six persons of a preterite or subjunctive II from the first person: machte, machtest; fand, fandest."""
     plural = first + ("n" if first.endswith("e") else "en")
     return [first, _with_st(first), first, plural, _with_t(first), plural]
 
@@ -122,7 +112,7 @@ def _with_t(stem: str) -> str:
 
 @cache
 def _exceptions() -> dict[str, dict[str, str]]:
-    """The forms that no rule here gives, by lemma and cell."""
+    """The forms that the rules do not give, by lemma and cell."""
     text = (files(__package__) / EXCEPTIONS_FILE).read_text(encoding="utf-8")
     known: dict[str, dict[str, str]] = {}
     for item in parse_items(text, EXCEPTIONS_FILE):

@@ -1,8 +1,8 @@
-"""The verbs as they are written down in verbs.tsv: one verb a line, by its principal parts."""
+"""The verbs of verbs.tsv: one verb per line, with its principal parts."""
 
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
 from reinflect.errors import InputError, quoted
 
@@ -17,7 +17,7 @@ NONE = "none"
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """A verb's principal parts. All but the participle leave a parting prefix out: `an|kommen`, kam, angekommen."""
+    """A verb's principal parts. All but the participle omit a separable prefix: `an|kommen`, kam, angekommen."""
 
     prefix: str
     infinitive: str
@@ -27,7 +27,7 @@ class Verb:
     subjunctive: str
     participle: str
     imperative: str | None
-    """What is written down; None: it follows from the other parts, or there is none."""
+    """None if it follows from the other parts or does not exist."""
     has_imperative: bool = True
 
     @property
@@ -41,7 +41,7 @@ def read_verbs() -> list[Verb]:
 
 
 def parse_verbs(text: str, path: str = VERBS_FILE) -> list[Verb]:
-    """One verb a line after the header; lines that begin with # are for human readers."""
+    """One verb per line after the header; lines that begin with # are comments."""
     verbs: dict[str, Verb] = {}
     header = "\t".join(COLUMNS)
     for number, line in enumerate(text.splitlines(), start=1):
@@ -57,22 +57,17 @@ def parse_verbs(text: str, path: str = VERBS_FILE) -> list[Verb]:
 def _parse_verb(line: str, path: str, number: int) -> Verb:
     fields = line.split("\t")
     if len(fields) != len(COLUMNS) or not all(fields):
-        raise InputError(
-            f"found {quoted(line)}",
-            f"fill {len(COLUMNS)} columns ({', '.join(COLUMNS)}) with one tab between each",
-            path=path,
-            line=number,
-        )
+        remedy = f"fill {len(COLUMNS)} columns ({', '.join(COLUMNS)}) with one tab between each"
+        raise InputError(f"found {quoted(line)}", remedy, path=path, line=number)
     written, name, present, preterite, subjunctive, participle, imperative = fields
-    verb_class = next((known for known in get_args(VerbClass) if known == name), None)
-    if verb_class is None:
-        classes = ", ".join(get_args(VerbClass))
-        raise InputError(f"found the class {quoted(name)}", f"use one of {classes}", path=path, line=number)
+    if name not in get_args(VerbClass):
+        remedy = f"use one of {', '.join(get_args(VerbClass))}"
+        raise InputError(f"found the class {quoted(name)}", remedy, path=path, line=number)
     prefix, _, infinitive = written.rpartition(SEAM)
     return Verb(
         prefix=prefix,
         infinitive=infinitive,
-        verb_class=verb_class,
+        verb_class=cast(VerbClass, name),
         present=present,
         preterite=preterite,
         subjunctive=preterite if subjunctive == REGULAR else subjunctive,

@@ -1,13 +1,13 @@
-"""Spreadsheet files as rows of cells: CSV and XLSX, in and out.
+"""Spreadsheet files as rows of cells: reading and writing CSV and XLSX.
 
-What a spreadsheet has made into something else than text (a number, a date, a formula) is kept as such, and refused by
-whoever needs it: what was typed cannot be told from it any more.
+Here a cell is one field of a sheet. A cell that a spreadsheet has turned into a number, a date or a formula is kept as
+`Unusable`, because the text that the user typed cannot be recovered from it.
 """
 
 import csv
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ from reinflect.errors import InputError, OutputError, quoted, source_name
 from reinflect.files import BYTE_ORDER_MARK, atomic_path, read_bytes, read_text, write_text
 
 Note = Callable[[str], None]
-"""Hears what a user should know."""
+"""Receives one sentence for the user."""
 
 OTHER_KINDS = (".xls", ".xlsm", ".xlsb", ".ods", ".numbers")
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab"}
@@ -25,38 +25,35 @@ LONGEST_FIELD = 32767
 """Characters in a cell of an XLSX file."""
 MOST_ROWS = 1_048_576
 MOST_COLUMNS = 16_384
-"""Of an XLSX file, too; nor is there any use for a CSV file with more."""
+"""Limits of XLSX; no real CSV file has more columns either."""
 MOST_CELLS = 5_000_000
-"""In a sheet, empty ones between others included: a small file can claim to have thousands of millions."""
+"""Cells of a sheet, with the empty ones between others: a small file can claim thousands of millions."""
 MOST_BYTES = 200_000_000
-"""In an XLSX file when unpacked; packed, it can be a thousand times smaller."""
+"""Unpacked size of an XLSX file, which can be a thousand times its packed size."""
 ZIP = b"PK"
-"""What an XLSX file begins with, being an archive of others."""
+"""The first bytes of an XLSX file, which is a ZIP archive."""
 NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 AS_TEXT = "format the column as text and type the cell again"
 
 
 def kind_of_sheet(path: Path | str) -> str | None:
-    """`.csv` or `.xlsx` by the file's ending; None for all that is not a spreadsheet."""
+    """`.csv` or `.xlsx` by the ending of the file's name; None for a file that is not a spreadsheet."""
     ending = Path(path).suffix.lower()
     if ending in OTHER_KINDS:
-        raise InputError(
-            f"found the ending {ending}, a kind of spreadsheet reinflect does not read or write",
-            "save it as .xlsx or as .csv (UTF-8)",
-            path=path,
-        )
+        found = f"found the ending {ending}, a kind of spreadsheet that reinflect does not read or write"
+        raise InputError(found, "save it as .xlsx or as .csv (UTF-8)", path=path)
     return ending if ending in (".csv", ".xlsx") else None
 
 
 def check_sheet(path: Path | str) -> None:
-    """Raise now what writing to a file of this ending would raise later."""
+    """Raise now what writing a file of this kind would raise later."""
     if kind_of_sheet(path) == ".xlsx":
         _openpyxl(path)
 
 
 class Unusable(NamedTuple):
-    """What stands in a cell in the place of text."""
+    """The content of a cell that is not text."""
 
     found: str
     remedy: str
@@ -68,9 +65,9 @@ Cell = str | Unusable
 class Row(NamedTuple):
     number: int
     cells: Sequence[Cell]
-    """Without the empty ones at the end, which spreadsheets write or leave out as they like."""
+    """Without the empty cells at the end, which programs write or omit at will."""
     width: int
-    """With them."""
+    """The number of cells, with the empty ones at the end."""
 
     def cell(self, column: int) -> Cell:
         return self.cells[column] if column < len(self.cells) else ""
@@ -78,11 +75,11 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Sheet:
-    """The rows of a spreadsheet that have anything in them."""
+    """The rows of a spreadsheet that are not empty."""
 
     path: Path | str
     name: str | None
-    rows: list[Row]
+    rows: list[Row] = field(default_factory=list)
 
     @property
     def header(self) -> list[str]:
@@ -101,7 +98,7 @@ class Sheet:
 
 
 def letters_of(column: int) -> str:
-    """A column as spreadsheets call it: A to Z, AA, AB, …"""
+    """The name of a column in a spreadsheet: A to Z, AA, AB, …"""
     letters, left = "", column + 1
     while left:
         left, letter = divmod(left - 1, 26)
@@ -114,98 +111,78 @@ def listed(names: Sequence[str], most: int = 6) -> str:
     return (shown or "nothing") + (", …" if len(names) > most else "")
 
 
-def _kept(path: Path | str, name: str | None, rows: Iterable[Sequence[Cell]]) -> Sheet:
-    """A sheet without its empty rows."""
-    kept = []
-    for number, cells in enumerate(_counted(path, name, rows), start=1):
-        end = len(cells)
-        while end and not cells[end - 1]:
-            end -= 1
-        if end:
-            kept.append(Row(number, cells[:end], len(cells)))
-    return Sheet(path, name, kept)
-
-
-def _counted(path: Path | str, name: str | None, rows: Iterable[Sequence[Cell]]) -> Iterator[Sequence[Cell]]:
-    """The rows, until there are more of them, or of their cells, than anyone means to have."""
-    sheet, total = Sheet(path, name, []), 0
+def _sheet(path: Path | str, name: str | None, rows: Iterable[Sequence[Cell]]) -> Sheet:
+    """A sheet without its empty rows; one with too many columns or cells is refused."""
+    sheet, total = Sheet(path, name), 0
     for number, cells in enumerate(rows, start=1):
         total += len(cells)
         if len(cells) > MOST_COLUMNS:
-            raise InputError(
-                f"found {len(cells):,} columns", f"use {MOST_COLUMNS:,} at most", path=sheet.place(row=number)
-            )
+            found, remedy = f"found {len(cells):,} columns", f"use {MOST_COLUMNS:,} at most"
+            raise InputError(found, remedy, path=sheet.place(row=number))
         if total > MOST_CELLS:
-            raise InputError(
-                f"found more than {MOST_CELLS:,} cells, empty ones included",
-                "empty what is not needed, or split the sheet",
-                path=sheet.place(row=number),
-            )
-        yield cells
+            found = f"found more than {MOST_CELLS:,} cells, empty ones included"
+            raise InputError(found, "remove unneeded cells, or split the sheet", path=sheet.place(row=number))
+        end = max((place for place, cell in enumerate(cells, start=1) if cell), default=0)
+        if end:
+            sheet.rows.append(Row(number, cells[:end], len(cells)))
+    return sheet
 
 
 def read_csv(path: Path | str) -> tuple[list[Sheet], list[InputError]]:
-    """A CSV file as each separator cuts it, at least one way with rows in it, and why others cannot cut it."""
+    """The sheets that each separator makes of a CSV file, at least one, and the errors of the other separators."""
     text = read_text(path)
     sheets: list[Sheet] = []
     errors: list[InputError] = []
     for separator in SEPARATORS:
         try:
-            sheets.append(_kept(path, None, _rows_of(text, separator, path)))
+            sheets.append(_sheet(path, None, _csv_rows(text, separator, path)))
         except InputError as error:
             errors.append(error)
-    full = [sheet for sheet in sheets if sheet.rows]  # a line of tabs has nothing in it only if tabs separate
+    full = [sheet for sheet in sheets if sheet.rows]  # a line of tabs is empty only if tabs separate
     if not full:
         raise errors[0] if errors else _empty(path)
     return full, errors
 
 
-def _rows_of(text: str, separator: str, path: Path | str) -> Iterator[list[str]]:
+def _csv_rows(text: str, separator: str, path: Path | str) -> Iterator[list[str]]:
     rows = csv.reader(StringIO(text, newline=""), delimiter=separator, strict=True)
     try:
         yield from rows
     except csv.Error as error:
-        raise InputError(
-            f"this is not a CSV file ({error})",
-            'end every quotation mark that begins a field, and write "" for one within it',
-            path=path,
-            line=rows.line_num,
-        ) from None
+        remedy = 'close every quotation mark that opens a field, and write "" for one within a field'
+        raise InputError(f"this is not a CSV file ({error})", remedy, path=path, line=rows.line_num) from None
 
 
 def read_xlsx(path: Path | str, note: Note) -> Sheet:
-    """The first sheet of a workbook that has anything in it."""
+    """The first sheet of a workbook that is not empty."""
     import warnings
 
     openpyxl, raw = _openpyxl(path), read_bytes(path)
     try:
         with ZipFile(BytesIO(raw)) as parts:
-            unpacked = sum(part.file_size for part in parts.infolist())  # what is more than this is not unpacked
+            unpacked = sum(part.file_size for part in parts.infolist())  # ZipFile unpacks no more than this
         if unpacked > MOST_BYTES:
-            raise InputError(
-                f"this would be {unpacked:,} bytes when unpacked",
-                f"use files of {MOST_BYTES:,} at most, or save it as .csv",
-                path=path,
-            )
+            remedy = f"use files of at most {MOST_BYTES:,} bytes, or save it as .csv"
+            raise InputError(f"this would be {unpacked:,} bytes when unpacked", remedy, path=path)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of drop-down lists and the like, which are no data
+            warnings.simplefilter("ignore")  # about drop-down lists and the like, which are not data
             book = openpyxl.load_workbook(BytesIO(raw), read_only=True)
-            sheets = [_kept(path, sheet.title, _xlsx_rows(sheet, path)) for sheet in book.worksheets]
+            sheets = [_sheet(path, sheet.title, _xlsx_rows(sheet, path)) for sheet in book.worksheets]
     except InputError:
         raise
-    except Exception:  # whatever a zip archive, XML or a workbook can have wrong with it
-        raise _no_workbook(path, raw) from None
+    except Exception:  # any of the errors that ZIP archives, XML and workbooks can cause
+        raise _invalid_xlsx(path, raw) from None
     full = [sheet for sheet in sheets if sheet.rows]
     if not full:
         raise _empty(path)
     if len(full) > 1:
         others = listed([sheet.name or "" for sheet in full[1:]])
-        note(f"note: {full[0].place()}: read this one; not looked at: {others} (the first sheet counts)")
+        note(f"note: {full[0].place()}: only this first sheet was read; ignored sheets: {others}")
     return full[0]
 
 
 def _xlsx_rows(sheet: Any, path: Path | str) -> Iterator[list[Cell]]:
-    sheet.reset_dimensions()  # what the file says of them is not always so
+    sheet.reset_dimensions()  # those stored in the file can be wrong
     for number, row in enumerate(sheet.iter_rows(max_row=MOST_ROWS + 1), start=1):
         if number > MOST_ROWS:
             raise InputError(f"found more than {MOST_ROWS:,} rows", "save it again in a spreadsheet", path=path)
@@ -220,31 +197,23 @@ def _xlsx_cell(cell: Any) -> Cell:
         shown = f" {quoted(value)}" if isinstance(value, str) else ""
         return Unusable(f"the formula{shown}", "copy the cell and paste it back as values only")
     if kind == "e":
-        return Unusable(f"the error {value}", "put the cell right in the spreadsheet")
+        return Unusable(f"the error {value}", "correct the cell in the spreadsheet")
     if isinstance(value, bool):
         return Unusable(f"the truth value {str(value).upper()}", AS_TEXT)
     if kind == "d":
         return Unusable(f"the date or time {value}", AS_TEXT)
-    if not isinstance(value, str):
-        return Unusable(f"the number {value}", AS_TEXT)
-    return value
+    return value if isinstance(value, str) else Unusable(f"the number {value}", AS_TEXT)
 
 
-def _no_workbook(path: Path | str, raw: bytes) -> InputError:
-    """What to say of a file that cannot be read as XLSX: whether it is another kind of file, or a damaged one."""
+def _invalid_xlsx(path: Path | str, raw: bytes) -> InputError:
+    found = "not a valid XLSX file (truncated or damaged)"
+    remedy = "open it in a spreadsheet and save it again, or copy it again from where it came"
     if not raw:
-        return InputError("this is no XLSX file: there is nothing in it", "save it again in a spreadsheet", path=path)
-    if not raw.startswith(ZIP):
-        return InputError(
-            "this is no XLSX file, though its name ends in .xlsx",
-            "open it in a spreadsheet and save it as .xlsx, or give it the ending it should have, such as .csv",
-            path=path,
-        )
-    return InputError(
-        "this is no whole XLSX file: a part of it is missing or damaged",
-        "open it in a spreadsheet and save it again, or copy it again from where it came",
-        path=path,
-    )
+        found, remedy = "not an XLSX file (it is empty)", "save it again in a spreadsheet"
+    elif not raw.startswith(ZIP):
+        found = "not an XLSX file, although its name ends in .xlsx"
+        remedy = "open it in a spreadsheet and save it as .xlsx, or correct its ending, for example to .csv"
+    return InputError(found, remedy, path=path)
 
 
 def _empty(path: Path | str) -> InputError:
@@ -263,18 +232,16 @@ def _openpyxl(path: Path | str) -> Any:
     return openpyxl
 
 
-def write_table(path: Path | str, header: Sequence[str], rows: Sequence[Sequence[str | float]]) -> None:
-    """A table as a CSV or XLSX file, whole or not at all. Texts are kept as texts, even one that looks like a date."""
+def write_rows(path: Path | str, header: Sequence[str], rows: Sequence[Sequence[str | float]]) -> None:
+    """Write a CSV or XLSX file, whole or not at all. Text stays text, even if it looks like a date."""
     if kind_of_sheet(path) == ".xlsx":
         raw = _xlsx(path, header, rows)
         with atomic_path(path) as part:
             part.write_bytes(raw)
         return
     text = StringIO(newline="")
-    writer = csv.writer(text)
-    writer.writerow(header)
-    writer.writerows(rows)
-    # The mark tells Excel that this is UTF-8; what else reads CSV knows it, too.
+    csv.writer(text).writerows([header, *rows])
+    # Excel needs the mark to recognise UTF-8; other readers of CSV accept it.
     write_text(path, BYTE_ORDER_MARK + text.getvalue())
 
 
@@ -296,11 +263,10 @@ def _xlsx(path: Path | str, header: Sequence[str], rows: Sequence[Sequence[str |
         sheet.column_dimensions[letters_of(column)].width = min(60, max(len(name), longest) + 3)
 
     def cell(value: str | float, font: Any = None) -> Any:
-        if not isinstance(value, str):
-            return WriteOnlyCell(sheet, value)
         made = WriteOnlyCell(sheet, value)
-        made.data_type = "s"  # even what begins with =
-        made.number_format = "@"  # so that it stays text when someone types over it
+        if isinstance(value, str):
+            made.data_type = "s"  # even if it begins with =
+            made.number_format = "@"  # keeps it text when a user types over it
         if font:
             made.font = font
         return made

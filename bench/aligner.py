@@ -21,7 +21,7 @@ from reinflect.alignment.pairs import Alignment, StringPair, count_kinds
 from reinflect.alignment.smart import GibbsSampler, Smart
 from reinflect.data.items import read_items
 from reinflect.errors import InputError, ReinflectError
-from reinflect.evaluation.tables import table
+from reinflect.text import table
 from reinflect.transitions import edits
 
 SIZES = ("low", "medium", "high")
@@ -61,7 +61,7 @@ def measure(path: Path, sweeps: int) -> Measured:
     done = time.process_time()
     return Measured(
         pairs=len(pairs),
-        cells=sampler.cells,
+        cells=sum(len(lemma) * len(form) for lemma, form in pairs),
         layout=laid_out - start,
         sweeps=swept - laid_out,
         best=done - swept,

@@ -11,8 +11,8 @@ from statistics import fmean
 from reinflect.data.items import read_items
 from reinflect.ensembles.confidence import bins, calibration_error
 from reinflect.errors import ReinflectError
-from reinflect.evaluation.tables import table
 from reinflect.inflector.inflector import Inflector
+from reinflect.text import table
 
 SHOWN = 5
 Judged = tuple[int, float, bool]

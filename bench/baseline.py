@@ -11,8 +11,8 @@ from pathlib import Path
 from reinflect.baseline import Baseline
 from reinflect.data.items import Item, read_items
 from reinflect.errors import InputError, ReinflectError
-from reinflect.evaluation import MacroEvaluation, evaluate_languages
-from reinflect.evaluation.tables import table
+from reinflect.evaluation import MacroEvaluation, evaluate
+from reinflect.text import table
 
 SETTINGS = "low,medium,high"
 
@@ -34,8 +34,9 @@ def measure(data: Path, setting: str) -> MacroEvaluation:
     scored = {}
     for language in languages(data, setting):
         dev = read_items(data / f"{language}-dev")
-        scored[language] = (dev, predictions(data / f"{language}-train-{setting}", dev))
-    return evaluate_languages(scored, name=f"{data.resolve().name}-{setting}-dev")
+        predicted = predictions(data / f"{language}-train-{setting}", dev)
+        scored[language] = evaluate(dev, predicted, name=language)
+    return MacroEvaluation(f"{data.resolve().name}-{setting}-dev", scored)
 
 
 def main() -> None:

@@ -15,13 +15,13 @@ from pathlib import Path
 from statistics import fmean
 
 from reinflect.ensembles.confidence import bins, calibration_error, equal_bins
-from reinflect.ensembles.vote import DEFAULT
+from reinflect.ensembles.strategies import DEFAULT
 from reinflect.errors import InputError, ReinflectError
-from reinflect.evaluation.tables import table
-from reinflect.execution.corpora import SETTINGS, languages_in, read_corpora
-from reinflect.execution.results import by_key, read_results
+from reinflect.execution.folder import WorkFolder
+from reinflect.execution.packs import by_key, read_results
 from reinflect.experiments.calibration import measured
-from reinflect.experiments.run import PACKS
+from reinflect.experiments.corpora import SETTINGS, languages_in, read_corpora
+from reinflect.text import table
 
 TEN = "arabic finnish german hindi hungarian irish navajo quechua russian turkish"
 DRAWS = 20
@@ -83,7 +83,7 @@ def main() -> None:
     asked = parser.parse_args()
     wanted = None if asked.languages == "all" else asked.languages.split(",")
     corpora, _ = read_corpora(asked.data, languages_in(asked.data, wanted), [asked.setting])
-    models = [model for model in by_key(read_results(asked.results / PACKS)).values() if model.usable]
+    models = [model for model in by_key(read_results(WorkFolder.inside(asked.results).packs)).values() if model.usable]
     found = {}
     for corpus in corpora:
         own = [model for model in models if (model.language, model.setting) == (corpus.language, corpus.setting)]

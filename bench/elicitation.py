@@ -19,8 +19,9 @@ from reinflect.evaluation.scores import Evaluation, MacroEvaluation, evaluate
 from reinflect.evaluation.significance import compare
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.suggestions import ranked
-from reinflect.inflector.train import train_inflector
-from reinflect.settings import changed, load_preset
+from reinflect.inflector.train import Plan, train_inflector
+from reinflect.settings import changed
+from reinflect.systems.presets import load_preset
 
 Choice = Callable[[Inflector, Sequence[Item], int], list[Item]]
 SMALL = ("hidden=50", "embedding=50", "history_hidden=25", "epochs=20", "score_every=4", "score_from=0")
@@ -43,10 +44,9 @@ CHOICES: dict[str, Choice] = {"random": at_random, "suggest": spread_out, "sugge
 
 
 def trained(items: Sequence[Item], seeds: int) -> Inflector:
-    settings = changed(load_preset("low"), SMALL)
-    return train_inflector(
-        items, None, settings=settings, systems=["haem"], alignments=["naive"], seeds=seeds
-    ).inflector
+    settings = changed(load_preset("low", ["haem"]), SMALL)
+    plan = Plan(settings=settings, systems=["haem"], alignments=["naive"], seeds=seeds)
+    return train_inflector(items, None, plan).inflector
 
 
 def scored(inflector: Inflector, gold: Sequence[Item], name: str) -> Evaluation:

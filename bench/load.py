@@ -22,10 +22,10 @@ from itertools import count
 from pathlib import Path
 
 from reinflect.data.german import read_split
-from reinflect.evaluation.tables import table
-from reinflect.inflector.train import train_inflector
-from reinflect.settings import changed, load_preset
-from reinflect.text import Side
+from reinflect.inflector.train import Plan, train_inflector
+from reinflect.settings import changed
+from reinflect.systems.presets import load_preset
+from reinflect.text import Side, table
 
 CLIENTS = (1, 2, 4, 8, 16, 32, 64, 128)
 TOO_MANY = (64, 128, 256)
@@ -233,7 +233,7 @@ async def watch_memory(server: Server, number: int) -> None:
 def small_model(path: Path) -> None:
     settings = changed(load_preset("low"), SMALL)
     train, dev = read_split("train-low"), read_split("dev")[:50]
-    train_inflector(train, dev, settings=settings, seeds=1, strategy="vote").inflector.save(path)
+    train_inflector(train, dev, Plan(settings=settings, seeds=1, strategy="vote")).inflector.save(path)
 
 
 def main() -> None:

@@ -18,52 +18,58 @@ from torch.autograd import DeviceType  # type: ignore[attr-defined]
 from torch.profiler import ProfilerActivity, profile
 from torch.utils.flop_counter import FlopCounterMode
 
-from reinflect.execution.corpora import align_corpora, languages_in, read_corpora
-from reinflect.execution.packing import bytes_needed, pack_models, padding
-from reinflect.settings import changed, load_preset
+from reinflect.execution.execute import prepared
+from reinflect.execution.packing import needs, pack_for_gpu, padding
+from reinflect.execution.packs import Pack
+from reinflect.execution.resources import Resources
+from reinflect.experiments.corpora import languages_in, read_corpora
+from reinflect.experiments.grid import Entry, specs_of
+from reinflect.settings import changed
 from reinflect.systems.kernels.cells import CELLS
-from reinflect.training.fleet import Epoch, Fleet, Progress
-from reinflect.training.lesson import Model, Pack, fitting, methods_of
+from reinflect.systems.layers.settings import RecurrentSettings
+from reinflect.systems.presets import load_preset
+from reinflect.systems.system import ACTIONS
+from reinflect.training.fleet import Epoch, Fleet, Progress, tasks_of
+from reinflect.training.lesson import Preparation, alignments_of
 
 
 def main() -> None:
     arguments = _arguments()
-    settings = changed(load_preset(arguments.preset or arguments.setting), arguments.set)
-    systems = arguments.systems.split(",")
+    systems, alignments = arguments.systems.split(","), arguments.alignments.split(",")
+    settings = changed(load_preset(arguments.preset or arguments.setting, systems), arguments.set)
     _ceilings()
     began = time.perf_counter()
     asked = None if arguments.languages == "all" else arguments.languages.split(",")
     corpora, _ = read_corpora(Path(arguments.data), languages_in(Path(arguments.data), asked), [arguments.setting])
-    methods = methods_of(systems, arguments.alignments.split(","))
-    lessons = align_corpora([(corpus, method) for corpus in corpora for method in methods], workers=arguments.workers)
+    grid = tuple(
+        Entry(system, alignment, {arguments.setting: arguments.seeds})
+        for system in systems
+        for alignment in alignments_of(system, alignments)
+    )
+    preparation = Preparation.of({}, alignments)
+    planned = specs_of(corpora, grid, {arguments.setting: settings}, preparation)
+    specs = prepared(planned, preparation, Resources(workers=arguments.workers))
     print(f"{len(corpora)} languages at {arguments.setting}, read and aligned in {time.perf_counter() - began:.1f} s")
     for name in systems:
-        own = fitting({method: [lessons[one.label, method] for one in corpora] for method in methods}, name)
-        models = [
-            Model(lesson, seed, settings[name])
-            for learnt in own.values()
-            for lesson in learnt
-            for seed in range(1, arguments.seeds + 1)
-        ]
-        for pack in pack_models(name, models):
+        for pack in pack_for_gpu([spec for spec in specs if spec.system == name]):
             _profile(pack, arguments.updates, arguments.kernels)
 
 
 def _profile(pack: Pack, updates: int, kernels: int) -> None:
     began = time.perf_counter()
-    work = pack.tasks()
+    tasks = tasks_of(pack.specs)
     made = time.perf_counter()
-    fleet = Fleet([Progress(task, seed) for task, seed in work], device="cuda")
+    fleet = Fleet([Progress.start(task) for task in tasks], device="cuda")
     torch.cuda.synchronize()
     took = time.perf_counter()
-    share = padding(pack.system, pack.models)
+    share = padding(pack.specs)
     print(
-        f"\n{pack.name}: {len(work)} models of {fleet.parameters.flat.shape[1]:,} numbers, {share:.1%} padding; its "
+        f"\n{pack.name}: {len(tasks)} models of {fleet.parameters.flat.shape[1]:,} numbers, {share:.1%} padding; its "
         f"arrays made in {made - began:.1f} s, the fleet in {took - made:.1f} s"
     )
     torch.cuda.reset_peak_memory_stats()
     _measure(fleet, updates, kernels)
-    most, expected = torch.cuda.max_memory_allocated(), bytes_needed(pack.system, pack.models)
+    most, expected = torch.cuda.max_memory_allocated(), needs(pack.specs).bytes
     print(f"  memory: {most / 2**30:.1f} GiB at most, {expected / 2**30:.1f} expected")
     del fleet
     torch.cuda.empty_cache()
@@ -129,13 +135,14 @@ def _table(what: str, found: profile, times: int, kernels: int) -> None:
 def _rates(fleet: Fleet, epoch: Epoch, updates: int, seconds: float) -> None:
     """Arithmetic that the products need, recurrences included, and memory that must move at least once an update."""
     with FlopCounterMode(display=False) as counter:
-        fleet._update(epoch.items[0], epoch.keys, epoch.longest[0])
+        fleet._update(epoch.items[0], epoch.epochs, epoch.keys, epoch.longest[0])
+    assert isinstance(fleet.settings, RecurrentSettings)
     cell = CELLS[fleet.settings.cell]
     recurrent = 0
     for name, view in fleet.parameters.views.items():
         if name.endswith(".recurrent"):
             lengths = epoch.longest[0]
-            steps = lengths["targets"] if name.startswith(("decoder", "history")) else lengths["symbols"]
+            steps = lengths[ACTIONS] if name.startswith(("decoder", "history")) else lengths["symbols"]
             recurrent += (
                 2 * 2 * steps * fleet.settings.batch * view.shape[1] * view.shape[1] * cell.recurrent * len(view)
             )

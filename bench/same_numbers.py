@@ -16,16 +16,16 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from reinflect.alignment import make_aligner
+from reinflect.alignment.smart import Smart
 from reinflect.data.features import Bundle
 from reinflect.data.german import read_split
 from reinflect.data.items import Item
-from reinflect.settings import Settings, changed, load_preset
-from reinflect.systems.layers.examples import Examples
-from reinflect.systems.layers.inventory import Inventory
+from reinflect.settings import Settings, changed
+from reinflect.systems import SYSTEMS
 from reinflect.systems.layers.parameters import Parameters
-from reinflect.systems.system import SYSTEMS, System
-from reinflect.training.fleet import Fleet, Progress, Task
+from reinflect.systems.presets import load_preset
+from reinflect.training.fleet import Fleet, Progress, Task, tasks_of
+from reinflect.training.lesson import Lesson, ModelSpec, Preparation, alignments_of
 
 CLOSE = 1e-4
 EPOCHS = 2
@@ -61,7 +61,7 @@ def main() -> None:
     for name in SYSTEMS:
         for cell in ("lstm", "coupled"):
             settings = changed(load_preset("low"), [f"cell={cell}", "precision=single"])[name]
-            work = [(task, seed) for task in _tasks(SYSTEMS[name], settings) for seed in (1, 2)]
+            work = _tasks(name, settings)
             exact = _train(work, "cpu", torch.float64, stacked=False, updates=updates)
             for title, device, dtype, stacked in ways:
                 found = _train(work, device, dtype, stacked=stacked, updates=updates)
@@ -77,7 +77,7 @@ def main() -> None:
     sys.exit(0 if good else 1)
 
 
-def _tasks(system: System, settings: Settings) -> list[Task]:
+def _tasks(system: str, settings: Settings) -> list[Task]:
     verbs = read_split("train-low")
     # The same words backwards in Greek letters, and shorter: other lengths, characters and features beside them.
     greek = str.maketrans("abcdefghijklmnopqrstuvwxyz", "αβγδεζηθικλμνξοπρστυφχψωϊϋ")
@@ -85,30 +85,19 @@ def _tasks(system: System, settings: Settings) -> list[Task]:
         Item(item.lemma[::-1][:6].translate(greek), Bundle(f"X;{item.features}"), item.form[::-1][:7].translate(greek))
         for item in verbs[:40]
     ]
-    tasks = []
-    for name, items in (("german", verbs), ("other", other)):
-        inventory = Inventory.of(items)
-        alignments = make_aligner("smart", sweeps=20).align([(item.lemma, item.form) for item in items])
-        tasks.append(
-            Task(
-                name=name,
-                system=system,
-                settings=settings,
-                alignment="smart",
-                inventory=inventory,
-                train=Examples.to_learn(system, items, alignments, inventory, settings),
-                dev=Examples.to_inflect(system, items[:5], inventory, settings),
-            )
-        )
-    return tasks
+    preparation = Preparation.of({"smart": Smart(sweeps=20)}, ["smart"])
+    (alignment,) = alignments_of(system, ["smart"])
+    lessons = [
+        preparation.prepared(preparation.planned(Lesson(tuple(items), tuple(items[:5]), language=name), alignment))
+        for name, items in (("german", verbs), ("other", other))
+    ]
+    return tasks_of([ModelSpec(lesson, system, settings, seed) for lesson in lessons for seed in (1, 2)])
 
 
-def _train(
-    work: Sequence[tuple[Task, int]], device: str, dtype: torch.dtype, *, stacked: bool, updates: int
-) -> Numbers:
+def _train(work: Sequence[Task], device: str, dtype: torch.dtype, *, stacked: bool, updates: int) -> Numbers:
     numbers = Numbers([], [], [])
     for group in [work] if stacked else [[one] for one in work]:
-        fleet = Fleet([Progress(task, seed) for task, seed in group], device=device, dtype=dtype)
+        fleet = Fleet([Progress.start(task) for task in group], device=device, dtype=dtype)
         losses = []
         for _ in range(EPOCHS):
             epoch = fleet.prepare()
@@ -117,7 +106,7 @@ def _train(
                 model.epoch += 1
         parameters = fleet.parameters
         gradient = Parameters(parameters.shapes, parameters.sizes, parameters.latest_gradient)
-        for column, (task, _) in enumerate(group):
+        for column, task in enumerate(group):
             numbers.losses.append(torch.stack(losses)[:, column].double().cpu())
             for kept, whole in ((numbers.gradients, gradient), (numbers.parameters, parameters)):
                 own = whole.one(column, task.sizes)

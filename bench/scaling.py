@@ -19,8 +19,7 @@ from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from reinflect.evaluation.tables import table
-from reinflect.text import Side
+from reinflect.text import Side, table
 
 ENGINES, WORKERS = ("processes", "dask"), (1, 2)
 SIDES: tuple[Side, ...] = ("left", "right", "right", "right", "right", "right")

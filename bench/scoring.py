@@ -20,8 +20,8 @@ from statistics import median
 from reinflect.data.german import read_split
 from reinflect.data.items import Item, read_items, write_items
 from reinflect.errors import InputError, ReinflectError
-from reinflect.evaluation import judge
-from reinflect.evaluation.tables import table
+from reinflect.evaluation import evaluate
+from reinflect.text import table
 
 GERMAN = Path(__file__).parents[2] / "shared" / "data" / "conll2017" / "german-dev"
 LETTERS = "abcdefghijklmnopqrstuvwxyzäöüß"
@@ -76,7 +76,7 @@ def judging_seconds(gold: Sequence[Item], predicted: Sequence[Item], runs: int) 
     times = []
     for _ in range(runs):
         start = time.process_time()
-        judge(gold, predicted)
+        evaluate(gold, predicted)
         times.append(time.process_time() - start)
     return median(times)
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import median
 from typing import Literal
 
-from reinflect.evaluation.tables import table
+from reinflect.text import table
 
 WHAT = ("speed", "presets", "accuracy", "ensemble")
 SYSTEMS = ("hacm", "haem")
@@ -47,19 +47,22 @@ def measure(data: Path, preset: str, size: str, system: str, changes: Sequence[s
     """Samples and words per CPU second, and this process's memory."""
     import torch
 
+    from reinflect.alignment.smart import Smart
     from reinflect.data.items import read_items
-    from reinflect.ensembles.member import Member, decode
-    from reinflect.settings import changed, load_preset
-    from reinflect.systems.system import SYSTEMS as MODELS
-    from reinflect.training.fleet import Fleet, Progress
-    from reinflect.training.lesson import fixed_split, tasks
+    from reinflect.ensembles.member import TrainedModel, decode
+    from reinflect.settings import changed
+    from reinflect.systems.presets import load_preset
+    from reinflect.training.fleet import Fleet, Progress, tasks_of
+    from reinflect.training.lesson import Lesson, ModelSpec, Preparation, alignments_of
 
     torch.set_num_threads(1)
-    settings = changed(load_preset(preset), changes)
+    settings = changed(load_preset(preset), changes)[system]
     dev = read_items(data / "german-dev")
-    splits = fixed_split(read_items(data / f"german-train-{size}"), dev, 1)
-    (task, seed), *_ = tasks(splits, [system], ["smart"], settings, sweeps=20)[system]
-    fleet = Fleet([Progress(task, seed)])
+    preparation = Preparation.of({"smart": Smart(sweeps=20)}, ["smart"])
+    (alignment,) = alignments_of(system, ["smart"])
+    plain = Lesson(tuple(read_items(data / f"german-train-{size}")), tuple(dev))
+    lesson = preparation.prepared(preparation.planned(plain, alignment))
+    fleet = Fleet([Progress.start(task) for task in tasks_of([ModelSpec(lesson, system, settings, 1)])])
     best = 0.0
     for _ in range(EPOCHS_BEFORE_DECODING):
         start, epoch = time.process_time(), fleet.prepare()
@@ -70,11 +73,12 @@ def measure(data: Path, preset: str, size: str, system: str, changes: Sequence[s
         best = max(best, samples / (time.process_time() - start))
         fleet.models[0].epoch += 1
     fleet.snapshot([0])
-    own = MODELS[system], "smart", seed, settings[system], task.inventory, 0.0, fleet.trained(0)
+    parameters = {name: tensor.numpy() for name, tensor in fleet.trained(0).items()}
+    model = TrainedModel(system, alignment, 1, settings, lesson.inventory, 0.0, parameters=parameters)
     words = 0.0
     for _ in range(3):
         start = time.process_time()
-        decode([Member(*own)], dev)
+        decode([model], dev)
         words = max(words, len(dev) / (time.process_time() - start))
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * BYTES_PER_UNIT
     return {"samples": best, "words": words, "memory": memory}

@@ -1,4 +1,4 @@
-"""The examples of docs/api.md and of the inflector's own documentation do what they show."""
+"""The examples in docs/api.md and in docstrings of the inflector give the output they show."""
 
 import doctest
 from collections.abc import Iterator
@@ -16,17 +16,17 @@ OPTIONS = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
 def run(name: str, text: str, names: dict[str, Any]) -> None:
     # The fences that close a block would be taken for output.
     example = doctest.DocTestParser().get_doctest(text.replace("```", ""), names, name, name, 0)
-    said: list[str] = []
+    output: list[str] = []
     runner = doctest.DocTestRunner(optionflags=OPTIONS)
-    found = runner.run(example, out=said.append, clear_globs=False)
+    found = runner.run(example, out=output.append, clear_globs=False)
     names.update(example.globs)
     assert found.attempted > 0, name
-    assert not found.failed, "".join(said)
+    assert not found.failed, "".join(output)
 
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
-    """What the page has defined at its end."""
+    """The names that the page has defined at its end."""
     names: dict[str, Any] = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("api"))

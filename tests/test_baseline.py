@@ -1,4 +1,4 @@
-"""The rule baseline: examples worked by hand, a slow and literal twin, and the shared task's scores."""
+"""The rule baseline: examples worked by hand, a slow literal version, and the scores of the shared task."""
 
 import random
 from collections import Counter
@@ -67,7 +67,7 @@ def test_prefixes_and_suffixes() -> None:
     assert baseline.inflect("loben", PAST) == "lobtest"
 
 
-def test_a_prefix_is_taken_off_only_where_it_is() -> None:
+def test_a_prefix_is_removed_only_where_it_occurs() -> None:
     baseline = Baseline.learn(items("umxyz:xyzabc", "umvw:vwabc"))
     assert not baseline.backwards
     assert baseline.inflect("umrst", PAST) == "rstabc"
@@ -90,26 +90,26 @@ def test_a_prefixing_language_is_read_backwards() -> None:
     assert baseline.inflect("oki", PAST) == "oki"  # all four items make - → -, only two - → ni-
 
 
-def test_features_never_seen_give_the_lemma() -> None:
+def test_an_unknown_bundle_gives_the_lemma() -> None:
     baseline = Baseline.learn(items("sagen:sagte"))
     assert baseline.inflect("sagen", Bundle("V;PRS")) == "sagen"
-    assert baseline.inflect("sagen", Bundle("PST;V")) == "sagen", "bundles are told apart by their spelling"
+    assert baseline.inflect("sagen", Bundle("PST;V")) == "sagen", "bundles differ by their spelling"
     assert not baseline.knows(Bundle("PST;V"))
     assert baseline.knows(Bundle("V;PST"))
 
 
-def test_without_items_lemmas_come_back() -> None:
+def test_without_items_the_lemma_is_returned() -> None:
     assert Baseline.learn([]).inflect("sagen", PAST) == "sagen"
 
 
-def test_one_cell_with_several_forms_is_learnt_from_all() -> None:
+def test_all_forms_of_a_cell_are_learnt_from() -> None:
     twice = Baseline.learn(items("backen:buk", "backen:backte", "hacken:hackte"))
     assert twice.inflect("packen", PAST) == "packte"
     # Only the variants know -acken; the longer one wins the tie between them.
     assert Baseline.learn(items("backen:buk", "backen:backte")).inflect("backen", PAST) == "backte"
 
 
-def test_marks_of_the_original_program_are_letters_here() -> None:
+def test_markers_of_the_original_program_are_letters_here() -> None:
     for letter in "_*<>":
         baseline = Baseline.learn(items(f"a{letter}b{letter}:a{letter}b{letter}{letter}c"))
         assert baseline.inflect(f"xb{letter}", PAST) == f"xb{letter}{letter}c"
@@ -123,18 +123,18 @@ def test_an_item_without_a_form_is_an_error_with_its_place() -> None:
         Baseline.learn([*items("a:b"), Item("sagen", PAST, "", 7)], path="train.tsv")
 
 
-def test_an_endless_word_is_an_error_with_its_place() -> None:
+def test_a_too_long_word_is_an_error_with_its_place() -> None:
     longest = "a" * LONGEST
     assert Baseline.learn(items(f"{longest}:b")).inflect(longest, PAST) == "b"
     with pytest.raises(InputError, match=rf"^line 3: found a lemma or form of {LONGEST + 1} characters; "):
         Baseline.learn([Item("a", PAST, longest + "a", 3)])
 
 
-def test_an_endless_word_can_be_inflected() -> None:
+def test_a_very_long_word_can_be_inflected() -> None:
     assert Baseline.learn(items("sagen:sagte")).inflect("a" * 100_000 + "gen", PAST) == "a" * 100_000 + "gte"
 
 
-# A slow twin that does every step literally
+# A slow version that takes every step literally
 
 ALPHABET = "aab_-* <"
 GAP, START, END = "∅", "⟨", "⟩"
@@ -231,7 +231,7 @@ def without_gaps(rules: set[tuple[str, str]]) -> set[tuple[str, str]]:
 
 @settings(max_examples=500)
 @given(words, words)
-def test_alignment_is_the_slow_one(lemma: str, form: str) -> None:
+def test_alignment_equals_the_slow_one(lemma: str, form: str) -> None:
     upper, lower = slow_align(lemma, form)
     assert align(lemma, form) == [(x.replace(GAP, ""), y.replace(GAP, "")) for x, y in zip(upper, lower, strict=True)]
 
@@ -245,13 +245,13 @@ def test_alignment_ties() -> None:
 
 @settings(max_examples=500)
 @given(words, words)
-def test_overhangs_are_the_slow_ones(lemma: str, form: str) -> None:
+def test_overhangs_equal_the_slow_ones(lemma: str, form: str) -> None:
     assert overhangs(lemma, form) == slow_overhangs(lemma, form)
 
 
 @settings(max_examples=500)
 @given(data_sets, words)
-def test_inflections_are_the_slow_ones(training: list[Item], lemma: str) -> None:
+def test_inflections_equal_the_slow_ones(training: list[Item], lemma: str) -> None:
     baseline, slow = Baseline.learn(training), SlowBaseline(training)
     for asked in (lemma, *(item.lemma for item in training)):
         for features in (PAST, PARTICIPLE):
@@ -262,12 +262,12 @@ def test_inflections_are_the_slow_ones(training: list[Item], lemma: str) -> None
 
 
 @given(st.builds(Item, st.text(max_size=20), bundles, st.text(min_size=1, max_size=20)))
-def test_a_lone_item_is_reproduced(item: Item) -> None:
+def test_a_single_item_is_reproduced(item: Item) -> None:
     assert Baseline.learn([item]).inflect(item.lemma, item.features) == item.form
 
 
 @given(st.lists(st.builds(Item, st.text(), bundles, st.text(min_size=1))), st.text())
-def test_any_strings_will_do(training: list[Item], lemma: str) -> None:
+def test_any_strings_are_accepted(training: list[Item], lemma: str) -> None:
     assert isinstance(Baseline.learn(training).inflect(lemma, PAST), str)
 
 
@@ -280,7 +280,7 @@ def test_the_order_of_the_items_does_not_matter(training: list[Item], lemma: str
 
 
 @given(data_sets)
-def test_words_with_blanks_and_hyphens_say_nothing_about_the_direction(training: list[Item]) -> None:
+def test_words_with_blanks_and_hyphens_do_not_decide_the_direction(training: list[Item]) -> None:
     apart = [Item(f"{item.lemma} ", item.features, f"gegege-{item.form}") for item in training]
     assert not is_prefixing(apart)
     assert is_prefixing(training + apart) == is_prefixing(training)
@@ -289,7 +289,7 @@ def test_words_with_blanks_and_hyphens_say_nothing_about_the_direction(training:
 # The shared task
 
 OFFICIAL = {"low": (37.82, 2.14), "medium": (64.65, 0.90), "high": (77.96, 0.50)}
-"""Macro accuracy and Levenshtein of the shared task's own program on dev; ours settles some ties in another way."""
+"""Macro accuracy and Levenshtein of the shared task's own program on dev; ours decides some ties differently."""
 
 
 @pytest.mark.parametrize("setting", ["low", "medium", pytest.param("high", marks=pytest.mark.long)])

@@ -9,8 +9,8 @@ import reinflect
 
 PACKAGE = Path(reinflect.__file__).parent
 ORDER = (
-    "errors locks files text compiling settings data alignment transitions evaluation systems decoding ensembles "
-    "training execution baseline inflector experiments paper report web cli"
+    "errors locks files text registry compiling settings data alignment transitions evaluation systems decoding "
+    "ensembles training execution baseline inflector experiments paper report web cli"
 ).split()
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path.parent != PACKAGE or not path.name.startswith("__"))
 

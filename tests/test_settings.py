@@ -4,17 +4,11 @@ import msgspec
 import pytest
 
 from reinflect.errors import InputError
-from reinflect.settings import (
-    OF_EACH_MODEL,
-    PRESETS,
-    SYSTEMS,
-    Settings,
-    alike,
-    changed,
-    load_preset,
-    parse_preset,
-    preset_for,
-)
+from reinflect.settings import OF_EACH_MODEL, PRESETS, Settings, alike, changed, preset_for
+from reinflect.systems import SYSTEMS
+from reinflect.systems.haem.settings import HaemSettings
+from reinflect.systems.layers.settings import RecurrentSettings
+from reinflect.systems.presets import load_preset, parse_preset
 
 PAPER = {
     "hacm": {
@@ -77,7 +71,7 @@ def test_what_is_known_of_the_soft_attention_of_2017() -> None:
 @pytest.mark.parametrize("name", PRESETS)
 def test_presets_load(name: str) -> None:
     preset = load_preset(name)
-    assert tuple(preset) == SYSTEMS
+    assert tuple(preset) == tuple(SYSTEMS)
     assert changed(preset, []) == preset
 
 
@@ -90,6 +84,7 @@ def test_dropout_of_presets_has_an_effect(name: str) -> None:
         "soft": {"encoder", "written", "state"},
     }
     for system, own in load_preset(name).items():
+        assert isinstance(own, RecurrentSettings)
         assert own.dropout == 0 or drops[system] & set(own.dropout_on)
 
 
@@ -101,7 +96,7 @@ def test_the_preset_for_a_size(items: int, name: str) -> None:
     assert preset_for(items) == name
 
 
-PLAIN = {system: Settings() for system in SYSTEMS}
+PLAIN = {name: system.settings() for name, system in SYSTEMS.items()}
 
 
 @pytest.mark.parametrize(
@@ -128,8 +123,20 @@ def test_single_changes(change: str, key: str, value: object) -> None:
         with pytest.raises(InputError):
             changed(PLAIN, [change])
         return
-    for own in changed(PLAIN, [change]).values():
+    having = [own for own in changed(PLAIN, [change]).values() if hasattr(own, key)]
+    assert len(having) == (1 if key == "copy_mixture" else len(PLAIN))
+    for own in having:
         assert getattr(own, key) == value
+
+
+def test_a_change_applies_to_the_systems_that_have_the_setting() -> None:
+    found = changed(PLAIN, ["history_hidden=9", "attention=8"])
+    assert isinstance(found["haem"], HaemSettings)
+    assert found["haem"].history_hidden == 9
+    assert found["soft"] != PLAIN["soft"]
+    assert found["hacm"] == PLAIN["hacm"]
+    with pytest.raises(InputError, match="'history_hidden'"):
+        changed(PLAIN, ["hacm.history_hidden=9"])
 
 
 def test_a_change_to_one_system() -> None:
@@ -137,7 +144,7 @@ def test_a_change_to_one_system() -> None:
     assert (found["hacm"].hidden, found["haem"].hidden) == (50, 50)  # the last word counts
     assert (found["hacm"].batch, found["haem"].batch) == (9, Settings().batch)
     assert changed(PLAIN, ["hidden=50", "haem.hidden=200"])["haem"].hidden == 200
-    assert PLAIN["haem"] == Settings()
+    assert PLAIN["haem"] == HaemSettings()
 
 
 @pytest.mark.parametrize(
@@ -189,14 +196,25 @@ def test_changes_that_are_refused(change: str, said: list[str]) -> None:
         ("hidden = 3", ["my.toml", "hidden"]),
         ("[hacm\n", ["my.toml", "TOML"]),
         ("hacm = 3", ["my.toml", "hacm"]),
-        ("[haem]\ndropout = 'much'", ["my.toml [haem]", "dropout = 'much'", "expected a number"]),
+        ("[hacm]\nhidden = 3", ["my.toml", "no table [haem]", "--systems"]),
+        ("[hacm]\n[haem]\ndropout = 'much'", ["my.toml [haem]", "dropout = 'much'", "expected a number"]),
     ],
 )
 def test_preset_files_that_are_refused(text: str, said: list[str]) -> None:
     with pytest.raises(InputError) as raised:
-        parse_preset(text, "my.toml")
+        parse_preset(text, "my.toml", ["hacm", "haem"])
     for word in said:
         assert word in str(raised.value)
+
+
+def test_a_preset_file_has_the_settings_of_the_systems_asked_for() -> None:
+    text = "[hacm]\nhidden = 3\n[haem]\nhistory_hidden = 4\n"
+    assert parse_preset(text, "my.toml", ["haem"]) == {"haem": HaemSettings(history_hidden=4)}
+    assert list(parse_preset(text, "my.toml", ["hacm", "haem"])) == ["hacm", "haem"]
+
+
+def test_a_preset_of_some_systems() -> None:
+    assert load_preset("low", ["soft"]) == {"soft": SYSTEMS["soft"].presets["low"]}
 
 
 def test_an_unknown_preset() -> None:
@@ -204,32 +222,38 @@ def test_an_unknown_preset() -> None:
         load_preset("hgih")
 
 
+OTHER: dict[str, object] = {
+    "embedding": 7,
+    "hidden": 7,
+    "cell": "coupled",
+    "forget_bias": 1.0,
+    "features": "counts",
+    "feature_embedding": 7,
+    "tied": True,
+    "copy_mixture": False,
+    "history": False,
+    "deletions": False,
+    "history_hidden": 7,
+    "attention": 7,
+    "dropout_kind": "plain",
+    "dropout_on": ("state",),
+    "optimiser": "adam",
+    "precision": "tf32",
+    "batch": 7,
+}
+
+
 def test_settings_are_alike_that_change_numbers_alone() -> None:
-    """Every setting is either in the list of those, or keeps models apart."""
-    other: dict[str, object] = {
-        "embedding": 7,
-        "hidden": 7,
-        "cell": "coupled",
-        "forget_bias": 1.0,
-        "features": "counts",
-        "feature_embedding": 7,
-        "tied": True,
-        "copy_mixture": False,
-        "history": False,
-        "deletions": False,
-        "history_hidden": 7,
-        "attention": 7,
-        "dropout_kind": "plain",
-        "dropout_on": ("state",),
-        "optimiser": "adam",
-        "batch": 7,
-    }
+    """Every setting of every system is either in the list of those, or keeps models apart."""
     own: dict[str, object] = dict.fromkeys(OF_EACH_MODEL, 7) | {"dropout": 0.7, "rho": 0.7, "loss": "sum"}
-    assert {*own, *other} <= {field.name for field in msgspec.structs.fields(Settings)}
-    for key, value in (own | other).items():
-        changes = {key: value}
-        assert (alike(msgspec.structs.replace(Settings(), **changes)) == alike(Settings())) == (key in OF_EACH_MODEL)
-    assert alike(alike(Settings(dropout=0.2))) == alike(Settings())
+    met = set()
+    for plain in PLAIN.values():
+        for field in msgspec.structs.fields(plain):
+            changes = {field.name: (own | OTHER)[field.name]}
+            assert (alike(msgspec.structs.replace(plain, **changes)) == alike(plain)) == (field.name in OF_EACH_MODEL)
+            met.add(field.name)
+        assert alike(alike(msgspec.structs.replace(plain, dropout=0.2))) == alike(plain)
+    assert met == {*own, *OTHER}
 
 
 @pytest.mark.parametrize("value", ["[" * 5000, "9" * 5000, "{a=" * 5000], ids=lambda value: value[:3])
@@ -237,8 +261,8 @@ def test_values_that_no_reader_of_toml_can_read(value: str) -> None:
     with pytest.raises(InputError, match="found hidden = ") as raised:
         changed(load_preset("low"), [f"hidden={value}"])
     assert len(str(raised.value)) < 500
-    with pytest.raises(InputError, match="this is not TOML"):
-        parse_preset(f"[haem]\nhidden = {value}", "own.toml")
+    with pytest.raises(InputError, match="not a TOML file"):
+        parse_preset(f"[haem]\nhidden = {value}", "own.toml", ["haem"])
 
 
 def test_long_values_make_no_long_messages() -> None:

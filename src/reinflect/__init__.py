@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from reinflect.inflector.inflector import Inflector
     from reinflect.inflector.train import load, train
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = ["Inflector", "__version__", "align", "evaluate", "load", "train"]
 
 _HOMES = {

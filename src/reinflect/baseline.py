@@ -1,14 +1,12 @@
-"""The rule system of the CoNLL–SIGMORPHON 2017 shared task: what any learnt model has to beat.
+"""The rule system of the CoNLL–SIGMORPHON 2017 shared task: the baseline that models have to beat.
 
-Each lemma is aligned with its form and cut into prefix, stem and suffix. Every ending of the lemma then makes a rule
-that says what it became (`-gen → -gte`), and its beginning makes another (`- → ge-`). A new lemma is changed by the
-rule for its longest known ending, then by the most frequent rule for beginnings. Rules belong to one exact spelling
-of a feature bundle; a lemma asked for with features never seen comes back unchanged.
+Each lemma is aligned with its form and cut into prefix, stem and suffix. Every ending of the lemma gives a rule for
+its change (`-gen → -gte`), and its beginning gives another (`- → ge-`). A new lemma is changed by the rule for its
+longest known ending, then by the most frequent rule for beginnings. Rules belong to a bundle as it is spelled; with an
+unknown bundle the lemma is returned unchanged.
 
-Gaps are empty strings and the edges of words are where strings end, so that no letter of any language (`_` in Sorani,
-`*` in English) can be taken for a mark.
-
-What is learnt does not depend on the order of the training items. Ties are settled
+Gaps are empty strings and words have no edge markers, so no letter of any language (`_` in Sorani, `*` in English) can
+be taken for one. The rules do not depend on the order of the training items. Ties are decided
 
 - in the alignment, from the start of the words: pair two letters rather than insert, insert rather than delete;
 - among endings: the longest left side, then the most frequent rule, the longest right side, the first by code points;
@@ -18,7 +16,7 @@ What is learnt does not depend on the order of the training items. Ties are sett
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Self, TypeAlias
 
@@ -28,28 +26,47 @@ from reinflect.errors import InputError, quoted
 
 GAP = 10
 SUBSTITUTION = 11
-"""Costs in tenths: as whole numbers, equal costs are equal. A substitution is dearer than one gap, not than two."""
+"""Costs in tenths: whole numbers compare exactly. A substitution costs more than one gap and less than two."""
 
 Pairs: TypeAlias = list[tuple[str, str]]
 """A letter of the lemma with a letter of the form; a gap is an empty string."""
 
 Rule: TypeAlias = tuple[str, str]
-"""What is found at the edge of a word, and what is put there instead."""
+"""A string at the edge of a word, and its replacement."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What a feature bundle does to words."""
+    """The rules of a bundle."""
 
     endings: dict[str, str]
-    """For each left side its best right side."""
+    """The best right side for each left side."""
     beginnings: list[Rule]
     """The best first."""
 
+    @classmethod
+    def learn(cls, alignments: Iterable[Pairs]) -> Self:
+        endings: Counter[Rule] = Counter()
+        beginnings: Counter[Rule] = Counter()
+        for pairs in alignments:
+            # The stem starts after the gaps at the start, which are all in the lemma or all in the form.
+            start = max(next((i for i, pair in enumerate(pairs) if pair[side]), 0) for side in (0, 1))
+            left = right = ""
+            for x, y in reversed(pairs[start:]):
+                endings[left, right] += 1
+                left, right = x + left, y + right
+            endings[left, right] += 1
+            # In the original, every prefix s of the form's stem gives a rule too (ab- → geab- beside - → ge-). It is
+            # never more frequent than the rule without s and never applies where that does not, so with these ties
+            # only the rule without s can win. A stem is never empty: pairing two letters costs less than two gaps.
+            prefix = pairs[:start]
+            beginnings["".join(x for x, _ in prefix), "".join(y for _, y in prefix)] += 1
+        best = sorted(endings, key=lambda rule: (-endings[rule], -len(rule[1]), rule[1]), reverse=True)
+        return cls(dict(best), sorted(beginnings, key=lambda r: (-beginnings[r], len(r[0]), -len(r[1]), r)))
+
     def apply(self, word: str) -> str:
-        for start in range(max(0, len(word) - LONGEST), len(word) + 1):  # no left side is longer
-            ending = self.endings.get(word[start:])
-            if ending is not None:
+        for start in range(max(0, len(word) - LONGEST), len(word) + 1):  # left sides have at most LONGEST characters
+            if (ending := self.endings.get(word[start:])) is not None:
                 word = word[:start] + ending
                 break
         for left, right in self.beginnings:
@@ -60,109 +77,46 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """Rules for each feature bundle. In a prefixing language (`backwards`) words are read from their end."""
+    """The rules of each bundle. In a prefixing language (`backwards`) words are read from their end."""
 
     rules: dict[str, Rules]
     backwards: bool
 
     @classmethod
     def learn(cls, items: Sequence[Item], *, path: Path | str | None = None) -> Self:
-        """Learn from every item, also from several that give one cell different forms.
+        """Learn from every item, including several with different forms of a cell.
 
-        `path` is where the items come from, for the error that a bad one raises.
+        `path` is the source of the items, for error messages.
         """
         for item in items:
-            _check_form(item, path)
+            if item.covered:
+                found = f"found no form for {quoted(item.lemma)}"
+                raise InputError(found, "give every item to learn from a form", path=path, line=item.line or None)
         check_lengths(items, path, "the rule system learns from", "shorten it or take it out")
         backwards = is_prefixing(items)
-        tallies: defaultdict[str, _Tally] = defaultdict(_Tally)
+        step = -1 if backwards else 1
+        alignments: defaultdict[str, list[Pairs]] = defaultdict(list)
         for item in items:
-            lemma, form = (item.lemma[::-1], item.form[::-1]) if backwards else (item.lemma, item.form)
-            tallies[item.features.spelling].add(align(lemma, form))
-        return cls({features: tally.rules() for features, tally in tallies.items()}, backwards)
+            alignments[item.features.spelling].append(align(item.lemma[::step], item.form[::step]))
+        return cls({features: Rules.learn(own) for features, own in alignments.items()}, backwards)
 
     def knows(self, features: Bundle) -> bool:
-        """Whether the bundle was seen in training, spelled just so."""
+        """Whether a training item has this bundle in the same spelling."""
         return features.spelling in self.rules
 
     def inflect(self, lemma: str, features: Bundle) -> str:
-        """The form; with features never seen, the lemma."""
+        """The form or, for an unknown bundle, the lemma."""
         rules = self.rules.get(features.spelling)
         if rules is None:
             return lemma
         return rules.apply(lemma[::-1])[::-1] if self.backwards else rules.apply(lemma)
 
 
-def _check_form(item: Item, path: Path | str | None) -> None:
-    if item.covered:
-        raise InputError(
-            f"found no form for {quoted(item.lemma)}",
-            "give every item to learn from a form",
-            path=path,
-            line=item.line or None,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class _Tally:
-    """How often each rule was met among the items of one bundle."""
-
-    endings: Counter[Rule] = field(default_factory=Counter)
-    beginnings: Counter[Rule] = field(default_factory=Counter)
-
-    def add(self, pairs: Pairs) -> None:
-        start = stem_start(pairs)
-        self.endings.update(endings(pairs[start:]))
-        # Every prefix s of the form's stem makes a rule too (ab- → geab- beside - → ge-). It is never more frequent
-        # than the rule without s and never applies where that does not, so ties being settled as they are, only the
-        # rule without s can ever win. There is always a stem: a letter pairs with any other for less than two gaps.
-        prefix = pairs[:start]
-        self.beginnings["".join(x for x, _ in prefix), "".join(y for _, y in prefix)] += 1
-
-    def rules(self) -> Rules:
-        best: dict[str, tuple[int, int, str]] = {}
-        for (left, right), count in self.endings.items():
-            rank = (-count, -len(right), right)
-            if left not in best or rank < best[left]:
-                best[left] = rank
-        beginnings = sorted(self.beginnings.items(), key=lambda met: _beginning_rank(*met))
-        return Rules({left: right for left, (_, _, right) in best.items()}, [rule for rule, _ in beginnings])
-
-
-def _beginning_rank(rule: Rule, count: int) -> tuple[int, int, int, Rule]:
-    left, right = rule
-    return -count, len(left), -len(right), rule
-
-
-def endings(pairs: Pairs) -> list[Rule]:
-    """A rule for every ending of the aligned words, from nothing at all to the whole."""
-    left = right = ""
-    rules = [(left, right)]
-    for x, y in reversed(pairs):
-        left, right = x + left, y + right
-        rules.append((left, right))
-    return rules
-
-
-def stem_start(pairs: Pairs) -> int:
-    """How many gaps there are at the start, all in the lemma or all in the form.
-
-    With nothing but gaps, there is no stem to put a prefix on: all is suffix.
-    """
-    lemma_gaps = next((i for i, (x, _) in enumerate(pairs) if x), 0)
-    form_gaps = next((i for i, (_, y) in enumerate(pairs) if y), 0)
-    return max(lemma_gaps, form_gaps)
-
-
 def align(lemma: str, form: str) -> Pairs:
-    """The cheapest alignment, read from the start; of equally cheap steps pair, then insert, then delete."""
-    # Pairing two equal letters is never dearer than anything else and wins ties, so what both words start with
-    # needs no table. (It is not so for what they end with: a in aa is paired with the first.)
-    same = 0
-    for x, y in zip(lemma, form, strict=False):
-        if x != y:
-            break
-        same += 1
+    """The cheapest alignment, read from the start; among equally cheap steps pair, then insert, then delete."""
+    # Pairing two equal letters never costs more than another step and wins ties, so a common prefix needs no costs.
+    # (A common suffix does: in a → aa the a is paired with the first.)
+    same = next((i for i, (x, y) in enumerate(zip(lemma, form, strict=False)) if x != y), min(len(lemma), len(form)))
     source, target = lemma[same:], form[same:]
     costs = _costs(source, target)
     pairs = [(x, x) for x in lemma[:same]]
@@ -184,54 +138,37 @@ def align(lemma: str, form: str) -> Pairs:
 
 
 def _costs(source: str, target: str) -> list[list[int]]:
-    """costs[i][j]: what it costs at least to turn source[i:] into target[j:]."""
-    last = len(target)
-    below = [GAP * left for left in range(last, -1, -1)]
-    rows = [below]
+    """costs[i][j]: the least cost of turning source[i:] into target[j:]."""
+    rows = [[GAP * left for left in range(len(target), -1, -1)]]
     for x in reversed(source):
-        diagonal = below[last]
-        cost = diagonal + GAP
-        row = [cost]
-        for j in range(last - 1, -1, -1):
-            down = below[j]
-            paired = diagonal if x == target[j] else diagonal + SUBSTITUTION
-            gap = (down if down < cost else cost) + GAP
-            cost = paired if paired < gap else gap
-            row.append(cost)
-            diagonal = down
-        row.reverse()
-        rows.append(row)
-        below = row
-    rows.reverse()
-    return rows
+        below = rows[-1]
+        row = [below[-1] + GAP]
+        for j in range(len(target) - 1, -1, -1):
+            paired = below[j + 1] + (0 if x == target[j] else SUBSTITUTION)
+            row.append(min(paired, below[j] + GAP, row[-1] + GAP))
+        rows.append(row[::-1])
+    return rows[::-1]
 
 
 def is_prefixing(items: Iterable[Item]) -> bool:
     """Whether forms differ from their lemmas more at the start than at the end, summed over the items.
 
-    Words of several parts, joined by a blank or a hyphen, are left out.
+    Words with blanks or hyphens are left out.
     """
-    balance = 0
-    for item in items:
-        both = item.lemma + item.form
-        if " " not in both and "-" not in both:
-            leading, trailing = overhangs(item.lemma, item.form)
-            balance += leading - trailing
-    return balance > 0
+    plain = [item for item in items if not {" ", "-"} & {*item.lemma, *item.form}]
+    both = [overhangs(item.lemma, item.form) for item in plain]
+    return sum(leading for leading, _ in both) > sum(trailing for _, trailing in both)
 
 
 def overhangs(lemma: str, form: str) -> tuple[int, int]:
-    """How far one word reaches beyond the other at the start and at the end, where they lie best upon each other.
+    """By how many letters one word exceeds the other at the start and at the end, at the best shift of the lemma.
 
-    One word is slid along the other without gaps; the best place has the fewest letters that lie on another letter
-    or on none. Of several such places it is the one where the lemma lies furthest to the left.
+    The lemma is shifted along the form without gaps; the best shift has the fewest letters opposite a different letter
+    or none. Among several best shifts it is the leftmost.
     """
-    places = defaultdict(list)
-    for j, y in enumerate(form):
-        places[y].append(j)
-    matches = Counter(j - i for i, x in enumerate(lemma) for j in places.get(x, ()))
+    matches = Counter(j - i for i, x in enumerate(lemma) for j, y in enumerate(form) if x == y)
     longer = len(form) - len(lemma)
-    matches[min(0, longer)] += 0  # where the shorter word lies wholly on the longer: nothing without a match is better
+    matches[min(0, longer)] += 0  # the shorter word wholly within the longer: the best shift without matches
 
     def merit(shift: int) -> tuple[int, int]:
         overlap = min(shift + len(lemma), len(form)) - max(shift, 0)

@@ -1,4 +1,4 @@
-"""Functions compiled to machine code by numba, which is kept on disk wherever there is a place for it."""
+"""Functions compiled by numba; the machine code is cached on disk where possible."""
 
 import ctypes
 from collections.abc import Callable
@@ -13,27 +13,35 @@ MAPS = Path("/proc/self/maps")
 DO_NOT_NEED = 4
 """What madvise(2) calls MADV_DONTNEED."""
 
+FAST = {
+    "nogil": True,
+    # Sums may be rearranged, but NaN stays NaN: a model that diverged must be noticed, and must not stop its fleet by
+    # an error either.
+    "fastmath": {"reassoc", "contract", "arcp", "nsz", "afn"},
+    "error_model": "numpy",
+}
+"""Options for the loops of training."""
+
 
 def compiled(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """`numba.njit`, which keeps what it makes beside the source or in the user's cache.
+    """`numba.njit` with a cache beside the source or in the user's cache folder.
 
-    Where neither may be written, as in many containers, numba would refuse; then it compiles in every run anew. So it
-    does on a full disk, and where what was kept is damaged.
+    Where neither can be written, as in many containers, on a full disk, or with a damaged cache, every run compiles.
     """
 
     def decorated(function: Callable[..., Any]) -> Callable[..., Any]:
         try:
             made: Any = njit(cache=True, **options)(function)
-        except RuntimeError:
+        except RuntimeError:  # numba refuses to cache where it cannot write
             return njit(**options)(function)  # type: ignore[no-any-return]
-        _forgive(made._cache)
+        _tolerate_cache_errors(made._cache)
         return made  # type: ignore[no-any-return]
 
     return decorated
 
 
-def _forgive(cache: Any) -> None:
-    """Let nothing that happens to what is kept happen to the program."""
+def _tolerate_cache_errors(cache: Any) -> None:
+    """Compile anew instead of raising when the cache cannot be read or written."""
     load, save = cache.load_overload, cache.save_overload
 
     def load_overload(*given: Any) -> Any:
@@ -49,7 +57,7 @@ def _forgive(cache: Any) -> None:
             save(*given)
         except OSError:
             pass
-        except Exception:  # the list of what is there cannot be read; without it there is room for a new one
+        except Exception:  # the cache's index is damaged: start a new one
             with suppress(Exception):
                 cache.flush()
                 save(*given)
@@ -59,10 +67,9 @@ def _forgive(cache: Any) -> None:
 
 
 def release_the_compiler() -> None:
-    """Let go of the memory that the compiler's own instructions take, some 50 MB of what a small training needs.
+    """Free the memory of the compiler's own instructions, about 50 MB of what a small training needs.
 
-    They are parts of a file that nobody writes to; should it be called again they are read from there. Done on Linux
-    alone, where we can see which they are.
+    Linux reads these pages from their file again when the compiler is next called.
     """
     with suppress(OSError, AttributeError):
         advise = ctypes.CDLL(None).madvise

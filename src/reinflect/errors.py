@@ -9,6 +9,10 @@ INTERRUPTED = 130
 class ReinflectError(Exception):
     """A problem that the user can solve; the command line prints it as one line and exits with 2."""
 
+    def __reduce__(self) -> tuple[type["ReinflectError"], tuple[str]]:
+        """From another process an error arrives with its message only: constructors take other arguments."""
+        return ReinflectError, (str(self),)
+
 
 class InputError(ReinflectError):
     """A file, a line or an argument that cannot be used as it is."""

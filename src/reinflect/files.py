@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -18,11 +19,18 @@ STANDARD = "-"
 LARGEST = 1 << 29
 """Bytes of a file that is read as a whole; the data made from it takes many times that memory."""
 PIECE = 1 << 16
+LONGEST_LINE = 10_000
+"""Characters. Anything longer was not meant as a line, and some work grows with the square of the length."""
 BYTE_ORDER_MARK = "\ufeff"
 PART = ".????????.part"
 """How the names of unfinished files end; see `atomic_path`."""
 LONGEST_STEM = 60
 """Characters of a file's name that the name of its unfinished file repeats: short enough in any script."""
+UNREADABLE: dict[type[OSError], tuple[str, str]] = {
+    FileNotFoundError: ("there is no such file", "check the name and the folder"),
+    IsADirectoryError: ("this is a folder, not a file", "name a file in it"),
+    PermissionError: ("no permission to read this file", "check the file's permissions"),
+}
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
@@ -40,6 +48,17 @@ def read_text(path: Path | str) -> str:
         ) from None
 
 
+def lines_of(text: str, path: Path | str) -> Iterator[tuple[int, str]]:
+    """The numbers and the text of all lines that are not empty; only LF and CRLF end a line."""
+    for number, found in enumerate(re.finditer("(.*)\n?", text), start=1):
+        length = found.end(1) - found.start(1)
+        if length > LONGEST_LINE:
+            remedy = f"write one item per line, in at most {LONGEST_LINE:,} characters"
+            raise InputError(f"found a line of {length:,} characters", remedy, path=path, line=number)
+        if line := found[1].removesuffix("\r"):
+            yield number, line
+
+
 def read_bytes(path: Path | str) -> bytes:
     if path == "":  # as from a shell variable that was never set
         raise InputError("found an empty file name", "name a file, or - for standard input")
@@ -51,14 +70,9 @@ def read_bytes(path: Path | str) -> bytes:
             return _whole(sys.stdin.buffer, path)
         with Path(path).open("rb") as file:
             return _whole(file, path, os.fstat(file.fileno()).st_size)
-    except FileNotFoundError:
-        raise failure("there is no such file", "check the name and the folder") from None
-    except IsADirectoryError:
-        raise failure("this is a folder, not a file", "name a file in it") from None
-    except PermissionError:
-        raise failure("no permission to read this file", "check the file's permissions") from None
     except OSError as error:
-        raise failure(f"could not be read ({error.strerror})", "check the file and its disk") from None
+        otherwise = (f"could not be read ({error.strerror})", "check the file and its disk")
+        raise failure(*UNREADABLE.get(type(error), otherwise)) from None
     except ValueError:  # a character that no system allows in names
         raise failure("not a valid file name", "check the name") from None
 
@@ -146,6 +160,12 @@ def writing(path: Path | str) -> Iterator[None]:
         raise
     except OSError as error:
         raise cannot_write(path, error) from None
+
+
+def make_folder(path: Path) -> Path:
+    with writing(path):
+        path.mkdir(parents=True, exist_ok=True)
+    return path
 
 
 def cannot_write(

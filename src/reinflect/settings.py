@@ -1,21 +1,19 @@
-"""Every number that decides what a model is and how it is trained.
+"""What every system can be set to, and how settings are read and changed.
 
-A preset is a TOML file with one table per system; `--set key=value` changes single keys. Unknown keys and impossible
-values are errors that name them.
+Each system has a struct of its own, which extends `Settings`; so have aligners and augmentations, whose structs are
+what they are made from. Unknown keys and impossible values are errors that name them.
 """
 
 import tomllib
 from collections.abc import Iterable, Mapping
-from importlib.resources import files
-from typing import Annotated, Any, Literal, get_args
+from types import UnionType
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import msgspec
 
 from reinflect.errors import InputError, quoted, shortened
 from reinflect.text import nearest
 
-SYSTEMS = ("hacm", "haem", "soft")
-LISTS = ("dropout_on",)
 KINDS = {"int": "a whole number", "float": "a number", "bool": "true or false", "str": "a word", "array": "a list"}
 """What messages call the kinds of values."""
 PRESETS = ("low", "medium", "high", "paper-low", "paper-medium", "paper-high")
@@ -26,45 +24,14 @@ Positive = Annotated[float, msgspec.Meta(gt=0, le=1e9)]
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The settings of one system."""
+    """The settings that all systems have."""
 
-    # the model
     embedding: Size = 100
     hidden: Size = 100
-    cell: Literal["lstm", "coupled"] = "lstm"
-    """lstm: the standard one; coupled: that of the 2017 code, with coupled gates and peepholes (slower here)."""
-    forget_bias: Annotated[float, msgspec.Meta(ge=-10, le=10)] = 0.0
-    """What the forget gates of the standard cell start from; 1 is often advised, but costs two points at low."""
     features: Literal["set", "counts", "embedded"] = "set"
     feature_scale: Positive = 10.0
-    """What an active feature is instead of 1 (set and counts)."""
-    feature_embedding: Size = 20
-    tied: bool = False
-    """Whether characters and the actions that write them share their embeddings (always so in HACM)."""
-    copy_mixture: bool = msgspec.field(default=True, name="copy")
-    """HACM: whether to mix copying in (§3.2); without it this is the plain hard monotonic model of §3.1."""
-    history: bool = True
-    """HAEM: whether the state sees LSTM^a, the actions so far."""
-    deletions: bool = True
-    """HAEM: whether the state sees LSTM^d, the characters deleted since the last WRITE."""
-    history_hidden: Size = 100
-    """HAEM: the size of LSTM^a (H in the paper, 100 in its code)."""
-    attention: Size = 64
-    """Soft attention: the size of the layer in which states and source meet."""
+    """The value of an active feature, instead of 1 (set and counts)."""
     dropout: Rate = 0.0
-    dropout_kind: Literal["plain", "variational"] = "variational"
-    """plain: drawn anew for every step; variational: one mask for all steps of a sequence."""
-    dropout_on: tuple[Literal["encoder", "written", "deleted", "history", "state"], ...] = (
-        "encoder",
-        "written",
-        "deleted",
-        "history",
-    )
-    """Whose outputs are dropped: the encoder's, LSTM^y's, LSTM^d's, LSTM^a's, or the state s_t. HACM has the first and
-    the last, soft attention these and LSTM^y. (Only outputs: the 2017 code's LSTMs also dropped what they fed back to
-    themselves.)"""
-
-    # its training
     optimiser: Literal["adadelta", "adam"] = "adadelta"
     step: Positive = 1.0
     """AdaDelta's factor, or Adam's learning rate."""
@@ -80,9 +47,9 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     patience: Size = 30
     """Epochs without a better dev accuracy before a model stops."""
     score_every: Size = 1
-    """Epochs between two looks at the dev accuracy."""
+    """Epochs between two measurements of the dev accuracy."""
     score_from: Annotated[int, msgspec.Meta(ge=0, le=4096)] = 0
-    """Epochs before the first look."""
+    """Epochs before the first measurement."""
 
 
 OF_EACH_MODEL = (
@@ -98,94 +65,101 @@ OF_EACH_MODEL = (
     "score_every",
     "score_from",
 )
-"""What models that train together can differ in: these change no shape and no operation, only numbers."""
+"""Settings in which the models of a fleet can differ: they change numbers, no shape and no operation."""
+
+Struct = TypeVar("Struct", bound=msgspec.Struct)
+AnySettings = TypeVar("AnySettings", bound=Settings)
 
 
-def alike(settings: Settings) -> Settings:
-    """The settings without what is each model's own: where this is equal, models can train together."""
-    plain = Settings()
+def alike(settings: AnySettings) -> AnySettings:
+    """The settings without those of `OF_EACH_MODEL`: models for which this is equal can train together."""
+    plain = type(settings)()
     return msgspec.structs.replace(settings, **{key: getattr(plain, key) for key in OF_EACH_MODEL})
 
 
-def load_preset(name: str) -> dict[str, Settings]:
-    """The settings of each system in a shipped preset."""
-    if name not in PRESETS:
-        raise InputError(f"found the preset {quoted(name)}", f"choose one of {', '.join(PRESETS)}")
-    text = files("reinflect").joinpath("presets", f"{name}.toml").read_text(encoding="utf-8")
-    return parse_preset(text, f"{name}.toml")
-
-
-def parse_preset(text: str, path: str) -> dict[str, Settings]:
-    try:
-        tables = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # the latter of brackets within brackets within brackets
-        raise InputError(f"this is not TOML ({error})", "correct the file", path=path) from None
-    unknown = set(tables) - set(SYSTEMS)
-    if unknown:
-        raise InputError(f"found the table {quoted(min(unknown))}", f"use {', '.join(SYSTEMS)}", path=path)
-    return {system: _settings(tables.get(system, {}), f"{path} [{system}]") for system in SYSTEMS}
+def not_default(settings: msgspec.Struct) -> dict[str, Any]:
+    """The settings that are not at their defaults: a setting added later does not change what this gives."""
+    own, usual = msgspec.to_builtins(settings), msgspec.to_builtins(type(settings)())
+    return {name: value for name, value in own.items() if value != usual[name]}
 
 
 def preset_for(items: int) -> str:
-    """The preset for so many training items: the one whose setting of the shared task is nearest in size."""
+    """The preset whose size of training data is nearest to this number of items."""
     return "low" if items < 320 else "medium" if items < 3200 else "high"
 
 
-def changed(settings: Mapping[str, Settings], changes: Iterable[str], option: str = "--set") -> dict[str, Settings]:
-    """Settings with `key=value` changes made: `hidden=200` for every system, `haem.hidden=200` for one.
+def parse_tables(text: str, path: str) -> dict[str, Any]:
+    """The tables of a TOML file."""
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # the latter for deeply nested brackets
+        raise InputError(f"not a TOML file ({error})", "correct the file", path=path) from None
+
+
+def changed(tables: Mapping[str, Struct], changes: Iterable[str], option: str = "--set") -> dict[str, Struct]:
+    """Settings by name, with `key=value` changes made: `hidden=200` in all that have the key, `haem.hidden=200` in one.
 
     `option` is where the user wrote them, for messages.
     """
-    tables = {system: msgspec.to_builtins(own) for system, own in settings.items()}
+    values = {name: msgspec.to_builtins(own) for name, own in tables.items()}
     for change in changes:
         name, found, text = change.partition("=")
-        system, dot, key = name.strip().rpartition(".")
-        if not found or (dot and system not in tables):
+        owner, dot, key = name.strip().rpartition(".")
+        if not found or (dot and owner not in tables):
             raise InputError(
                 f"found {option} {quoted(change)}", "write key=value, or haem.key=value to change one system only"
             )
-        for own in [system] if dot else list(tables):
-            tables[own][key] = _value(key, text)
-    return {system: _settings(table, option) for system, table in tables.items()}
+        owners = [owner] if dot else [own for own in tables if key in known_keys(type(tables[own]))]
+        for own in owners or list(tables)[:1]:  # if it is unknown to all, the first says so
+            values[own][key] = parse_value(type(tables[own]), key, text)
+    return {name: from_table(type(own), values[name], option) for name, own in tables.items()}
 
 
-def _value(key: str, text: str) -> Any:
-    """A value as TOML has it; anything that is not TOML is a plain word, or words with commas between."""
+def parse_value(kind: type[msgspec.Struct], key: str, text: str) -> Any:
+    """A value as TOML has it; anything that is not TOML is a plain word, or words separated by commas."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except (ValueError, RecursionError):
         words = [word.strip() for word in text.split(",")]
-        return [word for word in words if word] if key in LISTS else text.strip()
+        return [word for word in words if word] if is_list(kind, key) else text.strip()
 
 
-def _settings(table: Any, place: str) -> Settings:
+def known_keys(kind: type[msgspec.Struct]) -> list[str]:
+    return [field.encode_name for field in msgspec.structs.fields(kind)]
+
+
+def is_list(kind: type[msgspec.Struct], key: str) -> bool:
+    return any(field.encode_name == key and get_origin(field.type) is tuple for field in msgspec.structs.fields(kind))
+
+
+def from_table(kind: type[Struct], table: Any, place: str) -> Struct:
+    """Settings of a kind from a table of values."""
     if not isinstance(table, Mapping):
         raise InputError(
-            f"found {quoted(str(table))} where a table should be", "write it as [hacm], [haem] or [soft]", path=place
+            f"found {quoted(str(table))} instead of a table", "write a heading such as [haem] above it", path=place
         )
-    known = {field.encode_name for field in msgspec.structs.fields(Settings)}
+    known = known_keys(kind)
     for key in table:
         if key not in known:
-            raise InputError(
-                f"found the unknown setting {quoted(key)}",
-                nearest(key, known, f"the settings are {', '.join(sorted(known))}"),
-                path=place,
-            )
+            remedy = nearest(key, known, f"the settings are {', '.join(sorted(known)) or 'none'}")
+            raise InputError(f"found the unknown setting {quoted(key)}", remedy, path=place)
     try:
-        return msgspec.convert(table, Settings, strict=True)
+        return msgspec.convert(table, kind, strict=True)
     except msgspec.ValidationError as error:
         reason, _, where = str(error).partition(" - at ")
         key = where.strip("`").removeprefix("$.").partition("[")[0]
-        for kind, plain in KINDS.items():
-            reason = reason.replace(f"`{kind}`", plain)
+        for name, plain in KINDS.items():
+            reason = reason.replace(f"`{name}`", plain)
         found = f"found {key} = {quoted(str(table.get(key)))}, which does not fit ({shortened(reason.lower(), 100)})"
-        choices = _choices(key)
+        choices = _choices(kind, key)
         remedy = f"the values are {', '.join(choices)}" if choices else "correct its value"
         raise InputError(found, remedy, path=place) from None
 
 
-def _choices(key: str) -> tuple[str, ...]:
+def _choices(kind: type[msgspec.Struct], key: str) -> list[str]:
     """The words that a setting, or each word of its list, can be; none if it is something else."""
-    (kind,) = (field.type for field in msgspec.structs.fields(Settings) if field.encode_name == key)
-    words = get_args(get_args(kind)[0]) if key in LISTS else get_args(kind)
-    return tuple(word for word in words if isinstance(word, str))
+    (own,) = (field.type for field in msgspec.structs.fields(kind) if field.encode_name == key)
+    words = get_args(own)
+    if words and get_origin(own) in (tuple, Union, UnionType):
+        words = get_args(words[0])
+    return [word for word in words if isinstance(word, str)]

@@ -83,6 +83,16 @@ def runs_right_to_left(text: str) -> bool:
     return any(unicodedata.bidirectional(character) in _RIGHT_TO_LEFT for character in text)
 
 
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], *, sides: Sequence[Side]) -> str:
+    """Plain text for a terminal or a file: columns as wide as their contents, each aligned to a side."""
+    return "\n".join(in_columns([header, *rows], "  ", sides)) + "\n"
+
+
+def visible_piece(piece: str) -> str:
+    """A piece of a word with every character visible; ∅ for an empty one."""
+    return visible_text(piece) or NOTHING
+
+
 def nearest(name: str, known: Iterable[str], otherwise: str) -> str:
     """A remedy for an unknown name: the most similar known names, or else `otherwise`."""
     close = close_names(name, known)

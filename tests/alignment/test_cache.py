@@ -1,6 +1,7 @@
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from hypothesis import given
@@ -8,15 +9,17 @@ from hypothesis import strategies as st
 
 from reinflect.alignment.cache import aligned, default_folder, key
 from reinflect.alignment.naive import Naive
-from reinflect.alignment.pairs import Alignment, Progress, StringPair, sides
+from reinflect.alignment.pairs import Alignment, Progress, StringPair
 from reinflect.alignment.smart import Smart
+from tests.transitions.any_alignment import sides
 
 PAIRS = [("fliegen", "flog"), ("legen", "gelegt"), ("walk", "walked"), ("été", "e\u0301te\u0301"), ("x", "")]
 
 
 class Counting:
-    """An aligner that is not naive by name, shifts every form one place, and counts how often it is asked."""
+    """An aligner that shifts every form by one place and counts its calls."""
 
+    cached: ClassVar[bool] = True
     signature = "counting"
 
     def __init__(self) -> None:
@@ -40,7 +43,7 @@ def only_file(folder: Path) -> Path:
     return path
 
 
-def test_a_second_time_the_aligner_is_not_asked(tmp_path: Path) -> None:
+def test_the_second_time_the_aligner_is_not_called(tmp_path: Path) -> None:
     aligner = Counting()
     first = aligned(aligner, PAIRS, tmp_path / "new" / "folder")
     second = aligned(aligner, PAIRS, tmp_path / "new" / "folder")
@@ -49,7 +52,7 @@ def test_a_second_time_the_aligner_is_not_asked(tmp_path: Path) -> None:
 
 
 @given(st.lists(st.tuples(st.text(st.characters()), st.text(st.characters())), max_size=5))
-def test_any_strings_come_back_as_they_were_aligned(
+def test_alignments_of_any_strings_are_read_back(
     tmp_path_factory: pytest.TempPathFactory, pairs: list[StringPair]
 ) -> None:
     folder = tmp_path_factory.mktemp("cache")
@@ -58,7 +61,7 @@ def test_any_strings_come_back_as_they_were_aligned(
     assert aligner.calls == 1
 
 
-def test_smart_alignments_are_kept_as_they_are(tmp_path: Path) -> None:
+def test_smart_alignments_are_read_back(tmp_path: Path) -> None:
     aligner = Smart(sweeps=3, seed=7)
     anew = aligner.align(PAIRS)
     assert aligned(aligner, PAIRS, tmp_path) == anew
@@ -66,19 +69,19 @@ def test_smart_alignments_are_kept_as_they_are(tmp_path: Path) -> None:
     assert [sides(alignment) for alignment in aligned(aligner, PAIRS, tmp_path)] == PAIRS
 
 
-def test_progress_is_told_when_there_is_work(tmp_path: Path) -> None:
-    told: list[tuple[int, int]] = []
+def test_progress_is_reported_when_there_is_work(tmp_path: Path) -> None:
+    calls: list[tuple[int, int]] = []
     for _ in range(2):
-        aligned(Smart(sweeps=2), PAIRS, tmp_path, lambda done, total: told.append((done, total)))
-    assert told == [(1, 2), (2, 2)]
+        aligned(Smart(sweeps=2), PAIRS, tmp_path, lambda done, total: calls.append((done, total)))
+    assert calls == [(1, 2), (2, 2)]
 
 
-def test_naive_alignments_are_not_kept(tmp_path: Path) -> None:
+def test_naive_alignments_are_not_cached(tmp_path: Path) -> None:
     assert aligned(Naive(), PAIRS, tmp_path) == Naive().align(PAIRS)
     assert not list(tmp_path.iterdir())
 
 
-def test_without_a_folder_nothing_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_folder_nothing_is_cached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("REINFLECT_CACHE", str(tmp_path))
     aligner = Counting()
@@ -116,8 +119,8 @@ def test_a_damaged_file_is_made_again(tmp_path: Path, damage: str) -> None:
 
 
 @pytest.mark.parametrize("moves", ["bb", "bbbd", "bbbbx", "bbb\u00e9", "bbbi", ""])
-def test_moves_that_do_not_fit_are_not_believed_even_if_the_sums_are_right(tmp_path: Path, moves: str) -> None:
-    """A file whose check sums are right for what it holds, but which holds moves for other strings."""
+def test_moves_that_do_not_fit_are_rejected_despite_right_checksums(tmp_path: Path, moves: str) -> None:
+    """A file with right checksums that holds moves of other strings."""
     import hashlib
 
     aligner, pairs = Counting(), [("walk", "talk")]
@@ -130,7 +133,7 @@ def test_moves_that_do_not_fit_are_not_believed_even_if_the_sums_are_right(tmp_p
     assert aligner.calls == 2
 
 
-def test_a_file_of_other_pairs_under_this_name_is_not_believed(tmp_path: Path) -> None:
+def test_a_file_of_other_pairs_under_this_name_is_rejected(tmp_path: Path) -> None:
     aligner = Smart(sweeps=0)
     pairs, others = [("ab", "ab"), ("ab", "b")], [("cd", "cd"), ("cd", "d")]
     right = aligned(aligner, pairs, tmp_path)
@@ -149,21 +152,19 @@ def test_the_folder_may_be_deleted(tmp_path: Path) -> None:
     assert aligned(aligner, PAIRS, tmp_path / "cache") == [shifted(*pair) for pair in PAIRS]
 
 
-def test_a_folder_that_cannot_be_made_does_not_stop_the_work(tmp_path: Path) -> None:
+def test_alignment_works_without_a_folder_that_can_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     assert aligned(Counting(), PAIRS, tmp_path / "file" / "cache") == [shifted(*pair) for pair in PAIRS]
     assert (tmp_path / "file").read_text() == "in the way"
 
 
-def test_a_folder_that_may_not_be_written_does_not_stop_the_work(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(os, "access", lambda *_: False)  # permissions do not bind everyone who runs the tests
+def test_alignment_works_without_permission_to_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda *_: False)  # a superuser ignores permissions
     assert aligned(Counting(), PAIRS, tmp_path) == [shifted(*pair) for pair in PAIRS]
     assert not list(tmp_path.iterdir())
 
 
-def test_a_folder_in_the_place_of_the_file_does_not_stop_the_work(tmp_path: Path) -> None:
+def test_alignment_works_with_a_folder_in_place_of_the_file(tmp_path: Path) -> None:
     aligned(Counting(), PAIRS, tmp_path)
     path = only_file(tmp_path)
     path.unlink()
@@ -181,7 +182,7 @@ def test_an_interrupted_write_leaves_nothing(tmp_path: Path, monkeypatch: pytest
     assert not list(tmp_path.iterdir())
 
 
-def test_whatever_decides_the_alignment_decides_the_key() -> None:
+def test_everything_that_decides_the_alignment_changes_the_key() -> None:
     keys = [
         key(Smart(), PAIRS),
         key(Smart(seed=2), PAIRS),

@@ -1,11 +1,9 @@
 import unicodedata
-from itertools import accumulate
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reinflect.alignment.layout import MARKS, lay_out
-from reinflect.alignment.pairs import Alignment, kind
+from reinflect.alignment.pairs import KINDS, Alignment, kind, lay_out
 from reinflect.text import LEFT_TO_RIGHT_MARK, display_width, visible
 from tests.test_text import CHARACTERS
 
@@ -14,9 +12,9 @@ ALIGNMENTS = st.lists(ALIGNED, min_size=1, max_size=12).map(tuple)
 
 
 def column_starts(line: str) -> list[int]:
-    """Where the cells of a line begin on the screen; no cell has a blank in it."""
-    places = accumulate(line, lambda place, character: place + display_width(character), initial=0)
-    plain = [(place, character) for place, character in zip(places, line, strict=False)]
+    """Where the columns of a line begin on the screen; no column contains a blank."""
+    # The width of all that comes before: a mark may be wider on its letter than alone.
+    plain = [(display_width(line[:at]), character) for at, character in enumerate(line)]
     shown = [(place, character) for place, character in plain if character != LEFT_TO_RIGHT_MARK]
     return [
         place
@@ -32,10 +30,10 @@ def test_the_columns_of_the_three_lines_start_together(alignment: Alignment) -> 
 
 
 @given(ALIGNMENTS)
-def test_each_line_has_a_cell_for_each_pair(alignment: Alignment) -> None:
+def test_each_line_has_a_column_for_each_pair(alignment: Alignment) -> None:
     lemma, marks, form = (line.replace(LEFT_TO_RIGHT_MARK, "").split(" ") for line in lay_out(alignment))
     assert [cell for cell in lemma if cell] == [visible(x) for x, _ in alignment]
-    assert [cell for cell in marks if cell] == [MARKS[kind(x, y)] for x, y in alignment]
+    assert [cell for cell in marks if cell] == [KINDS[kind(x, y)] for x, y in alignment]
     assert [cell for cell in form if cell] == [visible(y) for _, y in alignment]
 
 
@@ -50,7 +48,7 @@ def test_right_to_left_letters_stand_between_left_to_right_marks(alignment: Alig
                 )
 
 
-def test_right_to_left_letters_put_a_mark_after_each_cell_of_all_lines() -> None:
+def test_right_to_left_letters_put_a_mark_after_each_column_of_all_lines() -> None:
     mark = LEFT_TO_RIGHT_MARK
     assert lay_out((("ב", "ב"), ("", "\u05bc"), ("x", ""))) == [
         f"{mark}ב{mark} ∅{mark} x{mark}",
@@ -63,7 +61,7 @@ def test_left_to_right_letters_get_no_marks() -> None:
     assert lay_out((("f", "f"), ("i", "o"), ("e", ""))) == ["f i e", "| × -", "f o ∅"]
 
 
-def test_wide_and_escaped_cells_pad_their_column() -> None:
+def test_wide_and_escaped_characters_widen_their_column() -> None:
     assert lay_out((("日", "a"), ("\u200c", ""), ("", " "), ("x", "x"))) == [
         r"日 \u200c ∅ x",
         "×  -      + |",

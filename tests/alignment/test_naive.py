@@ -1,15 +1,16 @@
-"""The naive aligner, and what every aligner owes: the two strings, unchanged."""
+"""The naive aligner, and what all aligners share."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reinflect.alignment import ALIGNERS, make_aligner
+from reinflect.alignment import ALIGNERS
 from reinflect.alignment.naive import Naive
-from reinflect.alignment.pairs import EPSILON, KINDS, Aligner, count_kinds, kind, sides
+from reinflect.alignment.pairs import EPSILON, KINDS, Aligner, count_kinds, kind
 from reinflect.alignment.smart import Smart
+from tests.transitions.any_alignment import sides
 
 
-def test_the_papers_example() -> None:
+def test_the_example_of_the_paper() -> None:
     (alignment,) = Naive().align([("fliegen", "flog")])
     assert alignment == (("f", "f"), ("l", "l"), ("i", "o"), ("e", "g"), ("g", ""), ("e", ""), ("n", ""))
 
@@ -29,15 +30,15 @@ def test_position_i_pairs_with_position_i(lemma: str, form: str) -> None:
     assert sides(alignment) == (lemma, form)
 
 
-def test_nothing_aligns_with_nothing() -> None:
+def test_empty_strings() -> None:
     assert Naive().align([]) == []
     assert Naive().align([("", "")]) == [()]
 
 
-def test_progress_is_told() -> None:
-    told: list[tuple[int, int]] = []
-    Naive().align([("a", "b"), ("c", "d")], lambda done, of: told.append((done, of)))
-    assert told == [(2, 2)]
+def test_progress_is_reported() -> None:
+    calls: list[tuple[int, int]] = []
+    Naive().align([("a", "b"), ("c", "d")], lambda done, of: calls.append((done, of)))
+    assert calls == [(2, 2)]
 
 
 def test_a_code_point_is_a_character() -> None:
@@ -53,10 +54,10 @@ def test_kinds() -> None:
 
 def test_aligners_are_made_by_name() -> None:
     assert set(ALIGNERS) >= {"naive", "smart"}
-    assert isinstance(make_aligner("naive"), Naive)
-    assert make_aligner("smart", sweeps=7, seed=3) == Smart(sweeps=7, seed=3)
+    assert isinstance(ALIGNERS["naive"](), Naive)
+    assert ALIGNERS["smart"](sweeps=7, seed=3) == Smart(sweeps=7, seed=3)
 
 
-def test_signatures_tell_settings_apart() -> None:
+def test_signatures_of_different_settings_differ() -> None:
     aligners: list[Aligner] = [Naive(), Smart(), Smart(sweeps=10), Smart(seed=2), Smart(alpha=0.2)]
     assert len({aligner.signature for aligner in aligners}) == len(aligners)

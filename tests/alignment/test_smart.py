@@ -1,4 +1,4 @@
-"""The smart aligner draws from the distribution it says it draws from, and then takes the best alignment."""
+"""The smart aligner samples from the right distribution, and then takes the best alignment."""
 
 import math
 import random
@@ -16,7 +16,7 @@ from scipy.special import gammaln
 
 from reinflect.alignment import gibbs, smart
 from reinflect.alignment.naive import Naive
-from reinflect.alignment.pairs import EPSILON, Alignment, StringPair, count_kinds, sides
+from reinflect.alignment.pairs import EPSILON, Alignment, StringPair, count_kinds
 from reinflect.alignment.smart import GibbsSampler, Smart
 from reinflect.data.items import LONGEST
 from reinflect.errors import InputError
@@ -30,6 +30,7 @@ from tests.alignment.slow_sampler import (
     fit,
     log_weight,
 )
+from tests.transitions.any_alignment import sides
 
 TINY: list[StringPair] = [("ab", "abc"), ("cab", "ba"), ("ba", "aab"), ("a", "ca")]
 VERBS: list[StringPair] = [
@@ -40,7 +41,7 @@ VERBS: list[StringPair] = [
     ("liegen", "liegt"),
 ]
 ACCEPTED, REFUSED = 1e-3, 1e-9
-"""p-values; between them lies a million, and the seeds are fixed."""
+"""p-values, far apart; the seeds are fixed."""
 
 
 def without(alignments: Sequence[Alignment], p: int) -> list[Alignment]:
@@ -57,7 +58,7 @@ def random_pairs(seed: int, count: int, letters: str = "abcd", longest: int = 6)
 
 
 class TestOnePairGivenTheOthers:
-    """Resampling one pair again and again, the others frozen, gives every alignment as often as it should come."""
+    """Resampling one pair many times, given the others, gives every alignment with its exact probability."""
 
     @pytest.mark.parametrize("p", range(len(TINY)))
     @pytest.mark.parametrize("alpha", [0.1, 2.0])
@@ -68,7 +69,7 @@ class TestOnePairGivenTheOthers:
         others = without(sampler.alignments(), p)
         seen: Counter[Alignment] = Counter()
         for _ in range(10_000):
-            sampler.resample(p, p + 1)
+            sampler.sweep(p, p + 1)
             seen[sampler.alignments()[p]] += 1
         assert without(sampler.alignments(), p) == others
         assert fit(seen, conditional(TINY[p], others, alpha)) > ACCEPTED
@@ -89,10 +90,10 @@ class TestOnePairGivenTheOthers:
 
     @pytest.mark.parametrize("p", range(3))
     @pytest.mark.parametrize("bug", ["N never falls", "stale pointers"])
-    def test_both_bugs_of_the_public_program_are_noticed(self, p: int, bug: Bug) -> None:
+    def test_both_bugs_of_the_public_program_are_detected(self, p: int, bug: Bug) -> None:
         assert self.slow_fit(p, bug) < REFUSED
 
-    def test_a_pair_on_its_own_has_nothing_to_go_by(self) -> None:
+    def test_all_alignments_of_a_single_pair_are_equally_probable(self) -> None:
         sampler = GibbsSampler([("ab", "abc")], seed=1, alpha=0.1)
         seen: Counter[Alignment] = Counter()
         for _ in range(10_000):
@@ -104,7 +105,7 @@ class TestOnePairGivenTheOthers:
 
 
 class TestWholeSweeps:
-    """Many samplers with seeds of their own, after some sweeps, against the exact chain over all joint states."""
+    """Many samplers with different seeds, after some sweeps, against the exact chain over all joint states."""
 
     PAIRS: tuple[StringPair, ...] = (("a", "ab"), ("ab", "a"), ("b", "a"))
 
@@ -119,7 +120,7 @@ class TestWholeSweeps:
         return states
 
     @pytest.mark.parametrize("sweeps", [1, 4])
-    def test_every_joint_state_comes_as_often_as_it_should(self, sweeps: int) -> None:
+    def test_every_joint_state_has_its_exact_frequency(self, sweeps: int) -> None:
         seen: Counter[tuple[Alignment, ...]] = Counter()
         for seed in range(4_000):
             sampler = GibbsSampler(self.PAIRS, seed=seed, alpha=0.1)
@@ -131,7 +132,7 @@ class TestWholeSweeps:
         assert fit(seen, exact) > ACCEPTED
 
     @pytest.mark.parametrize("dense", [True, False])
-    def test_counts_stay_true(self, dense: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_counts_stay_right(self, dense: bool, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(smart, "LARGEST_TABLE", 10**6 if dense else 0)
         sampler = GibbsSampler(random_pairs(1, 30), seed=1, alpha=0.1)
         for _ in range(20):
@@ -162,7 +163,7 @@ class TestBestAlignment:
         assert sampler.best_alignments() == slow
 
     def test_delete_wins_a_tie_with_insert(self) -> None:
-        """With a:ε and ε:b so frequent that a:b is dearer, the two orders of them cost the same."""
+        """With a:ε and ε:b so frequent that a:b costs more, both orders of them cost the same."""
         pairs = [("a", "")] * 12 + [("", "b")] * 12 + [("a", "b")]
         assert GibbsSampler(pairs, seed=1, alpha=0.1).best_alignments()[-1] == (("", "b"), ("a", ""))
 
@@ -174,7 +175,7 @@ class TestBestAlignment:
             sampler.sweep()
         assert sampler.best_alignments() == [(("", "b"), ("a", ""))]
 
-    def test_leaves_the_sample_alone(self) -> None:
+    def test_does_not_change_the_sample(self) -> None:
         sampler = GibbsSampler(VERBS, seed=1, alpha=0.1)
         sampler.sweep()
         before = sampler.alignments(), sampler.counts.tolist(), sampler.totals.tolist()
@@ -270,7 +271,7 @@ class TestLongStrings:
             exact[place(alignment)] += math.exp(log - highest) / whole
         seen: Counter[Hashable] = Counter()
         for _ in range(2_000):
-            sampler.resample(len(pairs) - 1, len(pairs))
+            sampler.sweep(len(pairs) - 1, len(pairs))
             seen[place(sampler.alignments()[-1])] += 1
         assert fit(seen, exact) > ACCEPTED
 
@@ -292,7 +293,7 @@ class TestLongStrings:
         sampler = GibbsSampler([*others, ("a" * n, "b" * n)], seed=1, alpha=alpha)
         drawn = []
         for _ in range(5):
-            sampler.resample(len(others), len(others) + 1)
+            sampler.sweep(len(others), len(others) + 1)
             drawn.append(count_kinds(sampler.alignments()[-1:])["substitution"])
         assert abs(np.mean(drawn) - mean) < 4 * deviation / math.sqrt(len(drawn))
 
@@ -350,11 +351,11 @@ def test_nothing_to_align() -> None:
     assert Smart().align([]) == []
 
 
-def test_progress_is_told_after_every_sweep() -> None:
-    told: list[tuple[int, int]] = []
-    tell: Callable[[int, int], None] = lambda done, of: told.append((done, of))  # noqa: E731
-    Smart(sweeps=3).align(VERBS, tell)
-    assert told == [(1, 3), (2, 3), (3, 3)]
+def test_progress_is_reported_after_every_sweep() -> None:
+    calls: list[tuple[int, int]] = []
+    report: Callable[[int, int], None] = lambda done, of: calls.append((done, of))  # noqa: E731
+    Smart(sweeps=3).align(VERBS, report)
+    assert calls == [(1, 3), (2, 3), (3, 3)]
 
 
 @pytest.mark.parametrize(
@@ -362,6 +363,6 @@ def test_progress_is_told_after_every_sweep() -> None:
     [({"sweeps": -1}, "-1 sweeps"), ({"alpha": 0.0}, "alpha = 0.0")]
     + [({"alpha": alpha}, f"alpha = {alpha}") for alpha in (-0.1, float("nan"), float("inf"))],
 )
-def test_settings_that_make_no_sense(settings: dict[str, float], found: str) -> None:
+def test_invalid_settings(settings: dict[str, float], found: str) -> None:
     with pytest.raises(InputError, match=found):
         Smart(**settings)  # type: ignore[arg-type]

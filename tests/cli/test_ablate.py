@@ -10,17 +10,16 @@ import pytest
 from click.testing import Result
 
 from reinflect.data.items import write_items
-from reinflect.execution.execute import run_packs
-from reinflect.execution.run import Results
-from reinflect.execution.state import State
-from reinflect.training.lesson import Pack
+from reinflect.execution.engines import run_packs
+from reinflect.execution.folder import WorkFolder
+from reinflect.execution.packs import Pack, PackResult
 from tests.training.tiny import language
 
 Reinflect = Callable[..., Result]
 
 TINY = [
     argument
-    for change in "embedding=5 hidden=6 history_hidden=4 epochs=2 score_from=0 score_every=1 batch=2".split()
+    for change in "embedding=5 hidden=6 epochs=2 score_from=0 score_every=1 batch=2".split()
     for argument in ("--set", change)
 ]
 
@@ -41,7 +40,10 @@ def ablate(reinflect: Reinflect, data: Path) -> Callable[..., Result]:
     return lambda *more: reinflect("ablate", "--data", str(data), "--device", "cpu", "--workers", "1", *TINY, *more)
 
 
-def test_variants_are_trained_and_compared(ablate: Callable[..., Result], tmp_path: Path) -> None:
+def test_variants_are_trained_and_compared(
+    ablate: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("reinflect.execution.packing.SEEDS_A_PACK", 4)  # so that variants share fleets
     out = tmp_path / "found.json"
     ran = ablate("--vary", "dropout=0.4,0.8", "--systems", "hacm", "--seeds", "2", "--out", str(out))
     assert ran.exit_code == 0, ran.output
@@ -76,13 +78,13 @@ COMPARISON = ("--vary", "dropout=0.4,0.8", "--systems", "hacm", "--seeds", "2")
 def test_stopped_at_once_it_is_no_mistake(
     ablate: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("reinflect.experiments.ablation.run_packs", lambda work, *_, **__: [None] * len(work))
+    monkeypatch.setattr("reinflect.execution.engines.run_packs", lambda work, *_, **__: [None] * len(work))
     ran = ablate(*COMPARISON, "--out", str(tmp_path / "found.json"))
     assert ran.exit_code == 130
-    assert "nothing to compare yet; the same command goes on from here" in ran.stderr
+    assert "nothing to compare yet; with --out FILE the same command resumes" in ran.stderr
     ran = ablate(*COMPARISON)
     assert ran.exit_code == 130
-    assert "nothing to compare yet; with --out FILE the same command could go on" in ran.stderr
+    assert "nothing to compare yet; with --out FILE the same command resumes" in ran.stderr
 
 
 def test_a_whole_comparison_is_not_replaced_by_a_part(
@@ -92,19 +94,19 @@ def test_a_whole_comparison_is_not_replaced_by_a_part(
     assert ablate(*COMPARISON, "--out", str(out)).exit_code == 0
     before = out.read_bytes()
 
-    def german_only(work: Sequence[Pack], *arguments: Any, **options: Any) -> list[Results | None]:
+    def german_only(work: Sequence[Pack], *arguments: Any, **options: Any) -> list[PackResult | None]:
         results = run_packs([pack for pack in work if pack.name.startswith("german")], *arguments, **options)
         return [*results, *[None] * (len(work) - len(results))]
 
     with monkeypatch.context() as patch:
-        patch.setattr("reinflect.experiments.ablation.run_packs", german_only)
+        patch.setattr("reinflect.execution.engines.run_packs", german_only)
         ran = ablate(*COMPARISON, "--out", str(out))
         assert ran.exit_code == 130
-        assert f"{out} is still the whole comparison of before" in ran.stderr
+        assert f"{out} is still the earlier, complete comparison" in ran.stderr
         assert out.read_bytes() == before
     other = ablate(*COMPARISON, "--set", "epochs=3", "--out", str(out))
     assert other.exit_code == 0
-    assert "has the state of a run with other data or settings" in other.stderr
+    assert "also has work with other data or settings, which this command does not use" in other.stderr
     assert out.read_bytes() != before
 
 
@@ -116,16 +118,16 @@ def test_nothing_else_is_overwritten(ablate: Callable[..., Result], data: Path, 
     before = path.read_bytes() if path.exists() else None
     ran = ablate(*COMPARISON, "--out", out if out == "-" else str(path))
     assert ran.exit_code == 2
-    assert ("name a file" if out == "-" else "there is a file of this name that is no comparison") in ran.stderr
+    assert ("name a file" if out == "-" else "a file of this name exists and is not a comparison") in ran.stderr
     assert (path.read_bytes() if path.exists() else None) == before
 
 
 def test_two_at_once_do_not_write_the_same(ablate: Callable[..., Result], tmp_path: Path) -> None:
     out = tmp_path / "found.json"
-    with State(out).held():
+    with WorkFolder.beside(out).held():
         ran = ablate("--vary", "dropout=0.4,0.8", "--systems", "hacm", "--seeds", "2", "--out", str(out))
     assert ran.exit_code == 2
-    assert f"another run (process {os.getpid()}) is at work on this; wait for it" in ran.stderr
+    assert f"another command (process {os.getpid()}) is working on this; wait for it" in ran.stderr
     assert not out.exists()
 
 
@@ -160,7 +162,7 @@ VARY = ("--vary", "dropout=0.1,0.2")
         ([*VARY, "--set", "hiden=3"], "--set: found the unknown setting 'hiden'"),
         ([*VARY, "--systems", "haem,hacn"], "found the system 'hacn'; did you mean hacm"),
         ([*VARY, "--preset", "lwo"], "found the preset 'lwo'; did you mean low"),
-        ([*VARY, "--seeds", "1"], "4 pairs of models, from which no difference can be told from chance"),
+        ([*VARY, "--seeds", "1"], "4 pairs of models, which are too few to distinguish a difference from chance"),
         ([*VARY, "--out", "/nowhere/at/all.json"], "there is no folder"),
     ],
 )
@@ -183,5 +185,5 @@ def test_a_folder_that_is_none(reinflect: Reinflect, tmp_path: Path) -> None:
 def test_languages_without_the_setting_are_left_out_and_named(ablate: Callable[..., Result]) -> None:
     ran = ablate("--vary", "haem.step=1,0.5", "--systems", "haem", "--setting", "medium", "--seeds", "3")
     assert ran.exit_code == 0, ran.output
-    assert "note: left out, as there is no training file for medium: turkish" in ran.stderr
+    assert "note: left out (no training file for medium): turkish" in ran.stderr
     assert "on german at medium" in ran.stderr

@@ -1,4 +1,4 @@
-"""`reinflect baseline`, as a user meets it."""
+"""`reinflect baseline`: output, notes and errors."""
 
 import os
 import shlex
@@ -35,7 +35,7 @@ def covered(tmp_path: Path) -> Path:
 
 
 def failed(result: Result) -> str:
-    """The one line a user reads when something is wrong."""
+    """The error message, which is one line."""
     assert result.exit_code == 2
     assert result.stdout == ""
     assert result.stderr.count("\n") == 1
@@ -64,7 +64,7 @@ def test_from_standard_input(reinflect: Run, train: Path, covered: Path) -> None
 @pytest.mark.parametrize(
     "asked", ["fragen\tV;PST\nmachen\tV;PST\n", "fragen\tfrug\tV;PST\nmachen\t?\tV;PST\n", "\n" + COVERED + "\n"]
 )
-def test_forms_of_the_input_are_not_looked_at(reinflect: Run, train: Path, asked: str) -> None:
+def test_forms_of_the_input_are_ignored(reinflect: Run, train: Path, asked: str) -> None:
     assert reinflect("baseline", "--train", train, "--input", "-", stdin=asked).stdout == INFLECTED
 
 
@@ -75,21 +75,21 @@ def test_other_columns(reinflect: Run, train: Path, tmp_path: Path) -> None:
     assert result.stdout == "machen\tV;PST\tmachte\n"
 
 
-def test_lemma_features_and_order_are_kept_to_the_letter(reinflect: Run, tmp_path: Path) -> None:
+def test_lemma_features_and_order_are_kept_exactly(reinflect: Run, tmp_path: Path) -> None:
     train = written(tmp_path / "train", 'gå \tgår \tV; PRS\n"x\t"xr\tV; PRS\n')
     asked = '"å \t\tV; PRS\nstå \t\tPRS;V\nstå \t\tV; PRS\n"å \t\tV; PRS\n'
     result = reinflect("baseline", "--train", train, "--input", "-", stdin=asked)
     assert result.stdout == '"å \t"år \tV; PRS\nstå \tstå \tPRS;V\nstå \tstår \tV; PRS\n"å \t"år \tV; PRS\n'
 
 
-def test_a_note_counts_the_features_never_seen(reinflect: Run, train: Path) -> None:
+def test_a_note_counts_items_with_unknown_features(reinflect: Run, train: Path) -> None:
     result = reinflect("baseline", "--train", train, "--input", "-", stdin=COVERED + "sagen\t\tV;PRS\n")
     assert result.exit_code == 0
     assert result.stdout == INFLECTED + "sagen\tsagen\tV;PRS\n"
     assert "features of 1 of 3 items are not in the training file" in result.stderr
 
 
-def test_a_note_tells_of_several_forms_for_one_cell(reinflect: Run, tmp_path: Path, covered: Path) -> None:
+def test_a_note_names_a_cell_with_several_forms(reinflect: Run, tmp_path: Path, covered: Path) -> None:
     train = written(tmp_path / "train", TRAIN + "lachen\tlachtete\tV;PST\n")
     result = reinflect("baseline", "--train", train, "--input", covered)
     assert result.exit_code == 0
@@ -115,7 +115,7 @@ def test_a_missing_file(reinflect: Run, train: Path, covered: Path, tmp_path: Pa
         ("", ": ", "no items"),
     ],
 )
-def test_training_data_that_cannot_be_learnt_from(
+def test_invalid_training_data(
     reinflect: Run, covered: Path, tmp_path: Path, text: str, place: str, found: str
 ) -> None:
     train, output = written(tmp_path / "bad.tsv", text), written(tmp_path / "out.tsv", "as it was")
@@ -125,7 +125,7 @@ def test_training_data_that_cannot_be_learnt_from(
     assert output.read_text() == "as it was"
 
 
-def test_input_that_cannot_be_read_leaves_the_output_as_it_was(reinflect: Run, train: Path, tmp_path: Path) -> None:
+def test_invalid_input_leaves_the_output_unchanged(reinflect: Run, train: Path, tmp_path: Path) -> None:
     asked, output = (
         written(tmp_path / "asked.tsv", COVERED + "a\tb\tc\td\n"),
         written(tmp_path / "out.tsv", "as it was"),
@@ -142,8 +142,10 @@ def test_an_output_that_cannot_be_written(reinflect: Run, train: Path, covered: 
     assert not (tmp_path / "new").exists()
 
 
-def test_standard_input_cannot_be_both(reinflect: Run) -> None:
-    assert "for both --train and --input" in failed(reinflect("baseline", "--train", "-", "--input", "-", stdin=TRAIN))
+def test_standard_input_cannot_be_used_twice(reinflect: Run) -> None:
+    assert "found - (standard input) more than once" in failed(
+        reinflect("baseline", "--train", "-", "--input", "-", stdin=TRAIN)
+    )
 
 
 @pytest.mark.parametrize("arguments", [[], ["--train", "x"], ["--input", "x"], ["--train", "x", "--input", "y", "z"]])
@@ -166,7 +168,7 @@ def test_the_example_of_the_help_runs(reinflect: Run, tmp_path: Path) -> None:
     assert ran.stdout == "fragen\tfragte\tV;PST\n"
 
 
-def test_nothing_heavy_is_loaded(train: Path, covered: Path) -> None:
+def test_no_heavy_packages_are_imported(train: Path, covered: Path) -> None:
     script = (
         "import sys; from reinflect.cli import main; main(sys.argv[1:], standalone_mode=False); "
         "sys.exit(f'loaded {heavy}' if (heavy := {'torch', 'numba', 'numpy', 'rich'} & set(sys.modules)) else 0)"

@@ -46,7 +46,7 @@ def test_a_benchmark_and_what_it_shows(data: Path, tmp_path: Path, reinflect: Re
     lines = result.stdout.splitlines()
     assert lines[0].startswith("| dev ")
     assert [line.split("|")[2].strip() for line in lines[2:5]] == ["ours", "paper", "difference"]
-    assert "low 2. The paper's are over 52" in result.stdout
+    assert "Languages averaged: 2 (low). The paper averages 52" in result.stdout
     assert "16 of 16 models trained" in result.stderr
     assert f"written: {out}" in result.stderr
     page = (out / "results.md").read_text(encoding="utf-8")
@@ -68,8 +68,8 @@ def test_a_benchmark_and_what_it_shows(data: Path, tmp_path: Path, reinflect: Re
 def test_what_is_missing_is_said(data: Path, tmp_path: Path, reinflect: Reinflect) -> None:
     result = reinflect(*command(data, tmp_path / "out", "--time-limit", 0, "--settings", "low,high"))
     assert result.exit_code == 0, result.output
-    assert "nothing to learn from for german-high, turkish-high" in result.stderr
-    assert "16 of 16 models are not trained yet; the same command goes on" in result.stderr
+    assert "no training items for german-high, turkish-high" in result.stderr
+    assert "16 of 16 models are not trained yet; the same command resumes the training" in result.stderr
 
 
 @pytest.mark.parametrize(

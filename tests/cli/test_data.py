@@ -1,4 +1,4 @@
-"""`reinflect data`: what it prints, where it puts files, and one line when it cannot."""
+"""`reinflect data`: output, downloaded files, and one-line errors."""
 
 import contextlib
 import os
@@ -55,25 +55,25 @@ def refused(result: Result) -> str:
 # list and show
 
 
-def test_list_says_everything_about_every_data_set(reinflect: Reinflect) -> None:
+def test_list_describes_every_data_set(reinflect: Reinflect) -> None:
     result = reinflect("data", "list")
     assert result.exit_code == 0
-    said = " ".join(result.stdout.split())
+    printed = " ".join(result.stdout.split())
     for data_set in catalog.catalog().values():
         for fact in (data_set.name, data_set.title, data_set.licence, data_set.source, data_set.citation):
-            assert fact in said
-    assert "52 languages, 259 files, 25.9 MB" in said
+            assert fact in printed
+    assert "52 languages, 259 files, 25.9 MB" in printed
     for split in SPLITS:
-        assert f"{split} {len(read_split(split))}" in said
+        assert f"{split} {len(read_split(split))}" in printed
 
 
 def test_show_conll2017(reinflect: Reinflect) -> None:
     result = reinflect("data", "show", "conll2017")
     assert result.exit_code == 0
-    said = " ".join(result.stdout.split())
+    printed = " ".join(result.stdout.split())
     data_set = catalog.find("conll2017")
     for fact in (data_set.description, data_set.licence, data_set.citation, ", ".join(data_set.languages)):
-        assert fact in said
+        assert fact in printed
 
 
 def test_show_german_verbs_with_some_items(reinflect: Reinflect) -> None:
@@ -100,8 +100,8 @@ def test_show_prints_a_split_that_reads_back(reinflect: Reinflect, split: str, t
         (["show", "german"], "there is no data set 'german'; did you mean german-verbs?"),
         (["show", "german-verbs", "--split", "trainlow"], "there is no split 'trainlow'; did you mean train-low?"),
         (["show", "german-verbs", "--split", "x"], "there is no split 'x'; the splits are train-low, train-medium"),
-        (["show", "german-verbs", "--output", "x"], "found --output without --split; say which split"),
-        (["show", "conll2017", "--split", "dev"], "conll2017 does not come with reinflect; download it"),
+        (["show", "german-verbs", "--output", "x"], "found --output without --split; name the split"),
+        (["show", "conll2017", "--split", "dev"], "conll2017 is not bundled with reinflect; download it"),
         (["show", "german-verbs", "--split", "dev", "--output", "."], "this is a folder, not a file"),
         (["fetch", "unimorph"], "there is no data set 'unimorph'; the known data sets are german-verbs, conll2017"),
         (["fetch", "german-verbs"], "german-verbs comes with reinflect; see `reinflect data show german-verbs`"),
@@ -117,7 +117,7 @@ def test_misuse_is_one_line(reinflect: Reinflect, arguments: list[str], message:
 # fetch
 
 
-def test_fetch_says_where_the_files_are_and_their_licence(reinflect: Reinflect, mirror: Mirror, tmp_path: Path) -> None:
+def test_fetch_prints_folder_and_licence(reinflect: Reinflect, mirror: Mirror, tmp_path: Path) -> None:
     result = reinflect("data", "fetch", "conll2017", "--languages", "german", "--into", "here")
     assert result.exit_code == 0
     assert files_below(tmp_path / "here") == {name: TEXTS[name] for name in mirror.asked}
@@ -140,7 +140,7 @@ def test_fetch_without_a_folder_names_the_cache_and_downloads_once(
     assert second.stderr == ""
 
 
-def test_fetch_replaces_only_by_force(reinflect: Reinflect, mirror: Mirror, tmp_path: Path) -> None:
+def test_fetch_replaces_files_only_with_force(reinflect: Reinflect, mirror: Mirror, tmp_path: Path) -> None:
     (tmp_path / "german-dev").write_text("mine")
     asked = ("data", "fetch", "conll2017", "--languages", "german", "--into", ".")
     assert "give --force to replace it" in refused(reinflect(*asked))
@@ -177,7 +177,7 @@ def test_fetch_into_a_file(reinflect: Reinflect, mirror: Mirror, tmp_path: Path)
 
 
 def _read_all(terminal: int) -> Iterator[bytes]:
-    """What is written to a pseudo-terminal until its other end is closed, which Linux tells as an error."""
+    """What is written to a pseudo-terminal until its other end is closed, which raises an error on Linux."""
     with contextlib.suppress(OSError):
         while part := os.read(terminal, 4096):
             yield part
@@ -200,12 +200,12 @@ def test_a_terminal_gets_a_bar(conll2017: Path, tmp_path: Path) -> None:
     ):
         os.close(theirs)
         shown = b"".join(_read_all(ours)).decode()
-        said, _ = program.communicate()
+        printed, _ = program.communicate()
     os.close(ours)
     assert program.returncode == 0
     assert "━" in shown
     assert "downloaded" not in shown
-    assert "5 downloaded" in said
+    assert "5 downloaded" in printed
     assert files_below(tmp_path / "cache" / "conll2017") == files
 
 
@@ -232,17 +232,16 @@ def test_each_help_ends_with_its_example(reinflect: Reinflect, sub: list[str]) -
     assert last.strip() in examples()
 
 
-def test_the_help_needs_nothing_heavy() -> None:
+def test_importing_the_command_imports_nothing_heavy() -> None:
     code = "import sys, reinflect.cli.data; print(*{'pooch', 'requests', 'rich', 'numpy', 'torch'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "\n"
 
 
-def test_a_data_set_is_data(reinflect: Reinflect, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is listed is what the catalog holds, and nothing else."""
+def test_the_list_comes_from_the_catalog(reinflect: Reinflect, monkeypatch: pytest.MonkeyPatch) -> None:
     only = DataSet("other", "Another", "Words.", "CC0", "there", "Someone (2020)", "http://x", ())
     monkeypatch.setattr(catalog, "catalog", lambda: {"other": only})
-    said = reinflect("data", "list").stdout
-    assert "other: Another" in said
-    assert "0 languages, 0 files, 0.0 kB" in said
-    assert "german" not in said
+    printed = reinflect("data", "list").stdout
+    assert "other: Another" in printed
+    assert "0 languages, 0 files, 0.0 kB" in printed
+    assert "german" not in printed

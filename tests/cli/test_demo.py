@@ -8,16 +8,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
 from reinflect.baseline import Baseline
-from reinflect.cli import COMMANDS, demo, main
+from reinflect.cli import COMMANDS, demo, main, training
 from reinflect.data import german
 from reinflect.data.features import Bundle
 from reinflect.data.german import read_split
 from reinflect.data.items import Item
-from reinflect.ensembles.member import Member
+from reinflect.ensembles.member import TrainedModel
 from reinflect.evaluation import Judged
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.train import Outcome
@@ -59,7 +60,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
         patch.setenv("REINFLECT_CACHE", str(folder / "cache"))
         patch.setattr(german, "read_split", SHORT.__getitem__)
         patch.setattr(demo, "CHANGES", TINY)
-        patch.setattr(demo, "cores", lambda: 1)
+        patch.setattr(training, "cores", lambda: 1)
         patch.setattr(demo, "trained", noticed)
         patch.setattr(Inflector, "member_forms", without_answers)
         result = CliRunner().invoke(main, ["demo"])
@@ -80,7 +81,7 @@ def per_cent_right(inflect: Callable[[Item], str]) -> str:
     return f"{100 * sum(inflect(item) == item.form for item in asked) / len(asked):.2f}"
 
 
-def by(members: Sequence[Member], runs: dict[str, int]) -> Callable[[Item], str]:
+def by(members: Sequence[TrainedModel], runs: dict[str, int]) -> Callable[[Item], str]:
     """An inflector of these members alone."""
     asked = SHORT["test"]
     said = Inflector(tuple(members), runs).inflect_many([Item(item.lemma, item.features) for item in asked])
@@ -92,8 +93,8 @@ def test_the_table_gives_what_counting_by_hand_gives(run: Run) -> None:
     rows = section(run.stdout, "system")
     baseline = Baseline.learn(SHORT["train-low"])
     members, runs = run.outcome.inflector.members, dict(run.outcome.inflector.known_runs)
-    hacm = [member for member in members if member.system.name == "hacm"]
-    haem = [member for member in members if member.system.name == "haem"]
+    hacm = [member for member in members if member.system == "hacm"]
+    haem = [member for member in members if member.system == "haem"]
     assert [row[:3] for row in rows] == [
         ["rule baseline", "1", per_cent_right(lambda item: baseline.inflect(item.lemma, item.features))],
         ["HACM, vote", "4", per_cent_right(by(hacm, runs))],
@@ -104,7 +105,7 @@ def test_the_table_gives_what_counting_by_hand_gives(run: Run) -> None:
 
 
 def test_both_systems_learn_from_both_alignments_with_two_seeds(run: Run) -> None:
-    made = sorted((member.system.name, member.alignment, member.seed) for member in run.outcome.inflector.members)
+    made = sorted((member.system, member.alignment, member.seed) for member in run.outcome.inflector.members)
     assert made == [(s, a, n) for s in ("hacm", "haem") for a in ("naive", "smart") for n in (1, 2)]
 
 
@@ -125,7 +126,7 @@ def test_fliegen_in_the_past_tense_comes_first(run: Run) -> None:
 
 
 def test_progress_is_shown_beside_the_results_and_no_file_is_left(run: Run) -> None:
-    for pack in ("hacm-naive-1-2", "hacm-smart-1-2", "haem-naive-1-2", "haem-smart-1-2"):
+    for pack in ("hacm-naive", "hacm-smart", "haem-naive", "haem-smart"):
         assert f"{pack}: trained in" in run.stderr
     assert "trained in" not in run.stdout
     assert run.left_behind == []
@@ -143,8 +144,10 @@ def test_it_ends_with_two_lines_of_commands_that_exist(run: Run, reinflect: Rein
 
 def test_after_ctrl_c_it_shows_what_there_is(run: Run, reinflect: Reinflect, monkeypatch: pytest.MonkeyPatch) -> None:
     inflector = run.outcome.inflector
-    left = tuple(member for member in inflector.members if member.system.name == "haem")[:3]
-    stopped = replace(run.outcome, inflector=Inflector(left, inflector.known_runs), interrupted=True)
+    left = tuple(member for member in inflector.members if member.system == "haem")[:3]
+    assert inflector.training is not None
+    cut_short = msgspec.structs.replace(inflector.training, interrupted=True)
+    stopped = replace(run.outcome, inflector=Inflector(left, inflector.known_runs, training=cut_short))
     monkeypatch.setattr(german, "read_split", SHORT.__getitem__)
     monkeypatch.setattr(demo, "trained", lambda *_: stopped)
     result = reinflect("demo")

@@ -1,4 +1,4 @@
-"""`reinflect evaluate`, as a user meets it."""
+"""`reinflect evaluate`: scores, notes and errors."""
 
 import json
 import os
@@ -47,7 +47,7 @@ def written(path: Path, text: str) -> Path:
 
 
 def failed(result: Result) -> str:
-    """The one line a user reads when something is wrong."""
+    """The error message, which is one line."""
     assert result.exit_code == 2
     assert result.stdout == ""
     assert result.stderr.count("\n") == 1
@@ -66,7 +66,7 @@ def test_two_files(reinflect: Run, gold: Path, predicted: Path) -> None:
     assert "1 of 4 cells are not predicted (such as 'flog' V;SBJV)" in result.stderr
 
 
-def test_json_says_the_same(reinflect: Run, gold: Path, predicted: Path) -> None:
+def test_json_has_the_same_figures(reinflect: Run, gold: Path, predicted: Path) -> None:
     text = reinflect("evaluate", gold, predicted)
     found = json.loads(reinflect("evaluate", gold, predicted, "--json").stdout)
     assert [f"{found['accuracy']:.2f}", f"{found['levenshtein']:.2f}", str(found["items"])] == accuracy_line(text)
@@ -75,7 +75,7 @@ def test_json_says_the_same(reinflect: Run, gold: Path, predicted: Path) -> None
     assert not {"languages", "breakdown", "comparison", "errors"} & set(found)
 
 
-def test_standard_input_may_be_either_but_not_both(reinflect: Run, gold: Path, predicted: Path) -> None:
+def test_standard_input_may_be_one_of_the_files(reinflect: Run, gold: Path, predicted: Path) -> None:
     expected = accuracy_line(reinflect("evaluate", gold, predicted))
     assert accuracy_line(reinflect("evaluate", gold, "-", stdin=PREDICTED)) == expected
     from_gold = reinflect("evaluate", "-", predicted, stdin=GOLD)
@@ -85,7 +85,7 @@ def test_standard_input_may_be_either_but_not_both(reinflect: Run, gold: Path, p
     assert "more than once" in failed(reinflect("evaluate", gold, "-", "--against", "-", stdin=GOLD))
 
 
-def test_columns_are_those_of_both_files(reinflect: Run, tmp_path: Path, gold: Path, predicted: Path) -> None:
+def test_columns_apply_to_both_files(reinflect: Run, tmp_path: Path, gold: Path, predicted: Path) -> None:
     def moved(text: str) -> str:
         return "".join("\t".join(line.split("\t")[i] for i in (0, 2, 1)) + "\n" for line in text.splitlines())
 
@@ -232,7 +232,7 @@ def test_notes_on_many_files_are_one_line(reinflect: Run, folders: tuple[Path, P
     notes = reinflect("evaluate", *folders).stderr.splitlines()
     assert len(notes) == 2
     assert "klingon" in notes[0]
-    assert notes[1].endswith("(and so in 1 more file)")
+    assert notes[1].endswith("(and 1 more file like this)")
 
 
 class TestMisuse:
@@ -242,11 +242,11 @@ class TestMisuse:
             message = failed(reinflect("evaluate", covered, predicted))
             assert "german-covered-test: this file is covered" in message
 
-    def test_one_gold_form_left_out(self, reinflect: Run, tmp_path: Path, predicted: Path) -> None:
+    def test_one_gold_form_missing(self, reinflect: Run, tmp_path: Path, predicted: Path) -> None:
         gold = written(tmp_path / "gold", "gehen\tging\tV;PST\nsehen\t\tV;PST\n")
         assert "gold, line 2: found no form for 'sehen'" in failed(reinflect("evaluate", gold, predicted))
 
-    def test_what_is_not_there(self, reinflect: Run, tmp_path: Path, gold: Path) -> None:
+    def test_a_missing_file(self, reinflect: Run, tmp_path: Path, gold: Path) -> None:
         assert "nowhere: there is no such file" in failed(reinflect("evaluate", gold, tmp_path / "nowhere"))
         assert "nowhere: there is no such file" in failed(reinflect("evaluate", tmp_path / "nowhere", tmp_path))
 
@@ -279,7 +279,7 @@ def test_the_example_of_the_help_runs(reinflect: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("against", "numpy"), [(False, False), (True, True)])
-def test_only_what_is_needed_is_imported(gold: Path, predicted: Path, against: bool, numpy: bool) -> None:
+def test_heavy_modules_are_imported_only_when_needed(gold: Path, predicted: Path, against: bool, numpy: bool) -> None:
     arguments = ["evaluate", str(gold), str(predicted), "--errors", "3", "--by", "pos"]
     arguments += ["--against", str(gold)] if against else []
     code = (
@@ -300,7 +300,7 @@ def test_help_imports_no_scorer() -> None:
 
 
 def test_all_languages_of_the_shared_task(reinflect: Run, conll2017: Path, tmp_path: Path) -> None:
-    """Gold dev files as predictions, one line short each: the macro average counts small languages in full."""
+    """Gold dev files without their first lines as predictions: small languages have the same weight as large ones."""
     for file in conll2017.glob("*-dev"):
         text = file.read_text(encoding="utf-8")
         written(tmp_path / "predicted" / file.name, text.split("\n", 1)[1])

@@ -1,4 +1,4 @@
-"""`reinflect inflect`: forms out, whatever comes in."""
+"""`reinflect inflect`: forms in every output format, notes and errors."""
 
 import csv
 import json
@@ -14,8 +14,8 @@ from click.testing import Result
 from reinflect.data.items import COLUMNS_2023, read_items, write_items
 from reinflect.data.labels import Labels
 from reinflect.inflector.inflector import Answer, Inflector
-from reinflect.inflector.train import train_inflector
-from tests.training.tiny import SMALL, language
+from reinflect.inflector.train import Plan, train_inflector
+from tests.training.tiny import language, small
 
 Reinflect = Callable[..., Result]
 
@@ -23,8 +23,8 @@ Reinflect = Callable[..., Result]
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     items, out = language("german"), tmp_path_factory.mktemp("model") / "verbs"
-    settings = dict.fromkeys(["hacm", "haem"], msgspec.structs.replace(SMALL, score_every=3))
-    train_inflector(items[4:], items[:4], settings=settings, seeds=2, alignments=["naive"], out=out)
+    settings = {system: small(system, score_every=3) for system in ("hacm", "haem")}
+    train_inflector(items[4:], items[:4], Plan(settings=settings, seeds=2, alignments=["naive"]), out=out)
     return out
 
 
@@ -34,7 +34,7 @@ def test_one_form(model: Path, reinflect: Reinflect) -> None:
     assert result.stderr == ""
 
 
-def test_a_file_in_its_order_with_what_it_says(model: Path, tmp_path: Path, reinflect: Reinflect) -> None:
+def test_a_file_keeps_its_order_lemmas_and_features(model: Path, tmp_path: Path, reinflect: Reinflect) -> None:
     asked = [*language("german"), *language("greek"), *language("turkish")]
     write_items(tmp_path / "words", asked)
     result = reinflect("inflect", model, "--input", tmp_path / "words", "--output", tmp_path / "forms")
@@ -90,23 +90,23 @@ def test_several_forms_in_a_spreadsheet(model: Path, tmp_path: Path, reinflect: 
     ]
 
 
-def test_json_lines_say_how_sure_it_is(model: Path, reinflect: Reinflect) -> None:
+def test_json_lines_have_confidences(model: Path, reinflect: Reinflect) -> None:
     words, inflector = [("leben", "V;PST"), ("lo漢en", "V;INF")], Inflector.load(model)
     stdin = "".join(f"{lemma}\t\t{features}\n" for lemma, features in words)
     lines = reinflect("inflect", model, "--input", "-", "--json", stdin=stdin).stdout.splitlines()
-    told = [
+    expected = [
         {"lemma": lemma, "features": features, **msgspec.to_builtins(answer)}
         for (lemma, features), answer in zip(words, inflector.answers(words), strict=True)
     ]
-    assert [json.loads(line) for line in lines] == told
+    assert [json.loads(line) for line in lines] == expected
     lines = reinflect("inflect", model, "--input", "-", "--json", "--n-best", 4, stdin=stdin).stdout.splitlines()
     lists = inflector.nbest_many(words, 4)
     assert [json.loads(line)["nbest"] for line in lines] == [msgspec.to_builtins(found) for found in lists]
-    assert [json.loads(line)["form"] for line in lines] == [answer["form"] for answer in told]
+    assert [json.loads(line)["form"] for line in lines] == [answer["form"] for answer in expected]
     assert "漢" in lines[1]  # not escaped
 
 
-def test_the_labels_of_the_model_are_understood_and_kept(model: Path, tmp_path: Path, reinflect: Reinflect) -> None:
+def test_labels_of_the_model_are_read_and_written(model: Path, tmp_path: Path, reinflect: Reinflect) -> None:
     own, plain = tmp_path / "own.reinflect", Inflector.load(model)
     replace(plain, labels=Labels((("past", "V;PST"),))).save(own)
     assert reinflect("inflect", own, "leben", "past").stdout == plain.inflect("leben", "V;PST") + "\n"
@@ -120,7 +120,7 @@ def test_the_labels_of_the_model_are_understood_and_kept(model: Path, tmp_path: 
     assert named.stderr == "note: the model has never seen the feature 'back them'; did you mean back then?\n"
 
 
-def test_other_members_can_be_asked_to_vote(model: Path, tmp_path: Path, reinflect: Reinflect) -> None:
+def test_other_strategies(model: Path, tmp_path: Path, reinflect: Reinflect) -> None:
     asked, inflector = language("german"), Inflector.load(model)
     assert inflector.strategy == "run7"
     write_items(tmp_path / "words", asked)
@@ -130,13 +130,13 @@ def test_other_members_can_be_asked_to_vote(model: Path, tmp_path: Path, reinfle
         )
         assert result.exit_code == 0, result.output
         assert [item.form for item in read_items(tmp_path / name)] == inflector.using(name).inflect_many(asked)
-    assert {member.system.name for member in inflector.using("run1").voters} == {"hacm"}
+    assert {member.system for member in inflector.using("run1").voters} == {"hacm"}
     result = reinflect("inflect", model, "leben", "V;PST", "--strategy", "best")
     assert result.exit_code == 2
-    assert "found the strategy 'best'; choose run1 to run7" in result.stderr
+    assert "there is no strategy 'best'; strategies: run1, run2" in result.stderr
 
 
-def test_features_never_seen_are_named_once_with_the_nearest(model: Path, reinflect: Reinflect) -> None:
+def test_unknown_features_are_named_once_with_the_nearest(model: Path, reinflect: Reinflect) -> None:
     words = "leben\t\tV;pst\nloben\t\tV;pst;ERG\nsagen\t\tptcp\n"
     result = reinflect("inflect", model, "--input", "-", stdin=words)
     assert result.exit_code == 0
@@ -150,7 +150,7 @@ def test_features_never_seen_are_named_once_with_the_nearest(model: Path, reinfl
 
 @pytest.mark.parametrize("lemma", ["漢字", "😀", "a\u0301e", "x" * 300, " ", "\u2028"])
 @pytest.mark.parametrize("features", ["V;PST", ";", "XX;YY"])
-def test_nothing_is_too_strange(lemma: str, features: str, model: Path, reinflect: Reinflect) -> None:
+def test_unusual_lemmas_and_features(lemma: str, features: str, model: Path, reinflect: Reinflect) -> None:
     result = reinflect("inflect", model, lemma, features)
     assert result.exit_code == 0
     assert result.stdout.endswith("\n")
@@ -165,24 +165,24 @@ def test_two_columns_are_lemma_and_features(model: Path, reinflect: Reinflect) -
     result = reinflect("inflect", model, "--input", "-", stdin="leben\tV;PST\n")
     assert result.stdout == f"leben\t{Inflector.load(model).inflect('leben', 'V;PST')}\tV;PST\n"
     forms = "".join(f"leben\tform{number}\n" for number in range(200))
-    said = reinflect("inflect", model, "--input", "-", stdin=forms).stderr.splitlines()
-    assert len(said) == 6
-    assert said[-1] == "note: nor 195 others"
+    notes = reinflect("inflect", model, "--input", "-", stdin=forms).stderr.splitlines()
+    assert len(notes) == 6
+    assert notes[-1] == "note: the model has never seen 195 more features"
 
 
-def test_one_more_unknown_feature_is_one_other(model: Path, reinflect: Reinflect) -> None:
+def test_one_more_unknown_feature_is_singular(model: Path, reinflect: Reinflect) -> None:
     result = reinflect("inflect", model, "leben", ";".join(f"Q{n}Q" for n in range(6)))
-    assert result.stderr.endswith("note: nor 1 other\n")
+    assert result.stderr.endswith("note: the model has never seen 1 more feature\n")
 
 
 def test_many_unknown_features_are_not_all_named(model: Path, reinflect: Reinflect) -> None:
     result = reinflect("inflect", model, "leben", ";".join(f"Q{n}Q" for n in range(50)))
     assert len(result.stderr.splitlines()) == 6
-    assert "nor 45 others" in result.stderr
+    assert "never seen 45 more features" in result.stderr
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ([], "give either LEMMA FEATURES"),
         (["leben"], "give either LEMMA FEATURES"),
@@ -196,15 +196,15 @@ def test_many_unknown_features_are_not_all_named(model: Path, reinflect: Reinfle
         (["--input", "-", "--output", "nowhere/forms"], "there is no folder nowhere"),
     ],
 )
-def test_misuse(arguments: list[str], said: str, model: Path, reinflect: Reinflect) -> None:
+def test_misuse(arguments: list[str], message: str, model: Path, reinflect: Reinflect) -> None:
     result = reinflect("inflect", model, *arguments, stdin="a\t\tV\n")
     assert result.exit_code == 2
-    assert said in result.stderr
+    assert message in result.stderr
     assert result.stdout == ""
     assert len(result.stderr.splitlines()) == 1
 
 
-def test_a_model_that_is_none(tmp_path: Path, reinflect: Reinflect) -> None:
+def test_a_file_that_is_not_a_model(tmp_path: Path, reinflect: Reinflect) -> None:
     (tmp_path / "notes").write_text("my field notes")
     for path in (tmp_path / "notes", tmp_path / "missing", tmp_path):
         result = reinflect("inflect", path, "leben", "V;PST")

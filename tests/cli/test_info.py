@@ -9,7 +9,7 @@ from click.testing import Result
 
 from reinflect.inflector.card import card_text, fingerprint
 from reinflect.inflector.inflector import Inflector
-from reinflect.inflector.train import train_inflector
+from reinflect.inflector.train import Plan, train_inflector
 from tests.training.tiny import SMALL, language
 
 Reinflect = Callable[..., Result]
@@ -19,13 +19,12 @@ ITEMS = language("german")
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("model") / "verbs.reinflect"
-    train_inflector(
-        ITEMS, None, settings={"haem": SMALL}, systems=["haem"], alignments=["naive"], out=out, source="verbs.tsv"
-    )
+    plan = Plan(settings={"haem": SMALL}, systems=["haem"], alignments=["naive"])
+    train_inflector(ITEMS, None, plan, out=out, source="verbs.tsv")
     return out
 
 
-def test_for_people(model: Path, reinflect: Reinflect) -> None:
+def test_text(model: Path, reinflect: Reinflect) -> None:
     result = reinflect("info", model)
     assert result.exit_code == 0, result.output
     assert result.stdout == card_text(Inflector.load(model).card)
@@ -33,7 +32,7 @@ def test_for_people(model: Path, reinflect: Reinflect) -> None:
     assert "INF, PST, PTCP, V" in result.stdout
 
 
-def test_for_programs(model: Path, reinflect: Reinflect) -> None:
+def test_json(model: Path, reinflect: Reinflect) -> None:
     card = json.loads(reinflect("info", model, "--json").stdout)
     assert card == json.loads(json.dumps(Inflector.load(model).card))
     assert card["training"]["fingerprint"] == fingerprint(ITEMS)
@@ -43,9 +42,9 @@ def test_for_programs(model: Path, reinflect: Reinflect) -> None:
     assert {member["settings"]["hidden"] for member in card["members"]} == {SMALL.hidden}
 
 
-def test_what_is_no_model(tmp_path: Path, reinflect: Reinflect) -> None:
+def test_a_file_that_is_not_a_model(tmp_path: Path, reinflect: Reinflect) -> None:
     (tmp_path / "notes").write_text("my field notes")
     result = reinflect("info", tmp_path / "notes")
     assert result.exit_code == 2
-    assert "no whole reinflect model" in result.stderr
+    assert "not a valid reinflect model" in result.stderr
     assert len(result.stderr.splitlines()) == 1

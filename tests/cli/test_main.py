@@ -24,7 +24,7 @@ def test_version(reinflect: Reinflect) -> None:
 
 def test_help_lists_every_command(reinflect: Reinflect) -> None:
     listed = reinflect("--help").output
-    for name, (_, summary) in COMMANDS.items():
+    for name, summary in COMMANDS.items():
         assert f"  {name}" in listed
         assert summary in listed
 
@@ -38,7 +38,7 @@ def test_the_module_runs_as_a_program() -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_each_command_has_help_that_ends_with_an_example(reinflect: Reinflect, name: str) -> None:
-    command = import_module(COMMANDS[name][0]).command
+    command = import_module(f"reinflect.cli.{name}").command
     subcommands = list(command.commands) if isinstance(command, click.Group) else []
     for arguments in [[name, subcommand] for subcommand in subcommands] or [[name]]:
         shown = reinflect(*arguments, "--help")
@@ -49,19 +49,26 @@ def test_each_command_has_help_that_ends_with_an_example(reinflect: Reinflect, n
 @pytest.mark.parametrize("name", COMMANDS)
 def test_importing_a_command_imports_nothing_heavy(name: str) -> None:
     heavy = {"torch", "numba", "numpy", "scipy", "rich", "pooch", "rapidfuzz", "matplotlib"}
-    loaded = run_python(f"import sys, {COMMANDS[name][0]}; print(*{{m.split('.')[0] for m in sys.modules}})")
+    loaded = run_python(f"import sys, reinflect.cli.{name}; print(*{{m.split('.')[0] for m in sys.modules}})")
     assert heavy.isdisjoint(loaded.split())
+
+
+@pytest.mark.parametrize("arguments", [[], *([name] for name in COMMANDS)])
+def test_no_help_imports_torch_or_numba(arguments: list[str]) -> None:
+    call = f"main({[*arguments, '--help']}, standalone_mode=False)"
+    loaded = run_python(f"import sys; from reinflect.cli import main; {call}; print(*sys.modules)").splitlines()[-1]
+    assert {"torch", "numba"}.isdisjoint(loaded.split())
 
 
 def test_an_unknown_command_is_an_error(reinflect: Reinflect) -> None:
     result = reinflect("inflate")
     assert result.exit_code == 2
-    assert result.stderr == "reinflect: found the command 'inflate'; did you mean inflect or ablate?\n"
-    assert reinflect("xyzzy").stderr.endswith("'xyzzy'; reinflect --help lists all there are\n")
+    assert result.stderr == "reinflect: there is no command 'inflate'; did you mean inflect or ablate?\n"
+    assert reinflect("xyzzy").stderr.endswith("'xyzzy'; reinflect --help lists all commands\n")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["--foo"], "No such option '--foo'; reinflect --help"),
         (["train", "--foo"], "reinflect train --help"),
@@ -71,17 +78,17 @@ def test_an_unknown_command_is_an_error(reinflect: Reinflect) -> None:
         (["paradigm"], "Missing argument 'MODEL'"),
     ],
 )
-def test_options_that_cannot_be_are_one_line(reinflect: Reinflect, arguments: list[str], said: str) -> None:
+def test_invalid_options_are_one_line(reinflect: Reinflect, arguments: list[str], message: str) -> None:
     result = reinflect(*arguments)
     assert result.exit_code == 2
-    assert said in result.stderr
+    assert message in result.stderr
     assert result.stderr.startswith("reinflect: ")
-    assert result.stderr.endswith(" --help says how it is used\n")
+    assert result.stderr.endswith(" --help explains the options\n")
     assert result.stderr.count("\n") == 1
     assert not result.stdout
 
 
-def test_without_a_command_there_is_help(reinflect: Reinflect) -> None:
+def test_no_command_prints_the_help(reinflect: Reinflect) -> None:
     assert "Learn to inflect words" in reinflect().output
 
 
@@ -95,7 +102,7 @@ def test_a_full_disk_is_one_line(arguments: list[str]) -> None:
     assert ran.stderr == "reinflect: standard input/output: No space left on device; check the disk and try again\n"
 
 
-def test_a_name_that_no_disk_can_have_is_one_line(reinflect: Reinflect, tmp_path: Path) -> None:
+def test_an_impossible_file_name_is_one_line(reinflect: Reinflect, tmp_path: Path) -> None:
     result = reinflect("evaluate", tmp_path / ("漢\f" * 100), "-")
     assert result.exit_code == 2
     assert result.stderr.removesuffix("\n").isprintable()

@@ -8,7 +8,7 @@ from click.testing import Result
 
 from reinflect.alignment.naive import Naive
 from reinflect.alignment.smart import Smart
-from reinflect.transitions import edits, write_step
+from tests.transitions.executors import execute_hacm, execute_haem
 
 Reinflect = Callable[..., Result]
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -23,7 +23,7 @@ PAIRS = [
     ("wiegen", "wog"),
     ("regen", "geregt"),
 ]
-EXECUTE = {"hacm": write_step.execute, "haem": edits.execute}
+EXECUTE = {"hacm": execute_hacm, "haem": execute_haem}
 GOLDEN_EXAMPLES = {
     "haem-german": ["fliegen", "flog"],
     "hacm-german": ["fliegen", "flog", "--system", "hacm"],
@@ -109,19 +109,19 @@ def test_smart_examples(
 
 @pytest.mark.parametrize("system", EXECUTE)
 @pytest.mark.parametrize(("lemma", "form"), [("look up", "looks up "), ("כתב", "כָּתְבוּ"), ("STOP", "COPY"), ("x", "")])
-def test_the_object_tells_the_whole_walk(answer: Callable[..., Any], lemma: str, form: str, system: str) -> None:
-    told = answer(lemma, form, "--system", system)
-    assert (told["lemma"], told["form"], told["system"], told["method"]) == (lemma, form, system, "naive")
-    assert [tuple(map(tuple, told["pairs"]))] == Naive().align([(lemma, form)])
-    assert EXECUTE[system](told["actions"], lemma) == form
-    assert [step["action"] for step in told["steps"]] == told["actions"]
-    assert [step["t"] for step in told["steps"]] == list(range(1, len(told["actions"]) + 1))
-    assert "".join(step["written"] for step in told["steps"]) == form
+def test_json_has_every_step(answer: Callable[..., Any], lemma: str, form: str, system: str) -> None:
+    found = answer(lemma, form, "--system", system)
+    assert (found["lemma"], found["form"], found["system"], found["method"]) == (lemma, form, system, "naive")
+    assert [tuple(map(tuple, found["pairs"]))] == Naive().align([(lemma, form)])
+    assert EXECUTE[system](found["actions"], lemma) == form
+    assert [step["action"] for step in found["steps"]] == found["actions"]
+    assert [step["t"] for step in found["steps"]] == list(range(1, len(found["actions"]) + 1))
+    assert "".join(step["written"] for step in found["steps"]) == form
     symbols = ["<s>", *lemma, "</s>"] if system == "hacm" else ["", *lemma, ""]
-    assert [step["attended"] for step in told["steps"]] == [symbols[step["position"]] for step in told["steps"]]
+    assert [step["attended"] for step in found["steps"]] == [symbols[step["position"]] for step in found["steps"]]
 
 
-def test_a_pair_of_the_file_gets_the_alignment_of_training(answer: Callable[..., Any], pairs_file: Path) -> None:
+def test_a_pair_in_the_file_gets_the_alignment_used_in_training(answer: Callable[..., Any], pairs_file: Path) -> None:
     for sweeps in (0, 1, 20):
         trained = Smart(sweeps=sweeps, seed=5).align(PAIRS)
         for (lemma, form), expected in zip(PAIRS, trained, strict=True):
@@ -129,18 +129,18 @@ def test_a_pair_of_the_file_gets_the_alignment_of_training(answer: Callable[...,
             assert tuple(map(tuple, answer(lemma, form, *options)["pairs"])) == expected
 
 
-def test_another_pair_is_learnt_after_those_of_the_file(
+def test_another_pair_is_added_after_those_of_the_file(
     answer: Callable[..., Any], pairs_file: Path, cache: Path
 ) -> None:
     new = ("liegen", "gelegen")
-    told = answer(*new, "--method", "smart", "--pairs", pairs_file, "--sweeps", 4)
-    assert tuple(map(tuple, told["pairs"])) == Smart(sweeps=4).align([*PAIRS, new])[-1]
-    assert not cache.exists()  # asked once, kept nowhere
+    found = answer(*new, "--method", "smart", "--pairs", pairs_file, "--sweeps", 4)
+    assert tuple(map(tuple, found["pairs"])) == Smart(sweeps=4).align([*PAIRS, new])[-1]
+    assert not cache.exists()  # not worth caching
 
 
 def test_an_empty_form_can_be_learnt(answer: Callable[..., Any], pairs_file: Path) -> None:
-    told = answer("ab", "", "--method", "smart", "--pairs", pairs_file, "--sweeps", 2)
-    assert told["pairs"] == [["a", ""], ["b", ""]]
+    found = answer("ab", "", "--method", "smart", "--pairs", pairs_file, "--sweeps", 2)
+    assert found["pairs"] == [["a", ""], ["b", ""]]
 
 
 def test_the_alignments_of_a_file_are_shared_with_align(
@@ -152,8 +152,8 @@ def test_the_alignments_of_a_file_are_shared_with_align(
         raise AssertionError("asked to align again")
 
     monkeypatch.setattr(Smart, "align", refuse)
-    told = answer(*PAIRS[2], "--method", "smart", "--pairs", pairs_file, "--sweeps", 3)
-    assert told["pairs"] == json.loads(aligned[2])["pairs"]
+    found = answer(*PAIRS[2], "--method", "smart", "--pairs", pairs_file, "--sweeps", 3)
+    assert found["pairs"] == json.loads(aligned[2])["pairs"]
     anew = reinflect("oracle", *PAIRS[2], "--method", "smart", "--pairs", pairs_file, "--sweeps", 3, "--no-cache")
     assert isinstance(anew.exception, AssertionError)
 
@@ -172,7 +172,7 @@ def test_words_that_start_with_a_hyphen(reinflect: Reinflect) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["", "flog"], "found an empty lemma"),
         (["", "", "--system", "hacm"], "found an empty lemma"),
@@ -182,12 +182,12 @@ def test_words_that_start_with_a_hyphen(reinflect: Reinflect) -> None:
     ],
 )
 def test_misuse_is_one_line(
-    reinflect: Reinflect, arguments: list[str], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    reinflect: Reinflect, arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     result = reinflect("oracle", *arguments)
     assert (result.exit_code, result.stdout) == (2, "")
-    assert told in result.stderr
+    assert message in result.stderr
     assert result.stderr.count("\n") == 1
 
 

@@ -1,4 +1,4 @@
-"""What a command reads, it does not write over: whichever file, by whatever name."""
+"""No command overwrites a file that it reads, under any of the file's names."""
 
 import os
 from collections.abc import Callable
@@ -25,7 +25,7 @@ FILES = {
     "results/commands.jsonl": '{"command": "reinflect benchmark --data data"}\n',
     "data/ab-dev": "ab\tabc\tV;PST\n",
 }
-# Each with what it reads, where the last word names the output.
+# Commands without the name of their output, with the files they read.
 COMMANDS = {
     "inflect model --input items --labels labels --output": ["model", "items", "labels"],
     "inflect model --input sheet.csv --wide -o": ["sheet.csv"],
@@ -48,7 +48,7 @@ COMMANDS = {
 CASES = [(command, read) for command, inputs in COMMANDS.items() for read in inputs]
 READ_NO_FILES = {"data"}
 KEPT_BY_OTHER_MEANS = {"ablate", "benchmark"}
-"""The one writes only over what is a comparison already, the other into a folder."""
+"""`ablate` overwrites only comparisons, and `benchmark` writes into a folder."""
 
 
 @pytest.fixture(autouse=True)
@@ -77,14 +77,16 @@ def option_of(command: str) -> str:
 
 
 @pytest.mark.parametrize(("command", "read"), CASES)
-def test_by_its_own_name(command: str, read: str, reinflect: Reinflect) -> None:
+def test_an_input_is_not_overwritten(command: str, read: str, reinflect: Reinflect) -> None:
     before = contents()
     refused(reinflect(*command.split(), read), read, option_of(command))
     assert contents() == before
 
 
 @pytest.mark.parametrize(("command", "read"), CASES)
-def test_by_any_other_name(command: str, read: str, here: Path, reinflect: Reinflect) -> None:
+def test_an_input_is_not_overwritten_under_another_name(
+    command: str, read: str, here: Path, reinflect: Reinflect
+) -> None:
     ending = Path(read).suffix
     Path(f"link{ending}").symlink_to(read)
     os.link(read, f"hard{ending}")
@@ -94,14 +96,14 @@ def test_by_any_other_name(command: str, read: str, here: Path, reinflect: Reinf
     assert contents() == before
 
 
-def test_what_is_read_may_be_a_link_to_the_output(reinflect: Reinflect) -> None:
+def test_an_input_that_links_to_the_output(reinflect: Reinflect) -> None:
     Path("link").symlink_to("items")
     before = contents()
     refused(reinflect("inflect", "model", "--input", "link", "-o", "items"), "items", "--output")
     assert contents() == before
 
 
-def test_the_log_of_a_model_is_not_learnt_from_and_written_over(reinflect: Reinflect) -> None:
+def test_an_input_is_not_overwritten_by_the_log(reinflect: Reinflect) -> None:
     before = contents()
     refused(
         reinflect("train", "--train", "items", "--dev", "model.log.jsonl", "--out", "model"), "model.log.jsonl", "--out"
@@ -110,7 +112,7 @@ def test_the_log_of_a_model_is_not_learnt_from_and_written_over(reinflect: Reinf
 
 
 @pytest.mark.parametrize("command", [command for command in COMMANDS if command.split()[0] not in ("report", "train")])
-def test_any_other_file_is_written_over(command: str, reinflect: Reinflect) -> None:
+def test_any_other_file_is_overwritten(command: str, reinflect: Reinflect) -> None:
     output = "old.csv" if "--wide" in command else "old"
     Path(output).write_text("old", encoding="utf-8")
     result = reinflect(*command.split(), output)
@@ -118,7 +120,7 @@ def test_any_other_file_is_written_over(command: str, reinflect: Reinflect) -> N
     assert Path(output).read_text(encoding="utf-8") not in ("", "old")
 
 
-def test_a_page_in_the_folder_of_a_benchmark_is_written_over(reinflect: Reinflect) -> None:
+def test_a_page_in_the_folder_of_a_benchmark_is_overwritten(reinflect: Reinflect) -> None:
     Path("results/report.html").write_text("old", encoding="utf-8")
     result = reinflect("report", "results", "--out", "results/report.html")
     assert "there is no results.json in it" in result.stderr
@@ -132,20 +134,20 @@ def test_standard_input_and_output_are_not_the_same_file(reinflect: Reinflect) -
 
 
 @pytest.mark.skipif(not Path("/dev/null").exists(), reason="there is no /dev/null here")
-def test_a_device_may_be_both(reinflect: Reinflect) -> None:
+def test_a_device_may_be_input_and_output(reinflect: Reinflect) -> None:
     result = reinflect("inflect", "model", "--input", "/dev/null", "--output", "/dev/null")
     assert "found no items" in result.stderr
 
 
 @pytest.mark.parametrize("name", ["x" * 5000, "missing", "items/deeper", "a\0b"])
-def test_a_name_that_nothing_has_is_for_who_reads_it(name: str, reinflect: Reinflect) -> None:
+def test_a_missing_input_is_not_an_output_error(name: str, reinflect: Reinflect) -> None:
     result = reinflect("inflect", "model", "--input", name, "--output", "others")
     assert result.exit_code == 2
     assert "this file is read from" not in result.stderr
     assert result.stderr.count("\n") == 1
 
 
-def test_no_command_with_an_output_is_left_out() -> None:
+def test_every_command_with_an_output_is_tested() -> None:
     def writes(command: object) -> bool:
         options = {name for parameter in getattr(command, "params", []) for name in parameter.opts}
         return bool({"--output", "--out"} & options) or any(map(writes, getattr(command, "commands", {}).values()))

@@ -1,4 +1,4 @@
-"""`reinflect paradigm`: every form in its place."""
+"""`reinflect paradigm`: tables, spreadsheets, JSON and errors."""
 
 import json
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from reinflect.cli import paradigm as module
 from reinflect.data.items import read_items
 from reinflect.data.labels import Labels
 from reinflect.inflector.inflector import Answer, Cell, Inflector
-from reinflect.inflector.train import train_inflector
+from reinflect.inflector.train import Plan, train_inflector
 from reinflect.text import display_width
 from tests.training.tiny import SMALL, language
 
@@ -25,16 +25,14 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     train_inflector(
         items,
         items[:30],
-        settings={"haem": SMALL},
-        systems=["haem"],
-        alignments=["naive"],
+        Plan(settings={"haem": SMALL}, systems=["haem"], alignments=["naive"]),
         out=out,
         labels=Labels((("participle", "V;PTCP;PST"),)),
     )
     return out
 
 
-def test_all_that_was_seen_in_training(model: Path, reinflect: Reinflect) -> None:
+def test_all_bundles_of_the_training_items(model: Path, reinflect: Reinflect) -> None:
     result = reinflect("paradigm", model, "leben")
     assert result.exit_code == 0, result.output
     cells = Inflector.load(model).paradigm("leben")
@@ -54,7 +52,7 @@ def test_json(model: Path, reinflect: Reinflect) -> None:
     assert set(found["cells"][0]["answer"]) == {"form", "confidence", "votes", "voters", "log_probability"}
 
 
-def test_several_lemmas_each_above_its_tables(model: Path, reinflect: Reinflect) -> None:
+def test_several_lemmas_are_titles_above_their_tables(model: Path, reinflect: Reinflect) -> None:
     alone = {lemma: reinflect("paradigm", model, lemma).stdout for lemma in ("leben", "sagen", "lo漢en")}
     result = reinflect("paradigm", model, *alone)
     assert result.exit_code == 0, result.output
@@ -62,7 +60,7 @@ def test_several_lemmas_each_above_its_tables(model: Path, reinflect: Reinflect)
     assert reinflect("paradigm", model, "leben", "leben").stdout == alone["leben"]
 
 
-def test_several_lemmas_are_an_object_a_line(model: Path, reinflect: Reinflect) -> None:
+def test_several_lemmas_are_one_json_object_per_line(model: Path, reinflect: Reinflect) -> None:
     alone = [json.loads(reinflect("paradigm", model, lemma, "--json").stdout) for lemma in ("leben", "sagen")]
     lines = reinflect("paradigm", model, "leben", "sagen", "--json").stdout.splitlines()
     assert [json.loads(line) for line in lines] == alone
@@ -97,21 +95,21 @@ def test_the_lemmas_of_a_file(name: str, text: str, model: Path, tmp_path: Path,
     assert result.stdout == reinflect("paradigm", model, "leben", "sagen").stdout
 
 
-def test_a_file_with_one_lemma_looks_like_one_with_several(model: Path, reinflect: Reinflect) -> None:
+def test_a_file_with_one_lemma_has_the_layout_for_several(model: Path, reinflect: Reinflect) -> None:
     alone = reinflect("paradigm", model, "leben").stdout
     assert reinflect("paradigm", model, "--input", "-", stdin="leben\n").stdout == f"leben\n\n{alone}"
     lines = reinflect("paradigm", model, "--input", "-", "--json", stdin="leben\n").stdout.splitlines()
     assert [json.loads(line)["lemma"] for line in lines] == ["leben"]
 
 
-def test_features_never_seen_are_named_once_for_all_lemmas(model: Path, tmp_path: Path, reinflect: Reinflect) -> None:
+def test_unknown_features_are_named_once_for_all_lemmas(model: Path, tmp_path: Path, reinflect: Reinflect) -> None:
     (tmp_path / "wanted").write_text("".join(f"V;Q{number}Q\n" for number in range(20)), encoding="utf-8")
     result = reinflect("paradigm", model, "leben", "sagen", "--features", tmp_path / "wanted")
     assert len(result.stderr.splitlines()) == 6
-    assert result.stderr.endswith("note: nor 15 others\n")
+    assert result.stderr.endswith("note: the model has never seen 15 more features\n")
 
 
-def test_the_forms_that_are_asked_for(model: Path, tmp_path: Path, reinflect: Reinflect) -> None:
+def test_bundles_of_a_file(model: Path, tmp_path: Path, reinflect: Reinflect) -> None:
     (tmp_path / "wanted").write_text("V;PST\r\n\nV;ERG\nptcp;V\nV;PST\n", encoding="utf-8")
     result = reinflect("paradigm", model, "leben", "--features", tmp_path / "wanted", "--output", tmp_path / "out")
     assert result.exit_code == 0, result.output
@@ -157,7 +155,7 @@ VERB = {
 }
 
 
-def test_persons_go_down_and_numbers_across() -> None:
+def test_persons_are_rows_and_numbers_are_columns() -> None:
     text = module._text(cells(VERB | {"V;NFIN": "gehen"}), Labels())
     assert text == (
         "V;IND;PRS  SG            PL\n"
@@ -174,7 +172,7 @@ def test_persons_go_down_and_numbers_across() -> None:
     )
 
 
-def test_a_table_of_cells_with_labels_of_their_own_is_a_list() -> None:
+def test_cells_with_their_own_labels_are_a_list() -> None:
     past = [features for features in VERB if "PST" in features]
     labels = Labels(tuple((f"then {number}", features) for number, features in enumerate(past)))
     lines = module._text(cells(VERB), labels).splitlines()
@@ -186,7 +184,7 @@ def test_a_table_of_cells_with_labels_of_their_own_is_a_list() -> None:
     assert "then" not in module._text(cells(VERB), Labels(labels.pairs[1:]))
 
 
-def test_a_gap_is_left_open_and_votes_stand_where_there_is_no_confidence() -> None:
+def test_a_gap_is_empty_and_votes_replace_missing_confidences() -> None:
     gap = {features: form for features, form in VERB.items() if features != "V;IND;PRS;2;SG"}
     lines = module._text(cells(gap, None), Labels()).splitlines()
     assert lines[1] == "1          prs1sg  3/5  prs1pl  3/5"
@@ -197,7 +195,7 @@ def test_a_gap_is_left_open_and_votes_stand_where_there_is_no_confidence() -> No
     ("one", "other"),
     [("كَتَبَ", "يَكْتُبُونَ"), ("e\u0301\u0323a", "eeeeeeee"), ("書く", "書きます"), ("कहना", "कहूँगा"), ("a", "tab\there")],
 )
-def test_columns_stay_in_line_in_every_script(one: str, other: str) -> None:
+def test_columns_are_aligned_in_every_script(one: str, other: str) -> None:
     forms = {features: other if "PL" in features else one for features in VERB}
     lines = module._text(cells(forms), Labels()).splitlines()
     rows = [line for line in lines if line.rstrip().endswith("%") or line.rstrip("\u200e").endswith("%")]
@@ -207,14 +205,14 @@ def test_columns_stay_in_line_in_every_script(one: str, other: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["", "--json"], "found an empty lemma"),
         (["leben", ""], "found an empty lemma"),
-        ([], "found neither a lemma nor --input; give either one LEMMA or more, or --input FILE"),
+        ([], "found neither a lemma nor --input; give either one or more LEMMAs or --input FILE"),
         (["leben", "--input", "table"], "found both a lemma and --input"),
         (["leben", "--json", "-o", "x.csv"], "x.csv: found --json for a spreadsheet"),
-        (["--input", "-", "--features", "-"], "standard input) for both --input and --features"),
+        (["--input", "-", "--features", "-"], "found - (standard input) more than once"),
         (["--input", "missing"], "missing: there is no such file"),
         (["--input", "-"], "standard input/output: found no lemmas; write one on each line"),
         (["--input", "long"], "long: found a lemma or form of 1001 characters; models take up to 1000"),
@@ -229,7 +227,7 @@ def test_columns_stay_in_line_in_every_script(one: str, other: str) -> None:
 )
 def test_misuse(
     arguments: list[str],
-    said: str,
+    message: str,
     model: Path,
     tmp_path: Path,
     reinflect: Reinflect,
@@ -241,6 +239,6 @@ def test_misuse(
     Path("table").write_text("V;PST\tx\n", encoding="utf-8")
     result = reinflect("paradigm", model, *arguments)
     assert result.exit_code == 2
-    assert said in result.stderr
+    assert message in result.stderr
     assert len(result.stderr.splitlines()) == 1
     assert result.stdout == ""

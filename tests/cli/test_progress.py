@@ -1,4 +1,4 @@
-"""What is said while models train: never too little time left, not too many lines, bars on a terminal only."""
+"""Progress of a training: time left, lines in files and pipes, bars on a terminal."""
 
 import math
 import sys
@@ -14,7 +14,7 @@ def standing(pack: str, seconds: float, left: float, *, best: float = math.nan, 
     return Standing(pack, models, models if left else 0, 3, 9, best, seconds, left)
 
 
-def test_the_time_left_is_that_of_the_longest_pack_or_of_all_shared_out() -> None:
+def test_the_time_left_is_the_longest_pack_or_the_total_per_worker() -> None:
     shown = Display()
     shown.begin(["a", "b", "c", "d"], workers=2)
     assert shown.seconds_left() == 0
@@ -29,29 +29,29 @@ def test_the_time_left_is_that_of_the_longest_pack_or_of_all_shared_out() -> Non
 
 
 @pytest.mark.parametrize("kind", [Display, Lines, Bars])
-def test_a_pack_that_was_made_into_two_does_not_count_any_more(kind: type[Display]) -> None:
-    with kind() as shown:
-        shown.begin(["a", "b"], workers=1)
-        shown.standing(standing("a", 10, 30, best=50.0))
-        shown.begin(["aa", "ab", "b"], workers=1)
-        assert math.isnan(shown.mean_best())
-        shown.standing(standing("aa", 10, 0, best=20.0))
-        shown.standing(standing("ab", 10, 0, best=40.0))
-        assert (shown.mean_best(), shown.finished(), shown.seconds_left()) == (30, 2, 10)
+def test_a_pack_split_in_two_is_not_counted(kind: type[Display]) -> None:
+    shown = kind()
+    shown.begin(["a", "b"], workers=1)
+    shown.standing(standing("a", 10, 30, best=50.0))
+    shown.begin(["aa", "ab", "b"], workers=1)
+    assert math.isnan(shown.mean_best())
+    shown.standing(standing("aa", 10, 0, best=20.0))
+    shown.standing(standing("ab", 10, 0, best=40.0))
+    assert (shown.mean_best(), shown.finished(), shown.seconds_left()) == (30, 2, 10)
 
 
-def test_packs_that_have_not_begun_take_as_long_as_their_weight_says() -> None:
+def test_packs_that_have_not_begun_are_estimated_by_their_weights() -> None:
     shown = Display()
-    assert shown.counted() == ""
+    assert shown.models_text() == ""
     shown.expect(5, 11, {"a": 1.0, "b": 1.0, "c": 10.0})
     shown.begin(["a", "b", "c"], workers=1)
-    assert shown.counted() == "5 of 11 models trained"
+    assert shown.models_text() == "5 of 11 models trained"
     shown.standing(standing("a", 10, 0))
     assert shown.seconds_left() == 10 + 100
-    assert shown.counted() == "7 of 11 models trained"
+    assert shown.models_text() == "7 of 11 models trained"
 
 
-def test_the_mean_is_over_models_that_were_scored() -> None:
+def test_the_mean_is_over_scored_models() -> None:
     shown = Display()
     assert math.isnan(shown.mean_best())
     shown.standing(standing("a", 1, 1, best=40.0, models=1))
@@ -64,11 +64,13 @@ def test_the_mean_is_over_models_that_were_scored() -> None:
     ("seconds", "spelled"),
     [(0, "0 s"), (59.4, "59 s"), (59.6, "1 min 0 s"), (3599, "59 min 59 s"), (3600, "1 h 0 min"), (7500, "2 h 5 min")],
 )
-def test_seconds_as_people_say_them(seconds: float, spelled: str) -> None:
+def test_spell_seconds(seconds: float, spelled: str) -> None:
     assert spell_seconds(seconds) == spelled
 
 
-def test_lines_come_now_and_then(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_lines_are_printed_every_few_seconds(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     now = 100.0
     monkeypatch.setattr("time.monotonic", lambda: now)
     shown = Lines()
@@ -78,9 +80,9 @@ def test_lines_come_now_and_then(monkeypatch: pytest.MonkeyPatch, capsys: pytest
     shown.standing(standing("a", 12, 0, best=50.0))
     shown.standing(standing("b", 20, 0))
     assert capsys.readouterr().err.splitlines() == [
-        "a: epoch 3 of 9, 2 of 2 models running, mean best 50.0 %; at most 1 min 5 s left",
-        "a: epoch 3 of 9, 2 of 2 models running, mean best 50.0 %; at most 1 min 10 s left",
-        "a: trained in 12 s, mean best 50.0 %; at most 12 s left",
+        "a: epoch 3 of 9, 2 of 2 models running, mean best accuracy 50.0 %; at most 1 min 5 s left",
+        "a: epoch 3 of 9, 2 of 2 models running, mean best accuracy 50.0 %; at most 1 min 10 s left",
+        "a: trained in 12 s, mean best accuracy 50.0 %; at most 12 s left",
         "b: trained in 20 s",
     ]
 
@@ -96,4 +98,5 @@ def test_bars_are_for_terminals(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
         shown.standing(standing("a", 2, 0, best=50.0))
     assert "[a note] is not markup" in capsys.readouterr().err
     monkeypatch.setattr(sys.stderr, "isatty", lambda: False, raising=False)
-    assert isinstance(progress.display(), Lines)
+    with progress.display() as shown:
+        assert isinstance(shown, Lines)

@@ -1,4 +1,4 @@
-"""`reinflect report`: a page, or one line that says why there is none."""
+"""`reinflect report`: a page, or a one-line error."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -40,14 +40,14 @@ def test_a_page_on_standard_output(model: Path, reinflect: Reinflect) -> None:
     assert result.stderr == ""
 
 
-def test_a_page_has_a_usual_name(model: Path, monkeypatch: pytest.MonkeyPatch, reinflect: Reinflect) -> None:
+def test_the_default_name_of_the_page(model: Path, monkeypatch: pytest.MonkeyPatch, reinflect: Reinflect) -> None:
     monkeypatch.chdir(model.parent)
     assert reinflect("report", model).exit_code == 0
     assert Path("report.html").is_file()
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "message"),
     [
         (["nothing.reinflect", "--out", "page.html"], "nothing.reinflect: there is no such file"),
         (["empty", "--out", "page.html"], "empty: there is no results.json in it"),
@@ -55,17 +55,17 @@ def test_a_page_has_a_usual_name(model: Path, monkeypatch: pytest.MonkeyPatch, r
         (["small.reinflect", "--dev", "bad.tsv", "--out", "page.html"], "bad.tsv, line 1:"),
         (["small.reinflect", "--out", "nowhere/page.html"], "there is no folder nowhere"),
         (["empty", "--dev", "bad.tsv", "--out", "page.html"], "bad.tsv: this is not a folder"),
-        (["small.reinflect", "--out", "page.pdf"], "page.pdf: a report is a page for browsers"),
+        (["small.reinflect", "--out", "page.pdf"], "page.pdf: a report is an HTML page"),
     ],
 )
-def test_what_cannot_be_is_said_in_one_line(
-    arguments: list[str], says: str, model: Path, monkeypatch: pytest.MonkeyPatch, reinflect: Reinflect
+def test_misuse_is_one_line(
+    arguments: list[str], message: str, model: Path, monkeypatch: pytest.MonkeyPatch, reinflect: Reinflect
 ) -> None:
     monkeypatch.chdir(model.parent)
     Path("empty").mkdir()
     Path("bad.tsv").write_text("only two\tcolumns\n", encoding="utf-8")
     result = reinflect("report", *arguments)
     assert result.exit_code == 2
-    assert says in result.stderr
+    assert message in result.stderr
     assert result.stderr.count("\n") == 1
     assert not list(Path().glob("page.*"))

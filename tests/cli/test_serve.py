@@ -19,11 +19,11 @@ from starlette.testclient import TestClient
 from reinflect import __version__
 from reinflect.cli import serve
 from reinflect.inflector.inflector import Inflector
-from reinflect.inflector.train import train_inflector
+from reinflect.inflector.train import Plan, train_inflector
 from reinflect.web.app import create_app
 from reinflect.web.hosts import LOCAL, Hosts
 from reinflect.web.server import Server
-from tests.training.tiny import SMALL, language
+from tests.training.tiny import language, small
 from tests.web.running import head, reply, running
 
 Reinflect = Callable[..., Result]
@@ -31,11 +31,10 @@ PAST = "V;PST"
 
 
 def small_inflector() -> Inflector:
-    settings = dict.fromkeys(("hacm", "haem", "soft"), SMALL)
+    settings = {system: small(system) for system in ("hacm", "haem", "soft")}
     items = language("german")
-    return train_inflector(
-        items[4:], items[:4], settings=settings, systems=list(settings), alignments=["naive"], seeds=1, strategy="vote"
-    ).inflector
+    plan = Plan(settings=settings, systems=list(settings), alignments=["naive"], seeds=1, strategy="vote")
+    return train_inflector(items[4:], items[:4], plan).inflector
 
 
 @pytest.fixture(scope="module")
@@ -52,21 +51,21 @@ def test_nothing_to_serve_is_an_error(reinflect: Reinflect) -> None:
     assert result.stderr.count("\n") == 1
 
 
-def test_a_model_that_is_not_there_is_an_error(reinflect: Reinflect, tmp_path: Path) -> None:
+def test_a_missing_model_is_an_error(reinflect: Reinflect, tmp_path: Path) -> None:
     result = reinflect("serve", "--port", "0", tmp_path / "none.reinflect")
     assert result.exit_code == 2
     assert "there is no such file" in result.stderr
 
 
-def test_a_port_that_is_taken_is_an_error(reinflect: Reinflect, model: Path) -> None:
+def test_a_port_in_use_is_an_error(reinflect: Reinflect, model: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         result = reinflect("serve", model, "--port", taken.getsockname()[1])
     assert result.exit_code == 2
-    assert "choose another with --port" in result.stderr
+    assert "a free port with --port" in result.stderr
 
 
-def test_the_end_of_an_answer_is_not_held_back() -> None:
-    """As it would be by default, until the other side has confirmed the beginning, which takes it 40 ms."""
+def test_answers_are_sent_without_delay() -> None:
+    """By default the end of an answer waits until the client has confirmed the beginning, which takes 40 ms."""
 
     async def sent_at_once() -> int:
         met = asyncio.get_running_loop().create_future()
@@ -85,13 +84,13 @@ def test_the_end_of_an_answer_is_not_held_back() -> None:
     assert asyncio.run(sent_at_once())
 
 
-def test_a_host_that_is_not_ours_is_an_error(reinflect: Reinflect, model: Path) -> None:
+def test_an_address_of_another_computer_is_an_error(reinflect: Reinflect, model: Path) -> None:
     result = reinflect("serve", model, "--port", 0, "--host", "not a host")
     assert result.exit_code == 2
     assert "give an address of this computer" in result.stderr
 
 
-def test_without_the_extra_it_says_how_to_install_it(
+def test_a_missing_extra_is_an_error_with_the_install_command(
     reinflect: Reinflect, model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
@@ -125,7 +124,7 @@ def test_real_models_answer_everything(model: Path) -> None:
         assert rows[0]["answer"]["form"] == form
         for member in inflector.members:
             trace = ask("trace", lemma="loßen", features=PAST, member=member.name)
-            assert trace["system"] == member.system.name
+            assert trace["system"] == member.system
             assert "ß" in trace["source"]
             attended = {step["position"] for step in trace["steps"]}
             assert attended <= set(range(-1, len(trace["source"]) + 1))
@@ -135,12 +134,12 @@ def test_real_models_answer_everything(model: Path) -> None:
 def test_a_trace_is_what_the_command_prints(reinflect: Reinflect, model: Path) -> None:
     printed = reinflect("trace", model, "loben", PAST, "--json")
     with TestClient(create_app({"verbs": Inflector.load(model)}), base_url="http://127.0.0.1") as client:
-        said = client.post("/api/trace", json={"lemma": "loben", "features": PAST})
-    assert said.json() == json.loads(printed.stdout)
+        response = client.post("/api/trace", json={"lemma": "loben", "features": PAST})
+    assert response.json() == json.loads(printed.stdout)
 
 
 def questions() -> list[tuple[str, dict[str, object]]]:
-    """All kinds of them, some of which cannot be answered."""
+    """Requests of all kinds, some of them invalid."""
     lemmas = ["loben", "loßen", "weinen"]
     asked: list[tuple[str, dict[str, object]]] = []
     for lemma in lemmas:
@@ -165,7 +164,7 @@ def same(one: object, other: object) -> bool:
     return one == other
 
 
-def test_together_they_get_the_answers_that_each_gets_alone(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_concurrent_requests_get_the_same_answers_as_single_ones(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pieces: list[int] = []
     answers = Inflector.answers
 
@@ -183,7 +182,7 @@ def test_together_they_get_the_answers_that_each_gets_alone(model: Path, monkeyp
     for together, own in zip(found, alone, strict=True):
         assert together.status == own.status
         assert same(together.content, own.content), (together.body, own.body)
-    assert {said.status for said in found} == {200, 400}
+    assert {response.status for response in found} == {200, 400}
     assert len(pieces) - one_by_one < one_by_one / 2
 
 
@@ -207,7 +206,7 @@ posix = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Ctrl-C is sen
 
 @posix
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
-def test_it_serves_until_it_is_ended(model: Path, ending: signal.Signals) -> None:
+def test_the_server_runs_until_a_signal(model: Path, ending: signal.Signals) -> None:
     with program(model) as (started, port):
         with urlopen(f"http://127.0.0.1:{port}/") as page:
             assert b"<title>reinflect</title>" in page.read()
@@ -223,7 +222,7 @@ def test_it_serves_until_it_is_ended(model: Path, ending: signal.Signals) -> Non
 
 @posix
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
-def test_requests_in_flight_are_finished_when_it_is_ended(model: Path, ending: signal.Signals) -> None:
+def test_open_requests_are_answered_after_a_signal(model: Path, ending: signal.Signals) -> None:
     body = json.dumps({"rows": [{"lemma": "loben", "features": PAST}] * 60}).encode()
     with program(model) as (started, port), ExitStack() as open_ones:
         connections = [
@@ -231,10 +230,10 @@ def test_requests_in_flight_are_finished_when_it_is_ended(model: Path, ending: s
         ]
         for connection in connections:
             connection.sendall(head("batch", "127.0.0.1", f"Content-Length: {len(body)}", "Expect: 100-continue"))
-            assert connection.recv(1000).startswith(b"HTTP/1.1 100")  # so it has begun to read
+            assert connection.recv(1000).startswith(b"HTTP/1.1 100")  # the server has begun to read
         connections[0].sendall(body)
         started.send_signal(ending)
-        while True:  # until it takes no more
+        while True:  # until the server accepts no more connections
             try:
                 socket.create_connection(("127.0.0.1", port), timeout=60).close()
             except ConnectionError:
@@ -242,16 +241,16 @@ def test_requests_in_flight_are_finished_when_it_is_ended(model: Path, ending: s
         for connection in connections[1:]:
             connection.sendall(body)
         for connection in connections:
-            said = reply(connection)
-            assert said.status == 200
-            assert len(said.content["rows"]) == 60
+            response = reply(connection)
+            assert response.status == 200
+            assert len(response.content["rows"]) == 60
         _, complaints = started.communicate(timeout=60)
     assert complaints == ""
     assert started.returncode in (0, -ending)
 
 
 def served(reinflect: Reinflect, monkeypatch: pytest.MonkeyPatch, *arguments: object) -> tuple[Result, Hosts]:
-    """What the command says, and the names that its server would go by."""
+    """The result of the command, and the host names of its server."""
     found: list[Hosts] = []
     monkeypatch.setattr(Server, "__init__", lambda _self, _models, hosts: found.append(hosts))
     monkeypatch.setattr(Server, "run", lambda _self, **_sockets: None)
@@ -261,7 +260,9 @@ def served(reinflect: Reinflect, monkeypatch: pytest.MonkeyPatch, *arguments: ob
     return result, hosts
 
 
-def test_it_is_for_this_computer_only(reinflect: Reinflect, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_this_computer_can_reach_it_by_default(
+    reinflect: Reinflect, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     result, hosts = served(reinflect, monkeypatch, model)
     assert hosts == Hosts()
     assert result.stderr == ""
@@ -273,30 +274,30 @@ def test_names_can_be_allowed(reinflect: Reinflect, model: Path, monkeypatch: py
     assert not hosts.any_address
 
 
-def test_a_warning_is_given_when_others_can_reach_it(
+def test_a_warning_is_printed_when_others_can_reach_it(
     reinflect: Reinflect, model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     result, hosts = served(reinflect, monkeypatch, model, "--host", "0.0.0.0")
-    assert "note: everybody who can reach this computer" in result.stderr
+    assert "note: anyone who can reach this computer" in result.stderr
     assert hosts.admit("192.168.1.5:8000")
     assert hosts.admit(socket.gethostname())
     assert not hosts.admit("evil.example")
 
 
 @pytest.mark.parametrize("name", ["http://words.example.org", "words.example.org:80", "a b", "", "*/"])
-def test_a_name_that_is_none_is_an_error(reinflect: Reinflect, model: Path, name: str) -> None:
+def test_an_invalid_host_name_is_an_error(reinflect: Reinflect, model: Path, name: str) -> None:
     result = reinflect("serve", model, "--port", 0, "--allow-host", name)
     assert result.exit_code == 2
-    assert "give a name only" in result.stderr
+    assert "give only a host name" in result.stderr
 
 
 @posix
 @pytest.mark.parametrize("ctrl_c", [signal.default_int_handler, signal.SIG_IGN], ids=["as usual", "in the background"])
-def test_being_told_to_end_is_ctrl_c_while_the_demo_is_trained(ctrl_c: Any) -> None:
-    """Processes that train would be left behind otherwise, or what they hold."""
+def test_sigterm_stops_the_training_of_the_demo_as_ctrl_c_does(ctrl_c: Any) -> None:
+    """Worker processes would otherwise be left behind."""
     before, usual = signal.getsignal(signal.SIGTERM), signal.signal(signal.SIGINT, ctrl_c)
     try:
-        with pytest.raises(KeyboardInterrupt), serve._ended_by_ctrl_c():
+        with pytest.raises(KeyboardInterrupt), serve._sigterm_as_ctrl_c():
             signal.raise_signal(signal.SIGTERM)
         assert signal.getsignal(signal.SIGTERM) is before
     finally:
@@ -312,12 +313,12 @@ def test_the_demo_is_trained_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         inflector.save(path)
         return inflector
 
-    monkeypatch.setattr(serve, "_trained", train)
+    monkeypatch.setattr(serve, "_train_demo", train)
     path = tmp_path / "models" / f"german-verbs-{__version__}.reinflect"
-    assert list(serve._demo_model({})) == ["german-verbs"]
-    again = serve._demo_model({"german-verbs": inflector})
+    assert serve._demo_model() is inflector
+    again = serve._demo_model()
     assert trained == [path]
-    assert again["german-verbs (demo)"].inflect("loben", PAST) == inflector.inflect("loben", PAST)
+    assert again.inflect("loben", PAST) == inflector.inflect("loben", PAST)
     path.write_bytes(path.read_bytes()[:-100])
-    serve._demo_model({})
+    serve._demo_model()
     assert trained == [path, path]

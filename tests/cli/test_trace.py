@@ -1,4 +1,4 @@
-"""`reinflect trace`: a table for the eye, JSON for programs."""
+"""`reinflect trace`: tables, JSON and errors."""
 
 import json
 from collections.abc import Callable
@@ -7,7 +7,6 @@ from pathlib import Path
 
 import msgspec
 import pytest
-import torch
 from click.testing import Result
 
 from reinflect.data.labels import Labels
@@ -25,12 +24,12 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     members = []
     for name, accuracy in MEMBERS:
         member = a_member(name, "none" if name == "soft" else "naive", accuracy=accuracy)
-        for tensor in member.parameters.values():
-            tensor.zero_()
+        for array in member.parameters.values():
+            array[:] = 0
         bias = member.parameters["output.bias"]
         if name == "haem":
-            bias[:5] = torch.tensor([3.0, 1.0, 30.0, 0.5, 0.2])
-        elif name == "hacm":  # generate a STEP after <s> or a letter, copy after a STEP
+            bias[:5] = [3.0, 1.0, 30.0, 0.5, 0.2]
+        elif name == "hacm":  # generate a STEP after <s> or a character, copy after a STEP
             bias[3] = 20.0
             member.parameters["embedding"][:, 0] = 1.0
             member.parameters["embedding"][3, 0] = -1.0
@@ -68,38 +67,38 @@ def test_the_copy_gate_has_a_column(model: Path, reinflect: Reinflect) -> None:
     ]
 
 
-def test_json_is_the_trace(model: Path, reinflect: Reinflect) -> None:
+def test_json_has_the_whole_trace(model: Path, reinflect: Reinflect) -> None:
     inflector = Inflector.load(model)
     result = reinflect("trace", model, "ge漢", "V;PST", "--json")
     assert json.loads(result.stdout) == json.loads(json.dumps(msgspec.to_builtins(inflector.trace("ge漢", "V;PST"))))
-    everyone = reinflect("trace", model, "ge漢", "V;PST", "--json", "--member", "all").stdout.splitlines()
-    assert [json.loads(line)["member"] for line in everyone] == ["haem-naive-1", "hacm-naive-1", "soft-1"]
+    every_member = reinflect("trace", model, "ge漢", "V;PST", "--json", "--member", "all").stdout.splitlines()
+    assert [json.loads(line)["member"] for line in every_member] == ["haem-naive-1", "hacm-naive-1", "soft-1"]
 
 
-def test_everyone_in_turn(model: Path, reinflect: Reinflect) -> None:
+def test_all_members(model: Path, reinflect: Reinflect) -> None:
     tables = reinflect("trace", model, "gen", "V", "--member", "all").stdout.split("\n\n")
     assert [table.split(":")[0] for table in tables] == ["haem-naive-1", "hacm-naive-1", "soft-1"]
 
 
-def test_what_the_lemma_stands_in_for_is_said(model: Path, tmp_path: Path, reinflect: Reinflect) -> None:
+def test_a_prediction_replaced_by_the_lemma_is_explained(model: Path, tmp_path: Path, reinflect: Reinflect) -> None:
     member = Inflector.load(model).members[0]
     member.parameters["output.bias"][3] = 50.0
     Inflector((member,), {}).save(tmp_path / "endless")
     result = reinflect("trace", tmp_path / "endless", "gen", "V")
     assert result.stdout.splitlines()[0] == "haem-naive-1: gen, V → gen"
-    assert result.stdout.splitlines()[-1].startswith("The lemma is given instead")
+    assert result.stdout.splitlines()[-1].startswith("The lemma is the prediction")
 
 
 @pytest.mark.parametrize("lemma", ["漢字", "😀", "a\u0301e", "x" * 300, " ", "\u2028", "שלום", "-keit"])
 @pytest.mark.parametrize("member", ["haem-naive-1", "hacm-naive-1", "soft-1"])
-def test_nothing_is_too_strange(lemma: str, member: str, model: Path, reinflect: Reinflect) -> None:
+def test_unusual_lemmas(lemma: str, member: str, model: Path, reinflect: Reinflect) -> None:
     result = reinflect("trace", "--member", member, "--", model, lemma, "V;XX")
     assert result.exit_code == 0, result.output
     assert max(map(len, result.stdout.splitlines()[1:12])) < 120 + len(lemma)
     assert "never seen the feature 'XX'" in result.stderr
 
 
-def test_a_long_lemma_is_shown_around_its_letter(model: Path, reinflect: Reinflect) -> None:
+def test_a_long_lemma_is_cut_around_the_attended_character(model: Path, reinflect: Reinflect) -> None:
     lemma = "aeghns" * 6
     lines = reinflect("trace", model, lemma, "V").stdout.splitlines()
     assert lines[2].split()[1] == "[a]eghnsaeghnsa…"
@@ -116,7 +115,7 @@ def test_labels(model: Path, tmp_path: Path, reinflect: Reinflect) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["", "V"], "found an empty lemma"),
         (["a" * 1001, "V"], "found a lemma or form of 1001 characters; models take up to 1000"),
@@ -126,9 +125,9 @@ def test_labels(model: Path, tmp_path: Path, reinflect: Reinflect) -> None:
         (["gen", "V", "--output", "nowhere/trace"], "there is no folder nowhere"),
     ],
 )
-def test_misuse(arguments: list[str], said: str, model: Path, reinflect: Reinflect) -> None:
+def test_misuse(arguments: list[str], message: str, model: Path, reinflect: Reinflect) -> None:
     result = reinflect("trace", model, *arguments)
     assert result.exit_code == 2
-    assert said in result.stderr
+    assert message in result.stderr
     assert result.stdout == ""
     assert len(result.stderr.splitlines()) == 1

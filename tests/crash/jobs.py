@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from reinflect.data.items import Item, write_items
-from reinflect.execution.results import read_result
+from reinflect.execution.packs import read_result
 from reinflect.inflector.inflector import Inflector
 from tests.training.tiny import language
 
@@ -49,7 +49,7 @@ class Job:
         """A model is whole or not there, and so is everything else that has a name to be read by."""
         for path in (folder / "out").glob(self.models):
             Inflector.load(path)
-        for path in folder.glob("out/packs/*.pack.xz"):
+        for path in (*folder.glob("out/packs/*.pack.xz"), *folder.glob("out/*.state/*.pack.xz")):
             assert read_result(path) is not None, f"{path} is damaged"
         for path in folder.glob("out/*.json"):
             json.loads(path.read_bytes())

@@ -42,7 +42,8 @@ def test_killed_again_and_again_it_ends_as_if_nothing_had_been(
             assert trial.kill(process, group=group), "it was over before it was killed"
         said = trial.finish(workers=1)
     if job is TRAIN:
-        assert "going on where an earlier run stopped" in said
+        assert "note: resuming an earlier training (" in said
+        assert "also has work with other data or settings" not in said
     assert job.made(trial.folder) == undisturbed(job)
 
 

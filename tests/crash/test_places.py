@@ -103,15 +103,15 @@ def test_processes_that_may_not_write_large_files(data: Path, undisturbed: Made,
 
 KINDS = [
     (TRAIN, "model", "folder", "this is a folder, not a file"),
-    (TRAIN, "model", "file", "there is a file of this name that is no model"),
+    (TRAIN, "model", "file", "a file of this name exists and is not a model"),
     (TRAIN, "model.log.jsonl", "folder", "this is a folder, not a file"),
-    (TRAIN, "model.state", "file", "is no folder; remove it"),
+    (TRAIN, "model.state", "file", "needed as a folder, but not a folder; remove it"),
     *((BENCHMARK, name, "file", "this is a file, not a folder") for name in ("packs", "logs", "models", "parameters")),
     (BENCHMARK, "predictions", "file", "this is a file, not a folder"),
     (BENCHMARK, "training.state", "file", "this is a file, not a folder"),
     *((BENCHMARK, name, "folder", "this is a folder, not a file") for name in ("results.json", "results.md")),
     (BENCHMARK, "commands.jsonl", "folder", "this is a folder, not a file"),
-    (BENCHMARK, ".", "file", "is no folder; choose another --out"),
+    (BENCHMARK, ".", "file", "not a folder; remove it, or choose another --out"),
 ]
 
 

@@ -18,7 +18,7 @@ def kinds(steps: Sequence[str]) -> list[int]:
     first: dict[str, int] = {}
     last: dict[str, int] = {}
     for number, step in enumerate(steps):
-        kind = re.sub(r"predictions/.*|-low-ha.m-\w+(-\d)?(\.\w{12})?|\.\w{8}\.part$", "", step)
+        kind = re.sub(r"predictions/.*|-low-ha.m-\w+(-\d)?(\.\w{20}|\.\w{12})?|\.\w{8}\.part$", "", step)
         first.setdefault(kind, number)
         last[kind] = number
     return sorted({*first.values(), *last.values()})

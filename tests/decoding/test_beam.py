@@ -1,4 +1,4 @@
-"""Beam search is what trying everything, one action after another, would find."""
+"""Beam search finds what a slow search, hypothesis by hypothesis, finds."""
 
 import copy
 import math
@@ -15,11 +15,12 @@ from reinflect.data.items import Item
 from reinflect.decoding import greedy
 from reinflect.decoding.beam import Scored, beam_all, merged
 from reinflect.settings import Settings
+from reinflect.systems import SYSTEMS
 from reinflect.systems.layers.inventory import Inventory
-from reinflect.systems.system import HACM, HAEM, SYSTEMS, System
-from tests.decoding.test_greedy import ITEMS, SMALL, a_fleet, always, both, decoder_of, every, stack_of
+from reinflect.systems.system import System
+from tests.decoding.test_greedy import ITEMS, a_fleet, always, both, decoder_of, every, small, stack_of
 from tests.systems.slow_soft import SlowSoft
-from tests.systems.small_fleets import Language, Slow, SmallFleet
+from tests.systems.small_fleets import HACM, HAEM, Language, Slow, SmallFleet
 
 Words = Sequence[Sequence[Item]]
 
@@ -37,7 +38,7 @@ def tiny_fleet(system: System, chosen: Settings, seed: int) -> SmallFleet:
 
 
 def endings(machine: Slow, most: int, form: str = "", score: float = 0.0) -> Iterator[Scored]:
-    """Every sequence of at most so many actions that comes to an end, with what it writes."""
+    """Every sequence of at most `most` actions that ends, with the form it writes."""
     for action, probability in machine.choices().items():
         if most and probability > 0:
             after = copy.deepcopy(machine)
@@ -77,7 +78,7 @@ def test_a_wide_beam_is_exhaustive_search(system: System, chosen: Settings, monk
 
 
 def slow_beam(fleet: SmallFleet, model: int, item: Item, width: int) -> list[Scored]:
-    """The search of one item as its description has it, hypothesis by hypothesis."""
+    """The search for one item as described in the module, hypothesis by hypothesis."""
     machine = fleet.machine(model, item.lemma, item.features)
     length = len(machine.source) if isinstance(machine, SlowSoft) else len(item.lemma) + 2 * (fleet.system is HACM)
     alive, aside = [(0.0, "", machine)], []
@@ -106,7 +107,7 @@ def slow_beam(fleet: SmallFleet, model: int, item: Item, width: int) -> list[Sco
 
 
 @every
-def test_it_is_the_slow_one_at_every_width_and_batch_size(
+def test_beam_search_equals_the_slow_one_at_every_width_and_batch_size(
     system: System, chosen: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(greedy, "most_actions", lambda lengths: lengths + 6)
@@ -129,7 +130,7 @@ def test_it_is_the_slow_one_at_every_width_and_batch_size(
 def test_width_one_is_greedy(system: System, chosen: Settings) -> None:
     items = [ITEMS, ITEMS[3:], ITEMS[:2]]
     fleet = a_fleet(system, chosen, seed=2)
-    expected = greedy.answer_all(decoder_of(fleet), stack_of(fleet, items), [0, 1, 2], 256)
+    expected = greedy.predict_all(decoder_of(fleet), stack_of(fleet, items), [0, 1, 2], 256)
     for at_once in (5, 256):
         for (forms, scores), answers in zip(expected, searched(fleet, items, 1, at_once=at_once), strict=True):
             assert [found[0].form if found else None for found in answers] == forms
@@ -146,7 +147,7 @@ def test_width_one_is_greedy(system: System, chosen: Settings) -> None:
     st.integers(0, 500),
 )
 def test_any_unicode_any_features(system: System, words: list[tuple[str, str]], width: int, n: int, seed: int) -> None:
-    fleet = a_fleet(system, Settings(**SMALL), seed, models=1)  # type: ignore[arg-type]
+    fleet = a_fleet(system, small(system), seed, models=1)
     items = [Item(lemma, Bundle(features)) for lemma, features in words]
     everything = searched(fleet, [items], width)[0]
     for found in everything:
@@ -157,16 +158,16 @@ def test_any_unicode_any_features(system: System, words: list[tuple[str, str]], 
 
 
 @both
-def test_a_model_that_never_ends_gives_nothing(system: System) -> None:
+def test_a_model_that_never_ends_gives_no_form(system: System) -> None:
     fleet = always(system, 3 if system is HAEM else 4)
     items = [Item("ab", Bundle("V")), Item("a" * 60, Bundle("V"))]
     assert searched(fleet, [items], 1) == [[[], []]]
 
 
-def test_actions_that_are_not_allowed_are_never_taken_for_want_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    """HAEM without letters can copy and delete, two ways for each of two letters, however wide the beam."""
+def test_actions_that_are_not_allowed_are_never_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """HAEM without letters can only copy and delete each of two letters, at any width."""
     monkeypatch.setattr(greedy, "most_actions", lambda lengths: lengths + 4)
-    fleet = tiny_fleet(HAEM, Settings(**SMALL), seed=1)  # type: ignore[arg-type]
+    fleet = tiny_fleet(HAEM, small(HAEM), seed=1)
     items = [Item("xy", Bundle("V"))]
     found = searched(fleet, [[], [], items][2:] * 3, 50)[2][0]
     assert sorted(form for form, _ in found) == ["", "x", "xy", "y"]

@@ -1,4 +1,4 @@
-"""Decoding step by step and in batches is what the slow systems do one item at a time."""
+"""Decoding in batches equals what the slow systems do, one item at a time."""
 
 import math
 from collections.abc import Sequence
@@ -13,26 +13,33 @@ from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.decoding import greedy
 from reinflect.settings import Settings
+from reinflect.systems import SYSTEMS
 from reinflect.systems.layers.batches import Lemmas
 from reinflect.systems.layers.examples import Examples, Stack
 from reinflect.systems.layers.inventory import Inventory
-from reinflect.systems.system import HACM, HAEM, SOFT, SYSTEMS, Decoder, System
+from reinflect.systems.system import Decoder, System
 from tests.systems.slow_haem import SlowHaem
 from tests.systems.slow_soft import SlowSoft
-from tests.systems.small_fleets import Language, SmallFleet, actions, language, naive
+from tests.systems.small_fleets import HACM, HAEM, SOFT, Language, SmallFleet, actions, language, naive, settings_of
 
 SMALL = {"embedding": 3, "hidden": 5, "history_hidden": 4, "feature_scale": 1.0, "attention": 4}
+
+
+def small(system: System, **changes: object) -> Settings:
+    return settings_of(system, **SMALL, **changes)
+
+
 both = pytest.mark.parametrize("system", SYSTEMS.values(), ids=list(SYSTEMS))
 every = pytest.mark.parametrize(
     ("system", "chosen"),
     [
-        (HACM, Settings(**SMALL)),  # type: ignore[arg-type]
-        (HACM, Settings(**SMALL, copy_mixture=False, cell="coupled")),  # type: ignore[arg-type]
-        (HAEM, Settings(**SMALL)),  # type: ignore[arg-type]
-        (HAEM, Settings(**SMALL, history=False, deletions=False, features="embedded")),  # type: ignore[arg-type]
-        (HAEM, Settings(**SMALL, tied=True, cell="coupled")),  # type: ignore[arg-type]
-        (SOFT, Settings(**SMALL)),  # type: ignore[arg-type]
-        (SOFT, Settings(**SMALL, features="counts", cell="coupled")),  # type: ignore[arg-type]
+        (HACM, small(HACM)),
+        (HACM, small(HACM, copy_mixture=False, cell="coupled")),
+        (HAEM, small(HAEM)),
+        (HAEM, small(HAEM, history=False, deletions=False, features="embedded")),
+        (HAEM, small(HAEM, tied=True, cell="coupled")),
+        (SOFT, small(SOFT)),
+        (SOFT, small(SOFT, features="counts", cell="coupled")),
     ],
     ids=["hacm", "hacm-plain", "haem", "haem-basic", "haem-tied", "soft", "soft-counts"],
 )
@@ -55,7 +62,7 @@ ITEMS = [Item(lemma, Bundle(("V;PST", "N", "", "V;?;?")[k % 4])) for k, lemma in
 
 
 def a_fleet(system: System, chosen: Settings, seed: int = 5, models: int = 3) -> SmallFleet:
-    """Models with unlike alphabets, of a kind that ends some words and not others."""
+    """Models with different alphabets that end some words and not others."""
     alphabets = ["aeghnlufs", "ab*_<>sn", "äeglnpfx", "ghn"]
     atoms = ["V;PST", "N", "A;N;PST;V", "V"]
     none = ((), (), Inventory((), ()))
@@ -91,7 +98,7 @@ def decoder_of(fleet: SmallFleet) -> Decoder:
 
 def fast_forms(fleet: SmallFleet, items: Sequence[Sequence[Item]], at_once: int) -> list[list[str | None]]:
     files = list(range(len(fleet.languages)))
-    return [list(own.forms) for own in greedy.answer_all(decoder_of(fleet), stack_of(fleet, items), files, at_once)]
+    return [list(own.forms) for own in greedy.predict_all(decoder_of(fleet), stack_of(fleet, items), files, at_once)]
 
 
 def slow_form(fleet: SmallFleet, number: int, item: Item) -> str | None:
@@ -99,7 +106,7 @@ def slow_form(fleet: SmallFleet, number: int, item: Item) -> str | None:
 
 
 def slow_answer(fleet: SmallFleet, number: int, item: Item) -> tuple[str | None, float]:
-    """The most probable action again and again, until the end or the cap of the lemma's length; how probable it is."""
+    """The most probable action at every step, until the end or the cap; and the log-probability of all actions."""
     machine = fleet.machine(number, item.lemma, item.features)
     length = len(machine.source) if isinstance(machine, SlowSoft) else len(item.lemma) + 2 * (fleet.system is HACM)
     form, probable = "", 0.0
@@ -116,7 +123,7 @@ def slow_answer(fleet: SmallFleet, number: int, item: Item) -> tuple[str | None,
 
 
 @every
-def test_greedy_is_the_slow_one(system: System, chosen: Settings) -> None:
+def test_greedy_decoding_equals_the_slow_one(system: System, chosen: Settings) -> None:
     items = [ITEMS, ITEMS[3:], ITEMS[:2]]
     ended = written = 0
     for seed in (1, 2, 3, 4):
@@ -127,17 +134,17 @@ def test_greedy_is_the_slow_one(system: System, chosen: Settings) -> None:
         answers = list(zip(chain(*items), chain(*expected), strict=True))
         ended += sum(form is not None for _, form in answers)
         written += sum(form not in (None, "", item.lemma) for item, form in answers)
-    # Not much of a test if these models did nothing.
+    # The test is void if these models write nothing.
     assert ended >= 10
     assert written >= 3
 
 
 @every
-def test_answers_are_as_probable_as_all_their_actions(system: System, chosen: Settings) -> None:
+def test_log_probabilities_are_those_of_all_actions(system: System, chosen: Settings) -> None:
     items = [ITEMS, ITEMS[3:], ITEMS[:2]]
     fleet = a_fleet(system, chosen, 1)
     for at_once in (1, 3, 256):
-        answers = greedy.answer_all(decoder_of(fleet), stack_of(fleet, items), [0, 1, 2], at_once)
+        answers = greedy.predict_all(decoder_of(fleet), stack_of(fleet, items), [0, 1, 2], at_once)
         for number, (own, (forms, probable)) in enumerate(zip(items, answers, strict=True)):
             slow = [slow_answer(fleet, number, item) for item in own]
             assert forms == [form for form, _ in slow]
@@ -151,7 +158,7 @@ def test_answers_are_as_probable_as_all_their_actions(system: System, chosen: Se
     st.integers(0, 500),
 )
 def test_any_unicode_any_features(system: System, words: list[tuple[str, str]], seed: int) -> None:
-    fleet = a_fleet(system, Settings(**SMALL), seed, models=1)  # type: ignore[arg-type]
+    fleet = a_fleet(system, small(system), seed, models=1)
     items = [Item(lemma, Bundle(features)) for lemma, features in words]
     assert fast_forms(fleet, [items], 256) == [[slow_form(fleet, 0, item) for item in items]]
 
@@ -171,7 +178,7 @@ def test_step_by_step_is_teacher_forcing(system: System, chosen: Settings) -> No
     losses = fleet.losses(batch)
     for place, alignment in enumerate(own.alignments):
         decoder = decoder_of(fleet)
-        numbers = own.inventory.actions if system is HAEM else system.symbols(own.inventory)
+        numbers = system.choices(own.inventory)
         lemmas, _ = stack_of(fleet, [own.items]).to_inflect(
             torch.tensor([0]), torch.tensor([[place]]), {"symbols": 9, "reversed": 9, "literals": 9, "gold": 9}
         )
@@ -192,7 +199,7 @@ def one_lemma(fleet: SmallFleet, lemma: str) -> tuple[Lemmas, tuple[str, ...]]:
 
 
 def test_hacm_copies_what_it_does_not_know_and_steps_on() -> None:
-    fleet = a_fleet(HACM, Settings(**SMALL), models=1)  # type: ignore[arg-type]
+    fleet = a_fleet(HACM, small(HACM), models=1)
     lemmas, spellings = one_lemma(fleet, "Ж漢")
     decoder = HACM.decoder(fleet.parameters, fleet.settings, fleet.allowed)
     state = decoder.start(lemmas)
@@ -215,7 +222,7 @@ def test_hacm_copies_what_it_does_not_know_and_steps_on() -> None:
 
 def test_hacm_never_predicts_the_beginning() -> None:
     """Not even where copying it has nearly all the mass."""
-    fleet = a_fleet(HACM, Settings(**SMALL), models=1)  # type: ignore[arg-type]
+    fleet = a_fleet(HACM, small(HACM), models=1)
     fleet.models[0]["copy.bias"] -= 50.0
     fleet.refresh()
     decoder = decoder_of(fleet)
@@ -225,7 +232,7 @@ def test_hacm_never_predicts_the_beginning() -> None:
 
 
 def test_hacm_without_the_mixture_has_no_rule_for_the_unknown() -> None:
-    fleet = a_fleet(HACM, Settings(**SMALL, copy_mixture=False), models=1)  # type: ignore[arg-type]
+    fleet = a_fleet(HACM, small(HACM, copy_mixture=False), models=1)
     decoder = decoder_of(fleet)
     state = decoder.start(one_lemma(fleet, "Ж")[0])
     _, state = decoder.log_probabilities(state)
@@ -236,7 +243,7 @@ def test_hacm_without_the_mixture_has_no_rule_for_the_unknown() -> None:
 
 
 def test_haem_can_copy_or_delete_what_it_does_not_know_but_not_write_it() -> None:
-    fleet = a_fleet(HAEM, Settings(**SMALL), models=1)  # type: ignore[arg-type]
+    fleet = a_fleet(HAEM, small(HAEM), models=1)
     lemmas, spellings = one_lemma(fleet, "Ж漢")
     decoder = HAEM.decoder(fleet.parameters, fleet.settings, fleet.allowed)
     state = decoder.start(lemmas)
@@ -262,26 +269,26 @@ def slow_reader(fleet: SmallFleet, character: str) -> torch.Tensor:
 
 
 def near(form: str | None, number: int) -> str:
-    """The form, or one that goes on after it or breaks off before its end, or another altogether."""
+    """The form, a longer one, a shorter one, or a different one."""
     own = form or ""
     return [own, own + "n", own[:-1], "gehen", own, own + "Ж"][number % 6]
 
 
 @both
-def test_counting_right_forms_is_comparing_whole_outputs(system: System) -> None:
-    fleet = a_fleet(system, Settings(**SMALL))  # type: ignore[arg-type]
+def test_counting_right_forms_equals_comparing_whole_outputs(system: System) -> None:
+    fleet = a_fleet(system, small(system))
     asked = [ITEMS, ITEMS[3:], ITEMS[:2]]
-    told = fast_forms(fleet, asked, 256)
+    predicted = fast_forms(fleet, asked, 256)
     gold = [
         [
             Item(item.lemma, item.features, near(form, k + m))
             for k, (item, form) in enumerate(zip(own, forms, strict=True))
         ]
-        for m, (own, forms) in enumerate(zip(asked, told, strict=True))
+        for m, (own, forms) in enumerate(zip(asked, predicted, strict=True))
     ]
     right = [
         sum(item.form == form for item, form in zip(own, forms, strict=True))
-        for own, forms in zip(gold, told, strict=True)
+        for own, forms in zip(gold, predicted, strict=True)
     ]
     expected = [100 * count / len(own) for count, own in zip(right, gold, strict=True)]
     assert 0 < sum(right) < sum(map(len, gold))
@@ -291,8 +298,8 @@ def test_counting_right_forms_is_comparing_whole_outputs(system: System) -> None
 
 
 def always(system: System, action: int) -> SmallFleet:
-    """A model that likes one action best, and otherwise to copy."""
-    fleet = a_fleet(system, Settings(**SMALL), models=1)  # type: ignore[arg-type]
+    """A model that prefers one action, and after that copying."""
+    fleet = a_fleet(system, small(system), models=1)
     model = fleet.models[0]
     for tensor in model.values():
         tensor.zero_()
@@ -305,15 +312,15 @@ def always(system: System, action: int) -> SmallFleet:
 
 
 @both
-def test_a_model_that_never_ends_gives_nothing(system: System) -> None:
+def test_a_model_that_never_ends_gives_no_form(system: System) -> None:
     write = 3 if system is HAEM else 4
     fleet = always(system, write)
     items = [Item("ab", Bundle("V")), Item("a" * 60, Bundle("V"))]
     assert fast_forms(fleet, [items], 256) == [[None, None]]
 
 
-def test_the_cap_is_each_items_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A short lemma is not given more time because it shares its batch with a long one."""
+def test_the_cap_does_not_depend_on_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A short lemma does not get more actions in a batch with a long one."""
     monkeypatch.setattr(greedy, "LEAST_ACTIONS", 3)
     caps = greedy.most_actions(torch.tensor([[0, 1, 200]]))
     assert caps.tolist() == [[50, 54, 850]]

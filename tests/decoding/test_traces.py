@@ -1,4 +1,4 @@
-"""A trace is what greedy decoding does, told step by step."""
+"""A trace has the steps of greedy decoding."""
 
 import math
 
@@ -9,11 +9,11 @@ from reinflect.data.items import Item
 from reinflect.decoding import greedy
 from reinflect.decoding.traces import ALTERNATIVES, TraceStep, follow, source_of
 from reinflect.settings import Settings
-from reinflect.systems.system import HACM, HAEM, SOFT, System
-from tests.decoding.test_greedy import ITEMS, SMALL, a_fleet, always, both, decoder_of, every, stack_of
+from reinflect.systems.system import System
+from tests.decoding.test_greedy import ITEMS, a_fleet, always, both, decoder_of, every, small, stack_of
 from tests.systems.slow_hacm import SlowHacm
 from tests.systems.slow_soft import SlowSoft
-from tests.systems.small_fleets import SmallFleet
+from tests.systems.small_fleets import HACM, HAEM, SOFT, SmallFleet
 
 
 def traced(fleet: SmallFleet, item: Item) -> tuple[tuple[TraceStep, ...], bool]:
@@ -22,9 +22,9 @@ def traced(fleet: SmallFleet, item: Item) -> tuple[tuple[TraceStep, ...], bool]:
 
 
 @every
-def test_it_is_greedy_decoding_with_the_slow_ones_probabilities(system: System, chosen: Settings) -> None:
+def test_a_trace_is_greedy_decoding_with_the_probabilities_of_the_slow_system(system: System, chosen: Settings) -> None:
     fleet = a_fleet(system, chosen, seed=1, models=1)
-    expected = greedy.answer_all(decoder_of(fleet), stack_of(fleet, [ITEMS]), [0], 256)[0].forms
+    expected = greedy.predict_all(decoder_of(fleet), stack_of(fleet, [ITEMS]), [0], 256)[0].forms
     for item, form in zip(ITEMS, expected, strict=True):
         steps, ended = traced(fleet, item)
         assert (steps[-1].form_so_far if ended else None) == form
@@ -51,13 +51,13 @@ def test_it_is_greedy_decoding_with_the_slow_ones_probabilities(system: System, 
 
 
 def machine_symbols(machine: object) -> list[object]:
-    """What the slow one has a name for; a character that it does not know is copied under no name."""
+    """The symbols of the slow system; it copies an unknown character without a symbol."""
     return [*getattr(machine, "symbols", []), *getattr(machine, "actions", [])]
 
 
 def test_the_gate_is_what_is_not_copied() -> None:
     """At `<s>`, which is never generated, all of its probability is copied."""
-    fleet = a_fleet(HACM, Settings(**SMALL), models=1)  # type: ignore[arg-type]
+    fleet = a_fleet(HACM, small(HACM), models=1)
     for item in ITEMS:
         machine = fleet.machine(0, item.lemma, item.features)
         first = traced(fleet, item)[0][0]
@@ -66,9 +66,9 @@ def test_the_gate_is_what_is_not_copied() -> None:
 
 @pytest.mark.parametrize(("gate", "kind"), [(0.001, "copy"), (0.5, "copy"), (0.9, "write")])
 def test_hacm_copies_where_more_is_copied_than_generated(gate: float, kind: str) -> None:
-    """A model that generates at first, STEP or g, and mixes so much of that in after a STEP."""
+    """A model that first generates STEP or g, and after a STEP mixes generation in by the gate."""
     fleet = always(HACM, 3)
-    model, letter = fleet.models[0], fleet.languages[0].inventory.symbols.number("g")
+    model, letter = fleet.models[0], HACM.choices(fleet.languages[0].inventory).number("g")
     model["output.bias"][3], model["output.bias"][letter] = 20.1, 20.0
     model["embedding"][1, 0] = 1.0  # <s>
     model["copy.previous"][0] = 100.0
@@ -82,12 +82,12 @@ def test_hacm_copies_where_more_is_copied_than_generated(gate: float, kind: str)
 
 
 def test_unknown_letters_are_copied_for_certain() -> None:
-    fleet = a_fleet(HACM, Settings(**SMALL), models=1)  # type: ignore[arg-type]
+    fleet = a_fleet(HACM, small(HACM), models=1)
     fleet.models[0]["output.bias"][3] = 25.0  # STEP wherever it is free to
     fleet.refresh()
     steps, _ = traced(fleet, Item("Ж漢", Bundle("V")))
-    told = [(step.action, step.kind, step.position, step.written, step.probability, step.gate) for step in steps[1:3]]
-    assert told == [("COPY", "copy", 0, "Ж", 1.0, 0.0), ("COPY", "copy", 1, "漢", 1.0, 0.0)]
+    found = [(step.action, step.kind, step.position, step.written, step.probability, step.gate) for step in steps[1:3]]
+    assert found == [("COPY", "copy", 0, "Ж", 1.0, 0.0), ("COPY", "copy", 1, "漢", 1.0, 0.0)]
     assert steps[1].alternatives == ()
 
 
@@ -110,7 +110,7 @@ def test_haem_copies_deletes_writes_and_stops() -> None:
 
 
 @both
-def test_what_never_ends_is_told_until_it_is_given_up(system: System) -> None:
+def test_a_trace_without_end_stops_where_decoding_gives_up(system: System) -> None:
     fleet = always(system, 3 if system is HAEM else 4)
     item = Item("ab", Bundle("V"))
     steps, ended = traced(fleet, item)
@@ -124,7 +124,7 @@ def test_what_never_ends_is_told_until_it_is_given_up(system: System) -> None:
 def test_the_source_is_what_the_encoder_reads() -> None:
     item = Item("a;Ж", Bundle("V;?;PST"))
     sources = {
-        system.name: source_of(stack_of(a_fleet(system, Settings(**SMALL), models=1), [[item]]))  # type: ignore[arg-type]
+        system.name: source_of(stack_of(a_fleet(system, small(system), models=1), [[item]]))
         for system in (HACM, HAEM, SOFT)
     }
     assert sources["haem"] == ("a", ";", "Ж")

@@ -26,7 +26,8 @@ from reinflect.ensembles.confidence import (
     fit,
     judged_cells,
 )
-from reinflect.ensembles.vote import Voter, strategy
+from reinflect.ensembles.strategies import find_strategy
+from tests.ensembles.test_vote import scored
 
 LOG_PROBABILITIES = st.floats(-1e4, 0)
 SAID = st.lists(st.tuples(st.sampled_from(["a", "b", "ab"]), LOG_PROBABILITIES), min_size=1, max_size=8)
@@ -195,14 +196,14 @@ def test_bins_have_every_item_once(said: list[tuple[float, bool]], count: int) -
 
 def test_only_those_judge_a_cell_that_were_asked_it() -> None:
     ab, cd = Item("ab", Bundle("V"), "abb"), Item("cd", Bundle("N;PL"), "cdd")
-    one = Voter.of("haem-naive", 1, [ab], ["abb"], [-0.5])
-    two = Voter.of("haem-naive", 2, [ab, cd], ["ab", "cd"], [-1.0, -2.0])
-    evidence, right = judged_cells(strategy("vote"), [one, two], {("cd", "N;PL")})
+    one = scored("haem-naive", 1, [ab], ["abb"], [-0.5])
+    two = scored("haem-naive", 2, [ab, cd], ["ab", "cd"], [-1.0, -2.0])
+    evidence, right = judged_cells(find_strategy("vote"), [one, two], {("cd", "N;PL")})
     assert evidence == [
         Evidence.of("abb", ["abb", "ab"], [-0.5, -1.0], seen=False),
         Evidence.of("cd", ["cd"], [-2.0], seen=True),
     ]
     assert right == [True, False]
-    averaged, _ = judged_cells(strategy("average"), [two, one], set())
+    averaged, _ = judged_cells(find_strategy("average"), [two, one], set())
     assert averaged[0].votes == 1
     assert averaged[0].log_best == -0.5  # the surer one, though it comes last

@@ -1,4 +1,4 @@
-"""Files of two folders find each other, or the user is told why not."""
+"""Files of two folders are paired, or the error says why not."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from reinflect.evaluation.folders import language_of, pair_folders
     "-dev -test -uncovered-test -covered-test -low-out -medium-out -high-out -train-low -train-medium -train-high "
     "-dev.tsv .dev .tst .trn .tsv".split(),
 )
-def test_a_language_is_told_from_the_ending(language: str, ending: str) -> None:
+def test_the_language_is_the_name_without_its_ending(language: str, ending: str) -> None:
     assert language_of(language + ending) == language
 
 
@@ -41,13 +41,13 @@ def paired(gold: Path, predicted: Path, languages: list[str] | None = None) -> d
     return {pair.language: (pair.gold.name, pair.predicted.name) for pair in pairs}
 
 
-def test_same_names_come_first(tmp_path: Path) -> None:
+def test_files_of_the_same_name_are_paired_first(tmp_path: Path) -> None:
     gold = folder(tmp_path / "gold", "german-dev", "german-train-low", "german-covered-test")
     predicted = folder(tmp_path / "predicted", "german-dev", "german-low-out", "german-covered-test")
     assert paired(gold, predicted) == {"german": ("german-dev", "german-dev")}
 
 
-def test_languages_otherwise(tmp_path: Path) -> None:
+def test_other_files_are_paired_by_language(tmp_path: Path) -> None:
     gold = folder(
         tmp_path / "gold", "german-uncovered-test", "german-covered-test", "norwegian-bokmal-dev", "haida", "README.md"
     )
@@ -70,7 +70,7 @@ def test_training_files_are_gold_only_by_name(tmp_path: Path) -> None:
     }
 
 
-def test_plain_language_names_will_do(tmp_path: Path) -> None:
+def test_plain_language_names_are_paired(tmp_path: Path) -> None:
     names = ("german.tsv", "norwegian-bokmal.tsv")
     assert paired(folder(tmp_path / "a", *names), folder(tmp_path / "b", *names)) == {
         "german": ("german.tsv", "german.tsv"),
@@ -86,7 +86,7 @@ def test_a_language_without_predictions_is_named(tmp_path: Path) -> None:
     assert set(paired(gold, predicted, ["german"])) == {"german"}
 
 
-def test_a_language_asked_for_must_be_there(tmp_path: Path) -> None:
+def test_a_requested_language_must_exist(tmp_path: Path) -> None:
     gold, predicted = folder(tmp_path / "gold", "german-dev"), folder(tmp_path / "predicted", "german-dev")
     with pytest.raises(InputError, match=r"'germn'.*has german"):
         pair_folders(gold, predicted, ["germn"])
@@ -101,9 +101,7 @@ def test_a_language_asked_for_must_be_there(tmp_path: Path) -> None:
         (["german-dev", "german-test"], ["german-dev", "german-test"], "german-dev, german-test"),
     ],
 )
-def test_what_could_be_meant_twice_is_an_error(
-    tmp_path: Path, golds: list[str], predictions: list[str], named: str
-) -> None:
+def test_ambiguous_files_are_an_error(tmp_path: Path, golds: list[str], predictions: list[str], named: str) -> None:
     with pytest.raises(InputError, match=f"several files of german .*: {named}; "):
         pair_folders(folder(tmp_path / "gold", *golds), folder(tmp_path / "predicted", *predictions))
 
@@ -113,7 +111,7 @@ def test_an_empty_folder_is_an_error(tmp_path: Path) -> None:
         pair_folders(folder(tmp_path / "gold"), folder(tmp_path / "predicted", "german-dev"))
 
 
-def test_languages_without_gold_are_told(tmp_path: Path) -> None:
+def test_languages_without_gold_are_returned(tmp_path: Path) -> None:
     gold, predicted = folder(tmp_path / "g", "german-dev"), folder(tmp_path / "p", "german-dev", "klingon-dev")
     pairs, unknown = pair_folders(gold, predicted)
     assert [pair.language for pair in pairs] == ["german"]

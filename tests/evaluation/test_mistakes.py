@@ -1,4 +1,4 @@
-"""The changed piece is the smallest one, and counting it is counting."""
+"""The changed piece is the smallest possible, and mistakes are counted by it."""
 
 from collections import Counter
 
@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
-from reinflect.evaluation import judge
+from reinflect.evaluation.cells import judge, right_forms
 from reinflect.evaluation.mistakes import MISSING, Change, change_between, commonest_mistakes
 
 FORMS = st.text(alphabet="ab", max_size=7)
 
 
 def slow_pieces(gold: str, predicted: str) -> tuple[str, str, int, int]:
-    """Of all ways to share a beginning and an end, the one that shares most; of those, the longest beginning."""
+    """The pieces left by the longest common beginning and end; among equals, the longest beginning."""
     shorter = min(len(gold), len(predicted))
     ways = [
         (start + end, start, end)
@@ -59,14 +59,15 @@ def test_mistakes_are_counted_with_their_first_example(pairs: list[tuple[str, st
         if form != guess
     ]
     counts = Counter(change for _, change in wrong)
-    found = commonest_mistakes(judge(gold, predicted), limit)
+    found = commonest_mistakes(judge(right_forms(gold, "last"), predicted), limit)
     assert [m.count for m in found] == sorted(counts.values(), reverse=True)[:limit]
     for mistake in found:
         assert mistake.count == counts[mistake.change]
         assert mistake.example.lemma == next(lemma for lemma, change in wrong if change == mistake.change)
 
 
-def test_with_several_right_forms_the_nearest_is_blamed() -> None:
+def test_with_several_right_forms_the_nearest_is_compared() -> None:
     gold = [Item("backen", Bundle("V;PST"), "buk"), Item("backen", Bundle("V;PST"), "backte")]
-    (mistake,) = commonest_mistakes(judge(gold, [Item("backen", Bundle("V;PST"), "bukk")], variants="any"), 5)
+    cells = judge(right_forms(gold, "any"), [Item("backen", Bundle("V;PST"), "bukk")])
+    (mistake,) = commonest_mistakes(cells, 5)
     assert mistake.change == Change("", "k", "end")

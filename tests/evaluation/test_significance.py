@@ -1,4 +1,4 @@
-"""The bootstrap draws what resampling item by item would draw, and its verdicts are the sane ones."""
+"""The bootstrap equals resampling item by item, and its verdicts are right."""
 
 from itertools import product
 from statistics import fmean
@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
-from reinflect.evaluation import Evaluation, evaluate, evaluate_languages
+from reinflect.evaluation import Evaluation, evaluate
 from reinflect.evaluation.significance import FEWEST, compare, compare_pairs, holm, resampled_differences
+from tests.evaluation.test_scores import macro_of
 
 
 def system(right: list[bool], name: str = "gold") -> Evaluation:
@@ -26,7 +27,7 @@ def systems(won: int, lost: int, same: int) -> tuple[Evaluation, Evaluation]:
     return system(ours), system(others)
 
 
-def test_resampling_is_that_of_items_drawn_one_by_one() -> None:
+def test_resampling_equals_drawing_items_one_by_one() -> None:
     languages = [(30, 12, 100), (3, 4, 20), (50, 0, 50)]
     drawn = np.random.default_rng(7)
     slow = np.zeros(20_000)
@@ -51,7 +52,7 @@ def test_a_clear_difference_is_real() -> None:
     assert "real: a is better" in compared.verdict("a", "b")
 
 
-def test_the_other_way_round_is_the_other_way_round() -> None:
+def test_swapping_the_systems_swaps_the_verdict() -> None:
     ours, others = systems(won=150, lost=50, same=800)
     compared = compare(others, ours)
     assert compared.difference == -10
@@ -59,7 +60,7 @@ def test_the_other_way_round_is_the_other_way_round() -> None:
     assert "real: b is better" in compared.verdict("a", "b")
 
 
-def test_a_small_difference_is_not() -> None:
+def test_a_small_difference_may_be_chance() -> None:
     compared = compare(*systems(won=52, lost=50, same=898))
     assert compared.difference == pytest.approx(0.2)
     assert compared.low < 0 < compared.high
@@ -74,12 +75,12 @@ def test_the_same_predictions_do_not_differ() -> None:
     assert "no difference" in compared.verdict("a", "b")
 
 
-def test_a_handful_of_items_proves_nothing() -> None:
-    """Resampling four items that all point one way always finds them pointing that way."""
+def test_few_differing_items_allow_no_verdict() -> None:
+    """Items that are all won stay won in every resample, so the p-value alone would claim too much."""
     few, enough = compare(*systems(FEWEST - 1, 0, 0)), compare(*systems(FEWEST, 0, 0))
     assert few.p_value < 0.05
     assert not few.real
-    assert "Nothing can be said" in few.verdict("a", "b")
+    assert "Too few items to compare" in few.verdict("a", "b")
     assert enough.real
 
 
@@ -99,14 +100,14 @@ def test_the_seed_decides() -> None:
     assert compare(ours, others, seed=1).p_value != compare(ours, others, seed=2).p_value
 
 
-def test_languages_weigh_the_same() -> None:
+def test_languages_have_equal_weights() -> None:
     """Ten items won in a small language outweigh twenty lost in a large one."""
     small, large = systems(won=10, lost=0, same=10), systems(won=0, lost=20, same=980)
 
     def both(which: int) -> dict[str, tuple[list[Item], list[Item]]]:
         return {name: _as_items(pair[which]) for name, pair in {"small": small, "large": large}.items()}
 
-    compared = compare(evaluate_languages(both(0)), evaluate_languages(both(1)))
+    compared = compare(macro_of(both(0)), macro_of(both(1)))
     assert compared.difference == 24
     assert (compared.won, compared.lost) == (10, 20)
     assert compared.real
@@ -121,8 +122,8 @@ DIFFERENCES = st.lists(st.integers(-300, 300).map(lambda points: points / 100), 
 
 
 @given(groups=st.dictionaries(st.sampled_from("abcd"), DIFFERENCES, min_size=1))
-def test_few_pairs_are_turned_round_in_every_way(groups: dict[str, list[float]]) -> None:
-    """The p-value is that of trying all ways, one after the other."""
+def test_few_pairs_are_permuted_exhaustively(groups: dict[str, list[float]]) -> None:
+    """The p-value equals that of all combinations of signs."""
     found = compare_pairs(groups)
     observed = fmean(fmean(own) for own in groups.values())
     as_far = []
@@ -136,7 +137,7 @@ def test_few_pairs_are_turned_round_in_every_way(groups: dict[str, list[float]])
     assert found.unequal == sum(difference != 0 for own in groups.values() for difference in own)
 
 
-def test_many_pairs_are_turned_round_at_random() -> None:
+def test_many_pairs_are_permuted_at_random() -> None:
     chance = np.random.default_rng(5)
     groups = {name: list(chance.normal(shift, 1.0, 10)) for name, shift in (("a", 0.8), ("b", 0.0), ("c", 0.2))}
     found = compare_pairs(groups, resamples=20_000)
@@ -150,7 +151,7 @@ def test_many_pairs_are_turned_round_at_random() -> None:
     assert (found.low, found.high) == pytest.approx((observed - 1.96 * spread, observed + 1.96 * spread), abs=0.05)
 
 
-def test_the_same_in_the_mean_is_no_difference_and_few_pairs_prove_nothing() -> None:
+def test_equal_means_do_not_differ_and_few_pairs_allow_no_verdict() -> None:
     even = compare_pairs({"a": [1.0, -1.0] * 8, "b": [2.0, -2.0] * 8})
     assert (even.difference, even.p_value) == (0, 1)
     assert not compare_pairs({"a": [5.0] * (FEWEST - 1), "b": [0.0] * 5}).enough
@@ -165,14 +166,14 @@ def test_each_group_counts_the_same() -> None:
     assert (found.groups_won, found.groups_lost) == (1, 1)
 
 
-def test_differences_by_chance_are_called_real_no_oftener_than_is_allowed() -> None:
+def test_chance_differences_are_rarely_called_real() -> None:
     chance = np.random.default_rng(3)
     draws = [compare_pairs({"a": list(chance.normal(0, 1, 12))}, resamples=5000).p_value < 0.05 for _ in range(400)]
     assert sum(draws) < 400 * 0.05 + 3 * (400 * 0.05 * 0.95) ** 0.5
 
 
 def test_holm() -> None:
-    # 0.01 · 4, then 0.015 · 3 and 0.03 · 2, which are raised to what came before, then 0.6 · 1.
+    # 0.01 · 4, then 0.015 · 3 and 0.03 · 2, which are raised to the value before, then 0.6 · 1.
     assert holm([0.03, 0.01, 0.6, 0.015]) == pytest.approx([0.06, 0.04, 0.6, 0.045])
     assert holm([0.02, 0.02, 0.02]) == pytest.approx([0.06] * 3)
     assert holm([0.9, 0.8]) == [1.0, 1.0]

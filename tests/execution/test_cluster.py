@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +12,13 @@ from distributed import KilledWorker
 
 from reinflect.errors import InputError, ReinflectError
 from reinflect.execution.cluster import Cluster, Where, address_in
-from reinflect.execution.dispatch import AHEAD, IN_A_ROW_AT_THE_LAST, run_packs
-from reinflect.execution.engines import Places
-from reinflect.execution.execute import Watcher
-from reinflect.execution.parcels import opened
-from reinflect.execution.run import Results, Standing
-from reinflect.execution.state import State
-from reinflect.execution.worker import versions
-from reinflect.settings import Settings
-from reinflect.training.lesson import Pack
-from tests.training.tiny import pack
+from reinflect.execution.dispatch import AHEAD, FAILURES_TO_END, run_packs
+from reinflect.execution.folder import WorkFolder
+from reinflect.execution.packs import DECIMALS, Pack, PackResult, read_results
+from reinflect.execution.resources import Resources, Watcher
+from reinflect.execution.run import Standing
+from reinflect.execution.worker import train_in, versions
+from tests.training.tiny import pack, small
 
 Reinflect = Callable[..., Result]
 LOW = ["--settings", "low"]
@@ -49,6 +47,8 @@ class Future:
 
 class Client:
     """In the place of Dask's. `answers` are what workers say of themselves, by their address."""
+
+    save_models, exact = False, False
 
     def __init__(self, answers: Mapping[str, Any] | None = None, threads: int = 1) -> None:
         two = {"tcp://a": about(), "tcp://b": about()}
@@ -89,12 +89,12 @@ class Client:
         self.cancelled += [future.key for future in futures]
 
     def submit(
-        self, _function: object, content: bytes, _topic: str, *, key: str, retries: int, pure: bool, **options: object
+        self, _function: object, whole: Pack, _topic: str, *, key: str, retries: int, pure: bool, **options: object
     ) -> Future:
-        assert options == {"device": self.device, "save_models": False, "seconds_a_report": 1.0}
+        kept = {"save_models": self.save_models, "exact": self.exact}
+        assert options == {"device": self.device, "seconds_a_report": 1.0} | kept
         assert retries
         assert not pure
-        whole = opened(content)
         self.sent.append(whole)
         for word in self.events:
             self.handler((0.0, word))
@@ -150,8 +150,30 @@ class Listener(Watcher):
         self.stood.append(now)
 
 
-def kept(into: dict[str, Any]) -> Callable[[Pack, Mapping[str, Mapping[str, bytes]]], None]:
-    return lambda own, files: into.update({own.name: files})
+@dataclass(frozen=True)
+class Kept(WorkFolder):
+    """Remembers files by the names of their packs, in the place of writing them."""
+
+    files: dict[str, Any] = field(default_factory=dict)
+
+    def write_files(self, pack: Pack, files: Mapping[str, Mapping[str, bytes]]) -> None:
+        self.files[pack.name] = files
+
+
+def kept(into: dict[str, Any]) -> Kept:
+    nowhere = Path("nowhere")
+    return Kept(nowhere, nowhere, nowhere, nowhere, None, DECIMALS, into)
+
+
+def run(
+    own: Cluster,
+    work: Sequence[Pack],
+    folder: WorkFolder,
+    *,
+    watcher: Watcher | None = None,
+    enough: Callable[[], bool] = lambda: False,
+) -> list[PackResult | None]:
+    return run_packs(own, work, folder, Resources(watcher=watcher or Watcher(), enough=enough))
 
 
 # Workers
@@ -160,7 +182,7 @@ def kept(into: dict[str, Any]) -> Callable[[Pack, Mapping[str, Mapping[str, byte
 @pytest.mark.parametrize(
     ("answer", "complaint"),
     [
-        (about(reinflect="0.0.9"), "has reinflect 0.0.9, not 0.1.0 as here; start workers from the same environment"),
+        (about(reinflect="0.0.9"), "has reinflect 0.0.9, not 0.2.0 as here; start workers from the same environment"),
         (about(Python="3.99"), "has Python 3.99, not "),
         (ModuleNotFoundError("No module named 'reinflect'"), "(ModuleNotFoundError: No module named 'reinflect')"),
     ],
@@ -212,23 +234,23 @@ def test_where_some_have_no_gpu_all_train_on_the_cpu() -> None:
 
 def test_the_files_of_every_pack_are_kept_and_the_longest_are_sent_first() -> None:
     client, files = Client(), dict[str, Any]()
-    work = [pack(name=f"{epochs}", settings=Settings(epochs=epochs), seeds=[1]) for epochs in (2, 7, 5)]
-    results = run_packs(cluster(client), work, kept(files))
+    work = [pack(name=f"{epochs}", settings=small("haem", epochs=epochs), seeds=[1]) for epochs in (2, 7, 5)]
+    results = run(cluster(client), work, kept(files))
     assert [one.name for one in client.sent] == ["7", "5", "2"]
     assert files["5"] == {"packs": {"5.pack.xz": b"5"}, "logs": {"5.jsonl": b"{}"}, "parameters": {}}
-    assert results == [Results((), True, (f"{name} was halved",)) for name in (2, 7, 5)]
+    assert results == [PackResult(name, [], True, retried=(f"{name} was halved",)) for name in "275"]
     assert client.cancelled == []
 
 
 def test_what_cannot_be_trained_is_named_in_one_line_and_costs_nothing_else() -> None:
     files = dict[str, Any]()
     with pytest.raises(ReinflectError) as raised:
-        run_packs(cluster(Client()), packs("a", "dies", "errs", "too large", "b"), kept(files))
+        run(cluster(Client()), packs("a", "dies", "errs", "too large", "b"), kept(files))
     assert {"a", "b"} <= set(files)
     told = str(raised.value)
-    assert "the process that trained dies ended before its time" in told
+    assert "the process that trained dies ended unexpectedly" in told
     assert "errs could not be trained (ValueError: found a thing)" in told
-    assert "too little memory for even one model of too large" in told
+    assert "not enough memory for even one model of too large" in told
     assert "\n" not in told
 
 
@@ -249,15 +271,15 @@ def test_only_so_many_are_on_their_way_at_once() -> None:
                 break
         return False
 
-    results = run_packs(cluster(client), packs(*names), kept({}), enough=enough)
+    results = run(cluster(client), packs(*names), kept({}), enough=enough)
     assert len(client.sent) == 9
-    assert all(one and one.ended for one in results)
+    assert all(one and one.finished for one in results)
 
 
 def test_when_time_is_up_the_rest_is_cancelled_and_what_is_done_is_kept() -> None:
     client, files = Client(), dict[str, Any]()
     times = iter([False, False, True])
-    results = run_packs(cluster(client), packs("waits", "a"), kept(files), enough=lambda: next(times))
+    results = run(cluster(client), packs("waits", "a"), kept(files), enough=lambda: next(times))
     assert set(files) == {"a"}
     assert [one is not None for one in results] == [False, True]
     assert [key.split("-reinflect")[0] for key in client.cancelled] == ["waits"]
@@ -277,9 +299,9 @@ def test_what_workers_say_is_passed_on() -> None:
         plain | {"begun": True},
         plain | {"begun": True, "worker": "tcp://b"},
     ]
-    (result,) = run_packs(cluster(client), packs("a"), kept({}), watcher=listener)
+    (result,) = run(cluster(client), packs("a"), kept({}), watcher=listener)
     again = ["a failed at the worker tcp://a (OSError: full); trying again"]
-    again.append("the worker that trained a ended before its time; tcp://b begins it anew")
+    again.append("the worker that trained a ended unexpectedly; tcp://b starts it again")
     assert result is not None
     assert result.retried == (*again, "a was halved")
     assert listener.notes == ["note: something", *(f"note: {text}" for text in again)]
@@ -297,13 +319,13 @@ def test_a_scheduler_that_goes_is_told_and_what_is_done_is_kept(how: str) -> Non
         return False
 
     names = ["waits", "a"] if how == "status" else ["a", "forgotten"]
-    with pytest.raises(ReinflectError, match=f"lost the Dask scheduler at {PLACE}; packs that were done are kept"):
-        run_packs(cluster(client), packs(*names), kept(files), enough=enough)
+    with pytest.raises(ReinflectError, match=f"lost the Dask scheduler at {PLACE}; finished packs are kept"):
+        run(cluster(client), packs(*names), kept(files), enough=enough)
     assert set(files) <= {"a"}
 
 
 def test_workers_that_come_later_are_looked_at_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reinflect.execution.dispatch.SECONDS_A_LOOK", 0.0)
+    monkeypatch.setattr("reinflect.execution.dispatch.SECONDS_BETWEEN_CHECKS", 0.0)
     client, listener = Client(), Listener()
     own = cluster(client)
     turns = 0
@@ -318,27 +340,27 @@ def test_workers_that_come_later_are_looked_at_too(monkeypatch: pytest.MonkeyPat
             del client.answers["tcp://c"]
         return turns > 4
 
-    run_packs(own, packs("waits"), kept({}), watcher=listener, enough=enough)
+    run(own, packs("waits"), kept({}), watcher=listener, enough=enough)
     (note,) = listener.notes
     assert note.startswith("note: the Dask worker at tcp://c has reinflect 9.9")
     assert listener.begun[-1] == (["waits"], 3)
 
 
 def test_a_worker_without_a_gpu_that_comes_later_gets_no_packs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reinflect.execution.dispatch.SECONDS_A_LOOK", 0.0)
+    monkeypatch.setattr("reinflect.execution.dispatch.SECONDS_BETWEEN_CHECKS", 0.0)
     client, listener = gpus(("a", 80)), Listener()
     client.device = "cuda"
     own = cluster(client, "cuda")
     client.answers["tcp://bare"] = about()
-    run_packs(own, packs("waits"), kept({}), watcher=listener, enough=lambda: bool(client.retired))
+    run(own, packs("waits"), kept({}), watcher=listener, enough=lambda: bool(client.retired))
     assert listener.notes == [
-        "note: the Dask worker at tcp://bare has no GPU, which these packs are made for; it is sent away"
+        "note: the Dask worker at tcp://bare has no GPU, which these packs need; it is not used any more"
     ]
     assert client.retired == ["tcp://bare"]
 
 
 def test_a_worker_that_could_not_answer_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reinflect.execution.dispatch.SECONDS_A_LOOK", 0.0)
+    monkeypatch.setattr("reinflect.execution.dispatch.SECONDS_BETWEEN_CHECKS", 0.0)
     client = Client()
     own = cluster(client)
     client.answers["tcp://c"] = OSError("busy")
@@ -349,7 +371,7 @@ def test_a_worker_that_could_not_answer_is_asked_again(monkeypatch: pytest.Monke
             client.answers["tcp://c"] = about(reinflect="9.9")
         return bool(client.retired)
 
-    run_packs(own, packs("waits"), kept({}), enough=enough)
+    run(own, packs("waits"), kept({}), enough=enough)
     assert client.retired == ["tcp://c"]
 
 
@@ -357,18 +379,18 @@ def test_a_worker_that_could_not_answer_is_asked_again(monkeypatch: pytest.Monke
 
 
 def failing(client: Client, *said: tuple[str, str]) -> tuple[list[str], list[str]]:
-    """Who is sent away when packs fail at these workers, one after the other, and what is said of it."""
+    """The workers dismissed when packs fail at these, one after the other, and the notes about it."""
     client.events = [{"pack": name, "worker": worker, "failed": "OSError: full"} for name, worker in said]
     listener, turns = Listener(), iter([False, False, True])
-    run_packs(cluster(client), packs("waits"), kept({}), watcher=listener, enough=lambda: next(turns))
-    return client.retired, [note for note in listener.notes if "sent away" in note]
+    run(cluster(client), packs("waits"), kept({}), watcher=listener, enough=lambda: next(turns))
+    return client.retired, [note for note in listener.notes if "not used any more" in note]
 
 
 def test_a_worker_at_which_one_pack_after_the_other_fails_is_sent_away() -> None:
     retired, (note,) = failing(Client(), ("1", "tcp://b"), ("1", "tcp://b"), ("2", "tcp://b"), ("3", "tcp://b"))
     assert retired == ["tcp://b"]
     told = "1 and 2 failed one after the other at the Dask worker at tcp://b (OSError: full)"
-    assert note == f"note: {told}; it is sent away"
+    assert note == f"note: {told}; it is not used any more"
 
 
 @pytest.mark.parametrize(
@@ -398,42 +420,68 @@ def test_a_worker_that_trains_packs_in_between_stays(trained_by: str, cost: list
             return Future(key, "finished", done(trained_by))
 
     client = Moody()
-    run_packs(cluster(client), packs("1", "2", "3"), kept({}))
+    run(cluster(client), packs("1", "2", "3"), kept({}))
     assert client.retired == cost
 
 
 def test_the_last_worker_is_not_sent_away_but_the_run_ends_and_says_why() -> None:
     client = Client({"tcp://a": about()})
-    said = [(str(number), "tcp://a") for number in range(IN_A_ROW_AT_THE_LAST)]
+    said = [(str(number), "tcp://a") for number in range(FAILURES_TO_END)]
     assert failing(client, *said[:-1]) == ([], [])
     with pytest.raises(ReinflectError) as raised:
         failing(Client({"tcp://a": about()}), *said)
     assert str(raised.value) == (
-        f"{IN_A_ROW_AT_THE_LAST} packs in a row failed at tcp://a, the last Dask worker that is left (OSError: full); "
-        "put that right and run the same again: packs that were done are kept"
+        f"{FAILURES_TO_END} packs in a row failed at tcp://a, the last Dask worker (OSError: full); "
+        "correct that and run the same command again: finished packs are kept"
     )
 
 
 def test_when_all_workers_are_gone_it_waits_only_so_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reinflect.execution.dispatch.SECONDS_A_LOOK", 0.0)
+    monkeypatch.setattr("reinflect.execution.dispatch.SECONDS_BETWEEN_CHECKS", 0.0)
     client = Client()
     own = cluster(client, wait=0.1)
     client.answers.clear()
     with pytest.raises(ReinflectError, match=r"has had no worker for 0.1 s"):
-        run_packs(own, packs("a"), kept({}))
+        run(own, packs("a"), kept({}))
     assert client.sent == []
 
 
 def test_files_are_written_where_they_belong_and_nowhere_else(tmp_path: Path) -> None:
-    folders = {name: tmp_path / name for name in ("packs", "logs", "parameters")}
-    for folder in folders.values():
-        folder.mkdir()
-    places = Places(**folders, state=State(tmp_path / "training"), seconds_between=60.0)
-    places.state.folder.mkdir()
-    places.state.checkpoint("a").touch()
-    places.keep(pack(name="a"), {"packs": {"../a.xz": b"1"}, "logs": {"a": b"2"}, "parameters": {"/x/b": b"3"}})
+    folder, own = WorkFolder.inside(tmp_path / "out", save_models=True), pack(name="a")
+    files = {"packs": {"../a.xz": b"1"}, "logs": {"a/a.jsonl": b"2"}, "parameters": {"/x/b": b"3"}}
+    with folder.held():
+        folder.checkpoint(own).path.touch()
+        folder.write_files(own, files)
     found = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
-    assert found == {"packs/a.xz", "logs/a", "parameters/b"}
+    assert found == {"out/packs/a.xz", "out/logs/a.jsonl", "out/parameters/b"}
+
+
+def test_a_model_trained_on_a_cluster_has_exact_scores_and_its_log(tmp_path: Path) -> None:
+    class Trains(Client):
+        """One worker, which is here."""
+
+        save_models, exact = True, True
+
+        def does(self, name: str, key: str) -> Future:
+            assert self.sent[-1].name == name
+            train_in(tmp_path / "there", self.sent[-1], lambda **_: None, lambda: False, device="cpu", save_models=True)
+            files = {
+                kind: {path.name: path.read_bytes() for path in (tmp_path / "there" / kind).iterdir()} for kind in FILES
+            }
+            return Future(key, "finished", done() | {"files": files})
+
+    folder, own = WorkFolder.beside(tmp_path / "model"), pack(seeds=[1, 2])
+    with folder.held():
+        run(cluster(Trains()), [own], folder)
+        (result,) = read_results(folder.packs)
+        assert [model.key for model in result.models] == [spec.digest for spec in own.specs]
+        assert all(folder.with_parameters(model).parameters for model in result.models)
+        folder.join_logs([spec.digest for spec in own.specs], [result], [own])
+        log = (tmp_path / "there" / "logs" / f"{own.stem}.jsonl").read_bytes()
+        assert (tmp_path / "model.log.jsonl").read_bytes() == log
+        assert log.count(b"\n") == 6
+        folder.remove()
+    assert not folder.state.exists()
 
 
 # The command
@@ -468,7 +516,7 @@ def test_the_file_of_a_scheduler_has_its_address(tmp_path: Path, text: str) -> N
     path.write_text('{"type": "Scheduler", "address": "tcp://127.0.0.1:8786"}')
     assert address_in(path) == "tcp://127.0.0.1:8786"
     path.write_text(text)
-    with pytest.raises(InputError, match="name the file that dask scheduler --scheduler-file wrote"):
+    with pytest.raises(InputError, match="give the file that dask scheduler --scheduler-file wrote"):
         address_in(path)
 
 
@@ -480,7 +528,7 @@ def test_what_cannot_be_an_address_is_refused(
         "benchmark", "--data", conll_like, "--out", tmp_path / "out", "--engine", "dask", f"--scheduler={address}"
     )
     assert result.exit_code == 2
-    assert f"found '{address}' in the place of a scheduler's address" in result.stderr
+    assert f"found '{address}', not the address of a scheduler" in result.stderr
 
 
 def test_without_dask_it_says_how_to_install_it(

@@ -17,7 +17,7 @@ import pytest
 from distributed import Client
 
 from reinflect.data.items import Item, write_items
-from reinflect.execution.results import read_results
+from reinflect.execution.packs import read_results
 from tests.training.tiny import language
 
 LINES = 20
@@ -127,7 +127,7 @@ def test_a_worker_is_killed_in_the_middle_of_training(
         workers[0].kill()
         _, stderr = process.communicate(timeout=SECONDS)
     assert process.returncode == 0, stderr
-    assert "ended before its time; tcp://127.0.0.1:" in stderr
+    assert "ended unexpectedly; tcp://127.0.0.1:" in stderr
     assert "8 of 8 models trained" in stderr
     assert "Traceback" not in stderr
     assert said(out) == said(undisturbed)
@@ -176,11 +176,11 @@ def test_a_worker_whose_disk_is_full_costs_no_pack(
         done = subprocess.run(call, env=environment, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         assert broken.wait(timeout=SECONDS) == 0
-    (away,) = [line for line in done.stderr.splitlines() if "sent away" in line]
+    (away,) = [line for line in done.stderr.splitlines() if "not used any more" in line]
     assert " failed one after the other at the Dask worker at tcp://127.0.0.1:" in away
-    assert away.endswith("(OSError: [Errno 28] No space left on device); it is sent away")
+    assert away.endswith("(OSError: [Errno 28] No space left on device); it is not used any more")
     assert "8 of 8 models trained" in done.stderr
-    assert "ended before its time" not in done.stderr
+    assert "ended unexpectedly" not in done.stderr
     assert "Traceback" not in done.stderr
     assert said(out) == said(undisturbed)
 
@@ -205,7 +205,7 @@ def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(
         os.killpg(process.pid, signal.SIGINT)  # to all of them, as a terminal does
         _, stderr = process.communicate(timeout=SECONDS)
     assert process.returncode == 130, stderr
-    assert "models are not trained yet; the same command goes on" in stderr
+    assert "models are not trained yet; the same command resumes the training" in stderr
     assert "Traceback" not in stderr
     kept = {path: path.stat().st_mtime_ns for path in (out / "packs").iterdir()}
     assert 0 < len(kept) < 4
@@ -234,7 +234,7 @@ def test_clusters_that_are_of_no_use_are_told_in_one_line(
         assert "has had no worker for 0.5 s; start some" in told
         with running(worker_call(file, "--preload", str(skew)), environment):
             told = complaint("--scheduler-file", file)
-            assert "has reinflect 9.9, not 0.1.0 as here; start workers from the same environment" in told
+            assert "has reinflect 9.9, not 0.2.0 as here; start workers from the same environment" in told
     environment["DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT"] = "1s"
     told = complaint("--scheduler-file", file)
     assert told.startswith("reinflect: could not reach a Dask scheduler at 'tcp://127.0.0.1:")

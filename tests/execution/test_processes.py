@@ -14,17 +14,18 @@ import pytest
 
 from reinflect.errors import InputError, ReinflectError
 from reinflect.execution.failures import PackError
+from reinflect.execution.folder import WorkFolder
+from reinflect.execution.packs import Pack, PackResult
 from reinflect.execution.processes import Processes
 from reinflect.execution.retries import Lost, Retries
-from reinflect.execution.run import Results
-from reinflect.training.lesson import Pack
 
 SPARED = "spared"
+FOLDER = WorkFolder.beside(Path("nothing is kept"))
 
 
-def act(pack: Pack, report: Callable[[Any], None], stop: Callable[[], bool], *, device: str) -> Results:
+def act(pack: Pack, report: Callable[[Any], None], stop: Callable[[], bool], *, device: str) -> PackResult:
     """A pack does what its name says."""
-    return Results([_said(pack, report, stop, device)], ended=True)  # type: ignore[list-item]
+    return PackResult(pack.name, [_said(pack, report, stop, device)])  # type: ignore[list-item]
 
 
 def _said(pack: Pack, report: Callable[[Any], None], stop: Callable[[], bool], device: str) -> str:
@@ -52,16 +53,16 @@ def _said(pack: Pack, report: Callable[[Any], None], stop: Callable[[], bool], d
 
 
 def packs(*names: str) -> list[Pack]:
-    return [Pack(name, "haem", ()) for name in names]
+    return [Pack(name, ()) for name in names]
 
 
 def processes(heard: Callable[[str], None] = lambda _: None, device: str = "cpu", **said: Any) -> Processes:
-    return Processes(act, 2, heard, Retries(device, processes=True, **said))
+    return Processes(act, 2, heard, Retries(device, folder=FOLDER, processes=True, **said))
 
 
-def words(found: Sequence[Results | Lost | None]) -> list[object]:
+def words(found: Sequence[PackResult | Lost | None]) -> list[object]:
     """What the packs said, or what became of them."""
-    return [one.models[0] if isinstance(one, Results) else one for one in found]
+    return [one.models[0] if isinstance(one, PackResult) else one for one in found]
 
 
 def test_one_that_dies_twice_is_named_and_takes_no_other_with_it() -> None:
@@ -76,9 +77,9 @@ def test_one_that_dies_once_has_a_second_chance(tmp_path: Path) -> None:
     name = f"dies once in {tmp_path}"
     died, _ = processes(note=notes.append).go(packs(name, "a"))
     assert words([died]) == [f"{name} is done"]
-    assert isinstance(died, Results)
+    assert isinstance(died, PackResult)
     assert notes == [f"note: {text}" for text in died.retried]
-    assert notes[0].endswith("ended before its time; trying again")
+    assert notes[0].endswith("ended unexpectedly; trying again")
 
 
 def test_a_process_that_lost_its_gpu_is_not_used_again() -> None:
@@ -89,7 +90,7 @@ def test_a_process_that_lost_its_gpu_is_not_used_again() -> None:
     before, lost, after = ([*str(one).split(" in ")] for one in found)
     assert (before[0], lost[0], after[0]) == ("keeps on cuda", "loses on cpu", "keeps on cuda")
     assert before[1] != lost[1], "the GPU was lost in the first process"
-    assert notes == ["note: the GPU failed while it trained loses (CUDA error: it fell off); training that on the CPU"]
+    assert notes == ["note: the GPU failed while it trained loses (CUDA error: it fell off); training it on the CPU"]
 
 
 def test_all_stop_when_told_and_the_rest_is_not_begun() -> None:
@@ -114,16 +115,16 @@ def test_all_stop_when_it_is_enough() -> None:
 
 def test_a_pack_begins_when_there_is_room_and_smaller_ones_do_not_wait_for_it() -> None:
     heard: list[str] = []
-    sized = [Pack(name, "haem", (), bytes=own) for name, own in (("waits", 60), ("large", 50), ("small", 30))]
-    told = Processes(act, 3, heard.append, Retries("cpu", processes=True), room=100)
+    sized = [Pack(name, (), bytes=own) for name, own in (("waits", 60), ("large", 50), ("small", 30))]
+    told = Processes(act, 3, heard.append, Retries("cpu", folder=FOLDER, processes=True), room=100)
     found = told.go(sized, enough=lambda: "small has begun" in heard)
     assert words(found) == ["waits is done", None, "small is done"]
     assert sorted(heard) == ["small has begun", "waits has begun"]
 
 
 def test_a_pack_that_there_is_never_room_for_has_it_to_itself() -> None:
-    sized = [Pack(name, "haem", (), bytes=50) for name in "abc"]
-    told = Processes(act, 3, lambda _: None, Retries("cpu", processes=True), room=10)
+    sized = [Pack(name, (), bytes=50) for name in "abc"]
+    told = Processes(act, 3, lambda _: None, Retries("cpu", folder=FOLDER, processes=True), room=10)
     assert words(told.go(sized)) == ["a is done", "b is done", "c is done"]
 
 

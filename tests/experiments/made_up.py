@@ -4,23 +4,38 @@ from collections.abc import Mapping, Sequence
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
+from reinflect.decoding.greedy import Predictions
+from reinflect.ensembles.member import TrainedModel
 from reinflect.evaluation.scores import Evaluation, MacroEvaluation, evaluate
-from reinflect.execution.corpora import Corpus
-from reinflect.execution.grid import Grid, kinds
-from reinflect.execution.results import ModelResult, PackResult, Said, model_key
-from reinflect.experiments.combine import Combined, Scores, averages, combine, evaluations
+from reinflect.execution.packs import PackResult
+from reinflect.experiments.combine import Combined, averages, combine, evaluations
+from reinflect.experiments.figures import Average, Scores
+from reinflect.experiments.grid import Grid, kinds
 from reinflect.settings import Settings
-from reinflect.training.lesson import Split
+from reinflect.systems.hacm.settings import HacmSettings
+from reinflect.systems.haem.settings import HaemSettings
+from reinflect.systems.soft.settings import SoftSettings
+from reinflect.training.lesson import Lesson, ModelSpec, Preparation
 
-SETTINGS = Settings(hidden=3)
+SETTINGS: Mapping[str, Settings] = {
+    "hacm": HacmSettings(hidden=3),
+    "haem": HaemSettings(hidden=3),
+    "soft": SoftSettings(hidden=3),
+}
+PREPARATION = Preparation.of({}, ["naive", "smart"])
 BUNDLE = Bundle("V")
 
 
-def corpus(language: str = "german", setting: str = "low", items: int = 4, asked: int = 3) -> Corpus:
+def spec(own: Lesson, kind: str = "hacm-naive", seed: int = 1, settings: Settings | None = None) -> ModelSpec:
+    system, _, alignment = kind.partition("-")
+    return ModelSpec(PREPARATION.planned(own, alignment or "none"), system, settings or SETTINGS[system], seed)
+
+
+def corpus(language: str = "german", setting: str = "low", items: int = 4, asked: int = 3) -> Lesson:
     """Lemmas `a0 a1 …`, whose right form has an x at the end."""
     dev = tuple(Item(f"a{number}", BUNDLE, f"a{number}x") for number in range(items))
     test = tuple(Item(f"b{number}", BUNDLE) for number in range(asked))
-    return Corpus(language, setting, Split((Item("c", BUNDLE, "cx"),), dev, test))
+    return Lesson((Item("c", BUNDLE, "cx"),), dev, test, language, setting)
 
 
 def gold(asked: int = 3) -> list[Item]:
@@ -28,7 +43,7 @@ def gold(asked: int = 3) -> list[Item]:
 
 
 def result(
-    own: Corpus,
+    own: Lesson,
     kind: str = "hacm-naive",
     seed: int = 1,
     *,
@@ -37,37 +52,36 @@ def result(
     right: int = 1,
     usable: bool = True,
     scores: Sequence[float] | None = None,
-) -> ModelResult:
+) -> TrainedModel:
     """A model that has the first so many items right, and of the others says something of its own."""
-    system, _, alignment = kind.partition("-")
-    alignment = alignment or "none"
+    planned = spec(own, kind, seed)
 
-    def said(items: Sequence[Item], forms: Sequence[str | None] | None) -> Said:
+    def said(items: Sequence[Item], forms: Sequence[str | None] | None) -> Predictions:
         wrong = f"{kind}{seed}"
         chosen: list[str | None] = []
         if forms is not None:
             chosen += forms
         elif usable:
             chosen += [f"{item.lemma}{'x' if place < right else wrong}" for place, item in enumerate(items)]
-        return Said(chosen, list(scores) if scores else [-1.0] * len(chosen))
+        return Predictions(chosen, list(scores) if scores else [-1.0] * len(chosen))
 
-    return ModelResult(
-        key=model_key(own, system, alignment, seed, SETTINGS),
+    return TrainedModel(
+        system=planned.system,
+        alignment=planned.lesson.alignment,
+        seed=seed,
+        settings=planned.settings,
+        inventory=own.inventory,
+        dev_accuracy=0.0,
+        key=planned.digest,
         language=own.language,
         setting=own.setting,
-        system=system,
-        alignment=alignment,
-        seed=seed,
-        restarts=0,
         usable=usable,
-        dev_accuracy=0.0,
-        settings=SETTINGS,
-        dev=said(own.split.dev, dev),
-        test=said(own.split.asked, test),
+        dev=said(own.dev, dev),
+        asked=said(own.asked, test),
     )
 
 
-def everyone(own: Corpus, grid: Grid, right: Mapping[str, int]) -> list[ModelResult]:
+def everyone(own: Lesson, grid: Grid, right: Mapping[str, int]) -> list[TrainedModel]:
     """All models of a grid; those of a kind have so many items right."""
     return [
         result(own, kind, seed, right=right.get(kind, 0))
@@ -76,13 +90,14 @@ def everyone(own: Corpus, grid: Grid, right: Mapping[str, int]) -> list[ModelRes
     ]
 
 
-def pack(*models: ModelResult, name: str = "german-low-hacm-naive", seconds: float = 6.0) -> PackResult:
-    return PackResult(1, "0.1.0", name, models[0].system, "cpu", seconds, list(models))
+def pack(*models: TrainedModel, name: str = "german-low-hacm-naive", seconds: float = 6.0) -> PackResult:
+    return PackResult(name, list(models), device="cpu", seconds=seconds, version="0.1.0")
 
 
-def macro(**accuracies: float) -> MacroEvaluation:
+def macro(**accuracies: float) -> Average:
     """A score with such an accuracy, in per cent, for each language (`norwegian_nynorsk` is one with a hyphen)."""
-    return MacroEvaluation("made up", {name.replace("_", "-"): _evaluation(own) for name, own in accuracies.items()})
+    languages = {name.replace("_", "-"): _evaluation(own) for name, own in accuracies.items()}
+    return Average.of(MacroEvaluation("made up", languages))
 
 
 def _evaluation(accuracy: float) -> Evaluation:
@@ -91,7 +106,7 @@ def _evaluation(accuracy: float) -> Evaluation:
     return evaluate(right, said)
 
 
-def combined(grid: Grid, *corpora: Corpus, right: Mapping[str, int]) -> list[Combined]:
+def combined(grid: Grid, *corpora: Lesson, right: Mapping[str, int]) -> list[Combined]:
     return [combine(own, grid, everyone(own, grid, right)) for own in corpora]
 
 

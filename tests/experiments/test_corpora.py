@@ -1,17 +1,16 @@
 """Folders of languages."""
 
-from concurrent.futures import Executor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from reinflect.data.items import Item, write_items
 from reinflect.errors import InputError
-from reinflect.execution.corpora import align_corpora, languages_in, read_corpora, read_corpus
-from tests.training.tiny import language
+from reinflect.execution.execute import prepared
+from reinflect.execution.resources import Resources, Watcher
+from reinflect.experiments.corpora import languages_in, read_corpora, read_corpus
+from reinflect.training.lesson import ModelSpec, Preparation
+from tests.training.tiny import language, small
 
 ITEMS = language("german")
 
@@ -41,21 +40,26 @@ def test_other_languages_are_refused(folder: Path, wanted: str, remedy: str) -> 
         languages_in(folder, [wanted])
 
 
-def test_where_processes_die_it_is_aligned_here(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Dying(Executor):
-        def map(self, work: Any, given: Any, **_: Any) -> Any:  # type: ignore[override]
-            yield work(given[0])
-            raise BrokenProcessPool
+PREPARATION = Preparation.of({}, ["naive", "smart"])
 
+
+def specs(folder: Path, *alignments: str) -> list[ModelSpec]:
     corpora, _ = read_corpora(folder, ["greek", "old-norse"], ["low"])
-    work = [(corpus, method) for corpus in corpora for method in ("naive", "smart")]
-    usual = align_corpora(work)
-    monkeypatch.setattr("reinflect.execution.corpora.WORTH_PROCESSES", 0)
-    monkeypatch.setattr("reinflect.execution.corpora.side_processes", lambda _: nullcontext(Dying()))
-    found = align_corpora(work, workers=2)
-    assert {place: one.alignments for place, one in found.items()} == {
-        place: one.alignments for place, one in usual.items()
-    }
+    return [
+        ModelSpec(PREPARATION.planned(corpus, method), system, small(system), 1)
+        for corpus in corpora
+        for method in alignments
+        for system in [{"none": "soft"}.get(method, "haem")]
+    ]
+
+
+def test_lessons_are_prepared_in_processes_as_here(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    work = specs(folder, "naive", "smart")
+    usual = prepared(work, PREPARATION, Resources())
+    monkeypatch.setattr("reinflect.execution.execute.WORTH_PROCESSES", 0)
+    found = prepared(work, PREPARATION, Resources(workers=2))
+    assert [one.lesson.alignments for one in found] == [one.lesson.alignments for one in usual]
+    assert all(one.lesson.alignments for one in found)
 
 
 def test_other_folders_are_refused(tmp_path: Path) -> None:
@@ -69,7 +73,7 @@ def test_settings_a_language_does_not_have_are_named(folder: Path) -> None:
     found, absent = read_corpora(folder, ["greek", "old-norse"], ["low", "high"])
     assert [corpus.label for corpus in found] == ["greek-low", "old-norse-low", "greek-high"]
     assert absent == ["old-norse-high"]
-    assert [len(corpus.split.asked) for corpus in found] == [3, 0, 3]
+    assert [len(corpus.asked) for corpus in found] == [3, 0, 3]
     assert read_corpus(folder, "greek", "medium") is None
 
 
@@ -77,18 +81,31 @@ def test_nobody_sees_the_right_forms_of_test_items(folder: Path) -> None:
     write_items(folder / "greek-covered-test", ITEMS[:3])
     corpus = read_corpus(folder, "greek", "low")
     assert corpus is not None
-    assert all(item.covered for item in corpus.split.asked)
+    assert all(item.covered for item in corpus.asked)
+
+
+class Counts(Watcher):
+    """Knows how far the aligning was."""
+
+    def __init__(self) -> None:
+        self.said: list[tuple[int, int]] = []
+
+    def aligning(self, method: str, done: int, total: int) -> None:
+        assert method
+        self.said.append((done, total))
 
 
 def test_processes_align_as_this_one_does(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    corpora, _ = read_corpora(folder, ["greek", "old-norse"], ["low"])
-    work = [(corpus, method) for corpus in corpora for method in ("naive", "smart", "none")]
-    said: list[tuple[int, int]] = []
-    here = align_corpora(work, progress=lambda done, every: said.append((done, every)))
-    assert said == [(number, 6) for number in range(1, 7)]
-    monkeypatch.setattr("reinflect.execution.corpora.WORTH_PROCESSES", 0)
-    there = align_corpora(work, workers=2, cache=tmp_path / "cache")
-    assert {place: lesson.alignments for place, lesson in here.items()} == {
-        place: lesson.alignments for place, lesson in there.items()
-    }
-    assert all(lesson.split is corpus.split for corpus, method in work for lesson in [there[corpus.label, method]])
+    work, watcher = specs(folder, "naive", "smart", "none"), Counts()
+    here = prepared(work, PREPARATION, Resources(watcher=watcher))
+    assert watcher.said == [(number, 6) for number in range(1, 7)]
+    monkeypatch.setattr("reinflect.execution.execute.WORTH_PROCESSES", 0)
+    there = prepared(work, PREPARATION, Resources(workers=2, alignment_cache=tmp_path / "cache"))
+    assert [spec.lesson.alignments for spec in here] == [spec.lesson.alignments for spec in there]
+    for planned, spec in zip(work, there, strict=True):
+        assert (spec.lesson.train, spec.lesson.dev, spec.lesson.asked) == (
+            planned.lesson.train,
+            planned.lesson.dev,
+            planned.lesson.asked,
+        )
+        assert spec.digest == planned.digest

@@ -1,20 +1,15 @@
 """Languages one by one: their predictions, and processes that make them."""
 
-from collections.abc import Iterable
-from concurrent.futures import Executor, ThreadPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from reinflect.data.items import Item, read_items, write_items
 from reinflect.errors import OutputError, ReinflectError
-from reinflect.execution.corpora import Corpus, read_corpus
-from reinflect.execution.grid import QUICK
-from reinflect.execution.side import side_processes
+from reinflect.experiments.corpora import read_corpus
 from reinflect.experiments.finish import Work, finish_all, write_predictions
-from reinflect.training.lesson import Split
+from reinflect.experiments.grid import QUICK
+from reinflect.training.lesson import Lesson
 from tests.experiments.made_up import BUNDLE, combined, corpus, everyone
 
 RIGHT = {"hacm-naive": 1, "hacm-smart": 2, "haem-naive": 3, "haem-smart": 2}
@@ -35,37 +30,22 @@ def german(data: Path) -> Work:
     return Work(own, everyone(own, QUICK, RIGHT), ())
 
 
-class Broken(Executor):
-    """Processes that die of their work."""
-
-    def map(self, *_: Any, **__: Any) -> Iterable[Any]:  # type: ignore[override]
-        raise BrokenProcessPool
-
-
-def test_where_processes_die_it_is_done_here(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_languages_are_finished_in_processes_as_here(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = [german(data), german(data)]
+    found = finish_all(work, QUICK, tmp_path / "here", workers=2)
     monkeypatch.setattr("reinflect.experiments.finish.WORTH_PROCESSES", 0)
-    work = [german(data)]
-    found = finish_all(work, QUICK, data, tmp_path / "broken", Broken())
-    assert found == finish_all(work, QUICK, data, tmp_path / "here")
+    assert [*finish_all(work, QUICK, tmp_path / "there", workers=2).values()] == [*found.values()]
     for path in (tmp_path / "here").rglob("german-dev"):
-        assert (tmp_path / "broken" / path.relative_to(tmp_path / "here")).read_bytes() == path.read_bytes()
+        assert (tmp_path / "there" / path.relative_to(tmp_path / "here")).read_bytes() == path.read_bytes()
 
 
-def test_files_that_changed_are_said(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors_in_processes_reach_the_user(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("reinflect.experiments.finish.WORTH_PROCESSES", 0)
-    work = [german(data)]
-    write_items(data / "german-dev", [Item("other", BUNDLE, "others")])
-    with ThreadPoolExecutor(1) as pool, pytest.raises(ReinflectError, match="files of german changed in the meantime"):
-        finish_all(work, QUICK, data, tmp_path, pool)
-
-
-def test_few_answers_are_not_worth_processes(data: Path, tmp_path: Path) -> None:
-    with side_processes(2) as pool:
-        assert pool is not None
-        pool.shutdown()
-        assert len(finish_all([german(data)], QUICK, data, tmp_path, pool)) == 1
-    with side_processes(1) as pool:
-        assert pool is None
+    (tmp_path / "low").touch()
+    with pytest.raises(ReinflectError, match="could not be written"):
+        finish_all([german(data), german(data)], QUICK, tmp_path, workers=2)
 
 
 def test_predictions_that_no_file_can_hold_are_refused(tmp_path: Path) -> None:
@@ -78,7 +58,7 @@ def test_predictions_that_no_file_can_hold_are_refused(tmp_path: Path) -> None:
 
 def test_a_first_letter_that_looks_like_a_mark_is_kept(tmp_path: Path) -> None:
     bom = "\ufeff"
-    own = Corpus("german", "low", Split((Item("c", BUNDLE, "cx"),), (Item(f"{bom}a", BUNDLE, "b"),)))
+    own = Lesson((Item("c", BUNDLE, "cx"),), (Item(f"{bom}a", BUNDLE, "b"),), (), "german", "low")
     (found,) = combined(QUICK, own, right=RIGHT)
     write_predictions(found, tmp_path)
     assert [item.lemma for item in read_items(tmp_path / "low" / "run7" / "german-dev")] == [f"{bom}a"]

@@ -10,7 +10,7 @@ from reinflect.experiments.folder import held
 from reinflect.files import atomic_path
 
 
-def test_a_folder_in_which_nothing_came_to_be_goes_again(tmp_path: Path) -> None:
+def test_a_folder_that_stays_empty_is_removed(tmp_path: Path) -> None:
     with held(tmp_path / "deep" / "out"):
         assert (tmp_path / "deep" / "out").is_dir()
     assert list(tmp_path.iterdir()) == []
@@ -19,16 +19,16 @@ def test_a_folder_in_which_nothing_came_to_be_goes_again(tmp_path: Path) -> None
     assert [path.name for path in (tmp_path / "deep" / "out").iterdir()] == ["results.md"]
 
 
-def test_a_second_one_is_told_who_is_there(tmp_path: Path) -> None:
-    told = rf"out: another benchmark \(process {os.getpid()}\) works in this folder; wait for it"
+def test_a_second_command_is_refused_with_the_name_of_the_first(tmp_path: Path) -> None:
+    taken = rf"out: another command \(process {os.getpid()}\) is working on this; wait for it"
     with held(tmp_path / "out"):
-        with pytest.raises(OutputError, match=told), held(tmp_path / "out"):
+        with pytest.raises(OutputError, match=taken), held(tmp_path / "out"):
             pytest.fail("two at once")
-        with pytest.raises(OutputError, match=told), held(tmp_path / "out"):
+        with pytest.raises(OutputError, match=taken), held(tmp_path / "out"):
             pytest.fail("the first one's refusal took the lock away")
 
 
-def test_what_a_killed_run_was_writing_goes_and_all_else_stays(tmp_path: Path) -> None:
+def test_unfinished_files_of_a_killed_command_are_removed_and_no_others(tmp_path: Path) -> None:
     left = [tmp_path / ".results.md.abcdefgh.part", tmp_path / "predictions" / "low" / ".x.abcd_123.part"]
     others = [tmp_path / "mine.part", tmp_path / "packs" / "a.pack.xz", tmp_path / ".results.md.part"]
     for path in (*left, *others):
@@ -39,9 +39,9 @@ def test_what_a_killed_run_was_writing_goes_and_all_else_stays(tmp_path: Path) -
         assert all(path.exists() for path in (*others, being_written))
 
 
-@pytest.mark.parametrize(("name", "said"), [("packs", "a file, not a folder"), ("results.json/x", "a folder, not a")])
-def test_what_would_hinder_the_writing_later_is_told_now(tmp_path: Path, name: str, said: str) -> None:
+@pytest.mark.parametrize(("name", "found"), [("packs", "a file, not a folder"), ("results.json/x", "a folder, not a")])
+def test_what_would_prevent_writing_later_is_an_error_now(tmp_path: Path, name: str, found: str) -> None:
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).touch()
-    with pytest.raises(OutputError, match=said), held(tmp_path):
+    with pytest.raises(OutputError, match=found), held(tmp_path):
         pytest.fail("it began")

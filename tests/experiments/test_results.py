@@ -1,5 +1,6 @@
 """Files of finished packs: whole or passed over, and never taken for other work."""
 
+import lzma
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,20 +8,23 @@ import msgspec
 import pytest
 
 from reinflect.data.items import Item
-from reinflect.execution.corpora import Corpus
-from reinflect.execution.results import (
-    ENDING,
-    by_key,
-    file_name,
-    model_key,
-    pack_result,
-    read_result,
-    read_results,
-    write_result,
-)
-from reinflect.execution.run import Learnt, Results
-from reinflect.training.lesson import Lesson, Model, Pack, Split
-from tests.experiments.made_up import BUNDLE, SETTINGS, corpus, pack, result
+from reinflect.decoding.greedy import Predictions
+from reinflect.ensembles.member import TrainedModel
+from reinflect.execution.packs import ENDING, Pack, PackResult, by_key, matched, read_result, read_results, write_result
+from reinflect.systems.layers.inventory import Inventory
+from reinflect.training.lesson import Phase, Preparation
+from tests.experiments.made_up import BUNDLE, SETTINGS, corpus, pack, result, spec
+
+
+def written(folder: Path, result: PackResult) -> Path:
+    path = folder / f"{result.stem}{ENDING}"
+    write_result(path, result)
+    return path
+
+
+def bare(model: TrainedModel) -> TrainedModel:
+    """What is in a file of a model: all but what its spec says, and its parameters."""
+    return replace(model, inventory=Inventory((), ()), parameters={})
 
 
 def test_a_pack_is_read_as_it_was_written(tmp_path: Path) -> None:
@@ -29,23 +33,25 @@ def test_a_pack_is_read_as_it_was_written(tmp_path: Path) -> None:
         result(own, seed=1, dev=["ä\u0301", None, "", "\t漢 '\""], scores=[-0.25] * 4, test=[None] * 4),
         result(own, seed=2, usable=False),
     )
-    path = write_result(tmp_path, made)
-    assert path.name == file_name(made)
-    assert read_result(path) == made
+    path = written(tmp_path, made)
+    found = read_result(path)
+    assert found == replace(made, models=[bare(model) for model in made.models])
+    assert found.stem == made.stem == Pack(made.pack, tuple(spec(own, seed=seed) for seed in (1, 2))).stem
+    assert matched([spec(own, seed=2)], by_key([found])) == {made.models[1].key: made.models[1]}
     assert [one.name for one in tmp_path.iterdir()] == [path.name]
 
 
 @pytest.mark.parametrize("damage", ["cut", "changed", "other", "empty", "newer", "lengths"])
 def test_what_is_not_whole_is_passed_over_and_named(tmp_path: Path, damage: str) -> None:
-    good = write_result(tmp_path, pack(result(corpus()), name="good"))
+    good = written(tmp_path, pack(result(corpus()), name="good"))
     bad = tmp_path / f"bad{ENDING}"
     raw = good.read_bytes()
     middle = len(raw) // 2
     flipped = raw[:middle] + bytes([raw[middle] ^ 1]) + raw[middle + 1 :]
     if damage == "newer":
-        write_result(tmp_path, msgspec.structs.replace(pack(result(corpus()), name="bad"), format=99)).rename(bad)
+        bad.write_bytes(lzma.compress(msgspec.json.encode(msgspec.json.decode(lzma.decompress(raw)) | {"format": 99})))
     elif damage == "lengths":
-        write_result(tmp_path, pack(result(corpus(), scores=[0.0]), name="bad")).rename(bad)
+        written(tmp_path, pack(result(corpus(), scores=[0.0]), name="bad")).rename(bad)
     else:
         bad.write_bytes({"cut": raw[:-9], "changed": flipped, "other": b"hello", "empty": b""}[damage])
     said: list[str] = []
@@ -59,32 +65,39 @@ def test_a_model_is_known_by_all_that_decides_it() -> None:
     others = [
         corpus("dutch"),
         corpus(setting="high"),
-        replace(own, split=replace(own.split, train=(*own.split.train, Item("d", BUNDLE, "dx")))),
-        replace(own, split=replace(own.split, dev=own.split.dev[:2])),
-        replace(own, split=replace(own.split, asked=())),
-        replace(own, split=Split((*own.split.train, own.split.dev[0]), own.split.dev[1:], own.split.asked)),
+        replace(own, train=(*own.train, Item("d", BUNDLE, "dx"))),
+        replace(own, dev=own.dev[:2]),
+        replace(own, asked=()),
+        replace(own, train=(*own.train, own.dev[0]), dev=own.dev[1:]),
+        replace(own, fold=0),
     ]
-    keys = [model_key(one, "haem", "naive", 1, SETTINGS) for one in (own, *others)]
+    keys = [spec(one, "haem-naive").digest for one in (own, *others)]
     keys += [
-        model_key(own, "hacm", "naive", 1, SETTINGS),
-        model_key(own, "haem", "smart", 1, SETTINGS),
-        model_key(own, "haem", "naive", 2, SETTINGS),
-        model_key(own, "haem", "naive", 1, msgspec.structs.replace(SETTINGS, batch=7)),
+        spec(own, "hacm-naive").digest,
+        spec(own, "haem-smart").digest,
+        spec(own, "haem-naive", 2).digest,
+        spec(own, "haem-naive", settings=msgspec.structs.replace(SETTINGS["haem"], batch=7)).digest,
+        replace(spec(own, "haem-naive"), start=result(own, "haem-naive")).digest,
     ]
     assert len(set(keys)) == len(keys)
-    assert model_key(corpus(), "haem", "naive", 1, SETTINGS) == keys[0]
+    assert spec(corpus(), "haem-naive").digest == keys[0]
 
 
-def test_what_training_gave_is_kept_under_the_seed_that_was_asked_for() -> None:
+def test_what_training_gave_is_kept_under_the_seed_that_was_asked_for(tmp_path: Path) -> None:
     own = corpus("scottish-gaelic", "medium", items=1, asked=1)
-    lesson = Lesson("naive", own.split, ((),), own.label)
-    work = Pack("p", "haem", tuple(Model(lesson, seed, SETTINGS) for seed in (1, 2)))
-    learnt = Learnt(1, 1002, 33.3, 1, True, {}, ["a"], [-0.123456], [None], [-9.0])
-    made = pack_result(work, Results([learnt], ended=True, seconds=1.23456), device="cpu")
+    trained = replace(
+        result(own, "haem-naive", 2),
+        restarts=1,
+        dev_accuracy=33.3,
+        dev=Predictions(["a"], [-0.123456]),
+        asked=Predictions([None], [-9.0]),
+    )
+    made = read_result(written(tmp_path, replace(pack(trained, name="p"), seconds=1.23456)))
+    assert made is not None
     (model,) = made.models
     assert (model.language, model.setting, model.seed, model.restarts) == ("scottish-gaelic", "medium", 2, 1)
-    assert model.key == model_key(own, "haem", "naive", 2, SETTINGS)
-    assert (model.dev.forms, model.dev.log_probabilities, model.test.forms) == (["a"], [-0.1235], [None])
+    assert model.key == spec(own, "haem-naive", 2).digest
+    assert (model.dev.forms, model.dev.log_probabilities, model.asked.forms) == (["a"], [-0.1235], [None])
     assert made.seconds == 1.235
 
 
@@ -93,13 +106,18 @@ def test_a_model_that_two_packs_have_counts_once() -> None:
     assert by_key([pack(one, name="a"), pack(two, name="b")]) == {one.key: one}
 
 
-def test_corpora_are_found_again_in_their_lessons() -> None:
+def test_a_lesson_keeps_its_digest_when_it_is_prepared() -> None:
     own = corpus("scottish-gaelic")
-    assert Corpus.of(Lesson("naive", own.split, ((),), own.label)).digest == own.digest
+    preparation = Preparation.of({}, ["naive"])
+    planned = preparation.planned(own, "naive")
+    prepared = preparation.prepared(planned)
+    assert prepared.alignments
+    assert prepared.digest == planned.digest != own.digest
+    assert replace(prepared, phases=(Phase(own.train, prepared.alignments, 1),)).digest == planned.digest
 
 
 def test_something_behind_a_pack_is_damage(tmp_path: Path) -> None:
-    path = write_result(tmp_path, pack(result(corpus())))
+    path = written(tmp_path, pack(result(corpus())))
     assert read_result(path)
     path.write_bytes(path.read_bytes() + b"more")
     assert read_result(path) is None

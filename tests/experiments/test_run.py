@@ -12,31 +12,34 @@ import pytest
 from reinflect.data.items import Item, read_items, write_items
 from reinflect.errors import InputError
 from reinflect.evaluation import evaluate
-from reinflect.execution.corpora import align_corpora, read_corpora
-from reinflect.execution.engines import Here
-from reinflect.execution.execute import Watcher
+from reinflect.execution.engines import engine
+from reinflect.execution.execute import prepared
 from reinflect.execution.failures import PackError
-from reinflect.execution.grid import Entry, Grid
-from reinflect.execution.packing import bytes_needed
-from reinflect.execution.packs import packs_of, train_pack, wanted_models, weight
-from reinflect.execution.results import read_results, write_result
-from reinflect.execution.run import Results, Standing, checkpoint_of
-from reinflect.execution.state import State
-from reinflect.experiments.run import Benchmark, run_benchmark
+from reinflect.execution.folder import WorkFolder
+from reinflect.execution.packing import needs, pack_specs, weight, with_work
+from reinflect.execution.packs import ENDING, Pack, PackResult, read_results, write_result
+from reinflect.execution.resources import Resources, Watcher
+from reinflect.execution.run import Standing, run_pack
+from reinflect.experiments.corpora import read_corpora
+from reinflect.experiments.grid import Entry, Grid, specs_of
+from reinflect.experiments.run import Benchmark, BenchmarkPlan, run_benchmark
 from reinflect.inflector.card import fingerprint
 from reinflect.inflector.inflector import Inflector
 from reinflect.paper.output import write_all, write_models
 from reinflect.settings import Settings
 from reinflect.training.fleet import Fleet
-from reinflect.training.lesson import Pack
-from tests.training.tiny import SMALL, language
+from reinflect.training.lesson import ModelSpec, Preparation
+from tests.training.tiny import language, small
 
 GRID: Grid = tuple(
     Entry(system, alignment, {"low": 2, "high": 1})
     for system, alignment in (("hacm", "naive"), ("haem", "naive"), ("haem", "smart"))
 )
-OWN = msgspec.structs.replace(SMALL, epochs=6, score_every=2)
-PRESETS: Mapping[str, Mapping[str, Settings]] = {setting: {"hacm": OWN, "haem": OWN} for setting in ("low", "high")}
+OWN = small("haem", epochs=6, score_every=2)
+OWN_HACM = small("hacm", epochs=6, score_every=2)
+PRESETS: Mapping[str, Mapping[str, Settings]] = {
+    setting: {"hacm": OWN_HACM, "haem": OWN} for setting in ("low", "high")
+}
 MODELS = 2 * 6 + 3
 
 
@@ -74,8 +77,9 @@ class Listener(Watcher):
 
 
 def run(data: Path, out: Path, watcher: Watcher | None = None, **options: Any) -> Benchmark:
-    options = {"grid": GRID, "presets": PRESETS, **options}
-    made = run_benchmark(data, out, watcher=watcher, **options)
+    shared = {name: options.pop(name) for name in ("workers", "trainers", "checkpoint_seconds") if name in options}
+    plan = BenchmarkPlan(data=data, out=out, **{"grid": GRID, "presets": PRESETS, **options})
+    made = run_benchmark(plan, Resources(watcher=watcher or Watcher(), **shared))
     write_all(made, out, about=[], command={"command": "test"})
     return made
 
@@ -99,7 +103,7 @@ def test_everything_is_written(undisturbed: tuple[Path, Benchmark, Listener]) ->
     out, made, listener = undisturbed
     assert listener.expected == (0, MODELS)
     assert len(listener.trained) == 9
-    assert any("nothing to learn from for turkish-high" in note for note in listener.notes)
+    assert any("no training items for turkish-high" in note for note in listener.notes)
     assert sorted(path.name for path in out.iterdir()) == [
         "commands.jsonl",
         "details.json",
@@ -202,7 +206,7 @@ def test_results_do_not_depend_on_the_number_of_processes(
 ) -> None:
     whole, alone, _ = undisturbed
     monkeypatch.setattr("reinflect.experiments.finish.WORTH_PROCESSES", 0)
-    monkeypatch.setattr("reinflect.experiments.finish.finish", lambda *_: pytest.fail("combined here"))
+    monkeypatch.setattr("reinflect.experiments.finish.combine", lambda *_: pytest.fail("combined here"))
     made = run(data, tmp_path, workers=2, gold=data)
     assert said(tmp_path) == said(whole)
     assert [corpus.label for corpus in made.finished] == [corpus.label for corpus in alone.finished]
@@ -240,11 +244,11 @@ def test_a_time_limit_of_nothing_trains_nothing(data: Path, tmp_path: Path, monk
 def test_other_settings_are_other_models(data: Path, tmp_path: Path) -> None:
     fewer: dict[str, Any] = {"grid": GRID[:1], "languages": ["german"]}
     run(data, tmp_path, presets={"low": PRESETS["low"]}, **fewer)
-    other = {"low": {"hacm": msgspec.structs.replace(OWN, epochs=1), "haem": OWN}}
+    other = {"low": {"hacm": msgspec.structs.replace(OWN_HACM, epochs=1), "haem": OWN}}
     made = run(data, tmp_path, presets=other, **fewer)
     assert made.account.trained == 2
-    assert len(made.found) == 4
-    assert len(made.trained) == 2
+    assert sum(len(one.models) for one in read_results(tmp_path / "packs")) == 4
+    assert len(made.trained) == len(made.found) == 2
     assert len(made.results) == 1
 
 
@@ -252,60 +256,65 @@ def by_name(packs: Sequence[Pack]) -> list[Pack]:
     return sorted(packs, key=lambda pack: pack.name)
 
 
+def ready(data: Path, *languages: str) -> list[ModelSpec]:
+    """The specs of the grid, with their lessons aligned."""
+    corpora, _ = read_corpora(data, languages, ["low"])
+    preparation = Preparation.of({}, ["naive", "smart"])
+    return prepared(specs_of(corpora, GRID, PRESETS, preparation), preparation, Resources())
+
+
 def test_what_is_in_a_pack_does_not_depend_on_what_is_done(data: Path) -> None:
-    corpora, _ = read_corpora(data, ["german", "turkish"], ["low"])
-    wanted = wanted_models(corpora, GRID, PRESETS)
-    lessons = align_corpora([(one.corpus, one.entry.alignment) for one in wanted])
+    wanted = ready(data, "german", "turkish")
     for device in ("cpu", "cuda"):
-        packs = by_name(packs_of(wanted, {}, lessons, device=device))
-        assert sum(len(pack.models) for pack in packs) == len(wanted) == 12
+        packs = by_name(pack_specs(wanted, device))
+        assert sum(len(pack.specs) for pack in packs) == len(wanted) == 12
         assert len({pack.name for pack in packs}) == len(packs)
-        done = {wanted[0].key: None}
-        left = by_name(packs_of(wanted, done, lessons, device=device))
-        assert [pack.name for pack in left] == [pack.name for pack in packs]
-        assert sum(len(pack.models) for pack in left) == 11
-        for before, after in zip(packs, left, strict=True):
-            assert set(after.models) <= set(before.models)
-    assert [pack.name for pack in packs_of(wanted, {}, lessons, device="cpu")][:2] == [
-        "german-low-hacm-naive",
-        "german-low-haem-naive",
-    ]
+        left = with_work(wanted, {wanted[0].digest}, device)
+        assert len(left) == 12, "the group of the first has others"
+        again = by_name(pack_specs(left, device))
+        assert [(pack.name, pack.specs) for pack in again] == [(pack.name, pack.specs) for pack in packs]
+        group = {spec.digest for spec in wanted if spec.system == "hacm"}
+        others = by_name(pack_specs(with_work(wanted, group, device), device))
+        assert [(pack.name, pack.specs) for pack in others] == [
+            (pack.name, pack.specs) for pack in packs if pack.system != "hacm"
+        ]
+    assert [pack.name for pack in pack_specs(wanted)][:2] == ["german-low-hacm-naive", "german-low-haem-naive"]
 
 
 def test_the_longest_packs_come_first_on_a_gpu(data: Path) -> None:
     """Many updates of few models take longer than few updates of more models, though they are of fewer items."""
-    corpora, _ = read_corpora(data, ["german"], ["low"])
-    wanted = wanted_models(corpora, GRID, PRESETS)
-    few = [one for one in wanted if one.entry.system == "haem"][:1]
-    many = [one for one in wanted if one.entry.kind == "hacm-naive"]
-    short, long = (msgspec.structs.replace(OWN, epochs=epochs) for epochs in (2, 2 * len(many) - 1))
-    lessons = align_corpora([(one.corpus, one.entry.alignment) for one in wanted])
-    changed = [replace(one, settings=short) for one in many] + [replace(one, settings=long) for one in few]
-    first, second = packs_of(changed, {}, lessons, device="cuda")
+    wanted = ready(data, "german")
+    few = [one for one in wanted if one.system == "haem"][:1]
+    many = [one for one in wanted if one.kind == "hacm-naive"]
+    short = [replace(one, settings=msgspec.structs.replace(OWN_HACM, epochs=2)) for one in many]
+    long = [replace(one, settings=msgspec.structs.replace(OWN, epochs=2 * len(many) - 1)) for one in few]
+    first, second = pack_specs([*short, *long], "cuda")
     assert (first.system, second.system) == ("haem", "hacm")
     assert weight(first, "cpu") < weight(second, "cpu")
     assert weight(first, "cuda") > weight(second, "cuda")
 
 
 def test_a_pack_takes_no_more_of_a_gpu_than_it_may(data: Path) -> None:
-    corpora, _ = read_corpora(data, ["german", "turkish"], ["low"])
-    wanted = wanted_models(corpora, GRID, PRESETS)
-    lessons = align_corpora([(one.corpus, one.entry.alignment) for one in wanted])
-    whole = packs_of(wanted, {}, lessons, device="cuda")
-    most = max(bytes_needed(pack.system, pack.models) for pack in whole)
-    assert [pack.name for pack in packs_of(wanted, {}, lessons, device="cuda", budget=most)] == [
-        pack.name for pack in whole
-    ]
-    smaller = packs_of(wanted, {}, lessons, device="cuda", budget=most // 2)
+    wanted = ready(data, "german", "turkish")
+    whole = pack_specs(wanted, "cuda")
+    most = max(needs(pack.specs).bytes for pack in whole)
+    assert [pack.name for pack in pack_specs(wanted, "cuda", most)] == [pack.name for pack in whole]
+    smaller = pack_specs(wanted, "cuda", most // 2)
     assert len(smaller) > len(whole)
-    assert all(bytes_needed(pack.system, pack.models) <= most // 2 for pack in smaller if len(pack.models) > 1)
+    assert all(needs(pack.specs).bytes <= most // 2 for pack in smaller if len(pack.specs) > 1)
 
 
 def test_a_pack_takes_a_part_of_a_gpu_however_many_share_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("reinflect.execution.engines.memory_of_the_gpu", lambda: 100)
-    assert [Here("cuda", trainers).budget for trainers in (1, 2, 4)] == [33, 33, 33]
-    assert [Here("cuda", trainers, 70).budget for trainers in (1, 2, 4)] == [70, 70, 70]
-    assert Here("cpu", 2).budget is None
+
+    def budget(resources: Resources) -> int | None:
+        with engine(resources) as own:
+            return own.budget
+
+    cuda = [Resources("cuda", trainers=trainers) for trainers in (1, 2, 4)]
+    assert [budget(own) for own in cuda] == [33, 33, 33]
+    assert [budget(replace(own, pack_memory=70)) for own in cuda] == [70, 70, 70]
+    assert budget(Resources("cpu", trainers=2)) is None
 
 
 def test_as_many_processes_train_as_was_said(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -344,7 +353,7 @@ def test_packs_are_small(undisturbed: tuple[Path, Benchmark, Listener]) -> None:
     out, _, _ = undisturbed
     assert all(path.stat().st_size < 3000 for path in (out / "packs").iterdir())
     (result, *_) = read_results(out / "packs")
-    assert (result.device, result.version) == ("cpu", "0.1.0")
+    assert (result.device, result.version) == ("cpu", "0.2.0")
 
 
 ONE: Grid = (Entry("haem", "naive", {"low": 1, "high": 1}), Entry("haem", "smart", {"low": 1}))
@@ -402,14 +411,14 @@ def test_the_second_half_of_a_pack_goes_on_when_the_first_is_done(
 ) -> None:
     tried: list[tuple[str, bool]] = []
 
-    def small_packs_only(pack: Pack, *arguments: Any, state: State, **options: Any) -> Results:
-        if len(pack.models) > 2:
+    def small_packs_only(pack: Pack, *arguments: Any, folder: WorkFolder, **options: Any) -> PackResult:
+        if len(pack.specs) > 2:
             raise PackError("memory", "too many")
-        check = checkpoint_of(pack, state)
-        tried.append((pack.name, check is not None and check.find() == "begun"))
-        return train_pack(pack, *arguments, state=state, **options)
+        tried.append((pack.name, folder.checkpoint(pack).begun))
+        return run_pack(pack, *arguments, folder=folder, **options)
 
-    monkeypatch.setattr("reinflect.execution.engines.train_pack", small_packs_only)
+    monkeypatch.setattr("reinflect.execution.engines.run_pack", small_packs_only)
+    monkeypatch.setattr("reinflect.execution.packing.SEEDS_A_PACK", 4)
     options: dict[str, Any] = {
         "grid": (Entry("haem", "naive", {"low": 4}),),
         "presets": {"low": {"haem": LONG}},
@@ -457,7 +466,7 @@ def test_predictions_of_other_settings_do_not_stay(data: Path, tmp_path: Path) -
     options: dict[str, Any] = {"presets": {"low": PRESETS["low"]}}
     run(data, tmp_path, **options)
     assert (tmp_path / "predictions" / "low" / "run7" / "german-dev").exists()
-    other = {"low": {"hacm": LONG, "haem": LONG}}
+    other = {"low": {"hacm": msgspec.structs.replace(OWN_HACM, epochs=40, patience=40), "haem": LONG}}
     run(data, tmp_path, presets=other, languages=["german"], time_limit=0)
     left = {str(path.relative_to(tmp_path / "predictions" / "low")) for path in tmp_path.rglob("predictions/low/*/*")}
     assert {name for name in left if "german" in name} == {"baseline/german-dev", "baseline/german-test"}
@@ -481,8 +490,8 @@ def test_the_time_is_that_of_the_models_that_were_asked_for(data: Path, tmp_path
     one, two = read_results(tmp_path / "packs")
     for path in (tmp_path / "packs").iterdir():
         path.unlink()
-    whole = msgspec.structs.replace(one, pack="haem-low-1", models=[*one.models, *two.models], seconds=8.0)
-    write_result(tmp_path / "packs", whole)
+    whole = replace(one, pack="haem-low-1", models=[*one.models, *two.models], seconds=8.0)
+    write_result(tmp_path / "packs" / f"{whole.stem}{ENDING}", whole)
     made = run(data, tmp_path, languages=["german"], time_limit=0, **options)
     (result,) = made.results
     assert [model.language for model in result.models] == ["german"]

@@ -7,7 +7,7 @@ what they say, as a file made by hand would have: else the checksum would be all
 
 import json
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
@@ -47,12 +47,14 @@ def about() -> dict[str, Any]:
     return said
 
 
-def signed(said: Any, tensors: dict[str, torch.Tensor]) -> bytes:
-    """A whole file with the checksum that is right for it, if what it says can have one."""
-    if isinstance(said, dict):
-        said.pop("sha256", None)
-        said["sha256"] = digest(json.loads(json.dumps(said)), tensors)
-    return save(tensors, metadata={"reinflect": json.dumps(said)})
+def signed(said: Any, tensors: Mapping[str, torch.Tensor]) -> bytes:
+    """A whole file with the checksum that is right for it."""
+    return signed_text(json.dumps(said), tensors)
+
+
+def signed_text(text: str, tensors: Mapping[str, torch.Tensor]) -> bytes:
+    arrays = {name: tensor.numpy() for name, tensor in tensors.items()}
+    return save(dict(tensors), metadata={"reinflect": text, "sha256": digest(text, arrays)})
 
 
 def changed_bytes(rng: Random) -> bytes:
@@ -102,30 +104,36 @@ def absurd_claims(rng: Random) -> bytes:
     return joined(json.dumps(header).encode() if how else text, numbers, length)
 
 
+PARTS = (
+    *("members", "inventories", "training", "confidences", "choices", "labels", "known_runs"),
+    *("attested", "normalisation", "columns", "cells"),
+)
+
+
 def changed_about(rng: Random) -> bytes:
     """All that is not numbers, with some of it changed."""
     said = about()
-    part = rng.choice([None, "members", "inventories", "training", "confidences", "choices", "labels", "known_runs"])
+    part = rng.choice([None, *PARTS])
     if part is None:
         said = json_values.changed(rng, said)
     else:
         said[part] = json_values.changed(rng, said[part])
     tensors = load(tiny_models.model_file())
     if rng.random() < 0.05:
-        return save(tensors, metadata={"reinflect": "[" * rng.choice([10, json_values.DEEP])})
+        return signed_text("[" * rng.choice([10, json_values.DEEP]), tensors)
     return signed(said, tensors)
 
 
 def changed_tensors(rng: Random) -> bytes:
-    """Tensors with other names, kinds, sizes or numbers."""
-    tensors = load(tiny_models.model_file())
+    """Tensors with other names, kinds, sizes or numbers, in a file of 32-bit or of 8-bit numbers."""
+    tensors = load(tiny_models.model_file(rng.choice(["single", "eighth"])))
     for _ in range(rng.choice([1, 1, 2, 4])):
         name = rng.choice(sorted(tensors))
         rng.choice(OF_TENSORS)(rng, tensors, name)
     try:
         return signed(about(), {name: tensor.contiguous() for name, tensor in tensors.items()})
     except TypeError:  # of a kind that has no bytes to be signed
-        return save(tensors, metadata={"reinflect": json.dumps(about())})
+        return save(tensors, metadata={"reinflect": json.dumps(about()), "sha256": "0" * 64})
 
 
 Tensors = dict[str, torch.Tensor]

@@ -10,25 +10,25 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-import msgspec
 import torch
 from safetensors.torch import load, save
 
-from reinflect.cli.options import chosen, settings_of
+from reinflect.cli.training import chosen, settings_of
 from reinflect.data.items import Columns
-from reinflect.ensembles.vote import strategy
+from reinflect.ensembles.strategies import find_strategy
 from reinflect.errors import ReinflectError
-from reinflect.execution.results import ENDING, by_key, read_results
+from reinflect.execution.packs import ENDING, by_key, read_results, write_result
 from reinflect.report.folder import data_of, folder_page, read_folder
-from reinflect.settings import Settings
-from reinflect.training.checkpoint import Checkpoint, fingerprint
-from reinflect.training.fleet import Fleet, Progress
+from reinflect.settings import known_keys
+from reinflect.systems import SYSTEMS
+from reinflect.training.checkpoint import Checkpoint
+from reinflect.training.fleet import Fleet
 from tests.experiments import made_up
 from tests.fuzz import json_values, model_files, texts
 from tests.fuzz.campaign import Attempt, Kind, refusal
-from tests.training.tiny import pack, updated
+from tests.training.tiny import fleet_of, pack, updated
 
-KEYS = [field.encode_name for field in msgspec.structs.fields(Settings)]
+KEYS = list(dict.fromkeys(key for system in SYSTEMS.values() for key in known_keys(system.settings)))
 VALUES = ("1", "100", "0", "-1", "0.5", "1e3", "true", '"lstm"', "lstm", "adam", "encoder,state", "[]", "nan", "inf")
 
 
@@ -61,13 +61,18 @@ def option(rng: Random) -> Option:
     return Option(what, text)
 
 
+def _systems_in(preset: bytes) -> list[str]:
+    """The systems that a preset has a table of, for all of them to be read."""
+    return [system for system in SYSTEMS if f"[{system}]".encode() in preset] or ["haem"]
+
+
 @contextmanager
 def _choosing(folder: Path) -> Iterator[Attempt]:
     readers: dict[str, Callable[[str], object]] = {
-        "set": lambda text: settings_of("low", [text]),
-        "preset": lambda name: settings_of(name, []),
+        "set": lambda text: settings_of("low", [text], list(SYSTEMS)),
+        "preset": lambda name: settings_of(name, [], _systems_in(Path(name).read_bytes())),
         "columns": Columns.parse,
-        "strategy": strategy,
+        "strategy": find_strategy,
         "systems": lambda text: chosen(text, ["hacm", "haem", "soft"], "system"),
     }
 
@@ -91,7 +96,10 @@ CORPUS = made_up.corpus()
 @cache
 def _pack() -> Any:
     models = [made_up.result(CORPUS, kind, seed) for kind in ("hacm-naive", "haem-smart") for seed in (1, 2)]
-    return msgspec.to_builtins(made_up.pack(*models))
+    with TemporaryDirectory() as folder:
+        path = Path(folder, f"one{ENDING}")
+        write_result(path, made_up.pack(*models))
+        return json.loads(lzma.decompress(path.read_bytes()))
 
 
 def pack_file(rng: Random) -> bytes:
@@ -124,15 +132,15 @@ def _unpacking(folder: Path) -> Iterator[Attempt]:
 @cache
 def _checkpoint() -> tuple[bytes, str]:
     """A good one, and the mark of its work."""
-    own = pack(seeds=(1, 2))
+    mark = pack(seeds=(1, 2)).fingerprint
     with TemporaryDirectory() as folder:
-        kept = Checkpoint(Path(folder) / "a.checkpoint", fingerprint(own))
+        kept = Checkpoint(Path(folder) / "a.checkpoint", mark)
         kept.save(updated(_fleet(), 1), 1, torch.zeros(2), 5)
-        return kept.path.read_bytes(), fingerprint(own)
+        return kept.path.read_bytes(), mark
 
 
 def _fleet() -> Fleet:
-    return Fleet([Progress(task, seed) for task, seed in pack(seeds=(1, 2)).tasks()])
+    return fleet_of(pack(seeds=(1, 2)))
 
 
 def checkpoint_file(rng: Random) -> bytes:
@@ -158,13 +166,13 @@ def _resuming(folder: Path) -> Iterator[Attempt]:
 
     def attempt(made: bytes) -> str:
         kept.path.write_bytes(made)
-        found, fleet = kept.find(), _fleet()
+        begun, fleet = kept.begun, _fleet()
         fresh = fleet.parameters.flat.clone()
         if kept.load(fleet) is None:
             assert torch.equal(fleet.parameters.flat, fresh)
             assert [model.epoch for model in fleet.models] == [0, 0]
             return "refused"
-        assert found in ("begun", "finished")
+        assert begun
         if fleet.running:
             epoch = fleet.prepare()
             fleet.update(epoch, 0)

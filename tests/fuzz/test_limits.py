@@ -15,10 +15,9 @@ from reinflect import files
 from reinflect.data import sheet_files, sheets
 from reinflect.data.items import read_items
 from reinflect.data.labels import Labels
-from reinflect.data.lines import LONGEST_LINE
 from reinflect.errors import InputError
-from reinflect.execution import results
-from reinflect.files import LARGEST, read_text
+from reinflect.execution import packs
+from reinflect.files import LARGEST, LONGEST_LINE, read_text
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.model_file import HEADER_BYTES
 from tests.fuzz.campaign import little_memory
@@ -56,7 +55,7 @@ def sparse(path: Path, size: int, beginning: bytes = b"") -> Path:
 @pytest.mark.parametrize("size", [1000, 200 * MILLION], ids=["small", "large"])
 def test_a_header_of_a_model_file_that_claims_too_much(tmp_path: Path, claimed: int, size: int) -> None:
     path = sparse(tmp_path / "model", size, struct.pack("<Q", claimed) + b"{")
-    assert "no whole reinflect model" in refused(lambda: Inflector.load(path), MILLION)
+    assert "not a valid reinflect model" in refused(lambda: Inflector.load(path), MILLION)
 
 
 @pytest.mark.parametrize("shape", [[2**40], [2**31, 2**31], [2**62, 4], [10**6] * 6])
@@ -66,7 +65,7 @@ def test_tensors_that_claim_too_much(tmp_path: Path, shape: list[int]) -> None:
     for offsets in ([0, 4], [0, 2**42], header[name]["data_offsets"]):
         header[name] |= {"shape": shape, "data_offsets": offsets}
         (tmp_path / "model").write_bytes(joined(json.dumps(header).encode(), numbers))
-        assert "no whole" in refused(lambda: Inflector.load(tmp_path / "model"), MILLION)
+        assert "not a valid reinflect model" in refused(lambda: Inflector.load(tmp_path / "model"), MILLION)
 
 
 @pytest.mark.parametrize("value", ["[]", "0", "{}", '"a"'])
@@ -75,7 +74,7 @@ def test_a_header_full_of_nothing(tmp_path: Path, value: str) -> None:
     text = json.dumps({"__metadata__": {"reinflect": f"[{f'{value},' * 3 * MILLION}{value}]"}})
     assert len(text) < HEADER_BYTES
     (tmp_path / "model").write_bytes(joined(text.encode(), b""))
-    assert "its header has no end" in refused(lambda: Inflector.load(tmp_path / "model"), 6 * len(text))
+    assert "its header is too large" in refused(lambda: Inflector.load(tmp_path / "model"), 6 * len(text))
 
 
 def test_members_that_are_not_there(tmp_path: Path) -> None:
@@ -83,7 +82,7 @@ def test_members_that_are_not_there(tmp_path: Path) -> None:
     said = about()
     said["members"] *= 300
     (tmp_path / "model").write_bytes(signed(said, {}))
-    assert "no whole" in refused(lambda: Inflector.load(tmp_path / "model"), 10 * MILLION)
+    assert "not a valid reinflect model" in refused(lambda: Inflector.load(tmp_path / "model"), 10 * MILLION)
 
 
 def test_a_text_that_is_too_large(tmp_path: Path) -> None:
@@ -209,19 +208,19 @@ def test_a_workbook_of_cells_far_to_the_right(tmp_path: Path, monkeypatch: pytes
 
 
 def test_a_pack_that_unpacks_to_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(results, "LARGEST", MILLION)
-    path = tmp_path / f"a{results.ENDING}"
+    monkeypatch.setattr(packs, "LARGEST", MILLION)
+    path = tmp_path / f"a{packs.ENDING}"
     path.write_bytes(lzma.compress(b" " * 50 * MILLION, preset=0))
     tracemalloc.start()
     try:
-        assert results.read_result(path) is None
+        assert packs.read_result(path) is None
         assert tracemalloc.get_traced_memory()[1] < 5 * MILLION
     finally:
         tracemalloc.stop()
 
 
 def test_a_pack_that_wants_much_memory_to_be_unpacked(tmp_path: Path) -> None:
-    path = tmp_path / f"a{results.ENDING}"
+    path = tmp_path / f"a{packs.ENDING}"
     wanting = [{"id": lzma.FILTER_LZMA2, "preset": 0, "dict_size": 512 * MILLION}]
     path.write_bytes(lzma.compress(b"{}", filters=wanting))
-    assert results.read_result(path) is None
+    assert packs.read_result(path) is None

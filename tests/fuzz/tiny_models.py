@@ -10,17 +10,25 @@ from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.data.labels import Labels
 from reinflect.ensembles.confidence import Confidence
-from reinflect.ensembles.member import Member
-from reinflect.inflector.card import told
+from reinflect.ensembles.member import TrainedModel
+from reinflect.inflector.card import describe_training
 from reinflect.inflector.inflector import Inflector
+from reinflect.inflector.model_file import Numbers
 from reinflect.settings import Settings
+from reinflect.systems import SYSTEMS
+from reinflect.systems.hacm.settings import HacmSettings
+from reinflect.systems.haem.settings import HaemSettings
 from reinflect.systems.layers.inventory import Inventory
 from reinflect.systems.layers.parameters import Parameters
-from reinflect.systems.system import SYSTEMS
+from reinflect.systems.soft.settings import SoftSettings
 
-SMALL = Settings(
-    embedding=2, hidden=2, history_hidden=2, feature_embedding=2, attention=2, feature_scale=1.0, batch=2, epochs=3
-)
+SMALL: dict[str, Settings] = {
+    "hacm": HacmSettings(embedding=2, hidden=2, feature_embedding=2, feature_scale=1.0, batch=2, epochs=3),
+    "haem": HaemSettings(
+        embedding=2, hidden=2, history_hidden=2, feature_embedding=2, feature_scale=1.0, batch=2, epochs=3
+    ),
+    "soft": SoftSettings(embedding=2, hidden=2, feature_embedding=2, attention=2, feature_scale=1.0, batch=2, epochs=3),
+}
 ITEMS = (
     Item("gehen", Bundle("V;PST"), "ging"),
     Item("sehen", Bundle("V;PST"), "sah"),
@@ -31,22 +39,33 @@ INVENTORY = Inventory.of(ITEMS)
 ALIGNMENTS = {"hacm": "naive", "haem": "smart", "soft": "none"}
 
 
-def member(system: str, seed: int) -> Member:
-    own = SYSTEMS[system]
-    sizes = own.sizes(INVENTORY, SMALL)
-    parameters = Parameters.initial(own.shapes(SMALL), [sizes], [seed]).one(0, sizes)
+def member(system: str, seed: int) -> TrainedModel:
+    own, settings = SYSTEMS[system], SMALL[system]
+    sizes = own.sizes(INVENTORY, settings)
+    drawn = Parameters.initial(own.shapes(settings), [sizes], [seed]).one(0, sizes)
+    parameters = {name: tensor.numpy() for name, tensor in drawn.items()}
     # Untrained as it is, it would write and write; so it soon finds that it is done.
     choices, bias = own.choices(INVENTORY), parameters["output.bias"]
     for ending, weight in (("COPY", 4.0), ("STEP", 3.0), ("STOP", 3.5), ("</s>", 4.0)):
         if ending in choices:
             bias[choices.number(ending)] += weight
-    return Member(own, ALIGNMENTS[system], seed, SMALL, INVENTORY, 50.0 + seed, parameters)
+    return TrainedModel(
+        system,
+        ALIGNMENTS[system],
+        seed,
+        settings,
+        INVENTORY,
+        50.0 + seed,
+        fold=seed + 1,
+        restarts=seed - 1,
+        parameters=parameters,
+    )
 
 
 def inflector() -> Inflector:
     members = tuple(member(system, seed) for seed, system in enumerate(ALIGNMENTS, start=1))
     names = tuple(one.name for one in members)
-    training = told(ITEMS, None, source="words.tsv", accuracy=50.0, scored=30, interrupted=False)
+    training = describe_training(ITEMS, None, source="words.tsv", accuracy=50.0, scored=30, interrupted=False)
     return Inflector(
         members,
         {"ä": 4},
@@ -56,11 +75,15 @@ def inflector() -> Inflector:
         # The same whenever it is made, and by whatever version.
         training=msgspec.structs.replace(training, date="2026-11-15", versions={"reinflect": "0.1.0"}),
         labels=Labels((("past", "V;PST"),)),
+        attested=(Item("gehen", Bundle("V;PST"), "ging"),),
+        normalisation="nfc",
+        columns=("lemma", "form", "features"),
+        cells=("V;PST", "N;PL"),
     )
 
 
 @cache
-def model_file() -> bytes:
+def model_file(numbers: Numbers = "single") -> bytes:
     with TemporaryDirectory() as folder:
-        inflector().save(Path(folder) / "tiny.reinflect")
+        inflector().save(Path(folder) / "tiny.reinflect", numbers=numbers)
         return (Path(folder) / "tiny.reinflect").read_bytes()

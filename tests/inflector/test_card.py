@@ -8,7 +8,7 @@ import pytest
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item, read_items, write_items
-from reinflect.inflector.card import Training, card_text, fingerprint, told
+from reinflect.inflector.card import Training, card_text, describe_training, fingerprint
 
 ITEMS = [
     Item("gehen", Bundle("V;PST"), "ging"),
@@ -19,7 +19,7 @@ ITEMS = [
 
 def training(dev: list[Item] | None = None, **changes: Any) -> Training:
     said: dict[str, Any] = {"source": "verbs.tsv", "accuracy": 61.25, "scored": 80, "interrupted": False}
-    return told(ITEMS, dev, **(said | changes))
+    return describe_training(ITEMS, dev, **(said | changes))
 
 
 def card(**changes: Any) -> dict[str, Any]:
@@ -84,9 +84,9 @@ def test_a_card_for_people() -> None:
     assert all(len(line) <= 100 for line in text.splitlines())
 
 
-def test_a_card_without_what_older_files_lack() -> None:
+def test_the_card_of_a_model_assembled_in_memory() -> None:
     text = card_text(card(training=None, confidence=None))
-    assert text.count("older version") == 2
+    assert "Training data" not in text
     assert "cannot say how likely" in text
     assert "no confidences" in card_text(card(confidence=None))
 
@@ -95,7 +95,7 @@ def test_long_lists_are_cut_and_wrapped() -> None:
     many = {f"V;X{number}": number for number in range(1, 30)}
     own = card()
     text = card_text(card(training=own["training"] | {"bundles": many, "interrupted": True, "dev_items": 5}))
-    assert "29 combinations" in text
+    assert "29 bundles" in text
     assert "V;X29 (29), V;X28 (28)" in text
     assert "V;X3 (3)" not in text
     assert "interrupted" in text

@@ -1,14 +1,22 @@
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import Result
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item, read_items, write_items
+from reinflect.ensembles.member import TrainedModel
+from reinflect.ensembles.strategies import Voter
 from reinflect.inflector.changes import Changes, held_out_forms
 from reinflect.inflector.inflector import Inflector
-from tests.training.tiny import language
+from reinflect.inflector.train import Plan, train_inflector
+from reinflect.training.fleet import Fleet
+from reinflect.training.lesson import plain_lessons
+from tests.fuzz import tiny_models
+from tests.training.tiny import language, small
 
 Reinflect = Callable[..., Result]
 
@@ -110,6 +118,86 @@ def test_each_model_answers_only_for_what_it_held_out(folder: Path) -> None:
     assert ("ganz", "V;PST") not in held_out_forms(inflector, [unknown, *items], items)
 
 
+def asked_of(
+    monkeypatch: pytest.MonkeyPatch, inflector: Inflector, items: Sequence[Item], taught: Sequence[Item]
+) -> dict[str, set[tuple[str, str]]]:
+    """The cells that each member's vote counts for in `held_out_forms`."""
+    asked: dict[str, set[tuple[str, str]]] = {}
+    plain = Voter.of
+
+    def listened(model: TrainedModel, dev: Sequence[Item], *more: Any) -> Voter:
+        asked[model.name] = {(item.lemma, item.features.spelling) for item in dev}
+        return plain(model, dev, *more)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Voter, "of", listened)
+        held_out_forms(inflector, items, taught)
+    return asked
+
+
+@pytest.mark.parametrize("first_seed", [1, 7])
+@pytest.mark.parametrize("dropped", [(), (0,), (1,), (0, 2)])
+def test_members_answer_for_their_own_fold_whichever_others_are_left(
+    monkeypatch: pytest.MonkeyPatch, first_seed: int, dropped: tuple[int, ...]
+) -> None:
+    """Folds used to be counted from the lowest seed there was: if its models had diverged, members were asked for items
+    that they had learnt from.
+    """
+    items = language("german")
+    lessons = plain_lessons(items, None, 4)
+    folded = [replace(tiny_models.member("haem", seed), seed=first_seed + seed, fold=seed) for seed in range(4)]
+    members = tuple(own for fold, own in enumerate(folded) if fold not in dropped)
+    inflector = Inflector(members, {}, "vote")
+    asked = asked_of(monkeypatch, inflector, items, items)
+    assert asked == {
+        own.name: {(item.lemma, item.features.spelling) for item in lessons[fold].dev}
+        for fold, own in enumerate(folded)
+        if fold not in dropped
+    }
+    for fold, own in enumerate(folded):
+        if fold not in dropped:
+            learnt = {(item.lemma, item.features.spelling) for item in lessons[fold].train}
+            assert not asked[own.name] & learnt
+    found = held_out_forms(inflector, items, items)
+    assert set(found) == set().union(*asked.values())
+
+
+def test_the_fold_goes_with_the_model_file_when_the_first_seed_diverged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From training to file: the model of the first seed is dropped, and the others keep their folds."""
+    items = language("german")
+    finite = Fleet.finite
+
+    def first_diverges(fleet: Fleet) -> list[bool]:
+        numbers = [fleet.models[number].task.spec.seed for number in fleet.running]
+        return [seed != 3 and sound for seed, sound in zip(numbers, finite(fleet), strict=True)]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Fleet, "finite", first_diverges)
+        plan = Plan(
+            settings={"haem": small("haem", epochs=2)},
+            systems=["haem"],
+            alignments=["naive"],
+            seeds=3,
+            first_seed=3,
+            strategy="vote",
+        )
+        train_inflector(items, None, plan, out=tmp_path / "model")
+    inflector = Inflector.load(tmp_path / "model")
+    assert {(own.seed, own.fold) for own in inflector.members} == {(4, 1), (5, 2)}
+    lessons = plain_lessons(items, None, 3)
+    assert asked_of(monkeypatch, inflector, items, items) == {
+        own.name: {(item.lemma, item.features.spelling) for item in lessons[own.seed - 3].dev}
+        for own in inflector.members
+    }
+    forms = held_out_forms(inflector, items, items)
+    right = sum(forms.get((item.lemma, item.features.spelling)) == item.form for item in items)
+    assert inflector.training is not None
+    assert len(forms) == inflector.training.scored
+    assert round(100 * right / len(forms), 2) == inflector.training.accuracy
+
+
 def retrain(reinflect: Reinflect, folder: Path, out: Path, *more: object) -> Result:
     return reinflect("train", "--train", folder / "train.tsv", "--out", out, *TINY, *more)
 
@@ -123,8 +211,8 @@ def test_a_model_is_trained_again_with_corrections_and_compared(
     assert "training 2 models on 21 items" in again.stderr
     # The comparison comes after the table, so the line is called by its name.
     assert any(line.startswith("vote (run7) ") for line in again.stdout.splitlines())
-    assert "note: the line 'vote (run7)' is of" in again.stderr
-    assert "items, each by those models that had not learnt from it:" in again.stdout
+    assert "right, estimated on" in again.stderr
+    assert "items, each predicted by the models that had not learnt from it:" in again.stdout
     # Once more, with the corrections of before and others.
     files = ["--add", folder / "new.csv", "--add", folder / "more.tsv"]
     third = retrain(reinflect, folder, tmp_path / "m3", *files, "--compare", tmp_path / "m")
@@ -145,15 +233,15 @@ def test_with_dev_items_both_are_asked_for_those(folder: Path, tmp_path: Path, r
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--compare", "dev"], "this was trained with a dev file, so nothing tells which of the items are new to it"),
+        (["--compare", "dev"], "this was trained with a dev file, so the items that are new to it are not known"),
         (
             ["--train", "more.tsv", "--compare", "held"],
-            "more.tsv as it is, so nothing tells which of the items are new",
+            "more.tsv as it is, so the items that are new to it are not known",
         ),
         (["--compare", "none"], "there is no such file"),
         (["--add", "none"], "there is no such file"),
         (["--dev", "train.tsv", "--compare", "held"], "found all dev items among the training items"),
-        (["--add", "-", "--dev", "-"], "found - (standard input) for more than one file"),
+        (["--add", "-", "--dev", "-"], "found - (standard input) more than once"),
     ],
 )
 def test_what_hinders_a_comparison_is_said_before_training(
@@ -181,7 +269,7 @@ def test_suggestions_can_be_filled_in_and_learnt_from(folder: Path, tmp_path: Pa
     call = ["suggest", folder / "held", "--lemmas", tmp_path / "lemmas.txt"]
     shown = reinflect(*call, "--n", 2)
     assert shown.exit_code == 0, shown.output
-    assert shown.stdout.splitlines()[0].split() == ["lemma", "features", "guess", "sure"]
+    assert shown.stdout.splitlines()[0].split() == ["lemma", "features", "prediction", "confidence"]
     assert len(shown.stdout.splitlines()) == 3
     assert "past" in reinflect(*call).stdout, "the model's own labels"
     for name in ("s.tsv", "s.csv", "s.xlsx"):
@@ -217,7 +305,7 @@ def test_a_paradigm_may_be_a_sheet_that_can_be_read_again(folder: Path, tmp_path
     [
         ("", [], "found no lemmas"),
         ("a" * 2000, [], "models take up to 1000"),
-        ("gehen\tging\tV;PST\n", ["--features", "past.txt"], "found no form that is not known yet"),
+        ("gehen\tging\tV;PST\n", ["--features", "past.txt"], "found no unknown forms to suggest"),
         ("gehen\n", ["--n", "0"], "0 is not in the range"),
         ("gehen\n", ["-o", "no/such/folder.csv"], "there is no folder"),
     ],

@@ -4,43 +4,65 @@ import json
 import signal
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import fields
 from multiprocessing import active_children
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 import torch
 from safetensors import safe_open
 
 import reinflect
-from reinflect import engine
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item, write_items
+from reinflect.decoding.greedy import Predictions
+from reinflect.ensembles.member import TrainedModel
 from reinflect.ensembles.vote import vote
 from reinflect.errors import InputError, OutputError, ReinflectError
 from reinflect.evaluation import evaluate
-from reinflect.execution.execute import Watcher
 from reinflect.execution.failures import PackError
-from reinflect.execution.run import Learnt, Results, Standing, run_pack
-from reinflect.execution.state import State
+from reinflect.execution.folder import CHECKPOINT, WorkFolder
+from reinflect.execution.packs import Pack, PackResult
+from reinflect.execution.resources import Resources, Watcher
+from reinflect.execution.run import Standing, run_pack
+from reinflect.inflector.assemble import assemble
 from reinflect.inflector.inflector import Inflector
-from reinflect.inflector.train import Outcome, _outcome, train_inflector
+from reinflect.inflector.train import Outcome, Plan, train_inflector
+from reinflect.settings import Settings
+from reinflect.systems.layers.inventory import Inventory
 from reinflect.training.fleet import Fleet
-from reinflect.training.lesson import Lesson, Model, Pack, Split, folded_splits
-from tests.training.tiny import SMALL, language
+from reinflect.training.lesson import plain_lessons
+from tests.training.tiny import SMALL, language, small
 
-SETTINGS = {
-    "hacm": msgspec.structs.replace(SMALL, score_every=3),
-    "haem": msgspec.structs.replace(SMALL, epochs=10, score_every=5),
+SETTINGS: dict[str, Settings] = {
+    "hacm": small("hacm", score_every=3),
+    "haem": small("haem", epochs=10, score_every=5),
 }
 ITEMS = language("german")
 TRAIN, DEV = ITEMS[4:], ITEMS[:4]
 
 
+def accuracies(outcome: Outcome) -> list[float]:
+    return [member.dev_accuracy for member in outcome.inflector.members]
+
+
 def trained(dev: Sequence[Item] | None = DEV, seeds: int = 2, out: Path | None = None, **options: object) -> Outcome:
-    items = TRAIN if dev else ITEMS
-    return train_inflector(items, dev, settings=SETTINGS, seeds=seeds, out=out, **options)  # type: ignore[arg-type]
+    return trained_on(TRAIN if dev else ITEMS, dev, seeds=seeds, out=out, **options)
+
+
+OF_PLANS = {field.name for field in fields(Plan)}
+OF_RESOURCES = {field.name for field in fields(Resources)}
+
+
+def trained_on(items: Sequence[Item], dev: Sequence[Item] | None, **options: Any) -> Outcome:
+    """Options of plans, of resources and of `train_inflector`, together."""
+    plan = {"settings": SETTINGS} | {name: own for name, own in options.items() if name in OF_PLANS}
+    shared = {name: own for name, own in options.items() if name in OF_RESOURCES}
+    rest = {name: own for name, own in options.items() if name not in OF_PLANS | OF_RESOURCES}
+    return train_inflector(items, dev, Plan(**plan), Resources(**shared), **rest)
 
 
 def test_every_system_alignment_and_seed_votes(tmp_path: Path) -> None:
@@ -49,17 +71,22 @@ def test_every_system_alignment_and_seed_votes(tmp_path: Path) -> None:
     assert torch.get_num_threads() == threads
     names = {f"{system}-{method}-{seed}" for system in SETTINGS for method in ("naive", "smart") for seed in (1, 2)}
     assert {member.name for member in outcome.inflector.members} == names
-    assert (outcome.held_out, outcome.interrupted, outcome.restarted, outcome.failed) == (False, False, (), ())
-    assert outcome.scored == len(DEV)
+    assert (outcome.training.held_out, outcome.training.interrupted, outcome.restarted, outcome.failed) == (
+        False,
+        False,
+        (),
+        (),
+    )
+    assert outcome.training.scored == len(DEV)
     back = Inflector.load(tmp_path / "model")
     forms = back.member_forms(DEV)
-    for own, accuracy in zip(forms, outcome.member_accuracies, strict=True):
+    for own, accuracy in zip(forms, accuracies(outcome), strict=True):
         answers = [Item(item.lemma, item.features, form) for item, form in zip(DEV, own, strict=True)]
         assert evaluate(DEV, answers).accuracy == accuracy
     voted = [Item(item.lemma, item.features, form) for item, form in zip(DEV, back.inflect_many(DEV), strict=True)]
-    assert evaluate(DEV, voted).accuracy == outcome.accuracy
-    assert max(outcome.member_accuracies) > 0
-    assert list(outcome.member_accuracies) == sorted(outcome.member_accuracies, reverse=True)
+    assert evaluate(DEV, voted).accuracy == outcome.training.accuracy
+    assert max(accuracies(outcome)) > 0
+    assert accuracies(outcome) == sorted(accuracies(outcome), reverse=True)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "model.log.jsonl"]
     lines = [json.loads(line) for line in (tmp_path / "model.log.jsonl").read_text().splitlines()]
     assert {(line["model"], line["epoch"]) for line in lines} == {
@@ -72,18 +99,18 @@ def test_the_model_does_not_depend_on_the_number_of_processes(tmp_path: Path) ->
     two = trained(seeds=4, out=tmp_path / "two", alignments=["naive"], workers=2)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
     assert (tmp_path / "one.log.jsonl").read_bytes() == (tmp_path / "two.log.jsonl").read_bytes()
-    assert one.member_accuracies == two.member_accuracies
+    assert accuracies(one) == accuracies(two)
 
 
 @pytest.mark.parametrize("seeds", [2, 6])
 def test_without_dev_the_score_is_of_items_that_were_held_out(seeds: int) -> None:
     outcome = trained(None, seeds, systems=["haem"], strategy="vote")
-    splits = folded_splits(ITEMS, seeds, "data")
-    assert outcome.held_out
-    assert outcome.scored == len({item for split in splits for item in split.dev})
-    assert outcome.scored == len(ITEMS) if seeds >= 5 else outcome.scored < len(ITEMS)
+    splits = plain_lessons(ITEMS, None, seeds)
+    assert outcome.training.held_out
+    assert outcome.training.scored == len({item for split in splits for item in split.dev})
+    assert outcome.training.scored == len(ITEMS) if seeds >= 5 else outcome.training.scored < len(ITEMS)
     asked: dict[Item, list[str]] = {}
-    for member, accuracy in zip(outcome.inflector.members, outcome.member_accuracies, strict=True):
+    for member, accuracy in zip(outcome.inflector.members, accuracies(outcome), strict=True):
         own = splits[member.seed - 1].dev
         (forms,) = Inflector((member,), outcome.inflector.known_runs).member_forms(own)
         right = [form == item.form for item, form in zip(own, forms, strict=True)]
@@ -91,7 +118,7 @@ def test_without_dev_the_score_is_of_items_that_were_held_out(seeds: int) -> Non
         for item, form in zip(own, forms, strict=True):
             asked.setdefault(item, []).append(form)
     right = [vote(forms) == item.form for item, forms in asked.items()]
-    assert outcome.accuracy == pytest.approx(100 * sum(right) / len(right), abs=0.01)
+    assert outcome.training.accuracy == pytest.approx(100 * sum(right) / len(right), abs=0.01)
 
 
 def test_the_strategy_decides_who_votes_and_what_is_scored(tmp_path: Path) -> None:
@@ -102,51 +129,63 @@ def test_the_strategy_decides_who_votes_and_what_is_scored(tmp_path: Path) -> No
     forms = back.inflect_many(DEV)
     assert forms == [vote(said) for said in zip(*back.member_forms(DEV)[:3], strict=True)]
     answers = [Item(item.lemma, item.features, form) for item, form in zip(DEV, forms, strict=True)]
-    assert evaluate(DEV, answers).accuracy == outcome.accuracy
+    assert evaluate(DEV, answers).accuracy == outcome.training.accuracy
     assert set(back.choices) == {*(f"run{number}" for number in range(1, 8)), "vote", "max", "average", "ensemble-3"}
     with pytest.raises(InputError, match="only models of hacm vote"):
         trained(strategy="run1", systems=["haem"])
-    with pytest.raises(InputError, match="choose run1 to run7"):
+    with pytest.raises(InputError, match="there is no strategy 'run8'"):
         trained(strategy="run8")
 
 
 def test_members_are_scored_filtered_and_the_best_decides_a_tie() -> None:
     bundle = Bundle("V")
     dev = (Item("ab", bundle, "abb"), Item("cd", bundle, "cde"), Item("ef", bundle, "ef"))
-    lesson = Lesson("naive", Split(dev, dev), ())
 
-    def learnt(number: int, *forms: str | None, usable: bool = True) -> Learnt:
-        return Learnt(number, number + 1, 0.0, number, usable, {}, forms, [0.0] * len(forms))
+    def model(seed: int, *forms: str | None, usable: bool = True) -> TrainedModel:
+        said = Predictions(list(forms), [0.0] * len(forms))
+        return TrainedModel("haem", "naive", seed, SMALL, Inventory((), ()), 0.0, usable=usable, dev=said)
 
-    pack = Pack("p", "haem", tuple(Model(lesson, seed, SMALL) for seed in (1, 2, 3)))
-    answers = [
-        learnt(0, "x", None, "y"),
-        learnt(1, "abb", "cde", "e" + "f" * 9),  # nobody's run: the lemma is meant
-        learnt(2, usable=False),
+    models = [
+        model(1, "x", None, "y"),
+        model(2, "abb", "cde", "e" + "f" * 9),  # a run that no training word has: the lemma is meant
+        model(3, usable=False),
     ]
-    outcome = _outcome([pack], [Results(answers, ended=True)], dev, dev)
-    assert [member.name for member in outcome.inflector.members] == ["haem-naive-2", "haem-naive-1"]
-    assert outcome.member_accuracies == (100.0, 0.0)
-    assert (outcome.accuracy, outcome.scored) == (100.0, 3)
+    inflector = assemble(models, dev, dev, strategy="run7", source="data")
+    assert [member.name for member in inflector.members] == ["haem-naive-2", "haem-naive-1"]
+    assert [member.dev_accuracy for member in inflector.members] == [100.0, 0.0]
+    assert inflector.training is not None
+    assert (inflector.training.accuracy, inflector.training.scored) == (100.0, 3)
+
+
+def test_models_that_diverged_are_named_by_the_seeds_they_were_to_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    def finite(fleet: Fleet) -> list[bool]:
+        running = [fleet.models[number] for number in fleet.running]
+        return [one.task.spec.seed != 3 and (one.task.spec.seed != 2 or one.restarts > 0) for one in running]
+
+    monkeypatch.setattr(Fleet, "finite", finite)
+    outcome = trained(seeds=3, systems=["haem"], alignments=["naive"])
     assert (outcome.failed, outcome.restarted) == (("haem-naive-3",), ("haem-naive-2", "haem-naive-3"))
+    assert {(one.name, one.restarts) for one in outcome.inflector.members} == {("haem-naive-1", 0), ("haem-naive-2", 1)}
 
 
 @pytest.mark.parametrize("dev", [ITEMS, None])
 def test_what_is_known_at_the_end_goes_with_the_inflector(dev: Sequence[Item] | None, tmp_path: Path) -> None:
-    outcome = train_inflector(
-        ITEMS, dev, settings=SETTINGS, seeds=5, systems=["haem"], alignments=["naive"], out=tmp_path / "model"
-    )
+    outcome = trained_on(ITEMS, dev, seeds=5, systems=["haem"], alignments=["naive"], out=tmp_path / "model")
     inflector, training = outcome.inflector, outcome.inflector.training
     assert training is not None
     assert (training.items, training.dev_items, training.source) == (len(ITEMS), len(dev or ()), "training data")
-    assert (training.accuracy, training.scored, training.held_out) == (outcome.accuracy, outcome.scored, dev is None)
+    assert (training.accuracy, training.scored, training.held_out) == (
+        outcome.training.accuracy,
+        outcome.training.scored,
+        dev is None,
+    )
     assert training.bundles == Counter(item.features.spelling for item in ITEMS)
     assert set(inflector.confidences) == set(inflector.choices)
-    assert inflector.confidences[inflector.strategy].items == outcome.scored == len(ITEMS)
+    assert inflector.confidences[inflector.strategy].items == outcome.training.scored == len(ITEMS)
     answers = inflector.answers(ITEMS)
     if dev:
         sure = sum(answer.confidence or 0 for answer in answers) / len(answers)
-        assert sure == pytest.approx(outcome.accuracy / 100, abs=0.1)
+        assert sure == pytest.approx(outcome.training.accuracy / 100, abs=0.1)
     back = Inflector.load(tmp_path / "model")
     assert (back.training, back.confidences) == (training, inflector.confidences)
 
@@ -193,7 +232,7 @@ class Killer(Listener):
 def train_and_kill(out: Path, times: int, epochs: int) -> tuple[Killer, Outcome]:
     longer = {"haem": msgspec.structs.replace(SMALL, epochs=epochs, patience=2 * epochs)}
     killer = Killer(times)
-    outcome = train_inflector(
+    outcome = trained_on(
         TRAIN,
         DEV,
         settings=longer,
@@ -210,11 +249,11 @@ def train_and_kill(out: Path, times: int, epochs: int) -> tuple[Killer, Outcome]
 
 def test_when_processes_are_killed_again_and_again_all_work_is_kept(tmp_path: Path) -> None:
     out = tmp_path / "model"
-    with pytest.raises(ReinflectError, match=r"the process that trained haem-naive-.* ended before its time") as caught:
+    with pytest.raises(ReinflectError, match=r"the process that trained haem-naive-.* ended unexpectedly") as caught:
         train_and_kill(out, times=100, epochs=2000)
     assert f"kept in {out}.state" in str(caught.value)
     assert not out.exists()
-    assert list(State(out).folder.glob("*.checkpoint"))
+    assert list(WorkFolder.beside(out).state.glob(f"*{CHECKPOINT}"))
 
 
 def test_a_process_that_is_killed_once_is_made_up_for(tmp_path: Path) -> None:
@@ -233,16 +272,16 @@ def test_on_a_gpu_that_is_too_small_everything_is_trained_all_the_same(
     tried: list[str] = []
     broken = {"haem-1ba"}
 
-    def run(pack: Pack, report: Any, stop: Any, *, device: str, **options: Any) -> Results:
+    def run(pack: Pack, report: Any, stop: Any, *, device: str, **options: Any) -> PackResult:
         """As on a GPU with room for three models."""
         tried.append(f"{pack.name} {device}")
-        if device == "cuda" and len(pack.models) > 3:
+        if device == "cuda" and len(pack.specs) > 3:
             raise PackError("memory", "CUDA out of memory")
         if pack.name in broken:
             raise KeyError("as if it were killed")
         return run_pack(pack, report, stop, device="cpu", **options)
 
-    monkeypatch.setattr(engine, "run_pack", run)
+    monkeypatch.setattr("reinflect.execution.engines.run_pack", run)
     listener, out = Listener(), tmp_path / "model"
     with pytest.raises(KeyError):
         trained(seeds=5, out=out, device="cuda", systems=["haem"], watcher=listener)
@@ -251,7 +290,7 @@ def test_on_a_gpu_that_is_too_small_everything_is_trained_all_the_same(
     tried.clear()
     broken.clear()
     outcome = trained(seeds=5, out=out, device="cuda", systems=["haem"], watcher=listener)
-    assert tried == ["haem-1aa cuda", "haem-1ab cuda", "haem-1ba cuda", "haem-1bb cuda"]
+    assert tried == ["haem-1ba cuda", "haem-1bb cuda"], "the others are finished"
     assert "(2 of 4 packs of models are trained, 0 begun)" in listener.notes[-1]
     assert not outcome.retried, "nothing went wrong this time"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "model.log.jsonl"]
@@ -261,8 +300,8 @@ def test_on_a_gpu_that_is_too_small_everything_is_trained_all_the_same(
     assert len(lines) == len(names) * SETTINGS["haem"].epochs
     expected = {member.name: member.parameters for member in trained(seeds=5, systems=["haem"]).inflector.members}
     for member in outcome.inflector.members:
-        for name, tensor in member.parameters.items():
-            assert torch.allclose(tensor, expected[member.name][name], atol=1e-4)
+        for name, array in member.parameters.items():
+            assert np.allclose(array, expected[member.name][name], atol=1e-4)
 
 
 def test_a_system_that_diverges_altogether_takes_no_other_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -273,15 +312,15 @@ def test_a_system_that_diverges_altogether_takes_no_other_with_it(monkeypatch: p
     outcome = trained(alignments=["naive"])
     assert [name.startswith("hacm-naive-") for name in outcome.failed] == [True, True]
     assert {member.name for member in outcome.inflector.members} == {"haem-naive-1", "haem-naive-2"}
-    assert not outcome.interrupted
+    assert not outcome.training.interrupted
 
 
 def test_a_run_with_other_settings_starts_anew_and_says_so(tmp_path: Path) -> None:
     out = tmp_path / "model"
-    state = State(out)
-    state.folder.mkdir()
+    state = WorkFolder.beside(out).state
+    state.mkdir()
     for name in ("haem-naive-1-2", "haem-naive-9"):
-        state.checkpoint(name).write_bytes(b"of another time")
+        (state / f"{name}{CHECKPOINT}").write_bytes(b"of another time")
     listener = Listener()
     trained(out=out, systems=["haem"], alignments=["naive"], watcher=listener)
     (note,) = listener.notes
@@ -303,7 +342,7 @@ def test_a_failure_to_write_keeps_the_work(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(Fleet, "update", lambda *_: pytest.fail("trained again"))
     listener = Listener()
     trained(out=out, systems=["haem"], alignments=["naive"], watcher=listener)
-    assert "going on where an earlier run stopped (1 of 1 packs" in listener.notes[0]
+    assert "resuming an earlier training (1 of 1 packs" in listener.notes[0]
     assert out.exists()
 
 
@@ -330,9 +369,9 @@ def test_with_nothing_there_is_nothing_to_train(
 
 @pytest.mark.parametrize("name", ["h", "foo"])
 def test_systems_and_alignments_that_are_none_are_named(name: str) -> None:
-    with pytest.raises(InputError, match=f"found the system '{name}'; give a list of hacm, haem, soft"):
+    with pytest.raises(InputError, match=f"there is no system '{name}'; systems: hacm, haem, soft"):
         reinflect.train(language("german"), systems=name if name == "h" else [name])
-    with pytest.raises(InputError, match=f"found the alignment '{name}'; give a list of naive, smart"):
+    with pytest.raises(InputError, match=f"there is no aligner '{name}'; aligners: naive, smart"):
         reinflect.train(language("german"), alignments=[name])
 
 
@@ -355,24 +394,24 @@ def test_a_finished_model_is_replaced_by_a_finished_one_only(tmp_path: Path) -> 
     long = {"haem": msgspec.structs.replace(SMALL, epochs=400, patience=400)}
     short = {"haem": msgspec.structs.replace(SMALL, epochs=2)}
     options: dict[str, Any] = {"systems": ["haem"], "alignments": ["naive"], "seeds": 1, "out": out}
-    stopped = train_inflector(items, items[:5], settings=long, watcher=Interrupts(), **options)
-    assert stopped.interrupted
+    stopped = trained_on(items, items[:5], settings=long, watcher=Interrupts(), **options)
+    assert stopped.training.interrupted
     assert stopped.written
     begun = out.read_bytes()
-    train_inflector(items, items[:5], settings=short, **options)
+    trained_on(items, items[:5], settings=short, **options)
     finished, log = out.read_bytes(), (tmp_path / "model.log.jsonl").read_bytes()
     assert finished != begun
     watcher = Interrupts()
-    stopped = train_inflector(items, items[:5], settings=long, watcher=watcher, **options)
-    assert stopped.interrupted
+    stopped = trained_on(items, items[:5], settings=long, watcher=watcher, **options)
+    assert stopped.training.interrupted
     assert not stopped.written
-    assert "is a trained model; it is replaced when this training is at its end" in watcher.notes[0]
+    assert "is a finished model; it is replaced when this training is finished" in watcher.notes[0]
     assert (out.read_bytes(), (tmp_path / "model.log.jsonl").read_bytes()) == (finished, log)
-    assert State(out).folder.is_dir()
-    outcome = train_inflector(items, items[:5], settings=long, **options)
+    assert WorkFolder.beside(out).state.is_dir()
+    outcome = trained_on(items, items[:5], settings=long, **options)
     assert outcome.written
     assert out.read_bytes() != finished
-    assert not State(out).folder.exists()
+    assert not WorkFolder.beside(out).state.exists()
 
 
 def test_the_public_names(tmp_path: Path) -> None:

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from reinflect.paper.claims import Figures, claims
+from reinflect.experiments.figures import Figures
+from reinflect.paper.claims import claims
 from tests.experiments.made_up import macro
 
 Accuracies = Mapping[str, float]

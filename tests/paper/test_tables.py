@@ -6,8 +6,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from reinflect.execution.grid import PAPER, QUICK
+from reinflect.execution.folder import WorkFolder
 from reinflect.experiments.combine import Changes
+from reinflect.experiments.grid import PAPER, QUICK
 from reinflect.experiments.run import Account, Benchmark
 from reinflect.paper import plots, published
 from reinflect.paper.output import write_all
@@ -23,7 +24,7 @@ def test_the_whole_page() -> None:
     found = combined(QUICK, *languages, right=RIGHT)
     changes = {setting: {"hacm": Changes()} for setting in ("low", "high")}
     for one in found:
-        changes[one.corpus.setting]["hacm"].add(one.changed["hacm"])
+        changes[one.corpus.setting]["hacm"].update(one.changed["hacm"])
     models = [result(own, seed=seed) for own in languages for seed in (1, 2)]
     text = page(
         score(found, {"turkish": gold()}),
@@ -35,15 +36,13 @@ def test_the_whole_page() -> None:
 
 
 def test_columns_are_in_line_in_the_source() -> None:
-    text = markdown(("a", "b"), [("one", "1"), ("three", "1000")], ["left", "right"])
+    text = markdown([("a", "b"), ("one", "1"), ("three", "1000")], words=1)
     assert text == "| a     |    b |\n| ---   |  --: |\n| one   |    1 |\n| three | 1000 |\n"
 
 
 def test_the_papers_figures_stand_beside_ours() -> None:
     figures = {"high": {"run7": macro(a=95.7), "soft": macro(a=93.0)}}
-    ours, theirs, gaps = (
-        [cell.strip() for cell in line.split("|")[1:-1]] for line in main_table(figures, "dev").splitlines()[2:]
-    )
+    ours, theirs, gaps = main_table(figures, "dev")[1:]
     assert [row.index("–") for row in (ours, theirs)] == [2, 6]
     assert (ours[13], theirs[13], gaps[13]) == ("95.70", "95.6", "+0.10")
     assert (ours[6], theirs[6]) == ("93.00", "–")
@@ -103,14 +102,14 @@ def test_without_figures_there_is_no_figure(tmp_path: Path) -> None:
 def test_without_matplotlib_all_but_the_figure_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     found = combined(QUICK, corpus("turkish"), right=RIGHT)
-    made = Benchmark(QUICK, [], {}, [], {}, score(found, {}), [], Account())
+    made = Benchmark([], {}, [], {}, score(found, {}), [], Account(), WorkFolder.inside(tmp_path))
     (note,) = write_all(made, tmp_path, about=[], command={})
     assert "matplotlib" in note
     assert {path.name for path in tmp_path.iterdir()} >= {"results.md", "results.json"}
 
 
 def test_the_grid_has_a_column_for_all_it_trains() -> None:
-    header = main_table({}, "dev").splitlines()[0]
+    header = " ".join(main_table({}, "dev")[0])
     for entry in PAPER:
         title = entry.system if entry.alignment == "none" else f"{entry.system.upper()} {entry.alignment[0].upper()}"
         assert title in header

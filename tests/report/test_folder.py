@@ -12,7 +12,7 @@ from reinflect.cli import main
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item, write_items
 from reinflect.errors import InputError
-from reinflect.execution.results import read_results
+from reinflect.execution.packs import read_results
 from reinflect.report.folder import data_of, folder_page, read_folder
 from tests.report.pages import Page
 
@@ -130,7 +130,7 @@ def test_folders_that_are_not_benchmarks(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no results.json in it; name a folder that reinflect benchmark wrote"):
         read_folder(tmp_path, None)
     (tmp_path / "results.json").write_text('{"dev": {"low": {"run7": {}}}}', encoding="utf-8")
-    with pytest.raises(InputError, match="no results of a benchmark"):
+    with pytest.raises(InputError, match="not the results of a benchmark"):
         read_folder(tmp_path, None)
     (tmp_path / "results.json").write_text("{}", encoding="utf-8")
     (tmp_path / "details.json").write_text("[]", encoding="utf-8")
@@ -145,7 +145,7 @@ def test_folders_that_are_not_benchmarks(tmp_path: Path) -> None:
 )
 def test_files_that_are_not_json(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "results.json").write_bytes(content)
-    with pytest.raises(InputError, match="no results of a benchmark"):
+    with pytest.raises(InputError, match="not the results of a benchmark"):
         read_folder(tmp_path, None)
     (tmp_path / "results.json").write_text("{}", encoding="utf-8")
     (tmp_path / "details.json").write_bytes(content)

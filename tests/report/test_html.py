@@ -42,7 +42,7 @@ def test_a_word_keeps_its_direction_and_an_empty_word_is_visible() -> None:
 
 
 def test_numbers_are_set_to_the_right() -> None:
-    page = Page(table(["what", "n"], [["a<b", "1"], ["c", "22"]], words=1))
+    page = Page(table([["what", "n"], ["a<b", "1"], ["c", "22"]], words=1))
     assert page.text == "whatna<b1c22"
     assert len(page.elements("td", "number")) == 2
     assert len(page.elements("th", "number")) == 1

@@ -2,7 +2,8 @@
 
 import pytest
 
-from reinflect.report.kinds import PALETTE, SYSTEMS, colour_of, kind_of_model, title_of
+from reinflect.report.curves import PALETTE, colour_of, kind_of_model, title_of
+from reinflect.systems import SYSTEMS
 
 
 @pytest.mark.parametrize(
@@ -29,6 +30,6 @@ def test_titles() -> None:
 
 
 def test_other_systems_get_colours_from_the_palette() -> None:
-    assert colour_of("hacm-naive", 0) == colour_of("hacm-smart", 1) == SYSTEMS["hacm"][1]
+    assert colour_of("hacm-naive", 0) == colour_of("hacm-smart", 1) == SYSTEMS["hacm"].colour
     others = [colour_of("pointer-smart", number) for number in range(len(PALETTE) + 1)]
     assert others == [*PALETTE, PALETTE[0]]

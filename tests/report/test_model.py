@@ -9,7 +9,7 @@ from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.data.labels import Labels
 from reinflect.ensembles.confidence import USUAL, Confidence
-from reinflect.inflector.card import told
+from reinflect.inflector.card import describe_training
 from reinflect.inflector.inflector import Answer, Inflector
 from reinflect.report.curves import Epoch, ModelLog
 from reinflect.report.model import model_page
@@ -36,7 +36,7 @@ class Answering(Inflector):
 @pytest.fixture
 def inflector() -> Inflector:
     members = (a_member("haem"), a_member("hacm"))
-    training = told(DEV[:2], None, source="<words>.tsv", accuracy=50.0, scored=2, interrupted=False)
+    training = describe_training(DEV[:2], None, source="<words>.tsv", accuracy=50.0, scored=2, interrupted=False)
     return Answering(members, {}, "vote", {}, {"vote": Confidence(USUAL, 40)}, training)
 
 

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 
 from reinflect.data.features import Bundle
-from reinflect.settings import Settings
 from reinflect.systems.layers.inventory import Inventory
+from reinflect.systems.layers.settings import RecurrentSettings
 
 Weights = Mapping[str, Tensor]
 
@@ -21,7 +21,7 @@ class Reader:
         self.empty()
 
     @classmethod
-    def named(cls, name: str, weights: Weights, settings: Settings) -> "Reader":
+    def named(cls, name: str, weights: Weights, settings: RecurrentSettings) -> "Reader":
         return cls(settings.cell, weights[f"{name}.input"], weights[f"{name}.recurrent"], weights[f"{name}.bias"])
 
     def empty(self) -> None:
@@ -55,7 +55,7 @@ def _coupled(x: Tensor, h: Tensor, c: Tensor, w: Tensor, u: Tensor, b: Tensor) -
     return o * torch.tanh(c), c
 
 
-def encoded(symbols: list[Tensor], weights: Weights, settings: Settings) -> list[Tensor]:
+def encoded(symbols: list[Tensor], weights: Weights, settings: RecurrentSettings) -> list[Tensor]:
     """h_1 … h_n of a bidirectional LSTM."""
     forward, backward = (Reader.named(name, weights, settings) for name in ("forward", "backward"))
     left = [forward.push(x) for x in symbols]
@@ -63,7 +63,7 @@ def encoded(symbols: list[Tensor], weights: Weights, settings: Settings) -> list
     return [torch.cat(both) for both in zip(left, reversed(right), strict=True)]
 
 
-def features(bundle: Bundle, inventory: Inventory, weights: Weights, settings: Settings) -> Tensor:
+def features(bundle: Bundle, inventory: Inventory, weights: Weights, settings: RecurrentSettings) -> Tensor:
     """The vector f of a bundle; what training never saw in it is nothing."""
     some = weights["forward.bias"]
     if settings.features == "embedded":

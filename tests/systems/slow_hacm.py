@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from reinflect.data.features import Bundle
-from reinflect.settings import Settings
+from reinflect.systems.hacm.settings import HacmSettings
 from reinflect.systems.layers.inventory import Inventory
 from tests.systems.slow_cells import Reader, Weights, encoded, features
 
@@ -14,7 +14,9 @@ UNKNOWN, BEGIN, END, STEP = "<unknown>", "<s>", "</s>", "STEP"
 class SlowHacm:
     end = END
 
-    def __init__(self, weights: Weights, settings: Settings, inventory: Inventory, lemma: str, bundle: Bundle) -> None:
+    def __init__(
+        self, weights: Weights, settings: HacmSettings, inventory: Inventory, lemma: str, bundle: Bundle
+    ) -> None:
         self.weights, self.settings = weights, settings
         self.symbols = [UNKNOWN, BEGIN, END, STEP, *sorted(inventory.characters)]
         self.lemma = [BEGIN, *lemma, END]

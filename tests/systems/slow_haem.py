@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from reinflect.data.features import Bundle
-from reinflect.settings import Settings
+from reinflect.systems.haem.settings import HaemSettings
 from reinflect.systems.layers.inventory import Inventory
 from tests.systems.slow_cells import Reader, Weights, encoded, features
 
@@ -14,7 +14,9 @@ UNKNOWN, COPY, DELETE, STOP = "<unknown>", "COPY", "DELETE", "STOP"
 class SlowHaem:
     end = STOP
 
-    def __init__(self, weights: Weights, settings: Settings, inventory: Inventory, lemma: str, bundle: Bundle) -> None:
+    def __init__(
+        self, weights: Weights, settings: HaemSettings, inventory: Inventory, lemma: str, bundle: Bundle
+    ) -> None:
         self.weights, self.settings = weights, settings
         self.letters = [UNKNOWN, *sorted(inventory.characters)]
         self.actions = [COPY, DELETE, STOP, *sorted(inventory.characters)]

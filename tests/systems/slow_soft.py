@@ -4,9 +4,9 @@ import torch
 from torch import Tensor
 
 from reinflect.data.features import Bundle
-from reinflect.settings import Settings
 from reinflect.systems.layers.inventory import Inventory
 from reinflect.systems.soft.model import REACH
+from reinflect.systems.soft.settings import SoftSettings
 from tests.systems.slow_cells import Reader, Weights, encoded
 
 UNKNOWN, BEGIN, END = "<unknown>", "<s>", "</s>"
@@ -15,7 +15,9 @@ UNKNOWN, BEGIN, END = "<unknown>", "<s>", "</s>"
 class SlowSoft:
     end = END
 
-    def __init__(self, weights: Weights, settings: Settings, inventory: Inventory, lemma: str, bundle: Bundle) -> None:
+    def __init__(
+        self, weights: Weights, settings: SoftSettings, inventory: Inventory, lemma: str, bundle: Bundle
+    ) -> None:
         self.weights = weights
         # Characters and features, which can be spelled alike (`3`, `N`), are told apart as pairs.
         self.symbols = [UNKNOWN, BEGIN, END, *inventory.characters, *((atom, "feature") for atom in inventory.atoms)]

@@ -1,17 +1,19 @@
 """Small random models of every system, with items to learn or to inflect."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 import torch
 from torch import Tensor
 
-from reinflect.alignment.pairs import Alignment, sides
+from reinflect.alignment.pairs import Alignment
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.settings import Settings
-from reinflect.systems.layers.batches import HacmBatch, HaemBatch, SoftBatch
+from reinflect.systems import SYSTEMS
+from reinflect.systems.layers.batches import Drawn, Trajectory
 from reinflect.systems.layers.examples import Examples, Stack
 from reinflect.systems.layers.inventory import Inventory
 from reinflect.systems.layers.operations import Dropout
@@ -21,10 +23,17 @@ from reinflect.transitions import edits, write_step
 from tests.systems.slow_hacm import SlowHacm
 from tests.systems.slow_haem import SlowHaem
 from tests.systems.slow_soft import SlowSoft
+from tests.transitions.any_alignment import sides
 
 Slow = SlowHacm | SlowHaem | SlowSoft
-Batch = HacmBatch | HaemBatch | SoftBatch
-SLOW: dict[str, type[Slow]] = {"hacm": SlowHacm, "haem": SlowHaem, "soft": SlowSoft}
+SLOW: dict[str, Callable[..., Slow]] = {"hacm": SlowHacm, "haem": SlowHaem, "soft": SlowSoft}
+HACM, HAEM, SOFT = (SYSTEMS[name] for name in SLOW)
+
+
+def settings_of(system: System, **values: object) -> Settings:
+    """Settings of a system, from values of which it takes those that it has."""
+    known = {field.name for field in msgspec.structs.fields(system.settings)}
+    return system.settings(**{name: value for name, value in values.items() if name in known})  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -92,8 +101,8 @@ class SmallFleet:
         self.parameters = Parameters.join(self.shapes, self.sizes, self.models)
         self.allowed = allowed_outputs(self.system, self.sizes, self.parameters.sizes[self.system.outputs])
 
-    def to_learn(self, *, mean: bool = True) -> tuple[Batch, list[list[int]]]:
-        """One batch with all items of every language; a language with fewer items than another has blanks."""
+    def drawn(self, *, mean: bool = True) -> tuple[Drawn, list[list[int]]]:
+        """All items of every language at once; a language with fewer items than another has blanks."""
         stack = Stack(
             [
                 Examples.to_learn(self.system, own.items, own.alignments, own.inventory, self.settings)
@@ -105,10 +114,19 @@ class SmallFleet:
         items = np.array([[k if k < len(own.items) else -1 for k in range(most)] for own in self.languages])
         files = list(range(len(self.languages)))
         means = torch.full((len(files),), mean)
-        batch = stack.to_learn(torch.tensor(files), torch.from_numpy(items), stack.longest(files, items), means)
-        return batch, items.tolist()
+        drawn = stack.to_learn(torch.tensor(files), torch.from_numpy(items), stack.longest(files, items), means)
+        return drawn, items.tolist()
 
-    def losses(self, batch: Batch, keys: Tensor | None = None) -> Tensor:
+    def to_learn(self, *, mean: bool = True) -> tuple[Trajectory, list[list[int]]]:
+        """One batch with the trajectories of all items of every language."""
+        drawn, items = self.drawn(mean=mean)
+        return self.trajectories(drawn), items
+
+    def trajectories(self, drawn: Drawn) -> Trajectory:
+        zeros = torch.zeros(len(self.languages), dtype=torch.int64)
+        return self.system.trajectories(drawn, self.parameters, self.settings, self.allowed, zeros, zeros)
+
+    def losses(self, batch: Trajectory, keys: Tensor | None = None) -> Tensor:
         dropout = None if keys is None else Dropout.of(keys, [self.settings.dropout] * len(keys), self.dtype)
         return self.system.losses(self.parameters, batch, self.settings, self.allowed, dropout)
 

@@ -9,11 +9,14 @@ from hypothesis import strategies as st
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.settings import Settings
-from reinflect.systems.layers.batches import SoftBatch
+from reinflect.systems import SYSTEMS
+from reinflect.systems.hacm.batch import HacmBatch
+from reinflect.systems.haem.batch import HaemBatch
 from reinflect.systems.layers.examples import NOTHING, Examples, Stack
 from reinflect.systems.layers.inventory import Inventory
-from reinflect.systems.system import HACM, HAEM, SYSTEMS, System
-from tests.systems.small_fleets import naive
+from reinflect.systems.layers.parameters import Parameters
+from reinflect.systems.system import System, allowed_outputs
+from tests.systems.small_fleets import HACM, HAEM, naive, settings_of
 
 ITEMS = [
     Item("fliegen", Bundle("V;PST"), "flog"),
@@ -31,9 +34,9 @@ def test_what_a_decoder_sees_of_a_lemma() -> None:
     stack = inflecting(HACM)
     lengths = {"symbols": 4, "reversed": 4, "literals": 4, "gold": 4}
     lemmas, gold = stack.to_inflect(torch.tensor([0]), torch.tensor([[1, 2]]), lengths)
-    spelled = stack.files[0].spellings
-    assert [KNOWN.symbols.symbols[k] for k in lemmas.symbols[0, :, 0]] == ["<s>", "a", "b", "</s>"]
-    assert [KNOWN.symbols.symbols[k] for k in lemmas.symbols[0, :, 1]] == ["<s>", "<unknown>", "<unknown>", "</s>"]
+    spelled, symbols = stack.files[0].spellings, HACM.symbols(KNOWN).symbols
+    assert [symbols[k] for k in lemmas.symbols[0, :, 0]] == ["<s>", "a", "b", "</s>"]
+    assert [symbols[k] for k in lemmas.symbols[0, :, 1]] == ["<s>", "<unknown>", "<unknown>", "</s>"]
     assert lemmas.literals is not None
     assert [spelled[k] for k in lemmas.literals[0, :, 1]] == ["<s>", "ß", "ß", "</s>"]
     assert [spelled[k] for k in gold[0, 0, :3]] == ["a", "b", "ß"]
@@ -51,7 +54,7 @@ def test_features_as_numbers(kind: str, row: list[int]) -> None:
 @pytest.mark.parametrize("system", SYSTEMS.values(), ids=list(SYSTEMS))
 def test_a_blank_place_holds_nothing_of_any_item(system: System) -> None:
     """A batch of short items with blanks must not see the first item, which is longer than its arrays."""
-    settings = Settings()
+    settings = settings_of(system, hidden=4)
     words = [(item.lemma, item.form) for item in ITEMS[:2]]
     known = Inventory.of(ITEMS)
     file = Examples.to_learn(system, ITEMS[:2], [naive(*word) for word in words], known, settings)
@@ -59,13 +62,18 @@ def test_a_blank_place_holds_nothing_of_any_item(system: System) -> None:
     places = np.array([[1, -1], [-1, -1]])
     longest = stack.longest([0, 1], places)
     assert longest["symbols"] == file.lengths["symbols"][1]
-    batch = stack.to_learn(torch.tensor([0, 1]), torch.from_numpy(places), longest, torch.tensor([True, True]))
+    drawn = stack.to_learn(torch.tensor([0, 1]), torch.from_numpy(places), longest, torch.tensor([True, True]))
+    sizes = [system.sizes(known, settings)] * 2
+    parameters, zeros = Parameters.initial(system.shapes(settings), sizes, [1, 2]), torch.zeros(2, dtype=torch.int64)
+    allowed = allowed_outputs(system, sizes, sizes[0][system.outputs])
+    batch = system.trajectories(drawn, parameters, settings, allowed, zeros, zeros)
     assert batch.symbols.shape == (2, longest["symbols"], 2)
     assert batch.weights[0, :, 0].sum() == pytest.approx(1.0)
     for model, place in [(0, 1), (1, 0), (1, 1)]:
         assert not batch.weights[model, :, place].any()
         assert not batch.symbols[model, :, place].any()
-        if not isinstance(batch, SoftBatch):
+        assert isinstance(batch, HacmBatch | HaemBatch) == system.aligned
+        if isinstance(batch, HacmBatch | HaemBatch):
             assert batch.attended[model, :, place].max() < longest["symbols"]
         assert batch.lengths[model, place] <= longest["symbols"]
 

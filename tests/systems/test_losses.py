@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from reinflect.alignment.pairs import Alignment
 from reinflect.data.german import read_split
 from reinflect.settings import Settings
-from reinflect.systems.system import HACM, HAEM, SOFT, SYSTEMS, System
-from tests.systems.small_fleets import Language, SmallFleet, language, naive
+from reinflect.systems import SYSTEMS
+from reinflect.systems.system import System
+from tests.systems.small_fleets import HACM, HAEM, SOFT, Language, SmallFleet, language, naive, settings_of
 from tests.transitions.any_alignment import alignments
 
 SMALL = {
@@ -25,24 +26,24 @@ SMALL = {
 }
 
 
-def with_settings(**changes: object) -> Settings:
-    return Settings(**(SMALL | changes))  # type: ignore[arg-type]
+def with_settings(system: System, **changes: object) -> Settings:
+    return settings_of(system, **(SMALL | changes))
 
 
 VARIANTS = [
-    (HACM, with_settings()),
-    (HACM, with_settings(copy_mixture=False)),
-    (HACM, with_settings(features="embedded", cell="coupled")),
-    (HACM, with_settings(features="counts", hidden=4, embedding=6)),
-    (HAEM, with_settings()),
-    (HAEM, with_settings(history=False, deletions=False)),
-    (HAEM, with_settings(history=False, features="counts")),
-    (HAEM, with_settings(deletions=False, tied=True)),
-    (HAEM, with_settings(tied=True, features="embedded", history_hidden=5)),
-    (HAEM, with_settings(cell="coupled", tied=True, history_hidden=7)),
-    (SOFT, with_settings()),
-    (SOFT, with_settings(features="counts", cell="coupled", attention=7)),
-    (SOFT, with_settings(features="embedded", attention=1, hidden=4, embedding=6)),
+    (HACM, with_settings(HACM)),
+    (HACM, with_settings(HACM, copy_mixture=False)),
+    (HACM, with_settings(HACM, features="embedded", cell="coupled")),
+    (HACM, with_settings(HACM, features="counts", hidden=4, embedding=6)),
+    (HAEM, with_settings(HAEM)),
+    (HAEM, with_settings(HAEM, history=False, deletions=False)),
+    (HAEM, with_settings(HAEM, history=False, features="counts")),
+    (HAEM, with_settings(HAEM, deletions=False, tied=True)),
+    (HAEM, with_settings(HAEM, tied=True, features="embedded", history_hidden=5)),
+    (HAEM, with_settings(HAEM, cell="coupled", tied=True, history_hidden=7)),
+    (SOFT, with_settings(SOFT)),
+    (SOFT, with_settings(SOFT, features="counts", cell="coupled", attention=7)),
+    (SOFT, with_settings(SOFT, features="embedded", attention=1, hidden=4, embedding=6)),
 ]
 NAMES = [f"{system.name}-{number}" for number, (system, _) in enumerate(VARIANTS)]
 
@@ -115,13 +116,16 @@ def test_losses_of_german_items(system: System) -> None:
         ";".join(sorted({atom for item in items[:5] for atom in item.features.atoms})),
         unknown="qe",
     )
-    check(SmallFleet(system, with_settings(hidden=6), [german], seed=1, dtype=torch.float32), 1e-5, gradients=True)
+    check(
+        SmallFleet(system, with_settings(system, hidden=6), [german], seed=1, dtype=torch.float32), 1e-5, gradients=True
+    )
 
 
 @st.composite
 def any_fleets(draw: st.DrawFn) -> SmallFleet:
     system = draw(st.sampled_from(list(SYSTEMS.values())))
     chosen = with_settings(
+        system,
         embedding=draw(st.integers(1, 4)),
         hidden=draw(st.integers(1, 6)),
         history_hidden=draw(st.integers(1, 5)),
@@ -155,7 +159,7 @@ def test_data_without_features(system: System) -> None:
     bare = language(system, [(naive("ab", "abc"), "")], "V")
     bare = Language(bare.items, bare.alignments, type(bare.inventory)(bare.inventory.characters, ()))
     for kind in ("set", "embedded"):
-        check(SmallFleet(system, with_settings(features=kind), [bare], seed=2), 1e-9, gradients=True)
+        check(SmallFleet(system, with_settings(system, features=kind), [bare], seed=2), 1e-9, gradients=True)
 
 
 @pytest.mark.parametrize("kind", ["plain", "variational"])
@@ -163,7 +167,7 @@ def test_data_without_features(system: System) -> None:
 def test_dropout_knows_nothing_of_neighbours(system: System, kind: str) -> None:
     """A model's losses under dropout are the same whatever its fleet and however long the neighbours are."""
     everything = ("encoder", "written", "deleted", "history", "state")
-    chosen = with_settings(dropout=0.5, dropout_kind=kind, dropout_on=everything)
+    chosen = with_settings(system, dropout=0.5, dropout_kind=kind, dropout_on=everything)
     first, *others = tricky(system)
     # The first three items keep their places; longer ones come or go behind them.
     short = Language(first.items[:3], first.alignments[:3], first.inventory)
@@ -189,8 +193,8 @@ def test_dropout_knows_nothing_of_neighbours(system: System, kind: str) -> None:
     + [(name, SOFT) for name in ("encoder", "written", "state")],
 )
 def test_each_dropout_has_an_effect_of_its_own(name: str, system: System) -> None:
-    plain = SmallFleet(system, with_settings(), tricky(system)[:1], seed=3)
-    dropping = SmallFleet(system, with_settings(dropout=0.5, dropout_on=(name,)), tricky(system)[:1], seed=3)
+    plain = SmallFleet(system, with_settings(system), tricky(system)[:1], seed=3)
+    dropping = SmallFleet(system, with_settings(system, dropout=0.5, dropout_on=(name,)), tricky(system)[:1], seed=3)
     batch, _ = plain.to_learn()
     key = torch.tensor([5])
     assert not torch.equal(dropping.losses(batch, key), plain.losses(batch, key))
@@ -198,7 +202,7 @@ def test_each_dropout_has_an_effect_of_its_own(name: str, system: System) -> Non
 
 
 def test_weights_are_the_mean_or_the_sum_over_actions() -> None:
-    fleet = SmallFleet(HAEM, with_settings(), tricky(HAEM), seed=1)
+    fleet = SmallFleet(HAEM, with_settings(HAEM), tricky(HAEM), seed=1)
     for mean in (True, False):
         batch, items = fleet.to_learn(mean=mean)
         for number, row in enumerate(items):

@@ -9,14 +9,15 @@ import pytest
 import torch
 from torch import Tensor
 
-from reinflect.systems.kernels import compiled
-from reinflect.systems.kernels.cells import CELLS
-from reinflect.systems.kernels.coupled import coupled, coupled_step
-from reinflect.systems.kernels.lstm import FEW_ITEMS, _Lstm, lstm, lstm_step
+from reinflect.systems.kernels import numba_backend, torch_backend
+from reinflect.systems.kernels.cells import CELLS, FEW_ITEMS
 from tests.systems.slow_cells import Reader
 
+lstm, coupled = CELLS["lstm"].run, CELLS["coupled"].run
 SIZES = [(1, 1, 1, 1), (2, 3, 1, 4), (1, 7, 3, 5), (3, 4, 2, 6), (2, 2, 5, 7), (1, 12, 4, 16), (5, 1, 3, 3)]
 """Models, steps, items, hidden."""
+
+lstm, coupled = CELLS["lstm"].run, CELLS["coupled"].run
 
 
 @pytest.fixture
@@ -85,7 +86,7 @@ def test_the_standard_cell(size: tuple[int, int, int, int], resets: bool) -> Non
     slow = results(one_by_one("lstm"), *run)
     assert_same(results(lstm, *run), slow, 1e-10)
     single = [None if tensor is None else tensor.float() for tensor in run]
-    stacked = results(_Lstm.apply, *single)  # type: ignore[arg-type]
+    stacked = results(torch_backend.lstm, *single)  # type: ignore[arg-type]
     fast = results(lstm, *single)  # type: ignore[arg-type]
     assert fast[0].dtype == torch.float32
     assert_same(fast, slow, 2e-5)
@@ -99,19 +100,21 @@ def test_the_coupled_cell(size: tuple[int, int, int, int], resets: bool) -> None
     slow = results(one_by_one("coupled"), *run)
     assert_same(results(coupled, *run), slow, 1e-10)
     single = [None if tensor is None else tensor.float() for tensor in run]
+    stacked = results(torch_backend.coupled, *single)  # type: ignore[arg-type]
     fast = results(coupled, *single)  # type: ignore[arg-type]
     assert fast[0].dtype == torch.float32
     assert_same(fast, slow, 2e-5)
+    assert_same(fast, stacked, 2e-5)
 
 
-@pytest.mark.parametrize(("kind", "step"), [("lstm", lstm_step), ("coupled", coupled_step)])
-def test_a_run_is_its_steps(kind: str, step: Callable[..., tuple[Tensor, Tensor]]) -> None:
+@pytest.mark.parametrize("kind", CELLS)
+def test_a_run_is_its_steps(kind: str) -> None:
     cell = CELLS[kind]
     gates, recurrent, _, _ = a_run((2, 6, 3, 5), False, gates=cell.gates, recurrent=cell.recurrent)
     state = (torch.zeros(2, 3, 5, dtype=torch.float64),) * 2
     run = cell.run(gates, recurrent, None, None)
     for t in range(6):
-        state = step(gates[:, t], recurrent, state)
+        state = cell.step(gates[:, t], recurrent, state)
         torch.testing.assert_close(state[0], run[:, t])
 
 
@@ -124,8 +127,8 @@ def test_a_few_words_need_no_compiled_loops(kind: str, items: int, monkeypatch: 
     arguments = (gates.float(), recurrent.float(), keep.float(), None)
     loaded = cell.run(*arguments)
     if items <= FEW_ITEMS:
-        monkeypatch.setitem(sys.modules, "reinflect.systems.kernels.compiled", None)
-        monkeypatch.delattr("reinflect.systems.kernels.compiled")
+        monkeypatch.setitem(sys.modules, "reinflect.systems.kernels.numba_backend", None)
+        monkeypatch.delattr("reinflect.systems.kernels.numba_backend")
     with torch.no_grad():
         assert_same((cell.run(*arguments),), (loaded,), 2e-5)
 
@@ -190,7 +193,7 @@ def test_tanh_is_good_to_single_precision() -> None:
     x = np.concatenate([np.linspace(-12, 12, 200_001), np.geomspace(1e-20, 1, 1001), [0.0, -0.0, 1e30, -1e30]])
     values = x.astype(np.float32)
     exact = np.tanh(values.astype(np.float64))
-    compiled._tanh(values, 0, len(values))
+    numba_backend._tanh(values, 0, len(values))
     assert np.abs(values - exact).max() < 3e-7
     assert np.abs(values).max() <= 1.0
     small = (np.abs(exact) < 0.5) & (exact != 0)

@@ -6,9 +6,11 @@ import pytest
 import torch
 
 from reinflect.settings import Settings
+from reinflect.systems import SYSTEMS
 from reinflect.systems.layers.inventory import Inventory
 from reinflect.systems.layers.parameters import Parameters, expected_shapes
-from reinflect.systems.system import SYSTEMS, System
+from reinflect.systems.system import System
+from tests.systems.small_fleets import settings_of
 
 SMALL, LARGE = Inventory(("a", "b"), ("V",)), Inventory(tuple("abcdefg"), ("N", "PL", "V"))
 both = pytest.mark.parametrize("system", SYSTEMS.values(), ids=list(SYSTEMS))
@@ -23,7 +25,7 @@ def initial(system: System, inventories: list[Inventory], seeds: list[int], sett
 @both
 @pytest.mark.parametrize("features", ["set", "embedded"])
 def test_a_model_starts_the_same_in_every_fleet(system: System, features: str) -> None:
-    settings = Settings(hidden=4, embedding=3, features=features)  # type: ignore[arg-type]
+    settings = settings_of(system, hidden=4, embedding=3, features=features)
     sizes = system.sizes(SMALL, settings)
     alone = initial(system, [SMALL], [5], settings).one(0, sizes)
     crowd = initial(system, [LARGE, SMALL, LARGE], [1, 5, 5], settings)
@@ -38,7 +40,7 @@ def test_a_model_starts_the_same_in_every_fleet(system: System, features: str) -
 
 @both
 def test_one_and_join_are_inverse(system: System) -> None:
-    settings = Settings(hidden=4, embedding=3)
+    settings = settings_of(system, hidden=4, embedding=3)
     sizes = [system.sizes(own, settings) for own in (LARGE, SMALL)]
     crowd = initial(system, [LARGE, SMALL], [1, 2], settings)
     again = Parameters.join(crowd.shapes, sizes, [crowd.one(k, own) for k, own in enumerate(sizes)])
@@ -48,7 +50,7 @@ def test_one_and_join_are_inverse(system: System) -> None:
 
 @both
 def test_starts(system: System) -> None:
-    settings = Settings(hidden=50, embedding=40, cell="lstm", forget_bias=0.5)
+    settings = settings_of(system, hidden=50, embedding=40, cell="lstm", forget_bias=0.5)
     first = initial(system, [LARGE], [1], settings)
     embedding = first["embedding"]
     assert embedding.abs().max() <= math.sqrt(6 / 40)

@@ -17,36 +17,36 @@ from hypothesis import strategies as st
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item, write_items
 from reinflect.inflector.inflector import Inflector
-from reinflect.inflector.train import train_inflector
-from reinflect.settings import Settings
+from reinflect.inflector.train import Plan, train_inflector
 from reinflect.systems.layers.examples import Examples, Stack
 from reinflect.systems.layers.inventory import Inventory
 from reinflect.systems.soft.model import REACH
-from reinflect.systems.system import SOFT
-from tests.systems.small_fleets import Language, SmallFleet, language, naive
-from tests.training.tiny import SMALL, fleet, task, updated
+from reinflect.systems.soft.settings import SoftSettings
+from tests.systems.small_fleets import SOFT, Language, SmallFleet, language, naive
+from tests.training.tiny import fleet, small, task, updated
 
+SMALL = small("soft")
 KNOWN = Inventory(tuple(";3NVab"), ("3", "N", "PL", "V"))
 
 
-def read(item: Item, settings: Settings) -> list[str]:
+def read(item: Item, settings: SoftSettings) -> list[str]:
     """The symbols of the source, as the model's own vocabulary spells their numbers."""
     (row,) = Examples.to_inflect(SOFT, [item], KNOWN, settings).arrays["symbols"]
-    return [KNOWN.sources.symbols[number] for number in row]
+    return [SOFT.symbols(KNOWN).symbols[number] for number in row]
 
 
 def test_the_source_is_the_lemma_and_then_the_features() -> None:
     item = Item("aNc3", Bundle("V;PL; 3;PL;NEW"))
     lemma = ["<s>", "a", "N", "<unknown>", "3", "</s>"]
-    assert read(item, Settings()) == [*lemma, ";3", ";PL", ";V"]
-    assert read(item, Settings(features="counts")) == [*lemma, ";3", ";PL", ";PL", ";V"]
-    assert read(Item("", Bundle("")), Settings()) == ["<s>", "</s>"]
+    assert read(item, SoftSettings()) == [*lemma, ";3", ";PL", ";V"]
+    assert read(item, SoftSettings(features="counts")) == [*lemma, ";3", ";PL", ";PL", ";V"]
+    assert read(Item("", Bundle("")), SoftSettings()) == ["<s>", "</s>"]
 
 
 @given(st.permutations(["V", "3", "PL", "PL", "NEW"]))
 def test_the_order_of_features_does_not_matter(atoms: list[str]) -> None:
     for kind in ("set", "counts"):
-        settings = Settings(features=kind)
+        settings = SoftSettings(features=kind)
         spelled = Item("ab", Bundle(";".join(atoms)))
         assert read(spelled, settings) == read(Item("ab", Bundle("3;NEW;PL;PL;V")), settings)
 
@@ -99,19 +99,19 @@ def test_an_unknown_letter_is_copied_once() -> None:
 
 @pytest.mark.parametrize("changes", [{}, {"cell": "coupled", "dropout": 0.4, "features": "counts"}])
 def test_a_model_trains_in_any_fleet_as_it_does_alone(changes: dict[str, object]) -> None:
-    settings = Settings(**{name: getattr(SMALL, name) for name in SMALL.__struct_fields__} | changes)
-    work = [(task(name, "soft", settings), seed) for name, seed in [("german", 1), ("greek", 2), ("turkish", 1)]]
+    settings = small("soft", **changes)
+    work = [task(name, "soft", settings, "none", seed) for name, seed in [("german", 1), ("greek", 2), ("turkish", 1)]]
     together = updated(fleet(*work, dtype=torch.float64), 2)
     together.snapshot(range(3))
-    for number, (own, seed) in enumerate(work):
-        alone = updated(fleet((own, seed), dtype=torch.float64), 2)
+    for number, own in enumerate(work):
+        alone = updated(fleet(own, dtype=torch.float64), 2)
         alone.snapshot([0])
         for name, tensor in alone.trained(0).items():
             torch.testing.assert_close(together.trained(number)[name], tensor, rtol=1e-8, atol=1e-8)
 
 
 ENDINGS = {"N;PL": "en", "N;SG": "a", "V;PST": "te"}
-QUICK = Settings(
+QUICK = SoftSettings(
     embedding=20,
     hidden=32,
     attention=16,
@@ -134,12 +134,11 @@ def suffixing(words: int) -> list[Item]:
 
 def test_it_learns_to_copy_and_to_add_an_ending(tmp_path: Path) -> None:
     items = suffixing(150)
-    outcome = train_inflector(
-        items[:400], items[400:], settings={"soft": QUICK}, systems=["soft"], alignments=["naive", "smart"], seeds=1
-    )
+    plan = Plan(settings={"soft": QUICK}, systems=["soft"], alignments=["naive", "smart"], seeds=1)
+    outcome = train_inflector(items[:400], items[400:], plan)
     (member,) = outcome.inflector.members  # one model, whatever alignments there are
-    assert (member.system, member.alignment, member.seed) == (SOFT, "none", 1)
-    assert outcome.accuracy >= 95
+    assert (member.system, member.alignment, member.seed) == ("soft", "none", 1)
+    assert outcome.training.accuracy >= 95
     outcome.inflector.save(tmp_path / "model")
     again = Inflector.load(tmp_path / "model")
     assert again.inflect_many(items[400:]) == outcome.inflector.inflect_many(items[400:])
@@ -161,5 +160,5 @@ def test_the_command_trains_it_beside_another(reinflect: Callable[..., Result], 
     result = reinflect("train", *files, "--systems", "soft,haem", "--seeds", 2, "--workers", 1, *changes)
     assert result.exit_code == 0, result.output
     assert "training 6 models" in result.output
-    found = {(member.system.name, member.alignment) for member in Inflector.load(tmp_path / "model").members}
+    found = {(member.system, member.alignment) for member in Inflector.load(tmp_path / "model").members}
     assert found == {("soft", "none"), ("haem", "naive"), ("haem", "smart")}

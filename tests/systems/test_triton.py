@@ -1,6 +1,7 @@
 """The GPU kernels on the CPU, in Triton's interpreter: the same numbers as the plain loops."""
 
 import os
+from functools import partial
 
 os.environ["TRITON_INTERPRET"] = "1"  # read when the kernels are defined, so before anything imports them
 
@@ -9,15 +10,14 @@ import torch
 from torch import Tensor
 
 from reinflect.settings import Settings
-from reinflect.systems.kernels.coupled import coupled
-from reinflect.systems.kernels.lstm import lstm
+from reinflect.systems.kernels.cells import CELLS
+from reinflect.systems.kernels.recurrence import recurrence
 from reinflect.systems.layers.precision import products
 from reinflect.training.optimisers import Optimiser
 
 pytest.importorskip("triton")
 
-from reinflect.systems.kernels.triton_coupled import TritonCoupled
-from reinflect.systems.kernels.triton_lstm import TritonLstm
+from reinflect.systems.kernels import triton_backend
 from reinflect.training import triton_optimiser
 
 SHAPES = [
@@ -37,15 +37,16 @@ def run(
     return outputs, by_gates, by_recurrent
 
 
-CELLS = {"lstm": (TritonLstm, lstm, 4, 4), "coupled": (TritonCoupled, coupled, 3, 5)}
-"""The kernel, what it must equal, and the widths of gates and weights in units of H."""
+def on_triton(gates: Tensor, recurrent: Tensor, keep: Tensor | None, steps: Tensor) -> Tensor:
+    forward = partial(triton_backend.forward, steps=steps)
+    return recurrence(forward, triton_backend.backward, gates, recurrent, keep)
 
 
 @pytest.mark.parametrize("cell", CELLS)
 @pytest.mark.parametrize("resets", [False, True])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_run_and_its_gradients_equal_the_cpu_s(shape: tuple[int, int, int, int], resets: bool, cell: str) -> None:
-    kernel, plain, gate_width, weight_width = CELLS[cell]
+    plain, gate_width, weight_width = CELLS[cell].run, CELLS[cell].gates, CELLS[cell].recurrent
     models, steps, items, hidden = shape
     torch.manual_seed(models + steps)
     gates = torch.randn(models, steps, items, gate_width * hidden, requires_grad=True)
@@ -56,7 +57,7 @@ def test_a_run_and_its_gradients_equal_the_cpu_s(shape: tuple[int, int, int, int
     keep = (torch.rand(models, steps, items) > 0.3).float() if resets else None
     gradient = torch.randn(models, steps, items, hidden)
     every = torch.full((models,), steps, dtype=torch.int64)
-    here = run(kernel.apply, gates, recurrent, gradient, keep, every)
+    here = run(on_triton, gates, recurrent, gradient, keep, every)
     there = run(plain, gates, recurrent, gradient, keep)
     for one, other in zip(here, there, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-5)
@@ -64,14 +65,14 @@ def test_a_run_and_its_gradients_equal_the_cpu_s(shape: tuple[int, int, int, int
 
 @pytest.mark.parametrize("cell", CELLS)
 def test_in_reduced_precision_the_weights_are_rounded_and_nothing_else_changes(cell: str) -> None:
-    kernel, plain, gate_width, weight_width = CELLS[cell]
+    plain, gate_width, weight_width = CELLS[cell].run, CELLS[cell].gates, CELLS[cell].recurrent
     torch.manual_seed(5)
     gates = torch.randn(2, 4, 3, 20 * gate_width, requires_grad=True)
     recurrent = (torch.randn(2, 20, 20 * weight_width) * 0.3).requires_grad_()
     rounded = recurrent.detach().half().float().requires_grad_()
     gradient = torch.randn(2, 4, 3, 20)
     with products("tf32"):  # the interpreter's products are exact all the same
-        here = run(kernel.apply, gates, recurrent, gradient, None, torch.tensor([4, 4]))
+        here = run(on_triton, gates, recurrent, gradient, None, torch.tensor([4, 4]))
     for one, other in zip(here, run(plain, gates, rounded, gradient), strict=True):
         torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-5)
     exact = run(plain, gates, recurrent, gradient)
@@ -80,14 +81,14 @@ def test_in_reduced_precision_the_weights_are_rounded_and_nothing_else_changes(c
 
 @pytest.mark.parametrize("cell", CELLS)
 def test_a_model_stops_at_its_own_last_step(cell: str) -> None:
-    kernel, plain, gate_width, weight_width = CELLS[cell]
+    plain, gate_width, weight_width = CELLS[cell].run, CELLS[cell].gates, CELLS[cell].recurrent
     torch.manual_seed(1)
     gates = torch.randn(2, 6, 2, 8 * gate_width, requires_grad=True)
     recurrent = (torch.randn(2, 8, 8 * weight_width) * 0.3).requires_grad_()
     counts = [6, 2]
     gradient = torch.randn(2, 6, 2, 8)
     gradient[1, 2:] = 0.0  # what comes after is read by nobody
-    outputs, by_gates, by_recurrent = run(kernel.apply, gates, recurrent, gradient, None, torch.tensor(counts))
+    outputs, by_gates, by_recurrent = run(on_triton, gates, recurrent, gradient, None, torch.tensor(counts))
     whole = run(plain, gates, recurrent, gradient)
     for model, count in enumerate(counts):
         torch.testing.assert_close(outputs[model, :count], whole[0][model, :count], rtol=1e-5, atol=1e-5)

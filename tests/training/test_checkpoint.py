@@ -12,60 +12,58 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import save
 
-from reinflect.training.checkpoint import Checkpoint, fingerprint
-from reinflect.training.fleet import Fleet, Progress
-from reinflect.training.lesson import Pack, Split
-from tests.training.tiny import pack
-
-
-def fleet_of(own: Pack) -> Fleet:
-    return Fleet([Progress(task, seed) for task, seed in own.tasks()])
+from reinflect.data.items import Item
+from reinflect.execution.packs import Pack
+from reinflect.training.checkpoint import Checkpoint
+from reinflect.training.lesson import Lesson
+from tests.training.tiny import fleet_of, pack
 
 
 def with_lesson(own: Pack, **changes: object) -> Pack:
-    lesson = replace(own.models[0].lesson, **changes)  # type: ignore[arg-type]
-    return replace(own, models=tuple(replace(model, lesson=lesson) for model in own.models))
+    lesson = replace(own.specs[0].lesson, **changes)  # type: ignore[arg-type]
+    return replace(own, specs=tuple(replace(spec, lesson=lesson) for spec in own.specs))
 
 
-def with_split(own: Pack, change: Callable[[Split], Split]) -> Pack:
-    return with_lesson(own, split=change(own.models[0].lesson.split))
+def with_items(own: Pack, change: Callable[[Lesson], tuple[tuple[Item, ...], tuple[Item, ...]]]) -> Pack:
+    train, dev = change(own.specs[0].lesson)
+    return with_lesson(own, train=train, dev=dev)
 
 
 def with_settings(own: Pack, numbers: Iterable[int], **changes: object) -> Pack:
-    models = list(own.models)
+    specs = list(own.specs)
     for number in numbers:
-        settings = msgspec.structs.replace(models[number].settings, **changes)
-        models[number] = replace(models[number], settings=settings)
-    return replace(own, models=tuple(models))
+        settings = msgspec.structs.replace(specs[number].settings, **changes)
+        specs[number] = replace(specs[number], settings=settings)
+    return replace(own, specs=tuple(specs))
 
 
 CHANGES: dict[str, Callable[[Pack], Pack]] = {
-    "name": lambda own: replace(own, name="other"),
-    "system": lambda own: replace(own, system="hacm"),
+    "system": lambda own: replace(own, specs=tuple(replace(spec, system="hacm") for spec in own.specs)),
     "settings": lambda own: with_settings(own, range(3), clip=4.0),
     "one model's settings": lambda own: with_settings(own, [1], clip=4.0),
-    "seeds": lambda own: replace(own, models=own.models[:2]),
-    "order": lambda own: replace(own, models=own.models[::-1]),
-    "label": lambda own: with_lesson(own, label="greek-low"),
+    "seeds": lambda own: replace(own, specs=own.specs[:2]),
+    "order": lambda own: replace(own, specs=own.specs[::-1]),
+    "language": lambda own: with_lesson(own, language="greek"),
+    "setting": lambda own: with_lesson(own, setting="low"),
     "alignment": lambda own: with_lesson(own, alignment="smart"),
-    "alignments": lambda own: with_lesson(own, alignments=own.models[0].lesson.alignments[::-1]),
-    "items": lambda own: with_split(
-        own, lambda split: Split((replace(split.train[0], form="x"), *split.train[1:]), split.dev)
+    "how it is aligned": lambda own: with_lesson(own, recipe="smart(sweeps=3)"),
+    "items": lambda own: with_items(
+        own, lambda lesson: ((replace(lesson.train[0], form="x"), *lesson.train[1:]), lesson.dev)
     ),
-    "dev": lambda own: with_split(own, lambda split: Split(split.train, split.dev[:-1])),
-    "which are dev": lambda own: with_split(own, lambda split: Split((*split.train, split.dev[0]), split.dev[1:])),
+    "dev": lambda own: with_items(own, lambda lesson: (lesson.train, lesson.dev[:-1])),
+    "which are dev": lambda own: with_items(own, lambda lesson: ((*lesson.train, lesson.dev[0]), lesson.dev[1:])),
 }
 
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_whatever_decides_the_outcome_is_in_the_fingerprint(change: str) -> None:
-    assert fingerprint(CHANGES[change](pack())) != fingerprint(pack())
+    assert CHANGES[change](pack()).fingerprint != pack().fingerprint
 
 
 def test_the_same_work_has_the_same_fingerprint() -> None:
-    assert fingerprint(pack()) == fingerprint(pack())
-    lines = with_split(pack(), lambda split: Split(tuple(replace(item, line=9) for item in split.train), split.dev))
-    assert fingerprint(lines) == fingerprint(pack()), "a line's number decides nothing"
+    assert pack().fingerprint == pack().fingerprint
+    lines = with_items(pack(), lambda lesson: (tuple(replace(item, line=9) for item in lesson.train), lesson.dev))
+    assert lines.fingerprint == pack().fingerprint, "a line's number decides nothing"
 
 
 @pytest.fixture
@@ -77,30 +75,18 @@ def saved(tmp_path: Path) -> Checkpoint:
 
 
 def test_what_is_found(saved: Checkpoint, tmp_path: Path) -> None:
-    assert saved.find() == "begun"
-    assert Checkpoint(tmp_path / "none", "mark").find() == "nothing"
-    assert Checkpoint(saved.path, "another").find() == "other"
+    assert saved.begun
+    assert not Checkpoint(tmp_path / "none", "mark").begun
+    assert not Checkpoint(saved.path, "another").begun
+
+
+def test_a_finished_run_has_nothing_to_resume(saved: Checkpoint) -> None:
     fleet = fleet_of(pack())
     for model in fleet.models:
         model.finished = True
     fleet.drop_finished()
     saved.save(fleet, 0, fleet.no_losses(), 0)
-    assert saved.find() == "finished"
-
-
-def test_a_fingerprint_is_made_when_it_is_needed(saved: Checkpoint, tmp_path: Path) -> None:
-    made: list[str] = []
-
-    def make() -> str:
-        made.append("mark")
-        return "mark"
-
-    Checkpoint(tmp_path / "none", make).load(fleet_of(pack()))
-    assert not made
-    again = Checkpoint(saved.path, make)
-    assert again.find() == "begun"
-    assert again.load(fleet_of(pack()))
-    assert made == ["mark"]
+    assert saved.load(fleet_of(pack())) is None
 
 
 def test_another_run_is_not_taken_up(saved: Checkpoint) -> None:
@@ -113,7 +99,7 @@ def test_another_run_is_not_taken_up(saved: Checkpoint) -> None:
 @pytest.mark.parametrize("content", [b"", b"\0" * 100, b"no tensors", b"cut"])
 def test_a_damaged_file_is_not_taken_up(saved: Checkpoint, content: bytes) -> None:
     saved.path.write_bytes(saved.path.read_bytes()[:-10] if content == b"cut" else content)
-    assert saved.find() == "other"
+    assert not saved.begun
     assert saved.load(fleet_of(pack())) is None
 
 
@@ -143,6 +129,8 @@ CUTS: dict[str, Callable[[dict[str, Any], dict[str, torch.Tensor]], object]] = {
     "a model without a seed": lambda state, _: state["models"][0].pop("seed"),
     "nobody knows who runs": lambda state, _: state.update(running=["a"]),
     "more run than there are": lambda state, _: state.update(running=[0, 1, 2, 3]),
+    "a stage that there is not": lambda state, _: state["models"][0].update(stage=1),
+    "a model without a stage": lambda state, _: state["models"][0].pop("stage"),
     "one runs twice": lambda state, _: state.update(running=[0, 1, 1]),
     "all that run have finished": lambda state, _: [model.update(finished=True) for model in state["models"]],
     "no parameters": lambda _, tensors: tensors.pop("flat"),

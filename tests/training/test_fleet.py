@@ -5,9 +5,10 @@ import pytest
 import torch
 
 from reinflect.settings import Settings
-from reinflect.training.fleet import Fleet
-from reinflect.training.lesson import Model, Pack
-from tests.training.tiny import SMALL, fleet, lesson, task, updated
+from reinflect.systems import SYSTEMS
+from reinflect.training.fleet import Fleet, tasks_of
+from reinflect.training.lesson import ModelSpec
+from tests.training.tiny import SMALL, fleet, lesson, small, task, updated
 
 LANGUAGES = ("german", "greek", "turkish")
 KINDS: dict[str, dict[str, object]] = {
@@ -23,8 +24,10 @@ KINDS: dict[str, dict[str, object]] = {
 }
 
 
-def settings(kind: str) -> Settings:
-    return msgspec.structs.replace(SMALL, **KINDS[kind])
+def settings(system: str, kind: str) -> Settings:
+    """The settings of a kind, of which a system takes those that it has."""
+    known = SYSTEMS[system].settings.__struct_fields__
+    return small(system, **{name: value for name, value in KINDS[kind].items() if name in known})
 
 
 def difference(one: Fleet, number: int, other: Fleet, place: int) -> float:
@@ -39,13 +42,13 @@ def difference(one: Fleet, number: int, other: Fleet, place: int) -> float:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("system", ["hacm", "haem"])
 def test_a_model_trains_in_any_fleet_as_it_does_alone(system: str, kind: str) -> None:
-    tasks = {name: task(name, system, settings(kind)) for name in LANGUAGES}
-    work = [(tasks["german"], 1), (tasks["greek"], 2), (tasks["turkish"], 1), (tasks["german"], 7)]
+    seeds = [("german", 1), ("greek", 2), ("turkish", 1), ("german", 7)]
+    work = [task(name, system, settings(system, kind), seed=seed) for name, seed in seeds]
     together = updated(fleet(*work, dtype=torch.float64), 2)
     turned = updated(fleet(*reversed(work), dtype=torch.float64), 2)
-    for number, (own, seed) in enumerate(work):
-        alone = updated(fleet((own, seed), dtype=torch.float64), 2)
-        fresh = fleet((own, seed), dtype=torch.float64)
+    for number, own in enumerate(work):
+        alone = updated(fleet(own, dtype=torch.float64), 2)
+        fresh = fleet(own, dtype=torch.float64)
         assert difference(alone, 0, fresh, 0) > 1e-3, "nothing was learnt, so nothing is compared"
         assert difference(together, number, alone, 0) < 1e-8
         assert difference(turned, len(work) - 1 - number, alone, 0) < 1e-8
@@ -53,22 +56,21 @@ def test_a_model_trains_in_any_fleet_as_it_does_alone(system: str, kind: str) ->
 
 @pytest.mark.parametrize("system", ["hacm", "haem"])
 def test_seeds_matter(system: str) -> None:
-    own = task("greek", system)
-    both = updated(fleet((own, 1), (own, 2)), 1)
+    both = updated(fleet(*(task("greek", system, seed=seed) for seed in (1, 2))), 1)
     assert difference(both, 0, both, 1) > 1e-3
 
 
 @pytest.mark.parametrize("system", ["hacm", "haem"])
 def test_the_same_fleet_twice_is_the_same_to_the_bit(system: str) -> None:
-    own = settings("dropout")
-    work = [(task(name, system, own, "smart"), seed) for name in LANGUAGES for seed in (1, 2)]
+    own = settings(system, "dropout")
+    work = [task(name, system, own, "smart", seed) for name in LANGUAGES for seed in (1, 2)]
     once, again = (updated(fleet(*work), 2) for _ in range(2))
     assert torch.equal(once.parameters.flat, again.parameters.flat)
     assert once.score() == again.score()
 
 
 def test_accuracies_are_those_of_each_model_alone() -> None:
-    work = [(task(name, "haem"), 1) for name in LANGUAGES]
+    work = [task(name, "haem") for name in LANGUAGES]
     together = updated(fleet(*work, dtype=torch.float64), 12)
     alone = [updated(fleet(own, dtype=torch.float64), 12).score()[0] for own in work]
     assert together.score() == alone
@@ -86,8 +88,8 @@ VARIANTS: tuple[dict[str, object], ...] = (
 @pytest.mark.parametrize("kind", ["plain", "plain dropout", "embedded features", "adam"])
 @pytest.mark.parametrize("system", ["hacm", "haem"])
 def test_models_of_one_fleet_have_settings_of_their_own(system: str, kind: str) -> None:
-    variants = [msgspec.structs.replace(settings(kind), **changes) for changes in VARIANTS]
-    work = [(task(name, system, own), 1) for own in variants for name in ("german", "greek")]
+    variants = [msgspec.structs.replace(settings(system, kind), **changes) for changes in VARIANTS]
+    work = [task(name, system, own) for own in variants for name in ("german", "greek")]
     together = updated(fleet(*work, dtype=torch.float64), 2)
     alone = [updated(fleet(one, dtype=torch.float64), 2) for one in work]
     for number, own in enumerate(alone):
@@ -100,16 +102,16 @@ def test_models_of_one_fleet_have_settings_of_their_own(system: str, kind: str) 
 def test_models_that_see_the_same_arrays_share_them() -> None:
     own = lesson("greek")
     variants = [msgspec.structs.replace(SMALL, **changes) for changes in VARIANTS]
-    models = tuple(Model(own, seed, settings) for settings in variants for seed in (1, 2))
-    made = fleet(*Pack("p", "haem", models).tasks())
+    specs = [ModelSpec(own, "haem", settings, seed) for settings in variants for seed in (1, 2)]
+    made = fleet(*tasks_of(specs))
     assert made.files == [0, 0, 1, 1, 0, 0, 0, 0]
     assert len(made.train.files) == len(made.dev.files) == 2
-    assert [model.settings for model in made.models] == [model.settings for model in models]
+    assert [model.settings for model in made.models] == [spec.settings for spec in specs]
 
 
 def test_there_is_no_dropout_where_no_model_has_any() -> None:
     with_some = msgspec.structs.replace(SMALL, dropout=0.3)
-    made = fleet((task("greek", "haem", with_some), 1), (task("greek", "haem"), 1))
+    made = fleet(task("greek", "haem", with_some), task("greek", "haem"))
     assert made.dropout is not None
     made.models[0].finished = True
     made.drop_finished()
@@ -118,6 +120,6 @@ def test_there_is_no_dropout_where_no_model_has_any() -> None:
 
 def test_a_fleet_has_one_system_and_like_settings() -> None:
     with pytest.raises(ValueError, match="one system"):
-        fleet((task("greek", "haem"), 1), (task("greek", "hacm"), 1))
+        fleet(task("greek", "haem"), task("greek", "hacm"))
     with pytest.raises(ValueError, match="not alike"):
-        fleet((task("greek", "haem"), 1), (task("greek", "haem", settings("coupled")), 1))
+        fleet(task("greek", "haem"), task("greek", "haem", settings("haem", "coupled")))

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from reinflect.systems.layers.examples import TARGETS
+from reinflect.systems.system import ACTIONS
 from reinflect.training.graphs import ROUND_TO, Graphs, Lengths
 
-MOST = {TARGETS: 50, "symbols": 23}
+MOST = {ACTIONS: 50, "symbols": 23}
 
 updates = st.lists(
-    st.fixed_dictionaries({TARGETS: st.integers(1, MOST[TARGETS]), "symbols": st.integers(1, MOST["symbols"])}),
+    st.fixed_dictionaries({ACTIONS: st.integers(1, MOST[ACTIONS]), "symbols": st.integers(1, MOST["symbols"])}),
     min_size=1,
     max_size=30,
 )
@@ -29,15 +29,19 @@ def test_rounded_lengths_hold_every_update_and_never_more_than_there_is(epochs: 
         rounded = lengths.rounded(epoch)
         for asked, given_ in zip(epoch, rounded, strict=True):
             assert all(asked[name] <= given_[name] <= MOST[name] for name in MOST)
-            assert given_[TARGETS] - asked[TARGETS] < ROUND_TO
+            assert given_[ACTIONS] - asked[ACTIONS] < ROUND_TO
         # Where the number of actions is the same, everything is: one graph serves them all.
-        assert len({tuple(one.items()) for one in rounded}) == len({one[TARGETS] for one in rounded})
+        assert len({tuple(one.items()) for one in rounded}) == len({one[ACTIONS] for one in rounded})
 
 
 def test_lengths_met_once_are_kept() -> None:
     lengths = Lengths(MOST)
-    lengths.rounded([{TARGETS: 9, "symbols": 20}])
-    assert lengths.rounded([{TARGETS: 12, "symbols": 3}]) == [{TARGETS: 12, "symbols": 20}]
+    lengths.rounded([{ACTIONS: 9, "symbols": 20}])
+    assert lengths.rounded([{ACTIONS: 12, "symbols": 3}]) == [{ACTIONS: 12, "symbols": 20}]
+
+
+def summed(items: Tensor, epochs: Tensor, keys: Tensor) -> Tensor:
+    return items.sum(dim=1) * 100 + epochs * 10 + keys
 
 
 class Recorder:
@@ -46,12 +50,12 @@ class Recorder:
     def __init__(self) -> None:
         self.calls = 0
 
-    def __call__(self, items: Tensor, keys: Tensor, longest: Mapping[str, int]) -> Tensor:
+    def __call__(self, items: Tensor, epochs: Tensor, keys: Tensor, longest: Mapping[str, int]) -> Tensor:
         assert longest
         self.calls += 1
-        result = items.sum(dim=1) * 100 + keys
+        result = summed(items, epochs, keys)
         if Capture.active is not None:
-            Capture.active.again, Capture.active.result = lambda: items.sum(dim=1) * 100 + keys, result
+            Capture.active.again, Capture.active.result = lambda: summed(items, epochs, keys), result
         return result
 
 
@@ -94,10 +98,10 @@ def test_updates_by_graphs_are_the_same_updates() -> None:
     results, expected = [], []
     for number in range(12):
         items = torch.randint(0, 9, (3, 2), generator=generator)
-        keys = torch.randint(0, 9, (3,), generator=generator)
-        longest = {TARGETS: 8 + 4 * (number % 2), "symbols": 6 if number < 8 else 7}
-        results.append(graphs.update(update, items, keys, longest))
-        expected.append(items.sum(dim=1) * 100 + keys)
+        epochs, keys = torch.randint(0, 9, (2, 3), generator=generator)
+        longest = {ACTIONS: 8 + 4 * (number % 2), "symbols": 6 if number < 8 else 7}
+        results.append(graphs.update(update, items, epochs, keys, longest))
+        expected.append(summed(items, epochs, keys))
     assert torch.equal(torch.stack(results), torch.stack(expected))
     # For each of two lengths: as usual and captured, and once more each when the lemmas were longer.
     assert (update.calls, Capture.made) == (8, 4)

@@ -75,6 +75,7 @@ def test_each_model_has_its_own_numbers(settings: Settings, theirs: Torch, dtype
         if update == 6:  # the others go on with theirs when one leaves
             columns = [2, 1]
             optimiser.keep(columns)
+            optimiser.configure([own[number] for number in columns])
             together = together[columns].clone()
         everyone = torch.zeros(MODELS, NUMBERS, dtype=dtype)
         everyone[columns] = together

@@ -2,17 +2,29 @@
 
 from collections.abc import Sequence
 
+import msgspec
 import torch
 
+from reinflect.alignment.smart import Smart
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
+from reinflect.execution.packs import Pack
 from reinflect.settings import Settings
-from reinflect.training.fleet import Fleet, Progress, Task
-from reinflect.training.lesson import Lesson, Model, Pack, Split, lessons
+from reinflect.systems import SYSTEMS
+from reinflect.systems.haem.settings import HaemSettings
+from reinflect.training.fleet import Fleet, Progress, Task, tasks_of
+from reinflect.training.lesson import Lesson, ModelSpec, Preparation
 
-SMALL = Settings(
+SMALL = HaemSettings(
     embedding=5, hidden=6, history_hidden=4, feature_embedding=3, feature_scale=2.0, batch=2, epochs=3, patience=50
 )
+
+
+def small(system: str, **changes: object) -> Settings:
+    """The small settings as a system has them, with changes."""
+    own, kind = msgspec.structs.asdict(SMALL), SYSTEMS[system].settings
+    return kind(**{name: value for name, value in own.items() if name in kind.__struct_fields__} | changes)
+
 
 _STEMS = {
     "german": "lob sag leg frag mach koch lern wein".split(),
@@ -36,17 +48,22 @@ def language(name: str) -> list[Item]:
 
 def lesson(name: str, alignment: str = "naive", dev: int = 4) -> Lesson:
     items = language(name)
-    split = Split(tuple(items[dev:]), tuple(items[:dev]))
-    return lessons([split], [alignment], sweeps=5)[alignment][0]
+    preparation = Preparation.of({"smart": Smart(sweeps=5)}, ["naive", "smart"])
+    return preparation.prepared(preparation.planned(Lesson(tuple(items[dev:]), tuple(items[:dev])), alignment))
 
 
-def task(name: str, system: str, settings: Settings = SMALL, alignment: str = "naive") -> Task:
-    return Pack("one", system, (Model(lesson(name, alignment), 1, settings),)).tasks()[0][0]
+def task(name: str, system: str, settings: Settings | None = None, alignment: str = "naive", seed: int = 1) -> Task:
+    (own,) = tasks_of([ModelSpec(lesson(name, alignment), system, settings or small(system), seed)])
+    return own
 
 
-def pack(system: str = "haem", settings: Settings = SMALL, seeds: Sequence[int] = (1, 2, 3), name: str = "") -> Pack:
+def pack(
+    system: str = "haem", settings: Settings | None = None, seeds: Sequence[int] = (1, 2, 3), name: str = ""
+) -> Pack:
     own = lesson("german")
-    return Pack(name or f"{system}-naive", system, tuple(Model(own, seed, settings) for seed in seeds))
+    return Pack(
+        name or f"{system}-naive", tuple(ModelSpec(own, system, settings or small(system), seed) for seed in seeds)
+    )
 
 
 def updated(fleet: Fleet, epochs: int) -> Fleet:
@@ -60,5 +77,9 @@ def updated(fleet: Fleet, epochs: int) -> Fleet:
     return fleet
 
 
-def fleet(*work: tuple[Task, int], dtype: torch.dtype = torch.float32) -> Fleet:
-    return Fleet([Progress(own, seed) for own, seed in work], dtype=dtype)
+def fleet_of(own: Pack, dtype: torch.dtype = torch.float32) -> Fleet:
+    return fleet(*tasks_of(own.specs), dtype=dtype)
+
+
+def fleet(*tasks: Task, dtype: torch.dtype = torch.float32) -> Fleet:
+    return Fleet([Progress.start(task) for task in tasks], dtype=dtype)

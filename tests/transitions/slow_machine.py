@@ -1,4 +1,4 @@
-"""Both transition systems as machines that simply do what the actions say, with a list for what each LSTM has read."""
+"""Both transition systems as slow machines, with a list of the symbols each LSTM has read."""
 
 from dataclasses import dataclass
 
@@ -8,10 +8,10 @@ BEGIN, END, STEP = "<s>", "</s>", "STEP"
 
 @dataclass
 class HaemMoment:
-    """All that HAEM can see before it chooses an action, in characters and actions."""
+    """All that HAEM sees before it chooses an action, as characters and actions."""
 
     attended: str | None
-    """None when the lemma is used up."""
+    """None past the end of the lemma."""
     read_by_y: list[str]
     read_by_a: list[str]
     read_by_d: list[str]

@@ -1,15 +1,15 @@
-"""HAEM's actions: the worked examples, any alignment there and back, and what is refused."""
+"""HAEM's actions: worked examples, round trips of any alignment, and the sequences the slow executor refuses."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from reinflect.alignment.naive import Naive
-from reinflect.alignment.pairs import Alignment, StringPair, sides
+from reinflect.alignment.pairs import Alignment, StringPair
 from reinflect.alignment.smart import Smart
-from reinflect.transitions.actions import InvalidActionError, is_write
-from reinflect.transitions.edits import COPY, DELETE, STOP, execute, oracle, walk
-from tests.transitions.any_alignment import AWKWARD, alignments, pairs_of_words
+from reinflect.transitions.edits import COPY, DELETE, STOP, oracle, walk
+from tests.transitions.any_alignment import AWKWARD, alignments, pairs_of_words, sides
+from tests.transitions.executors import InvalidActionError, execute_haem, haem_steps, is_write
 from tests.transitions.test_write_step import written_out
 
 GOLDEN = [
@@ -29,10 +29,10 @@ GOLDEN = [
 def test_worked_examples(lemma: str, form: str, actions: str) -> None:
     alignment = written_out(lemma, form)
     assert oracle(alignment) == actions.split()
-    assert execute(actions.split(), sides(alignment)[0]) == sides(alignment)[1]
+    assert execute_haem(actions.split(), sides(alignment)[0]) == sides(alignment)[1]
 
 
-def test_the_papers_table() -> None:
+def test_table_1_of_the_paper() -> None:
     """Table 1, right; at STOP the pointer has moved past the end, to 8, where the paper prints 7."""
     steps = list(walk(oracle(written_out("fliegen", "flo·g··")), "fliegen"))
     assert [step.position for step in steps] == [1, 2, 3, 4, 5, 5, 6, 7, 8]
@@ -41,7 +41,7 @@ def test_the_papers_table() -> None:
 
 
 def stretches(actions: list[str]) -> list[list[str]]:
-    """What lies between the COPYs, STOP left out."""
+    """The actions between the COPYs, without STOP."""
     found: list[list[str]] = [[]]
     for action in actions[:-1]:
         if action == COPY:
@@ -52,7 +52,7 @@ def stretches(actions: list[str]) -> list[list[str]]:
 
 
 def algorithm_1(alignment: Alignment) -> list[str]:
-    """The paper's Algorithm 1 before it is put in order."""
+    """The paper's Algorithm 1 before its normalisation."""
     return [
         action
         for x, y in alignment
@@ -63,7 +63,8 @@ def algorithm_1(alignment: Alignment) -> list[str]:
 def check(alignment: Alignment) -> None:
     lemma, form = sides(alignment)
     actions = oracle(alignment)
-    assert execute(actions, lemma) == form
+    assert execute_haem(actions, lemma) == form
+    assert list(walk(actions, lemma)) == list(haem_steps(actions, lemma))
     assert [step.action for step in walk(actions, lemma)] == actions
     assert actions.count(COPY) + actions.count(DELETE) == len(lemma)
     before = stretches([*algorithm_1(alignment), STOP])
@@ -73,12 +74,12 @@ def check(alignment: Alignment) -> None:
 
 
 @given(alignments())
-def test_any_alignment_comes_back(alignment: Alignment) -> None:
+def test_actions_of_any_alignment_write_its_form(alignment: Alignment) -> None:
     check(alignment)
 
 
 @given(pairs_of_words(), pairs_of_words())
-def test_any_words_come_back_from_both_aligners(first: StringPair, second: StringPair) -> None:
+def test_actions_from_both_aligners_write_the_form(first: StringPair, second: StringPair) -> None:
     for aligner in (Naive(), Smart(sweeps=3)):
         for pair, alignment in zip((first, second), aligner.align([first, second]), strict=True):
             check(alignment)
@@ -86,15 +87,15 @@ def test_any_words_come_back_from_both_aligners(first: StringPair, second: Strin
 
 
 @given(st.lists(st.sampled_from([COPY, DELETE, STOP, *AWKWARD])), st.text(AWKWARD, max_size=5))
-def test_a_sequence_is_refused_just_when_it_is_invalid(actions: list[str], lemma: str) -> None:
+def test_the_slow_executor_refuses_exactly_the_invalid_sequences(actions: list[str], lemma: str) -> None:
     moves = [action for action in actions if action in (COPY, DELETE)]
     if actions.count(STOP) == 1 and actions[-1] == STOP and len(moves) == len(lemma):
         left = iter(lemma)
         written = [next(left) if a == COPY else next(left) and "" if a == DELETE else a for a in actions[:-1]]
-        assert execute(actions, lemma) == "".join(written)
+        assert execute_haem(actions, lemma) == "".join(written)
     else:
         with pytest.raises(InvalidActionError):
-            execute(actions, lemma)
+            execute_haem(actions, lemma)
 
 
 @pytest.mark.parametrize(
@@ -110,6 +111,6 @@ def test_a_sequence_is_refused_just_when_it_is_invalid(actions: list[str], lemma
         (["", COPY, STOP], "HAEM knows"),
     ],
 )
-def test_what_is_refused(actions: list[str], because: str) -> None:
+def test_refusals_of_the_slow_executor(actions: list[str], because: str) -> None:
     with pytest.raises(InvalidActionError, match=because):
-        execute(actions, "a")
+        execute_haem(actions, "a")

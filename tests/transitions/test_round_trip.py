@@ -1,14 +1,16 @@
-"""Every lemma and form of all 52 languages survives alignment, oracle and executor."""
+"""Every lemma and form of all 52 languages comes back after alignment, oracle and executor."""
 
 from pathlib import Path
 
 import pytest
 
-from reinflect.alignment import make_aligner
-from reinflect.alignment.pairs import Aligner, sides
+from reinflect.alignment import ALIGNERS
+from reinflect.alignment.pairs import Aligner
 from reinflect.data.catalog import find
 from reinflect.data.items import read_items
 from reinflect.transitions import edits, write_step
+from tests.transitions.any_alignment import sides
+from tests.transitions.executors import execute_hacm, execute_haem
 
 FILES = [file.name for file in find("conll2017").files if "-train-" in file.name]
 LANGUAGES = [name.removesuffix("-train-medium") for name in FILES if name.endswith("-train-medium")]
@@ -19,8 +21,8 @@ def check(path: Path, aligner: Aligner) -> None:
     for (lemma, form), alignment in zip(pairs, aligner.align(pairs), strict=True):
         assert sides(alignment) == (lemma, form)
         steps, edited = write_step.oracle(alignment), edits.oracle(alignment)
-        assert write_step.execute(steps, lemma) == form
-        assert edits.execute(edited, lemma) == form
+        assert execute_hacm(steps, lemma) == form
+        assert execute_haem(edited, lemma) == form
         assert len(steps) == len(lemma) + len(form) + 2
 
 
@@ -31,12 +33,12 @@ def test_there_are_52_languages() -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_medium(conll2017: Path, language: str) -> None:
-    for aligner in (make_aligner("naive"), make_aligner("smart", sweeps=2)):
+    for aligner in (ALIGNERS["naive"](), ALIGNERS["smart"](sweeps=2)):
         check(conll2017 / f"{language}-train-medium", aligner)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", FILES)
-def test_every_training_file_with_the_usual_sweeps(conll2017: Path, name: str) -> None:
-    for aligner in (make_aligner("naive"), make_aligner("smart")):
+def test_every_training_file_with_default_sweeps(conll2017: Path, name: str) -> None:
+    for aligner in (ALIGNERS["naive"](), ALIGNERS["smart"]()):
         check(conll2017 / name, aligner)

@@ -1,14 +1,15 @@
-"""HACM's actions: the worked examples, any alignment there and back, and what is refused."""
+"""HACM's actions: worked examples, round trips of any alignment, and the sequences the slow executor refuses."""
 
 import pytest
 from hypothesis import given
 
 from reinflect.alignment.naive import Naive
-from reinflect.alignment.pairs import Alignment, StringPair, sides
+from reinflect.alignment.pairs import Alignment, StringPair
 from reinflect.alignment.smart import Smart
-from reinflect.transitions.actions import InvalidActionError, Step
-from reinflect.transitions.write_step import BEGIN, END, STEP, execute, oracle, walk
-from tests.transitions.any_alignment import alignments, pairs_of_words
+from reinflect.transitions import Step
+from reinflect.transitions.write_step import BEGIN, END, STEP, oracle, walk
+from tests.transitions.any_alignment import alignments, pairs_of_words, sides
+from tests.transitions.executors import InvalidActionError, execute_hacm, hacm_steps
 
 GOLDEN = [
     ("fliegen", "flo·g··", "STEP f STEP l STEP o STEP STEP g STEP STEP STEP </s>"),
@@ -22,7 +23,7 @@ GOLDEN = [
 
 
 def written_out(lemma: str, form: str) -> Alignment:
-    """An alignment as people write it, with · for ε."""
+    """An alignment from two strings in which · stands for ε."""
     return tuple((x.replace("·", ""), y.replace("·", "")) for x, y in zip(lemma, form, strict=True))
 
 
@@ -30,11 +31,11 @@ def written_out(lemma: str, form: str) -> Alignment:
 def test_worked_examples(lemma: str, form: str, actions: str) -> None:
     alignment = written_out(lemma, form)
     assert oracle(alignment) == actions.split()
-    assert execute(actions.split(), sides(alignment)[0]) == sides(alignment)[1]
+    assert execute_hacm(actions.split(), sides(alignment)[0]) == sides(alignment)[1]
 
 
-def test_the_papers_table() -> None:
-    """Table 1, left; the paper counts the `<s>` that is fed first as t = 1, the actions start after it."""
+def test_table_1_of_the_paper() -> None:
+    """Table 1, left; the paper counts the initial `<s>` as t = 1, our actions start after it."""
     steps = list(walk(oracle(written_out("fliegen", "flo·g··")), "fliegen"))
     assert [step.position for step in steps] == [0, 1, 1, 2, 2, 3, 3, 4, 5, 5, 6, 7, 8]
     assert [step.attended for step in steps] == [BEGIN, *"ffllii", "e", "g", "g", "e", "n", END]
@@ -43,7 +44,7 @@ def test_the_papers_table() -> None:
 
 
 def step_after_each_pair(alignment: Alignment) -> list[str]:
-    """The oracle as the 2017 code has it, deciding on each STEP by a look at the pair after."""
+    """The oracle of the 2017 code, which looks at the next pair to decide on each STEP."""
     actions: list[str] = []
     pairs = [*alignment, (END, END)]
     last = len(sides(alignment)[0]) + 1
@@ -70,11 +71,12 @@ def test_equals_the_oracle_that_looks_ahead(alignment: Alignment) -> None:
 def check(alignment: Alignment) -> None:
     lemma, form = sides(alignment)
     actions = oracle(alignment)
-    assert execute(actions, lemma) == form
+    assert execute_hacm(actions, lemma) == form
     assert actions.count(STEP) == len(lemma) + 1
     assert len(actions) == len(lemma) + len(form) + 2
     assert actions[-1] == END
     steps = list(walk(actions, lemma))
+    assert steps == list(hacm_steps(actions, lemma))
     assert [step.action for step in steps] == actions
     assert steps[-1].position == len(lemma) + 1
     assert [step.position for step in steps] == [actions[:t].count(STEP) for t in range(len(actions))]
@@ -82,12 +84,12 @@ def check(alignment: Alignment) -> None:
 
 
 @given(alignments())
-def test_any_alignment_comes_back(alignment: Alignment) -> None:
+def test_actions_of_any_alignment_write_its_form(alignment: Alignment) -> None:
     check(alignment)
 
 
 @given(pairs_of_words(), pairs_of_words())
-def test_any_words_come_back_from_both_aligners(first: StringPair, second: StringPair) -> None:
+def test_actions_from_both_aligners_write_the_form(first: StringPair, second: StringPair) -> None:
     for aligner in (Naive(), Smart(sweeps=3)):
         for pair, alignment in zip((first, second), aligner.align([first, second]), strict=True):
             check(alignment)
@@ -95,8 +97,8 @@ def test_any_words_come_back_from_both_aligners(first: StringPair, second: Strin
 
 
 @given(alignments())
-def test_a_character_is_written_where_the_alignment_has_it(alignment: Alignment) -> None:
-    """Opposite its own lemma character, or, inserted, after the last lemma character before it."""
+def test_a_character_is_written_at_its_aligned_position(alignment: Alignment) -> None:
+    """At its own lemma character or, if inserted, at the last lemma character before it."""
     places, passed = [], 0
     for x, y in alignment:
         passed += bool(x)
@@ -106,14 +108,14 @@ def test_a_character_is_written_where_the_alignment_has_it(alignment: Alignment)
     assert [step.position for step in steps if step.written] == places
 
 
-def test_a_step_at_the_end_stays_there() -> None:
-    steps = list(walk([STEP, STEP, STEP, STEP, "b", END], "a"))
+def test_a_step_at_the_end_symbol_does_not_move_the_pointer() -> None:
+    steps = list(hacm_steps([STEP, STEP, STEP, STEP, "b", END], "a"))
     assert [step.position for step in steps] == [0, 1, 2, 2, 2, 2]
     assert [step.attended for step in steps] == [BEGIN, "a", END, END, END, END]
 
 
-def test_the_end_may_come_early() -> None:
-    assert execute(["x", END], "abc") == "x"
+def test_the_end_symbol_may_come_early() -> None:
+    assert execute_hacm(["x", END], "abc") == "x"
 
 
 @pytest.mark.parametrize(
@@ -129,6 +131,6 @@ def test_the_end_may_come_early() -> None:
         (["ab", END], "the action ab at position 0"),
     ],
 )
-def test_what_is_refused(actions: list[str], because: str) -> None:
+def test_refusals_of_the_slow_executor(actions: list[str], because: str) -> None:
     with pytest.raises(InvalidActionError, match=because):
-        execute(actions, "abc")
+        execute_hacm(actions, "abc")

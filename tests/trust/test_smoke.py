@@ -74,7 +74,8 @@ def test_everything_came_with_it() -> None:
     from reinflect.data.dimensions import dimension_of
     from reinflect.data.german import SPLITS, read_split
     from reinflect.paper.published import accuracy
-    from reinflect.settings import PRESETS, load_preset
+    from reinflect.settings import PRESETS
+    from reinflect.systems.presets import load_preset
 
     assert [len(read_split(name)) for name in SPLITS] == [100, 1000, 300, 300]
     assert all(load_preset(name) for name in PRESETS)
@@ -111,7 +112,7 @@ def test_a_model_is_asked() -> None:
 def test_paradigm_trace_info_and_suggest() -> None:
     assert "V;IND;PST" in printed("paradigm", "verbs.reinflect", "fliegen", "--json")
     assert json.loads(printed("trace", "verbs.reinflect", *ASKED, "--json"))["lemma"] == "fliegen"
-    assert "What it learnt from" in printed("info", "verbs.reinflect")
+    assert "Training data" in printed("info", "verbs.reinflect")
     Path("lemmas.txt").write_text("fliegen\n", encoding="utf-8")
     assert "fliegen" in printed("suggest", "verbs.reinflect", "--lemmas", "lemmas.txt", "--n", "3")
 

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 from bench import load
 
-from reinflect.inflector.train import train_inflector
-from tests.training.tiny import SMALL, language
+from reinflect.inflector.train import Plan, train_inflector
+from tests.training.tiny import language, small
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 def test_each_request_gets_the_right_answer_or_a_refusal(tmp_path: Path) -> None:
     items, model = language("german"), tmp_path / "verbs.reinflect"
-    small = dict.fromkeys(("hacm", "haem"), SMALL)
-    made = train_inflector(items[4:], items[:4], settings=small, alignments=["naive"], seeds=1, strategy="vote")
-    made.inflector.save(model)
+    settings = {system: small(system) for system in ("hacm", "haem")}
+    plan = Plan(settings=settings, alignments=["naive"], seeds=1, strategy="vote")
+    train_inflector(items[4:], items[:4], plan).inflector.save(model)
 
     async def some(server: load.Server) -> list[load.Stage]:
         asked = [load.post("inflect", {"lemma": item.lemma, "features": item.features.spelling}) for item in items]

@@ -1,11 +1,9 @@
 """The compiled inner loops of the smart aligner.
 
-One pair of strings is a grid of (m+1) × (n+1) cells, row j for the first j characters of the form, column i for the
-first i of the lemma. `table` numbers the aligned pairs: `diagonal[cell]` is the number of (x_i:y_j), `inserted[j]` of
-(ε:y_j), `deleted[i]` of (x_i:ε); `counts[number]` is how often it is in use. All strings lie end to end in flat
-arrays, with offsets, so that a sweep is one call.
-
-A path through the grid is written down as moves: INSERT, DELETE, DIAGONAL.
+A pair of strings has a grid of (m+1) × (n+1) cells: row j for the first j characters of the form, column i for the
+first i of the lemma. Aligned pairs of characters are numbered: `diagonal[cell]` is the number of (x_i:y_j),
+`inserted[j]` of (ε:y_j), `deleted[i]` of (x_i:ε); `counts[number]` is how often that pair is in use. All strings lie
+end to end in flat arrays, with offsets, so that a sweep is one call. A path through the grid is a sequence of moves.
 """
 
 import numpy as np
@@ -15,18 +13,18 @@ from reinflect.compiling import compiled
 INSERT, DELETE, DIAGONAL = 0, 1, 2
 
 LARGEST_EXPONENT = 600.0
-"""Sums stay below e^600 and above e^-600 on the fast path; a double reaches e^±700."""
+"""Without logarithms, sums must stay between e^-600 and e^600; a double reaches e^±700."""
 
 LOG_PATHS = 0.8814
 """A grid of n by m has fewer than e^(0.8814 (n + m)) paths: ln(1 + √2) for each character."""
 
 SAME = 1e-9
-"""Costs nearer than this are equal: they differ only by the order of their additions."""
+"""Costs that differ by less are equal: only the order of additions differs."""
 
 
 @compiled(inline="always")
 def _next_random(state):
-    """A uniform number in [0, 1) by SplitMix64, which is ours to keep the same on every machine and version."""
+    """A uniform number in [0, 1) by SplitMix64, written here so that it is the same on every machine and version."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
     z = state[0]
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -35,25 +33,9 @@ def _next_random(state):
     return np.float64(z >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
-@compiled(inline="always")
-def _add(counts, totals, number):
-    if counts[number] == 0.0:
-        totals[1] += 1.0
-    counts[number] += 1.0
-    totals[0] += 1.0
-
-
-@compiled(inline="always")
-def _remove(counts, totals, number):
-    counts[number] -= 1.0
-    totals[0] -= 1.0
-    if counts[number] == 0.0:
-        totals[1] -= 1.0
-
-
 @compiled()
 def _change_path(sign, moves, length, diagonal, inserted, deleted, n, counts, totals):
-    """Add (or take away) the counts of one path; moves run from the start of the strings to their end."""
+    """Add the counts of one path (sign 1.0) or subtract them (-1.0); moves run from start to end of the strings."""
     i, j = 0, 0
     for k in range(length):
         move = moves[k]
@@ -67,18 +49,20 @@ def _change_path(sign, moves, length, diagonal, inserted, deleted, n, counts, to
             number = diagonal[j * n + i]
             i += 1
             j += 1
-        if sign > 0:
-            _add(counts, totals, number)
-        else:
-            _remove(counts, totals, number)
+        if counts[number] == 0.0:
+            totals[1] += 1.0
+        counts[number] += sign
+        totals[0] += sign
+        if counts[number] == 0.0:
+            totals[1] -= 1.0
 
 
 @compiled()
 def _forward(grid, diagonal, inserted, deleted, counts, alpha, n, m, once, twice):
     """Sums over all paths to each cell, scaled.
 
-    Every path uses up n + m characters, so a factor per character used changes no path's share: an insertion or
-    deletion (one character) is multiplied by `once`, a diagonal (two) by `twice`. Those hold 1/(N + Dα), too.
+    Every path consumes n + m characters, so a factor per character does not change a path's share: an insertion or
+    deletion (one character) is multiplied by `once`, a diagonal (two) by `twice`. Both factors include 1/(N + Dα).
     """
     width = n + 1
     grid[0] = 1.0
@@ -91,7 +75,7 @@ def _forward(grid, diagonal, inserted, deleted, counts, alpha, n, m, once, twice
         value = grid[above] * insertion
         grid[here] = value
         for i in range(n):
-            # These brackets leave one sum instead of two to wait for from cell to cell: 7 % of a sweep, as measured.
+            # With these brackets each cell waits for one sum of the cell before instead of two: 7 % of a sweep.
             value = value * ((counts[deleted[i]] + alpha) * once) + (
                 grid[above + i] * ((counts[diagonal[j * n + i]] + alpha) * twice) + grid[above + i + 1] * insertion
             )
@@ -100,14 +84,12 @@ def _forward(grid, diagonal, inserted, deleted, counts, alpha, n, m, once, twice
 
 @compiled()
 def _log_sum(a, b):
-    if a < b:
-        a, b = b, a
-    return a + np.log1p(np.exp(b - a))
+    return max(a, b) + np.log1p(np.exp(-abs(a - b)))
 
 
 @compiled()
 def _forward_log(grid, diagonal, inserted, deleted, counts, alpha, n, m, log_total):
-    """The same sums as logarithms, for strings so long that the products would leave a double's range."""
+    """The sums of `_forward` as logarithms, for strings so long that the products would leave a double's range."""
     width = n + 1
     grid[0] = 0.0
     for i in range(n):
@@ -128,7 +110,7 @@ def _forward_log(grid, diagonal, inserted, deleted, counts, alpha, n, m, log_tot
 def _sample_path(
     grid, moves, diagonal, inserted, deleted, counts, alpha, n, m, once, twice, log_total, logarithmic, state
 ):
-    """Draw one path in proportion to its probability, from the end of the strings backwards; return its length."""
+    """Draw a path in proportion to its probability, from the end of the strings backwards; return its length."""
     width = n + 1
     i, j, k = n, m, 0
     while i > 0 or j > 0:
@@ -138,21 +120,17 @@ def _sample_path(
             move = DELETE
         else:
             cell = j * width + i
+            by_both = counts[diagonal[(j - 1) * n + i - 1]] + alpha
+            by_insert = counts[inserted[j - 1]] + alpha
+            by_delete = counts[deleted[i - 1]] + alpha
             if logarithmic:
-                both = np.exp(
-                    grid[cell - width - 1]
-                    + np.log(counts[diagonal[(j - 1) * n + i - 1]] + alpha)
-                    - log_total
-                    - grid[cell]
-                )
-                insertion = np.exp(
-                    grid[cell - width] + np.log(counts[inserted[j - 1]] + alpha) - log_total - grid[cell]
-                )
-                deletion = np.exp(grid[cell - 1] + np.log(counts[deleted[i - 1]] + alpha) - log_total - grid[cell])
+                both = np.exp(grid[cell - width - 1] + np.log(by_both) - log_total - grid[cell])
+                insertion = np.exp(grid[cell - width] + np.log(by_insert) - log_total - grid[cell])
+                deletion = np.exp(grid[cell - 1] + np.log(by_delete) - log_total - grid[cell])
             else:
-                both = grid[cell - width - 1] * ((counts[diagonal[(j - 1) * n + i - 1]] + alpha) * twice)
-                insertion = grid[cell - width] * ((counts[inserted[j - 1]] + alpha) * once)
-                deletion = grid[cell - 1] * ((counts[deleted[i - 1]] + alpha) * once)
+                both = grid[cell - width - 1] * (by_both * twice)
+                insertion = grid[cell - width] * (by_insert * once)
+                deletion = grid[cell - 1] * (by_delete * once)
             drawn = _next_random(state) * (both + insertion + deletion)
             if drawn < both:
                 move = DIAGONAL
@@ -173,27 +151,27 @@ def _sample_path(
 
 @compiled()
 def count_paths(moves, lengths, starts, cells, diagonal, inserted, deleted, counts, totals):
-    """Add the counts of every pair's path. `starts` rows: of moves, of form and of lemma characters."""
+    """Add the counts of every pair's path. Columns of `starts`: moves, form characters, lemma characters."""
     for p in range(lengths.shape[0]):
         at, y, x, cell = starts[p, 0], starts[p, 1], starts[p, 2], cells[p]
         n = starts[p + 1, 2] - x
-        _change_path(1, moves[at:], lengths[p], diagonal[cell:], inserted[y:], deleted[x:], n, counts, totals)
+        _change_path(1.0, moves[at:], lengths[p], diagonal[cell:], inserted[y:], deleted[x:], n, counts, totals)
 
 
 @compiled()
 def sweep(moves, lengths, starts, cells, diagonal, inserted, deleted, counts, totals, alpha, grid, state, first, last):
-    """Resample the pairs first … last - 1 once, in file order, each given the alignments of all the others."""
+    """Resample the pairs first … last - 1 once, in order, each given the alignments of all other pairs."""
     for p in range(first, last):
         at, y, x, cell = starts[p, 0], starts[p, 1], starts[p, 2], cells[p]
         m, n = starts[p + 1, 1] - y, starts[p + 1, 2] - x
         path, both, ins, dels = moves[at:], diagonal[cell:], inserted[y:], deleted[x:]
-        _change_path(-1, path, lengths[p], both, ins, dels, n, counts, totals)
-        # With one pair in all there is nothing to go by (N = D = 0): every path is as good as any other.
+        _change_path(-1.0, path, lengths[p], both, ins, dels, n, counts, totals)
+        # With a single pair N = D = 0: all paths are equally probable.
         log_total = np.log(max(totals[0] + totals[1] * alpha, alpha))
         log_least = np.log(alpha) - log_total
-        # Centre the range of one character's factor, [least, 1] for a move of one and its root for a diagonal.
+        # Centre the range of the factor per character: [least, 1] for one character, its root for a diagonal.
         scale = -0.5 * log_least
-        # Pairs never seen are given their α on top of 1, so with few counts a sum can outgrow its largest path.
+        # Unseen pairs add α each to a total of 1, so with low counts a sum can be far above its largest path.
         logarithmic = (n + m) * (scale + LOG_PATHS) > LARGEST_EXPONENT
         once = np.exp(scale - log_total)
         twice = np.exp(2.0 * scale - log_total)
@@ -204,19 +182,17 @@ def sweep(moves, lengths, starts, cells, diagonal, inserted, deleted, counts, to
         lengths[p] = _sample_path(
             grid, path, both, ins, dels, counts, alpha, n, m, once, twice, log_total, logarithmic, state
         )
-        _change_path(1, path, lengths[p], both, ins, dels, n, counts, totals)
+        _change_path(1.0, path, lengths[p], both, ins, dels, n, counts, totals)
 
 
 @compiled()
 def best_paths(moves, lengths, starts, cells, diagonal, inserted, deleted, counts, totals, alpha, grid, choices):
-    """The most probable path of every pair with the counts frozen.
+    """The most probable path of every pair under the present counts.
 
     Ties: insert only if strictly cheapest; else diagonal only if strictly cheaper than delete; else delete.
     """
     log_total = np.log(max(totals[0] + totals[1] * alpha, alpha))
-    costs = np.empty_like(counts)
-    for number in range(counts.shape[0]):
-        costs[number] = log_total - np.log(counts[number] + alpha)
+    costs = log_total - np.log(counts + alpha)
     for p in range(lengths.shape[0]):
         at, y, x, cell = starts[p, 0], starts[p, 1], starts[p, 2], cells[p]
         m, n = starts[p + 1, 1] - y, starts[p + 1, 2] - x

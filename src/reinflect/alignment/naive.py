@@ -2,14 +2,21 @@
 
 from collections.abc import Sequence
 from itertools import zip_longest
+from typing import ClassVar
+
+import msgspec
 
 from reinflect.alignment.pairs import EPSILON, Alignment, Progress, StringPair
 
 
-class Naive:
-    """Pairs the first character with the first, and so on; the tail of the longer string pairs with nothing."""
+class Naive(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Pairs the characters at equal positions; the tail of the longer string pairs with nothing."""
 
-    signature = "naive"
+    cached: ClassVar[bool] = False
+
+    @property
+    def signature(self) -> str:
+        return "naive"
 
     def align(self, pairs: Sequence[StringPair], progress: Progress | None = None) -> list[Alignment]:
         alignments = [tuple(zip_longest(lemma, form, fillvalue=EPSILON)) for lemma, form in pairs]

@@ -2,36 +2,42 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol, TypeAlias
+from typing import ClassVar, Protocol, TypeAlias
+
+from reinflect.text import in_columns, visible
 
 EPSILON = ""
-"""Nothing: the other half of an inserted or a deleted character."""
+"""No character: one side of an insertion or a deletion."""
 
 StringPair: TypeAlias = tuple[str, str]
 """A lemma and its form."""
 
 Alignment: TypeAlias = tuple[tuple[str, str], ...]
-"""Pairs (x:y) of one lemma and one form character, either of which can be `EPSILON`, never both."""
+"""Pairs (x:y) of a lemma and a form character; one of the two can be `EPSILON`."""
 
 Progress: TypeAlias = Callable[[int, int], None]
-"""Told how much is done and how much there is in all."""
+"""Called with the amount of work done and the amount in all."""
+
+KINDS = {"copy": "|", "substitution": "×", "insertion": "+", "deletion": "-"}
+"""What an aligned pair can do, with the mark that shows it."""
 
 
 class Aligner(Protocol):
-    """Anything that aligns many pairs of strings at once; a third one needs only this and a line in `ALIGNERS`."""
+    """Aligns many pairs of strings together. An aligner is a frozen struct; its fields are its settings."""
+
+    cached: ClassVar[bool]
+    """Whether reading an alignment from the cache is faster than making it."""
 
     @property
     def signature(self) -> str:
-        """Everything that decides the outcome, such as `smart|sweeps:150|seed:1`."""
+        """Everything that decides the alignments, such as `smart|sweeps:150|seed:1`."""
         ...
 
     def align(self, pairs: Sequence[StringPair], progress: Progress | None = None) -> list[Alignment]: ...
 
 
 def replayed(moves: Iterable[object], lemma: str, form: str, *, inserted: object, deleted: object) -> Alignment:
-    """The alignment that moves make: one for each pair, which takes a character of both strings unless it is
-    `inserted` or `deleted`.
-    """
+    """The alignment that moves make; a move that is neither `inserted` nor `deleted` takes a character of both."""
     left, right = iter(lemma), iter(form)
     return tuple(
         (EPSILON if move == inserted else next(left), EPSILON if move == deleted else next(right)) for move in moves
@@ -39,7 +45,7 @@ def replayed(moves: Iterable[object], lemma: str, form: str, *, inserted: object
 
 
 def kind(x: str, y: str) -> str:
-    """What one aligned pair does: copy, substitution, insertion or deletion."""
+    """What an aligned pair does: one of `KINDS`."""
     if x == EPSILON:
         return "insertion"
     if y == EPSILON:
@@ -47,13 +53,11 @@ def kind(x: str, y: str) -> str:
     return "copy" if x == y else "substitution"
 
 
-KINDS = ("copy", "substitution", "insertion", "deletion")
-
-
 def count_kinds(alignments: Iterable[Alignment]) -> Counter[str]:
     return Counter(kind(x, y) for alignment in alignments for x, y in alignment)
 
 
-def sides(alignment: Alignment) -> StringPair:
-    """The two strings that an alignment aligns."""
-    return "".join(x for x, _ in alignment), "".join(y for _, y in alignment)
+def lay_out(alignment: Alignment) -> list[str]:
+    """Three lines, with a column for each aligned pair: the lemma, what the pairs do, and the form."""
+    columns = [(visible(x), KINDS[kind(x, y)], visible(y)) for x, y in alignment]
+    return in_columns([[column[line] for column in columns] for line in range(3)])

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from reinflect.cli.options import output_option, wide_option
+from reinflect.cli.options import option, output_option, say, wide_option
 from reinflect.data import catalog
 from reinflect.data.catalog import DataFile, DataSet, Fetched, Way
 from reinflect.data.items import Item, format_items, write_items
@@ -19,55 +19,48 @@ SAMPLE = 5
 WIDTH = 100
 
 
-@click.group(
-    "data",
-    epilog="\b\nExample:\n  reinflect data list",
-)
+@click.group("data", epilog="\b\nExample:\n  reinflect data list")
 def command() -> None:
     """List, show and download data sets."""
 
 
-@command.command("list", short_help="List the data sets we know", epilog="\b\nExample:\n  reinflect data list")
+@command.command("list", short_help="List all data sets", epilog="\b\nExample:\n  reinflect data list")
 def list_data_sets() -> None:
-    """List the data sets we know: size, languages, licence, citation, where they come from."""
+    """List all data sets with their size, languages, licence, source and citation."""
     click.echo("\n\n".join(_entry(data_set) for data_set in catalog.catalog().values()))
 
 
 @command.command(
     "show",
-    short_help="Say what a data set is, or print its items",
+    short_help="Describe a data set, or print its items",
     epilog="\b\nExample:\n  reinflect data show german-verbs --split train-low --output german-train-low.tsv",
 )
 @click.argument("name")
-@click.option(
-    "--split",
-    metavar="SPLIT",
-    help="All items of one split of bundled data, as tab-separated lines or, by the name of FILE, as a spreadsheet.",
-)
-@output_option("--split writes")
+@option("--split SPLIT", "Print all items of one split of a bundled data set.")
+@output_option("the items of --split go")
 @wide_option
 def show(name: str, split: str | None, output: str, wide: bool) -> None:
-    """Say what a data set is; with --split, give the items of a bundled one."""
+    """Describe a data set; with --split, print its items: tab-separated, or as a spreadsheet (.csv, .xlsx)."""
     data_set = catalog.find(name)
     if split is not None:
         write_items(output, _items_of(data_set, split), wide=wide)
     elif output != STANDARD:
-        raise InputError("found --output without --split", "say which split to write, such as --split train-low")
+        raise InputError("found --output without --split", "name the split to write, such as --split train-low")
     else:
-        click.echo(_entry(data_set))
-        click.echo("\n" + (_sample(data_set) if data_set.bundled else _wrapped("languages", data_set.languages)))
+        more = _sample(data_set) if data_set.bundled else _wrapped("languages", ", ".join(data_set.languages))
+        click.echo(f"{_entry(data_set)}\n\n{more}")
 
 
 @command.command(
     "fetch",
     short_help="Download a data set",
     epilog=f"""
-    A file of the same name that is already in DIR is left alone when it is the right one; when it is another, nothing
-    is fetched unless --force is given.
+    A file in DIR that has the right content is kept. If a file of the same name has other content, nothing is fetched
+    unless --force is given.
 
-    {catalog.CACHE_VARIABLE} names another folder for the cache. {catalog.URL_VARIABLE} names the address of another
-    folder on the web that holds the same files (a mirror); they are checked all the same. Without a network, copy the
-    files into a folder by hand: every command that wants data takes a plain folder.
+    {catalog.CACHE_VARIABLE} names another folder for the cache. {catalog.URL_VARIABLE} names the web address of another
+    folder with the same files (a mirror), which are checked as well. Without a network, copy the files into a folder
+    by hand: every command that reads data takes a plain folder.
 
     \b
     Example:
@@ -75,22 +68,11 @@ def show(name: str, split: str | None, output: str, wide: bool) -> None:
     """,
 )
 @click.argument("name")
-@click.option(
-    "--languages",
-    metavar="NAMES",
-    default=catalog.EVERY_LANGUAGE,
-    show_default=True,
-    help="Languages to fetch, with commas between them.",
-)
-@click.option(
-    "--into",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    help="Folder to put the files into; made if it is not there.  [default: the cache]",
-)
-@click.option("--force", is_flag=True, help="Replace files in DIR that are not the data set's.")
+@option("--languages A,B,…", "Languages to fetch.", default=catalog.EVERY_LANGUAGE)
+@option("--into DIR", "Folder for the files.  [default: the cache]", type=click.Path(path_type=Path))
+@option("--force", "Replace files in DIR that have other content.")
 def fetch(name: str, languages: str, into: Path | None, force: bool) -> None:
-    """Download a data set, check it, and keep it: a second run downloads nothing."""
+    """Download a data set and check it; files that are there already are not downloaded again."""
     data_set = catalog.find(name)
     with _progress(data_set, languages) as arrived:
         fetched = catalog.fetch(data_set, languages, into, force=force, arrived=arrived)
@@ -98,23 +80,27 @@ def fetch(name: str, languages: str, into: Path | None, force: bool) -> None:
 
 
 def _entry(data_set: DataSet) -> str:
+    from reinflect.data.german import SPLITS, read_split
+
+    size = f"{len(data_set.languages)} languages, {len(data_set.files)} files, {_bytes(data_set.size)}"
+    if data_set.bundled:
+        size = "1 language; items: " + ", ".join(f"{split} {len(read_split(split))}" for split in SPLITS)
     lines = {
         "what": data_set.description,
-        "size": _bundled_size() if data_set.bundled else _size(data_set),
+        "size": size,
         "licence": data_set.licence,
         "from": data_set.source,
         "cite": data_set.citation,
         "get it": "" if data_set.bundled else f"reinflect data fetch {data_set.name}",
         "see it": f"reinflect data show {data_set.name} --split train-low" if data_set.bundled else "",
     }
-    described = (_wrapped(label, text.split()) for label, text in lines.items() if text)
+    described = (_wrapped(label, text) for label, text in lines.items() if text)
     return "\n".join([f"{data_set.name}: {data_set.title}", *described])
 
 
-def _wrapped(label: str, words: list[str]) -> str:
-    separator = ", " if label == "languages" else " "
+def _wrapped(label: str, text: str) -> str:
     return textwrap.fill(
-        separator.join(words),
+        " ".join(text.split()),
         WIDTH,
         initial_indent=f"  {label:<10}",
         subsequent_indent=" " * 12,
@@ -123,24 +109,12 @@ def _wrapped(label: str, words: list[str]) -> str:
     )
 
 
-def _size(data_set: DataSet) -> str:
-    return f"{len(data_set.languages)} languages, {len(data_set.files)} files, {_bytes(data_set.size)}"
-
-
-def _bundled_size() -> str:
-    from reinflect.data.german import SPLITS, read_split
-
-    return "1 language; items: " + ", ".join(f"{split} {len(read_split(split))}" for split in SPLITS)
-
-
 def _items_of(data_set: DataSet, split: str) -> list[Item]:
     from reinflect.data.german import SPLITS, read_split
 
     if not data_set.bundled:
-        raise InputError(
-            f"{data_set.name} does not come with reinflect",
-            f"download it (reinflect data fetch {data_set.name}) and look at its files",
-        )
+        remedy = f"download it (reinflect data fetch {data_set.name}) and look at its files"
+        raise InputError(f"{data_set.name} is not bundled with reinflect", remedy)
     if split not in SPLITS:
         raise catalog.unknown_name("split", split, SPLITS, f"the splits are {', '.join(SPLITS)}")
     return read_split(split)
@@ -150,15 +124,15 @@ def _sample(data_set: DataSet) -> str:
     from reinflect.data.german import SPLITS
 
     items = _items_of(data_set, SPLITS[0])[:SAMPLE]
-    shown = format_items(items, STANDARD).replace("\t", "  ").splitlines()
-    return "\n".join([f"  the first of {SPLITS[0]} (lemma, form, features):", *(f"    {line}" for line in shown)])
+    lines = format_items(items, STANDARD).replace("\t", "  ").splitlines()
+    return "\n    ".join([f"  first items of {SPLITS[0]} (lemma, form, features):", *lines])
 
 
 @contextmanager
 def _progress(data_set: DataSet, languages: str) -> Iterator[Callable[[DataFile, Way], None]]:
-    """What to tell of each file: a bar on a terminal, elsewhere a line for each that was downloaded."""
+    """A callback for each file that arrives: it moves a bar on a terminal, and prints a line elsewhere."""
     if not sys.stderr.isatty():
-        yield _say
+        yield lambda file, way: say(f"downloaded {file.name} ({_bytes(file.size)})" if way == "downloaded" else None)
         return
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
@@ -169,27 +143,16 @@ def _progress(data_set: DataSet, languages: str) -> Iterator[Callable[[DataFile,
         yield lambda file, _way: progress.update(task, advance=file.size, description=file.name)
 
 
-def _say(file: DataFile, way: Way) -> None:
-    if way == "downloaded":
-        click.echo(f"downloaded {file.name} ({_bytes(file.size)})", err=True)
-
-
 def _summary(data_set: DataSet, fetched: Fetched) -> str:
-    languages = len({file.language for file in fetched.files})
-    counts = {"downloaded": "downloaded", "cached": "from the cache", "kept": "there already"}
-    ways = ", ".join(f"{fetched.ways.count(way)} {said}" for way, said in counts.items() if way in fetched.ways)
-    return "\n".join(
-        [
-            f"{data_set.name}: {_count(len(fetched.files), 'file')} of {_count(languages, 'language')} "
-            f"({_bytes(fetched.size)}; {ways}), in {fetched.folder}",
-            f"licence: {data_set.licence}",
-            *([f"please cite: {data_set.citation}"] if data_set.citation else []),
-        ]
+    files, languages = len(fetched.files), len({file.language for file in fetched.files})
+    phrases = {"downloaded": "downloaded", "cached": "from the cache", "kept": "there already"}
+    ways = ", ".join(f"{fetched.ways.count(way)} {phrase}" for way, phrase in phrases.items() if way in fetched.ways)
+    counts = f"{files} file{'s'[: files != 1]} of {languages} language{'s'[: languages != 1]}"
+    cite = f"\nplease cite: {data_set.citation}" if data_set.citation else ""
+    return (
+        f"{data_set.name}: {counts} ({_bytes(fetched.size)}; {ways}), in {fetched.folder}\n"
+        f"licence: {data_set.licence}{cite}"
     )
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _bytes(size: int) -> str:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reinflect.cli.options import columns_option, say
+from reinflect.cli.files import check_stdin_once, json_text
+from reinflect.cli.options import columns_option, option, say
 from reinflect.data.items import Columns, Item, read_items, swapped_columns_note, variants_note
 from reinflect.data.sheet_files import kind_of_sheet
 from reinflect.errors import InputError, printable, quoted, source_name
@@ -15,7 +16,6 @@ from reinflect.files import STANDARD
 if TYPE_CHECKING:
     from reinflect.evaluation.cells import Variants
     from reinflect.evaluation.folders import FilePair
-    from reinflect.evaluation.report import Rival
     from reinflect.evaluation.scores import Evaluation, Grouping, MacroEvaluation
 
 EXAMPLE = """\b
@@ -30,12 +30,12 @@ Example:
 @click.argument("gold")
 @click.argument("predicted")
 @columns_option
-@click.option("--by", type=click.Choice(["features", "pos"]), help="Score each feature bundle or part of speech too.")
-@click.option("--any-variant", is_flag=True, help="Accept any of several gold forms of a cell, not only the last.")
-@click.option("--against", metavar="OTHER", help="Other predictions: is the difference between the two real?")
-@click.option("--errors", metavar="N", type=click.IntRange(min=1), help="Show the N commonest wrong edits.")
-@click.option("--languages", metavar="A,B,…", help="Of two folders, score only these languages.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@option("--by", "Also score each feature bundle or part of speech.", type=click.Choice(["features", "pos"]))
+@option("--any-variant", "Accept any of several gold forms of a cell, not only the last.")
+@option("--against OTHER", "Other predictions: test whether the difference is more than chance.")
+@option("--errors N", "Show the N commonest wrong edits.", type=click.IntRange(min=1))
+@option("--languages A,B,…", "Score only these languages of two folders.")
+@option("--json as_json", "Print one JSON object.")
 def command(
     gold: str,
     predicted: str,
@@ -49,176 +49,117 @@ def command(
 ) -> None:
     """Score PREDICTED against GOLD: two files, or two folders with a file for each language.
 
-    Accuracy is the per cent of forms that are right to the letter; Levenshtein is the mean number of letters to
-    insert, delete or replace. A cell (a lemma with its features) that is not predicted counts as an empty form; of
-    several lines for one cell the last counts. Folders are paired by file name, or else by language
-    (german-dev with german-low-out), and each language counts the same in the macro average. One of the files
-    may be - (standard input).
+    Accuracy is the per cent of forms that are right to the character; Levenshtein is the mean number of characters to
+    insert, delete or replace. A cell (a lemma with its features) without a prediction counts as an empty form; if a
+    cell has several lines, the last counts. Files of two folders are paired by name, or else by language (german-dev
+    with german-low-out), and each language has the same weight in the macro average. One of the files may be -
+    (standard input).
     """
-    from reinflect.evaluation.report import Report
+    from reinflect.evaluation.report import Report, Rival
 
-    rivals = [predicted] if against is None else [predicted, against]
-    notes = Notes()
-    systems = _evaluate_all(gold, rivals, columns, "any" if any_variant else "last", languages, notes)
-    rival = _rival(systems, against)
-    report = Report(source_name(predicted), systems[0], by, rival, errors or 0)
-    notes.print()
-    if as_json:
-        import json
+    scorer = Scorer(columns, "any" if any_variant else "last")
+    ours, *others = scorer.evaluate(gold, [predicted] if against is None else [predicted, against], languages)
+    rival = None
+    if against is not None:
+        from reinflect.evaluation.significance import compare
 
-        click.echo(json.dumps(report.json(), ensure_ascii=False, indent=2))
-    else:
-        click.echo(report.text(), nl=False)
+        rival = Rival(source_name(against), others[0], compare(ours, others[0]))
+    report = Report(source_name(predicted), ours, by, rival, errors or 0)
+    scorer.print_notes()
+    click.echo(json_text(report.json(), indent=2) if as_json else report.text(), nl=False)
 
 
-class Notes:
-    """Remarks for the user, one line for each kind however many files it is about."""
+class Scorer:
+    """Scores files, and collects notes about them, to print one of each kind for all files together."""
 
-    def __init__(self) -> None:
-        self._first: dict[str, str] = {}
-        self._files: dict[str, set[str]] = {}
+    def __init__(self, columns: Columns, variants: "Variants") -> None:
+        self.columns, self.variants = columns, variants
+        self._notes: dict[str, dict[str, str]] = {}
 
-    def add(self, kind: str, path: Path | str, note: str | None) -> None:
+    def evaluate(self, gold: str, rivals: Sequence[str], languages: str | None) -> "list[Evaluation | MacroEvaluation]":
+        """One evaluation for each of the rivals."""
+        from reinflect.evaluation.folders import FilePair
+        from reinflect.evaluation.scores import MacroEvaluation
+
+        folders = _are_folders([gold, *rivals])
+        if folders:
+            paired = [self._pair_folders(Path(gold), Path(folder), languages) for folder in rivals]
+            _check_same_gold(paired, rivals)
+        elif languages is not None:
+            raise InputError("found --languages with two files", "leave it out; it is for folders")
+        else:
+            check_stdin_once(gold, *rivals)
+            paired = [[FilePair("", Path(gold), Path(path))] for path in rivals]
+        right = {pair.gold: self._read_gold(pair.gold) for pair in paired[0]}
+        scored = [{pair.language: self._evaluate_pair(pair, right[pair.gold]) for pair in pairs} for pairs in paired]
+        if folders:
+            return [MacroEvaluation(Path(gold).resolve().name, own) for own in scored]
+        return [evaluation for own in scored for evaluation in own.values()]
+
+    def print_notes(self) -> None:
+        for files in self._notes.values():
+            note, more = next(iter(files.values())), len(files) - 1
+            say(note + (f" (and {more} more file{'s'[: more > 1]} like this)" if more else ""))
+
+    def _note(self, kind: str, path: Path, note: str | None) -> None:
         if note:
-            self._first.setdefault(kind, note)
-            self._files.setdefault(kind, set()).add(str(path))
+            self._notes.setdefault(kind, {}).setdefault(str(path), note)
 
-    def print(self) -> None:
-        for kind, note in self._first.items():
-            more = len(self._files[kind]) - 1
-            click.echo(note + (f" (and so in {more} more file{'s'[: more > 1]})" if more else ""), err=True)
+    def _pair_folders(self, gold: Path, folder: Path, languages: str | None) -> "list[FilePair]":
+        from reinflect.evaluation.folders import pair_folders
 
+        wanted = None if languages is None else [language.strip() for language in languages.split(",")]
+        pairs, unknown = pair_folders(gold, folder, wanted)
+        if unknown:
+            note = f"note: {folder}: languages without gold are not scored: {', '.join(unknown)}"
+            self._note("unknown", folder, note)
+        return pairs
 
-def _rival(systems: "Sequence[Evaluation | MacroEvaluation]", against: str | None) -> "Rival | None":
-    if against is None:
-        return None
-    from reinflect.evaluation.report import Rival
-    from reinflect.evaluation.significance import compare
+    def _evaluate_pair(self, pair: "FilePair", right: list[Item]) -> "Evaluation":
+        from reinflect.evaluation.scores import evaluate
 
-    ours, others = systems
-    return Rival(source_name(against), others, compare(ours, others))
+        path = pair.predicted
+        predicted = read_items(path, self.columns, forms="optional", note=say)
+        self._note("predicted variants", path, variants_note(predicted, path, "the last counts"))
+        name = "stdin" if str(pair.gold) == STANDARD else pair.gold.name
+        scored = evaluate(right, predicted, name=name, variants=self.variants)
+        if missing := next((cell for cell in scored.cells if cell.missing), None):
+            example = f"such as {quoted(missing.lemma)} {printable(missing.features.spelling)}"
+            counts = f"{scored.missing} of {scored.items} cells are not predicted ({example})"
+            self._note("missing", path, f"note: {source_name(path)}: {counts}; each counts as an empty form")
+        return scored
 
-
-def _evaluate_all(
-    gold: str, rivals: Sequence[str], columns: Columns, variants: "Variants", languages: str | None, notes: Notes
-) -> "list[Evaluation | MacroEvaluation]":
-    """One evaluation for each of the rivals."""
-    if _are_folders([gold, *rivals]):
-        return _evaluate_folders(Path(gold), [Path(path) for path in rivals], columns, variants, languages, notes)
-    if languages is not None:
-        raise InputError("found --languages with two files", "leave it out; it is for folders")
-    if [gold, *rivals].count(STANDARD) > 1:
-        raise InputError("found - (standard input) more than once", "give - for one of the files at most")
-    from reinflect.evaluation.scores import evaluate
-
-    right = _read_gold(gold, columns, variants, notes)
-    name = "stdin" if gold == STANDARD else Path(gold).name
-    return [
-        _noting_missing(
-            evaluate(right, _read_predicted(path, columns, notes), name=name, variants=variants), path, notes
-        )
-        for path in rivals
-    ]
+    def _read_gold(self, path: Path) -> list[Item]:
+        # Gaps in a wide sheet are not scored.
+        items = read_items(path, self.columns, forms="required" if kind_of_sheet(path) else "optional", note=say)
+        covered = [item for item in items if item.covered]
+        if len(covered) == len(items):
+            remedy = "give the file with the right forms as GOLD (GOLD comes first, then PREDICTED)"
+            raise InputError("this file is covered: it has no forms to score against", remedy, path=path)
+        if covered:
+            finding = f"found no form for {quoted(covered[0].lemma)}"
+            raise InputError(finding, "give every line of GOLD a form", path=path, line=covered[0].line)
+        rule = "any of them is right" if self.variants == "any" else "the last is right (--any-variant accepts any)"
+        self._note("variants", path, variants_note(items, path, rule))
+        self._note("columns", path, swapped_columns_note(items, path, self.columns))
+        return items
 
 
 def _are_folders(paths: Sequence[str]) -> bool:
-    """Whether the paths are all folders; files among them, or what is not there, cannot go with a folder."""
+    """Whether the paths are all folders; some folders and some files are an error, as is a path that does not exist."""
     for path in paths:
         if path != STANDARD and not Path(path).exists():
             raise InputError("there is no such file or folder", "check the name", path=path)
     folders = [path for path in paths if Path(path).is_dir()]
     if folders and len(folders) < len(paths):
-        other = next(path for path in paths if path not in folders)
-        raise InputError(
-            f"found a folder ({folders[0]}) together with a file ({other})", "give files only, or folders only"
-        )
+        file = next(path for path in paths if path not in folders)
+        raise InputError(f"found a folder ({folders[0]}) and a file ({file})", "give files only, or folders only")
     return bool(folders)
 
 
-def _evaluate_folders(
-    gold: Path, rivals: Sequence[Path], columns: Columns, variants: "Variants", languages: str | None, notes: Notes
-) -> "list[Evaluation | MacroEvaluation]":
-    from reinflect.evaluation.folders import pair_folders
-    from reinflect.evaluation.scores import MacroEvaluation
-
-    wanted = None if languages is None else [language.strip() for language in languages.split(",")]
-    paired = []
-    for folder in rivals:
-        pairs, unknown = pair_folders(gold, folder, wanted)
-        paired.append(pairs)
-        if unknown:
-            notes.add("unknown", folder, f"note: {folder}: not scored, for want of gold: {', '.join(unknown)}")
-    _check_same_gold(paired, rivals)
-    right = {pair.gold: _read_gold(pair.gold, columns, variants, notes) for pair in paired[0]}
-    return [
-        MacroEvaluation(
-            gold.resolve().name,
-            {pair.language: _evaluate_pair(pair, right[pair.gold], columns, variants, notes) for pair in pairs},
-        )
-        for pairs in paired
-    ]
-
-
-def _check_same_gold(paired: "Sequence[Sequence[FilePair]]", rivals: Sequence[Path]) -> None:
-    """Two systems can be compared only where they answer the same questions."""
+def _check_same_gold(paired: "Sequence[Sequence[FilePair]]", rivals: Sequence[str]) -> None:
     for pairs in zip(*paired, strict=True):
         if len({pair.gold for pair in pairs}) > 1:
             golds = " and ".join(pair.gold.name for pair in pairs)
-            raise InputError(
-                f"found {pairs[0].language} paired with different gold ({golds}) in {rivals[0]} and {rivals[-1]}",
-                "give predictions for the same gold files in both",
-            )
-
-
-def _evaluate_pair(
-    pair: "FilePair", right: list[Item], columns: Columns, variants: "Variants", notes: Notes
-) -> "Evaluation":
-    from reinflect.evaluation.scores import evaluate
-
-    predictions = _read_predicted(pair.predicted, columns, notes)
-    scored = evaluate(right, predictions, name=pair.gold.name, variants=variants)
-    return _noting_missing(scored, pair.predicted, notes)
-
-
-def _read_gold(path: Path | str, columns: Columns, variants: "Variants", notes: Notes) -> list[Item]:
-    # A wide sheet may have gaps, which are not asked for.
-    items = read_items(path, columns, forms="required" if kind_of_sheet(path) else "optional", note=say)
-    covered = [item for item in items if item.covered]
-    if len(covered) == len(items):
-        raise InputError(
-            "this file is covered: it has no forms to score against",
-            "give the file with the right forms as GOLD (GOLD comes first, then PREDICTED)",
-            path=path,
-        )
-    if covered:
-        raise InputError(
-            f"found no form for {quoted(covered[0].lemma)}",
-            "give every line of GOLD a form",
-            path=path,
-            line=covered[0].line,
-        )
-    rule = "any of them is right" if variants == "any" else "the last is right (--any-variant accepts any)"
-    notes.add("variants", path, variants_note(items, path, rule))
-    notes.add("columns", path, swapped_columns_note(items, path, columns))
-    return items
-
-
-def _read_predicted(path: Path | str, columns: Columns, notes: Notes) -> list[Item]:
-    items = read_items(path, columns, forms="optional", note=say)
-    notes.add("predicted variants", path, variants_note(items, path, "the last counts"))
-    return items
-
-
-def _noting_missing(scored: "Evaluation", path: Path | str, notes: Notes) -> "Evaluation":
-    missing = next((cell for cell in scored.cells if cell.missing), None)
-    if missing:
-        what = (
-            "no cell of the gold is"
-            if scored.missing == scored.items
-            else f"{scored.missing} of {scored.items} cells are not"
-        )
-        such = f"such as {quoted(missing.lemma)} {printable(missing.features.spelling)}"
-        notes.add(
-            "missing", path, f"note: {source_name(path)}: {what} predicted ({such}); each counts as an empty form"
-        )
-    return scored
+            found = f"{pairs[0].language} paired with different gold ({golds}) in {rivals[0]} and {rivals[-1]}"
+            raise InputError(f"found {found}", "give predictions for the same gold files in both")

@@ -1,27 +1,18 @@
-"""`reinflect info`: what a model file says of itself."""
+"""`reinflect info`: what a model file holds."""
 
 import click
 
-EXAMPLE = """\b
-Example (the first two lines make a model, in about a minute):
-  reinflect data show german-verbs --split train-low > verbs.tsv
-  reinflect train --train verbs.tsv --out verbs.reinflect --seeds 1 --systems haem --alignments naive
-  reinflect info verbs.reinflect
-"""
+from reinflect.cli.files import json_text
+from reinflect.cli.models import load_inflector, model_example
+from reinflect.cli.options import option
 
 
-@click.command("info", epilog=EXAMPLE)
+@click.command("info", epilog=model_example("reinflect info verbs.reinflect"))
 @click.argument("model")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, with every setting and every count.")
+@option("--json as_json", "Print one JSON object, with every setting and every count.")
 def command(model: str, as_json: bool) -> None:
-    """Show what MODEL learnt from, how good it is, who votes in it, and what features and letters it knows."""
+    """Show the training data of MODEL, its accuracy, its members, and the features and characters it knows."""
     from reinflect.inflector.card import card_text
-    from reinflect.inflector.inflector import Inflector
 
-    card = Inflector.load(model).card
-    if as_json:
-        import json
-
-        click.echo(json.dumps(card, ensure_ascii=False, indent=2))
-    else:
-        click.echo(card_text(card), nl=False)
+    card = load_inflector(model).card
+    click.echo(json_text(card, indent=2) if as_json else card_text(card), nl=False)

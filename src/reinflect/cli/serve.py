@@ -10,178 +10,137 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reinflect.cli.options import cores
-from reinflect.errors import INTERRUPTED, InputError, quoted
+from reinflect.cli.options import option, say
+from reinflect.cli.training import train_german
+from reinflect.errors import INTERRUPTED, InputError, ReinflectError, quoted
 
 if TYPE_CHECKING:
     from reinflect.inflector.inflector import Inflector
 
 EXAMPLE = """\b
-Example (the first time it trains a model of German verbs, which takes a few minutes):
+Example (the first time, it trains a model of German verbs, which takes a few minutes):
   reinflect serve --demo
 """
 DEMO = "german-verbs"
 DEMO_CHANGES = ("epochs=20", "hidden=100")
-"""So that it is over in two minutes; `reinflect train` takes the preset as it is, and five seeds."""
+"""For a training of two minutes; `reinflect train` uses the preset unchanged, and five seeds."""
 DEMO_SEEDS = 1
 WAITING_CONNECTIONS = 128
 
 
 @click.command("serve", epilog=EXAMPLE)
 @click.argument("models", metavar="[MODEL]...", nargs=-1)
-@click.option(
-    "--demo", is_flag=True, help="Also serve a model of the bundled German verbs; it is trained once and kept."
-)
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    default=8000,
-    show_default=True,
-    help="Where it listens; 0 finds a free one.",
-)
-@click.option(
-    "--host",
-    default="127.0.0.1",
-    show_default=True,
-    help="Who can reach it: only this computer, unless you give another of its addresses (0.0.0.0 is all of them).",
-)
-@click.option(
-    "--allow-host",
-    "names",
-    metavar="NAME",
-    multiple=True,
-    help="A name that others visit it by, besides its addresses; may be given several times.",
-)
-@click.option("--open", "open_browser", is_flag=True, help="Open the page in your browser.")
+@option("--demo", "Also serve a model of the bundled German verbs, trained once and kept.")
+@option("--port", "Port; 0 chooses a free one.", type=click.IntRange(0, 65535), default=8000)
+@option("--host", "Address to listen on; 0.0.0.0 means all of them.", default="127.0.0.1")
+@option("--allow-host names NAME", "Host name that visitors use.", multiple=True)
+@option("--open open_browser", "Open the page in your browser.")
 def command(
     models: tuple[str, ...], demo: bool, port: int, host: str, names: tuple[str, ...], open_browser: bool
 ) -> None:
-    """Show a page in the browser: type words, pick features, see forms, how sure the models are and how they work.
+    """Serve a page for the browser: type words, choose features, and see forms, confidences and how they are made.
 
-    Whole paradigms, columns pasted from spreadsheets, and corrections to train with are there as well. The page needs
-    no internet, and sends nothing elsewhere. Programs can use what the page uses: see docs/api-web.md.
+    The page also shows whole paradigms, takes columns pasted from spreadsheets, and collects corrections to train
+    with. It needs no internet, and sends nothing to other computers. Programs can use the same API: see
+    docs/api-web.md.
 
-    Only this computer can reach it, and there is no password: think before you give another --host. Ctrl-C ends it,
-    when it has answered what it was asked.
+    By default only this computer can reach the page. There is no password: consider that before you give another
+    --host. If visitors use a host name instead of an address, allow it with --allow-host.
+
+    Ctrl-C ends the server after it has answered all open requests.
     """
     if not models and not demo:
         raise InputError("found no model to serve", "name one (reinflect serve verbs.reinflect), or give --demo")
-    for module in ("starlette", "uvicorn"):
-        _check_installed(module)
-    _check_names(names)
+    _check(names)
+    # The socket first: a port in use should be reported before models are loaded or trained.
     with _listening(host, port) as listener:
-        served = _loaded(models)
+        from reinflect.inflector.inflector import Inflector
+
+        served = {name: Inflector.load(path) for name, path in zip(model_names(models), models, strict=True)}
         if demo:
-            served = {**_demo_model(taken=served), **served}
+            name = DEMO if DEMO not in served else f"{DEMO} (demo)"
+            served = {name: _demo_model(), **served}
         _serve(served, listener, [host, *names], open_browser)
 
 
-def _check_installed(module: str) -> None:
+def _check(names: Sequence[str]) -> None:
+    """Check that the packages of the page are installed, and the host names valid."""
     from importlib.util import find_spec
 
-    if find_spec(module) is None:
-        raise InputError(f"the page needs {module}, which is not installed", "install it: pip install 'reinflect[web]'")
+    for module in ("starlette", "uvicorn"):
+        if find_spec(module) is None:
+            remedy = "install it: pip install 'reinflect[web]'"
+            raise InputError(f"the page needs {module}, which is not installed", remedy)
 
-
-def _check_names(names: Sequence[str]) -> None:
     from reinflect.web.hosts import host_name, is_address
 
     for name in names:
         if not is_address(name) and (host_name(name) is None or ":" in name):
-            raise InputError(f"found --allow-host {quoted(name)}", "give a name only, such as words.example.org")
+            raise InputError(f"found --allow-host {quoted(name)}", "give only a host name, such as words.example.org")
 
 
 def _listening(host: str, port: int) -> socket.socket:
-    """The socket first: nobody wants to wait for models, and then hear that the port is taken."""
+    listener = None
     try:
-        # With its protocol: only then does asyncio send the end of an answer at once, and not 40 ms later.
+        # asyncio turns off the 40 ms delay of Nagle's algorithm only for sockets made with their protocol.
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listener = socket.socket(family, kind, protocol)
-    except OSError as error:
-        raise InputError(f"found --host {host} ({error.strerror})", "give an address of this computer") from None
-    try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
         listener.listen(WAITING_CONNECTIONS)
     except OSError as error:
-        listener.close()
+        if listener:
+            listener.close()
         raise InputError(
-            f"cannot listen at {host}, port {port} ({error.strerror})",
-            "choose another with --port, or --port 0 for any that is free",
+            f"cannot listen on {host}, port {port} ({error.strerror})",
+            "give an address of this computer with --host, and a free port with --port (0 finds one)",
         ) from None
     return listener
 
 
-def _loaded(paths: Sequence[str]) -> "dict[str, Inflector]":
-    from reinflect.inflector.inflector import Inflector
-
-    return {name: Inflector.load(path) for name, path in zip(model_names(paths), paths, strict=True)}
-
-
 def model_names(paths: Sequence[str]) -> list[str]:
-    """What the page calls models: their files' names without the ending, and numbered where two are the same."""
-    names: list[str] = []
-    for path in paths:
-        stem = Path(path).stem
-        same = sum(Path(other).stem == stem for other in paths[: len(names)])
-        names.append(f"{stem} ({same + 1})" if same else stem)
-    return names
+    """The names of models on the page: their files' names without the ending, numbered where they are the same."""
+    stems = [Path(path).stem for path in paths]
+    before = [stems[:place].count(stem) for place, stem in enumerate(stems)]
+    return [f"{stem} ({count + 1})" if count else stem for stem, count in zip(stems, before, strict=True)]
 
 
-def _demo_model(taken: "dict[str, Inflector]") -> "dict[str, Inflector]":
-    """The model of German verbs: from the cache, or trained now and put there."""
+def _demo_model() -> "Inflector":
+    """The model of German verbs: from the cache, or trained now and stored there."""
     from reinflect import __version__
     from reinflect.data.catalog import cache_folder
-    from reinflect.errors import ReinflectError
     from reinflect.inflector.inflector import Inflector
 
-    name = DEMO if DEMO not in taken else f"{DEMO} (demo)"
     path = cache_folder() / "models" / f"{DEMO}-{__version__}.reinflect"
     if path.is_file():
-        with suppress(ReinflectError):  # one that cannot be used is made again
-            return {name: Inflector.load(path)}
+        with suppress(ReinflectError):  # a damaged model is trained again
+            return Inflector.load(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    return {name: _trained(path)}
+    return _train_demo(path)
 
 
-def _trained(path: Path) -> "Inflector":
-    from reinflect.alignment.cache import default_folder
-    from reinflect.cli.progress import display
+def _train_demo(path: Path) -> "Inflector":
     from reinflect.data.german import read_split
-    from reinflect.inflector.train import train_inflector
-    from reinflect.settings import changed, load_preset
 
     train, dev = read_split("train-medium"), read_split("dev")
-    with display() as shown, _ended_by_ctrl_c():
-        shown.note(f"training on {len(train)} forms of German verbs, once; the model is kept in {path}")
-        outcome = train_inflector(
-            train,
-            dev,
-            settings=changed(load_preset("medium"), DEMO_CHANGES),
-            seeds=DEMO_SEEDS,
-            workers=cores(),
-            out=path,
-            watcher=shown,
-            alignment_cache=default_folder(),
-            source="bundled German verbs",
-        )
-    if outcome.interrupted:
-        path.unlink(missing_ok=True)  # half a model would be served from now on
-        click.echo("note: interrupted; the same command goes on from here", err=True)
+    note = f"training on {len(train)} forms of German verbs, once; the model is kept in {path}"
+    with _sigterm_as_ctrl_c():
+        outcome = train_german(train, dev, "medium", DEMO_CHANGES, DEMO_SEEDS, note, out=path)
+    if outcome.training.interrupted:
+        path.unlink(missing_ok=True)  # an unfinished model would be served from now on
+        say("note: interrupted; the same command resumes the training")
         raise click.exceptions.Exit(INTERRUPTED)
-    click.echo(f"trained: {outcome.accuracy:.0f} % of {outcome.scored} other forms are right", err=True)
+    say(f"trained: {outcome.training.accuracy:.0f} % of {outcome.training.scored} other forms are right")
     return outcome.inflector
 
 
 @contextmanager
-def _ended_by_ctrl_c() -> Iterator[None]:
-    """Being told to end by whatever started us is the same as Ctrl-C: the training stops in good order."""
+def _sigterm_as_ctrl_c() -> Iterator[None]:
+    """Make a request to terminate stop the training as Ctrl-C does, so that no worker process is left behind."""
 
     def ctrl_c(_: int, frame: FrameType | None) -> None:
-        interrupt = signal.getsignal(signal.SIGINT)
-        if not callable(interrupt):  # as in the background of a shell, where Ctrl-C is not for us
-            raise KeyboardInterrupt
-        interrupt(signal.SIGINT, frame)
+        interrupt = signal.getsignal(signal.SIGINT)  # ignored, and so not callable, in the background of a shell
+        (interrupt if callable(interrupt) else signal.default_int_handler)(signal.SIGINT, frame)
 
     before = signal.signal(signal.SIGTERM, ctrl_c)
     try:
@@ -191,27 +150,25 @@ def _ended_by_ctrl_c() -> Iterator[None]:
 
 
 def _serve(models: "dict[str, Inflector]", listener: socket.socket, names: Sequence[str], open_browser: bool) -> None:
-    """Serve until the end; the first of the names is the one that was asked for, with --host."""
+    """Serve until Ctrl-C; the first of the names is --host."""
     from reinflect.web.hosts import Hosts, is_loopback
     from reinflect.web.server import Server
 
     where, port = listener.getsockname()[:2]
-    shown = f"[{names[0]}]" if ":" in names[0] else names[0]
-    address = f"http://{shown}:{port}/"
+    address = f"http://{f'[{names[0]}]' if ':' in names[0] else names[0]}:{port}/"
     if not is_loopback(where):
         names = [*names, socket.gethostname()]
-        click.echo(
-            "note: everybody who can reach this computer can use the page and all of its models, and others on the "
-            "way can read what is sent",
-            err=True,
+        say(
+            "note: anyone who can reach this computer can use the page and all its models, and what is sent can be "
+            "read on the way"
         )
-    click.echo(f"serving {', '.join(models)} at {address} (Ctrl-C ends it)")
+    click.echo(f"serving {', '.join(models)} at {address} (press Ctrl-C to stop)")
     if open_browser:
         import threading
         import webbrowser
 
-        # The socket listens already, so a browser waits for its answer; some keep `open` waiting until they are closed.
+        # In a thread, as some browsers block until they are closed; the socket listens already, so requests wait.
         threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()
     server = Server(models, Hosts.at(where, names))
-    with suppress(KeyboardInterrupt):  # it has ended in good order, and passes the Ctrl-C on
+    with suppress(KeyboardInterrupt):  # raised again by the server after it has stopped
         server.run(sockets=[listener])

@@ -17,7 +17,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from reinflect.errors import FetchError, InputError, OutputError, quoted
-from reinflect.files import atomic_path, cannot_write, read_bytes, writing
+from reinflect.files import atomic_path, cannot_write, make_folder, read_bytes
 from reinflect.locks import TakenError, take_in
 from reinflect.text import nearest
 
@@ -121,6 +121,8 @@ def unknown_name(kind: str, name: str, known: Sequence[str], otherwise: str) -> 
 @cache
 def catalog() -> dict[str, DataSet]:
     """Every known data set by its name."""
+    _, *lines = (resources.files("reinflect.data") / "conll2017.tsv").read_text("utf-8").splitlines()
+    listed = (line.split("\t") for line in lines)
     german_verbs = DataSet(
         name="german-verbs",
         title="German verbs to try things on",
@@ -147,14 +149,9 @@ def catalog() -> dict[str, DataSet]:
             "(2017): CoNLL–SIGMORPHON 2017 Shared Task: Universal Morphological Reinflection in 52 Languages"
         ),
         base_url=CONLL2017_URL,
-        files=_listed_files("conll2017.tsv"),
+        files=tuple(DataFile(name, int(size), sha256) for name, size, sha256 in listed),
     )
     return {data_set.name: data_set for data_set in (german_verbs, conll2017)}
-
-
-def _listed_files(name: str) -> tuple[DataFile, ...]:
-    lines = (resources.files("reinflect.data") / name).read_text("utf-8").splitlines()
-    return tuple(DataFile(file, int(size), sha256) for file, size, sha256 in (line.split("\t") for line in lines[1:]))
 
 
 def find(name: str) -> DataSet:
@@ -208,7 +205,13 @@ def fetch(
     downloads = any(not file.matches(cached / file.name) for file in absent)
     with _connection(base_url) as download, _locked(cached) if downloads else nullcontext():
         for file in files:
-            way: Way = "kept" if file.name in present else _bring(file, base_url, cached, folder, download)
+            way: Way = "kept" if file.name in present else "cached"
+            if way == "cached" and not file.matches(cached / file.name):
+                way = "downloaded"
+                _download(file, base_url, cached, download)
+            if way != "kept" and folder != cached:
+                with atomic_path(make_folder(folder) / file.name) as part:
+                    part.write_bytes(read_bytes(cached / file.name))
             ways.append(way)
             arrived(file, way)
     return Fetched(folder, files, tuple(ways))
@@ -259,19 +262,6 @@ def _locked(cached: Path) -> Iterator[None]:
 
 Download = Callable[..., None]
 """The function that pooch calls to get one file: (url, path to write, the pooch)."""
-
-
-def _bring(file: DataFile, base_url: str, cached: Path, folder: Path, download: Download) -> Way:
-    """Bring one file into the cache, if it is not there, and from there into the folder."""
-    way: Way = "cached" if file.matches(cached / file.name) else "downloaded"
-    if way == "downloaded":
-        _download(file, base_url, cached, download)
-    if folder != cached:
-        with writing(folder):
-            folder.mkdir(parents=True, exist_ok=True)
-        with atomic_path(folder / file.name) as part:
-            part.write_bytes(read_bytes(cached / file.name))
-    return way
 
 
 def _download(file: DataFile, base_url: str, cached: Path, download: Download) -> None:

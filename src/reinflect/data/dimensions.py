@@ -78,60 +78,55 @@ def paradigms(bundles: Iterable[str]) -> dict[str, list[Table]]:
 
 def tables(bundles: Sequence[Bundle]) -> list[Table]:
     """Bundles as tables with two dimensions; single bundles are the rows of a last table with one column."""
-    cells = [_Cell(bundle, grouped(bundle.atoms)) for bundle in bundles]
-    across = _first_that_varies(_COLUMNS, cells)
-    down = _first_that_varies([name for name in _ROWS if name not in across], cells)
-    if down == ("person",) and across != ("gender",):
-        down = ("person", "gender")  # rows for he, she and it
-    sections: dict[str, list[_Cell]] = {}
-    for cell in sorted(cells, key=lambda cell: cell.places(*down, *across)):
-        sections.setdefault(cell.title(_others(*down, *across)), []).append(cell)
-    alone = [cell for section in sections.values() if len(section) == 1 for cell in section]
-    if len(cells) <= _FEW:
-        sections, alone = {}, sorted(cells, key=lambda cell: cell.places())
+    across = _first_that_varies(_COLUMNS, bundles)
+    down = _first_that_varies([name for name in _ROWS if name not in across], bundles)
+    if down == ["person"] and across != ["gender"]:
+        down = ["person", "gender"]  # rows for he, she and it
+    others = [name for name in _dimension_order() if name not in (*down, *across)]
+    sections: dict[str, list[Bundle]] = {}
+    for bundle in sorted(bundles, key=lambda own: _places(own, [*others, *down, *across])):
+        sections.setdefault(_title(bundle, others), []).append(bundle)
+    alone = [bundle for section in sections.values() if len(section) == 1 for bundle in section]
+    if len(bundles) <= _FEW:
+        sections, alone = {}, sorted(bundles, key=lambda own: _places(own, _dimension_order()))
     made = [_table(title, section, down, across) for title, section in sections.items() if len(section) > 1]
     if alone:
-        made.append(Table("", ("",), tuple(Row(cell.bundle.spelling, (cell.bundle.spelling,)) for cell in alone)))
+        made.append(Table("", ("",), tuple(Row(own.spelling, (own.spelling,)) for own in alone)))
     return made
 
 
-@dataclass(frozen=True)
-class _Cell:
-    """A bundle and its atoms by dimension."""
-
-    bundle: Bundle
-    values: Mapping[str, Sequence[str]]
-
-    def value(self, dimensions: Iterable[str]) -> tuple[str, ...]:
-        return tuple(atom for dimension in dimensions for atom in self.values.get(dimension, ()))
-
-    def title(self, dimensions: Iterable[str]) -> str:
-        return SEPARATOR.join(self.value(dimensions))
-
-    def places(self, *last: str) -> list[list[tuple[int, int, str]]]:
-        """A sort key by the order of the schema, with the dimensions of a table's rows and columns last."""
-        return [[_place(atom) for atom in self.value([dimension])] for dimension in (*_others(*last), *last)]
+def _table(title: str, bundles: Sequence[Bundle], down: Sequence[str], across: Sequence[str]) -> Table:
+    rows, columns = _titles(bundles, down), _titles(bundles, across)
+    found = {(_title(own, down), _title(own, across)): own.spelling for own in bundles}
+    return Table(title, columns, tuple(Row(row, tuple(found.get((row, own)) for own in columns)) for row in rows))
 
 
-def _others(*excluded: str) -> list[str]:
-    return [name for name in _dimension_order() if name not in excluded]
+def _titles(bundles: Iterable[Bundle], dimensions: Sequence[str]) -> tuple[str, ...]:
+    ordered = sorted(bundles, key=lambda bundle: [_place(atom) for atom in _values(bundle, dimensions)])
+    return tuple(dict.fromkeys(_title(bundle, dimensions) for bundle in ordered))
 
 
-def _table(title: str, cells: Sequence[_Cell], down: Sequence[str], across: Sequence[str]) -> Table:
-    columns = _titles(cells, across)
-    found = {(cell.title(down), cell.title(across)): cell.bundle.spelling for cell in cells}
-    rows = tuple(Row(row, tuple(found.get((row, column)) for column in columns)) for row in _titles(cells, down))
-    return Table(title, columns, rows)
+def _title(bundle: Bundle, dimensions: Iterable[str]) -> str:
+    return SEPARATOR.join(_values(bundle, dimensions))
 
 
-def _titles(cells: Iterable[_Cell], dimensions: Sequence[str]) -> tuple[str, ...]:
-    ordered = sorted(cells, key=lambda cell: [_place(atom) for atom in cell.value(dimensions)])
-    return tuple(dict.fromkeys(cell.title(dimensions) for cell in ordered))
+def _places(bundle: Bundle, dimensions: Iterable[str]) -> list[list[tuple[int, int, str]]]:
+    """A sort key by the order of the schema, in each of the dimensions."""
+    return [[_place(atom) for atom in _values(bundle, [dimension])] for dimension in dimensions]
 
 
-def _first_that_varies(dimensions: Iterable[str], cells: Sequence[_Cell]) -> tuple[str, ...]:
-    varying = (name for name in dimensions if len({cell.value([name]) for cell in cells} - {()}) > 1)
-    return tuple(islice(varying, 1))
+def _values(bundle: Bundle, dimensions: Iterable[str]) -> list[str]:
+    return [atom for dimension in dimensions for atom in _groups(bundle).get(dimension, ())]
+
+
+@lru_cache(10_000)
+def _groups(bundle: Bundle) -> Mapping[str, Sequence[str]]:
+    return grouped(bundle.atoms)
+
+
+def _first_that_varies(dimensions: Iterable[str], bundles: Sequence[Bundle]) -> list[str]:
+    varying = (name for name in dimensions if len({_title(own, [name]) for own in bundles} - {""}) > 1)
+    return list(islice(varying, 1))
 
 
 @cache

@@ -13,10 +13,9 @@ from typing import Literal, get_args
 
 from reinflect.data.features import SEPARATOR, Bundle
 from reinflect.data.labels import NO_LABELS, Labels
-from reinflect.data.lines import lines_of
 from reinflect.data.sheet_files import Note, kind_of_sheet, listed
 from reinflect.errors import InputError, OutputError, printable, quoted, source_name
-from reinflect.files import BYTE_ORDER_MARK, read_text, write_text
+from reinflect.files import BYTE_ORDER_MARK, lines_of, read_text, write_text
 
 Column = Literal["lemma", "form", "features"]
 Forms = Literal["required", "optional"]

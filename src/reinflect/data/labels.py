@@ -10,9 +10,8 @@ from functools import cached_property, partial
 from pathlib import Path
 
 from reinflect.data.features import SEPARATOR, Bundle
-from reinflect.data.lines import lines_of
 from reinflect.errors import InputError, quoted
-from reinflect.files import read_text
+from reinflect.files import lines_of, read_text
 
 Line = tuple[int | None, str, str]
 """Its number, a label, and features."""
@@ -56,11 +55,9 @@ class Labels:
 
     def to_label(self, features: str) -> str:
         """The label of a bundle, whatever the order of its features; without one, the labels of its single features."""
-        if features in self._labels:
-            return self._labels[features]
         bundle = Bundle(features)
-        if bundle.cell in self._by_cell:
-            return self._by_cell[bundle.cell]
+        if label := self._labels.get(features) or self._labels.get(bundle.cell):
+            return label
         if not self._of_atoms.keys() & set(bundle.atoms):
             return features
         return SEPARATOR.join(self._of_atoms.get(atom, atom) for atom in bundle.atoms)
@@ -71,21 +68,17 @@ class Labels:
 
     def names(self, features: str) -> bool:
         """Whether a bundle as a whole has a label."""
-        return Bundle(features).cell in self._by_cell
+        return Bundle(features).cell in self._labels
 
     @cached_property
     def _features(self) -> dict[str, str]:
         return dict(self.pairs)
 
-    # Reversed, so that the first label of the same features is the one that stays.
-
     @cached_property
-    def _labels(self) -> dict[str, str]:
-        return {features: label for label, features in reversed(self.pairs)}
-
-    @cached_property
-    def _by_cell(self) -> dict[tuple[str, ...], str]:
-        return {Bundle(features).cell: label for label, features in reversed(self.pairs)}
+    def _labels(self) -> dict[str | tuple[str, ...], str]:
+        """The first label of every bundle, by its spelling and by its cell."""
+        known = [(Bundle(features), label) for label, features in reversed(self.pairs)]
+        return {key: label for bundle, label in known for key in (bundle.spelling, bundle.cell)}
 
     @cached_property
     def _of_atoms(self) -> dict[str, str]:

@@ -8,10 +8,9 @@ from pathlib import Path
 from reinflect.data.corrections import Question, question
 from reinflect.data.features import Bundle
 from reinflect.data.items import COLUMNS_2017, Columns, Item, parse_items, read_items
-from reinflect.data.lines import lines_of
 from reinflect.data.sheet_files import Note, kind_of_sheet
 from reinflect.errors import InputError
-from reinflect.files import read_text
+from reinflect.files import lines_of, read_text
 
 
 @dataclass(frozen=True)

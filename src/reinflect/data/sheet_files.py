@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from zipfile import ZipFile
 
 from reinflect.errors import InputError, OutputError, quoted, source_name
-from reinflect.files import BYTE_ORDER_MARK, atomic_path, read_bytes, read_text, write_text
+from reinflect.files import BYTE_ORDER_MARK, LONGEST_LINE, atomic_path, read_bytes, read_text, write_text
 
 Note = Callable[[str], None]
 """Receives one sentence for the user."""
@@ -80,6 +80,8 @@ class Sheet:
     path: Path | str
     name: str | None
     rows: list[Row] = field(default_factory=list)
+    blanks: list[str] = field(default_factory=list)
+    """The fields read so far that begin or end with a blank, with their places."""
 
     @property
     def header(self) -> list[str]:
@@ -95,6 +97,23 @@ class Sheet:
         if column is not None:
             words.append(f"column {letters_of(column)}" + (f" ({quoted(called)})" if called else ""))
         return ", ".join(words)
+
+    def error(self, found: str, remedy: str, *place: Any) -> InputError:
+        """An error about the sheet, or about the row and column given as to `place`."""
+        return InputError(found, remedy, path=self.place(*place))
+
+    def text(self, row: Row, column: int, called: str) -> str:
+        """A cell that can be a field of an item."""
+        cell, place = row.cell(column), (row.number, column, called)
+        if isinstance(cell, Unusable):
+            raise self.error(f"found {cell.found}", cell.remedy, *place)
+        if "\t" in cell or "\n" in cell or "\r" in cell:
+            raise self.error(f"found a tab or line end in {quoted(cell)}", "remove it", *place)
+        if len(cell) > LONGEST_LINE:
+            raise self.error(f"found {len(cell):,} characters in a cell", f"write {LONGEST_LINE:,} at most", *place)
+        if cell != cell.strip():
+            self.blanks.append(f"{self.place(*place)}: {quoted(cell)}")
+        return cell
 
 
 def letters_of(column: int) -> str:
@@ -117,11 +136,10 @@ def _sheet(path: Path | str, name: str | None, rows: Iterable[Sequence[Cell]]) -
     for number, cells in enumerate(rows, start=1):
         total += len(cells)
         if len(cells) > MOST_COLUMNS:
-            found, remedy = f"found {len(cells):,} columns", f"use {MOST_COLUMNS:,} at most"
-            raise InputError(found, remedy, path=sheet.place(row=number))
+            raise sheet.error(f"found {len(cells):,} columns", f"use {MOST_COLUMNS:,} at most", number)
         if total > MOST_CELLS:
             found = f"found more than {MOST_CELLS:,} cells, empty ones included"
-            raise InputError(found, "remove unneeded cells, or split the sheet", path=sheet.place(row=number))
+            raise sheet.error(found, "remove unneeded cells, or split the sheet", number)
         end = max((place for place, cell in enumerate(cells, start=1) if cell), default=0)
         if end:
             sheet.rows.append(Row(number, cells[:end], len(cells)))

@@ -12,14 +12,12 @@ from pathlib import Path
 from reinflect.data.features import SEPARATOR, Bundle
 from reinflect.data.items import NAMES, Column, Columns, Forms, Item, blanks_note, fields_of, plain_name
 from reinflect.data.labels import Labels
-from reinflect.data.lines import LONGEST_LINE
 from reinflect.data.sheet_files import (
     MOST_CELLS,
     SEPARATORS,
     Note,
     Row,
     Sheet,
-    Unusable,
     kind_of_sheet,
     listed,
     read_csv,
@@ -38,25 +36,25 @@ NOT_FORMS = frozenset(
 def read_sheet(path: Path | str, columns: Columns, *, forms: Forms, note: Note) -> list[Item]:
     """All items of a spreadsheet. Empty form fields of a wide one are ignored, or covered if `forms="optional"`."""
     sheet = _read(path, columns, note)
-    reader = _Reader(sheet, columns.labels)
     found = _named_columns(sheet, columns)
     if "features" in found:
-        items = reader.long(sheet.rows[1:], found, forms)
+        items = _long(sheet, sheet.rows[1:], found, columns.labels, forms)
     elif "lemma" in found:
-        items = reader.wide(found["lemma"], forms, note)
+        items = _wide(sheet, found["lemma"], columns.labels, forms, note)
     elif _first_row_is_data(sheet, columns, forms):
         order = columns.order if len(sheet.rows[0].cells) == len(columns.order) else columns.covered()
-        items = reader.long(sheet.rows, {column: place for place, column in enumerate(order)}, forms)
+        places = {column: place for place, column in enumerate(order)}
+        items = _long(sheet, sheet.rows, places, columns.labels, forms)
     else:
-        raise InputError(
+        raise sheet.error(
             f"found {listed(sheet.header)} in the first row, and cannot tell which column is which",
             "name them lemma, form and features there, or give --columns 'lemma=…,form=…,features=…' with their names",
-            path=sheet.place(sheet.rows[0].number),
+            sheet.rows[0].number,
         )
     if not items:
-        raise InputError("found no items", "give at least one lemma with its features and form", path=sheet.place())
-    if reader.blanks:
-        note(blanks_note(reader.blanks))
+        raise sheet.error("found no items", "give at least one lemma with its features and form")
+    if sheet.blanks:
+        note(blanks_note(sheet.blanks))
     return items
 
 
@@ -66,91 +64,67 @@ def read_lemma_column(path: Path | str, columns: Columns) -> list[str] | None:
     found = _named_columns(sheet, columns)
     if found.keys() != {"lemma"} or _form_columns(sheet, found["lemma"], columns.labels, lambda _: None):
         return None
-    reader = _Reader(sheet, columns.labels)
-    return [lemma for row in sheet.rows[1:] if (lemma := reader.text(row, found["lemma"], "lemma"))]
+    return [lemma for row in sheet.rows[1:] if (lemma := sheet.text(row, found["lemma"], "lemma"))]
 
 
 def _read(path: Path | str, columns: Columns, note: Note) -> Sheet:
     return read_xlsx(path, note) if kind_of_sheet(path) == ".xlsx" else _chosen(*read_csv(path), columns)
 
 
-class _Reader:
-    """Makes items of rows, and collects the fields that begin or end with a blank."""
+def _long(sheet: Sheet, rows: Sequence[Row], columns: Mapping[Column, int], labels: Labels, forms: Forms) -> list[Item]:
+    if "form" not in columns and forms == "required":
+        found = f"found no column of forms among {listed(sheet.header)}"
+        raise sheet.error(found, "name it form in the first row, or give --columns 'lemma=…,form=…,features=…'")
+    bundle = cache(lambda text: Bundle(labels.to_features(text)))
+    items = []
+    for row in rows:
+        lemma = _lemma(sheet, row, columns["lemma"])
+        form = sheet.text(row, columns["form"], "form") if "form" in columns else ""
+        if not form and forms == "required":
+            place = (row.number, columns["form"], "form")
+            raise sheet.error(f"found no form for {quoted(lemma)}", "give every row a form", *place)
+        items.append(Item(lemma, bundle(sheet.text(row, columns["features"], "features")), form, row.number))
+    return items
 
-    def __init__(self, sheet: Sheet, labels: Labels) -> None:
-        self._sheet, self._labels = sheet, labels
-        self._bundle = cache(lambda text: Bundle(labels.to_features(text)))
-        self.blanks: list[str] = []
 
-    def text(self, row: Row, column: int, called: str) -> str:
-        cell = row.cell(column)
-        if isinstance(cell, Unusable):
-            found, remedy = f"found {cell.found}", cell.remedy
-        elif "\t" in cell or "\n" in cell or "\r" in cell:
-            found, remedy = f"found a tab or line end in {quoted(cell)}", "remove it"
-        elif len(cell) > LONGEST_LINE:
-            found, remedy = f"found {len(cell):,} characters in a cell", f"write {LONGEST_LINE:,} at most"
-        else:
-            if cell != cell.strip():
-                self.blanks.append(f"{self._sheet.place(row.number, column, called)}: {quoted(cell)}")
-            return cell
-        raise InputError(found, remedy, path=self._sheet.place(row.number, column, called))
+def _wide(sheet: Sheet, lemma_column: int, labels: Labels, forms: Forms, note: Note) -> list[Item]:
+    first, *rows = sheet.rows
+    names = {column: sheet.text(first, column, "") for column in _form_columns(sheet, lemma_column, labels, note)}
+    if not names:
+        raise sheet.error(
+            f"found no column of features and no column of forms among {listed(sheet.header)}",
+            "add a column named features, or one column for each cell, named by its features or label",
+        )
+    if forms == "optional" and len(rows) * len(names) > MOST_CELLS:
+        found = f"found {len(rows):,} lemmas with {len(names):,} cells each"
+        raise sheet.error(found, f"ask for {MOST_CELLS:,} forms at most")
+    bundles = {name: Bundle(labels.to_features(name)) for name in names.values()}
+    items = []
+    for row in rows:
+        lemma = _lemma(sheet, row, lemma_column)
+        for column, name in names.items():
+            form = sheet.text(row, column, name)
+            if form or forms == "optional":
+                items.append(Item(lemma, bundles[name], form, row.number))
+    return items
 
-    def long(self, rows: Sequence[Row], columns: Mapping[Column, int], forms: Forms) -> list[Item]:
-        if "form" not in columns and forms == "required":
-            found = f"found no column of forms among {listed(self._sheet.header)}"
-            remedy = "name it form in the first row, or give --columns 'lemma=…,form=…,features=…'"
-            raise InputError(found, remedy, path=self._sheet.place())
-        items = []
-        for row in rows:
-            lemma = self._lemma(row, columns["lemma"])
-            form = self.text(row, columns["form"], "form") if "form" in columns else ""
-            if not form and forms == "required":
-                place = self._sheet.place(row.number, columns["form"], "form")
-                raise InputError(f"found no form for {quoted(lemma)}", "give every row a form", path=place)
-            features = self.text(row, columns["features"], "features")
-            items.append(Item(lemma, self._bundle(features), form, row.number))
-        return items
 
-    def wide(self, lemma_column: int, forms: Forms, note: Note) -> list[Item]:
-        first, *rows = self._sheet.rows
-        columns = _form_columns(self._sheet, lemma_column, self._labels, note)
-        names = {column: self.text(first, column, "") for column in columns}
-        if not names:
-            raise InputError(
-                f"found no column of features and no column of forms among {listed(self._sheet.header)}",
-                "add a column named features, or one column for each cell, named by its features or label",
-                path=self._sheet.place(),
-            )
-        if forms == "optional" and len(rows) * len(names) > MOST_CELLS:
-            found = f"found {len(rows):,} lemmas with {len(names):,} cells each"
-            raise InputError(found, f"ask for {MOST_CELLS:,} forms at most", path=self._sheet.place())
-        items = []
-        for row in rows:
-            lemma = self._lemma(row, lemma_column)
-            for column, name in names.items():
-                form = self.text(row, column, name)
-                if form or forms == "optional":
-                    items.append(Item(lemma, self._bundle(name), form, row.number))
-        return items
-
-    def _lemma(self, row: Row, column: int) -> str:
-        lemma = self.text(row, column, "lemma")
-        if not lemma:
-            place = self._sheet.place(row.number, column, "lemma")
-            raise InputError("found an empty lemma", "give every row a lemma", path=place)
-        return lemma
+def _lemma(sheet: Sheet, row: Row, column: int) -> str:
+    lemma = sheet.text(row, column, "lemma")
+    if not lemma:
+        raise sheet.error("found an empty lemma", "give every row a lemma", row.number, column, "lemma")
+    return lemma
 
 
 def _named_columns(sheet: Sheet, columns: Columns) -> dict[Column, int]:
     """The places of the columns by their names in the first row; empty if the names are not enough."""
-    header, first_row = sheet.header, sheet.place(sheet.rows[0].number)
+    header, first_row = sheet.header, sheet.rows[0].number
     found: dict[Column, int] = {}
     for column, name in columns.headers:
         places = [place for place, own in enumerate(header) if own == name]
         if len(places) != 1:
             many = f"{len(places)} columns" if places else "no column"
-            raise InputError(f"found {many} called {quoted(name)}", f"the columns are {listed(header)}", path=first_row)
+            raise sheet.error(f"found {many} called {quoted(name)}", f"the columns are {listed(header)}", first_row)
         found[column] = places[0]
     if found:
         return found
@@ -158,10 +132,10 @@ def _named_columns(sheet: Sheet, columns: Columns) -> dict[Column, int]:
     for column, names in NAMES.items():
         places = [place for place, name in enumerate(plain) if name in names]
         if len(places) > 1:
-            raise InputError(
+            raise sheet.error(
                 f"found {len(places)} columns that could be the {column}: {listed([header[p] for p in places])}",
                 f"choose one, such as --columns 'lemma=…,form=…,features=…' with {quoted(header[places[0]])} in it",
-                path=first_row,
+                first_row,
             )
         if places:
             found[column] = places[0]
@@ -176,7 +150,7 @@ def _form_columns(sheet: Sheet, lemma: int, labels: Labels, note: Note) -> list[
         name = sheet.rows[0].cell(column)
         if name == "":
             remedy = f"name the column in row {sheet.rows[0].number}, or empty it"
-            raise InputError("found text in a column without a name", remedy, path=sheet.place(filled[column], column))
+            raise sheet.error("found text in a column without a name", remedy, filled[column], column)
         if isinstance(name, str) and (
             name.casefold().strip() in NOT_FORMS
             if not labels
@@ -219,26 +193,26 @@ def _chosen(sheets: Sequence[Sheet], errors: Sequence[InputError], columns: Colu
     sheet = likely[0]
     if any(other.rows != sheet.rows for other in likely):
         found = f"cannot tell which of {', '.join(SEPARATORS.values())} separates the columns"
-        raise InputError(found, "name the columns lemma, form and features in a first row", path=sheet.path)
+        raise sheet.error(found, "name the columns lemma, form and features in a first row")
     width = sheet.rows[0].width
     for row in sheet.rows:
         if len(row.cells) > width:
             found = f"found {len(row.cells)} columns, but {width} in the first row"
             remedy = 'put a field that contains the separator between quotation marks ("…")'
-            raise InputError(found, remedy, path=sheet.place(row.number))
+            raise sheet.error(found, remedy, row.number)
     return sheet
 
 
 def write_sheet(path: Path | str, items: Iterable[Item], columns: Columns, *, wide: bool) -> None:
     """Write items to a spreadsheet, with the user's labels if there are any."""
     if wide:
-        write_rows(path, *_wide(items, path, columns.labels))
+        write_rows(path, *_wide_rows(items, path, columns.labels))
         return
     fields = (fields_of(item, columns.labels) for item in items)
     write_rows(path, columns.order, [[own[column] for column in columns.order] for own in fields])
 
 
-def _wide(items: Iterable[Item], path: Path | str, labels: Labels) -> tuple[list[str], list[list[str]]]:
+def _wide_rows(items: Iterable[Item], path: Path | str, labels: Labels) -> tuple[list[str], list[list[str]]]:
     """One row per lemma and one column per bundle, in the order of the items; a second form of a cell adds a row."""
     taken = {"", *NAMES["lemma"], *NAMES["form"], *NAMES["features"], *(() if labels else NOT_FORMS)}
     columns: dict[str, None] = {}

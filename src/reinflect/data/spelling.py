@@ -14,8 +14,6 @@ from reinflect.data.items import Item
 from reinflect.errors import quoted, source_name
 
 Files = Sequence[tuple[Path | str, Sequence[Item]]]
-CACHED = 10_000
-"""Pairs of a letter and the character after it: more than any language has."""
 
 
 def two_ways_note(files: Files) -> str | None:
@@ -25,7 +23,7 @@ def two_ways_note(files: Files) -> str | None:
     ways: defaultdict[str, dict[str, str]] = defaultdict(dict)
     for word, path, line in _words(files):
         for letter in letters(word):
-            known = ways[_composed(letter)]
+            known = ways[normalize("NFC", letter)]
             if letter not in known:
                 points = " ".join(f"U+{ord(character):04X}" for character in letter)
                 known[letter] = f"{points} in {source_name(path)}, line {line}"
@@ -52,14 +50,10 @@ def letters(word: str) -> list[str]:
     return found
 
 
-@lru_cache(CACHED)
+@lru_cache(10_000)  # pairs of a letter and the character after it: more than any language has
 def _joins(before: str, character: str) -> bool:
-    return combining(character) != 0 or _composed(before + character) != _composed(before) + _composed(character)
-
-
-@lru_cache(CACHED)
-def _composed(text: str) -> str:
-    return normalize("NFC", text)
+    apart = normalize("NFC", before) + normalize("NFC", character)
+    return combining(character) != 0 or normalize("NFC", before + character) != apart
 
 
 def _words(files: Files) -> Iterator[tuple[str, Path | str, int]]:

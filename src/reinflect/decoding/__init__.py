@@ -1,1 +1,1 @@
-"""Models to strings."""
+"""From models to strings."""

@@ -1,11 +1,11 @@
-"""Beam search: the few most probable sequences of actions, for all models and items at once.
+"""Beam search: the most probable sequences of actions, for all models and items at once.
 
-At every step each hypothesis of an item is tried with every action, and the best K of them all go on. One that ends
-among these K is put aside; the search for an item is over when K are put aside that no unfinished one can overtake.
-With K = 1 this is greedy decoding.
+At every step each hypothesis of an item is extended by every action, and the best K continue. A hypothesis that ends
+among the best K is finished; the search for an item ends when it has K finished hypotheses that are at least as
+probable as every unfinished one. With K = 1 this is greedy decoding.
 
-Different actions can write the same form. To the search those are different hypotheses; in what comes out their
-probabilities are added.
+Different actions can write the same form. They are different hypotheses in the search; the result adds up their
+probabilities.
 """
 
 import math
@@ -25,30 +25,30 @@ from reinflect.systems.system import Decoder
 
 WIDTH = 5
 IMPOSSIBLE = -1e8
-"""What is not allowed has log-probabilities far below this; a wide beam would take it for want of anything else."""
+"""Actions that are not allowed have log-probabilities far below this; a wide beam would take them otherwise."""
 NEVER = float("-inf")
 
 
 class Scored(NamedTuple):
-    """A form and how probable a model finds it: all the ways of writing it that the search came upon."""
+    """A form and its log-probability: the sum over all hypotheses that write it."""
 
     form: str
     log_probability: float
 
 
 class _Hypotheses:
-    """The items that are still being searched, with K hypotheses each, which lie side by side in the decoder's state.
+    """The items that are still being searched, with K hypotheses each, which are side by side in the decoder state.
 
-    The numbers of hypotheses are (M, B, K), those of items (M, B).
+    *Shape:* numbers of hypotheses (M, B, K), numbers of items (M, B)
     """
 
     def __init__(self, decoder: Decoder, lemmas: Lemmas, asked: Tensor, width: int) -> None:
         models, items = asked.shape
         self.decoder, self.width = decoder, width
         self.places = torch.arange(items, device=asked.device).repeat(models, 1)
-        self.state: Any = self._each(decoder.start(lemmas), self.places)
+        self.state: Any = select(decoder.start(lemmas), self.places.repeat_interleave(width, dim=1))
         self.shared = {field.name for field in fields(self.state)}
-        """What no step has changed yet is the same for all hypotheses of an item, and by far the larger part."""
+        """Fields of the state that no step has changed: equal for all hypotheses of an item, and by far the largest."""
         self.running = asked
         self.caps, self.endless = greedy.most_actions(lemmas.lengths), greedy.ENDLESS_RUN + lemmas.lengths
         never = torch.full((models, items, width), NEVER, dtype=torch.float64, device=asked.device)
@@ -56,36 +56,33 @@ class _Hypotheses:
         self.scores[:, :, 0] = torch.where(asked, 0.0, NEVER)
         self.last = torch.full_like(never, NOTHING, dtype=torch.int64)
         self.run = torch.zeros_like(self.last)
-        self.aside = {"scores": never, "steps": torch.zeros_like(self.last), "slots": torch.zeros_like(self.last)}
-        """The best that have ended: at which step, and the hypothesis before it that took the last action."""
-
-    def _each(self, state: Any, items: Tensor) -> Any:
-        return select(state, items.repeat_interleave(self.width, dim=1))
+        self.finished = {"scores": never, "steps": torch.zeros_like(self.last), "slots": torch.zeros_like(self.last)}
+        """The best finished hypotheses: the step at which each ended, and its slot before its last action."""
 
     def step(self, number: int) -> tuple[Tensor, Tensor]:
-        """Go on with the best K; what they wrote, and which hypotheses they come from. *Shape:* (M, B, K)"""
+        """Continue with the best K; what they wrote, and the slots of their parents. *Shape:* (M, B, K)"""
         models, items, width = self.scores.shape
         found, state = self.decoder.log_probabilities(self.state)
         found = torch.where(found < IMPOSSIBLE, NEVER, found).view(models, items, width, -1)
         totals = self.scores.unsqueeze(-1) + found
-        # No hypothesis can end twice, so that of the best 2K no more than K end, and K are left to go on.
+        # A hypothesis can end only once, so at most K of the best 2K end, and at least K are left to continue.
         best, which = totals.flatten(2).topk(2 * width, dim=-1)
         parents, actions = which // found.shape[-1], which % found.shape[-1]
         ends = actions == self.decoder.end
-        self._put_aside(torch.where(ends, best, NEVER)[..., :width], number, parents[..., :width])
-        on = torch.argsort(ends.int(), dim=-1, stable=True)[..., :width]
-        self.scores, parents, actions = (own.gather(2, on) for own in (best, parents, actions))
-        written = self._take(state, parents, actions)
-        self._follow(written, parents, number)
+        self._finish(torch.where(ends, best, NEVER)[..., :width], number, parents[..., :width])
+        open_ones = torch.argsort(ends.int(), dim=-1, stable=True)[..., :width]
+        self.scores, parents, actions = (own.gather(2, open_ones) for own in (best, parents, actions))
+        written = self._advance(state, parents, actions)
+        self._give_up(written, parents, number)
         return written, parents
 
-    def _put_aside(self, scores: Tensor, number: int, slots: Tensor) -> None:
+    def _finish(self, scores: Tensor, number: int, slots: Tensor) -> None:
         new = {"scores": scores, "steps": torch.full_like(slots, number), "slots": slots}
-        both = {name: torch.cat([own, new[name]], dim=-1) for name, own in self.aside.items()}
-        kept = both["scores"].topk(self.width, dim=-1).indices
-        self.aside = {name: own.gather(2, kept) for name, own in both.items()}
+        both = {name: torch.cat([own, new[name]], dim=-1) for name, own in self.finished.items()}
+        best = both["scores"].topk(self.width, dim=-1).indices
+        self.finished = {name: own.gather(2, best) for name, own in both.items()}
 
-    def _take(self, state: Any, parents: Tensor, actions: Tensor) -> Tensor:
+    def _advance(self, state: Any, parents: Tensor, actions: Tensor) -> Tensor:
         self.shared = {name for name in self.shared if getattr(state, name) is getattr(self.state, name)}
         first = torch.arange(parents.shape[1], device=parents.device).view(1, -1, 1) * self.width
         chosen = select(state, (first + parents).flatten(1), self.shared)
@@ -93,61 +90,53 @@ class _Hypotheses:
         self.shared = {name for name in self.shared if getattr(self.state, name) is getattr(chosen, name)}
         return written.view(parents.shape)
 
-    def _follow(self, written: Tensor, parents: Tensor, number: int) -> None:
-        """Give up hypotheses that repeat a character endlessly, and items that are done or have had their time."""
-        last, run = self.last.gather(2, parents), self.run.gather(2, parents)
-        wrote = written != NOTHING
-        self.run = torch.where(wrote, torch.where(written == last, run + 1, 1), run)
-        self.last = torch.where(wrote, written, last)
+    def _give_up(self, written: Tensor, parents: Tensor, number: int) -> None:
+        """Stop hypotheses that repeat a character endlessly, and items that are finished or at their cap."""
+        self.last, self.run = greedy.extended_runs(written, self.last.gather(2, parents), self.run.gather(2, parents))
         alive = torch.where(self.run < self.endless.unsqueeze(-1), self.scores, NEVER)
-        leader = alive.amax(dim=-1)
-        overtaking = leader > self.aside["scores"][..., -1]
+        overtaking = alive.amax(dim=-1) > self.finished["scores"][..., -1]
         self.running = self.running & overtaking & (number + 1 < self.caps)
         self.scores = torch.where(self.running.unsqueeze(-1), alive, NEVER)
 
     def drop_finished(self, results: dict[str, Tensor]) -> bool:
-        """Whether any still run; where many do not, go on without them. What was put aside goes into the results."""
-        self.deposit(results)
-        most = int(self.running.sum(dim=1).max())
-        if 0 < most <= 0.7 * self.running.shape[1]:
-            chosen = torch.argsort(self.running.int(), dim=1, descending=True, stable=True)[:, :most]
+        """Write finished hypotheses into the results; drop finished items if there are many; whether any is running."""
+        self.write(results)
+        running, chosen = greedy.survivors(self.running)
+        if chosen is not None:
             slots = torch.arange(self.width, device=chosen.device)
             self.state = select(self.state, (chosen.unsqueeze(-1) * self.width + slots).flatten(1))
-            self.places, self.running, self.caps, self.endless = (
-                own.gather(1, chosen) for own in (self.places, self.running, self.caps, self.endless)
-            )
-            each = chosen.unsqueeze(-1).expand(-1, -1, self.width)
-            self.scores, self.last, self.run = (own.gather(1, each) for own in (self.scores, self.last, self.run))
-            self.aside = {name: own.gather(1, each) for name, own in self.aside.items()}
-        return most > 0
+            for name in ("places", "running", "caps", "endless", "scores", "last", "run"):
+                setattr(self, name, greedy.kept(getattr(self, name), chosen))
+            self.finished = {name: greedy.kept(own, chosen) for name, own in self.finished.items()}
+        return running
 
-    def deposit(self, results: dict[str, Tensor]) -> None:
+    def write(self, results: dict[str, Tensor]) -> None:
         places = self.places.unsqueeze(-1).expand(-1, -1, self.width)
-        for name, own in self.aside.items():
+        for name, own in self.finished.items():
             results[name].scatter_(1, places, own)
 
 
 @torch.no_grad()
 def beam(decoder: Decoder, lemmas: Lemmas, asked: Tensor, width: int) -> tuple[Tensor, Tensor]:
-    """What the best K sequences that end write at each step (-1: nothing), and how probable they are (-inf: none is).
+    """What the best K finished hypotheses write at each step (-1: nothing), and their log-probabilities (-inf: none).
 
     *Shape:* asked (M, B) → (M, B, K, steps), (M, B, K)
     """
     models, items = asked.shape
-    rows = _Hypotheses(decoder, lemmas, asked, width)
-    cap = int(rows.caps.max())
+    active = _Hypotheses(decoder, lemmas, asked, width)
+    cap = int(active.caps.max())
     written = lemmas.lengths.new_full((cap, models, items, width), NOTHING)
     parents = torch.zeros_like(written)
-    results = {name: own.clone() for name, own in rows.aside.items()}
+    results = {name: own.clone() for name, own in active.finished.items()}
     step = 0
     for step in range(cap):
-        new, before = rows.step(step)
-        places = rows.places.unsqueeze(-1).expand(-1, -1, width)
+        new, before = active.step(step)
+        places = active.places.unsqueeze(-1).expand(-1, -1, width)
         written[step].scatter_(1, places, new)
         parents[step].scatter_(1, places, before)
-        if step % greedy.LOOK_EVERY == greedy.LOOK_EVERY - 1 and not rows.drop_finished(results):
+        if step % greedy.LOOK_EVERY == greedy.LOOK_EVERY - 1 and not active.drop_finished(results):
             break
-    rows.deposit(results)
+    active.write(results)
     found, slots = [], results["slots"]
     for number in reversed(range(step)):
         earlier = number < results["steps"]
@@ -160,33 +149,30 @@ def beam(decoder: Decoder, lemmas: Lemmas, asked: Tensor, width: int) -> tuple[T
 def beam_all(
     decoder: Decoder, stack: Stack, files: Sequence[int], width: int, n: int, items_at_once: int | None = None
 ) -> list[list[list[Scored]]]:
-    """At most n forms for each item of each model's file, best first; none where nothing came to an end."""
-    which = torch.tensor(files, device=stack.device)
+    """At most n forms for each item of each model's file, the most probable first; none if no hypothesis ended."""
     answers: list[list[list[Scored]]] = [[[] for _ in range(len(stack.files[file]))] for file in files]
-    for block in greedy.blocks(decoder, stack, files, items_at_once, width):
-        lemmas, _ = stack.to_inflect(which, torch.from_numpy(block).to(stack.device), stack.longest(files, block))
-        found = beam(decoder, lemmas, torch.from_numpy(block >= 0).to(stack.device), width)
-        written, scores = (one.cpu().numpy() for one in found)
+    for items, lemmas, _, asked in greedy.batches(decoder, stack, files, items_at_once, width):
+        written, scores = (own.cpu().numpy() for own in beam(decoder, lemmas, asked, width))
         for model, file in enumerate(files):
             forms = greedy.texts_of(written[model].reshape(-1, written.shape[-1]), stack.files[file].spellings)
             ways = list(map(Scored, forms, scores[model].ravel().tolist()))
-            for place, item in enumerate(block[model].tolist()):
+            for place, item in enumerate(items[model].tolist()):
                 if item >= 0:
                     answers[model][item] = merged(ways[place * width : (place + 1) * width], n)
     return answers
 
 
 def merged(hypotheses: Iterable[Scored], n: int) -> list[Scored]:
-    """The n most probable forms, each once, with the probabilities of all hypotheses of it added up."""
+    """The n most probable forms; the probabilities of hypotheses with the same form are added up."""
     ways: defaultdict[str, list[float]] = defaultdict(list)
     for form, score in hypotheses:
         if score > NEVER:
             ways[form].append(score)
-    added = [Scored(form, _added(scores)) for form, scores in ways.items()]
+    added = [Scored(form, _log_sum(scores)) for form, scores in ways.items()]
     return sorted(added, key=lambda scored: -scored.log_probability)[:n]
 
 
-def _added(scores: Sequence[float]) -> float:
-    """The logarithm of the sum of probabilities, which are given as logarithms."""
+def _log_sum(scores: Sequence[float]) -> float:
+    """The logarithm of the sum of the probabilities with these logarithms."""
     most = max(scores)
     return min(0.0, most + math.log(sum(math.exp(score - most) for score in scores)))

@@ -1,10 +1,11 @@
-"""Greedy decoding: the most probable action, again and again, for all models and items at once."""
+"""Greedy decoding: the most probable action at every step, for all models and items at once."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from reinflect.systems.layers.batches import Lemmas
@@ -14,102 +15,114 @@ from reinflect.systems.system import Decoder
 
 LEAST_ACTIONS = 150
 ENDLESS_RUN = 30
-"""A character written so often in a row, and the lemma's length more, is filtered out anyway: no need to wait for the
-cap. (A lemma that is itself one long run is no reason to filter.)"""
+"""Decoding stops after a run of one character that is this much longer than the lemma: the filter for repeats would
+replace the form anyway. (The lemma's length is added because the lemma may itself be one long run.)"""
 IDLE_ACTIONS = 20
-"""An item that takes so many more actions than it can need, while its answers are counted, will not come to an end."""
+"""While right answers are counted, an item that takes this many more actions than it can need is given up."""
 LOOK_EVERY = 4
-"""Steps between two looks at who has finished; each look waits for the device."""
+"""Steps between two checks for finished items; each check waits for the device."""
 ITEMS_AT_ONCE = 96
-"""On a CPU more at once is no faster, and takes more memory."""
+"""On a CPU, larger batches are not faster and take more memory."""
 NUMBERS_AT_ONCE = 150_000_000
-"""On a GPU, how much is decoded at once: characters of lemmas, of all models together, times the width of a state, of
-which each has several. The fewer blocks there are the less the host has to launch."""
+"""On a GPU, the size of a batch: lemma characters of all models together times the width of the decoder state. Fewer
+batches mean fewer kernel launches."""
 
 
 def places_at_once(hidden: int) -> int:
-    """On a GPU, how many characters of lemmas, of all models together, are decoded at once."""
+    """On a GPU, how many lemma characters, of all models together, are decoded at once."""
     return max(1, NUMBERS_AT_ONCE // hidden)
 
 
 def most_actions(lengths: Tensor) -> Tensor:
     """The cap on actions: HACM needs the lemma's and the form's length, and forms can be far longer than lemmas.
 
-    Each item's own, so that it does not depend on the other items of its batch. *Shape:* (M, B) → (M, B)
+    It does not depend on the other items of the batch. *Shape:* (M, B) → (M, B)
     """
     return (4 * lengths + 50).clamp(min=LEAST_ACTIONS)
 
 
-class _Rows:
-    """The items that are still being decoded: their decoder state, and the numbers that go with them."""
+def extended_runs(written: Tensor, last: Tensor, run: Tensor) -> tuple[Tensor, Tensor]:
+    """The character written last and the length of its run, after a step that wrote `written`."""
+    wrote = written != NOTHING
+    return torch.where(wrote, written, last), torch.where(wrote, torch.where(written == last, run + 1, 1), run)
 
-    def __init__(self, decoder: Decoder, lemmas: Lemmas, running: Tensor, **numbers: Tensor) -> None:
-        self.decoder, self.running, self.numbers = decoder, running, numbers
+
+def survivors(running: Tensor) -> tuple[bool, Tensor | None]:
+    """Whether any item is running and, if many are not, the items to continue with. *Shape:* (M, B) → (M, B')
+
+    Running items come first; a model with fewer of them keeps some finished ones.
+    """
+    most = int(running.sum(dim=1).max())
+    if not 0 < most <= 0.7 * running.shape[1]:
+        return most > 0, None
+    return True, torch.argsort(running.int(), dim=1, descending=True, stable=True)[:, :most]
+
+
+def kept(numbers: Tensor, items: Tensor) -> Tensor:
+    """The numbers of these items. *Shape:* (M, B, …), (M, B') → (M, B', …)"""
+    return numbers.gather(1, items.view(*items.shape, *[1] * (numbers.dim() - 2)).expand(-1, -1, *numbers.shape[2:]))
+
+
+class _Unfinished:
+    """The items that are still being decoded: their decoder state and their numbers."""
+
+    def __init__(self, decoder: Decoder, lemmas: Lemmas, running: Tensor, caps: Tensor, **numbers: Tensor) -> None:
+        self.decoder, self.running, self.numbers = decoder, running, {"caps": caps, **numbers}
         self.state: Any = decoder.start(lemmas)
 
-    def step(self) -> tuple[Tensor, Tensor, Tensor]:
-        """Take the best action everywhere; what it wrote, whether it was the last, and its log-probability.
-
-        *Shape:* (M, B)
+    def steps(self) -> Iterator[tuple[int, Tensor, Tensor, Tensor]]:
+        """Take the best action of every item until none is running; give the number of the step and, of each action,
+        what it writes, whether it is the last, and its log-probability. *Shape:* (M, B)
         """
-        scores, self.state = self.decoder.log_probabilities(self.state)
-        best, actions = scores.max(dim=-1)
-        written, self.state = self.decoder.advance(self.state, actions)
-        ends = self.running & (actions == self.decoder.end)
-        return torch.where(self.running, written, NOTHING), ends, torch.where(self.running, best, 0.0)
-
-    def drop_finished(self) -> bool:
-        """Whether any still run; where many do not, go on without them."""
-        most = int(self.running.sum(dim=1).max())
-        if 0 < most <= 0.7 * self.running.shape[1]:
-            # Running ones first; a model with fewer of them keeps some that have finished.
-            chosen = torch.argsort(self.running.int(), dim=1, descending=True, stable=True)[:, :most]
-            self.state = select(self.state, chosen)
-            self.running = self.running.gather(1, chosen)
-            self.numbers = {
-                name: own.gather(1, chosen.view(*chosen.shape, *[1] * (own.dim() - 2)).expand(-1, -1, *own.shape[2:]))
-                for name, own in self.numbers.items()
-            }
-        return most > 0
+        for step in range(int(self.numbers["caps"].max())):
+            scores, self.state = self.decoder.log_probabilities(self.state)
+            best, actions = scores.max(dim=-1)
+            written, self.state = self.decoder.advance(self.state, actions)
+            ends = self.running & (actions == self.decoder.end)
+            yield step, torch.where(self.running, written, NOTHING), ends, torch.where(self.running, best, 0.0)
+            self.running = self.running & ~ends & (step + 1 < self.numbers["caps"])
+            if step % LOOK_EVERY == LOOK_EVERY - 1:
+                running, chosen = survivors(self.running)
+                if chosen is not None:
+                    self.state = select(self.state, chosen)
+                    self.running = kept(self.running, chosen)
+                    self.numbers = {name: kept(own, chosen) for name, own in self.numbers.items()}
+                if not running:
+                    return
 
 
 @torch.no_grad()
 def greedy(decoder: Decoder, lemmas: Lemmas, asked: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """What greedy decoding writes at each step (-1: nothing), whether it came to an end by itself, how probable it is.
+    """What greedy decoding writes at each step (-1: nothing), whether it ended, and its log-probability.
 
     *Shape:* asked (M, B) → (M, B, steps), (M, B), (M, B)
     """
     models, items = lemmas.lengths.shape
     caps = most_actions(lemmas.lengths)
-    cap = int(caps.max())
-    written = lemmas.lengths.new_full((models, items, cap), NOTHING)
+    written = lemmas.lengths.new_full((models, items, int(caps.max())), NOTHING)
     finished, total = torch.zeros_like(asked), torch.zeros_like(asked, dtype=torch.float64)
     places = torch.arange(items, device=finished.device).repeat(models, 1)
     last, run, endless = torch.full_like(places, NOTHING), torch.zeros_like(places), ENDLESS_RUN + lemmas.lengths
-    rows = _Rows(decoder, lemmas, asked, places=places, last=last, run=run, endless=endless, caps=caps)
-    for step in range(cap):
-        new, ends, best = rows.step()
-        places, last, run = rows.numbers["places"], rows.numbers["last"], rows.numbers["run"]
+    active = _Unfinished(decoder, lemmas, asked, caps, places=places, last=last, run=run, endless=endless)
+    step = 0
+    for step, new, ends, best in active.steps():
+        numbers = active.numbers
+        places = numbers["places"]
         written[:, :, step].scatter_(1, places, new)
         finished.scatter_(1, places, finished.gather(1, places) | ends)
         total.scatter_add_(1, places, best.double())
-        wrote = new != NOTHING
-        run = torch.where(wrote, torch.where(new == last, run + 1, 1), run)
-        rows.numbers |= {"run": run, "last": torch.where(wrote, new, last)}
-        going_on = (run < rows.numbers["endless"]) & (step + 1 < rows.numbers["caps"])
-        rows.running = rows.running & ~ends & going_on
-        if step % LOOK_EVERY == LOOK_EVERY - 1 and not rows.drop_finished():
-            return written[:, :, : step + 1], finished, total
-    return written, finished, total
+        numbers["last"], numbers["run"] = extended_runs(new, numbers["last"], numbers["run"])
+        active.running = active.running & (numbers["run"] < numbers["endless"])
+    return written[:, :, : step + 1], finished, total
 
 
 @torch.no_grad()
 def count_correct(decoder: Decoder, lemmas: Lemmas, gold: Tensor, counted: Tensor) -> Tensor:
-    """How many items each model gets right; an item is dropped as soon as what it writes leaves its gold form.
+    """How many items each model gets right. An item is dropped as soon as its output differs from its gold form.
 
-    The filter for repeats plays no part here: a form that it would replace counts as it was written. And an item is
-    given up when it has taken many more actions than reading its lemma and writing its form can need: HACM, before it
-    has learnt to end, stays at the end of the lemma for ever.
+    The filter for repeats is not applied: a form that it would replace counts as written. An item is given up when it
+    has taken many more actions than reading its lemma and writing its form can need: HACM, before it has learnt to
+    end, never leaves the end of the lemma.
 
     *Shape:* gold (M, B, L), counted (M, B) → (M)
     """
@@ -117,74 +130,69 @@ def count_correct(decoder: Decoder, lemmas: Lemmas, gold: Tensor, counted: Tenso
     correct = torch.zeros_like(place[:, 0])
     needed = lemmas.lengths + (gold == NOTHING).int().argmax(dim=2)
     caps = torch.minimum(most_actions(lemmas.lengths), needed + IDLE_ACTIONS)
-    rows = _Rows(decoder, lemmas, counted, place=place, gold=gold, caps=caps)
-    for step in range(int(caps.max())):
-        new, ends, _ = rows.step()
-        place, gold = rows.numbers["place"], rows.numbers["gold"]
+    active = _Unfinished(decoder, lemmas, counted, caps, place=place, gold=gold)
+    for _, new, ends, _ in active.steps():
+        place, gold = active.numbers["place"], active.numbers["gold"]
         expected = gold.gather(2, place.unsqueeze(-1)).squeeze(-1)
         correct += (ends & (expected == NOTHING)).sum(dim=1)
         wrote = new != NOTHING
-        rows.running = rows.running & ~ends & (~wrote | (new == expected)) & (step + 1 < rows.numbers["caps"])
-        rows.numbers["place"] = (place + wrote).clamp_(max=gold.shape[2] - 1)
-        if step % LOOK_EVERY == LOOK_EVERY - 1 and not rows.drop_finished():
-            break
+        active.running = active.running & (~wrote | (new == expected))
+        active.numbers["place"] = (place + wrote).clamp_(max=gold.shape[2] - 1)
     return correct
 
 
 def accuracies(decoder: Decoder, stack: Stack, files: Sequence[int], items_at_once: int | None = None) -> list[float]:
-    """The share of its file's items that each model gets right, in per cent."""
-    which = torch.tensor(files, device=stack.device)
+    """The accuracy of each model on its file, in per cent."""
     correct = torch.zeros(len(files), dtype=torch.int64, device=stack.device)
-    for block in blocks(decoder, stack, files, items_at_once):
-        lemmas, gold = stack.to_inflect(which, torch.from_numpy(block).to(stack.device), stack.longest(files, block))
-        counted = torch.from_numpy(block >= 0).to(stack.device)
-        correct += count_correct(decoder, lemmas, gold, counted)
+    for _, lemmas, gold, asked in batches(decoder, stack, files, items_at_once):
+        correct += count_correct(decoder, lemmas, gold, asked)
     return [100.0 * right / len(stack.files[file]) for right, file in zip(correct.tolist(), files, strict=True)]
 
 
-class Answers(NamedTuple):
-    """What a model says of the items of a file."""
+class Predictions(NamedTuple):
+    """The predictions of a model for the items of a file."""
 
     forms: list[str | None]
-    """None where it did not come to an end."""
+    """None where decoding did not end."""
     log_probabilities: list[float]
     """Of all actions taken."""
 
 
-def answer_all(decoder: Decoder, stack: Stack, files: Sequence[int], items_at_once: int | None = None) -> list[Answers]:
-    """What each model says of its file's items, and how sure it is."""
-    which = torch.tensor(files, device=stack.device)
+def predict_all(
+    decoder: Decoder, stack: Stack, files: Sequence[int], items_at_once: int | None = None
+) -> list[Predictions]:
+    """The predictions of each model for its file, with their log-probabilities."""
     forms: list[list[str | None]] = [[None] * len(stack.files[file]) for file in files]
-    sure = [np.zeros(len(stack.files[file])) for file in files]
-    for block in blocks(decoder, stack, files, items_at_once):
-        lemmas, _ = stack.to_inflect(which, torch.from_numpy(block).to(stack.device), stack.longest(files, block))
-        said = greedy(decoder, lemmas, torch.from_numpy(block >= 0).to(stack.device))
-        written, finished, total = (one.cpu().numpy() for one in said)
+    scores = [np.zeros(len(stack.files[file])) for file in files]
+    for batch, lemmas, _, asked in batches(decoder, stack, files, items_at_once):
+        written, finished, total = (own.cpu().numpy() for own in greedy(decoder, lemmas, asked))
         for model, file in enumerate(files):
-            asked = np.flatnonzero(block[model] >= 0)
-            items = block[model][asked]
-            sure[model][items] = total[model][asked]
-            texts = texts_of(written[model][asked], stack.files[file].spellings)
-            for item, text, ended in zip(items.tolist(), texts, finished[model][asked].tolist(), strict=True):
+            places = np.flatnonzero(batch[model] >= 0)
+            items = batch[model][places]
+            scores[model][items] = total[model][places]
+            texts = texts_of(written[model][places], stack.files[file].spellings)
+            for item, text, ended in zip(items.tolist(), texts, finished[model][places].tolist(), strict=True):
                 forms[model][item] = text if ended else None
-    return [Answers(own, scores.tolist()) for own, scores in zip(forms, sure, strict=True)]
+    return [Predictions(own, score.tolist()) for own, score in zip(forms, scores, strict=True)]
 
 
-def texts_of(rows: "np.ndarray[Any, np.dtype[np.int64]]", spellings: Sequence[str]) -> list[str]:
-    """What the numbers of each row spell. *Shape:* (B, steps)"""
-    wrote = rows != NOTHING
-    letters = [spellings[number] for number in rows[wrote].tolist()]
+def texts_of(written: NDArray[np.int64], spellings: Sequence[str]) -> list[str]:
+    """The text that each item's numbers spell. *Shape:* (B, steps)"""
+    wrote = written != NOTHING
+    letters = [spellings[number] for number in written[wrote].tolist()]
     ends = np.cumsum(wrote.sum(axis=1)).tolist()
     return ["".join(letters[start:end]) for start, end in zip([0, *ends], ends, strict=False)]
 
 
-def blocks(
+def batches(
     decoder: Decoder, stack: Stack, files: Sequence[int], items_at_once: int | None, width: int = 1
-) -> "list[np.ndarray[Any, np.dtype[np.int64]]]":
-    """All items of each model's file in blocks of like length, the long ones first. *Shape:* (M, B), -1 for none
+) -> Iterator[tuple[NDArray[np.int64], Lemmas, Tensor, Tensor]]:
+    """All items of each model's file in batches of similar length, the longest first: the numbers of the items (-1 for
+    none), their lemmas, their gold forms, and whether there is an item. `width` is the number of hypotheses per item.
 
-    An item that is decoded in so many ways at once, its `width`, takes as much memory as that many.
+    *Shape:* items (M, B), gold (M, B, L), asked (M, B)
     """
+    which = torch.tensor(files, device=stack.device)
     most = max(len(stack.files[file]) for file in files)
     everything = np.full((len(files), most), -1, dtype=np.int64)
     longest = np.ones(most, dtype=np.int64)
@@ -194,11 +202,12 @@ def blocks(
         everything[model, : len(order)] = order
         longest[: len(order)] = np.maximum(longest[: len(order)], lengths[order])
     if items_at_once is None and torch.device(stack.device).type == "cpu":
-        items_at_once = max(1, 2 * ITEMS_AT_ONCE // (1 + width))  # fewer would be slower, and each step costs calls
+        items_at_once = max(1, 2 * ITEMS_AT_ONCE // (1 + width))  # ITEMS_AT_ONCE // width is slower: more steps in all
     places = places_at_once(decoder.settings.hidden)
-    found, start = [], 0
+    start = 0
     while start < most:
         size = items_at_once or max(1, places // (len(files) * width * int(longest[start])))
-        found.append(everything[:, start : start + size])
+        items = everything[:, start : start + size]
+        lemmas, gold = stack.to_inflect(which, torch.from_numpy(items).to(stack.device), stack.longest(files, items))
+        yield items, lemmas, gold, torch.from_numpy(items >= 0).to(stack.device)
         start += size
-    return found

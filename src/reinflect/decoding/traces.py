@@ -1,10 +1,9 @@
-"""What a model does, action by action: how a lemma becomes a form, for people to see."""
+"""Traces: the actions with which a model makes a form, one by one, for people to read."""
 
 import math
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
 import torch
 
 from reinflect.data.features import SEPARATOR
@@ -17,30 +16,31 @@ from reinflect.transitions.edits import COPY, DELETE
 from reinflect.transitions.write_step import STEP
 
 Kind = Literal["copy", "delete", "write", "step", "stop"]
+KINDS: dict[str, Kind] = {COPY: "copy", DELETE: "delete", STEP: "step"}
 ALTERNATIVES = 3
 
 
 @dataclass(frozen=True)
 class TraceStep:
-    """One action, and what the model knew when it took it."""
+    """One action, and the model's view when it took it."""
 
     action: str
-    """A single character is written; COPY, DELETE, STEP, STOP or `</s>` is done."""
+    """A single character, which is written, or COPY, DELETE, STEP, STOP or `</s>`."""
     kind: Kind
-    """What the action does. HACM, which mixes, copies where more of the probability is copied than generated."""
+    """What the action does. HACM mixes; its action is a copy if more of its probability is copied than generated."""
     position: int
-    """Of the lemma's character it attends to, or attends to most, from 0; -1 before the first, n past the last. Soft
-    attention reads features as well: they follow, from n + 1."""
+    """Position of the lemma character attended to (most), from 0; -1 before the first, n past the last. Soft attention
+    also reads features, from n + 1."""
     written: str
     form_so_far: str
-    """With what this action writes."""
+    """Including what this action writes."""
     probability: float
     gate: float | None
-    """HACM's w: how much of the probability is generated, where the rest is copied."""
+    """HACM's w: the share of the probability that is generated; the rest is copied."""
     alternatives: tuple[tuple[str, float], ...]
-    """The next best actions with their probabilities."""
+    """The next best actions, with their probabilities."""
     attention: tuple[float, ...] | None
-    """How much soft attention attends to each symbol of the source."""
+    """The weight of each source symbol in soft attention."""
 
 
 @dataclass(frozen=True)
@@ -52,25 +52,18 @@ class Trace:
     lemma: str
     features: str
     form: str
-    """What the member answers: the lemma, where the actions come to no end or repeat a character endlessly."""
+    """The member's prediction: the lemma, if the actions do not end or repeat a character endlessly."""
     source: tuple[str, ...]
-    """What the model reads: the lemma's characters, with `<s>` and `</s>` around them or not, and features."""
+    """The symbols the model reads: the lemma's characters and, in some systems, `<s>`, `</s>` and features."""
     steps: tuple[TraceStep, ...]
 
 
 @torch.no_grad()
 def follow(decoder: Decoder, stack: Stack, choices: Vocabulary) -> tuple[tuple[TraceStep, ...], bool]:
-    """The actions of one model for one item, all that the stack has, and whether they come to an end.
-
-    They are those of greedy decoding.
-    """
+    """The actions of greedy decoding for the stack's only item, and whether they end."""
     before = len(stack.system.frame[0])
     letters, source = stack.files[0].spellings, source_of(stack)
-    lemmas, _ = stack.to_inflect(
-        torch.zeros(1, dtype=torch.int64, device=stack.device),
-        torch.zeros(1, 1, dtype=torch.int64, device=stack.device),
-        stack.longest([0], np.zeros((1, 1), dtype=np.int64)),
-    )
+    _, lemmas, _, _ = next(greedy.batches(decoder, stack, [0], 1))
     cap, endless = int(greedy.most_actions(lemmas.lengths)), greedy.ENDLESS_RUN + int(lemmas.lengths)
     state, form = decoder.start(lemmas), ""
     steps: list[TraceStep] = []
@@ -91,7 +84,7 @@ def follow(decoder: Decoder, stack: Stack, choices: Vocabulary) -> tuple[tuple[T
         steps.append(
             TraceStep(
                 action=action,
-                kind="stop" if ends else "copy" if copied else _kind(action),
+                kind="stop" if ends else "copy" if copied else KINDS.get(action, "write"),
                 position=place - before,
                 written=written,
                 form_so_far=form,
@@ -107,15 +100,10 @@ def follow(decoder: Decoder, stack: Stack, choices: Vocabulary) -> tuple[tuple[T
 
 
 def source_of(stack: Stack) -> tuple[str, ...]:
-    """What the encoder reads of the one item that a stack has."""
+    """The symbols the encoder reads of the stack's only item."""
     file = stack.files[0]
     symbols = [file.spellings[number] for number in file.arrays[LITERALS][0, : file.lengths[LITERALS][0]]]
     return tuple(symbol if len(symbol) == 1 else symbol.removeprefix(SEPARATOR) for symbol in symbols)
-
-
-def _kind(action: str) -> Kind:
-    named: dict[str, Kind] = {COPY: "copy", DELETE: "delete", STEP: "step"}
-    return named.get(action, "write")
 
 
 def _alternatives(scores: torch.Tensor, taken: int, choices: Vocabulary) -> tuple[tuple[str, float], ...]:

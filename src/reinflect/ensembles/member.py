@@ -1,62 +1,127 @@
-"""The trained models of an inflector, and how several of them are asked at once."""
+"""The record of a trained model, from training to model file, and how several models predict together."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeVar
 
+import msgspec
+import numpy as np
 import torch
-from torch import Tensor
+from numpy.typing import NDArray
 
 from reinflect.data.items import Item
-from reinflect.decoding.greedy import Answers, answer_all
-from reinflect.ensembles.vote import kind_of
+from reinflect.decoding.greedy import Predictions, predict_all
 from reinflect.settings import Settings
+from reinflect.systems import SYSTEMS
 from reinflect.systems.layers.examples import Examples, Stack
 from reinflect.systems.layers.inventory import Inventory
-from reinflect.systems.system import Decoder, System, joined_decoder
+from reinflect.systems.layers.parameters import Parameters
+from reinflect.systems.layers.precision import one_thread
+from reinflect.systems.system import Decoder, System, allowed_outputs
+
+Decoded = TypeVar("Decoded")
+UNALIGNED = "none"
+"""The alignment of a system that needs none."""
+FACTS = ("system", "alignment", "seed", "fold", "restarts", "dev_accuracy")
+"""The fields of a member that model files and cards store."""
+NOTHING_PREDICTED = Predictions([], [])
+
+
+def kind_of(system: str, alignment: str) -> str:
+    """Such as `hacm-naive`: models that differ only in their seed are of one kind."""
+    return system if alignment == UNALIGNED else f"{system}-{alignment}"
 
 
 @dataclass(frozen=True)
-class Member:
-    """One trained model."""
+class TrainedModel:
+    """A trained model: its specification, the result of its training, and its predictions."""
 
-    system: System
+    system: str
     alignment: str
     seed: int
+    """The seed of its spec; a model that diverged was trained with another."""
     settings: Settings
     inventory: Inventory
     dev_accuracy: float
-    """Of the forms it gives, filtered as they are here; in training they are not."""
-    parameters: Mapping[str, Tensor]
+    """Counted in training before the filter for repeats; of a member, after it."""
+    key: str = ""
+    """The digest of its spec."""
+    language: str = ""
+    setting: str = ""
+    fold: int | None = None
+    restarts: int = 0
+    best_epoch: int = 0
+    usable: bool = True
+    """False if it diverged every time, or was stopped before it had learnt anything."""
+    dev: Predictions = NOTHING_PREDICTED
+    """For its dev items, before the filter for repeats."""
+    asked: Predictions = NOTHING_PREDICTED
+    parameters: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
 
     @property
     def kind(self) -> str:
-        return kind_of(self.system.name, self.alignment)
+        return kind_of(self.system, self.alignment)
 
     @property
     def name(self) -> str:
         return f"{self.kind}-{self.seed}"
 
+    @property
+    def facts(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in FACTS} | {"settings": msgspec.to_builtins(self.settings)}
 
-def decode(members: Sequence[Member], items: Sequence[Item], device: torch.device | str = "cpu") -> list[Answers]:
-    """What members that share system and settings say, decoded greedily."""
-    return answer_all(*decoding(members, items, device))
+    @cached_property
+    def fingerprint(self) -> str:
+        """A digest of its parameters, and of the symbols that their rows stand for."""
+        mark = hashlib.sha256(repr((self.system, self.inventory)).encode("utf-8", "surrogatepass"))
+        for name in sorted(self.parameters):
+            mark.update(name.encode() + np.ascontiguousarray(self.parameters[name]).tobytes())
+        return mark.hexdigest()
+
+
+def joined_decoder(
+    system: System, settings: Settings, models: Sequence[TrainedModel], device: torch.device | str
+) -> Decoder:
+    """A decoder for models that may come from different fleets."""
+    sizes = [system.sizes(model.inventory, settings) for model in models]
+    own = [{name: torch.from_numpy(array) for name, array in model.parameters.items()} for model in models]
+    joined = Parameters.join(system.shapes(settings), sizes, own)
+    parameters = Parameters(joined.shapes, joined.sizes, joined.flat.to(device))
+    allowed = allowed_outputs(system, sizes, parameters.sizes[system.outputs]).to(device)
+    return system.decoder(parameters, settings, allowed)
+
+
+def decode(
+    members: Sequence[TrainedModel], items: Sequence[Item], device: torch.device | str = "cpu"
+) -> list[Predictions]:
+    """The predictions of members that share system and settings, decoded greedily."""
+    return predict_all(*decoding(members, items, device))
 
 
 def decoding(
-    members: Sequence[Member], items: Sequence[Item], device: torch.device | str
+    members: Sequence[TrainedModel], items: Sequence[Item], device: torch.device | str
 ) -> tuple[Decoder, Stack, list[int]]:
-    """A decoder for members that share system and settings, the items as they read them, and who reads which."""
-    system, settings = members[0].system, members[0].settings
-    sizes = [system.sizes(member.inventory, settings) for member in members]
-    decoder = joined_decoder(system, settings, sizes, [member.parameters for member in members], device)
+    """A decoder for members that share system and settings, the items as their input, and each member's input."""
+    system, settings = SYSTEMS[members[0].system], members[0].settings
+    decoder = joined_decoder(system, settings, members, device)
     inventories = list(dict.fromkeys(member.inventory for member in members))
     stack = Stack([Examples.to_inflect(system, items, inventory, settings) for inventory in inventories], device)
     return decoder, stack, [inventories.index(member.inventory) for member in members]
 
 
-def fleets(members: Sequence[Member], numbers: Sequence[int]) -> list[list[int]]:
-    """The numbers of members, of these, that can be decoded together."""
-    found: dict[tuple[str, Settings], list[int]] = {}
-    for number in numbers:
-        found.setdefault((members[number].system.name, members[number].settings), []).append(number)
-    return list(found.values())
+def by_fleets(
+    members: Sequence[TrainedModel],
+    device: torch.device | str,
+    decode_fleet: Callable[[Sequence[TrainedModel]], Sequence[Decoded]],
+) -> list[Decoded]:
+    """The result of `decode_fleet` for each member; it is called with all members that share system and settings."""
+    fleets: dict[tuple[str, Settings], list[int]] = {}
+    for place, member in enumerate(members):
+        fleets.setdefault((member.system, member.settings), []).append(place)
+    found: dict[int, Decoded] = {}
+    with one_thread(device):
+        for fleet in fleets.values():
+            found.update(zip(fleet, decode_fleet([members[place] for place in fleet]), strict=True))
+    return [found[place] for place in range(len(members))]

@@ -1,6 +1,6 @@
-"""How good predictions are: accuracy, Levenshtein, what the wrong ones have in common, whether a difference is real."""
+"""How good predictions are: accuracy, Levenshtein distance, common mistakes, and whether a difference is real."""
 
-from reinflect.evaluation.cells import Judged, judge
-from reinflect.evaluation.scores import Evaluation, MacroEvaluation, Score, evaluate, evaluate_languages
+from reinflect.evaluation.cells import Judged
+from reinflect.evaluation.scores import Evaluation, MacroEvaluation, Score, evaluate
 
-__all__ = ["Evaluation", "Judged", "MacroEvaluation", "Score", "evaluate", "evaluate_languages", "judge"]
+__all__ = ["Evaluation", "Judged", "MacroEvaluation", "Score", "evaluate"]

@@ -1,7 +1,7 @@
-"""Cells of the gold, each with its prediction and how far off that is.
+"""Cells of the gold, each with its prediction and the distance between the two.
 
-The rules are the shared task's: a cell is a lemma and the spelling of its features; where a file gives a cell several
-times the last line counts; a cell without a prediction has the empty string predicted; other predictions are ignored.
+The rules are those of the shared task: a cell is a lemma with a bundle; if a file gives a cell several times, the last
+line counts; a cell without a prediction has the empty string predicted; predictions for other cells are ignored.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,14 +13,14 @@ from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 
 Cell = tuple[str, str]
-"""A lemma and the spelling of its features."""
+"""A lemma and the spelling of a bundle."""
 
 Variants = Literal["last", "any"]
-"""Which of several gold forms of one cell is right."""
+"""Which of several gold forms of a cell is right."""
 
 
 class Judged(NamedTuple):
-    """One cell of the gold. `gold` is the right form, with several of them the one nearest to the prediction."""
+    """A cell of the gold with its prediction. `gold` is the right form; of several, the nearest to the prediction."""
 
     lemma: str
     features: Bundle
@@ -35,7 +35,7 @@ class Judged(NamedTuple):
 
 
 def right_forms(gold: Iterable[Item], variants: Variants) -> dict[Cell, tuple[str, ...]]:
-    """The forms that count as right for each cell, cells in the order of the file."""
+    """The right forms of each cell, cells in the order of the file."""
     forms: dict[Cell, tuple[str, ...]] = {}
     for item in gold:
         cell = (item.lemma, item.features.spelling)
@@ -45,25 +45,14 @@ def right_forms(gold: Iterable[Item], variants: Variants) -> dict[Cell, tuple[st
     return forms
 
 
-def judge(gold: Iterable[Item], predicted: Iterable[Item], *, variants: Variants = "last") -> list[Judged]:
-    """Every cell of the gold, once, in the order of the file."""
-    return judge_forms(right_forms(gold, variants), predicted)
-
-
-def judge_forms(right: Mapping[Cell, Sequence[str]], predicted: Iterable[Item]) -> list[Judged]:
+def judge(right: Mapping[Cell, Sequence[str]], predicted: Iterable[Item]) -> list[Judged]:
+    """Every cell of the gold once, in the order of the file."""
     predictions = {(item.lemma, item.features.spelling): item.form for item in predicted}
-    bundles: dict[str, Bundle] = {}  # thousands of cells share a few hundred
+    bundles = {features: Bundle(features) for _, features in right}
     judged = []
     for cell, forms in right.items():
         lemma, features = cell
-        bundle = bundles.get(features) or bundles.setdefault(features, Bundle(features))
-        prediction = predictions.get(cell)
-        form = prediction or ""
-        nearest = forms[0] if len(forms) == 1 else _nearest(forms, form)
-        off = 0 if nearest == form else distance(nearest, form)
-        judged.append(Judged(lemma, bundle, nearest, form, off, prediction is None))
+        form = predictions.get(cell, "")
+        nearest = forms[0] if len(forms) == 1 else min(forms, key=lambda candidate: distance(candidate, form))
+        judged.append(Judged(lemma, bundles[features], nearest, form, distance(nearest, form), cell not in predictions))
     return judged
-
-
-def _nearest(forms: Sequence[str], form: str) -> str:
-    return min(forms, key=lambda candidate: distance(candidate, form))

@@ -1,21 +1,22 @@
-"""Which file of one folder goes with which file of another: by name, or else by language."""
+"""Pairs of files in two folders: files of the same name, or else of the same language."""
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from reinflect.errors import InputError, quoted
 
 _SIZE = "(?:low|medium|high)"
+_SUFFIX = r"(?:\.(?:tsv|txt))?$"
 _ENDING = re.compile(
     rf"[-.](?:(?:un)?covered[-.](?:dev|test|tst)|train[-.]{_SIZE}|{_SIZE}[-.](?:dev|test|out)|{_SIZE}"
-    r"|dev|test|tst|train|trn|out)(?:\.(?:tsv|txt))?$"
+    rf"|dev|test|tst|train|trn|out){_SUFFIX}"
 )
-_TRAINING = re.compile(rf"[-.](?:train(?:[-.]{_SIZE})?|trn)(?:\.(?:tsv|txt))?$")
-_COVERED = re.compile(r"[-.]covered[-.](?:dev|test|tst)(?:\.(?:tsv|txt))?$")
-_TEST = re.compile(r"[-.](?:test|tst)(?:\.(?:tsv|txt))?$")
+_TRAINING = re.compile(rf"[-.](?:train(?:[-.]{_SIZE})?|trn){_SUFFIX}")
+_COVERED = re.compile(rf"[-.]covered[-.](?:dev|test|tst){_SUFFIX}")
+_TEST = re.compile(rf"[-.](?:test|tst){_SUFFIX}")
 _SHOWN = 8
 
 
@@ -28,7 +29,7 @@ class FilePair(NamedTuple):
 
 
 def language_of(name: str) -> str:
-    """`norwegian-bokmal` for `norwegian-bokmal-covered-test`; a name without such an ending is a language itself."""
+    """`norwegian-bokmal` for `norwegian-bokmal-covered-test`; a name without such an ending is itself a language."""
     ending = _ENDING.search(name)
     return name[: ending.start()] if ending else re.sub(r"\.(?:tsv|txt)$", "", name)
 
@@ -36,7 +37,7 @@ def language_of(name: str) -> str:
 def pair_folders(
     gold: Path, predicted: Path, languages: Sequence[str] | None = None
 ) -> tuple[list[FilePair], list[str]]:
-    """A pair for every language of the gold (or for those asked for), and the languages that are only predicted."""
+    """A pair for every language of the gold (or every one in `languages`), and the predicted languages without gold."""
     golds, predictions = _files_by_language(gold), _files_by_language(predicted)
     wanted = sorted(golds) if languages is None else list(dict.fromkeys(languages))
     for language in wanted:
@@ -54,59 +55,49 @@ def pair_folders(
             path=predicted,
         )
     pairs = [_pair(language, golds[language], predictions[language]) for language in wanted]
-    unknown = [] if languages is not None else sorted(set(predictions) - set(golds))
-    return pairs, unknown
+    return pairs, [] if languages is not None else sorted(set(predictions) - set(golds))
 
 
 def _files_by_language(folder: Path) -> dict[str, list[Path]]:
-    """Files without a known ending, such as a README, are passed over unless the folder has no others."""
+    """Files without a known ending, such as a README, are ignored unless the folder has no others."""
     try:
         files = sorted(f for f in folder.iterdir() if f.is_file() and not f.name.startswith(".") and f.suffix != ".md")
     except PermissionError:
-        raise InputError("this may not be read", "check the folder's permissions", path=folder) from None
-    named = [file for file in files if _ENDING.search(file.name)] or files
-    if not named:
+        raise InputError("reading is not permitted", "check the folder's permissions", path=folder) from None
+    if not files:
         raise InputError("found no files in this folder", "name a folder with a file for each language", path=folder)
     by_language: defaultdict[str, list[Path]] = defaultdict(list)
-    for file in named:
+    for file in [file for file in files if _ENDING.search(file.name)] or files:
         by_language[language_of(file.name)].append(file)
     return dict(by_language)
 
 
 def _pair(language: str, golds: list[Path], predictions: list[Path]) -> FilePair:
     by_name = {file.name: file for file in predictions}
-    same = [FilePair(language, file, by_name[file.name]) for file in golds if file.name in by_name]
-    # A covered file cannot be gold; it is left in only where nothing else is, and then reading it says so.
-    same = [pair for pair in same if not _COVERED.search(pair.gold.name)] or same
-    if len(same) > 1:
-        raise _ambiguous(language, same[0].gold.parent, (pair.gold for pair in same), "in both folders")
-    if same:
-        return same[0]
-    golds = _plausible_golds(golds)
-    if len(golds) > 1:
-        raise _ambiguous(language, golds[0].parent, golds, f"to score {predictions[0].name} against")
-    if len(predictions) > 1:
-        raise _ambiguous(language, predictions[0].parent, predictions, f"to score against {golds[0].name}")
+    # A covered file cannot be gold; it is kept only if there is no other, and then reading it raises an error.
+    shared = _without(_COVERED, [file for file in golds if file.name in by_name])
+    if shared:
+        golds, predictions, purpose = shared, [by_name[shared[0].name]], "in both folders"
+    else:
+        # Predictions for training files have the same names as those, and covered files have no forms.
+        golds, purpose = _without(_TRAINING, golds), f"to score {predictions[0].name} against"
+        uncovered = [file for file in golds if not _COVERED.search(file.name)]
+        if any(_TEST.search(file.name) for file in uncovered):
+            golds = uncovered
+    for files, why in ((golds, purpose), (predictions, f"to score against {golds[0].name}")):
+        if len(files) > 1:
+            raise InputError(
+                f"found several files of {language} {why}: {_some([file.name for file in files])}",
+                "leave one file per language, or give files of the same name in both folders",
+                path=files[0].parent,
+            )
     return FilePair(language, golds[0], predictions[0])
 
 
-def _plausible_golds(files: list[Path]) -> list[Path]:
-    """Without the training files, which nobody predicts under another name, and a covered file beside its answers."""
-    plausible = [file for file in files if not _TRAINING.search(file.name)] or files
-    uncovered = [file for file in plausible if not _COVERED.search(file.name)]
-    return uncovered if any(_TEST.search(file.name) for file in uncovered) else plausible
+def _without(pattern: re.Pattern[str], files: list[Path]) -> list[Path]:
+    return [file for file in files if not pattern.search(file.name)] or files
 
 
-def _ambiguous(language: str, folder: Path, files: Iterable[Path], purpose: str) -> InputError:
-    names = [file.name for file in files]
-    return InputError(
-        f"found several files of {language} {purpose}: {_some(names)}",
-        "leave one file per language, or give files of the same name in both folders",
-        path=folder,
-    )
-
-
-def _some(names: Iterable[str]) -> str:
-    listed = list(names)
-    more = f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
-    return ", ".join(listed[:_SHOWN]) + more
+def _some(names: Collection[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(list(names)[:_SHOWN]) + more

@@ -1,9 +1,11 @@
-"""What wrong predictions have in common: the piece of the right form that came out as something else."""
+"""What wrong predictions have in common: the piece of the right form that they replace."""
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
+
+from rapidfuzz.distance import Postfix, Prefix
 
 from reinflect.evaluation.cells import Judged
 
@@ -11,7 +13,7 @@ Position = Literal["begin", "middle", "end", "whole", "missing"]
 
 
 class Change(NamedTuple):
-    """`gold` came out as `predicted` (either may be empty), at the beginning, in the middle, …"""
+    """`predicted` instead of `gold` (either may be empty), at a position in the form."""
 
     gold: str
     predicted: str
@@ -19,12 +21,12 @@ class Change(NamedTuple):
 
 
 MISSING = Change("", "", "missing")
-"""Nothing was predicted at all; one kind of mistake, whatever the form."""
+"""No prediction at all: one kind of mistake for all forms."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """A change, how often it was made, and the first cell where it was."""
+    """A change, its number of occurrences, and the first cell with it."""
 
     change: Change
     count: int
@@ -32,31 +34,18 @@ class Mistake:
 
 
 def change_between(gold: str, predicted: str) -> Change:
-    """The two forms without what they share at both ends: `flög`, `flog` → `ö`, `o` in the middle."""
-    shorter = min(len(gold), len(predicted))
-    start = 0
-    while start < shorter and gold[start] == predicted[start]:
-        start += 1
-    end = 0
-    while end < shorter - start and gold[-1 - end] == predicted[-1 - end]:
-        end += 1
-    if start and end:
-        position: Position = "middle"
-    elif start:
-        position = "end"
-    else:
-        position = "begin" if end else "whole"
+    """The two forms without their common prefix and suffix: `flög`, `flog` → `ö`, `o` in the middle."""
+    start = Prefix.similarity(gold, predicted)
+    end = Postfix.similarity(gold[start:], predicted[start:])
+    position: Position = "middle" if start and end else "end" if start else "begin" if end else "whole"
     return Change(gold[start : len(gold) - end], predicted[start : len(predicted) - end], position)
 
 
 def commonest_mistakes(cells: Iterable[Judged], limit: int) -> list[Mistake]:
-    """The `limit` changes made most often; equally frequent ones in the order of the file."""
-    counts: Counter[Change] = Counter()
-    examples: dict[Change, Judged] = {}
+    """The `limit` most frequent changes; equally frequent ones in the order of the file."""
+    found: defaultdict[Change, list[Judged]] = defaultdict(list)
     for cell in cells:
-        if cell.correct:
-            continue
-        change = MISSING if cell.missing else change_between(cell.gold, cell.predicted)
-        counts[change] += 1
-        examples.setdefault(change, cell)
-    return [Mistake(change, count, examples[change]) for change, count in counts.most_common(limit)]
+        if not cell.correct:
+            found[MISSING if cell.missing else change_between(cell.gold, cell.predicted)].append(cell)
+    mistakes = [Mistake(change, len(own), own[0]) for change, own in found.items()]
+    return sorted(mistakes, key=lambda mistake: -mistake.count)[:limit]

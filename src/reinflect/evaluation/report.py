@@ -1,36 +1,25 @@
-"""An evaluation as a reader gets it: tables in plain text, or one JSON object."""
+"""The report of an evaluation: tables in plain text, or a JSON object."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from reinflect.errors import printable
-from reinflect.evaluation.mistakes import Change, Mistake, commonest_mistakes
+from reinflect.evaluation.mistakes import MISSING, Mistake, commonest_mistakes
 from reinflect.evaluation.scores import Evaluation, Grouping, MacroEvaluation, Score, breakdown
-from reinflect.evaluation.tables import table, visible_piece
+from reinflect.text import table, visible_piece
 
 if TYPE_CHECKING:
-    from reinflect.evaluation.significance import Comparison  # which imports numpy: only where two are compared
+    from reinflect.evaluation.significance import Comparison  # imports numpy, which only a comparison needs
 
 GROUP_HEADERS: dict[Grouping, str] = {"features": "features", "pos": "part of speech"}
-
-
-class Figures(Protocol):
-    """Anything with the figures of a score."""
-
-    @property
-    def accuracy(self) -> float: ...
-    @property
-    def levenshtein(self) -> float: ...
-    @property
-    def items(self) -> int: ...
-    @property
-    def missing(self) -> int: ...
+NUMBERS = ("accuracy", "Levenshtein", "items")
+Scored: TypeAlias = Score | Evaluation | MacroEvaluation
 
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """Other predictions for the same gold, and how ours compare."""
+    """Other predictions for the same gold, compared with ours."""
 
     name: str
     evaluation: Evaluation | MacroEvaluation
@@ -42,7 +31,7 @@ class Rival:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What was asked for: the score, and perhaps a breakdown, a rival and the commonest mistakes."""
+    """The score and, on request, a breakdown, a comparison with a rival, and the most frequent mistakes."""
 
     name: str
     evaluation: Evaluation | MacroEvaluation
@@ -51,13 +40,18 @@ class Report:
     mistakes: int = 0
 
     def text(self) -> str:
-        parts = [_score_table(self.evaluation)]
+        if isinstance(self.evaluation, MacroEvaluation):
+            parts = [_named_table("language", self.evaluation.languages, ("macro average", self.evaluation))]
+        else:
+            parts = [table(NUMBERS, [_numbers(self.evaluation)], sides=("right",) * 3)]
         if self.by:
-            parts.append(_breakdown_table(self.by, breakdown(self.evaluation.cells, self.by)))
+            parts.append(_named_table(GROUP_HEADERS[self.by], breakdown(self.evaluation.cells, self.by)))
         if self.rival:
             parts.append(_comparison_text(self.name, self.evaluation, self.rival))
         if self.mistakes:
-            parts.append(_mistakes_table(commonest_mistakes(self.evaluation.cells, self.mistakes)))
+            rows = [_mistake_row(mistake) for mistake in commonest_mistakes(self.evaluation.cells, self.mistakes)]
+            made = table(("count", "error", "where", "example"), rows, sides=("right", "left", "left", "left"))
+            parts.append(made if rows else "no wrong predictions\n")
         parts.append((self.rival.signature(self.evaluation) if self.rival else self.evaluation.signature) + "\n")
         return "\n".join(parts)
 
@@ -77,40 +71,23 @@ class Report:
         return found
 
 
-def _score_table(evaluation: Evaluation | MacroEvaluation) -> str:
-    if isinstance(evaluation, Evaluation):
-        return table(("accuracy", "Levenshtein", "items"), [_numbers(evaluation)], sides=("right",) * 3)
-    rows = [(printable(name), *_numbers(one)) for name, one in evaluation.languages.items()]
-    rows.append(("macro average", *_numbers(evaluation)))
-    return _named_table("language", rows)
+def _named_table(header: str, named: Mapping[str, Scored], *more: tuple[str, Scored]) -> str:
+    rows = [(printable(name), *_numbers(scored)) for name, scored in (*named.items(), *more)]
+    return table((header, *NUMBERS), rows, sides=("left", "right", "right", "right"))
 
 
-def _breakdown_table(by: Grouping, groups: Mapping[str, Score]) -> str:
-    return _named_table(GROUP_HEADERS[by], [(printable(name), *_numbers(score)) for name, score in groups.items()])
+def _numbers(scored: Scored) -> tuple[str, str, str]:
+    return f"{scored.accuracy:.2f}", f"{scored.levenshtein:.2f}", str(scored.items)
 
 
-def _named_table(what: str, rows: Sequence[Sequence[str]]) -> str:
-    return table((what, "accuracy", "Levenshtein", "items"), rows, sides=("left", "right", "right", "right"))
-
-
-def _numbers(figures: Figures) -> tuple[str, str, str]:
-    return f"{figures.accuracy:.2f}", f"{figures.levenshtein:.2f}", str(figures.items)
-
-
-def _figures(figures: Figures) -> dict[str, float | int]:
-    return {
-        "accuracy": figures.accuracy,
-        "levenshtein": figures.levenshtein,
-        "items": figures.items,
-        "missing": figures.missing,
-    }
+def _figures(scored: Scored) -> dict[str, float | int]:
+    return {name: getattr(scored, name) for name in ("accuracy", "levenshtein", "items", "missing")}
 
 
 def _comparison_text(name: str, ours: Evaluation | MacroEvaluation, rival: Rival) -> str:
     compared = rival.comparison
-    rows = [(printable(name), *_numbers(ours)), (printable(rival.name), *_numbers(rival.evaluation))]
     return (
-        _named_table("predictions", rows)
+        _named_table("predictions", {}, (name, ours), (rival.name, rival.evaluation))
         + f"difference {compared.difference:+.2f}, 95 % interval {compared.low:+.2f} to {compared.high:+.2f}, "
         + f"p = {compared.p_value:.4f} (paired bootstrap, {compared.resamples} resamples)\n"
         + compared.verdict(printable(name), printable(rival.name))
@@ -134,37 +111,17 @@ def _comparison_json(name: str, ours: Evaluation | MacroEvaluation, rival: Rival
     }
 
 
-def _mistakes_table(mistakes: Sequence[Mistake]) -> str:
-    if not mistakes:
-        return "no wrong predictions\n"
-    rows = [
-        (str(m.count), _change_text(m.change), "" if m.change.position == "missing" else m.change.position, _example(m))
-        for m in mistakes
-    ]
-    return table(("count", "error", "where", "example"), rows, sides=("right", "left", "left", "left"))
-
-
-def _change_text(change: Change) -> str:
-    if change.position == "missing":
-        return "(no prediction)"
-    return f"{visible_piece(change.gold)}→{visible_piece(change.predicted)}"
-
-
-def _example(mistake: Mistake) -> str:
-    cell = mistake.example
-    got = "" if cell.missing else f", not {printable(cell.predicted) or visible_piece('')}"
-    return f"{printable(cell.lemma)} {printable(cell.features.spelling)}: {printable(cell.gold)}{got}"
+def _mistake_row(mistake: Mistake) -> tuple[str, str, str, str]:
+    change, cell = mistake.change, mistake.example
+    right = f"{printable(cell.lemma)} {printable(cell.features.spelling)}: {printable(cell.gold)}"
+    if change == MISSING:
+        return str(mistake.count), "(no prediction)", "", right
+    pieces = f"{visible_piece(change.gold)}→{visible_piece(change.predicted)}"
+    example = f"{right}, not {printable(cell.predicted) or visible_piece('')}"
+    return str(mistake.count), pieces, change.position, example
 
 
 def _mistake_json(mistake: Mistake) -> dict[str, Any]:
-    cell = mistake.example
-    return {
-        **mistake.change._asdict(),
-        "count": mistake.count,
-        "example": {
-            "lemma": cell.lemma,
-            "features": cell.features.spelling,
-            "gold": cell.gold,
-            "predicted": cell.predicted,
-        },
-    }
+    lemma, bundle, gold, predicted, *_ = mistake.example
+    example = {"lemma": lemma, "features": bundle.spelling, "gold": gold, "predicted": predicted}
+    return {**mistake.change._asdict(), "count": mistake.count, "example": example}

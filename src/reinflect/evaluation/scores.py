@@ -1,5 +1,10 @@
-"""Scores: of one file, of groups of its cells, of many languages; each whole score with its signature."""
+"""Scores of a file, of groups of its cells, and of many languages.
 
+Scores of files have signatures: a line that names everything that could change the score, so that scores are
+comparable.
+"""
+
+import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,18 +14,18 @@ from typing import Literal
 
 from rapidfuzz.distance.Levenshtein import distance
 
+from reinflect import __version__
 from reinflect.data.items import Item, read_items
 from reinflect.errors import InputError
-from reinflect.evaluation.cells import Cell, Judged, Variants, judge_forms, right_forms
-from reinflect.evaluation.signature import digest_of, digest_of_forms, signature
+from reinflect.evaluation.cells import Cell, Judged, Variants, judge, right_forms
 
 DECIMALS = 2
 Grouping = Literal["features", "pos"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Score:
-    """Counts over some cells, and what the shared task makes of them."""
+    """Counts over some cells, and the figures of the shared task."""
 
     items: int
     correct: int
@@ -38,10 +43,9 @@ class Score:
 
     @classmethod
     def counted(cls, right: Mapping[Cell, Sequence[str]], predicted: Mapping[Cell, str]) -> "Score":
-        """The same as of judged cells, for where there are very many."""
-        wrong = [
-            (forms, predicted.get(cell, "")) for cell, forms in right.items() if predicted.get(cell, "") not in forms
-        ]
+        """The score of predictions without judged cells: faster than `of`."""
+        answers = ((forms, predicted.get(cell, "")) for cell, forms in right.items())
+        wrong = [(forms, form) for forms, form in answers if form not in forms]
         return cls(
             items=len(right),
             correct=len(right) - len(wrong),
@@ -51,41 +55,24 @@ class Score:
 
     @property
     def accuracy(self) -> float:
-        """Per cent of the cells whose prediction is right to the code point."""
+        """Per cent of predictions that equal the form to the character."""
         return round(100 * self.correct / self.items, DECIMALS)
 
     @property
     def levenshtein(self) -> float:
-        """Mean number of letters to insert, delete or replace."""
+        """Mean number of characters to insert, delete or replace."""
         return round(self.edits / self.items, DECIMALS)
 
 
 @dataclass(frozen=True)
-class Evaluation:
-    """Predictions for one gold file, judged cell by cell."""
+class Evaluation(Score):
+    """The score of predictions for a gold file."""
 
     name: str
     cells: list[Judged]
-    """Empty where only the figures are kept."""
+    """Empty if only the score is kept."""
     variants: Variants
     gold_digest: str
-    score: Score
-
-    @property
-    def accuracy(self) -> float:
-        return self.score.accuracy
-
-    @property
-    def levenshtein(self) -> float:
-        return self.score.levenshtein
-
-    @property
-    def items(self) -> int:
-        return self.score.items
-
-    @property
-    def missing(self) -> int:
-        return self.score.missing
 
     @property
     def signature(self) -> str:
@@ -94,10 +81,7 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class MacroEvaluation:
-    """Many languages, each counting the same whatever its size.
-
-    The averages are taken over the rounded figures of the languages, so that they follow from the table a reader sees.
-    """
+    """Macro averages: the means of the languages' rounded figures, which a reader can recompute from the table."""
 
     name: str
     languages: Mapping[str, Evaluation]
@@ -120,7 +104,7 @@ class MacroEvaluation:
 
     @property
     def cells(self) -> list[Judged]:
-        """The cells of all languages, one after the other."""
+        """The cells of all languages in order."""
         return [cell for language in self.languages.values() for cell in language.cells]
 
     @property
@@ -142,10 +126,7 @@ def evaluate(
     name: str = "gold",
     variants: Variants = "last",
 ) -> Evaluation:
-    """Score predictions against the right forms, both given as items or as the file that they are in.
-
-    `name` says in the signature what data this is.
-    """
+    """Score predictions against gold, both given as items or as a file. `name` is the data's name in the signature."""
     if isinstance(gold, (Path, str)):
         gold = read_items(gold)
     if isinstance(predicted, (Path, str)):
@@ -153,26 +134,35 @@ def evaluate(
     right = right_forms(gold, variants)
     if not right:
         raise InputError("found no gold items to score against", "give at least one")
-    cells = judge_forms(right, predicted)
-    return Evaluation(name, cells, variants, digest_of_forms(right), Score.of(cells))
-
-
-def evaluate_languages(
-    languages: Mapping[str, tuple[Iterable[Item], Iterable[Item]]], *, name: str = "gold", variants: Variants = "last"
-) -> MacroEvaluation:
-    """Score several languages, each given as its gold and its predictions."""
-    if not languages:
-        raise InputError("found no languages to score", "give at least one")
-    scored = {
-        language: evaluate(gold, predicted, name=language, variants=variants)
-        for language, (gold, predicted) in languages.items()
-    }
-    return MacroEvaluation(name, scored)
+    cells = judge(right, predicted)
+    score = vars(Score.of(cells))
+    return Evaluation(**score, name=name, cells=cells, variants=variants, gold_digest=digest_of_forms(right))
 
 
 def breakdown(cells: Iterable[Judged], by: Grouping) -> dict[str, Score]:
-    """The score of every feature bundle or part of speech, the commonest first."""
+    """The score of every bundle or part of speech, the most frequent first."""
     groups: defaultdict[str, list[Judged]] = defaultdict(list)
     for cell in cells:
         groups[cell.features.spelling if by == "features" else cell.features.part_of_speech].append(cell)
     return {name: Score.of(groups[name]) for name in sorted(groups, key=lambda name: (-len(groups[name]), name))}
+
+
+def signature(**fields: object) -> str:
+    """`data:german-dev|items:1000|…|version:reinflect-0.1.0`"""
+    parts = [f"{name}:{_plain(str(value))}" for name, value in fields.items()]
+    return "|".join([*parts, f"version:reinflect-{__version__}"])
+
+
+def digest_of_forms(right: Mapping[tuple[str, str], Sequence[str]]) -> str:
+    """A short fingerprint of the right forms, independent of the order of the cells."""
+    return digest_of("\t".join((*cell, *sorted(forms))) for cell, forms in sorted(right.items()))
+
+
+def digest_of(lines: Iterable[str]) -> str:
+    text = "".join(f"{line}\n" for line in lines)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+
+
+def _plain(value: str) -> str:
+    """A value without the characters that separate the fields: a file name may contain them."""
+    return "".join(c if c.isprintable() and c not in "|: " else "_" for c in value)

@@ -1,126 +1,138 @@
-"""Train packs: here one after the other, or in several processes, with retries and a stop by Ctrl-C."""
+"""Trains specs: prepares, packs and trains those that are not finished, with any engine."""
 
-import signal
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from typing import Any
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 
-from reinflect.execution.processes import Processes, Run
-from reinflect.execution.retries import Lost, Retries, final_error, halves, pieces
-from reinflect.execution.run import Results, Standing, run_pack
-from reinflect.execution.state import State
-from reinflect.training.checkpoint import Found
-from reinflect.training.lesson import Pack
+from reinflect.ensembles.member import UNALIGNED, TrainedModel
+from reinflect.errors import ReinflectError
+from reinflect.execution.engines import engine
+from reinflect.execution.folder import WorkFolder
+from reinflect.execution.packing import pack_specs, weight, with_work
+from reinflect.execution.packs import Pack, PackResult, by_key, matched, read_results
+from reinflect.execution.resources import Resources, Watcher
+from reinflect.execution.side import map_in_processes
+from reinflect.training.lesson import Lesson, ModelSpec, Preparation
 
-
-class Watcher:
-    """Hears what happens; a progress display overrides what it wants to show."""
-
-    def note(self, text: str) -> None:
-        """Something the user should know."""
-
-    def aligning(self, method: str, done: int, total: int) -> None: ...
-
-    def expect(self, trained: int, models: int, weights: Mapping[str, float]) -> None:
-        """How many models are there already of how many, and about how long each pack takes beside the others."""
-
-    def begin(self, names: Sequence[str], workers: int) -> None:
-        """The packs that are about to be trained; again, with other names, when one was made into two."""
-
-    def standing(self, now: Standing) -> None: ...
+WORTH_PROCESSES = 20_000
+"""Items that take as long to align as processes take to start."""
 
 
-def say_what_was_found(found: Sequence[Found], state: State, watcher: Watcher) -> None:
-    """Tell what an earlier run left of each pack of this one."""
-    begun, finished, other = (found.count(kind) for kind in ("begun", "finished", "other"))
+@dataclass(frozen=True)
+class Execution:
+    """The outcome of a training."""
+
+    models: Mapping[str, TrainedModel]
+    """By the digests of their specs, including earlier commands. Where training was stopped, the best so far."""
+    results: Sequence[PackResult]
+    """All finished packs of the folder, including those of other specs."""
+    packs: Sequence[Pack]
+    """The packs that this command trained, or began."""
+    finished: bool
+    retried: tuple[str, ...] = ()
+    failed: str | None = None
+    """Packs that could not be trained, as an error message; all others were."""
+    preparing: float = 0.0
+    training: float = 0.0
+    """Seconds."""
+
+
+def train_specs(
+    specs: Sequence[ModelSpec], preparation: Preparation, folder: WorkFolder, resources: Resources
+) -> Execution:
+    """Train the specs that the folder, which the caller holds, does not have yet."""
+    started, watcher = time.monotonic(), resources.watcher
+    results = read_results(folder.packs, watcher.note)
+    done = by_key(results)
+    left = sum(spec.digest not in done for spec in specs)
+    if not left or resources.enough():
+        if specs and not left and folder.state == folder.packs:
+            _note_found(specs, results, [], folder, watcher)
+        seconds = time.monotonic() - started
+        return Execution(matched(specs, done), results, [], finished=not left, preparing=seconds)
+    ran: list[PackResult | None] = []
+    failed = None
+    with engine(resources) as trains:
+        chosen = prepared(with_work(specs, done, trains.device), preparation, resources)
+        whole = pack_specs(chosen, trains.device, trains.budget)
+        packs = [
+            replace(piece, specs=own)
+            for pack in whole
+            for piece in folder.pieces(pack)
+            if (own := tuple(spec for spec in piece.specs if spec.digest not in done))
+        ]
+        if folder.state == folder.packs:
+            _note_found(specs, results, packs, folder, watcher)
+        preparing = time.monotonic() - started
+        watcher.expect(len(specs) - left, len(specs), {pack.name: weight(pack, trains.device) for pack in packs})
+        try:
+            ran = trains.train(packs, folder)
+        except ReinflectError as error:  # what is finished is kept
+            failed = str(error)
+    finished = failed is None and all(one and one.finished for one in ran)
+    if finished:
+        for pack in (*whole, *packs):
+            folder.forget(pack)
+    results = read_results(folder.packs)
+    stopped = by_key(one for one in ran if one and not one.finished)
+    return Execution(
+        models=matched(specs, {**stopped, **by_key(results)}),
+        results=results,
+        packs=packs,
+        finished=finished,
+        retried=tuple(text for one in ran if one for text in one.retried),
+        failed=failed,
+        preparing=preparing,
+        training=time.monotonic() - started - preparing,
+    )
+
+
+def _note_found(
+    specs: Sequence[ModelSpec],
+    results: Sequence[PackResult],
+    packs: Sequence[Pack],
+    folder: WorkFolder,
+    watcher: Watcher,
+) -> None:
+    """Note what an earlier command left in the folder, if these packs remain to be trained."""
+    keys = {spec.digest for spec in specs}
+    finished = sum(not keys.isdisjoint(model.key for model in result.models) for result in results)
+    begun, other = folder.found(packs)
     if begun or finished:
         watcher.note(
-            f"note: going on where an earlier run stopped ({finished} of {len(found)} packs of models are trained, "
-            f"{begun} begun); to start anew, remove {state.folder} first"
+            f"note: resuming an earlier training ({finished} of {finished + len(packs)} packs of models are trained, "
+            f"{begun} begun); to start anew, remove {folder.state} first"
         )
-    if other:
-        watcher.note(
-            f"note: {state.folder} has the state of a run with other data or settings, which cannot be gone on with; "
-            "starting anew"
-        )
+    if other or finished < len(results):
+        watcher.note(f"note: {folder.state} also has work with other data or settings, which this command does not use")
 
 
-def pieces_of(work: Sequence[Pack], state: State | None) -> list[Pack]:
-    return [piece for pack in work for piece in pieces(pack, state)]
+def prepared(specs: Sequence[ModelSpec], preparation: Preparation, resources: Resources) -> list[ModelSpec]:
+    """The specs with their lessons aligned and augmented, each lesson once, the largest first."""
+    seeds = {spec.lesson: spec.seed for spec in specs}
+    lessons = sorted(seeds, key=lambda lesson: -len(lesson.train))
+    several, watcher = any(lesson.label for lesson in lessons), resources.watcher
+    alone = not several or sum(len(one.train) for one in lessons if one.alignment != UNALIGNED) < WORTH_PROCESSES
+    show = None if several else watcher.aligning
+    prepare = partial(_prepare, preparation=preparation, cache=resources.alignment_cache, show=show)
+    work = lessons, [seeds[lesson] for lesson in lessons]
+    made: dict[Lesson, Lesson] = {}
+    for lesson in map_in_processes(prepare, *work, workers=1 if alone else resources.workers):
+        made[lessons[len(made)]] = lesson
+        if several:
+            watcher.aligning("all files", len(made), len(lessons))
+    return [replace(spec, lesson=made[spec.lesson]) for spec in specs]
 
 
-def run_packs(
-    work: Sequence[Pack],
-    run: Run = run_pack,
+def _prepare(
+    lesson: Lesson,
+    seed: int,
     *,
-    device: str = "cpu",
-    workers: int = 1,
-    room: int | None = None,
-    watcher: Watcher | None = None,
-    state: State | None = None,
-    enough: Callable[[], bool] = lambda: False,
-) -> list[Results | None]:
-    """The results of each pack; None where Ctrl-C came before its turn.
-
-    `workers` processes train at once, or as many as have `room` bytes of memory between them.
-
-    A pack that fails is tried in other ways (see `training.retries`), and costs no other: what cannot be helped is an
-    error at the end. `enough` is asked now and then, and may stop the run as Ctrl-C does.
-    """
-    watcher, workers = watcher or Watcher(), min(workers, len(work))
-    names = [piece.name for piece in pieces_of(work, state)]
-
-    def halved(pack: Pack) -> None:
-        place = names.index(pack.name)
-        names[place : place + 1] = [half.name for half in halves(pack)]
-        watcher.begin(names, workers)
-
-    retries = Retries(device, state=state, note=watcher.note, halved=halved, processes=workers > 1)
-    watcher.begin(names, workers)
-    if workers > 1:
-        processes = Processes(run, workers, watcher.standing, retries, room)
-        with on_interrupt(processes.stop, watcher):
-            found = processes.go(work, enough)
-    else:
-        found = _run_here(work, run, watcher, retries, enough)
-    if lost := [one for one in found if isinstance(one, Lost)]:
-        raise final_error(lost, state)
-    return [one for one in found if not isinstance(one, Lost)]
-
-
-def _run_here(
-    work: Sequence[Pack], run: Run, watcher: Watcher, retries: Retries, enough: Callable[[], bool]
-) -> list[Results | Lost | None]:
-    """The same in this process, one after the other."""
-    interrupted = threading.Event()
-
-    def stop() -> bool:
-        return interrupted.is_set() or enough()
-
-    def attempt(pack: Pack, device: str) -> Results:
-        return run(pack, watcher.standing, stop, device=device)
-
-    with on_interrupt(interrupted.set, watcher):
-        return [retries.see_through(pack, attempt, stop) for pack in work]
-
-
-@contextmanager
-def on_interrupt(stop: Callable[[], None], watcher: Watcher) -> Iterator[None]:
-    """Ctrl-C stops the training; a second one stops everything."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # signals are for the main thread
-        return
-    before = signal.getsignal(signal.SIGINT)
-
-    def stopped(*_: Any) -> None:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        stop()
-        with suppress(RuntimeError):  # where Ctrl-C came in the midst of other words
-            watcher.note("stopping, and keeping the best so far (Ctrl-C again: at once)")
-
-    signal.signal(signal.SIGINT, stopped)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
+    preparation: Preparation,
+    cache: Path | None,
+    show: Callable[[str, int, int], None] | None = None,
+) -> Lesson:
+    progress = show and partial(show, lesson.alignment)
+    return preparation.prepared(lesson, seed=seed, cache=cache, progress=progress)

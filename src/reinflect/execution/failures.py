@@ -1,4 +1,4 @@
-"""What can happen to a pack that is nobody's mistake, told apart by what can be done about it."""
+"""Failures of a pack that are not bugs, classified by what can be done about them."""
 
 import gc
 import traceback
@@ -9,7 +9,7 @@ from typing import Literal
 import torch
 
 Kind = Literal["memory", "gpu", "process"]
-"""memory: there was too little of it. gpu: it does nothing any more for this process. process: it ended."""
+"""memory: not enough. gpu: this process cannot use it any more. process: it ended."""
 
 SHORT_OF_MEMORY = (
     "out of memory",
@@ -29,11 +29,11 @@ GPU_LOST = (
     "device-side assert",
     "uncorrectable ECC error",
 )
-"""What torch, Triton and the libraries below them say of it, in errors that have no class of their own."""
+"""Messages of torch, Triton and their libraries, in errors without a class of their own."""
 
 
 class PackError(Exception):
-    """A pack could not be trained, but perhaps it can in another way."""
+    """A pack could not be trained; another way may work."""
 
     def __init__(self, kind: Kind, reason: str = "") -> None:
         super().__init__(kind, reason)
@@ -41,13 +41,15 @@ class PackError(Exception):
 
 
 @contextmanager
-def told_apart() -> Iterator[None]:
-    """Let such errors come out as a `PackError`, and let go of all that the work they ended held."""
+def classify_failures() -> Iterator[None]:
+    """Raise such errors as a `PackError`, and release the memory of the failed work."""
     failure = None
     try:
         yield
     except Exception as error:
-        chain = _chain(error)
+        chain: list[BaseException] = [error]  # an error of memory may become another, on the way out of a graph
+        while (cause := chain[-1].__cause__ or chain[-1].__context__) and cause not in chain:
+            chain.append(cause)
         failure = _failure(chain)
         if failure is None:
             raise
@@ -61,28 +63,14 @@ def told_apart() -> Iterator[None]:
         raise failure
 
 
-def _chain(error: BaseException) -> list[BaseException]:
-    """An error and those it came of: what began as one of memory may end as another, on the way out of a graph."""
-    chain: list[BaseException] = []
-    while error not in chain:
-        chain.append(error)
-        error = error.__cause__ or error.__context__ or error
-    return chain
-
-
 def _failure(chain: list[BaseException]) -> PackError | None:
-    for error in chain:
-        if isinstance(error, MemoryError | torch.OutOfMemoryError) or _says(error, SHORT_OF_MEMORY):
-            return PackError("memory", _first_line(error))
-    for error in chain:
-        if isinstance(error, torch.AcceleratorError) or _says(error, GPU_LOST):
-            return PackError("gpu", _first_line(error))
+    kinds: list[tuple[Kind, tuple[type[Exception], ...], tuple[str, ...]]] = [
+        ("memory", (MemoryError, torch.OutOfMemoryError), SHORT_OF_MEMORY),
+        ("gpu", (torch.AcceleratorError,), GPU_LOST),
+    ]
+    for kind, classes, phrases in kinds:
+        for error in chain:
+            text = str(error)
+            if isinstance(error, classes) or (isinstance(error, RuntimeError) and any(own in text for own in phrases)):
+                return PackError(kind, next(iter(text.splitlines()), "").strip())
     return None
-
-
-def _says(error: BaseException, phrases: tuple[str, ...]) -> bool:
-    return isinstance(error, RuntimeError) and any(phrase in str(error) for phrase in phrases)
-
-
-def _first_line(error: BaseException) -> str:
-    return next(iter(str(error).splitlines()), "").strip()

@@ -1,13 +1,13 @@
-"""Which models train together on a GPU: those of like length, and as many as its memory holds.
+"""Which models train together: on a GPU, those with sequences of similar length, as many as its memory holds.
 
-All sequences of an update are padded to its longest, so models with long words make the others wait; and a pack that
-does not fit is one that fails.
+All sequences of an update are padded to its longest, so models with long words slow the others down.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 import msgspec
 import numpy as np
@@ -15,90 +15,142 @@ import torch
 from numpy.typing import NDArray
 
 from reinflect.decoding.greedy import places_at_once
-from reinflect.settings import Settings, alike
-from reinflect.systems.kernels.cells import CELLS
-from reinflect.systems.layers.inventory import Inventory
-from reinflect.systems.layers.parameters import Sizes, expected_shapes, row_length
-from reinflect.systems.system import SYSTEMS
-from reinflect.training.lesson import Lesson, Model, Pack
+from reinflect.execution.packs import Pack
+from reinflect.settings import alike
+from reinflect.systems import SYSTEMS
+from reinflect.systems.layers.parameters import expected_shapes, row_length
+from reinflect.training.lesson import Lesson, ModelSpec
 from reinflect.training.schedule import epoch_batches
+
+Key = TypeVar("Key", bound=Hashable)
 
 MOST_PADDING = 0.3
 NEAR_ENOUGH = 0.02
-"""Where not even packs of one lesson each have so little padding, how much more than theirs will do."""
+"""Allowed padding beyond that of packs of one lesson each, where even those exceed the bound."""
 SHARE_OF_MEMORY = 0.8
-"""Of a GPU's whole memory. Not of what is free just now, which is something else when a run is taken up again; the
-rest is for the driver, for other programs, and for gaps between tensors."""
-
+"""Of a GPU's whole memory, not of what is free now, so that packs are the same when training resumes. The rest is for
+the driver, other programs, and gaps between tensors."""
 EVEN_ENOUGH = 0.02
-"""How near the least budget the parts of what does not fit come."""
+"""How closely the search for the least budget ends."""
 
 BYTES = 4
 COPIES_OF_PARAMETERS = 6
-"""Values, their gradient, the parts of it as autograd gives them, two numbers of the optimiser, the best values."""
+"""Values, gradient, its parts as autograd gives them, two numbers of the optimiser, best values."""
 COPIES_OF_STATES = 2
-"""What a map gives out at an action, and the gradient that comes back there."""
-ATTENTION = "attention.score"
-"""The map from a pair of an action and a place in the source to one number, in systems that look at all pairs."""
+"""The output of a map at an action, and its gradient."""
 COPIES_OF_PAIRS = 4
 ARRAYS_AN_ITEM = 10
-"""An item of HAEM, which has the most, has ten tapes; none is longer than its actions."""
-
+"""HAEM has the most: ten tapes, none longer than an item's actions."""
 PARTS_OF_A_GPU = 3
-"""Of its memory, one of which a pack may take: enough to keep it busy, and leaves room for others beside it. The same
-wherever it is trained, and however many packs are trained at once."""
+"""A pack may take one part of the memory: enough to keep the GPU busy, with room for other packs. The number does not
+depend on how many packs train at once."""
+SEEDS_A_PACK = 3
+"""Models in a fleet on the CPU. With German low, batch 2, one thread, an update of 1, 2, 3 or 5 models took 3.6, 2.7,
+2.4, 2.3 ms a model (HACM) and 4.7, 3.7, 3.3, 3.0 ms (HAEM); small packs are spread better over cores."""
+ITEMS_AN_UPDATE = 300
+"""The calls of an update take a GPU as long as this number of items, measured on the packs of the paper's grid."""
 
 
-def pack_models(
-    system: str,
-    models: Sequence[Model],
+def with_work(specs: Sequence[ModelSpec], done: Container[str], device: str) -> list[ModelSpec]:
+    """The groups of specs of which some model is not trained.
+
+    They stay whole, so that the contents of a pack do not depend on what an earlier command trained.
+    """
+    left = {_group(spec, device) for spec in specs if spec.digest not in done}
+    return [spec for spec in specs if _group(spec, device) in left]
+
+
+def _group(spec: ModelSpec, device: str) -> str:
+    """The name of the packs that a spec may be in."""
+    parts = (spec.lesson.label, spec.kind) if device == "cpu" else (spec.system, spec.lesson.setting)
+    return "-".join(filter(None, parts))
+
+
+def _grouped(specs: Iterable[ModelSpec], by: Callable[[ModelSpec], Key]) -> dict[Key, list[ModelSpec]]:
+    groups: dict[Key, list[ModelSpec]] = {}
+    for spec in specs:
+        groups.setdefault(by(spec), []).append(spec)
+    return groups
+
+
+def pack_specs(specs: Sequence[ModelSpec], device: str = "cpu", budget: int | None = None) -> list[Pack]:
+    """The packs of these specs: on a CPU a few seeds of one kind each, on a GPU as many models as fit in the budget.
+
+    They do not depend on the number of workers: a model's last bits may differ with the other models of its pack.
+    """
+    groups = _grouped(specs, lambda spec: _group(spec, device))
+    if device != "cpu":
+        packs = [pack for name, own in groups.items() for pack in pack_for_gpu(own, budget=budget, name=name)]
+        # The longest first, so that the processes of a GPU end together.
+        return sorted(packs, key=lambda pack: weight(pack, device), reverse=True)
+    packs = []
+    for name, own in groups.items():
+        parts = [  # the larger ones first, so that the last packs are small
+            tuple(kind[number] for number in part)
+            for kind in _grouped(own, lambda spec: alike(spec.settings)).values()
+            for part in np.array_split(np.arange(len(kind)), -(-len(kind) // SEEDS_A_PACK))
+        ]
+        packs += [
+            Pack(name if len(parts) == 1 else f"{name}-{number}", part) for number, part in enumerate(parts, start=1)
+        ]
+    return packs
+
+
+def weight(pack: Pack, device: str) -> float:
+    """The relative duration of a pack: its items, and on a GPU the cost of each update."""
+    items = sum(
+        len(spec.lesson.train) * spec.settings.epochs + sum(len(own.items) * own.epochs for own in spec.lesson.phases)
+        for spec in pack.specs
+    )
+    if device == "cpu":
+        return float(items)
+    updates = max(-(-len(spec.lesson.train) // spec.settings.batch) * spec.settings.epochs for spec in pack.specs)
+    return float(items + ITEMS_AN_UPDATE * updates)
+
+
+def pack_for_gpu(
+    specs: Sequence[ModelSpec],
     *,
     budget: int | None = None,
     most_padding: float = MOST_PADDING,
     name: str | None = None,
 ) -> list[Pack]:
-    """Packs of these models: the fewest with at most so much padding, each within a budget of bytes.
+    """The fewest packs of specs of one system with at most this share of padding, each within a budget of bytes.
 
-    They depend on the models and the budget, not on the order of the models. A model that needs more than the budget by
-    itself has a pack to itself. Without a budget it is what the GPU has, if there is one. Packs are called `name`, or
-    as their system, and have a number; models whose settings are not alike never share one.
+    They do not depend on the order of the specs. A model that needs more than the budget has its own pack. The default
+    budget is the memory of the GPU. Models of a pack have settings that `alike` makes equal.
     """
     budget = memory_of_the_gpu() if budget is None else budget
+    system = specs[0].system
     measured = _Measures(system)
-    kinds: dict[Settings, list[Model]] = {}
-    for model in models:
-        kinds.setdefault(alike(model.settings), []).append(model)
+    kinds = _grouped(specs, lambda spec: alike(spec.settings))
     parts = [
         part
         for kind in sorted(kinds, key=msgspec.json.encode)
         for group in _groups(_courses(kinds[kind], measured), most_padding)
-        for part in _fitting([model for course in group for model in course.models], measured, budget)
+        for part in _fitting([spec for course in group for spec in course.models], measured, budget)
     ]
     return [
-        Pack(
-            f"{name or system}-{number}",
-            system,
-            tuple(sorted(part, key=measured.rank)),
-            bytes=_needs(part, measured).bytes,
-        )
+        Pack(f"{name or system}-{number}", tuple(sorted(part, key=measured.rank)), needs(part, measured).bytes)
         for number, part in enumerate(parts, start=1)
     ]
 
 
-def padding(system: str, models: Sequence[Model]) -> float:
-    """The share of an epoch's cells (updates × models × batch × longest of the update) that hold no action."""
-    return _padding([_courses(models, _Measures(system))])
+def padding(specs: Sequence[ModelSpec]) -> float:
+    """The share of an epoch's places (updates × models × batch × longest of the update) that have no action."""
+    courses = _courses(specs, _Measures(specs[0].system))
+    return 1 - sum(course.actions for course in courses) / float(_places(courses)[0, -1])
 
 
 @dataclass(frozen=True)
 class Needs:
-    """About how much of a GPU's memory a pack takes, in bytes, and what for."""
+    """The estimated bytes of GPU memory that a pack takes."""
 
     parameters: int
     update: int
-    """What one update keeps for its way back."""
+    """What one update keeps for its gradients."""
     decoding: int
-    """A block of dev items. Beside an update, not instead: memory once used for one is not always fit for the other."""
+    """A block of dev items. In addition to an update, whose memory cannot always be reused."""
     items: int
     """All items as arrays."""
 
@@ -107,19 +159,9 @@ class Needs:
         return self.parameters + self.update + self.decoding + self.items
 
 
-def needs(system: str, models: Sequence[Model]) -> Needs:
-    """What a pack of these models needs."""
-    return _needs(models, _Measures(system))
-
-
-def bytes_needed(system: str, models: Sequence[Model]) -> int:
-    """The whole of it."""
-    return needs(system, models).bytes
-
-
 @dataclass(frozen=True, eq=False)
 class _Measure:
-    """What packing has to know of a lesson."""
+    """What packing needs to know about a lesson."""
 
     system: str
     lesson: Lesson
@@ -127,43 +169,32 @@ class _Measure:
     @cached_property
     def lengths(self) -> NDArray[np.int64]:
         """The actions of each item."""
-        count, split = SYSTEMS[self.system].actions, self.lesson.split
-        pairs = zip(split.train, self.lesson.alignments, strict=True)
-        return np.array([count(item, alignment) for item, alignment in pairs], dtype=np.int64)
-
-    @cached_property
-    def mean(self) -> float:
-        return float(self.lengths.mean())
+        bound, lesson = SYSTEMS[self.system].bound, self.lesson
+        pairs = zip(lesson.train, lesson.alignments, strict=True)
+        return np.array([bound(item, alignment) for item, alignment in pairs], dtype=np.int64)
 
     @cached_property
     def actions(self) -> int:
-        """Of the item with the most."""
-        return int(self.lengths.max())
+        """The most actions of any item, in any phase."""
+        bound, phases = SYSTEMS[self.system].bound, self.lesson.phases
+        made_up = (bound(*pair) for phase in phases for pair in zip(phase.items, phase.alignments, strict=True))
+        return max(int(self.lengths.max()), max(made_up, default=0))
 
     @cached_property
     def source(self) -> int:
-        """At least as long as anything the encoder reads: a lemma with its ends, and its features where it reads them.
-
-        In HACM and HAEM no item has more of it than actions.
-        """
-        split = self.lesson.split
-        features = not SYSTEMS[self.system].aligned
-        items = (*split.train, *split.dev, *split.asked)
+        """The most symbols the encoder reads, or a few more: a lemma with its ends, and features if it reads them."""
+        features = SYSTEMS[self.system].reads_features
+        items = (*self.lesson.train, *self.lesson.dev, *self.lesson.asked)
         return max(len(item.lemma) + 2 + features * len(item.features.atoms) for item in items)
 
     @cached_property
-    def inventory(self) -> Inventory:
-        return Inventory.of(self.lesson.split.train)
-
-    @cached_property
     def rank(self) -> tuple[str, ...]:
-        """Tells lessons apart by what is in them."""
-        forms = "\n".join(item.form for item in self.lesson.split.train)
-        return self.lesson.label, self.lesson.alignment, forms
+        """Orders lessons by their content."""
+        return self.lesson.label, self.lesson.alignment, "\n".join(item.form for item in self.lesson.train)
 
 
 class _Measures:
-    """The measures of lessons, each taken once."""
+    """The measures of lessons, each computed once."""
 
     def __init__(self, system: str) -> None:
         self.system = system
@@ -173,17 +204,12 @@ class _Measures:
     def of(self, lesson: Lesson) -> _Measure:
         return self._taken.setdefault(lesson, _Measure(self.system, lesson))
 
-    def sizes(self, lessons: Sequence[_Measure], settings: Settings) -> Sizes:
-        """Those of a fleet of these lessons."""
-        own = [SYSTEMS[self.system].sizes(lesson.inventory, settings) for lesson in lessons]
-        return {size: max(each[size] for each in own) for size in own[0]}
-
-    def rank(self, model: Model) -> tuple[object, ...]:
+    def rank(self, model: ModelSpec) -> tuple[object, ...]:
         label, alignment, forms = self.of(model.lesson).rank
         return label, alignment, model.seed, msgspec.json.encode(model.settings), forms
 
-    def longest_each(self, model: Model) -> NDArray[np.int64]:
-        """Of each update of a model's first epoch; later ones have the same lengths in another order."""
+    def longest_each(self, model: ModelSpec) -> NDArray[np.int64]:
+        """The longest sequence of each update in the first epoch; later epochs have the same in another order."""
         lengths, batch = self.of(model.lesson).lengths, model.settings.batch
         key = (lengths.tobytes(), batch, model.seed)
         if key not in self._longest:
@@ -196,22 +222,20 @@ class _Measures:
 class _Course:
     """The models of one lesson."""
 
-    models: Sequence[Model]
+    models: Sequence[ModelSpec]
     longest: NDArray[np.int64]
-    """The longest sequence of any of them at each update, 0 where all of them are done. *Shape:* (U)"""
+    """The longest sequence of any model at each update, 0 after the last. *Shape:* (U)"""
     actions: int
-    """Of all of them, in an epoch."""
+    """Of all models, in an epoch."""
 
 
-def _courses(models: Sequence[Model], measured: _Measures) -> list[_Course]:
+def _courses(models: Sequence[ModelSpec], measured: _Measures) -> list[_Course]:
     """All lessons, shorter ones first."""
-    by_lesson: dict[Lesson, list[Model]] = {}
-    for model in sorted(models, key=measured.rank):
-        by_lesson.setdefault(model.lesson, []).append(model)
+    by_lesson = _grouped(sorted(models, key=measured.rank), lambda model: model.lesson)
     batch = models[0].settings.batch
-    updates = max(-(-len(lesson.split.train) // batch) for lesson in by_lesson)
+    updates = max(-(-len(lesson.train) // batch) for lesson in by_lesson)
     courses = []
-    for lesson in sorted(by_lesson, key=lambda lesson: (measured.of(lesson).mean, measured.of(lesson).rank)):
+    for lesson in sorted(by_lesson, key=lambda own: (measured.of(own).lengths.mean(), measured.of(own).rank)):
         longest = np.zeros(updates, dtype=np.int64)
         for model in by_lesson[lesson]:
             own = measured.longest_each(model)
@@ -221,27 +245,16 @@ def _courses(models: Sequence[Model], measured: _Measures) -> list[_Course]:
     return courses
 
 
-def _padding(groups: Iterable[Sequence[_Course]]) -> float:
-    cells = actions = 0
-    for group in groups:
-        batch = group[0].models[0].settings.batch
-        rows = batch * sum(len(course.models) for course in group)
-        cells += rows * int(np.max([course.longest for course in group], axis=0).sum())
-        actions += sum(course.actions for course in group)
-    return 1 - actions / cells
-
-
 def _groups(courses: Sequence[_Course], most_padding: float) -> list[Sequence[_Course]]:
-    """The fewest stretches of courses with little enough padding; of as many, those with the least."""
-    alone = _padding([[course] for course in courses])
+    """The fewest runs of courses that keep the bound on padding; of equally few, those with the least padding."""
+    places, actions = _places(courses), sum(course.actions for course in courses)
+    alone = 1 - actions / float(places.trace())
     bound = most_padding if alone <= most_padding else alone + NEAR_ENOUGH
-    cells = _cells(courses)
-    actions = sum(course.actions for course in courses)
-    least = cells[0]
-    """The fewest cells for the first courses, in so many groups. *Shape:* (courses)"""
+    least = places[0]
+    """The fewest places for the first courses, in `len(starts) + 1` groups. *Shape:* (courses)"""
     starts: list[NDArray[np.int64]] = []
     while 1 - actions / least[-1] > bound:
-        ways = np.concatenate([[np.inf], least[:-1]])[:, np.newaxis] + cells
+        ways = np.concatenate([[np.inf], least[:-1]])[:, np.newaxis] + places
         starts.append(ways.argmin(axis=0))
         least = ways.min(axis=0)
     groups, end = [], len(courses)
@@ -251,27 +264,24 @@ def _groups(courses: Sequence[_Course], most_padding: float) -> list[Sequence[_C
     return [courses[:end], *reversed(groups)]
 
 
-def _cells(courses: Sequence[_Course]) -> NDArray[np.float64]:
-    """The cells of the group from each course to each, infinite where it would end before it begins."""
+def _places(courses: Sequence[_Course]) -> NDArray[np.float64]:
+    """The places of the group from each course to each, infinite where it would end before it begins."""
     longest = np.stack([course.longest for course in courses])
     rows = np.array([len(course.models) for course in courses]) * courses[0].models[0].settings.batch
-    cells = np.full((len(courses), len(courses)), np.inf)
+    places = np.full((len(courses), len(courses)), np.inf)
     for first in range(len(courses)):
         steps = np.maximum.accumulate(longest[first:]).sum(axis=1)
-        cells[first, first:] = steps * rows[first:].cumsum()
-    return cells
+        places[first, first:] = steps * rows[first:].cumsum()
+    return places
 
 
-def _fitting(models: Sequence[Model], measured: _Measures, budget: int | None) -> list[Sequence[Model]]:
-    """The models in the fewest parts that fit, none of which needs much more than another.
-
-    Every model of a part has to have room for its longest sequence, so those with the longest come together.
-    """
+def _fitting(models: Sequence[ModelSpec], measured: _Measures, budget: int | None) -> list[Sequence[ModelSpec]]:
+    """The models in the fewest parts that fit, of similar size; models with the longest sequences are in one part."""
     in_order = sorted(models, key=lambda model: (measured.of(model.lesson).actions, measured.rank(model)))
     if budget is None:
         return [in_order]
     parts, too_little = _filled(in_order, measured, budget), 0
-    while budget - too_little > EVEN_ENOUGH * budget:  # the least budget with which there are no more parts than that
+    while budget - too_little > EVEN_ENOUGH * budget:  # find the least budget with this number of parts
         middle = (budget + too_little) // 2
         other = _filled(in_order, measured, middle)
         if len(other) > len(parts):
@@ -281,47 +291,47 @@ def _fitting(models: Sequence[Model], measured: _Measures, budget: int | None) -
     return parts
 
 
-def _filled(models: Sequence[Model], measured: _Measures, budget: int) -> list[Sequence[Model]]:
-    """One part after another, each with as many models as the budget allows, and at least one."""
+def _filled(models: Sequence[ModelSpec], measured: _Measures, budget: int) -> list[Sequence[ModelSpec]]:
+    """One part after another, each with as many models as fit, and at least one."""
     parts, first = [], 0
     while first < len(models):
         last = bisect_right(
-            range(first + 2, len(models) + 1), budget, key=lambda last: _needs(models[first:last], measured).bytes
+            range(first + 2, len(models) + 1), budget, key=lambda last: needs(models[first:last], measured).bytes
         )
         parts.append(models[first : first + 1 + last])
         first += 1 + last
     return parts
 
 
-def _needs(models: Sequence[Model], measured: _Measures) -> Needs:
+def needs(models: Sequence[ModelSpec], measured: _Measures | None = None) -> Needs:
+    measured = measured or _Measures(models[0].system)
     settings, lessons = models[0].settings, [measured.of(lesson) for lesson in {model.lesson for model in models}]
-    shapes, sizes = SYSTEMS[measured.system].shapes(settings), measured.sizes(lessons, settings)
+    system = SYSTEMS[measured.system]
+    own = [system.sizes(lesson.lesson.inventory, settings) for lesson in lessons]
+    shapes, sizes = system.shapes(settings), {size: max(each[size] for each in own) for size in own[0]}
     resolved = expected_shapes(shapes, sizes)
     maps = {name: shape for name, shape in resolved.items() if len(shape) == 2 and shapes[name].start != "embedding"}
     actions, source = max(lesson.actions for lesson in lessons), max(lesson.source for lesson in lessons)
-    # What each map gives out at every action of the longest batch. That of a cell's recurrent map is its gates and
-    # states, about as many numbers as the map is wide.
+    # The output of each map at every action of the longest batch; of a recurrent map, about as many gates and states.
     update = COPIES_OF_STATES * settings.batch * max(actions, source) * sum(shape[-1] for shape in maps.values())
-    if ATTENTION in maps:
-        update += COPIES_OF_PAIRS * settings.batch * actions * source * maps[ATTENTION][0]
-    # At every letter of a block of lemmas: the gates of the encoder before and after they are worked out, its states,
-    # and what the decoder looks at, which is no wider than gates, once more when finished items are dropped.
-    asked = max(len(lesson.lesson.split.dev) + len(lesson.lesson.split.asked) for lesson in lessons)
-    letter = settings.hidden * (4 * CELLS[settings.cell].gates + 5)
+    update += COPIES_OF_PAIRS * settings.batch * actions * source * system.pair_numbers(settings)
+    asked = max(len(lesson.lesson.dev) + len(lesson.lesson.asked) for lesson in lessons)
+    symbol = system.source_numbers(settings)
     places = places_at_once(settings.hidden)
-    items = asked + max(len(lesson.lesson.split.train) for lesson in lessons)
-    item = ARRAYS_AN_ITEM * max(actions, source) + max(len(lesson.inventory.atoms) for lesson in lessons)
+    phases = max(sum(len(phase.items) for phase in lesson.lesson.phases) for lesson in lessons)
+    items = asked + phases + max(len(lesson.lesson.train) for lesson in lessons)
+    item = ARRAYS_AN_ITEM * max(actions, source) + max(len(lesson.lesson.inventory.atoms) for lesson in lessons)
     tasks = {(model.lesson, model.settings) for model in models}
     return Needs(
         parameters=BYTES * len(models) * COPIES_OF_PARAMETERS * row_length(shapes, sizes),
         update=BYTES * len(models) * update,
-        decoding=BYTES * min(len(models) * asked * source, max(places, len(models) * source)) * letter,
+        decoding=BYTES * min(len(models) * asked * source, max(places, len(models) * source)) * symbol,
         items=BYTES * len(tasks) * items * item,
     )
 
 
 def memory_of_the_gpu() -> int | None:
-    """What packs may take of it; None where there is no GPU."""
+    """Bytes that packs may take; None without a GPU."""
     if not torch.cuda.is_available():
         return None
     _, whole = torch.cuda.mem_get_info()
@@ -329,5 +339,5 @@ def memory_of_the_gpu() -> int | None:
 
 
 def part_of_a_gpu(memory: int, shared_by: int = 1) -> int:
-    """What a pack may take of so much memory; less where more share it than there are parts."""
+    """The part of a GPU's memory that a pack may take; less if more workers than parts share the GPU."""
     return memory // max(PARTS_OF_A_GPU, shared_by)

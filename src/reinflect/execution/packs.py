@@ -1,164 +1,187 @@
-"""What is left to train, as packs; and what is done with a pack, in whatever process."""
+"""A pack: models that train together, and the file a trained pack leaves, from which tables are made.
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+The file is JSON, compressed as xz, whose checksum detects damage. Models are named by the digests of their specs, so
+that files from several machines can be put into one folder, whatever packs they were trained in.
+"""
+
+import hashlib
+import lzma
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Any
 
-import torch
-from safetensors.numpy import save
+import msgspec
 
-from reinflect.ensembles.vote import kind_of
-from reinflect.execution.corpora import Corpus
-from reinflect.execution.grid import Entry, Grid
-from reinflect.execution.packing import pack_models
-from reinflect.execution.results import ModelResult, log_name, mark_of, model_key, pack_result, write_result
-from reinflect.execution.retries import pieces
-from reinflect.execution.run import Results, Standing, run_pack
-from reinflect.execution.state import State
+from reinflect import __version__
+from reinflect.decoding.greedy import Predictions
+from reinflect.ensembles.member import TrainedModel
 from reinflect.files import atomic_path
-from reinflect.settings import Settings
-from reinflect.training.checkpoint import SECONDS_BETWEEN
-from reinflect.training.lesson import Lesson, Model, Pack
+from reinflect.systems import SYSTEMS
+from reinflect.training.lesson import ModelSpec
 
-ITEMS_AN_UPDATE = 300
-"""A GPU takes as long for the calls of an update as for so many items, by the packs of the paper's grid."""
+FORMAT = 2
+ENDING = ".pack.xz"
+PRESET = 1
+"""Of xz: a low one, because models wait to be trained while packs are written."""
+READING_THREADS = 4
+DECIMALS = 4
+"""Of log-probabilities in files that are kept."""
+LARGEST = 1 << 30
+"""Bytes of the largest pack; one of 1,000 models with 2,000 predictions each has a twentieth of it."""
+UNPACKING_BYTES = 1 << 28
+"""Memory that xz may use to unpack a file, whatever the file claims."""
+NOT_IN_FILES = ("inventory", "parameters")
 
 
 @dataclass(frozen=True, eq=False)
-class Wanted:
-    """A model of the grid."""
+class Pack:
+    """Models that train together. Plain data, which any process can be sent."""
 
-    corpus: Corpus
-    entry: Entry
-    seed: int
-    settings: Settings
-    key: str
+    name: str
+    """Such as `haem-smart-1`."""
+    specs: tuple[ModelSpec, ...]
+    bytes: int = 0
+    """The estimated GPU memory it takes; 0 on a CPU."""
 
+    @property
+    def system(self) -> str:
+        return self.specs[0].system
 
-def wanted_models(
-    corpora: Iterable[Corpus], grid: Grid, settings: Mapping[str, Mapping[str, Settings]]
-) -> list[Wanted]:
-    """All models of a grid. `settings` are by setting and system."""
-    return [
-        Wanted(corpus, entry, seed, own, model_key(corpus, entry.system, entry.alignment, seed, own))
-        for corpus in corpora
-        for entry in grid
-        for own in [settings[corpus.setting][entry.system]]
-        for seed in range(1, entry.seeds.get(corpus.setting, 0) + 1)
-    ]
+    @property
+    def stem(self) -> str:
+        return _stem(self.name, [spec.digest for spec in self.specs])
 
+    @property
+    def fingerprint(self) -> str:
+        """Identifies checkpoints: these models in this order, trained by this version."""
+        parts = [__version__, *(spec.digest for spec in self.specs)]
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
-def groups_with_work(wanted: Sequence[Wanted], done: Mapping[str, object]) -> list[Wanted]:
-    """Without those settings and systems of which every model is trained.
+    @property
+    def epochs(self) -> int:
+        """The largest number of epochs of any model."""
+        return max(spec.settings.epochs + sum(phase.epochs for phase in spec.lesson.phases) for spec in self.specs)
 
-    The others' models are packed all of them, so that what is in a pack does not depend on what an earlier run did.
-    """
-    left = {(one.corpus.setting, one.entry.system) for one in wanted if one.key not in done}
-    return [one for one in wanted if (one.corpus.setting, one.entry.system) in left]
-
-
-def packs_of(
-    wanted: Sequence[Wanted],
-    done: Mapping[str, object],
-    lessons: Mapping[tuple[str, str], Lesson],
-    *,
-    device: str,
-    budget: int | None = None,
-    state: State | None = None,
-) -> list[Pack]:
-    """On a CPU a pack for each kind of model of a language; on a GPU as many as fit, of one setting and system.
-
-    What is in a pack depends on the grid, the data and the device, and on a GPU on the bytes of its memory that a pack
-    may take; never on who trains it, or how many do. What an earlier run had to make two of, by its `state`, is two.
-    """
-    groups: dict[tuple[str, str], list[Wanted]] = {}
-    for one in wanted:
-        place = (
-            f"{one.corpus.label}-{one.entry.kind}" if device == "cpu" else f"{one.entry.system}-{one.corpus.setting}"
-        )
-        groups.setdefault((one.entry.system, place), []).append(one)
-    made = []
-    for (system, name), group in groups.items():
-        models = {
-            Model(lessons[one.corpus.label, one.entry.alignment], one.seed, one.settings): one.key for one in group
-        }
-        packs = (
-            [Pack(name, system, tuple(models))]
-            if device == "cpu"
-            else pack_models(system, list(models), name=name, budget=budget)
-        )
-        for pack in packs:
-            marked = replace(pack, mark=mark_of(models[model] for model in pack.models))
-            for piece in pieces(marked, state):
-                left = tuple(model for model in piece.models if models[model] not in done)
-                if left:
-                    made.append((weight(piece, device), replace(piece, models=left)))
-    if device != "cpu":  # where packs are many and small; a GPU's processes end together if the longest come first
-        made.sort(key=lambda one: one[0], reverse=True)
-    return [pack for _, pack in made]
+    def halves(self) -> "tuple[Pack, Pack]":
+        """Two packs in place of one that is too large."""
+        middle, (one, two) = -(-len(self.specs) // 2), half_names(self.name)
+        return replace(self, name=one, specs=self.specs[:middle]), replace(self, name=two, specs=self.specs[middle:])
 
 
-def weight(pack: Pack, device: str) -> float:
-    """About how long a pack takes, beside others of its device: the items it goes through, and what each update costs.
-
-    A CPU takes next to nothing for an update but the time for its items.
-    """
-    items = sum(len(model.lesson.split.train) * model.settings.epochs for model in pack.models)
-    if device == "cpu":
-        return float(items)
-    return float(items + ITEMS_AN_UPDATE * max(_updates(model) for model in pack.models))
+def _stem(name: str, keys: Iterable[str]) -> str:
+    """The name of a pack's files. It includes a digest, because packs of one name may hold different models."""
+    return f"{name}.{hashlib.sha256(''.join(sorted(keys)).encode()).hexdigest()[:12]}"
 
 
-def _updates(model: Model) -> int:
-    return -(-len(model.lesson.split.train) // model.settings.batch) * model.settings.epochs
+def half_names(name: str) -> tuple[str, str]:
+    return f"{name}a", f"{name}b"
 
 
-def parameters_file(folder: Path, model: ModelResult) -> Path:
-    kind = kind_of(model.system, model.alignment)
-    return folder / f"{model.language}-{model.setting}-{kind}-{model.seed}.{model.key}.safetensors"
+@dataclass(frozen=True)
+class PackResult:
+    """The models of a pack, and what it took to train them."""
+
+    pack: str
+    models: list[TrainedModel]
+    finished: bool = True
+    device: str = "cpu"
+    """`cpu`, or the name of a GPU."""
+    seconds: float = 0.0
+    """Includes decoding, and earlier commands that were interrupted."""
+    version: str = __version__
+    retried: tuple[str, ...] = ()
+    """Failures, and what was done about them."""
+
+    @property
+    def system(self) -> str:
+        return self.models[0].system
+
+    @property
+    def stem(self) -> str:
+        return _stem(self.pack, [model.key for model in self.models])
 
 
-def train_pack(
-    pack: Pack,
-    report: Callable[[Standing], None] = lambda _: None,
-    stop: Callable[[], bool] = lambda: False,
-    *,
-    device: str,
-    state: State,
-    folder: Path,
-    logs: Path,
-    parameters: Path | None = None,
-    seconds_between: float = SECONDS_BETWEEN,
-) -> Results:
-    """Train a pack, and when it has come to its end, write what became of it into `folder`, and its log into `logs`.
+def write_result(path: Path, result: PackResult, decimals: int | None = DECIMALS) -> None:
+    plain = {
+        "format": FORMAT,
+        "version": result.version,
+        "pack": result.pack,
+        "device": result.device,
+        "seconds": round(result.seconds, 3),
+        "models": [_plain(model, decimals) for model in result.models],
+    }
+    with atomic_path(path) as part:
+        part.write_bytes(lzma.compress(msgspec.json.encode(plain), preset=PRESET))
 
-    The models themselves go to the folder `parameters`, if there is one, and no further.
-    """
 
-    def finish(results: Results) -> None:
-        if not results.ended:
-            return
-        named = torch.cuda.get_device_name() if device == "cuda" else device
-        result = pack_result(pack, results, device=named)
-        if parameters:
-            for learnt, model in zip(results.models, result.models, strict=True):
-                with atomic_path(parameters_file(parameters, model)) as part:
-                    part.write_bytes(save(dict(learnt.parameters)))
-        # The result comes last: with it the pack is done, and what is not in its place by then never will be.
-        with atomic_path(logs / log_name(result)) as part:
-            part.write_bytes(state.log(pack.stem).read_bytes())
-        write_result(folder, result)
-        for path in (state.checkpoint(pack.stem), state.log(pack.stem)):
-            path.unlink(missing_ok=True)
+def _plain(model: TrainedModel, decimals: int | None) -> dict[str, Any]:
+    named = {field.name: getattr(model, field.name) for field in fields(model) if field.name not in NOT_IN_FILES}
+    if decimals is not None:
+        for split in ("dev", "asked"):
+            forms, scores = named[split]
+            named[split] = Predictions(forms, [round(score, decimals) for score in scores])
+        named["dev_accuracy"] = round(model.dev_accuracy, decimals)
+    return named
 
-    results = run_pack(
-        pack,
-        report,
-        stop,
-        state=state,
-        device=device,
-        seconds_between=seconds_between,
-        keep_finished=False,
-        finish=finish,
-    )
-    return replace(results, models=[replace(learnt, parameters={}) for learnt in results.models])
+
+def read_result(path: Path) -> PackResult | None:
+    """The content of a file; None if it is damaged, of another format, or of a system that is not installed."""
+    try:
+        plain = msgspec.json.decode(_unpacked(path.read_bytes()))
+        if type(plain["format"]) is not int or plain.pop("format") != FORMAT:
+            return None
+        models = [_model(own) for own in plain.pop("models")]
+        return replace(msgspec.convert(plain | {"models": []}, PackResult), models=models) if models else None
+    except (OSError, EOFError, lzma.LZMAError, ValueError, RecursionError, LookupError, TypeError, AttributeError):
+        return None
+
+
+def _unpacked(raw: bytes) -> bytes:
+    """The content, if it is whole and no larger than a pack can be: a small file can unpack to a very large one."""
+    xz = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=UNPACKING_BYTES)
+    content = xz.decompress(raw, max_length=LARGEST)
+    if not xz.eof or xz.unused_data:
+        raise ValueError("cut short, too large, or with something after its end")
+    return content
+
+
+def _model(plain: dict[str, Any]) -> TrainedModel:
+    settings = msgspec.convert(plain.pop("settings"), SYSTEMS[plain["system"]].settings)
+    empty: dict[str, Any] = {"settings": {}, "inventory": {"characters": [], "atoms": []}}
+    model = replace(msgspec.convert(plain | empty, TrainedModel), settings=settings)
+    if any(len(own.forms) != len(own.log_probabilities) for own in (model.dev, model.asked)):
+        raise ValueError("forms without probabilities")
+    return model
+
+
+def read_results(folder: Path, note: Callable[[str], None] = lambda _: None) -> list[PackResult]:
+    """All packs of a folder, sorted by name; files that cannot be used are skipped, with a note."""
+    found, paths = [], sorted(folder.glob(f"*{ENDING}"))
+    with ThreadPoolExecutor(READING_THREADS) as threads:  # xz releases the lock
+        results = list(threads.map(read_result, paths))
+    for path, result in zip(paths, results, strict=True):
+        if result is None:
+            note(f"note: ignored {path} (damaged, or of another version or system); its models count as not trained")
+        else:
+            found.append(result)
+    return found
+
+
+def by_key(results: Iterable[PackResult]) -> dict[str, TrainedModel]:
+    """Every model once; where two packs have it, from the first."""
+    models: dict[str, TrainedModel] = {}
+    for result in results:
+        for model in result.models:
+            models.setdefault(model.key, model)
+    return models
+
+
+def matched(specs: Iterable[ModelSpec], models: Mapping[str, TrainedModel]) -> dict[str, TrainedModel]:
+    """The models of these specs, with what packs do not store."""
+    return {
+        spec.digest: replace(models[spec.digest], inventory=spec.lesson.inventory, settings=spec.settings)
+        for spec in specs
+        if spec.digest in models
+    }

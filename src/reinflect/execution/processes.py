@@ -1,22 +1,18 @@
-"""Packs in processes of their own.
+"""Packs in worker processes, each with its own pipe, so that one that dies takes no other with it.
 
-What a CPU does for one update is too little to share out among threads; processes beside each other use all cores.
-Each has a line of its own to us, so that one that dies takes no other with it and we know which pack it had; what
-becomes of that pack is for `training.retries` to say. The line is all there is between us: the semaphores of a pool
-would stay on the system when we are killed together with all our processes.
+An update on a CPU is too little work to divide among threads; processes use all cores. A pool would leave semaphores on
+the system if this process and its workers were killed together, so each worker has nothing but its pipe.
 """
 
 import gc
 import os
 import signal
-import sys
 import threading
 import time
 import traceback
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
-from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
@@ -24,57 +20,28 @@ from typing import Any, Protocol
 
 from reinflect.errors import ReinflectError
 from reinflect.execution.failures import PackError
+from reinflect.execution.packs import Pack, PackResult
+from reinflect.execution.resources import without_interrupts
 from reinflect.execution.retries import Lost, Retries
-from reinflect.execution.run import Results
-from reinflect.training.lesson import Pack
 
 
 class Run(Protocol):
-    """Trains a pack: given what to call with its progress, and what to ask whether to stop. Processes are sent it."""
+    """Trains a pack. It is pickled for the workers; `report` is called with its progress."""
 
     def __call__(
         self, pack: Pack, report: Callable[[Any], None], stop: Callable[[], bool], *, device: str
-    ) -> Results: ...
+    ) -> PackResult: ...
 
 
 STOP, QUIT = "stop", "quit"
-SECONDS_BETWEEN_LOOKS = 0.2
-
-
-@dataclass(frozen=True)
-class _Error:
-    """In place of a result: what the user is to be told."""
-
-    message: str
-
-
-@dataclass(frozen=True)
-class _Bug:
-    """In place of a result: an error that nobody expected, as text."""
-
-    traceback: str
-
-
-@dataclass(frozen=True)
-class _Done:
-    """The last word of a process on a pack; all others are reports."""
-
-    result: Results | PackError | _Error | _Bug
+SECONDS_BETWEEN_CHECKS = 0.2
 
 
 class Processes:
-    """Runs packs in so many processes at once, or as many as there is room for.
-
-    `room` are the bytes of memory that they share: a pack begins when what it takes is left.
-    """
+    """Runs packs in several workers at once, which share `room` bytes of memory: a pack begins when it fits."""
 
     def __init__(
-        self,
-        run: Run,
-        workers: int,
-        report: Callable[[Any], None],
-        retries: Retries,
-        room: int | None = None,
+        self, run: Run, workers: int, report: Callable[[Any], None], retries: Retries, room: int | None = None
     ) -> None:
         self.run, self.workers, self.report, self.retries, self.room = run, workers, report, retries, room
         self._lock = retries.lock
@@ -83,48 +50,41 @@ class Processes:
         self._busy: dict[int, Pack] = {}
         self._stopped = False
 
-    def go(self, packs: Sequence[Pack], enough: Callable[[], bool] = lambda: False) -> list[Results | Lost | None]:
-        """The result of each pack, in their order; None for those that were not begun before `stop`.
-
-        `enough` is asked now and then whether to stop.
-        """
-        results: list[Results | Lost | None] = [None] * len(packs)
+    def go(self, packs: Sequence[Pack], enough: Callable[[], bool] = lambda: False) -> list[PackResult | Lost | None]:
+        """The result of each pack, in order; None for packs that had not begun when `enough` or `stop` ended it all."""
+        results: list[PackResult | Lost | None] = [None] * len(packs)
         self._waiting = list(enumerate(packs))
         try:
             with ThreadPoolExecutor(self.workers) as threads:
                 slots = [threads.submit(self._slot, results) for _ in range(self.workers)]
                 try:
-                    while wait(slots, timeout=SECONDS_BETWEEN_LOOKS).not_done:
+                    while wait(slots, timeout=SECONDS_BETWEEN_CHECKS).not_done:
                         if not self._stopped and enough():
                             self.stop()
                 except BaseException:
-                    self._tell(QUIT)
+                    self.stop(QUIT)
                     raise
         finally:
             for slot in slots:
                 slot.result()
         return results
 
-    def stop(self) -> None:
-        """Let every process stop at its next update and return what it has."""
-        self._stopped = True
-        self._tell(STOP)
-
-    def _tell(self, word: str) -> None:
+    def stop(self, message: str = STOP) -> None:
+        """Have every worker stop at its next update and return what it has; with QUIT, end at once."""
         self._stopped = True
         with self._lock:
             for worker in self._workers:
-                worker.tell(word)
+                worker.send(message)
 
-    def _slot(self, results: list[Results | Lost | None]) -> None:
-        """One process after another if need be, one pack after another."""
+    def _slot(self, results: list[PackResult | Lost | None]) -> None:
+        """Train pack after pack in one worker, which is replaced when it fails."""
         worker: _Worker | None = None
 
-        def attempt(pack: Pack, device: str) -> Results:
+        def attempt(pack: Pack, device: str) -> PackResult:
             nonlocal worker
             worker = worker or _Worker(self)
             try:
-                return worker.do(pack, device)
+                return worker.train(pack, device)
             except PackError as failure:
                 if failure.kind != "memory":  # a process that lost its GPU cannot use another
                     worker.close()
@@ -145,7 +105,7 @@ class Processes:
                 worker.close()
 
     def _next(self) -> tuple[int, Pack] | None:
-        """The first pack that there is room for, once there is; None where none is to begin any more."""
+        """Wait for room, then take the first pack that fits; None when no further pack is to begin."""
         while True:
             with self._lock:
                 if self._stopped or not self._waiting:
@@ -157,109 +117,94 @@ class Processes:
                         self._waiting.remove(given)
                         self._busy[number] = pack
                         return given
-            time.sleep(SECONDS_BETWEEN_LOOKS)
+            time.sleep(SECONDS_BETWEEN_CHECKS)
 
 
 class _Worker:
-    """A process, and the line to it."""
+    """A process, and the pipe to it."""
 
     def __init__(self, owner: Processes) -> None:
         self.owner = owner
-        self._sending = threading.RLock()  # what is told may come from a signal's handler
+        self._sending = threading.RLock()  # a signal's handler may send too
         context = get_context("spawn")
-        self.here, there = context.Pipe()
+        self.pipe, there = context.Pipe()
         self.process = context.Process(target=_serve, args=(there,))
-        # This thread's processes inherit it: Ctrl-C, which a terminal sends to all, is for us to pass on. The tracker
-        # of multiprocessing comes first, as starting it lets the signal through again.
-        if sys.platform != "win32":
-            from multiprocessing import resource_tracker
-
-            resource_tracker.ensure_running()
-            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        self.process.start()
-        there.close()  # the process has its own now, and its end must be the end of the line
+        with without_interrupts():
+            self.process.start()
+        there.close()  # only the worker has that end now, so that its death closes the pipe
         with owner._lock:
             owner._workers.append(self)
             if owner._stopped:
-                self.tell(STOP)
+                self.send(STOP)
 
-    def tell(self, word: Any) -> None:
-        with self._sending, suppress(OSError):  # whoever has died is found out when we listen
-            self.here.send(word)
+    def send(self, message: Any) -> None:
+        with self._sending, suppress(OSError):  # `train` notices a dead worker
+            self.pipe.send(message)
 
-    def do(self, pack: Pack, device: str) -> Results:
-        self.tell((self.owner.run, pack, device))
-        result = self._listen()
-        if isinstance(result, _Error):
-            raise ReinflectError(result.message)
-        if isinstance(result, _Bug):
-            raise RuntimeError(f"in the process that trained {pack.name}:\n{result.traceback}")
-        if isinstance(result, PackError):
-            raise result
-        return result
-
-    def _listen(self) -> Results | PackError | _Error | _Bug:
+    def train(self, pack: Pack, device: str) -> PackResult:
+        self.send((self.owner.run, pack, device))
         while True:
             try:
-                word = self.here.recv()
+                message = self.pipe.recv()
             except (EOFError, OSError):
                 raise PackError("process") from None
-            if isinstance(word, _Done):
-                return word.result
+            if isinstance(message, PackResult):
+                return message
+            if isinstance(message, Exception):
+                raise message
             with self.owner._lock:
-                self.owner.report(word)
+                self.owner.report(message)
 
     def close(self) -> None:
         with self.owner._lock:
             self.owner._workers.remove(self)
-        self.here.close()  # at which it ends
+        self.pipe.close()  # at which the worker ends
         self.process.join()
         self.process.close()
 
 
-# In the process:
+# In the worker:
 
 _stopped = threading.Event()
 
 
-def _serve(line: Connection) -> None:
+def _serve(pipe: Connection) -> None:
     import torch
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     torch.set_num_threads(1)
     work: SimpleQueue[tuple[Run, Pack, str]] = SimpleQueue()
-    threading.Thread(target=_obey, args=(line, work), daemon=True).start()
-    with suppress(OSError):  # if nobody listens any more
+    threading.Thread(target=_listen, args=(pipe, work), daemon=True).start()
+    with suppress(OSError):  # the process that started us is gone
         while True:
             run, pack, device = work.get()
-            result = _work(line, run, pack, device)
-            if device == "cuda":  # others wait for its memory
+            result = _run(pipe, run, pack, device)
+            if device == "cuda":  # other workers wait for its memory
                 gc.collect()
                 with suppress(RuntimeError):  # of a GPU that was lost
                     torch.cuda.empty_cache()
-            line.send(_Done(result))
+            pipe.send(result)
 
 
-def _obey(line: Connection, work: "SimpleQueue[tuple[Run, Pack, str]]") -> None:
-    """Do what we are told; without the process that started us there is nobody to work for."""
+def _listen(pipe: Connection, work: "SimpleQueue[tuple[Run, Pack, str]]") -> None:
+    """Take packs and messages from the pipe; end this process with the one that started it."""
     try:
-        while (word := line.recv()) != QUIT:
-            if word == STOP:
+        while (message := pipe.recv()) != QUIT:
+            if message == STOP:
                 _stopped.set()
             else:
-                work.put(word)
+                work.put(message)
     except (EOFError, OSError):
         pass
     finally:
         os._exit(1)
 
 
-def _work(line: Connection, run: Run, pack: Pack, device: str) -> Results | PackError | _Error | _Bug:
+def _run(pipe: Connection, run: Run, pack: Pack, device: str) -> PackResult | Exception:
+    """The result, or an exception that can be pickled and holds nothing of what was computed."""
     try:
-        return run(pack, line.send, _stopped.is_set, device=device)
-    except ReinflectError as error:  # as text: not every exception survives the way between processes
-        return _Error(str(error))
-    except PackError as failure:
-        return PackError(failure.kind, failure.reason)
+        return run(pack, pipe.send, _stopped.is_set, device=device)
+    except (ReinflectError, PackError) as error:
+        return error.with_traceback(None)
     except Exception:
-        return _Bug(traceback.format_exc())
+        return RuntimeError(f"in the process that trained {pack.name}:\n{traceback.format_exc()}")

@@ -1,4 +1,4 @@
-"""What a worker of Dask is asked to do: say what it is, and train the pack of a parcel.
+"""What a Dask worker runs: `about` describes it, `train_pack` trains a pack.
 
 Everything that a worker is sent and sends back is plain data, and it keeps nothing on its disk.
 """
@@ -7,9 +7,8 @@ import math
 import os
 import platform
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import asdict
-from functools import partial
+from collections.abc import Callable
+from dataclasses import asdict, replace
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,24 +20,22 @@ import torch
 from reinflect import __version__
 from reinflect.errors import ReinflectError
 from reinflect.execution.failures import PackError
+from reinflect.execution.folder import KINDS, WorkFolder
 from reinflect.execution.packing import memory_of_the_gpu
-from reinflect.execution.packs import train_pack
-from reinflect.execution.parcels import opened
+from reinflect.execution.packs import Pack, PackResult
 from reinflect.execution.retries import Lost, Retries
-from reinflect.execution.run import Results, Standing
-from reinflect.execution.state import State
-from reinflect.training.lesson import Pack
+from reinflect.execution.run import Standing, run_pack
 
-KINDS = ("parameters", "logs", "packs")
-"""The files of a pack, in the order in which they are kept: with the last one it is done."""
 ENDING = (distributed.Status.closing, distributed.Status.closed)
-SECONDS_TO_SAY = 2.0
-"""For words of a process to be heard before it goes on, or ends."""
+SECONDS_TO_SEND = 2.0
+"""For events to be sent before a process continues or ends."""
 
 
 def about() -> dict[str, Any]:
-    """What has to be known of a worker; of the client, that which has to be the same."""
-    return {"versions": versions(), "gpu": _gpu()}
+    """The versions, which must be those of the client, and the GPU: its name, and the memory packs may take."""
+    memory = memory_of_the_gpu()
+    gpu = None if memory is None else {"name": str(torch.cuda.get_device_properties(0).uuid), "memory": memory}
+    return {"versions": versions(), "gpu": gpu}
 
 
 def versions() -> dict[str, str]:
@@ -50,25 +47,17 @@ def versions() -> dict[str, str]:
     }
 
 
-def _gpu() -> dict[str, Any] | None:
-    """Which it is, so that it is known who shares it, and how much memory packs may take there."""
-    memory = memory_of_the_gpu()
-    return None if memory is None else {"name": str(torch.cuda.get_device_properties(0).uuid), "memory": memory}
-
-
 class UnwantedError(Exception):
-    """Nobody waits for this pack any more: it was cancelled, or whoever asked for it is gone."""
+    """The pack was cancelled, or its client is gone."""
 
 
-def train_parcel(
-    content: bytes, topic: str, *, device: str, save_models: bool, seconds_a_report: float
-) -> dict[str, Any]:
-    """Train a pack and give back its files. Events of the topic say how far it is, every so many seconds."""
+def train_pack(pack: Pack, topic: str, **options: Any) -> dict[str, Any]:
+    """Train a pack and return its files; events of the topic report its progress. `options` are those of `train_in`."""
     worker = distributed.get_worker()
-    pack, key = opened(content), worker.get_current_task()
+    key = worker.get_current_task()
 
-    def tell(**what: Any) -> None:
-        worker.log_event(topic, {"pack": pack.name, "worker": worker.address} | what)
+    def send(**event: Any) -> None:
+        worker.log_event(topic, {"pack": pack.name, "worker": worker.address} | event)
 
     def stop() -> bool:
         task = worker.state.tasks.get(key)
@@ -76,31 +65,22 @@ def train_parcel(
             raise UnwantedError
         return False
 
-    tell(begun=True)
+    send(begun=True)
     try:
         with TemporaryDirectory(dir=worker.local_directory) as folder:
-            found = train_in(
-                Path(folder),
-                pack,
-                tell,
-                stop,
-                device=device,
-                save_models=save_models,
-                seconds_a_report=seconds_a_report,
-            )
+            found = train_in(Path(folder), pack, send, stop, **options)
+            files = {kind: sorted(Path(folder, kind).glob("*")) for kind in KINDS}
             return {
                 "worker": worker.address,
                 "lost": [found.pack, found.kind, found.reason] if isinstance(found, Lost) else None,
-                "retried": list(found.retried) if isinstance(found, Results) else [],
-                "files": {kind: _read(Path(folder, kind)) for kind in KINDS},
+                "retried": list(found.retried) if isinstance(found, PackResult) else [],
+                "files": {kind: {path.name: path.read_bytes() for path in paths} for kind, paths in files.items()},
             }
     except UnwantedError:
         raise
     except Exception as error:
-        tell(failed=first_line(error))
-        time.sleep(SECONDS_TO_SAY)  # whoever sent it may want it to go elsewhere
-        if isinstance(error, ReinflectError):  # as text: not every exception of ours survives the way
-            raise RuntimeError(str(error)) from None
+        send(failed=first_line(error))
+        time.sleep(SECONDS_TO_SEND)  # the client may want the pack to be trained elsewhere
         raise
 
 
@@ -112,58 +92,38 @@ def first_line(error: BaseException) -> str:
 def train_in(
     folder: Path,
     pack: Pack,
-    tell: Callable[..., None],
+    send: Callable[..., None],
     stop: Callable[[], bool],
     *,
     device: str,
     save_models: bool = False,
+    exact: bool = False,
     seconds_a_report: float = 1.0,
-) -> Results | Lost | None:
-    """Train a pack in a folder, as a benchmark does in its own; no checkpoints, as they would end with the folder."""
-    for kind in KINDS:
-        (folder / kind).mkdir()
-    state, said = State(folder / "training"), -math.inf
+) -> PackResult | Lost | None:
+    """Train a pack in a temporary folder, without checkpoints, which would end with the folder."""
+    work, last = WorkFolder.inside(folder, save_models=save_models), -math.inf
+    if exact:
+        work = replace(work, decimals=None)
 
     def report(now: Standing) -> None:
-        nonlocal said
-        if not now.running or time.monotonic() - said >= seconds_a_report:
-            said = time.monotonic()
-            tell(standing=asdict(now))
+        nonlocal last
+        if not now.running or time.monotonic() - last >= seconds_a_report:
+            last = time.monotonic()
+            send(standing=asdict(now))
 
-    train = partial(
-        train_pack,
-        state=state,
-        folder=folder / "packs",
-        logs=folder / "logs",
-        parameters=folder / "parameters" if save_models else None,
-        seconds_between=math.inf,
-    )
-
-    def attempt(pack: Pack, device: str) -> Results:
+    def attempt(pack: Pack, device: str) -> PackResult:
         try:
-            return train(pack, report, stop, device=device)
+            return run_pack(pack, report, stop, folder=work, device=device, seconds_between=math.inf)
         except PackError as failure:
-            if failure.kind == "gpu":
-                _end(tell, failure.reason)
+            if failure.kind == "gpu":  # a new process may work: Dask starts one, and retries the pack
+                send(note=f"note: the GPU of a worker failed ({failure.reason}); the worker ends")
+                time.sleep(SECONDS_TO_SEND)
+                os._exit(1)
             raise
 
-    retries = Retries(
-        device,
-        state=state,
-        note=lambda text: tell(note=text),
-        halved=lambda pack: tell(halved=pack.name),
-        processes=True,
-    )
-    with state.held():
+    def halved(pack: Pack) -> None:
+        send(halved=pack.name)
+
+    retries = Retries(device, folder=work, note=lambda text: send(note=text), halved=halved, processes=True)
+    with work.held():
         return retries.see_through(pack, attempt, stop)
-
-
-def _end(tell: Callable[..., None], reason: str) -> None:
-    """A process that lost its GPU is of no use any more: Dask starts another, and gives the pack to one that works."""
-    tell(note=f"note: the GPU of a worker failed ({reason}); the worker ends")
-    time.sleep(SECONDS_TO_SAY)
-    os._exit(1)
-
-
-def _read(folder: Path) -> Mapping[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}

@@ -1,57 +1,46 @@
-"""How far the confidences of a benchmark's votes can be trusted.
+"""How well the confidences of a benchmark's votes are calibrated.
 
-A language's dev items are cut in two by chance. On one half the voters are chosen and the confidence is fitted, on the
-other it is measured; then the halves change places. (Each model's best state was chosen on all of them.)
+A language's dev items are divided at random. On one half the voters are chosen and the confidence is fitted; on the
+other half it is measured. Then the halves are swapped. (The best version of each model was picked on all dev items.)
 """
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 
-from reinflect.decoding.repeats import filtered, longest_runs
+from reinflect.decoding.greedy import Predictions
 from reinflect.ensembles.confidence import fit, judged_cells, seen_cells
-from reinflect.ensembles.vote import DEFAULT, Voter, choices, kind_of, strategy
-from reinflect.execution.corpora import Corpus
-from reinflect.execution.results import ModelResult
+from reinflect.ensembles.member import TrainedModel
+from reinflect.ensembles.strategies import DEFAULT, Voter, choices, find_strategy
+from reinflect.inflector.assemble import known_runs
+from reinflect.training.lesson import Lesson
 
 Measured = list[tuple[float, bool]]
-"""Of each form, how likely it was said to be right, and whether it was."""
+"""The confidence of each form, and whether it is right."""
 
 
-def measured(corpus: Corpus, models: Sequence[ModelResult], way: str = DEFAULT) -> Measured:
-    """The confidences of a vote; none where half of the dev items are too few to fit one."""
-    known = longest_runs(word for item in corpus.split.train for word in (item.lemma, item.form))
-    seen = seen_cells(corpus.split.train, corpus.split.dev)
-    numbers = list(range(len(corpus.split.dev)))
+def measured(corpus: Lesson, models: Sequence[TrainedModel], strategy: str = DEFAULT) -> Measured:
+    """The confidences of a vote; empty if half of the dev items are too few to fit one."""
+    known, seen, way = known_runs(corpus.train), seen_cells(corpus.train, corpus.dev), find_strategy(strategy)
+    numbers = list(range(len(corpus.dev)))
     random.Random(1).shuffle(numbers)
     halves = [
         [_voter(corpus, model, sorted(half), known) for model in models] for half in (numbers[::2], numbers[1::2])
     ]
     found: Measured = []
     for here, there in (halves, halves[::-1]):
-        chosen = choices(here, [way]).get(way, [])
-        others = {(voter.kind, voter.seed): voter for voter in there}
-        confidence = fit(*judged_cells(strategy(way), chosen, seen))
+        chosen = choices(here, [strategy]).get(strategy, [])
+        others = {voter.name: voter for voter in there}
+        confidence = fit(*judged_cells(way, chosen, seen))
         if confidence is None:
             return []
-        evidence, right = judged_cells(strategy(way), [others[voter.kind, voter.seed] for voter in chosen], seen)
+        evidence, right = judged_cells(way, [others[voter.name] for voter in chosen], seen)
         found += zip(map(confidence.of, evidence), right, strict=True)
     return found
 
 
-def dev_voters(corpus: Corpus, models: Sequence[ModelResult]) -> dict[str, Voter]:
-    """Models by their names, with what they say of all dev items."""
-    known = longest_runs(word for item in corpus.split.train for word in (item.lemma, item.form))
-    voters = [_voter(corpus, model, range(len(corpus.split.dev)), known) for model in models]
-    return {f"{voter.kind}-{voter.seed}": voter for voter in voters}
-
-
-def _voter(corpus: Corpus, model: ModelResult, half: Sequence[int], known: dict[str, int]) -> Voter:
-    """A model with what it says of some of the dev items."""
-    items = [corpus.split.dev[number] for number in half]
-    said = [model.dev.forms[number] for number in half]
-    forms = [
-        item.lemma if form is None else filtered(form, item.lemma, known)
-        for item, form in zip(items, said, strict=True)
-    ]
-    scores = [model.dev.log_probabilities[number] for number in half]
-    return Voter.of(kind_of(model.system, model.alignment), model.seed, items, forms, scores)
+def _voter(corpus: Lesson, model: TrainedModel, half: Sequence[int], known: dict[str, int]) -> Voter:
+    """A model with its predictions for some of the dev items."""
+    forms, log_probabilities = model.dev
+    own = Predictions([forms[number] for number in half], [log_probabilities[number] for number in half])
+    return Voter.of(replace(model, dev=own), [corpus.dev[number] for number in half], known)

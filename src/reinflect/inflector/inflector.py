@@ -1,10 +1,11 @@
-"""The trained thing: members that vote."""
+"""The inflector: members that vote."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 import torch
@@ -13,30 +14,35 @@ from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.decoding.beam import WIDTH, Scored, beam_all, merged
-from reinflect.decoding.repeats import filtered
+from reinflect.decoding.repeats import filtered, filtered_all
 from reinflect.decoding.traces import Trace, follow, source_of
-from reinflect.ensembles.confidence import Confidence, Evidence
-from reinflect.ensembles.member import Member, decode, decoding, fleets
-from reinflect.ensembles.vote import Best, Ranked, Run, best_first, ranked, strategy
+from reinflect.ensembles.confidence import Confidence, Evidence, ranked
+from reinflect.ensembles.member import TrainedModel, by_fleets, decode, decoding
+from reinflect.ensembles.strategies import NAMED_ENSEMBLE, best_first, find_strategy
 from reinflect.errors import InputError, quoted
 from reinflect.inflector.card import Training, card_text
-from reinflect.inflector.model_file import not_a_model, read_model, write_model
-from reinflect.systems.layers.threads import one_thread
+from reinflect.inflector.model_file import Numbers, not_a_model, read_model, write_model
+from reinflect.systems import SYSTEMS
+from reinflect.systems.layers.precision import one_thread
 from reinflect.text import close_names, nearest
 
 DECIMALS = 4
-"""Of confidences and log-probabilities; what follows depends on what else is asked at the same time."""
+"""Of confidences and log-probabilities; further digits depend on the other items of a batch."""
+STORED = ("known_runs", "strategy", "choices", "confidences", "training", "labels", "normalisation", "columns", "cells")
+"""The fields of an inflector that a model file has under the same names."""
+Forms = tuple[list[str], list[float]]
+"""The form of a member for each item, and its log-probability."""
 Asked = Item | tuple[str, str]
-"""What can be asked for: an item, or a lemma with its features."""
+"""A query: an item, or a lemma with its features."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A form, and how sure its inflector is of it."""
+    """A predicted form with its confidence."""
 
     form: str
     confidence: float | None
-    """How likely it is right, from 0 to 1; None where nothing could be fitted (see `ensembles.confidence`)."""
+    """The probability that it is right; None if no confidence could be fitted (see `ensembles.confidence`)."""
     votes: int
     voters: int
     log_probability: float | None
@@ -53,95 +59,89 @@ class Cell:
 
 @dataclass(frozen=True)
 class Inflector:
-    """Inflects lemmas by the vote of its members, or of those that its strategy chose when they had been trained."""
+    """Inflects lemmas by the vote of the members that its strategy chose when they were trained."""
 
-    members: tuple[Member, ...]
+    members: tuple[TrainedModel, ...]
     known_runs: Mapping[str, int]
     """Characters that the training words repeat four times or more; see `decoding.repeats`."""
     strategy: str = "vote"
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Who votes, best first: the names of members by the name of the strategy. What dev items decide is kept here."""
+    """The names of the voters, best first, by the name of the strategy: dev items decided them."""
     confidences: Mapping[str, Confidence] = field(default_factory=dict)
     """By the name of the strategy."""
     training: Training | None = None
-    """What it learnt from; files of older versions do not say."""
+    """The training data and its accuracy; None for an inflector that was assembled in memory."""
     labels: Labels = NO_LABELS
-    """The names that its user has for features."""
+    """The user's own names for features."""
+    attested: tuple[Item, ...] = ()
+    """Forms that a person gave."""
+    normalisation: Literal["none", "nfc", "nfd"] = "none"
+    """The Unicode normalisation of the training data."""
+    columns: tuple[str, ...] = ()
+    """The columns of the training file, in their order; empty if they are not known."""
+    cells: tuple[str, ...] = ()
+    """The bundles of a paradigm in the user's order; empty for the order of the training items."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "members", tuple(best_first(self.members)))
 
     def using(self, name: str) -> "Inflector":
-        """The same members with another strategy: run1 … run7, vote, max, average, ensemble-N."""
+        """This inflector with another strategy: run1 … run7, vote, max, average, ensemble-N."""
         made = replace(self, strategy=name)
-        made._voters()
+        made.voters  # noqa: B018 - raises if the strategy has none
         return made
 
     @property
-    def voters(self) -> tuple[Member, ...]:
-        """The members whose vote counts, best first."""
-        return tuple(self.members[number] for number in self._voters()[1])
-
-    def _voters(self) -> tuple[Run, list[int]]:
-        run, names = strategy(self.strategy), self.choices.get(self.strategy)
-        numbers = {member.name: number for number, member in enumerate(self.members)}
-        if names is None and run.systems is None and isinstance(run.strategy, Best):
-            everyone = self.choices.get("vote", tuple(numbers))
-            names = everyone[: run.strategy.most]
+    def voters(self) -> tuple[TrainedModel, ...]:
+        """The members that vote, best first."""
+        strategy, names = find_strategy(self.strategy), self.choices.get(self.strategy)
+        named = {member.name: member for member in self.members}
+        if names is None and (self.strategy in ("vote", "average") or NAMED_ENSEMBLE.fullmatch(self.strategy)):
+            # The order of the vote of all says which members are the best.
+            names = tuple(strategy.choose(self.choices.get("vote", tuple(named)), lambda _: 0.0))
         if not names:
             raise InputError(
                 f"none of this model's members votes in {self.strategy}", "choose another strategy, such as vote"
             )
-        return run, [numbers[name] for name in names]
+        return tuple(named[name] for name in names)
 
     @property
     def bundle_counts(self) -> dict[str, int]:
-        """The features seen together in training, as they are spelled there, and in how many items."""
+        """The bundles of the training items, as they are spelled there, with the number of their items."""
         return dict(self.training.bundles) if self.training else {}
 
     @property
     def bundles(self) -> tuple[str, ...]:
-        """The features seen together in training, in the order they were first seen in."""
+        """The bundles of the training items, in the order of the items."""
         return tuple(self.bundle_counts)
 
     @property
     def atoms(self) -> tuple[str, ...]:
-        """All features its members know."""
+        """All features that its members know."""
         return tuple(sorted({atom for member in self.members for atom in member.inventory.atoms}))
 
     @property
     def characters(self) -> tuple[str, ...]:
-        """All characters its members know; others are copied."""
+        """All characters that its members know; others are copied."""
         return tuple(sorted({character for member in self.members for character in member.inventory.characters}))
 
     @property
     def card(self) -> dict[str, Any]:
-        """All there is to say of it, as `reinflect info --json` does."""
-        voters, confidence = {member.name for member in self.voters}, self.confidences.get(self.strategy)
+        """A description of the model: what `reinflect info --json` prints."""
+        voters = [member.name for member in self.voters]
         return {
             "strategy": self.strategy,
-            "voters": [member.name for member in self.voters],
-            "members": [
-                {
-                    "name": member.name,
-                    "system": member.system.name,
-                    "alignment": member.alignment,
-                    "seed": member.seed,
-                    "dev_accuracy": member.dev_accuracy,
-                    "votes": member.name in voters,
-                    "settings": msgspec.to_builtins(member.settings),
-                }
-                for member in self.members
-            ],
-            "parameters": sum(tensor.numel() for member in self.members for tensor in member.parameters.values()),
+            "voters": voters,
+            "members": [{"name": own.name, **own.facts, "votes": own.name in voters} for own in self.members],
+            "parameters": sum(array.size for member in self.members for array in member.parameters.values()),
             "training": msgspec.to_builtins(self.training),
-            "confidence": msgspec.to_builtins(confidence),
+            "confidence": msgspec.to_builtins(self.confidences.get(self.strategy)),
             "atoms": list(self.atoms),
             "characters": list(self.characters),
         }
 
     def unknown_features(self, features: str) -> list[tuple[str, list[str]]]:
-        """The features that no member knows, each once, with the nearest that they do.
+        """The features that no member knows, each once, with the nearest known ones.
 
         >>> inflector.unknown_features("V;IND;PSTT;3;SG")
         [('PSTT', ['PST'])]
@@ -159,43 +159,37 @@ class Inflector:
         return self.inflect_many([(lemma, features)])[0]
 
     def inflect_many(self, items: Sequence[Asked], device: torch.device | str = "cpu") -> list[str]:
-        """The forms of many; asking for them together is far quicker than one by one.
+        """The forms of many lemmas; one call for all of them is far quicker than many calls.
 
         >>> inflector.inflect_many([("sagen", "V;IND;PST;3;SG"), ("fragen", "V;IND;PST;3;SG")])
         ['sagte', 'fragte']
         """
-        run, numbers = self._voters()
-        answers = self._answers(numbers, _items(items), device)
-        return run.combine([forms for forms, _ in answers], [scores for _, scores in answers])
+        return self._vote(_items(items), device).forms
 
     def answers(self, items: Sequence[Asked], device: torch.device | str = "cpu") -> list[Answer]:
-        """The same, and how sure it is of them.
+        """The forms of many lemmas, with confidences.
 
         >>> (answer,) = inflector.answers([("sagen", "V;IND;PST;3;SG")])
         >>> answer.form, answer.votes, answer.voters
         ('sagte', 2, 2)
         """
-        run, numbers = self._voters()
         asked = _items(items)
-        said = self._answers(numbers, asked, device)
-        voted = run.combine([forms for forms, _ in said], [scores for _, scores in said])
-        found = []
-        for place, (item, form) in enumerate(zip(asked, voted, strict=True)):
-            forms, scores = [forms[place] for forms, _ in said], [scores[place] for _, scores in said]
-            found.append(self.judged(form, item.features, forms, scores))
-        return found
+        vote = self._vote(asked, device)
+        return [
+            self.judged(form, item.features, *vote.of_item(place))
+            for place, (item, form) in enumerate(zip(asked, vote.forms, strict=True))
+        ]
+
+    def _vote(self, items: Sequence[Item], device: torch.device | str) -> "_Vote":
+        said = self.predictions(self.voters, items, device)
+        strategy = find_strategy(self.strategy)
+        return _Vote(said, strategy.combine_all([forms for forms, _ in said], [scores for _, scores in said]))
 
     def judged(self, form: str, features: Bundle, forms: Sequence[str], log_probabilities: Sequence[float]) -> Answer:
-        """A form as an answer, given what each voter says and how probable it finds that."""
+        """A form as an answer, given the form of each voter and its log-probability."""
         evidence = Evidence.of(form, forms, log_probabilities, seen=features.cell in self._seen)
         confidence = self.confidences.get(self.strategy)
-        return Answer(
-            form=form,
-            confidence=None if confidence is None else round(confidence.of(evidence), DECIMALS),
-            votes=evidence.votes,
-            voters=evidence.voters,
-            log_probability=round(evidence.log_mean, DECIMALS) if evidence.votes else None,
-        )
+        return _answer(form, evidence, None if confidence is None else confidence.of(evidence))
 
     @cached_property
     def _seen(self) -> frozenset[tuple[str, ...]]:
@@ -204,10 +198,7 @@ class Inflector:
     def paradigm(
         self, lemma: str, bundles: Sequence[str] | None = None, device: torch.device | str = "cpu"
     ) -> list[Cell]:
-        """The forms of a lemma for each of some bundles of features: those given, or all seen in training.
-
-        The latter by part of speech: whether the lemma is a noun or a verb, nobody can tell the inflector. Two
-        bundles that differ in the order of their features only count as one, spelled in the commoner way.
+        """The forms of a lemma for some bundles, or else for `usual_bundles`.
 
         >>> cells = inflector.paradigm("sagen", ["V;IND;PST;1;SG", "V;IND;PST;2;SG"])
         >>> [(cell.features, cell.answer.form) for cell in cells]
@@ -218,13 +209,11 @@ class Inflector:
         return [Cell(features, answer) for features, answer in zip(chosen, found, strict=True)]
 
     def usual_bundles(self) -> list[str]:
-        """Those of a paradigm, unless others are asked for."""
+        """The bundles of the training items, ordered by part of speech, of which the lemma may have any.
+
+        Bundles that differ only in the order of their features count as one, in its commonest spelling.
+        """
         counts = self.bundle_counts
-        if not counts:
-            raise InputError(
-                "this model does not say which features it has seen together, as it was made by an older version",
-                "say which forms you want, or train it again",
-            )
         best: dict[tuple[str, ...], str] = {}
         for spelling, count in counts.items():
             cell = Bundle(spelling).cell
@@ -234,7 +223,7 @@ class Inflector:
         return sorted(best.values(), key=lambda spelling: parts.index(Bundle(spelling).part_of_speech))
 
     def nbest(self, lemma: str, features: str, n: int = 5) -> list[Answer]:
-        """The likeliest forms of a lemma, each once; the first is what `inflect` gives.
+        """The likeliest forms of a lemma, each once; the first is that of `inflect`.
 
         >>> [answer.form for answer in inflector.nbest("sagen", "V;IND;PST;3;SG", n=2)][0]
         'sagte'
@@ -242,60 +231,49 @@ class Inflector:
         return self.nbest_many([(lemma, features)], n)[0]
 
     def nbest_many(self, items: Sequence[Asked], n: int = 5, device: torch.device | str = "cpu") -> list[list[Answer]]:
-        """The same for many: after the first, those that it is surer of; fewer than n where no more is found.
+        """The likeliest forms of many lemmas: the voted form, then the others by their confidence; at most n of each.
 
-        Probabilities are means over the voters, of all that a beam search of each came upon. The confidence of the
-        first is that of `answers`; the others share a part of what it leaves, as a form that was not found may be right
-        as well. Where there is no confidence, forms with more votes come first, then the more probable.
+        Each voter searches by beam; a probability is the mean over the voters. The confidence of the first form is that
+        of `answers`; the others share a part of the rest, as the right form may be in no list. Without confidences,
+        forms with more votes come first, then the more probable.
         """
         if n < 1:
             raise InputError(f"found n = {n}", "ask for one form or more")
-        run, numbers = self._voters()
         asked = _items(items)
-        said = self._answers(numbers, asked, device)
-        voted = run.combine([forms for forms, _ in said], [scores for _, scores in said])
-        lists = self._lists(numbers, asked, max(n, WIDTH), device)
+        vote = self._vote(asked, device)
+        lists = self._lists(asked, max(n, WIDTH), device) if asked else []
         found = []
-        for place, (item, form) in enumerate(zip(asked, voted, strict=True)):
-            forms, scores = [forms[place] for forms, _ in said], [scores[place] for _, scores in said]
-            # What a member gives as its own need not be in its list: a search with room for few can lose it.
+        for place, (item, form) in enumerate(zip(asked, vote.forms, strict=True)):
+            forms, scores = vote.of_item(place)
+            # A narrow beam can lose the form that the same member decodes greedily.
             own = [{given: score} | dict(many[place]) for given, score, many in zip(forms, scores, lists, strict=True)]
             first = self.judged(form, item.features, forms, scores)
-            found.append(self._alternatives(first, ranked(form, forms, own), item.features)[:n])
+            evidence = ranked(form, forms, own, seen=item.features.cell in self._seen)
+            found.append(self._alternatives(first.confidence, evidence)[:n])
         return found
 
-    def _alternatives(self, first: Answer, forms: Sequence[Ranked], features: Bundle) -> list[Answer]:
-        """A ranked list as answers, the surest first; the first of all is known."""
-        fitted, seen = self.confidences.get(self.strategy), features.cell in self._seen
-        sure: list[float | None] = [None] * len(forms)
-        if fitted is not None and first.confidence is not None:
-            others = [Evidence(one.votes, first.voters, one.log_mean, one.log_best, seen) for one in forms[1:]]
-            alternatives = fitted.of_alternatives(first.confidence, others)
-            sure = [first.confidence, *(round(own, DECIMALS) for own in alternatives)]
-        found = [
-            Answer(one.form, confidence, one.votes, first.voters, round(one.log_mean, DECIMALS))
-            for one, confidence in zip(forms, sure, strict=True)
-        ]
+    def _alternatives(self, first: float | None, forms: Mapping[str, Evidence]) -> list[Answer]:
+        """Ranked forms as answers: the first, whose confidence is given, then the others by confidence."""
+        fitted, sure = self.confidences.get(self.strategy), [first] * len(forms)
+        if fitted is not None and first is not None:
+            sure[1:] = fitted.of_alternatives(first, list(forms.values())[1:])
+        found = [_answer(form, own, confidence) for (form, own), confidence in zip(forms.items(), sure, strict=True)]
         return [found[0], *sorted(found[1:], key=lambda answer: -(answer.confidence or 0.0))]
 
-    def _lists(
-        self, numbers: Sequence[int], items: Sequence[Item], width: int, device: torch.device | str
-    ) -> list[list[list[Scored]]]:
-        """The likeliest forms of each item by some members, filtered: what a search of that width finds."""
-        lists: dict[int, list[list[Scored]]] = {number: [] for number in numbers}
+    def _lists(self, items: Sequence[Item], width: int, device: torch.device | str) -> list[list[list[Scored]]]:
+        """The likeliest forms of each item by each voter, filtered: those that a beam search finds."""
         known = dict(self.known_runs)
-        for fleet in fleets(self.members, numbers) if items else ():
-            with one_thread(device):
-                found = beam_all(*decoding([self.members[number] for number in fleet], items, device), width, width)
-            for number, own in zip(fleet, found, strict=True):
-                lists[number] = [
-                    merged([Scored(filtered(form, item.lemma, known), score) for form, score in forms], width)
-                    for item, forms in zip(items, own, strict=True)
-                ]
-        return [lists[number] for number in numbers]
+        found = by_fleets(self.voters, device, lambda fleet: beam_all(*decoding(fleet, items, device), width, width))
+        return [
+            [
+                merged([Scored(filtered(form, item.lemma, known), score) for form, score in forms], width)
+                for item, forms in zip(items, own, strict=True)
+            ]
+            for own in found
+        ]
 
     def trace(self, lemma: str, features: str, member: str | None = None) -> Trace:
-        """How a member makes the form, action by action: the best of those that give what `inflect` does, or one named.
+        """The actions of a member: of the one named, or of the best that predicts the form of `inflect`.
 
         >>> trace = inflector.trace("sagen", "V;IND;PST;3;SG")
         >>> trace.form, trace.steps[-1].kind, trace.steps[-1].form_so_far
@@ -305,76 +283,77 @@ class Inflector:
         chosen = self._best_for(item) if member is None else self._named(member)
         decoder, stack, _ = decoding([chosen], [item], "cpu")
         with one_thread("cpu"):
-            steps, ended = follow(decoder, stack, chosen.system.choices(chosen.inventory))
+            steps, ended = follow(decoder, stack, SYSTEMS[chosen.system].choices(chosen.inventory))
         form = filtered(steps[-1].form_so_far, lemma, dict(self.known_runs)) if ended else lemma
-        return Trace(chosen.name, chosen.system.name, lemma, features, form, source_of(stack), steps)
+        return Trace(chosen.name, chosen.system, lemma, features, form, source_of(stack), steps)
 
-    def _best_for(self, item: Item) -> Member:
-        run, numbers = self._voters()
-        said = self._answers(numbers, [item], "cpu")
-        (voted,) = run.combine([forms for forms, _ in said], [scores for _, scores in said])
-        return next(self.members[number] for number, (forms, _) in zip(numbers, said, strict=True) if forms == [voted])
+    def _best_for(self, item: Item) -> TrainedModel:
+        vote = self._vote([item], "cpu")
+        pairs = zip(self.voters, vote.predictions, strict=True)
+        return next(voter for voter, (forms, _) in pairs if forms == vote.forms)
 
-    def _named(self, name: str) -> Member:
+    def _named(self, name: str) -> TrainedModel:
         named = {member.name: member for member in self.members}
         if name not in named:
             raise InputError(f"found the member {quoted(name)}", nearest(name, named, f"it has {', '.join(named)}"))
         return named[name]
 
     def member_forms(self, items: Sequence[Asked], device: torch.device | str = "cpu") -> list[list[str]]:
-        """What each member says, in the order of `members`, whoever votes."""
-        return [forms for forms, _ in self.member_answers(items, device)]
+        """The forms of each member, in the order of `members`, also of those that do not vote."""
+        return [forms for forms, _ in self.predictions(self.members, _items(items), device)]
 
-    def member_answers(
-        self, items: Sequence[Asked], device: torch.device | str = "cpu"
-    ) -> list[tuple[list[str], list[float]]]:
-        """The same, with the log-probabilities each member gives to its forms."""
-        return self._answers(range(len(self.members)), _items(items), device)
+    def predictions(
+        self, members: Sequence[TrainedModel], items: Sequence[Item], device: torch.device | str = "cpu"
+    ) -> list[Forms]:
+        """The predictions of some members: forms after the filter for repeats, log-probabilities before it."""
+        if not items:
+            return [([], []) for _ in members]
+        lemmas, known = [item.lemma for item in items], dict(self.known_runs)
+        decoded = by_fleets(members, device, lambda fleet: decode(fleet, items, device))
+        return [(filtered_all(forms, lemmas, known), scores) for forms, scores in decoded]
 
-    def _answers(
-        self, numbers: Sequence[int], items: Sequence[Item], device: torch.device | str
-    ) -> list[tuple[list[str], list[float]]]:
-        """The forms of some members, filtered, and their log-probabilities before that."""
-        said: dict[int, tuple[list[str], list[float]]] = {number: ([], []) for number in numbers}
-        known = dict(self.known_runs)
-        for fleet in fleets(self.members, numbers) if items else ():
-            with one_thread(device):
-                decoded = decode([self.members[number] for number in fleet], items, device)
-            for number, (raw, scores) in zip(fleet, decoded, strict=True):
-                forms = [
-                    item.lemma if form is None else filtered(form, item.lemma, known)
-                    for item, form in zip(items, raw, strict=True)
-                ]
-                said[number] = forms, scores
-        return [said[number] for number in numbers]
+    def save(self, path: Path | str, *, half: bool = False, numbers: Numbers | None = None) -> None:
+        """Write one file: all parameters, and everything else as JSON in its header.
 
-    def save(self, path: Path | str, *, half: bool = False) -> None:
-        """One file: all parameters, and everything else as JSON in its header.
-
-        With `half`, parameters are kept in half precision: the file is half as large, and forms are hardly ever
-        others.
+        `numbers` sets the precision of parameters: single, half (as with `half`) or eighth, with 32, 16 or 8 bits each.
+        Smaller files predict other forms only rarely.
         """
-        about = {
-            "known_runs": dict(self.known_runs),
-            "strategy": self.strategy,
-            "choices": {name: list(members) for name, members in self.choices.items()},
-            "confidences": msgspec.to_builtins(self.confidences),
-            "training": msgspec.to_builtins(self.training),
-            "labels": msgspec.to_builtins(self.labels),
-            "card": card_text(self.card),
-        }
-        write_model(path, self.members, about, half=half)
+        about = {name: msgspec.to_builtins(getattr(self, name)) for name in STORED}
+        about["attested"] = [(item.lemma, item.form, item.features.spelling) for item in self.attested]
+        about["card"] = card_text(self.card)
+        write_model(path, self.members, about, numbers or ("half" if half else "single"))
 
     @classmethod
     def load(cls, path: Path | str) -> "Inflector":
         """Read a model file; nothing in it is ever executed."""
-        members, said = read_model(path)
+        members, header = read_model(path)
+        attested = tuple(Item(lemma, Bundle(features), form) for lemma, form, features in header.attested)
+        stored: dict[str, Any] = {name: getattr(header, name) for name in STORED}
         try:
-            return cls(
-                tuple(members), said.known_runs, "vote", said.choices, said.confidences, said.training, said.labels
-            ).using(said.strategy)
+            return cls(tuple(members), attested=attested, **stored).using(header.strategy)
         except InputError as error:
             raise not_a_model(path, error.found) from None
+
+
+class _Vote(NamedTuple):
+    """The predictions of the voters, and the forms that the strategy makes of them."""
+
+    predictions: list[Forms]
+    forms: list[str]
+
+    def of_item(self, place: int) -> tuple[list[str], list[float]]:
+        """The form of each voter for one item, and its log-probability."""
+        return [forms[place] for forms, _ in self.predictions], [scores[place] for _, scores in self.predictions]
+
+
+def _answer(form: str, evidence: Evidence, confidence: float | None) -> Answer:
+    return Answer(
+        form=form,
+        confidence=None if confidence is None else round(confidence, DECIMALS),
+        votes=evidence.votes,
+        voters=evidence.voters,
+        log_probability=round(evidence.log_mean, DECIMALS) if math.isfinite(evidence.log_mean) else None,
+    )
 
 
 def _items(asked: Sequence[Asked]) -> list[Item]:

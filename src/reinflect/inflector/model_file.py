@@ -1,6 +1,7 @@
 """A model file: the parameters of all members, and everything else as JSON in its header.
 
-It is a safetensors file, so that nothing in it is ever executed, with a checksum of its own.
+It is a safetensors file, so that nothing in it is ever executed, with a checksum of its own over the header's text and
+all tensors. A tensor of 8-bit numbers has one scale for each row, in a tensor of its own.
 """
 
 import hashlib
@@ -10,36 +11,38 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
-import torch
+import numpy as np
 from msgspec import Meta
+from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save
-from torch import Tensor
+from safetensors.numpy import save
 
 from reinflect import __version__
 from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.ensembles.confidence import Confidence
-from reinflect.ensembles.member import Member
+from reinflect.ensembles.member import FACTS, TrainedModel
 from reinflect.errors import InputError, quoted, shortened
 from reinflect.files import atomic_path, read_bytes
 from reinflect.inflector.card import Training
-from reinflect.settings import Settings
+from reinflect.settings import from_table
+from reinflect.systems import SYSTEMS
 from reinflect.systems.layers.inventory import Inventory
 from reinflect.systems.layers.parameters import expected_shapes
-from reinflect.systems.system import SYSTEMS
 
-FORMAT = 3
-"""The first had all members vote; the second did not say what they had learnt from, nor how sure they are."""
+FORMAT = 4
 MISFITS = (LookupError, TypeError, ValueError, RecursionError)
-"""What is raised where a header is not what it should be."""
+"""The errors that an invalid header raises."""
 HEADER_BYTES = 1 << 26
-"""What a header may have; that of five thousand members has a third of it."""
+"""The most bytes of a header; that of five thousand members has a third of it."""
 HEADER_VALUES = 2_000_000
-"""Values in it, roughly: read, an empty list of two bytes takes thirty times as much memory."""
-KINDS = (torch.float32, torch.float16)
-"""Of numbers: in single precision, or saved in half of it."""
+"""The most values in a header, roughly: an empty list has two bytes, and takes thirty times as much memory."""
 LARGEST = 1e9
-"""Larger numbers, and what is none at all, come from no training, and sums of their products would be none."""
+"""The largest parameter: training gives no larger ones, and sums of their products would not be finite."""
+SCALES = ".scales"
+ABOUT, DIGEST = "reinflect", "sha256"
+
+Numbers = Literal["single", "half", "eighth"]
+"""How parameters are stored: 32, 16 or 8 bits each."""
 
 
 class Letters(msgspec.Struct, frozen=True):
@@ -50,161 +53,191 @@ class Letters(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         if any(len(set(symbols)) < len(symbols) for symbols in (self.characters, self.atoms)):
-            raise ValueError("it has a letter or a feature twice")
+            raise ValueError("a character or a feature occurs twice in its inventory")
 
 
-class Told(msgspec.Struct, frozen=True):
+class MemberHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A member in a header."""
 
-    system: Literal["hacm", "haem", "soft"]
+    system: str
     alignment: str
     seed: Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+    fold: Annotated[int, Meta(ge=0, le=10_000)] | None
+    restarts: Annotated[int, Meta(ge=0, le=1000)]
     dev_accuracy: Annotated[float, Meta(ge=-100, le=100)]
     inventory: Annotated[int, Meta(ge=0)]
-    settings: Settings
+    settings: dict[str, Any]
 
 
-class Header(msgspec.Struct, frozen=True):
-    """All that a file says besides its numbers, as far as it is needed to use them."""
+class Header(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Everything in a file but the parameters."""
 
+    format: int
+    version: str
     inventories: list[Letters]
-    members: Annotated[list[Told], Meta(min_length=1)]
+    members: Annotated[list[MemberHeader], Meta(min_length=1)]
     known_runs: dict[str, Annotated[int, Meta(ge=0)]]
-    strategy: str = "vote"
-    choices: dict[str, tuple[str, ...]] = {}
-    """In the first format all members voted."""
-    confidences: dict[str, Confidence] = {}
-    """This and what follows was not there before the third format."""
-    training: Training | None = None
+    strategy: str
+    choices: dict[str, tuple[str, ...]]
+    confidences: dict[str, Confidence]
+    training: Training | None
     labels: Labels = NO_LABELS
+    attested: tuple[tuple[str, str, str], ...] = ()
+    """Forms that a person gave: lemma, form, features."""
+    normalisation: Literal["none", "nfc", "nfd"] = "none"
+    """What was done to the data's characters, and is to be done to queries."""
+    columns: tuple[str, ...] = ()
+    """The columns of the training file, in their order."""
+    cells: tuple[str, ...] = ()
+    """The bundles of a paradigm, in the user's order."""
+    card: str = ""
 
 
-def write_model(path: Path | str, members: Sequence[Member], about: Mapping[str, Any], *, half: bool = False) -> None:
-    """Members, and what else there is to say, which must be fit for JSON; `half`: in half precision."""
+def write_model(
+    path: Path | str, members: Sequence[TrainedModel], about: Mapping[str, Any], numbers: Numbers = "single"
+) -> None:
+    """Write members and the further fields of `Header`, which are values of JSON."""
     inventories = list(dict.fromkeys(member.inventory for member in members))
     header = {
         "format": FORMAT,
         "version": __version__,
         **about,
         "inventories": [{"characters": i.characters, "atoms": i.atoms} for i in inventories],
-        "members": [
-            {
-                "system": member.system.name,
-                "alignment": member.alignment,
-                "seed": member.seed,
-                "dev_accuracy": member.dev_accuracy,
-                "inventory": inventories.index(member.inventory),
-                "settings": msgspec.to_builtins(member.settings),
-            }
-            for member in members
-        ],
+        "members": [member.facts | {"inventory": inventories.index(member.inventory)} for member in members],
     }
-    tensors = {
-        f"{number}.{name}": (_halved(tensor) if half else tensor).contiguous()
-        for number, member in enumerate(members)
-        for name, tensor in member.parameters.items()
-    }
-    header["sha256"] = digest(header, tensors)
+    tensors: dict[str, NDArray[Any]] = {}
+    for number, member in enumerate(members):
+        for name, array in member.parameters.items():
+            tensors |= _stored(f"{number}.{name}", np.ascontiguousarray(array), numbers)
+    text = json.dumps(header, ensure_ascii=False)
     with atomic_path(path) as part:
-        # Not save_file, which writes a temporary file of its own that a kill would leave behind.
-        part.write_bytes(save(tensors, metadata={"reinflect": json.dumps(header, ensure_ascii=False)}))
+        part.write_bytes(_joined(save(tensors), {ABOUT: text, DIGEST: digest(text, tensors)}))
 
 
-def read_model(path: Path | str) -> tuple[list[Member], Header]:
-    """The members of a file, at least one, and what else it says."""
-    about, tensors = _read(path)
+def _joined(raw: bytes, metadata: dict[str, str]) -> bytes:
+    """A safetensors file with metadata, which the library itself would write in another order every time."""
+    start = 8 + int.from_bytes(raw[:8], "little")
+    header = {"__metadata__": metadata, **json.loads(raw[8:start])}
+    text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    return len(text).to_bytes(8, "little") + text + raw[start:]
+
+
+def _stored(name: str, array: NDArray[Any], numbers: Numbers) -> dict[str, NDArray[Any]]:
+    if numbers == "half" and bool((np.abs(array) <= np.finfo(np.float16).max).all()):
+        return {name: array.astype(np.float16)}
+    if numbers == "eighth" and array.ndim > 1 and array.size:
+        scales = np.abs(array).max(axis=-1, keepdims=True).astype(np.float32) / 127
+        return {
+            name: np.rint(array / np.where(scales > 0, scales, 1)).astype(np.int8),
+            f"{name}{SCALES}": scales.squeeze(-1),
+        }
+    return {name: array}
+
+
+def read_model(path: Path | str) -> tuple[list[TrainedModel], Header]:
+    """The members of a file, at least one, and everything else in it."""
+    text, tensors, claimed = _read(path)
     try:
-        if about["format"] > FORMAT:
+        about = json.loads(text)
+        if type(about["format"]) is not int:
+            raise ValueError("its format is not a number")
+        if about["format"] != FORMAT:
+            age, remedy = "a newer version", "update reinflect (pip install --upgrade reinflect)"
+            if about["format"] < FORMAT:
+                age = "an older version whose files cannot be read any more"
+                remedy = "train it again with the same data, or use that version (pip install reinflect==0.1.0)"
             raise InputError(
-                f"this model was made by reinflect {quoted(str(about['version']))}, a newer version",
-                "update reinflect (pip install --upgrade reinflect)",
-                path=path,
+                f"this model was made by reinflect {quoted(str(about['version']))}, {age}", remedy, path=path
             )
-        if about.pop("sha256") != digest(about, tensors):
-            raise ValueError("it was changed after it was written")
+        if claimed != digest(text, tensors):
+            raise ValueError("changed after it was written")
+        json.dumps(about, ensure_ascii=False).encode()  # half a surrogate pair cannot be encoded
         header = msgspec.convert(about, Header)
+        for member in header.members:
+            if member.system not in SYSTEMS:
+                raise InputError(
+                    f"this model has members of the system {quoted(member.system)}, which is not installed",
+                    "install the package that brings it, or train a model without it",
+                    path=path,
+                )
         inventories = [Inventory(one.characters, one.atoms) for one in header.inventories]
         members = [
-            _loaded(told, inventories[told.inventory], number, tensors) for number, told in enumerate(header.members)
+            _member(one, inventories[one.inventory], number, tensors) for number, one in enumerate(header.members)
         ]
         named = {member.name for member in members}
         if not named.issuperset(name for chosen in header.choices.values() for name in chosen):
-            raise ValueError("it names members that are not there")
+            raise ValueError("a strategy has members that are not in the file")
     except MISFITS as error:
         raise not_a_model(path, str(error)) from None
     return members, header
 
 
-def _read(path: Path | str) -> tuple[Any, dict[str, Tensor]]:
+def _read(path: Path | str) -> tuple[str, dict[str, NDArray[Any]], str]:
+    """The header's text, all tensors, and the digest that the file claims."""
     if not Path(path).is_file():
-        read_bytes(path)  # says what is wrong with it
+        read_bytes(path)  # raises the right error
     try:
-        _check_claims(Path(path))
-        with safe_open(path, framework="pt") as file:
-            text = (file.metadata() or {}).get("reinflect")
-            if text is None:
-                raise not_a_model(path, "another program's file")
+        with Path(path).open("rb") as file:
+            claimed = int.from_bytes(file.read(8), "little")
+        if claimed > min(HEADER_BYTES, Path(path).stat().st_size):
+            raise ValueError(f"its header claims to have {claimed:,} bytes")
+        with safe_open(path, framework="np") as file:
+            metadata = file.metadata() or {}
+            if ABOUT not in metadata:
+                raise not_a_model(path, "a file of another program")
+            text = metadata[ABOUT]
             if sum(map(text.count, ",[{")) > HEADER_VALUES:
-                raise not_a_model(path, "its header has no end")
-            about = json.loads(text)
-            json.dumps(about, ensure_ascii=False).encode()  # which half a character cannot be
-            return about, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+                raise not_a_model(path, "its header is too large")
+            if DIGEST not in metadata and json.loads(text).get("format") == FORMAT:
+                raise not_a_model(path, "it has no checksum")
+            # Copies: the file may be overwritten while the model is in use.
+            tensors = {name: file.get_tensor(name).copy() for name in file.keys()}  # noqa: SIM118
+            return text, tensors, metadata.get(DIGEST, "") if set(metadata) == {ABOUT, DIGEST} else ""
     except OSError as error:
         raise not_a_model(path, error.strerror or str(error)) from None
-    except (SafetensorError, ValueError, RecursionError):
-        raise not_a_model(path, "another kind of file, or one that is damaged") from None
+    except (SafetensorError, TypeError, ValueError, RecursionError, AttributeError):  # TypeError: a bfloat16 tensor
+        raise not_a_model(path, "another kind of file, truncated or damaged") from None
 
 
-def _check_claims(path: Path) -> None:
-    """Refuse a header longer than the file or than any of ours; what it says of its tensors is checked by safe_open."""
-    with path.open("rb") as file:
-        claimed = int.from_bytes(file.read(8), "little")
-    if claimed > min(HEADER_BYTES, path.stat().st_size):
-        raise ValueError(f"its header claims to have {claimed:,} bytes")
-
-
-def _loaded(told: Told, inventory: Inventory, number: int, tensors: Mapping[str, Tensor]) -> Member:
-    """One member from what the file says of it."""
-    system = SYSTEMS[told.system]
-    sizes = expected_shapes(system.shapes(told.settings), system.sizes(inventory, told.settings))
+def _member(
+    about: MemberHeader, inventory: Inventory, number: int, tensors: Mapping[str, NDArray[Any]]
+) -> TrainedModel:
+    system = SYSTEMS[about.system]
+    try:
+        settings = from_table(system.settings, about.settings, about.system)
+    except InputError as error:
+        raise ValueError(error.found) from None
     parameters = {}
-    for name, size in sizes.items():
+    for name, size in expected_shapes(system.shapes(settings), system.sizes(inventory, settings)).items():
         own = tensors[f"{number}.{name}"]
-        if tuple(own.shape) != size:
+        if own.shape != size:
             raise ValueError(f"{name} has the wrong size")
-        if own.dtype not in KINDS or not bool((own.abs() <= LARGEST).all()):
-            raise ValueError(f"{name} has numbers that no training gives")
-        parameters[name] = own.to(torch.float32)
-    return Member(
-        system=system,
-        alignment=told.alignment,
-        seed=told.seed,
-        settings=told.settings,
-        inventory=inventory,
-        dev_accuracy=told.dev_accuracy,
-        parameters=parameters,
-    )
+        if own.dtype == np.int8:
+            scales = tensors[f"{number}.{name}{SCALES}"]
+            sound = scales.shape == size[:-1] and scales.dtype == np.float32
+            if not sound or not bool((np.abs(scales) <= LARGEST).all()):
+                raise ValueError(f"{name} has the wrong scales")
+            own = own * scales[..., np.newaxis]
+        if own.dtype not in (np.float32, np.float16) or not bool((np.abs(own.astype(np.float32)) <= LARGEST).all()):
+            raise ValueError(f"{name} has numbers that training never gives")
+        parameters[name] = own.astype(np.float32)
+    facts: dict[str, Any] = {name: getattr(about, name) for name in FACTS}
+    return TrainedModel(settings=settings, inventory=inventory, parameters=parameters, **facts)
 
 
-def _halved(tensor: Tensor) -> Tensor:
-    """In half precision, unless numbers are so large that there are none for them."""
-    half = tensor.to(torch.float16)
-    return half if bool(torch.isfinite(half).all()) else tensor
-
-
-def digest(about: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> str:
-    """A mark of everything in the file: a model with a few wrong numbers would inflect, and inflect badly."""
-    mark = hashlib.sha256(json.dumps(about).encode())
+def digest(text: str, tensors: Mapping[str, NDArray[Any]]) -> str:
+    """A checksum of everything in the file: a model with a few wrong numbers would inflect, and inflect badly."""
+    mark = hashlib.sha256(text.encode("utf-8", "surrogatepass"))
     for name in sorted(tensors):
-        tensor = tensors[name].detach().cpu().contiguous()
-        mark.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
-        mark.update(tensor.numpy().tobytes())
+        mark.update(f"{name} {tensors[name].dtype} {tensors[name].shape}".encode())
+        mark.update(np.ascontiguousarray(tensors[name]).tobytes())
     return mark.hexdigest()
 
 
 def not_a_model(path: Path | str, reason: str) -> InputError:
     return InputError(
-        f"this is no whole reinflect model ({shortened(reason, 100)})",
+        f"not a valid reinflect model ({shortened(reason, 100)})",
         "train one with: reinflect train --train FILE --out MODEL",
         path=path,
     )

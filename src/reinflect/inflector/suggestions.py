@@ -1,4 +1,4 @@
-"""Which forms to ask a speaker for next: those a model is least sure of."""
+"""Which forms to ask a speaker for next: those with the lowest confidence."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
@@ -11,12 +11,12 @@ from reinflect.data.lemmas import Lexicon
 from reinflect.inflector.inflector import Answer, Inflector
 
 AT_ONCE = 2000
-"""Cells asked for together: enough to be quick, and few enough for any memory."""
+"""Cells predicted together: enough to be quick, and few enough for any memory."""
 
 
 @dataclass(frozen=True)
 class Suggestion:
-    """A form worth asking for, and what the model would say."""
+    """A cell to ask a speaker for, and the model's prediction."""
 
     lemma: str
     features: str
@@ -31,12 +31,11 @@ def ranked(
     spread: bool = True,
     asked: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> list[Suggestion]:
-    """So many of some cells, the least certain first; `asked` hears how far it is.
+    """At most `most` of the cells, the lowest confidence first; `asked` is called with the cells predicted so far.
 
-    Cells whose chances are the same to the per cent come by how often their features were in training, as forms that
-    are common are worth more. With `spread`, lemmas and features that came already stand back behind others: without
-    it, the same hard cell is asked of one lemma after the other, which is worse than asking at random (see
-    `bench/elicitation.py`).
+    Cells with the same confidence in per cent come in the order of their bundles' frequency in training, as common
+    forms are worth more. With `spread`, lemmas and bundles suggested before come after others: without it, the hardest
+    bundle is suggested for one lemma after another, which is worse than a random order (see `bench/elicitation.py`).
     """
     answers: list[Answer] = []
     for start in range(0, len(cells), AT_ONCE):
@@ -46,19 +45,15 @@ def ranked(
     for spelling, count in inflector.bundle_counts.items():
         frequency[Bundle(spelling).cell] += count
     order = sorted(
-        range(len(cells)),
-        key=lambda place: (
-            round(chances(answers[place]), 2),
-            -frequency[cells[place].features.cell],
-            chances(answers[place]),
-        ),
+        zip(cells, answers, strict=True),
+        key=lambda one: (round(chances(one[1]), 2), -frequency[one[0].features.cell], chances(one[1])),
     )
-    made = [Suggestion(cells[place].lemma, cells[place].features.spelling, answers[place]) for place in order]
+    made = [Suggestion(cell.lemma, cell.features.spelling, answer) for cell, answer in order]
     return in_turns(made, most) if spread else made[:most]
 
 
 def open_cells(lexicon: Lexicon, bundles: Sequence[str]) -> list[Item]:
-    """The cells whose forms are not known, of lemmas whose part of speech, where it is known, has such cells."""
+    """The cells whose forms are not known; a lemma of a known part of speech has only cells of that."""
     cells = [Bundle(spelling) for spelling in bundles]
     return [
         Item(lemma, bundle)
@@ -69,12 +64,12 @@ def open_cells(lexicon: Lexicon, bundles: Sequence[str]) -> list[Item]:
 
 
 def chances(answer: Answer) -> float:
-    """How likely an answer is right; without a confidence, the share of votes for it."""
+    """The confidence of an answer, or else its share of the votes."""
     return answer.votes / answer.voters if answer.confidence is None else answer.confidence
 
 
 def in_turns(suggestions: Sequence[Suggestion], most: int | None = None) -> list[Suggestion]:
-    """The first of these, but such that lemmas and features have come as seldom as can be before they come again."""
+    """The first suggestions, reordered so that lemmas and bundles chosen before come after others."""
     seen: Counter[tuple[str, ...]] = Counter()
     marks = [(("lemma", one.lemma), ("features", *Bundle(one.features).cell)) for one in suggestions]
     waiting = [(0, place) for place in range(len(suggestions))]
@@ -82,7 +77,7 @@ def in_turns(suggestions: Sequence[Suggestion], most: int | None = None) -> list
     while waiting and (most is None or len(chosen) < most):
         before, place = heappop(waiting)
         now = sum(seen[mark] for mark in marks[place])
-        if now > before:  # something like it was chosen since
+        if now > before:  # its lemma or bundle was chosen since
             heappush(waiting, (now, place))
         else:
             seen.update(marks[place])

@@ -1,22 +1,23 @@
-"""The paper's figure: every language's accuracy, ours beside what was published."""
+"""The paper's figure: the accuracy of every language, ours and published."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from reinflect.experiments.figures import Average
+from reinflect.experiments.corpora import SETTINGS
+from reinflect.experiments.figures import Average, Figures
 from reinflect.files import atomic_path
 from reinflect.paper import published
-from reinflect.paper.claims import SETTINGS, title
+from reinflect.paper.claims import title
 
 WIDE = 20
-"""Languages that leave room for the key in one line."""
-OURS, PAPERS, NEXT = "#1b3a6b", "#6ea6e0", "#e0a526"
+"""Languages above which the legend fits on one line."""
+MARKS = (("#e0a526", "s", 4), ("#6ea6e0", "D", 4), ("#1b3a6b", "o", 5))
+"""Colour, form and size of the dots of the next best system, of the paper and of ours."""
 
 
-def ordered(figures: Mapping[str, Mapping[str, Average]]) -> list[str]:
-    """Languages by their mean accuracy over the settings, the best first."""
+def ordered(figures: Figures) -> list[str]:
+    """Languages by their mean accuracy over the settings, best first."""
     found: dict[str, list[float]] = {}
     for by_system in figures.values():
         for name, score in by_system["run7"].languages.items() if "run7" in by_system else ():
@@ -24,10 +25,10 @@ def ordered(figures: Mapping[str, Mapping[str, Average]]) -> list[str]:
     return sorted(found, key=lambda name: (-fmean(found[name]), name))
 
 
-def draw(figures: Mapping[str, Mapping[str, Average]], split: str, path: Path) -> list[Path]:
+def draw(figures: Figures, split: str, path: Path) -> list[Path]:
     """Draw our Run 7 on a split, and the published one with the next best system; as SVG and PNG.
 
-    Needs matplotlib, which comes with `reinflect[report]` only.
+    Needs matplotlib, which only `reinflect[report]` installs.
     """
     languages = ordered(figures)
     if not languages:
@@ -57,29 +58,20 @@ def draw(figures: Mapping[str, Mapping[str, Average]], split: str, path: Path) -
 
 def _panel(panel: Any, ours: Average, languages: list[str], setting: str, split: str) -> None:
     places = {name: place for place, name in enumerate(languages)}
-    known = {name: pair for name in languages if (pair := published.of_language(name, setting))}
-    dots = {
-        f"next best, {published.NEXT_BEST[setting]} (test, published)": (
-            NEXT,
-            "s",
-            {n: p[1] for n, p in known.items()},
-        ),
-        "Run 7 of the paper (test, published)": (PAPERS, "D", {n: p[0] for n, p in known.items()}),
-        f"Run 7, ours ({split})": (OURS, "o", {name: score.accuracy for name, score in ours.languages.items()}),
-    }
-    for label, (colour, mark, figures) in dots.items():
+    accuracies = {name: score.accuracy for name, score in ours.languages.items()}
+    shown = published.beside(accuracies, setting, split)
+    for (label, figures), (colour, mark, size) in zip(shown.items(), MARKS, strict=True):
         panel.plot(
             [places[name] for name in figures],
             list(figures.values()),
             mark,
             color=colour,
-            markersize=5 if mark == "o" else 4,
+            markersize=size,
             label=f"{label}, mean {fmean(figures.values()):.1f}" if figures else label,
         )
     panel.set_ylabel(f"accuracy, {setting}")
     panel.set_xlim(-0.7, len(languages) - 0.3)
-    lowest = min(figure for _, _, figures in dots.values() for figure in figures.values())
-    panel.set_ylim(max(-2, lowest - 5), 102)
+    panel.set_ylim(max(-2, min(min(figures.values(), default=100) for figures in shown.values()) - 5), 102)
     panel.grid(axis="both", color="#dddddd", linewidth=0.5)
     panel.set_axisbelow(True)
     columns = 3 if len(languages) > WIDE else 1

@@ -1,4 +1,4 @@
-"""Figures that others published, to stand beside ours; the numbers are in `published.toml`."""
+"""Published figures to compare ours with; the numbers are in `published.toml`."""
 
 import tomllib
 from collections.abc import Mapping
@@ -34,6 +34,15 @@ def repeats(system: str) -> int | None:
 
 def of_language(language: str, setting: str) -> tuple[float, float] | None:
     """The test accuracy of the paper's Run 7, and of the next best system."""
-    languages: Mapping[str, Mapping[str, list[float]]] = _everything()["languages"]
-    pair = languages.get(language, {}).get(setting)
+    pair = _everything()["languages"].get(language, {}).get(setting)
     return None if pair is None else (pair[0], pair[1])
+
+
+def beside(ours: Mapping[str, float], setting: str, split: str) -> dict[str, dict[str, float]]:
+    """What a chart of our Run 7 shows: accuracies by language, by their words in the legend, ours last."""
+    known = {name: pair for name in ours if (pair := of_language(name, setting))}
+    return {
+        f"next best, {NEXT_BEST[setting]} (test, published)": {name: pair[1] for name, pair in known.items()},
+        "Run 7 of the paper (test, published)": {name: pair[0] for name, pair in known.items()},
+        f"Run 7, ours ({split})": dict(ours),
+    }

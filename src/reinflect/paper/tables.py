@@ -1,186 +1,140 @@
-"""The results as a page of Markdown that can be read as it is."""
+"""The tables of a benchmark, as rows of text with the header first, and as a page of Markdown."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
-from reinflect.ensembles.vote import RUNS
-from reinflect.execution.results import PackResult
-from reinflect.experiments.combine import COMPARED, Changes, Scores
-from reinflect.experiments.figures import Average
+from reinflect.ensembles.strategies import RUNS
+from reinflect.execution.packs import PackResult
+from reinflect.experiments.combine import COMPARED, SPLITS, Changes
+from reinflect.experiments.corpora import SETTINGS
+from reinflect.experiments.figures import Average, Figures, Scores
 from reinflect.paper import published
-from reinflect.paper.claims import SETTINGS, Claim, claims, title
+from reinflect.paper.claims import Claim, claims, title
+from reinflect.systems import SYSTEMS
 from reinflect.text import Side, in_columns
 
 NOTHING = "–"
-TIME_NOTE = "Seconds of packs, decoding and all, each shared out among its models; on a CPU packs run side by side.\n"
+TIME_NOTE = "Seconds of a pack, with decoding, are divided among its models; on a CPU several packs train at once.\n"
 LANGUAGES_OF_THE_PAPER = {"low": 52, "medium": 52, "high": 51}
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column of the paper's table: which figure of which system."""
-
-    head: str
-    system: str
-    distance: bool = False
-
-
-COLUMNS = (
-    Column("HACM N", "hacm-naive"),
-    Column("HACM S", "hacm-smart"),
-    Column("HAEM N", "haem-naive"),
-    Column("HAEM S", "haem-smart"),
-    Column("soft", "soft"),
-    *(Column(run.title, run.name) for run in RUNS),
-    Column("Run 7 Lev", "run7", distance=True),
-    Column("baseline", "baseline"),
-    Column("Lev", "baseline", distance=True),
+HELD = {True: "held", False: "not held", None: "not checked"}
+COLUMNS: tuple[tuple[str, str, str], ...] = (
+    ("HACM N", "hacm-naive", "accuracy"),
+    ("HACM S", "hacm-smart", "accuracy"),
+    ("HAEM N", "haem-naive", "accuracy"),
+    ("HAEM S", "haem-smart", "accuracy"),
+    ("soft", "soft", "accuracy"),
+    *((run.title, run.name, "accuracy") for run in RUNS),
+    ("Run 7 Lev", "run7", "levenshtein"),
+    ("baseline", "baseline", "accuracy"),
+    ("Lev", "baseline", "levenshtein"),
 )
+"""The columns of the paper's table: header, system and figure."""
+Rows = list[list[str]]
 
 
-def markdown(header: Sequence[str], rows: Iterable[Sequence[str]], sides: Sequence[Side]) -> str:
-    """A table whose columns are in line in the source, too."""
-    marks = ["---" if side == "left" else "--:" for side in sides]
-    lines = in_columns([header, marks, *rows], " | ", sides)
+def markdown(rows: Sequence[Sequence[str]], words: int) -> str:
+    """A table whose columns are also aligned in the source; the first `words` columns are text, the others numbers."""
+    header, *others = rows
+    numbers = len(header) - words
+    marks = ["---"] * words + ["--:"] * numbers
+    sides: list[Side] = ["left"] * words
+    lines = in_columns([header, marks, *others], " | ", sides + ["right"] * numbers)
     widest = max(map(len, lines))  # the last column lost its blanks
     return "".join(f"| {line.ljust(widest)} |\n" for line in lines)
 
 
-def _sides(words: int, numbers: int) -> list[Side]:
-    sides: list[Side] = ["left"] * words
-    return sides + ["right"] * numbers
-
-
-def main_table(figures: Mapping[str, Mapping[str, Average]], split: str) -> str:
-    header, *rows = main_rows(figures, split)
-    return markdown(header, rows, _sides(2, len(COLUMNS)))
-
-
-def main_rows(figures: Mapping[str, Mapping[str, Average]], split: str) -> list[list[str]]:
-    """The paper's table of results, header first: ours, the paper's, and the difference, setting after setting."""
-    rows = [[split, "", *(column.head for column in COLUMNS)]]
+def main_table(figures: Figures, split: str) -> Rows:
+    """The paper's table of results: our figures, the paper's, and the difference, setting after setting."""
+    rows = [[split, "", *(header for header, _, _ in COLUMNS)]]
     for setting in (setting for setting in SETTINGS if setting in figures):
-        ours = [_ours(figures[setting], column) for column in COLUMNS]
-        theirs = [_theirs(split, setting, column) for column in COLUMNS]
-        rows.append([setting, "ours", *(_figure(own, 2) for own in ours)])
-        rows.append(["", "paper", *(NOTHING if own is None else str(own) for own in theirs)])
+        ours: list[float | None] = [getattr(figures[setting].get(system), what, None) for _, system, what in COLUMNS]
+        theirs: list[float | None] = [getattr(published, what)(split, setting, system) for _, system, what in COLUMNS]
         gaps = [None if a is None or b is None else a - b for a, b in zip(ours, theirs, strict=True)]
-        rows.append(["", "difference", *(NOTHING if gap is None else f"{gap:+.2f}" for gap in gaps)])
+        rows.append([setting, "ours", *map(_number, ours)])
+        rows.append(["", "paper", *(_number(own, "") for own in theirs)])
+        rows.append(["", "difference", *(_number(gap, "+.2f") for gap in gaps)])
     return rows
 
 
-def _ours(figures: Mapping[str, Average], column: Column) -> float | None:
-    score = figures.get(column.system)
-    return None if score is None else score.levenshtein if column.distance else score.accuracy
+def _number(number: float | None, form: str = ".2f") -> str:
+    return NOTHING if number is None else format(number, form)
 
 
-def _theirs(split: str, setting: str, column: Column) -> float | None:
-    look = published.levenshtein if column.distance else published.accuracy
-    return look(split, setting, column.system)
-
-
-def _figure(number: float | None, digits: int) -> str:
-    return NOTHING if number is None else f"{number:.{digits}f}"
-
-
-def languages_note(figures: Mapping[str, Mapping[str, Average]]) -> str:
-    """What the averages are over; not all systems need have come to an end in all languages."""
+def languages_note(figures: Figures) -> str:
+    """The number of languages averaged: not every system need be finished in every language."""
     parts, other = [], False
     for setting in (setting for setting in SETTINGS if setting in figures):
         counts = sorted({len(score.languages) for score in figures[setting].values()})
         other = other or counts != [LANGUAGES_OF_THE_PAPER[setting]]
-        many = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-        parts.append(f"{setting} {many}")
-    text = f"Macro averages over so many languages: {', '.join(parts)}."
-    return text + (
-        " The paper's are over 52, at high 51: where ours are over others, the difference says little.\n"
-        if other
-        else "\n"
-    )
+        parts.append(f"{' to '.join(map(str, dict.fromkeys((counts[0], counts[-1]))))} ({setting})")
+    paper = " The paper averages 52 (high: 51); where ours are other languages, the difference means little."
+    return f"Languages averaged: {', '.join(parts)}.{paper if other else ''}\n"
 
 
-def combining_table(figures: Mapping[str, Mapping[str, Average]]) -> str:
-    """Run 6 and what else could be made of the best members."""
+def combining_table(figures: Figures) -> Rows:
+    """Run 6 and other combinations of the best members."""
     systems = {
         "run6": "vote of the best 15 (Run 6)",
         COMPARED[0]: "vote of the best 7",
-        COMPARED[1]: "their probabilities averaged, best 15",
+        COMPARED[1]: "mean probability of the best 15",
     }
-    header = ["", *(setting for setting in SETTINGS if setting in figures)]
+    settings = [setting for setting in SETTINGS if setting in figures]
     rows = [
-        [name, *(_figure(_ours(figures[setting], Column("", system)), 2) for setting in header[1:])]
+        [name, *(_number(getattr(figures[setting].get(system), "accuracy", None)) for setting in settings)]
         for system, name in systems.items()
     ]
-    return markdown(header, rows, _sides(1, len(header) - 1))
+    return [["", *settings], *rows]
 
 
-def language_table(figures: Mapping[str, Average], setting: str) -> str:
-    header, *rows = language_rows(figures, setting)
-    return markdown(header, rows, _sides(1, len(header) - 1))
-
-
-def language_rows(figures: Mapping[str, Average], setting: str) -> list[list[str]]:
-    """Naive against smart in every language, header first, and Run 7 beside the published one."""
-    header = ["language", "HACM N", "S", "N − S", "HAEM N", "S", "N − S", "Run 7", "published (test)", "next best"]
-    kinds = ("hacm-naive", "hacm-smart", "haem-naive", "haem-smart")
-    names = sorted({name for score in figures.values() for name in score.languages})
-    rows = [header]
-    for name in names:
-        own = [_of_language(figures, kind, name) for kind in kinds]
+def language_table(figures: Mapping[str, Average], setting: str) -> Rows:
+    """Naive and smart in every language, and Run 7 with the published one."""
+    rows = [["language", "HACM N", "S", "N − S", "HAEM N", "S", "N − S", "Run 7", "published (test)", "next best"]]
+    for name in sorted({name for score in figures.values() for name in score.languages}):
+        accuracies = {
+            system: score.languages[name].accuracy for system, score in figures.items() if name in score.languages
+        }
         cells = []
-        for naive, smart in (own[:2], own[2:]):
-            gap = NOTHING if naive is None or smart is None else f"{naive - smart:+.2f}"
-            cells += [_figure(naive, 2), _figure(smart, 2), gap]
+        for system in ("hacm", "haem"):
+            naive, smart = (accuracies.get(f"{system}-{alignment}") for alignment in ("naive", "smart"))
+            gap = None if naive is None or smart is None else naive - smart
+            cells += [_number(naive), _number(smart), _number(gap, "+.2f")]
         theirs = published.of_language(name, setting) or (None, None)
-        run7 = _of_language(figures, "run7", name)
-        rows.append([title(name), *cells, _figure(run7, 2), *(_figure(figure, 1) for figure in theirs)])
+        rows.append([title(name), *cells, _number(accuracies.get("run7")), *(_number(own, ".1f") for own in theirs)])
     return rows
 
 
-def _of_language(figures: Mapping[str, Average], system: str, language: str) -> float | None:
-    score = figures.get(system)
-    return score.languages[language].accuracy if score and language in score.languages else None
+def claims_table(found: Sequence[Claim]) -> Rows:
+    rows = [[claim.text, HELD[claim.held], claim.evidence] for claim in found]
+    return [["claim of the paper's §6", "here", "accuracies"], *rows]
 
 
-def claims_table(found: Sequence[Claim]) -> str:
-    words = {True: "held", False: "not held", None: "not checked"}
-    rows = [(claim.text, words[claim.held], claim.evidence) for claim in found]
-    return markdown(("claim of the paper's §6", "here", "accuracies"), rows, _sides(3, 0))
-
-
-def repeats_table(changes: Mapping[str, Mapping[str, Changes]]) -> str:
-    """By setting and system, how many outputs the filter for repeats changed."""
-    header = ["system", "setting", "votes, dev", "votes, test", "single models, dev", "single models, test"]
-    rows, totals = [], {system: Changes() for by_system in changes.values() for system in by_system}
-    for setting, by_system in changes.items():
+def repeats_table(changes: Mapping[str, Mapping[str, Changes]]) -> Rows:
+    """How many outputs the filter for repeats changed, by setting and system."""
+    rows = [["system", "setting", "votes, dev", "votes, test", "single models, dev", "single models, test"]]
+    totals: dict[str, Changes] = {}
+    for by_system in changes.values():
         for system, own in by_system.items():
-            totals[system].add(own)
-            rows.append([system.upper(), setting, *_counts(own)])
-    for system, own in totals.items():
-        rows.append([system.upper(), "all", *_counts(own)])
-    return markdown(header, rows, _sides(2, 4))
+            totals.setdefault(system, Counter()).update(own)
+    for setting, by_system in (*changes.items(), ("all", totals)):
+        for system, own in by_system.items():
+            counts = [str(own[what, split]) for what in ("voted", "single") for split in SPLITS]
+            rows.append([SYSTEMS[system].title, setting, *counts])
+    return rows
 
 
-def _counts(changes: Changes) -> list[str]:
-    return [str(counts[split]) for counts in (changes.voted, changes.single) for split in ("dev", "test")]
-
-
-def time_table(results: Sequence[PackResult]) -> str:
-    """Where the time of training and decoding went, by setting and system."""
-    seconds: dict[tuple[str, str], float] = {}
-    models: dict[tuple[str, str], int] = {}
+def time_table(results: Sequence[PackResult]) -> Rows:
+    """The time of training and decoding, by setting and system."""
+    shares: dict[tuple[int, str], list[float]] = {}
     for result in results:
         for model in result.models:
-            place = (model.setting, result.system)
-            seconds[place] = seconds.get(place, 0.0) + result.seconds / len(result.models)
-            models[place] = models.get(place, 0) + 1
-    rows = [
-        [setting, system.upper(), str(models[setting, system]), f"{own:.0f}", f"{own / models[setting, system]:.2f}"]
-        for (setting, system), own in sorted(seconds.items(), key=lambda one: (SETTINGS.index(one[0][0]), one[0][1]))
-    ]
-    rows.append(["all", "", str(sum(models.values())), f"{sum(seconds.values()):.0f}", ""])
-    header = ["setting", "system", "models", "seconds", "seconds a model"]
-    return markdown(header, rows, _sides(2, 3))
+            place = SETTINGS.index(model.setting), result.system
+            shares.setdefault(place, []).append(result.seconds / len(result.models))
+    rows = [["setting", "system", "models", "seconds", "seconds per model"]]
+    for (setting, system), own in sorted(shares.items()):
+        numbers = [str(len(own)), f"{sum(own):.0f}", f"{sum(own) / len(own):.2f}"]
+        rows.append([SETTINGS[setting], SYSTEMS[system].title, *numbers])
+    whole = [seconds for own in shares.values() for seconds in own]
+    return [*rows, ["all", "", str(len(whole)), f"{sum(whole):.0f}", ""]]
 
 
 def page(
@@ -190,26 +144,23 @@ def page(
     changes: Mapping[str, Mapping[str, Changes]],
     results: Sequence[PackResult],
 ) -> str:
-    """Everything."""
+    """All tables."""
     parts = ["# Benchmark\n", "".join(f"- {line}\n" for line in about)]
     for split, figures in scores.items():
         if figures:
-            parts += [f"## Accuracy on {split}\n", main_table(figures, split), languages_note(figures)]
-            parts += [f"### Ways to combine ({split})\n", combining_table(figures)]
+            parts += [f"## Accuracy on {split}\n", markdown(main_table(figures, split), 2), languages_note(figures)]
+            parts += [f"### Ways to combine ({split})\n", markdown(combining_table(figures), 1)]
             if any("run7" in by_system for by_system in figures.values()):
                 parts += [f"### Every language ({split})\n", f"![accuracy of every language](languages-{split}.svg)\n"]
     dev = scores["dev"]
     for setting in (setting for setting in SETTINGS if setting in dev):
-        parts += [f"## Languages at {setting} (dev)\n", language_table(dev[setting], setting)]
-    parts += ["## Claims\n", claims_table(claims(dev))]
-    parts += ["## Outputs changed by the filter for repeats\n", repeats_table(changes), _repeats_note()]
-    parts += ["## Time\n", time_table(results), TIME_NOTE]
-    return "\n".join(parts)
-
-
-def _repeats_note() -> str:
-    theirs = ", ".join(f"{published.repeats(system)} for {system.upper()}" for system in ("hacm", "haem"))
-    return (
-        "Votes: outputs of E(N) and E(S) that the filter replaces by the lemma, had it not been applied to each model "
-        f"before. The paper has, of test items, {theirs}.\n"
+        parts += [f"## Languages at {setting} (dev)\n", markdown(language_table(dev[setting], setting), 1)]
+    paper = ", ".join(f"{published.repeats(system)} for {SYSTEMS[system].title}" for system in ("hacm", "haem"))
+    note = (
+        "Votes: outputs of E(N) and E(S) that the filter would replace by the lemma if the models were not filtered "
+        f"before they vote. In the paper, on test items: {paper}.\n"
     )
+    parts += ["## Claims\n", markdown(claims_table(claims(dev)), 3)]
+    parts += ["## Outputs changed by the filter for repeats\n", markdown(repeats_table(changes), 2), note]
+    parts += ["## Time\n", markdown(time_table(results), 2), TIME_NOTE]
+    return "\n".join(parts)

@@ -8,13 +8,16 @@ from typing import Literal
 
 import msgspec
 
+from reinflect.alignment import ALIGNERS
 from reinflect.files import read_text
 from reinflect.report.drawing import Curve, Point, key, line_chart
 from reinflect.report.html import Html, element, joined
-from reinflect.report.kinds import colour_of, kind_of_model, title_of
+from reinflect.systems import SYSTEMS
 
 SINGLE_CURVES = 24
 """Models with a curve of their own in one chart, at most: more cannot be distinguished."""
+PALETTE = ("#8250c4", "#9a6b00", "#b8327a", "#0b7d80", "#5d6673")
+"""Colours for systems that are not installed."""
 Quantity = Literal["loss", "dev_accuracy", "best"]
 
 
@@ -100,3 +103,22 @@ def learning_curves(models: Sequence[ModelLog], *, single: bool = True) -> Html:
         line_chart("loss on training items", losses, "epoch", "loss", logarithmic=True),
     ]
     return joined([key(entries), element("div", *charts, class_="pair")])
+
+
+def kind_of_model(name: str) -> str:
+    """A model name without language, setting and seed: `haem-smart` for `welsh-low-haem-smart-3`."""
+    parts = name.split("-")[:-1]
+    aligned = parts[-1:] and parts[-1] in ALIGNERS
+    return "-".join(parts[-2:] if aligned else parts[-1:])
+
+
+def title_of(kind: str) -> str:
+    system, _, alignment = kind.partition("-")
+    title = SYSTEMS[system].title if system in SYSTEMS else system
+    return f"{title}, {alignment}" if alignment else title
+
+
+def colour_of(kind: str, number: int) -> str:
+    """The colour of the kind's system, or that of its number in a chart."""
+    system = kind.partition("-")[0]
+    return SYSTEMS[system].colour if system in SYSTEMS else PALETTE[number % len(PALETTE)]

@@ -1,7 +1,7 @@
 """The page of a whole benchmark: its tables and charts, and each language."""
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -11,31 +11,32 @@ import msgspec
 
 from reinflect.data.items import read_items
 from reinflect.ensembles.confidence import calibration_error
-from reinflect.errors import InputError
+from reinflect.ensembles.member import TrainedModel
 from reinflect.evaluation.cells import Judged
 from reinflect.evaluation.scores import Evaluation, evaluate
-from reinflect.execution.corpora import Corpus, read_corpus
-from reinflect.execution.results import ModelResult, by_key, log_name, read_results
+from reinflect.execution.packs import by_key, read_results
 from reinflect.experiments.calibration import measured
-from reinflect.experiments.figures import Read, ReadAverage, read_figures
-from reinflect.files import read_bytes, read_text
+from reinflect.experiments.corpora import SETTINGS, read_corpus
+from reinflect.experiments.figures import Figures, Scores, read_figures, read_json
+from reinflect.files import read_text
 from reinflect.paper import published
-from reinflect.paper.claims import SETTINGS, Claim, title
+from reinflect.paper.claims import Claim, title
 from reinflect.paper.plots import ordered
-from reinflect.paper.tables import language_rows, languages_note, main_rows
+from reinflect.paper.tables import claims_table, language_table, languages_note, main_table
 from reinflect.report.curves import ModelLog, learning_curves, read_log
 from reinflect.report.drawing import dot_chart, key
 from reinflect.report.evaluations import bins_of, breakdown_table, calibration, mistakes_list
 from reinflect.report.html import Html, element, folded, paragraph, table
 from reinflect.report.page import Section, page
+from reinflect.training.lesson import Lesson
 
 BEST = "run7"
 MISTAKES = 5
 FEW_LANGUAGES = 10
 """Languages whose single models have curves, at most: with more, the page would be too large."""
 NO_DATA = "Single forms are not evaluated: the data folder of the benchmark was not found; name it with --dev."
-HELD = {True: ("held", "held"), False: ("not held", "not-held"), None: ("not checked", "note")}
-"""Words and class of the style sheet."""
+HELD = {"held": "held", "not held": "not-held", "not checked": "note"}
+"""Classes of the style sheet."""
 INTRODUCTIONS = {
     "Learning curves": "The mean of the best dev accuracy so far, and of the loss, over all models of a kind.",
     "By part of speech": "Run 7 on dev items, the forms of all languages together.",
@@ -63,7 +64,7 @@ class Folder:
     """The output folder of `reinflect benchmark`."""
 
     path: Path
-    figures: Read
+    figures: Scores
     details: "_Details"
     languages: Sequence[Language]
     notes: Sequence[str]
@@ -75,20 +76,15 @@ class _Command(msgspec.Struct, frozen=True):
     command: str
 
 
-class _Pack(msgspec.Struct, frozen=True):
-    models: int
-
-
 class _Details(msgspec.Struct, frozen=True):
     """The parts of `details.json` that are shown."""
 
     devices: list[str] = []
     claims: dict[str, list[Claim]] = {}
-    packs: list[_Pack] = []
     models: frozenset[str] | None = None
     """Keys of the models in the figures; the folder may also have packs of other settings."""
 
-    def shows(self, model: ModelResult) -> bool:
+    def shows(self, model: TrainedModel) -> bool:
         return self.models is None or model.key in self.models
 
 
@@ -110,12 +106,13 @@ def data_of(folder: Path) -> Path | None:
 
 def read_folder(path: Path, data: Path | None) -> Folder:
     """Read a benchmark. `data` is the folder of the languages' files, which single forms are taken from."""
-    figures, details = read_figures(path), _details(path / "details.json")
+    figures, written = read_figures(path), path / "details.json"
+    details = read_json(written, _Details, "details") if written.is_file() else _Details()
     packs = read_results(path / "packs")
-    models: dict[tuple[str, str], list[ModelResult]] = {}
+    models: dict[tuple[str, str], list[TrainedModel]] = {}
     for model in filter(details.shows, by_key(packs).values()):
         models.setdefault((model.language, model.setting), []).append(model)
-    hidden = {log_name(one) for one in packs if not any(map(details.shows, one.models))}
+    hidden = {f"{one.stem}.jsonl" for one in packs if not any(map(details.shows, one.models))}
     logs: dict[str, list[ModelLog]] = {}
     for file in sorted((path / "logs").glob("*.jsonl")):
         for log in read_log(file) if file.name not in hidden else ():
@@ -135,25 +132,15 @@ def read_folder(path: Path, data: Path | None) -> Folder:
     return Folder(path, figures, details, languages, notes)
 
 
-def _details(path: Path) -> _Details:
-    if not path.is_file():
-        return _Details()
-    try:
-        return msgspec.json.decode(read_bytes(path), type=_Details)
-    except (ValueError, RecursionError) as error:
-        found = f"not the details of a benchmark ({error})"
-        raise InputError(found, "run the same reinflect benchmark again", path=path) from None
-
-
-def _evaluation(folder: Path, corpus: Corpus) -> Evaluation | None:
+def _evaluation(folder: Path, corpus: Lesson) -> Evaluation | None:
     predictions = folder / "predictions" / corpus.setting / BEST / f"{corpus.language}-dev"
     if not predictions.is_file():
         return None
-    return evaluate(corpus.split.dev, read_items(predictions, forms="optional"), name=corpus.language)
+    return evaluate(corpus.dev, read_items(predictions, forms="optional"), name=corpus.language)
 
 
-def _confidences(corpus: Corpus, models: Sequence[ModelResult]) -> Sequence[tuple[float, bool]]:
-    usable = [model for model in models if model.usable and len(model.dev.forms) == len(corpus.split.dev)]
+def _confidences(corpus: Lesson, models: Sequence[TrainedModel]) -> Sequence[tuple[float, bool]]:
+    usable = [model for model in models if model.usable and len(model.dev.forms) == len(corpus.dev)]
     return measured(corpus, usable) if usable else []
 
 
@@ -161,18 +148,17 @@ def folder_page(folder: Folder) -> str:
     """The page of a benchmark."""
     sections = []
     for split, by_setting in folder.figures.items():
-        header, *rows = main_rows(by_setting, split)
         note = paragraph(languages_note(by_setting).strip(), class_="note")
-        sections.append(Section(f"Table of runs, {split}", [table(header, rows, words=2), note]))
+        sections.append(Section(f"Table of runs, {split}", [table(main_table(by_setting, split), words=2), note]))
     if folder.details.claims.get("dev"):
-        sections.append(_claims(folder.details.claims["dev"]))
+        header, *rows = claims_table(folder.details.claims["dev"])
+        shown = [[text, element("span", held, class_=HELD[held]), evidence] for text, held, evidence in rows]
+        sections.append(Section("Claims of the paper", [table([header, *shown], words=3, class_="wrap")]))
     for split, by_setting in folder.figures.items():
         if any(BEST in by_system for by_system in by_setting.values()):
             sections.append(Section(f"Accuracy by language, {split}", _language_charts(by_setting, split)))
     sections += _all_languages(folder)
-    for setting in SETTINGS:
-        if setting in folder.figures.get("dev", {}):
-            sections.append(_languages(folder, setting))
+    sections += [_languages(folder, setting) for setting in SETTINGS if setting in folder.figures.get("dev", {})]
     devices = ", ".join(folder.details.devices)
     lead = [f"Trained on: {devices}."] if devices else []
     lead += ["Accuracy is the per cent of predictions that equal the right form exactly.", *folder.notes]
@@ -187,33 +173,20 @@ def _facts(folder: Folder) -> list[tuple[str, str]]:
         if BEST in by_setting.get(setting, {})
     ]
     facts.append(("languages", str(len({language.name for language in folder.languages}))))
-    if folder.details.packs:
-        facts.append(("models", f"{sum(pack.models for pack in folder.details.packs):,}"))
+    if folder.details.models:
+        facts.append(("models", f"{len(folder.details.models):,}"))
     return facts
 
 
-def _claims(claims: Sequence[Claim]) -> Section:
-    rows = []
-    for claim in claims:
-        words, style = HELD[claim.held]
-        rows.append([claim.text, element("span", words, class_=style), claim.evidence])
-    header = ("claim of the paper's §6", "here", "accuracies")
-    return Section("Claims of the paper", [table(header, rows, words=3, class_="wrap")])
-
-
-def _language_charts(by_setting: Mapping[str, Mapping[str, ReadAverage]], split: str) -> list[str]:
+def _language_charts(by_setting: Figures, split: str) -> list[str]:
     parts: list[str] = []
     for setting in (setting for setting in SETTINGS if BEST in by_setting.get(setting, {})):
-        ours = {title(name): one.accuracy for name, one in by_setting[setting][BEST].languages.items()}
+        ours = {name: one.accuracy for name, one in by_setting[setting][BEST].languages.items()}
         names = ordered({setting: by_setting[setting]})
-        pairs = {title(name): pair for name in names if (pair := published.of_language(name, setting))}
+        shown = published.beside(ours, setting, split)
         dots = {
-            f"next best, {published.NEXT_BEST[setting]} (test, published)": (
-                "next",
-                {name: pair[1] for name, pair in pairs.items()},
-            ),
-            "Run 7 of the paper (test, published)": ("published", {name: pair[0] for name, pair in pairs.items()}),
-            f"Run 7, ours ({split})": ("ours", ours),
+            words: (style, {title(name): accuracy for name, accuracy in own.items()})
+            for (words, own), style in zip(shown.items(), ("next", "published", "ours"), strict=True)
         }
         entries = [
             (f"{words}, mean {fmean(own.values()):.1f}", style, None)
@@ -253,14 +226,14 @@ def _calibration_by_language(languages: Sequence[Language]) -> Html:
         for one in languages
         if one.confidences
     ]
-    return folded("by language", table(("language", "expected calibration error", "forms"), rows, words=1))
+    return folded("by language", table([("language", "expected calibration error", "forms"), *rows], words=1))
 
 
 def _languages(folder: Folder, setting: str) -> Section:
-    header, *rows = language_rows(folder.figures["dev"][setting], setting)
+    rows = language_table(folder.figures["dev"][setting], setting)
     single = len(folder.languages) <= FEW_LANGUAGES
     own = (one for one in folder.languages if one.setting == setting and (one.evaluation or one.logs))
-    return Section(f"Languages at {setting}", [table(header, rows, words=1), *(_language(one, single) for one in own)])
+    return Section(f"Languages at {setting}", [table(rows, words=1), *(_language(one, single) for one in own)])
 
 
 def _language(one: Language, single: bool) -> Html:

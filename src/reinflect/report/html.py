@@ -43,15 +43,15 @@ def word(text: str) -> Html:
     return element("bdi", text, class_="word") if text else element("span", NOTHING, class_="nothing")
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[str]], words: int, class_: str | None = None) -> Html:
-    """The first `words` columns are text, the others numbers, set to the right. A wide table scrolls by itself."""
+def table(rows: Sequence[Sequence[str]], words: int, class_: str | None = None) -> Html:
+    """Rows, the header first; the first `words` columns are text, the others numbers. A wide table scrolls."""
 
     def line(tag: str, row: Sequence[str]) -> Html:
         fields = enumerate(row)
         return element("tr", *(element(tag, text, class_="number" if n >= words else None) for n, text in fields))
 
-    body = element("tbody", *(line("td", row) for row in rows))
-    made = element("table", element("thead", line("th", header)), body, class_=class_)
+    body = element("tbody", *(line("td", row) for row in rows[1:]))
+    made = element("table", element("thead", line("th", rows[0])), body, class_=class_)
     return element("div", made, class_="scroll")
 
 

@@ -1,18 +1,16 @@
 """The page of one model file."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from reinflect.data.items import Item
 from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.evaluation.scores import Evaluation, evaluate
 from reinflect.inflector.card import fingerprint
 from reinflect.inflector.inflector import Answer, Inflector
-from reinflect.report.curves import ModelLog, learning_curves
+from reinflect.report.curves import ModelLog, learning_curves, title_of
 from reinflect.report.drawing import bar
 from reinflect.report.evaluations import breakdown_table, calibration, mistakes_list
 from reinflect.report.html import element, joined, paragraph, table
-from reinflect.report.kinds import title_of
 from reinflect.report.page import Section, page
 
 MISTAKES = 15
@@ -102,9 +100,4 @@ def _members(inflector: Inflector) -> Section:
     held_out = inflector.training is None or inflector.training.held_out
     source = "the items it held out, or on the dev file" if held_out else "the dev file"
     words = f"Accuracy of each model alone, on {source}. Strategy of the vote: {inflector.strategy}."
-    return Section("Models", [paragraph(words), table(("model", "kind", "votes", "accuracy", "%"), rows, words=4)])
-
-
-def log_beside(model: Path) -> Path:
-    """The path of a model's training log."""
-    return model.with_name(f"{model.name}.log.jsonl")
+    return Section("Models", [paragraph(words), table([("model", "kind", "votes", "accuracy", "%"), *rows], words=4)])

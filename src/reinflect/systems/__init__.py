@@ -1,5 +1,18 @@
 """The neural systems. Every parameter has a leading dimension M: one model and a thousand are the same program.
 
 Letters in shapes: M models, B items, N lemma positions, T actions, Y written and K deleted characters, V symbols,
-A actions, P features, E embedding, H hidden, G gates (4H, or 3H for the coupled cell).
+A actions to choose from, P features, E embedding, H hidden, G gates (4H, or 3H for the coupled cell).
 """
+
+from typing import TYPE_CHECKING
+
+from reinflect.registry import Registry
+
+if TYPE_CHECKING:
+    from reinflect.systems.system import System
+
+SYSTEMS: "Registry[System]" = Registry(
+    "system", {name: f"reinflect.systems.{name}:SYSTEM" for name in ("hacm", "haem", "soft")}
+)
+DEFAULT_SYSTEMS = ("hacm", "haem")
+"""Trained unless the user chooses others."""

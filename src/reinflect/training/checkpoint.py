@@ -1,13 +1,11 @@
-"""The state of a training run on disk: taken every so often, taken up again after any interruption."""
+"""Checkpoints: files from which an interrupted training resumes."""
 
-import hashlib
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, NamedTuple
 
 import msgspec
 import torch
@@ -15,28 +13,21 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from reinflect import __version__
 from reinflect.files import atomic_path
 from reinflect.training.fleet import Fleet
-from reinflect.training.lesson import Lesson, Pack
 
-FORMAT = 2
+FORMAT = 3
 SECONDS_BETWEEN = 60.0
-
-Found = Literal["nothing", "other", "begun", "finished"]
-"""What a checkpoint's file is: not there, of other work (or damaged), or of this work."""
+OF_OPTIMISER = ("first", "second", "updates")
 
 
 @dataclass
 class Checkpoint:
-    """One file that always holds a whole state; `fingerprint` says of which work."""
+    """One file, always complete; `fingerprint` identifies the pack."""
 
     path: Path
-    fingerprint: str | Callable[[], str]
-    """Or what makes one, which is not asked before it is needed: that of a large pack takes a while."""
+    fingerprint: str
     seconds_between: float = SECONDS_BETWEEN
-    keep_finished: bool = True
-    """Whether the end of a run is kept, too; no need to where its results are written at once."""
 
     def __post_init__(self) -> None:
         self._last = self._begun = time.monotonic()
@@ -44,30 +35,19 @@ class Checkpoint:
 
     @property
     def seconds(self) -> float:
-        """That the work has taken so far, with all runs that were interrupted."""
+        """Training time so far, including commands that were interrupted."""
         return self._earlier + time.monotonic() - self._begun
-
-    @cached_property
-    def _mark(self) -> str:
-        return self.fingerprint if isinstance(self.fingerprint, str) else self.fingerprint()
 
     @property
     def due(self) -> bool:
         return time.monotonic() - self._last >= self.seconds_between
 
     def save(self, fleet: Fleet, update: int, losses: Tensor, log_size: int) -> None:
-        optimiser = fleet.optimiser
-        tensors = {
-            "flat": fleet.parameters.flat.detach(),
-            "best": fleet.best,
-            "first": optimiser.first,
-            "second": optimiser.second,
-            "updates": optimiser.updates,
-            "losses": losses,
-        }
+        tensors = {"flat": fleet.parameters.flat.detach(), "best": fleet.best, "losses": losses}
+        tensors |= {name: getattr(fleet.optimiser, name) for name in OF_OPTIMISER}
         state = {
             "format": FORMAT,
-            "fingerprint": self._mark,
+            "fingerprint": self.fingerprint,
             "running": fleet.running,
             "update": update,
             "log_size": log_size,
@@ -78,19 +58,17 @@ class Checkpoint:
         }
         stored = {name: tensor.contiguous().cpu() for name, tensor in tensors.items()}
         with atomic_path(self.path) as part:
-            # Not save_file: it writes to a file of its own first, which a killed run would leave behind.
+            # Not save_file, whose temporary file a killed command would leave behind.
             part.write_bytes(save(stored, metadata={"state": json.dumps(state)}))
         self._last = time.monotonic()
 
-    def find(self) -> Found:
-        """What there is to go on from, at a glance."""
-        if not self.path.exists():
-            return "nothing"
-        state, _ = self._read(tensors=False)
-        return "other" if state is None else "begun" if state.running else "finished"
+    @property
+    def begun(self) -> bool:
+        """Whether the file has a checkpoint of this pack; its tensors are not checked."""
+        return self._read(tensors=False)[0] is not None
 
     def load(self, fleet: Fleet) -> "Resumed | None":
-        """Put a fresh fleet back to where it was; None if there is nothing of this work to go on from."""
+        """Restore a new fleet; None if there is no checkpoint of this pack."""
         state, tensors = self._read(tensors=True)
         if state is None or not _fits(state, tensors, fleet):
             return None
@@ -98,10 +76,8 @@ class Checkpoint:
             for name, value in msgspec.structs.asdict(saved).items():
                 setattr(model, name, value)
         fleet.resume(state.running, tensors["flat"], tensors["best"])
-        optimiser = fleet.optimiser
-        optimiser.first = tensors["first"].to(fleet.device)
-        optimiser.second = tensors["second"].to(fleet.device)
-        optimiser.updates = tensors["updates"].to(fleet.device)
+        for name in OF_OPTIMISER:
+            setattr(fleet.optimiser, name, tensors[name].to(fleet.device))
         self._earlier = state.seconds
         return Resumed(state.update, tensors["losses"].to(fleet.device), state.log_size)
 
@@ -109,20 +85,19 @@ class Checkpoint:
         try:
             with safe_open(self.path, framework="pt") as file:
                 state = msgspec.convert(json.loads((file.metadata() or {}).get("state", "{}")), _State)
-                if state.format != FORMAT or state.fingerprint != self._mark:
+                if state.format != FORMAT or state.fingerprint != self.fingerprint:
                     return None, {}
-                # Copies, because sums may come out differently in memory that starts at an odd place, as a file's does.
+                # Copies, because sums may differ in unaligned memory, such as a file's.
                 return state, {name: file.get_tensor(name).clone() for name in file.keys() if tensors}  # noqa: SIM118
         except (OSError, SafetensorError, ValueError, RecursionError):
             return None, {}
 
 
-@dataclass(frozen=True)
-class Resumed:
-    """Where in its epoch a run goes on."""
+class Resumed(NamedTuple):
+    """Where in its epoch a training resumes."""
 
     update: int
-    losses: torch.Tensor
+    losses: Tensor
     log_size: int
 
 
@@ -130,10 +105,12 @@ Number = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
 
 
 class _Saved(msgspec.Struct):
-    """What is kept of `Progress`, under the same names."""
+    """The fields of `Progress` that are stored."""
 
     seed: Annotated[int, msgspec.Meta(ge=-(2**62), le=2**62)]
     epoch: Number
+    stage: Number
+    stage_start: Number
     best: float
     best_epoch: Number
     restarts: Number
@@ -143,8 +120,6 @@ class _Saved(msgspec.Struct):
 
 
 class _State(msgspec.Struct):
-    """All that is not numbers."""
-
     format: int
     fingerprint: str
     running: list[Number]
@@ -155,38 +130,19 @@ class _State(msgspec.Struct):
 
 
 def _fits(state: _State, tensors: Mapping[str, Tensor], fleet: Fleet) -> bool:
-    """Whether a checkpoint is whole, and of such a fleet: its file may have been changed since it was written."""
+    """Whether a checkpoint is complete and fits the fleet: its file may have been changed."""
     every, width = fleet.best.shape
     running = [model for number, model in enumerate(state.models) if number in state.running]
-    if len(state.models) != every or len(running) != len(state.running) or state.running != sorted(state.running):
+    rows = len(running)
+    if len(state.models) != every or rows != len(state.running) or state.running != sorted(state.running):
         return False
-    if running and all(model.finished for model in running):
+    if all(model.finished for model in running):
         return False
-    found = {name: (tuple(tensor.shape), tensor.dtype) for name, tensor in tensors.items()}
-    rows = len(running) or next(iter(found.get("flat", ((0,),))[0]), 0)  # of a fleet that is done, the last are left
-    return found == {
+    if any(own.stage >= len(model.task.stages) for own, model in zip(state.models, fleet.models, strict=True)):
+        return False
+    return {name: (tuple(tensor.shape), tensor.dtype) for name, tensor in tensors.items()} == {
         **dict.fromkeys(("flat", "first", "second"), ((rows, width), fleet.dtype)),
         "best": ((every, width), fleet.dtype),
         "updates": ((rows,), torch.int64),
-        "losses": ((len(running),), fleet.dtype),
+        "losses": ((rows,), fleet.dtype),
     }
-
-
-def fingerprint(pack: Pack) -> str:
-    """A short name for all that decides what becomes of a pack."""
-    lessons = list(dict.fromkeys(model.lesson for model in pack.models))
-    settings = list(dict.fromkeys(model.settings for model in pack.models))
-    parts = {
-        "version": __version__,
-        "name": pack.name,
-        "system": pack.system,
-        "settings": msgspec.to_builtins(settings),
-        "models": [(lessons.index(model.lesson), settings.index(model.settings), model.seed) for model in pack.models],
-        "lessons": [_plain(lesson) for lesson in lessons],
-    }
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
-
-
-def _plain(lesson: Lesson) -> list[Any]:
-    items = [[item.lemma, item.form, item.features.spelling] for item in (*lesson.split.train, *lesson.split.dev)]
-    return [lesson.label, lesson.alignment, len(lesson.split.train), items, lesson.alignments]

@@ -2,11 +2,10 @@
 
 import numpy as np
 
-from reinflect.compiling import compiled
-from reinflect.systems.kernels.compiled import HOW
+from reinflect.compiling import FAST, compiled
 
 
-@compiled(**HOW)
+@compiled(**FAST)
 def adadelta(parameters, gradient, first, second, scale, active, step, rho, epsilon):
     """Update the models that are active. *Shapes:* (M, numbers) up to `second`, then (M)"""
     one = np.float32(1.0)

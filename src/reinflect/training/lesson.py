@@ -1,238 +1,195 @@
-"""From a user's items to packs: plain data that says what is trained together, wherever that happens to be."""
+"""A lesson: what a model learns from and is scored on. A spec: a model to be trained."""
 
+import hashlib
+import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import numpy as np
 
-from reinflect.alignment import make_aligner
+from reinflect.alignment import ALIGNERS
 from reinflect.alignment.cache import aligned
-from reinflect.alignment.pairs import Alignment
+from reinflect.alignment.pairs import Aligner, Alignment
+from reinflect.data.corrections import question
 from reinflect.data.items import Item
-from reinflect.ensembles.vote import UNALIGNED
+from reinflect.ensembles.member import UNALIGNED, TrainedModel, kind_of
 from reinflect.errors import InputError
-from reinflect.settings import Settings
-from reinflect.systems.layers.examples import Examples
+from reinflect.settings import Settings, not_default
+from reinflect.systems import SYSTEMS
 from reinflect.systems.layers.inventory import Inventory
 from reinflect.systems.layers.randomness import key
-from reinflect.systems.system import SYSTEMS
-from reinflect.training.fleet import Task
+from reinflect.training.augmentation import AUGMENTATIONS, Augmentation
 
 FOLDS = 5
 FEWEST_ITEMS = 10
-"""For training without dev items, some of which are held out."""
-SEEDS_A_PACK = 3
-"""How many seeds share a fleet on the CPU. With German low, batch 2, one thread, an update of 1, 2, 3 or 5 models took
-3.6, 2.7, 2.4, 2.3 ms a model (HACM) and 4.7, 3.7, 3.3, 3.0 ms (HAEM): beyond three there is little to gain, and small
-packs spread better over cores."""
+"""The fewest different items to train on without dev items, because some are held out."""
 
 
 @dataclass(frozen=True)
-class Split:
-    """What one or several seeds train on and are scored on."""
+class Phase:
+    """Items to learn from before the real ones."""
 
-    train: tuple[Item, ...]
-    dev: tuple[Item, ...]
-    asked: tuple[Item, ...] = ()
-    """What trained models are to inflect besides, such as covered test items; no part of the training."""
+    items: tuple[Item, ...]
+    alignments: tuple[Alignment, ...]
+    epochs: int
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    """Settings that differ in this phase; see `settings.OF_EACH_MODEL`."""
 
 
 @dataclass(frozen=True, eq=False)
 class Lesson:
-    """A split whose training items are aligned; seeds that learn the same share one object."""
+    """What a model learns from. Plain data, which any process can be sent; seeds share it if they can."""
 
-    alignment: str
-    split: Split
-    alignments: tuple[Alignment, ...]
-    label: str = ""
-    """Where there are several, whose items these are, such as `german-low`."""
+    train: tuple[Item, ...]
+    dev: tuple[Item, ...]
+    asked: tuple[Item, ...] = ()
+    """Further items that trained models inflect, such as covered test items."""
+    language: str = ""
+    setting: str = ""
+    alignment: str = UNALIGNED
+    recipe: str = ""
+    """The signatures of the aligner and the augmentations."""
+    fold: int | None = None
+    """Which fold of the user's items is `dev`; None if the user gave dev items."""
+    alignments: tuple[Alignment, ...] = ()
+    """One for each training item, once the lesson is prepared."""
+    phases: tuple[Phase, ...] = ()
+    """Made-up items to learn from before the real ones."""
 
+    @property
+    def label(self) -> str:
+        """Language and setting, such as `german-low`; empty if there is only one lesson."""
+        return "-".join(filter(None, (self.language, self.setting)))
 
-@dataclass(frozen=True)
-class Model:
-    """A model to be trained."""
+    @cached_property
+    def inventory(self) -> Inventory:
+        """Of the real training items: augmentation adds no character and no feature."""
+        return Inventory.of(self.train)
 
-    lesson: Lesson
-    seed: int
-    settings: Settings
-
-
-def stem(name: str, mark: str) -> str:
-    """What the files of a pack are called in the state of a run."""
-    return f"{mark}-{name}" if mark else name
+    @cached_property
+    def digest(self) -> str:
+        """Equal for two lessons only if they have the same content."""
+        parts = [self.language, self.setting, self.alignment, self.recipe, self.fold]
+        mark = hashlib.sha256(json.dumps(parts).encode())
+        for items in (self.train, self.dev, self.asked):
+            lines = "".join(f"{item.lemma}\t{item.form}\t{item.features.spelling}\n" for item in items)
+            mark.update(f"{len(items)}\n{lines}".encode("utf-8", "surrogatepass"))
+        return mark.hexdigest()
 
 
 @dataclass(frozen=True, eq=False)
-class Pack:
-    """Models that train together. Plain data, so that any process can be given it."""
+class ModelSpec:
+    """A model to be trained."""
 
-    name: str
-    """Such as `haem-smart-1-3`: unique among the packs of a run, and fit for a file's name."""
+    lesson: Lesson
     system: str
-    models: tuple[Model, ...]
-    bytes: int = 0
-    """About how much of a GPU's memory it takes, where that was reckoned."""
-    mark: str = ""
-    """Tells it from packs of the same name in other runs, where several runs keep their state in one place."""
+    settings: Settings
+    seed: int
+    start: TrainedModel | None = None
+    """A model whose parameters it starts from, in all rows of the same names."""
+
+    @cached_property
+    def digest(self) -> str:
+        """The key of everything stored for this model: lesson, system, settings, seed and start."""
+        parts = [self.lesson.digest, self.system, not_default(self.settings), self.seed]
+        if self.start is not None:
+            parts.append(self.start.fingerprint)
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:20]
 
     @property
-    def stem(self) -> str:
-        return stem(self.name, self.mark)
+    def kind(self) -> str:
+        return kind_of(self.system, self.lesson.alignment)
 
     @property
-    def epochs(self) -> int:
-        """The most there can be."""
-        return max(model.settings.epochs for model in self.models)
-
-    def tasks(self) -> list[tuple[Task, int]]:
-        """The same as arrays; models with the same lesson and settings share a task.
-
-        Tasks whose settings differ, but not in what becomes of the items, share their arrays.
-        """
-        made: dict[tuple[int, Settings], Task] = {}
-        arrays: dict[tuple[int, str, float], Task] = {}
-        for model in self.models:
-            lesson, settings = model.lesson, model.settings
-            if (id(lesson), settings) not in made:
-                seen_as = id(lesson), settings.features, settings.feature_scale
-                if seen_as not in arrays:
-                    arrays[seen_as] = _task(lesson, self.system, settings)
-                made[id(lesson), settings] = replace(arrays[seen_as], settings=settings)
-        return [(made[id(model.lesson), model.settings], model.seed) for model in self.models]
+    def name(self) -> str:
+        """Such as `haem-naive-1`, or `german-low-haem-naive-1`."""
+        return "-".join(filter(None, (self.lesson.label, self.kind, str(self.seed))))
 
 
-def _task(lesson: Lesson, name: str, settings: Settings) -> Task:
-    system, inventory = SYSTEMS[name], Inventory.of(lesson.split.train)
-    return Task(
-        name="-".join(filter(None, (lesson.label, name, lesson.alignment))),
-        system=system,
-        settings=settings,
-        alignment=lesson.alignment,
-        inventory=inventory,
-        train=Examples.to_learn(system, lesson.split.train, lesson.alignments, inventory, settings),
-        dev=Examples.to_inflect(system, lesson.split.dev, inventory, settings),
+def fold_split(items: Sequence[Item], fold: int) -> tuple[tuple[Item, ...], tuple[Item, ...]]:
+    """The items without a fold, and the fold: a fifth of the cells, with all forms of a cell on one side.
+
+    Folds 0 to 4 hold out every cell once; folds 5 to 9 do so in another division, and so on.
+    """
+    cells = sorted({question(item) for item in items})
+    division, place = divmod(fold, FOLDS)
+    order = np.random.Generator(np.random.PCG64(key("folds", division))).permutation(len(cells))
+    held = {cells[cell] for cell in order[place::FOLDS].tolist()}
+    return (
+        tuple(item for item in items if question(item) not in held),
+        tuple(item for item in items if question(item) in held),
     )
 
 
-def fixed_split(train: Sequence[Item], dev: Sequence[Item], seeds: int) -> list[Split]:
-    """All seeds train on the same items. One split object, so that alignments and arrays are made once."""
-    return [Split(tuple(train), tuple(dev))] * seeds
-
-
-def folded_splits(items: Sequence[Item], seeds: int, path: Path | str) -> list[Split]:
-    """Each seed holds out a fifth of its own; items of one cell stay together, so that no answer is given away.
-
-    The first five seeds hold out everything once between them, the next five do so in another division, and so on.
-    """
-    cells = sorted({_cell(item) for item in items})
-    if len(cells) < FEWEST_ITEMS:
+def plain_lessons(
+    train: Sequence[Item], dev: Sequence[Item] | None, seeds: int, path: Path | str = "training data"
+) -> list[Lesson]:
+    """The lesson of each seed, not aligned: one for all, or without dev items one for each fold."""
+    if dev is not None:
+        return [Lesson(tuple(train), tuple(dev))] * seeds
+    cells = len({question(item) for item in train})
+    if cells < FEWEST_ITEMS:
         raise InputError(
-            f"found {len(cells)} different item{'s'[: len(cells) != 1]}, too few to hold some out",
+            f"found {cells} different item{'s'[: cells != 1]}, too few to hold some out",
             f"give at least {FEWEST_ITEMS}, or a dev file with --dev",
             path=path,
         )
-    splits = []
-    for seed in range(seeds):
-        division, fold = divmod(seed, FOLDS)
-        order = np.random.Generator(np.random.PCG64(key("folds", division))).permutation(len(cells))
-        held = {cells[cell] for cell in order[fold::FOLDS].tolist()}
-        splits.append(
-            Split(
-                tuple(item for item in items if _cell(item) not in held),
-                tuple(item for item in items if _cell(item) in held),
-            )
+    return [Lesson(*fold_split(train, fold), fold=fold) for fold in range(seeds)]
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """The aligners and augmentations of lessons, made from their settings."""
+
+    aligners: Mapping[str, Aligner]
+    augmentations: tuple[Augmentation, ...] = ()
+
+    @classmethod
+    def of(
+        cls, settings: Mapping[str, msgspec.Struct], alignments: Sequence[str], augmentations: Sequence[str] = ()
+    ) -> "Preparation":
+        """`settings` may have structs of aligners and augmentations by name; all others have their defaults."""
+        return cls(
+            {name: settings.get(name) or ALIGNERS[name]() for name in alignments},  # type: ignore[misc]
+            tuple(settings.get(name) or AUGMENTATIONS[name]() for name in augmentations),  # type: ignore[misc]
         )
-    return splits
+
+    def planned(self, lesson: Lesson, alignment: str, seed: int = 0) -> Lesson:
+        """A lesson with the recipe of its preparation, and so with its digest."""
+        parts = [] if alignment == UNALIGNED else [self.aligners[alignment].signature]
+        for own in self.augmentations:
+            kind = type(own)
+            parts.append(f"{kind.__module__}.{kind.__qualname__}:{msgspec.json.encode(own).decode()}")
+        if self.per_seed:
+            parts.append(str(seed))
+        return replace(lesson, alignment=alignment, recipe="|".join(parts))
+
+    @property
+    def per_seed(self) -> bool:
+        return any(own.per_seed for own in self.augmentations)
+
+    def prepared(
+        self,
+        lesson: Lesson,
+        *,
+        seed: int = 0,
+        cache: Path | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Lesson:
+        """A planned lesson, aligned and augmented; its digest stays the same."""
+        aligner = None if lesson.alignment == UNALIGNED else self.aligners[lesson.alignment]
+        pairs = [(item.lemma, item.form) for item in lesson.train]
+        made = ((),) * len(pairs) if aligner is None else tuple(aligned(aligner, pairs, cache, progress))
+        lesson = replace(lesson, alignments=made)
+        for augmentation in self.augmentations:
+            lesson = augmentation(lesson, seed if augmentation.per_seed else 0)
+        return lesson
 
 
-def _cell(item: Item) -> tuple[str, tuple[str, ...]]:
-    """What is one question, however its features are ordered."""
-    return item.lemma, item.features.cell
-
-
-def methods_of(systems: Sequence[str], alignments: Sequence[str]) -> list[str]:
-    """What these systems learn from, if those that need alignments are to have these."""
-    aligned = {SYSTEMS[system].aligned for system in systems}
-    return [*(alignments if True in aligned else ()), *([UNALIGNED] if False in aligned else ())]
-
-
-def fitting(learnt: Mapping[str, Sequence[Lesson]], system: str) -> dict[str, Sequence[Lesson]]:
-    """Those lessons that a system learns from."""
-    return {method: own for method, own in learnt.items() if (method != UNALIGNED) == SYSTEMS[system].aligned}
-
-
-AlignmentProgress = Callable[[str, int, int], None]
-"""Called with what is being aligned, and how many sweeps of how many are done."""
-
-
-def lessons(
-    splits: Sequence[Split],
-    alignments: Sequence[str],
-    *,
-    sweeps: int = 150,
-    cache: Path | None = None,
-    progress: AlignmentProgress | None = None,
-) -> dict[str, list[Lesson]]:
-    """For each alignment method, the lesson of each seed. Every split is aligned once."""
-    made: dict[tuple[int, str], Lesson] = {}
-    for method in alignments:
-        if method == UNALIGNED:
-            made |= {(id(split), method): Lesson(method, split, ((),) * len(split.train)) for split in splits}
-            continue
-        aligner = make_aligner(method, **({"sweeps": sweeps} if method == "smart" else {}))
-        shown = None if progress is None else lambda done, total, method=method: progress(method, done, total)
-        for split in splits:
-            if (id(split), method) not in made:
-                pairs = [(item.lemma, item.form) for item in split.train]
-                made[id(split), method] = Lesson(method, split, tuple(aligned(aligner, pairs, cache, shown)))
-    return {method: [made[id(split), method] for split in splits] for method in alignments}
-
-
-def models(
-    learnt: Mapping[str, Sequence[Lesson]], system: str, settings: Settings, *, first_seed: int = 1
-) -> list[Model]:
-    """All models of a system."""
-    return [
-        Model(lesson, seed, settings)
-        for own in fitting(learnt, system).values()
-        for seed, lesson in enumerate(own, start=first_seed)
-    ]
-
-
-def packs(
-    learnt: Mapping[str, Sequence[Lesson]],
-    systems: Sequence[str],
-    settings: Mapping[str, Settings],
-    *,
-    first_seed: int = 1,
-) -> list[Pack]:
-    """The packs of a run on the CPU; `training.packing` has those for a GPU.
-
-    What is in a pack depends on the work alone, never on how many processes share it: the arithmetic of a model may
-    differ in its last bits with its neighbours, and a run must not.
-    """
-    made = []
-    for system in systems:
-        for method, own in fitting(learnt, system).items():
-            # The larger parts come first: what is left for the end is small.
-            for part in np.array_split(np.arange(len(own)), -(-len(own) // SEEDS_A_PACK)):
-                seeds = [int(number) + first_seed for number in part]
-                together = tuple(Model(own[seed - first_seed], seed, settings[system]) for seed in seeds)
-                name = f"{system}-{method}-{seeds[0]}" + (f"-{seeds[-1]}" if len(seeds) > 1 else "")
-                made.append(Pack(name, system, together))
-    return made
-
-
-def tasks(
-    splits: Sequence[Split],
-    systems: Sequence[str],
-    alignments: Sequence[str],
-    settings: Mapping[str, Settings],
-    *,
-    sweeps: int = 150,
-    cache: Path | None = None,
-) -> dict[str, list[tuple[Task, int]]]:
-    """For each system, the tasks of one fleet with their seeds 1, 2, …"""
-    learnt = lessons(splits, methods_of(systems, alignments), sweeps=sweeps, cache=cache)
-    return {system: Pack(system, system, tuple(models(learnt, system, settings[system]))).tasks() for system in systems}
+def alignments_of(system: str, alignments: Sequence[str]) -> list[str]:
+    """The alignments a system learns from: these, or none."""
+    return list(alignments) if SYSTEMS[system].aligned else [UNALIGNED]

@@ -9,25 +9,25 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from torch import Tensor
 
+from reinflect.ensembles.member import TrainedModel
 from reinflect.files import writing
 from reinflect.training.checkpoint import Checkpoint
-from reinflect.training.fleet import Epoch, Fleet, Progress, Task
+from reinflect.training.fleet import Epoch, Fleet, Progress, tasks_of
+from reinflect.training.lesson import ModelSpec
 
 MOST_RESTARTS = 3
 
 
 @dataclass(frozen=True)
 class Report:
-    """What a progress display needs to know after each epoch."""
+    """The progress of a fleet after an epoch."""
 
     models: Sequence[Progress]
     running: int
     seconds: float
     seconds_left: float
     """At most: models may stop before their last epoch."""
-    restarted: Sequence[str]
 
     @property
     def mean_best(self) -> float:
@@ -35,112 +35,89 @@ class Report:
         return sum(scored) / len(scored) if scored else math.nan
 
 
-@dataclass(frozen=True)
-class Trained:
-    """A model as training left it."""
-
-    task: Task
-    seed: int
-    """The one it ended with; see `restarts`."""
-    dev_accuracy: float
-    """Of the best epoch, as counted in training; -1 if it never was scored."""
-    best_epoch: int
-    epochs: int
-    restarts: int
-    curve: list[tuple[int, float, float | None]]
-    parameters: dict[str, Tensor]
-    usable: bool
-    """Not so if it diverged each time, or was stopped before it had learnt anything."""
-
-
 def train(
-    work: Sequence[tuple[Task, int]],
+    specs: Sequence[ModelSpec],
     *,
     device: torch.device | str = "cpu",
     dtype: torch.dtype = torch.float32,
     checkpoint: Checkpoint | None = None,
     log: Path | None = None,
-    report: Callable[[Report], None] | None = None,
+    report: Callable[[Report], None] = lambda _: None,
     stop: Callable[[], bool] = lambda: False,
-) -> tuple[list[Trained], bool]:
-    """Train a model for every task and seed; the models in the same order, and whether they came to their end.
+) -> tuple[list[TrainedModel], bool]:
+    """Train a model for every spec; the models, without predictions, and whether training is finished.
 
-    `stop` is asked before every update. When it says so, each model is given as it was at its best so far, and the
-    checkpoint is where it stands: the same call goes on from there.
+    `stop` is called before every update. If it returns True, the models are the best versions so far, and a checkpoint
+    is saved, from which the same call resumes.
     """
-    fleet = Fleet([Progress(task, seed) for task, seed in work], device=device, dtype=dtype)
-    run = _Run(fleet, checkpoint, log, report, stop)
-    ended = run.go()
-    if not ended or (checkpoint and checkpoint.keep_finished):
-        run.save()  # of a finished run too: the same command, killed later, need not train it again
-    if not ended:
-        run.take_what_there_is()
-    trained = [
-        Trained(
-            task=model.task,
-            seed=model.seed,
+    fleet = Fleet([Progress.start(task) for task in tasks_of(specs)], device=device, dtype=dtype)
+    training = _Training(fleet, checkpoint, log, report, stop)
+    finished = training.go()
+    if not finished:
+        training.save()
+        training.use_unscored()
+    return [
+        TrainedModel(
+            system=spec.system,
+            alignment=spec.lesson.alignment,
+            seed=spec.seed,
+            settings=spec.settings,
+            inventory=spec.lesson.inventory,
             dev_accuracy=model.best,
-            best_epoch=model.best_epoch,
-            epochs=model.epoch,
+            key=spec.digest,
+            language=spec.lesson.language,
+            setting=spec.lesson.setting,
+            fold=spec.lesson.fold,
             restarts=model.restarts,
-            curve=model.curve,
-            parameters=fleet.trained(number),
-            usable=model.best >= 0 or number in run.unscored,
+            best_epoch=model.best_epoch,
+            usable=model.best >= 0 or number in training.unscored,
+            parameters={name: tensor.float().numpy() for name, tensor in fleet.trained(number).items()},
         )
-        for number, model in enumerate(fleet.models)
-    ]
-    return trained, ended
+        for number, (spec, model) in enumerate(zip(specs, fleet.models, strict=True))
+    ], finished
 
 
-class _Run:
-    def __init__(
-        self,
-        fleet: Fleet,
-        checkpoint: Checkpoint | None,
-        log: Path | None,
-        report: Callable[[Report], None] | None,
-        stop: Callable[[], bool],
-    ) -> None:
-        self.fleet, self.checkpoint, self.log, self.report, self.stop = fleet, checkpoint, log, report, stop
+@dataclass
+class _Training:
+    fleet: Fleet
+    checkpoint: Checkpoint | None
+    log: Path | None
+    report: Callable[[Report], None]
+    stop: Callable[[], bool]
+
+    def __post_init__(self) -> None:
+        fleet, checkpoint, log = self.fleet, self.checkpoint, self.log
         self.update, self.losses, self.log_size = 0, fleet.no_losses(), 0
-        resumed = checkpoint.load(fleet) if checkpoint else None
-        if resumed:
-            self.update, self.losses, self.log_size = resumed.update, resumed.losses, resumed.log_size
+        if checkpoint and (resumed := checkpoint.load(fleet)):
+            self.update, self.losses, self.log_size = resumed
         if log is not None:
-            # Lines written after the checkpoint will be written again.
+            # Remove lines written after the checkpoint: they will be written again.
             with writing(log), log.open("ab") as file:
                 file.truncate(min(self.log_size, file.tell()))
                 self.log_size = file.tell()
         self.started = time.monotonic()
         self.epochs_behind = sum(model.epoch for model in fleet.models)
-        self.restarted: list[str] = []
         self.unscored: set[int] = set()
 
     def go(self) -> bool:
-        """Train until no model is left, or until told to stop: whether it was the first."""
+        """Train until all models are finished, or `stop` returns True; whether they are finished."""
         fleet = self.fleet
         while fleet.running:
             epoch = fleet.prepare()
-            if not self._updates(epoch):
-                return False
+            while self.update < len(epoch):
+                if self.stop():
+                    return False
+                self.losses += fleet.update(epoch, self.update)
+                self.update += 1
+                if self.update < len(epoch):
+                    self._save_if_due()
+            fleet.plan_ahead()
             self._close_epoch(epoch)
             fleet.drop_finished()
             self.update, self.losses = 0, fleet.no_losses()
             self._save_if_due()
-            if self.report:
-                self.report(self._progress())
+            self.report(self._progress())
         self._keep_log()
-        return True
-
-    def _updates(self, epoch: Epoch) -> bool:
-        while self.update < len(epoch):
-            if self.stop():
-                return False
-            self.losses += self.fleet.update(epoch, self.update)
-            self.update += 1
-            if self.update < len(epoch):
-                self._save_if_due()
-        self.fleet.plan_ahead()
         return True
 
     def _save_if_due(self) -> None:
@@ -159,32 +136,35 @@ class _Run:
             model.epoch += 1
             model.loss = losses[column] / epoch.updates[column]
         sound = {column for column, model in going if finite[column] and math.isfinite(model.loss)}
-        looks = {
-            column
-            for column, model in going
-            if column in sound and (model.epoch >= model.settings.epochs or _looked_at(model))
-        }
-        scores = fleet.score() if looks else []
+        measured = {column for column, model in going if column in sound and (_stage_over(model) or _is_scored(model))}
+        scores = fleet.score() if measured else []
         better = []
         for column, model in going:
-            score = scores[column] if column in looks else None
+            score = scores[column] if column in measured else None
             model.curve.append((model.epoch, model.loss, score))
             if score is not None and score > model.best:
                 model.best, model.best_epoch = score, model.epoch
                 better.append(column)
         fleet.snapshot(better)
         self._write_log([model for _, model in going])
+        changes = False
         for column, model in going:
+            ends = column not in sound or _stage_over(model) or _out_of_patience(model)
             if column not in sound and model.restarts < MOST_RESTARTS:
-                self.restarted.append(model.name)
+                changes = changes or model.stage > 0
                 fleet.restart(column)
+            elif column in sound and ends and model.stage < len(model.task.stages) - 1:
+                model.stage, model.stage_start = model.stage + 1, model.epoch
+                changes = True
             else:
-                model.finished = column not in sound or model.epoch >= model.settings.epochs or _out_of_patience(model)
+                model.finished = ends
+        if changes:
+            fleet.refresh()
 
     def _write_log(self, running: Sequence[Progress]) -> None:
         if self.log is None:
             return
-        lines = []
+        text = b""
         for model in running:
             epoch, loss, accuracy = model.curve[-1]
             line = {
@@ -194,20 +174,19 @@ class _Run:
                 "dev_accuracy": accuracy,
                 "best": model.best if model.best >= 0 else None,
             }
-            lines.append(json.dumps(line) + "\n")
-        text = "".join(lines).encode()
+            text += json.dumps(line).encode() + b"\n"
         with writing(self.log), self.log.open("ab") as file:
             file.write(text)
         self.log_size += len(text)
 
     def _keep_log(self) -> None:
-        """Before a checkpoint that counts on it, and at the end: to wait for the disk every epoch would take long."""
+        """Flush the log to disk: before a checkpoint, and at the end. At every epoch it would be slow."""
         if self.log is not None:
             with writing(self.log), self.log.open("rb+") as file:
                 os.fsync(file.fileno())
 
-    def take_what_there_is(self) -> None:
-        """Models that were never scored are given as they stand, if they have learnt something and not diverged."""
+    def use_unscored(self) -> None:
+        """Keep the latest version of models that were never scored, if they were updated and did not diverge."""
         finite = self.fleet.finite() if self.fleet.running else []
         for column, number in enumerate(self.fleet.running):
             model = self.fleet.models[number]
@@ -218,16 +197,19 @@ class _Run:
     def _progress(self) -> Report:
         fleet = self.fleet
         done = sum(model.epoch for model in fleet.models) - self.epochs_behind
-        left = sum(model.settings.epochs - model.epoch for _, model in fleet.going)
+        left = sum(model.most_epochs - model.epoch for _, model in fleet.going)
         seconds = time.monotonic() - self.started
-        restarted, self.restarted = self.restarted, []
-        return Report(fleet.models, len(fleet.going), seconds, seconds / max(done, 1) * left, restarted)
+        return Report(fleet.models, len(fleet.going), seconds, seconds / max(done, 1) * left)
 
 
-def _looked_at(model: Progress) -> bool:
-    since = model.epoch - model.settings.score_from
+def _stage_over(model: Progress) -> bool:
+    return model.epoch - model.stage_start >= model.settings.epochs
+
+
+def _is_scored(model: Progress) -> bool:
+    since = model.epoch - model.stage_start - model.settings.score_from
     return since > 0 and since % model.settings.score_every == 0
 
 
 def _out_of_patience(model: Progress) -> bool:
-    return model.best >= 0 and model.epoch - model.best_epoch >= model.settings.patience
+    return model.best >= 0 and model.epoch - max(model.best_epoch, model.stage_start) >= model.settings.patience

@@ -1,4 +1,4 @@
-"""AdaDelta and Adam over a fleet's flat parameters, a model a row."""
+"""AdaDelta and Adam over a fleet's flat parameters, one row for each model."""
 
 from collections.abc import Callable, Sequence
 
@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from reinflect.settings import Settings
-from reinflect.systems.kernels.lstm import triton_is_here
+from reinflect.systems.kernels.cells import triton_is_here
 
 
 class Optimiser:
@@ -18,15 +18,16 @@ class Optimiser:
         self.first = torch.zeros_like(parameters)
         self.second = torch.zeros_like(parameters)
         self.updates = torch.zeros(len(parameters), dtype=torch.int64, device=parameters.device)
+        self.configure(settings)
+
+    def configure(self, settings: Sequence[Settings]) -> None:
+        """Use these settings from now on. *Shape:* (M)"""
         numbers = [(own.step, own.rho, own.epsilon, own.clip, 1.0 - own.rho) for own in settings]
-        self._numbers = torch.tensor(numbers, dtype=torch.float64).T.contiguous().to(parameters)
+        self._numbers = torch.tensor(numbers, dtype=torch.float64).T.contiguous().to(self.first)
         """Each model's own step, ρ, ε, clip and 1 - ρ. *Shape:* (5, M)"""
 
     def update(self, parameters: Tensor, gradient: Tensor, active: Tensor) -> None:
-        """One step of the models that are active; the others stay exactly as they are.
-
-        The gradient is clipped model by model. *Shape:* active (M), 0 or 1
-        """
+        """One step of the active models, with gradients clipped for each model. *Shape:* active (M), 0 or 1"""
         step, rho, epsilon, clip, _ = self._numbers
         scale = torch.maximum(gradient.norm(dim=1), clip).reciprocal() * clip
         self.updates += active.long()
@@ -56,22 +57,21 @@ class Optimiser:
         return self.first.div(1.0 - 0.9**counts).div_(scale).mul_(active)
 
     def keep(self, models: Sequence[int]) -> None:
-        """Forget all models but these."""
+        """Remove all models but these; `configure` must follow."""
         rows = torch.tensor(models, device=self.first.device)
-        self.first, self.second = self.first[rows], self.second[rows]
-        self.updates, self._numbers = self.updates[rows], self._numbers.index_select(1, rows)
+        self.first, self.second, self.updates = self.first[rows], self.second[rows], self.updates[rows]
 
     def reset(self, model: int) -> None:
         self.first[model], self.second[model], self.updates[model] = 0.0, 0.0, 0
 
 
 def _average(running: Tensor, new: Tensor, share: Tensor) -> None:
-    """Let `new` have so much of a say; where a model is not active, none. *Shape:* share (M, 1)"""
+    """Move the running average by a share, 0 for inactive models. *Shape:* share (M, 1)"""
     running.addcmul_(new - running, share)
 
 
 def _one_pass_adadelta(parameters: Tensor) -> Callable[..., None] | None:
-    """AdaDelta without intermediate tensors, where there is one for these parameters."""
+    """AdaDelta without intermediate tensors, if there is a kernel for these parameters."""
     if parameters.dtype != torch.float32:
         return None
     if parameters.device.type == "cuda" and triton_is_here():

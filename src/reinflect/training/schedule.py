@@ -1,4 +1,4 @@
-"""Which items a model sees at which update."""
+"""The items of each update."""
 
 from functools import lru_cache
 
@@ -8,22 +8,20 @@ from numpy.typing import NDArray
 from reinflect.systems.layers.randomness import key
 
 POOL = 8
-"""Batches are cut from pools of so many batches' items, sorted by length, so that little of a batch is padding."""
+"""Batches in a pool, whose items are sorted by length, so that batches have little padding."""
 
 
 def epoch_batches(lengths: NDArray[np.int64], batch: int, seed: int, epoch: int) -> NDArray[np.int64]:
-    """A shuffle of all items in batches of like length; -1 fills the last. Depends on the model alone.
+    """A shuffle of all items in batches of similar length; -1 fills the last one. *Shape:* (I) → (updates, batch)
 
-    The batches come in an order of lengths that is the same for all models of equal size at the same epoch, so that
-    the models of a fleet have long batches together and short batches together.
-
-    *Shape:* (I) → (updates, batch)
+    The order of lengths is the same for all models of equal size at the same epoch, so that the models of a fleet have
+    their long batches at the same updates.
     """
     items = _permutation(key(seed, "shuffle", epoch), len(lengths))
     updates, pool = -(-len(items) // batch), POOL * batch
     padded = np.full(-(-len(items) // pool) * pool, -1, dtype=np.int64)
     padded[: len(items)] = items
-    # One more than any length, for the places behind the last item. Small numbers sort faster.
+    # One more than any length, for the places after the last item. Small types sort faster.
     beyond = int(lengths.max()) + 1
     own = np.append(lengths, beyond).astype(np.min_scalar_type(beyond))[padded]
     if batch > 1:
@@ -39,7 +37,7 @@ def epoch_batches(lengths: NDArray[np.int64], batch: int, seed: int, epoch: int)
 
 @lru_cache(maxsize=64)
 def _permutation(mark: int, size: int) -> NDArray[np.int64]:
-    """The shuffle of this mark; models of many languages have the same one."""
+    """The shuffle of this key, which models of many languages share."""
     made = np.random.Generator(np.random.PCG64(mark)).permutation(size)
     made.flags.writeable = False
     return made

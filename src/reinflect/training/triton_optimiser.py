@@ -1,4 +1,4 @@
-"""AdaDelta in one pass over the parameters, as a Triton kernel: its time is that of reading and writing memory once."""
+"""AdaDelta in one pass over the parameters, as a Triton kernel that reads and writes memory once."""
 
 import triton
 import triton.language as tl
@@ -8,7 +8,7 @@ BLOCK = 1024
 
 
 @triton.jit
-def _adadelta(parameters, gradient, first, second, scale, active, width, steps, rhos, epsilons, block: tl.constexpr):
+def _adadelta(parameters, gradient, first, second, scale, active, steps, rhos, epsilons, width, block: tl.constexpr):
     model = tl.program_id(0).to(tl.int64)
     places = tl.program_id(1) * block + tl.arange(0, block)
     inside = places < width
@@ -24,20 +24,8 @@ def _adadelta(parameters, gradient, first, second, scale, active, width, steps, 
         tl.store(parameters + at, tl.load(parameters + at, mask=inside, other=0.0) - step * change, mask=inside)
 
 
-def adadelta(
-    parameters: Tensor,
-    gradient: Tensor,
-    first: Tensor,
-    second: Tensor,
-    scale: Tensor,
-    active: Tensor,
-    step: Tensor,
-    rho: Tensor,
-    epsilon: Tensor,
-) -> None:
-    """Update the models that are active. *Shapes:* (M, numbers) up to `second`, then (M)"""
+def adadelta(parameters: Tensor, *others: Tensor) -> None:
+    """Update the active models, with the kernel's arguments. *Shapes:* (M, numbers) up to `second`, then (M)"""
     models, width = parameters.shape
     grid = (models, triton.cdiv(width, BLOCK))
-    _adadelta[grid](
-        parameters, gradient, first, second, scale, active, width, step, rho, epsilon, block=BLOCK, num_warps=4
-    )
+    _adadelta[grid](parameters, *others, width, block=BLOCK, num_warps=4)

@@ -6,37 +6,25 @@ The lemma is `<s> x_1 … x_n </s>`; the pointer starts at `<s>`, position 0, an
 from collections.abc import Iterable, Iterator
 
 from reinflect.alignment.pairs import EPSILON, Alignment
-from reinflect.transitions.actions import Step, checked_end, is_write, refuse, written_form
+from reinflect.transitions import Step
 
 BEGIN, END, STEP = "<s>", "</s>", "STEP"
 
 
 def oracle(alignment: Alignment) -> list[str]:
-    """The actions that write the form while the pointer walks the lemma.
+    """The actions that write the form while the pointer moves along the lemma.
 
-    The pointer steps on for every pair with a lemma character, so an inserted character is written while it attends
-    to the lemma character before it; the last step takes it to `</s>`.
+    The pointer steps for every pair with a lemma character, so an inserted character is written while it attends to
+    the lemma character before it; the last step moves it to `</s>`.
     """
-    actions: list[str] = []
-    for x, y in alignment:
-        if x != EPSILON:
-            actions.append(STEP)
-        if y != EPSILON:
-            actions.append(y)
+    actions = [action for x, y in alignment for action in (STEP if x != EPSILON else "", y) if action]
     return [*actions, STEP, END]
 
 
 def walk(actions: Iterable[str], lemma: str) -> Iterator[Step]:
-    """Carry the actions out, one by one. A STEP at `</s>` stays there."""
+    """Carry out the oracle's actions one by one."""
     symbols = [BEGIN, *lemma, END]
     position = 0
-    for action, ends in checked_end(actions, END):
-        if not (is_write(action) or ends or action == STEP):
-            raise refuse(action, position, "HACM knows STEP, </s> and single characters")
-        yield Step(action, position, symbols[position], action if is_write(action) else "")
-        if action == STEP:
-            position = min(position + 1, len(symbols) - 1)
-
-
-def execute(actions: Iterable[str], lemma: str) -> str:
-    return written_form(walk(actions, lemma))
+    for action in actions:
+        yield Step(action, position, symbols[position], action if len(action) == 1 else "")
+        position += action == STEP

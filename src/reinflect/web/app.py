@@ -138,7 +138,7 @@ class Api:
         await self.queue.refuse_if_full()
         asked = await requests.read(request, kind)
         name, inflector = self._model(asked.model)
-        asked.translate(inflector.labels.to_features)
+        asked.prepare(inflector.labels.to_features)
         return asked, name, inflector
 
     def _model(self, name: str | None) -> "tuple[str, Inflector]":

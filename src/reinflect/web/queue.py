@@ -43,11 +43,6 @@ class _Job:
     done: "asyncio.Future[list[Any]]"
     answers: list[Any] = field(default_factory=list)
 
-    def add(self, answers: Sequence[Any]) -> None:
-        self.answers += answers
-        if not self.done.done() and len(self.answers) == len(self.questions):
-            self.done.set_result(self.answers)
-
 
 _Chunk = dict[_Job, int]
 """Jobs of one operation, each with the number of its next questions to answer."""
@@ -150,8 +145,10 @@ class Queue:
             return
         start = 0
         for job, number in chunk.items():
-            job.add(answers[start : start + number])
+            job.answers += answers[start : start + number]
             start += number
+            if not job.done.done() and len(job.answers) == len(job.questions):
+                job.done.set_result(job.answers)
 
 
 def next_chunk(jobs: Sequence[_Job]) -> _Chunk:

@@ -10,6 +10,8 @@ from starlette.requests import ClientDisconnect, Request
 from reinflect.data.features import Bundle
 from reinflect.errors import printable
 
+Translate = Callable[[str], str]
+
 
 class Limits(msgspec.Struct):
     """The limits that docs/api-web.md lists."""
@@ -67,11 +69,15 @@ class ModelRequest(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
     model: str | None = None
 
-    def check(self) -> None:
-        """Refuse values that cannot be used."""
+    def prepare(self, to_features: Translate) -> None:
+        """Refuse values that cannot be used, and replace the user's labels by features."""
 
-    def translate(self, to_features: Callable[[str], str]) -> None:
-        """Replace the user's labels by features."""
+
+class BatchItem(msgspec.Struct, forbid_unknown_fields=True):
+    """One of the `rows` of a batch."""
+
+    lemma: str
+    features: str
 
 
 class InflectRequest(ModelRequest):
@@ -80,12 +86,8 @@ class InflectRequest(ModelRequest):
     lemma: str
     features: str
 
-    def check(self) -> None:
-        check_text("lemma", self.lemma)
-        check_text("features", self.features)
-
-    def translate(self, to_features: Callable[[str], str]) -> None:
-        self.features = to_features(self.features)
+    def prepare(self, to_features: Translate) -> None:
+        prepare_item(self, to_features)
 
 
 class NbestRequest(InflectRequest):
@@ -93,8 +95,8 @@ class NbestRequest(InflectRequest):
 
     n: int = 5
 
-    def check(self) -> None:
-        super().check()
+    def prepare(self, to_features: Translate) -> None:
+        super().prepare(to_features)
         if self.n < 1:
             raise RequestError("wrong_question", "n is less than 1; ask for at least one form", "n")
         if self.n > LIMITS.answers:
@@ -113,21 +115,12 @@ class ParadigmRequest(ModelRequest):
     lemma: str
     bundles: list[str] | None = None
 
-    def check(self) -> None:
+    def prepare(self, to_features: Translate) -> None:
         check_text("lemma", self.lemma)
         check_number(self.bundles or [], LIMITS.paradigm_cells, "bundles")
         for number, features in enumerate(self.bundles or (), start=1):
             check_text("features", features, f"bundles, number {number}: ", "bundles")
-
-    def translate(self, to_features: Callable[[str], str]) -> None:
         self.bundles = None if self.bundles is None else list(map(to_features, self.bundles))
-
-
-class BatchItem(msgspec.Struct, forbid_unknown_fields=True):
-    """One of the `rows` of a batch."""
-
-    lemma: str
-    features: str
 
 
 class BatchRequest(ModelRequest):
@@ -135,36 +128,29 @@ class BatchRequest(ModelRequest):
 
     rows: list[BatchItem]
 
-    def check(self) -> None:
+    def prepare(self, to_features: Translate) -> None:
         if not self.rows:
             raise RequestError("no_rows", "there are no rows; give at least one lemma with its features", "rows")
         check_number(self.rows, LIMITS.batch_rows, "rows")
         for number, item in enumerate(self.rows, start=1):
-            check_text("lemma", item.lemma, f"row {number}: ", "rows")
-            check_text("features", item.features, f"row {number}: ", "rows")
-
-    def translate(self, to_features: Callable[[str], str]) -> None:
-        for item in self.rows:
-            item.features = to_features(item.features)
+            prepare_item(item, to_features, f"row {number}: ", "rows")
 
 
 AnyRequest = TypeVar("AnyRequest", bound=ModelRequest)
 
 
 async def read(request: Request, kind: type[AnyRequest]) -> AnyRequest:
-    """The body of a request, decoded and checked."""
+    """The body of a request, decoded."""
     if request.headers.get("content-type", "").split(";")[0].strip().lower() != "application/json":
         raise RequestError("not_json", "the body must be JSON; send it with the header Content-Type: application/json")
     body = await _body(request)
     try:
-        asked = msgspec.json.decode(body, type=kind)
+        return msgspec.json.decode(body, type=kind)
     except msgspec.ValidationError as error:
         found = printable(str(error))[:SHOWN]  # may quote the name of an unknown field
         raise RequestError("wrong_question", f"not a valid request: {found}; see docs/api-web.md") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise RequestError("broken_json", "the body is not valid JSON; check quotes, commas and brackets") from None
-    asked.check()
-    return asked
 
 
 async def _body(request: Request) -> bytes:
@@ -203,6 +189,14 @@ def check_text(name: Literal["lemma", "features"], text: str, place: str = "", f
     if any(character in "\t\n\r" or "\ud800" <= character <= "\udfff" for character in text):
         message = f"{subject} not on one line, or not valid text; remove tabs, line ends and lone surrogates"
         raise RequestError(f"{name}_unusable", message, field)
+
+
+def prepare_item(
+    item: InflectRequest | BatchItem, to_features: Translate, place: str = "", field: str | None = None
+) -> None:
+    check_text("lemma", item.lemma, place, field)
+    check_text("features", item.features, place, field)
+    item.features = to_features(item.features)
 
 
 def check_number(values: Sequence[object], most: int, field: str) -> None:

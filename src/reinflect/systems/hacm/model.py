@@ -12,15 +12,15 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from reinflect.data.vocabulary import Vocabulary
-from reinflect.settings import Settings
+from reinflect.systems.hacm.batch import BEGIN_NUMBER, END_NUMBER, STEP_NUMBER, UNKNOWN_NUMBER, HacmBatch
+from reinflect.systems.hacm.settings import HacmSettings
 from reinflect.systems.kernels.cells import CELLS
-from reinflect.systems.layers.batches import HacmBatch, Lemmas
+from reinflect.systems.layers.batches import Lemmas
 from reinflect.systems.layers.encoder import (
+    dropping,
     encode,
     encoder_shapes,
     feature_shapes,
-    feature_sizes,
     feature_vector,
     feature_width,
     lstm_shapes,
@@ -29,23 +29,19 @@ from reinflect.systems.layers.operations import (
     Dropout,
     action_counts,
     at,
-    dropped,
+    certain,
+    holds,
     linear,
     negative_log_softmax,
     penalty,
     pick,
     rows,
 )
-from reinflect.systems.layers.parameters import Parameters, Shape, Sizes
-from reinflect.systems.layers.states import Focus
-from reinflect.transitions.tapes import HACM_SPECIALS
-from reinflect.transitions.write_step import BEGIN, END, STEP
-
-UNKNOWN_NUMBER, BEGIN_NUMBER, END_NUMBER, STEP_NUMBER = 0, 1, 2, 3
-assert HACM_SPECIALS[1:] == (BEGIN, END, STEP)
+from reinflect.systems.layers.parameters import Parameters, Shape
+from reinflect.systems.layers.states import Focus, LemmaState
 
 
-def shapes(settings: Settings) -> dict[str, Shape]:
+def shapes(settings: HacmSettings) -> dict[str, Shape]:
     both, hidden, width = 2 * settings.hidden, settings.hidden, feature_width(settings)
     decoder = lstm_shapes("decoder", settings.embedding, settings)
     gates = decoder["decoder.bias"].sizes[0]
@@ -69,109 +65,63 @@ def shapes(settings: Settings) -> dict[str, Shape]:
     }
 
 
-def sizes(symbols: Vocabulary, features: int, settings: Settings) -> dict[str, int]:
-    return {"symbols": len(symbols), **feature_sizes(features, settings)}
-
-
-def allowed_outputs(own: Sizes, padded: int) -> Tensor:
-    """What P_gen may give out: all of a model's own symbols but `<s>` and the unknown one. *Shape:* (A)"""
-    allowed = torch.zeros(padded, dtype=torch.bool)
-    allowed[: own["symbols"]] = True
-    allowed[[UNKNOWN_NUMBER, BEGIN_NUMBER]] = False
-    return allowed
-
-
-@dataclass(frozen=True)
-class Encoded:
-    """Lemmas and features, projected to where the decoder needs them."""
-
-    symbols: Tensor
-    """*Shape:* (M, N, B)"""
-    lengths: Tensor
-    """*Shape:* (M, B)"""
-    gates: Tensor
-    """W·h_i of the decoder's gates. *Shape:* (M, N, B, G)"""
-    feature_gates: Tensor
-    """W·f + b. *Shape:* (M, B, G)"""
-    copy: Tensor | None
-    """v·h_i + v·f + c. *Shape:* (M, N, B)"""
-
-
-def _encode(parameters: Parameters, lemmas: Lemmas, settings: Settings, dropout: Dropout | None) -> Encoded:
-    states = encode(parameters, parameters["embedding"], lemmas, settings)
-    if dropout is not None and "encoder" in settings.dropout_on:
-        states = dropped(states, dropout, 0, variational=settings.dropout_kind == "variational")
+def _encode(
+    parameters: Parameters, lemmas: Lemmas, settings: HacmSettings, dropout: Dropout | None
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """W·h_i and W·f + b of the decoder's gates, and v·h_i + v·f + c. *Shapes:* (M, N, B, G), (M, B, G), (M, N, B)"""
+    states = dropping(encode(parameters, parameters["embedding"], lemmas, settings), "encoder", 0, settings, dropout)
     features = feature_vector(parameters, lemmas, settings)
     copy = None
     if settings.copy_mixture:
         by_features = linear(features, parameters["copy.features"], parameters["copy.bias"])
         copy = linear(states, parameters["copy.attended"]).squeeze(-1) + by_features.squeeze(-1).unsqueeze(1)
-    return Encoded(
-        symbols=lemmas.symbols,
-        lengths=lemmas.lengths,
-        gates=linear(states, parameters["decoder.attended"]),
-        feature_gates=linear(features, parameters["decoder.features"], parameters["decoder.bias"]),
-        copy=copy,
-    )
+    feature_gates = linear(features, parameters["decoder.features"], parameters["decoder.bias"])
+    return linear(states, parameters["decoder.attended"]), feature_gates, copy
 
 
 def losses(
-    parameters: Parameters, batch: HacmBatch, settings: Settings, allowed: Tensor, dropout: Dropout | None = None
+    parameters: Parameters, batch: HacmBatch, settings: HacmSettings, allowed: Tensor, dropout: Dropout | None = None
 ) -> Tensor:
-    """-log P of every oracle action. *Shape:* (M, T, B)"""
-    encoded = _encode(parameters, batch, settings, dropout)
-    previous = linear(parameters["embedding"], parameters["decoder.input"])
-    gates = rows(previous, batch.previous) + pick(encoded.gates, batch.attended) + encoded.feature_gates.unsqueeze(1)
+    """-log P of the right actions. *Shape:* (M, T, B)"""
+    attended, features, copy = _encode(parameters, batch, settings, dropout)
+    previous = batch.previous(BEGIN_NUMBER)
+    by_action = linear(parameters["embedding"], parameters["decoder.input"])
+    gates = rows(by_action, previous) + pick(attended, batch.attended) + features.unsqueeze(1)
     state = CELLS[settings.cell].run(gates, parameters["decoder.recurrent"], None, action_counts(batch.weights))
-    if dropout is not None and "state" in settings.dropout_on:
-        state = dropped(state, dropout, 1, variational=settings.dropout_kind == "variational")
+    state = dropping(state, "state", 1, settings, dropout)
     logits = linear(state, parameters["output.weights"], parameters["output.bias"])
     logits = logits + penalty(allowed, logits.dtype).view(len(allowed), 1, 1, -1)
-    generated = -negative_log_softmax(logits, batch.targets)
-    if encoded.copy is None:
+    generated = -negative_log_softmax(logits, batch.right)
+    if copy is None:
         return -generated
     mixture = (
-        pick(encoded.copy.unsqueeze(-1), batch.attended)
+        pick(copy.unsqueeze(-1), batch.attended)
         + linear(state, parameters["copy.state"])
-        + rows(linear(parameters["embedding"], parameters["copy.previous"]), batch.previous)
+        + rows(linear(parameters["embedding"], parameters["copy.previous"]), previous)
     ).squeeze(-1)
     generated = F.logsigmoid(mixture) + generated
-    is_copy = pick(encoded.symbols.unsqueeze(-1), batch.attended).squeeze(-1) == batch.targets
+    is_copy = holds(batch.right, pick(batch.symbols.unsqueeze(-1), batch.attended).squeeze(-1))
     return -torch.where(is_copy, torch.logaddexp(generated, F.logsigmoid(-mixture)), generated)
 
 
-@dataclass(frozen=True)
-class State:
-    """Where decoding stands; every tensor has the items in its second dimension."""
+@dataclass(frozen=True, kw_only=True)
+class State(LemmaState):
+    """*Shapes:* gates (M, B, N, G), feature_gates (M, B, G), copy (M, B, N), previous (M, B), others (M, B, H)"""
 
-    symbols: Tensor
-    """*Shape:* (M, B, N)"""
-    literals: Tensor
-    """*Shape:* (M, B, N)"""
-    lengths: Tensor
-    """*Shape:* (M, B)"""
     gates: Tensor
-    """*Shape:* (M, B, N, G)"""
     feature_gates: Tensor
-    """*Shape:* (M, B, G)"""
     copy: Tensor
-    """*Shape:* (M, B, N)"""
-    position: Tensor
-    """The pointer. *Shape:* (M, B)"""
     previous: Tensor
-    """*Shape:* (M, B)"""
     output: Tensor
-    """*Shape:* (M, B, H)"""
     memory: Tensor
-    """*Shape:* (M, B, H)"""
 
 
 class Decoder:
-    """HACM step by step: the distribution over actions in a state, and the state after an action."""
+    """HACM step by step."""
 
     end = END_NUMBER
 
-    def __init__(self, parameters: Parameters, settings: Settings, allowed: Tensor) -> None:
+    def __init__(self, parameters: Parameters, settings: HacmSettings, allowed: Tensor) -> None:
         self.parameters, self.settings = parameters, settings
         self.step = CELLS[settings.cell].step
         self.penalty = penalty(allowed, parameters.flat.dtype).unsqueeze(1)
@@ -179,48 +129,40 @@ class Decoder:
         self.copy = linear(parameters["embedding"], parameters["copy.previous"]) if settings.copy_mixture else None
 
     def start(self, lemmas: Lemmas) -> State:
-        encoded = _encode(self.parameters, lemmas, self.settings, None)
-        zero = encoded.gates.new_zeros(*lemmas.lengths.shape, self.settings.hidden)
-        position = torch.zeros_like(lemmas.lengths)
+        gates, feature_gates, copy = _encode(self.parameters, lemmas, self.settings, None)
+        zero = gates.new_zeros(*lemmas.lengths.shape, self.settings.hidden)
         return State(
-            symbols=encoded.symbols.transpose(1, 2),
-            literals=(lemmas.symbols if lemmas.literals is None else lemmas.literals).transpose(1, 2),
-            lengths=encoded.lengths,
-            gates=encoded.gates.transpose(1, 2).contiguous(),  # read at every step
-            feature_gates=encoded.feature_gates,
-            copy=(torch.zeros_like(encoded.symbols) if encoded.copy is None else encoded.copy).transpose(1, 2),
-            position=position,
-            previous=torch.full_like(position, BEGIN_NUMBER),
+            **LemmaState.first(lemmas),
+            gates=gates.transpose(1, 2).contiguous(),  # read at every step
+            feature_gates=feature_gates,
+            copy=(torch.zeros_like(lemmas.symbols) if copy is None else copy).transpose(1, 2),
+            previous=torch.full_like(lemmas.lengths, BEGIN_NUMBER),
             output=zero,
             memory=zero,
         )
 
     def log_probabilities(self, state: State) -> tuple[Tensor, State]:
-        """log P(a), and the state with its LSTM moved on. An unknown x_i is copied, as action 0, for certain.
+        """log P(a), and the state after the LSTM's step. *Shape:* (M, B, A)
 
-        Without the copy mixture P is P_gen, which knows no such rule. *Shape:* (M, B, A)
+        With the copy mixture, an unknown x_i is copied for certain, as action 0.
         """
         gates = rows(self.previous, state.previous) + at(state.gates, state.position) + state.feature_gates
         output, memory = self.step(gates, self.parameters["decoder.recurrent"], (state.output, state.memory))
         logits = linear(output, self.parameters["output.weights"], self.parameters["output.bias"])
         scores = F.log_softmax(logits + self.penalty, dim=-1)
-        attended = state.symbols.gather(2, state.position.unsqueeze(-1))
         after = replace(state, output=output, memory=memory)
-        if self.copy is not None:
-            mixture = self._mixture(after, self.copy)
-            scores = F.logsigmoid(mixture) + scores
-            copied = torch.logaddexp(scores.gather(-1, attended), F.logsigmoid(-mixture))
-            scores = scores.scatter(-1, attended, copied)
-            # `<s>` is never a prediction, though its copy mass is there to be trained away.
-            scores[..., BEGIN_NUMBER] = float("-inf")
         if self.copy is None:
             return scores, after
-        certain = torch.full_like(scores[:1, :1], float("-inf"))
-        certain[..., UNKNOWN_NUMBER] = 0.0
-        return torch.where(attended == UNKNOWN_NUMBER, certain, scores), after
+        attended, mixture = state.symbols.gather(2, state.position.unsqueeze(-1)), self._mixture(after, self.copy)
+        scores = F.logsigmoid(mixture) + scores
+        copied = torch.logaddexp(scores.gather(-1, attended), F.logsigmoid(-mixture))
+        scores = scores.scatter(-1, attended, copied)
+        # `<s>` is never a prediction, though its copy mass is there to be trained away.
+        scores[..., BEGIN_NUMBER] = float("-inf")
+        return certain(scores, UNKNOWN_NUMBER, attended == UNKNOWN_NUMBER), after
 
     def _mixture(self, state: State, copy: Tensor) -> Tensor:
-        """What w is the sigmoid of, once the LSTM has moved on. *Shape:* (M, B, 1)"""
+        """The logit of w, after the LSTM's step. *Shape:* (M, B, 1)"""
         attended = state.copy.gather(2, state.position.unsqueeze(-1))
         return attended + linear(state.output, self.parameters["copy.state"]) + rows(copy, state.previous)
 
@@ -230,10 +172,7 @@ class Decoder:
         return Focus(state.position, gate)
 
     def advance(self, state: State, actions: Tensor) -> tuple[Tensor, State]:
-        """What the actions write (a literal's number, -1 for nothing), and the state after them.
-
-        *Shape:* actions (M, B) → (M, B)
-        """
+        """The literals that actions write, -1 for none, and the state after. *Shape:* actions (M, B) → (M, B)"""
         unknown, steps = actions == UNKNOWN_NUMBER, actions == STEP_NUMBER
         literal = state.literals.gather(2, state.position.unsqueeze(-1)).squeeze(-1)
         written = torch.where(unknown, literal, torch.where(steps | (actions == self.end), -1, actions))

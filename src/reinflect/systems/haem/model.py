@@ -13,15 +13,23 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from reinflect.data.vocabulary import Vocabulary
-from reinflect.settings import Settings
+from reinflect.systems.haem.batch import (
+    COPY_NUMBER,
+    DELETE_NUMBER,
+    FIRST_CHARACTER,
+    FIRST_WRITE,
+    STOP_NUMBER,
+    UNKNOWN_NUMBER,
+    HaemBatch,
+)
+from reinflect.systems.haem.settings import HaemSettings
 from reinflect.systems.kernels.cells import CELLS
-from reinflect.systems.layers.batches import HaemBatch, Lemmas
+from reinflect.systems.layers.batches import Lemmas
 from reinflect.systems.layers.encoder import (
+    dropping,
     encode,
     encoder_shapes,
     feature_shapes,
-    feature_sizes,
     feature_vector,
     feature_width,
     lstm_shapes,
@@ -32,7 +40,6 @@ from reinflect.systems.layers.operations import (
     Dropout,
     action_counts,
     at,
-    dropped,
     linear,
     negative_log_softmax,
     penalty,
@@ -40,19 +47,11 @@ from reinflect.systems.layers.operations import (
     rows,
     with_empty,
 )
-from reinflect.systems.layers.parameters import Parameters, Shape, Sizes
-from reinflect.systems.layers.states import Focus
-from reinflect.transitions.edits import COPY, DELETE, STOP
-from reinflect.transitions.tapes import HAEM_SPECIALS
-
-COPY_NUMBER, DELETE_NUMBER, STOP_NUMBER, FIRST_WRITE = 0, 1, 2, 3
-assert HAEM_SPECIALS == (COPY, DELETE, STOP)
-UNKNOWN_NUMBER = 0
-FIRST_CHARACTER = 1
-"""Character k of the alphabet is number k + 1 as a character and number k + 3 as the action that writes it."""
+from reinflect.systems.layers.parameters import Parameters, Shape
+from reinflect.systems.layers.states import Focus, LemmaState
 
 
-def shapes(settings: Settings) -> dict[str, Shape]:
+def shapes(settings: HaemSettings) -> dict[str, Shape]:
     hidden, embedding = settings.hidden, settings.embedding
     history = {
         **lstm_shapes("history", embedding, settings, settings.history_hidden),
@@ -64,8 +63,8 @@ def shapes(settings: Settings) -> dict[str, Shape]:
         "deleted.empty": Shape((hidden,), "embedding"),
         "state.deleted": Shape((hidden, hidden)),
     }
-    # Tied, the actions that write have their characters' embeddings, and only the other three have their own.
-    own_actions = len(HAEM_SPECIALS) if settings.tied else "actions"
+    # Tied: WRITE actions have their characters' embeddings, and only the other three have their own.
+    own_actions = FIRST_WRITE if settings.tied else "actions"
     return {
         "embedding": Shape(("characters", embedding), "embedding"),
         **({"action_embedding": Shape((own_actions, embedding), "embedding")} if settings.history else {}),
@@ -85,125 +84,78 @@ def shapes(settings: Settings) -> dict[str, Shape]:
     }
 
 
-def sizes(characters: Vocabulary, features: int, settings: Settings) -> dict[str, int]:
-    written = len(characters) - FIRST_CHARACTER
-    return {
-        "characters": len(characters),
-        "actions": FIRST_WRITE + written,
-        **feature_sizes(features, settings),
-    }
-
-
-def allowed_outputs(own: Sizes, padded: int) -> Tensor:
-    """Valid actions once the lemma is used up (row 0) and while it is not (row 1). *Shape:* (2, A)"""
-    allowed = torch.zeros(2, padded, dtype=torch.bool)
-    allowed[:, : own["actions"]] = True
-    allowed[0, [COPY_NUMBER, DELETE_NUMBER]] = False
-    allowed[1, STOP_NUMBER] = False
-    return allowed
-
-
-def _action_embedding(parameters: Parameters, settings: Settings) -> Tensor:
+def _action_embedding(parameters: Parameters, settings: HaemSettings) -> Tensor:
     if not settings.tied:
         return parameters["action_embedding"]
     return torch.cat([parameters["action_embedding"], parameters["embedding"][:, FIRST_CHARACTER:]], dim=1)
 
 
 def losses(
-    parameters: Parameters, batch: HaemBatch, settings: Settings, allowed: Tensor, dropout: Dropout | None = None
+    parameters: Parameters, batch: HaemBatch, settings: HaemSettings, allowed: Tensor, dropout: Dropout | None = None
 ) -> Tensor:
-    """-log P of every oracle action. *Shape:* (M, T, B)"""
+    """-log P of the right actions. *Shape:* (M, T, B)"""
 
-    def dropping(states: Tensor, name: str, place: int) -> Tensor:
-        if dropout is None or name not in settings.dropout_on:
-            return states
-        return dropped(states, dropout, place, variational=settings.dropout_kind == "variational")
+    def shown(name: str, place: int, states: Tensor) -> Tensor:
+        """An LSTM's output before it has read anything, and after each symbol."""
+        return with_empty(parameters[f"{name}.empty"], dropping(states, name, place, settings, dropout))
 
     def entering(name: str, states: Tensor) -> Tensor:
-        """What a part of the input adds to s_t, for each of its own states."""
+        """What the states of a part of the input add to s_t."""
         return linear(states, parameters[f"state.{name}"])
 
     embedding = parameters["embedding"]
-    attended = with_empty(
-        parameters["encoder.empty"], dropping(encode(parameters, embedding, batch, settings), "encoder", 0)
-    )
-    written = with_empty(
-        parameters["written.empty"],
-        dropping(
-            read(parameters, "written", embedding, batch.written, settings, batch.written_state.amax(dim=(1, 2))),
-            "written",
-            1,
-        ),
-    )
+    attended = shown("encoder", 0, encode(parameters, embedding, batch, settings))
+    counts = batch.written_state.amax(dim=(1, 2))
+    written = shown("written", 1, read(parameters, "written", embedding, batch.written, settings, counts))
     features = feature_vector(parameters, batch, settings)
     state = pick(entering("attended", attended), batch.attended) + pick(
         entering("written", written), batch.written_state
     )
     state = state + linear(features, parameters["state.features"], parameters["state.bias"]).unsqueeze(1)
     if settings.history:
-        actions = read(
-            parameters,
-            "history",
-            _action_embedding(parameters, settings),
-            batch.targets[:, :-1],
-            settings,
-            action_counts(batch.weights) - 1,
-        )
-        state = state + entering("history", with_empty(parameters["history.empty"], dropping(actions, "history", 2)))
+        table, counts = _action_embedding(parameters, settings), action_counts(batch.weights) - 1
+        history = shown("history", 2, read(parameters, "history", table, batch.taken[:, :-1], settings, counts))
+        state = state + entering("history", history)
     if settings.deletions:
-        deleted = read(
-            parameters,
-            "deleted",
-            embedding,
-            batch.deleted,
-            settings,
-            batch.deleted_state.amax(dim=(1, 2)),
-            batch.keep,
-        )
-        state = state + pick(
-            entering("deleted", with_empty(parameters["deleted.empty"], dropping(deleted, "deleted", 3))),
-            batch.deleted_state,
-        )
-    logits = linear(dropping(F.relu(state), "state", 4), parameters["output.weights"], parameters["output.bias"])
-    return negative_log_softmax(logits + rows(penalty(allowed, logits.dtype), batch.lemma_left), batch.targets)
+        counts = batch.deleted_state.amax(dim=(1, 2))
+        states = read(parameters, "deleted", embedding, batch.deleted, settings, counts, batch.keep)
+        state = state + pick(entering("deleted", shown("deleted", 3, states)), batch.deleted_state)
+    state = dropping(F.relu(state), "state", 4, settings, dropout)
+    logits = linear(state, parameters["output.weights"], parameters["output.bias"])
+    return negative_log_softmax(logits + rows(penalty(allowed, logits.dtype), batch.lemma_left), batch.right)
 
 
 @dataclass(frozen=True)
 class Reader:
-    """An LSTM that reads symbol by symbol: what it shows, and its state. *Shapes:* (M, B, H)"""
+    """An LSTM that reads symbol by symbol: the output that s_t reads, and its state. *Shapes:* (M, B, H)"""
 
     shown: Tensor
     output: Tensor
     memory: Tensor
 
+    def where(self, chosen: Tensor, other: "Reader") -> "Reader":
+        """This one for the chosen items, the other for the rest. *Shape:* chosen (M, B)"""
+        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
+        return Reader(*(torch.where(chosen.unsqueeze(-1), own, its) for own, its in pairs))
 
-@dataclass(frozen=True)
-class State:
-    """Where decoding stands; every tensor has the items in its second dimension."""
 
-    symbols: Tensor
-    """*Shape:* (M, B, N)"""
-    literals: Tensor
-    """*Shape:* (M, B, N)"""
-    lengths: Tensor
-    """*Shape:* (M, B)"""
+@dataclass(frozen=True, kw_only=True)
+class State(LemmaState):
     attended: Tensor
-    """What the lemma's positions add to s_t, that of the used-up lemma first. *Shape:* (M, B, N + 1, H)"""
+    """What the lemma's positions add to s_t, first the end of the lemma. *Shape:* (M, B, N + 1, H)"""
     features: Tensor
     """What the features add, with the bias. *Shape:* (M, B, H)"""
-    position: Tensor
-    """From 0. *Shape:* (M, B)"""
     written: Reader
     history: Reader | None
     deleted: Reader | None
 
 
 class Decoder:
-    """HAEM step by step: the distribution over actions in a state, and the state after an action."""
+    """HAEM step by step."""
 
     end = STOP_NUMBER
 
-    def __init__(self, parameters: Parameters, settings: Settings, allowed: Tensor) -> None:
+    def __init__(self, parameters: Parameters, settings: HaemSettings, allowed: Tensor) -> None:
         self.parameters, self.settings = parameters, settings
         self.step = CELLS[settings.cell].step
         self.penalty = penalty(allowed, parameters.flat.dtype)
@@ -219,21 +171,18 @@ class Decoder:
         states = encode(parameters, parameters["embedding"], lemmas, self.settings)
         attended = linear(with_empty(parameters["encoder.empty"], states), parameters["state.attended"])
         features = feature_vector(parameters, lemmas, self.settings)
-        models, items = lemmas.lengths.shape
         return State(
-            symbols=lemmas.symbols.transpose(1, 2),
-            literals=(lemmas.symbols if lemmas.literals is None else lemmas.literals).transpose(1, 2),
-            lengths=lemmas.lengths,
+            **LemmaState.first(lemmas),
             attended=attended.transpose(1, 2).contiguous(),  # read at every step
             features=linear(features, parameters["state.features"], parameters["state.bias"]),
-            position=torch.zeros_like(lemmas.lengths),
-            written=self._empty("written", models, items),
-            history=self._empty("history", models, items) if self.settings.history else None,
-            deleted=self._empty("deleted", models, items) if self.settings.deletions else None,
+            written=self._empty("written", lemmas.lengths),
+            history=self._empty("history", lemmas.lengths) if self.settings.history else None,
+            deleted=self._empty("deleted", lemmas.lengths) if self.settings.deletions else None,
         )
 
-    def _empty(self, name: str, models: int, items: int) -> Reader:
-        shown = self.parameters[f"{name}.empty"].unsqueeze(1).expand(models, items, -1)
+    def _empty(self, name: str, like: Tensor) -> Reader:
+        """*Shape:* like (M, B)"""
+        shown = self.parameters[f"{name}.empty"].unsqueeze(1).expand(*like.shape, -1)
         zero = torch.zeros_like(shown)
         return Reader(shown, zero, zero)
 
@@ -241,27 +190,17 @@ class Decoder:
         """The reader after one more symbol, for those items that have one."""
         gates = rows(self.tables[name], numbers)
         output, memory = self.step(gates, self.parameters[f"{name}.recurrent"], (reader.output, reader.memory))
-        if where is None:
-            return Reader(output, output, memory)
-        chosen = where.unsqueeze(-1)
-        return Reader(
-            torch.where(chosen, output, reader.shown),
-            torch.where(chosen, output, reader.output),
-            torch.where(chosen, memory, reader.memory),
-        )
+        after = Reader(output, output, memory)
+        return after if where is None else after.where(where, reader)
 
     def log_probabilities(self, state: State) -> tuple[Tensor, State]:
         """log P over the valid actions; the state is unchanged. *Shape:* (M, B, A)"""
         parameters = self.parameters
         left = state.position < state.lengths
         mixed = at(state.attended, torch.where(left, state.position + 1, 0)) + state.features
-        mixed = mixed + linear(state.written.shown, parameters["state.written"])
-        if state.history is not None:
-            mixed = mixed + linear(state.history.shown, parameters["state.history"])
-        if state.deleted is not None:
-            mixed = mixed + linear(state.deleted.shown, parameters["state.deleted"])
+        for name in self.tables:
+            mixed = mixed + linear(getattr(state, name).shown, parameters[f"state.{name}"])
         logits = linear(F.relu(mixed), parameters["output.weights"], parameters["output.bias"])
-        # Invalid actions are far below anything, so that their probability is nothing.
         return F.log_softmax(logits + rows(self.penalty, left.long()), dim=-1), state
 
     def focus(self, state: State) -> Focus:
@@ -269,10 +208,7 @@ class Decoder:
         return Focus(state.position)
 
     def advance(self, state: State, actions: Tensor) -> tuple[Tensor, State]:
-        """What the actions write (a literal's number, -1 for nothing), and the state after them.
-
-        *Shape:* actions (M, B) → (M, B)
-        """
+        """The literals that actions write, -1 for none, and the state after. *Shape:* actions (M, B) → (M, B)"""
         copies, deletes, writes = actions == COPY_NUMBER, actions == DELETE_NUMBER, actions >= FIRST_WRITE
         here = torch.minimum(state.position, state.lengths - 1).clamp_(min=0).unsqueeze(-1)
         attended = state.symbols.gather(2, here).squeeze(-1)
@@ -282,18 +218,7 @@ class Decoder:
         if history is not None:
             history = self._read("history", history, actions)
         if deleted is not None:
-            fresh = self._empty("deleted", *actions.shape)
-            cleared = writes.unsqueeze(-1)
-            deleted = Reader(
-                *(
-                    torch.where(cleared, new, old)
-                    for new, old in zip(
-                        (fresh.shown, fresh.output, fresh.memory),
-                        (deleted.shown, deleted.output, deleted.memory),
-                        strict=True,
-                    )
-                )
-            )
+            deleted = self._empty("deleted", actions).where(writes, deleted)
             deleted = self._read("deleted", deleted, attended, deletes)
         after = replace(
             state,

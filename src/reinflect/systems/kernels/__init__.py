@@ -1,1 +1,1 @@
-"""The recurrent cells: plain, compiled for CPUs, and as Triton kernels for GPUs."""
+"""The recurrent cells, once per backend: torch, numba for CPUs, Triton for GPUs."""

@@ -1,25 +1,71 @@
-"""The kinds of LSTM cell."""
+"""The recurrent cells, and the backend that runs each of them.
+
+"lstm" is the standard cell; its gates are input, forget, output and candidate. "coupled" is the cell of the 2017 code
+(DyNet 1.1), with coupled input and forget gates and with peepholes; its gates are input, output and candidate:
+
+i = σ(x_i + U_i h' + P_i c'), c = (1 - i) c' + i tanh(x_c + U_c h'), o = σ(x_o + U_o h' + P_o c), h = o tanh c.
+
+Its recurrent weights are U_i, U_o, U_c, P_i, P_o side by side.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache, partial
+from importlib.util import find_spec
 
+import torch
 from torch import Tensor
 
-from reinflect.systems.kernels.coupled import coupled, coupled_step
-from reinflect.systems.kernels.lstm import lstm, lstm_step
+from reinflect.systems.kernels import torch_backend
+from reinflect.systems.kernels.recurrence import recurrence
+
+FEW_ITEMS = 4
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell's run over whole sequences, its single step, and how wide its weights are, in units of H."""
+    """A recurrent cell. The widths of its gates and of its recurrent weights are in units of H."""
 
-    run: Callable[[Tensor, Tensor, Tensor | None, Tensor | None], Tensor]
+    torch_run: Callable[[Tensor, Tensor, Tensor | None], Tensor]
     step: Callable[[Tensor, Tensor, tuple[Tensor, Tensor]], tuple[Tensor, Tensor]]
     gates: int
     recurrent: int
 
+    def run(self, gates: Tensor, recurrent: Tensor, keep: Tensor | None = None, steps: Tensor | None = None) -> Tensor:
+        """The outputs of whole sequences. `gates` are the input projections of all steps, made beforehand.
+
+        `keep` is 0 where the state is emptied before the step, else 1. `steps` is the number of steps of each model
+        that matter; the outputs of later steps are undefined.
+
+        *Shape:* gates (M, T, B, gates · H), recurrent (M, H, recurrent · H), keep (M, T, B), steps (M) → (M, T, B, H)
+        """
+        device = gates.device.type if gates.dtype == torch.float32 else None
+        if device == "cpu" and not is_quick(gates):
+            from reinflect.systems.kernels import numba_backend
+
+            return recurrence(numba_backend.forward, numba_backend.backward, gates, recurrent, keep)
+        if device == "cuda" and triton_is_here():
+            from reinflect.systems.kernels import triton_backend
+
+            forward = partial(triton_backend.forward, steps=steps)
+            return recurrence(forward, triton_backend.backward, gates, recurrent, keep)
+        return self.torch_run(gates, recurrent, keep)
+
 
 CELLS = {
-    "lstm": Cell(lstm, lstm_step, gates=4, recurrent=4),
-    "coupled": Cell(coupled, coupled_step, gates=3, recurrent=5),
+    "lstm": Cell(torch_backend.lstm, torch_backend.lstm_step, gates=4, recurrent=4),
+    "coupled": Cell(torch_backend.coupled, torch_backend.coupled_step, gates=3, recurrent=5),
 }
+
+
+def is_quick(gates: Tensor) -> bool:
+    """Whether a run takes less time than loading the compiled loops: a few words to inflect.
+
+    Only the number of items counts, so that the predictions for a model's items do not depend on other models.
+    """
+    return gates.shape[2] <= FEW_ITEMS and not torch.is_grad_enabled()
+
+
+@cache
+def triton_is_here() -> bool:
+    return find_spec("triton") is not None

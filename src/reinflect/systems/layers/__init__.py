@@ -1,1 +1,1 @@
-"""What the systems are made of, each piece for all models of a fleet at once."""
+"""Building blocks of the systems, each for all models of a fleet at once."""

@@ -1,5 +1,6 @@
-"""What a model reads at one update or when it decodes, as tensors."""
+"""What models read at an update or when they decode, as tensors."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import torch
@@ -8,57 +9,58 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Lemmas:
-    """Lemmas and features of B items for each of M models; all that decoding needs."""
+    """Lemmas and features of B items for each of M models: the input of decoding."""
 
     symbols: Tensor
     """The lemma as the encoder reads it forwards. *Shape:* (M, N, B)"""
     reversed: Tensor
-    """The same from its last symbol back, so that padding comes last there too. *Shape:* (M, N, B)"""
+    """The lemma from its last symbol back, so that padding comes last there too. *Shape:* (M, N, B)"""
     lengths: Tensor
     """*Shape:* (M, B)"""
     features: Tensor
     """Features as numbers, scaled; negative where a feature is not one of the model's. *Shape:* (M, B, P)"""
     literals: Tensor | None = field(default=None, kw_only=True)
-    """The lemma once more, for decoders to copy from: characters that the model does not know, which are all one
-    symbol to it, have numbers of their own here. *Shape:* (M, N, B)"""
-
-    def mirrored(self) -> Tensor:
-        """The step at which the backward encoder reads each position. *Shape:* (M, N, B)"""
-        positions = torch.arange(self.symbols.shape[1], device=self.symbols.device).view(1, -1, 1)
-        return (self.lengths.unsqueeze(1) - 1 - positions).clamp_(min=0)
+    """The lemma for decoders to copy from, in which unknown characters have numbers of their own; `symbols` has one
+    number for all of them. *Shape:* (M, N, B)"""
 
 
 @dataclass(frozen=True)
-class HacmBatch(Lemmas):
-    """HACM's tapes. *Shapes:* (M, T, B), weights (M, T, B)"""
+class Trajectory(Lemmas):
+    """Lemmas with the actions taken, and the right ones."""
 
-    attended: Tensor
-    previous: Tensor
-    targets: Tensor
+    taken: Tensor
+    """What the model reads as its own actions. *Shape:* (M, T, B)"""
+    right: Tensor
+    """The right action at each step, or a mask of right ones, at least one for every step and for padding.
+    *Shape:* (M, T, B) or (M, T, B, A)"""
     weights: Tensor
-    """What each action counts in its model's loss; 0 for padding."""
+    """The weight of each step in its model's loss; 0 for padding. *Shape:* (M, T, B)"""
+
+    def previous(self, begin: int) -> Tensor:
+        """The action before each one, `begin` before the first. *Shape:* (M, T, B)"""
+        return torch.cat([torch.full_like(self.taken[:, :1], begin), self.taken[:, :-1]], dim=1)
 
 
 @dataclass(frozen=True)
-class SoftBatch(Lemmas):
-    """Forms for the soft-attention system; its lemmas have their features behind them. *Shapes:* (M, T, B)"""
+class Drawn:
+    """The items of an update as arrays, for a system to make trajectories of."""
 
-    previous: Tensor
-    targets: Tensor
-    weights: Tensor
+    lemmas: Mapping[str, Tensor]
+    """The fields of `Lemmas`."""
+    tapes: Mapping[str, Tensor]
+    """The system's own arrays. *Shapes:* (M, L, B)"""
+    bounds: Tensor
+    """The most actions of each item. *Shape:* (M, B)"""
+    shares: Tensor
+    """The weight of an item in its model's loss. *Shape:* (M, B)"""
+    mean: Tensor
+    """Whether a model's loss is the mean over an item's actions, or their sum. *Shape:* (M)"""
+    longest: int
+    """At least the most actions of any item of the update."""
 
-
-@dataclass(frozen=True)
-class HaemBatch(Lemmas):
-    """HAEM's tapes. *Shapes:* (M, T, B) but for written (M, Y, B), deleted and keep (M, K, B)"""
-
-    attended: Tensor
-    """0 past the end of the lemma, else one more than the position."""
-    targets: Tensor
-    lemma_left: Tensor
-    written: Tensor
-    written_state: Tensor
-    deleted: Tensor
-    keep: Tensor
-    deleted_state: Tensor
-    weights: Tensor
+    def weights(self, actions: Tensor | None = None) -> Tensor:
+        """The weight of each step, for items with this number of actions each. *Shape:* (M, B) → (M, T, B)"""
+        actions = self.bounds if actions is None else actions
+        shares = self.shares / torch.where(self.mean.unsqueeze(1), actions, 1)
+        steps = torch.arange(self.longest, device=actions.device).view(1, -1, 1)
+        return (steps < actions.unsqueeze(1)) * shares.unsqueeze(1)

@@ -1,16 +1,20 @@
-"""What the systems have in common: the encoder of the lemma, and the vector of features."""
+"""The encoder of the lemma and the vector of features, which the systems share."""
+
+from collections.abc import Hashable, Sequence
 
 import torch
 from torch import Tensor
 
-from reinflect.settings import Settings
 from reinflect.systems.kernels.cells import CELLS
 from reinflect.systems.layers.batches import Lemmas
-from reinflect.systems.layers.operations import linear, pick, rows
+from reinflect.systems.layers.operations import Dropout, dropped, linear, pick, rows
 from reinflect.systems.layers.parameters import Parameters, Shape
+from reinflect.systems.layers.settings import RecurrentSettings
 
 
-def lstm_shapes(name: str, inputs: int | str, settings: Settings, hidden: int | None = None) -> dict[str, Shape]:
+def lstm_shapes(
+    name: str, inputs: int | str, settings: RecurrentSettings, hidden: int | None = None
+) -> dict[str, Shape]:
     """The parameters of one LSTM: W, U and b."""
     cell, hidden = CELLS[settings.cell], hidden or settings.hidden
     gates = hidden * cell.gates
@@ -22,42 +26,36 @@ def lstm_shapes(name: str, inputs: int | str, settings: Settings, hidden: int | 
     }
 
 
-def feature_width(settings: Settings) -> int | str:
+def feature_width(settings: RecurrentSettings) -> int | str:
     return "embedded_features" if settings.features == "embedded" else "features"
 
 
-def feature_shapes(settings: Settings) -> dict[str, Shape]:
+def feature_shapes(settings: RecurrentSettings) -> dict[str, Shape]:
     if settings.features != "embedded":
         return {}
     return {"features.embedding": Shape(("feature_rows", settings.feature_embedding), "embedding")}
 
 
-def feature_sizes(features: int, settings: Settings) -> dict[str, int]:
+def feature_names(atoms: Sequence[str], settings: RecurrentSettings) -> dict[str, Sequence[Hashable]]:
     return {
-        "features": features,
-        "feature_rows": features + 1,
-        "embedded_features": features * settings.feature_embedding,
+        "features": atoms,
+        "feature_rows": ("", *atoms),
+        "embedded_features": [(atom, k) for atom in atoms for k in range(settings.feature_embedding)],
     }
 
 
-def feature_vector(parameters: Parameters, lemmas: Lemmas, settings: Settings) -> Tensor:
-    """f: the set of features as an n-hot vector, or one embedding per feature of the training data.
-
-    In the second, every feature that is absent has the same vector, row 0. *Shape:* (M, B, P or P·F)
-    """
+def feature_vector(parameters: Parameters, lemmas: Lemmas, settings: RecurrentSettings) -> Tensor:
+    """f: an n-hot vector, or one embedding per feature, row 0 for absent ones. *Shape:* (M, B, P or P·F)"""
     if settings.features != "embedded":
         return lemmas.features.clamp(min=0)
     present, ours = lemmas.features > 0, lemmas.features >= 0
     numbers = torch.arange(1, present.shape[-1] + 1, device=present.device)
-    # Features of other models' languages have no vector at all: the weights behind them would learn from it.
+    # Features of other models' languages have a zero vector: their weights must not learn from it.
     return (rows(parameters["features.embedding"], present * numbers) * ours.unsqueeze(-1)).flatten(2)
 
 
 def projected(parameters: Parameters, name: str, embedding: Tensor) -> Tensor:
-    """Every symbol as an LSTM's gates see it: W·E(symbol) + b, once per symbol instead of once per step.
-
-    *Shape:* embedding (M, V, E) → (M, V, G)
-    """
+    """W·E(symbol) + b of an LSTM, once per symbol instead of once per step. *Shape:* (M, V, E) → (M, V, G)"""
     return linear(embedding, parameters[f"{name}.input"], parameters[f"{name}.bias"])
 
 
@@ -66,22 +64,38 @@ def read(
     name: str,
     embedding: Tensor,
     numbers: Tensor,
-    settings: Settings,
+    settings: RecurrentSettings,
     steps: Tensor,
     keep: Tensor | None = None,
 ) -> Tensor:
-    """Run one LSTM over symbols, of which each model needs so many. *Shape:* numbers (M, L, B) → (M, L, B, H)"""
+    """Run one LSTM over symbols. *Shape:* numbers (M, L, B), steps of each model (M) → (M, L, B, H)"""
     gates = rows(projected(parameters, name, embedding), numbers)
     return CELLS[settings.cell].run(gates, parameters[f"{name}.recurrent"], keep, steps)
 
 
-def encoder_shapes(settings: Settings) -> dict[str, Shape]:
+def encoder_shapes(settings: RecurrentSettings) -> dict[str, Shape]:
     return lstm_shapes("forward", settings.embedding, settings) | lstm_shapes("backward", settings.embedding, settings)
 
 
-def encode(parameters: Parameters, embedding: Tensor, lemmas: Lemmas, settings: Settings) -> Tensor:
+def encode(parameters: Parameters, embedding: Tensor, lemmas: Lemmas, settings: RecurrentSettings) -> Tensor:
     """h_1 … h_n: a bidirectional LSTM over the lemma. *Shape:* (M, N, B, 2H)"""
     steps = lemmas.lengths.amax(dim=1)
     forwards = read(parameters, "forward", embedding, lemmas.symbols, settings, steps)
     backwards = read(parameters, "backward", embedding, lemmas.reversed, settings, steps)
-    return torch.cat([forwards, pick(backwards, lemmas.mirrored())], dim=-1)
+    positions = torch.arange(lemmas.symbols.shape[1], device=lemmas.symbols.device).view(1, -1, 1)
+    mirrored = (lemmas.lengths.unsqueeze(1) - 1 - positions).clamp_(min=0)
+    return torch.cat([forwards, pick(backwards, mirrored)], dim=-1)
+
+
+def dropping(states: Tensor, name: str, place: int, settings: RecurrentSettings, dropout: Dropout | None) -> Tensor:
+    """States after dropout, if the settings ask for it in the part of this name. *Shape:* (M, L, B, D)"""
+    if dropout is None or name not in settings.dropout_on:
+        return states
+    return dropped(states, dropout, place, variational=settings.dropout_kind == "variational")
+
+
+def source_numbers(settings: RecurrentSettings) -> int:
+    """Numbers that decoding keeps for each symbol: the encoder's gates before and after, its states, and what the
+    decoder attends to, at most as wide as gates, twice when finished items are dropped.
+    """
+    return settings.hidden * (4 * CELLS[settings.cell].gates + 5)

@@ -15,31 +15,36 @@ from reinflect.alignment.pairs import Alignment
 from reinflect.data.items import Item
 from reinflect.data.vocabulary import Vocabulary
 from reinflect.settings import Settings
-from reinflect.systems.layers.batches import HacmBatch, HaemBatch, Lemmas, SoftBatch
+from reinflect.systems.layers.batches import Drawn, Lemmas
 from reinflect.systems.layers.inventory import Inventory
-from reinflect.systems.system import System
+from reinflect.systems.system import ACTIONS, System
 from reinflect.transitions.tapes import Ragged
 
-LEMMA, REVERSED, LITERALS, GOLD, TARGETS = "symbols", "reversed", "literals", "gold", "targets"
+LEMMA, REVERSED, LITERALS, GOLD = "symbols", "reversed", "literals", "gold"
 NOTHING = -1
-"""Ends a gold form; decoders give it where an action writes nothing."""
+"""Ends a gold form; decoders write it for actions without a character."""
 NOT_OURS = -1
-"""A feature of another model's language, in a fleet."""
+"""A feature of another model's language."""
 
 
 @dataclass(frozen=True)
 class Examples:
-    """One data file as one system reads it: an item a row, the arrays padded to the longest."""
+    """The items of one data file as arrays for one system, padded to the longest."""
 
     system: System
     arrays: dict[str, NDArray[np.int32]]
     """*Shape:* (I, L)"""
     lengths: dict[str, NDArray[np.int64]]
-    """How long each array really is, item by item. *Shape:* (I)"""
+    """Without padding. *Shape:* (I)"""
     features: NDArray[np.float32]
-    """Scaled, unless they are to be embedded. *Shape:* (I, P)"""
+    """Scaled, unless they are embedded. *Shape:* (I, P)"""
     spellings: tuple[str, ...]
-    """What the numbers that decoders write stand for: the system's symbols, then characters it does not know."""
+    """What decoders can write: the system's symbols, then unknown characters."""
+
+    @property
+    def bounds(self) -> NDArray[np.int64]:
+        """The most actions of each item to learn from. *Shape:* (I)"""
+        return self.lengths[ACTIONS]
 
     def __len__(self) -> int:
         return len(self.features)
@@ -59,15 +64,19 @@ class Examples:
         symbols = system.symbols(inventory)
         source = Ragged.of(_sources(system, items, inventory, settings), symbols)
         tapes = {LEMMA: source, REVERSED: source.reversed(), **system.tapes(items, alignments, inventory)}
-        return cls._of(system, items, tapes, inventory, settings, symbols.symbols)
+        made = cls._of(system, items, tapes, inventory, settings, symbols.symbols)
+        if ACTIONS not in tapes:
+            pairs = zip(items, alignments, strict=True)
+            made.lengths[ACTIONS] = np.array([system.bound(item, own) for item, own in pairs], dtype=np.int64)
+        return made
 
     @classmethod
     def to_inflect(cls, system: System, items: Sequence[Item], inventory: Inventory, settings: Settings) -> "Examples":
-        """Items with what decoders copy from, and their forms, if they have any, as what decoders should write."""
+        """Items with the literals that decoders copy, and the gold forms."""
         symbols = system.symbols(inventory)
         sources = _sources(system, items, inventory, settings)
         forms = [item.form for item in items]
-        # In the order in which they are met: an item's lemma, then its form.
+        # Numbered in order: an item's lemma, then its form.
         texts = chain.from_iterable(chain.from_iterable(zip(sources, forms, strict=True)))
         met = Vocabulary(tuple(dict.fromkeys(chain(symbols.symbols, texts))))
         literals = Ragged.of(sources, met)
@@ -100,7 +109,7 @@ class Examples:
 
 
 def _sources(system: System, items: Sequence[Item], inventory: Inventory, settings: Settings) -> list[tuple[str, ...]]:
-    """What the encoder reads of each item."""
+    """The symbols the encoder reads of each item."""
     before, after = system.frame
     if not system.reads_features:
         return [(*before, *item.lemma, *after) for item in items]
@@ -130,7 +139,7 @@ class Stack:
             lengths[:, -1] = 1
 
     def _stacked(self, arrays: Sequence[NDArray[Any]]) -> Tensor:
-        """Arrays padded alike. There is one more row than items: -1, which is no item, finds a blank one there."""
+        """Arrays padded to one shape, with a blank row at the end, which item -1 finds."""
         shape = tuple(max(sizes) for sizes in zip(*(array.shape for array in arrays), strict=True))
         dtype = torch.from_numpy(arrays[0][:0]).dtype
         stacked = torch.zeros(len(arrays), shape[0] + 1, *shape[1:], dtype=dtype, device=self.device)
@@ -143,60 +152,51 @@ class Stack:
         return self.longest_each(files, items[np.newaxis])[0]
 
     def longest_each(self, files: Sequence[int], items: NDArray[np.int64]) -> list[dict[str, int]]:
-        """The same for many batches at once. *Shape:* items (U, M, B), -1 for none"""
-        places = items + self._first_length[list(files)].reshape(1, -1, 1)
-        known: dict[int, list[int]] = {}  # arrays of one length have it in common
-        for table in self._length_tables.values():
-            if id(table) not in known:
-                known[id(table)] = np.maximum(table[places].max(axis=(1, 2)), 1).tolist()
-        columns = [known[id(table)] for table in self._length_tables.values()]
-        return [dict(zip(self._length_tables, row, strict=True)) for row in zip(*columns, strict=True)]
+        """How long the arrays of each of many batches need to be. *Shape:* items (U, M, B), -1 for none"""
+        first = np.arange(len(self.files)) * (max(map(len, self.files)) + 1)
+        places = items + first[list(files)].reshape(1, -1, 1)
+        found: list[dict[str, int]] = [{} for _ in items]
+        for names, table in self._length_tables:
+            for own, length in zip(found, np.maximum(table[places].max(axis=(1, 2)), 1).tolist(), strict=True):
+                own.update(dict.fromkeys(names, length))
+        return found
 
     @cached_property
-    def _first_length(self) -> NDArray[np.int64]:
-        """Where a file's lengths begin in the tables."""
-        return np.arange(len(self.files)) * (max(map(len, self.files)) + 1)
+    def _length_tables(self) -> list[tuple[list[str], NDArray[np.int32]]]:
+        """All files' lengths in one row, with a 0 before each file's first, which item -1 finds.
 
-    @cached_property
-    def _length_tables(self) -> dict[str, NDArray[np.int32]]:
-        """All files' lengths, one behind the other; the place before a file's first, at -1, is no item's: 0."""
-        most = max(map(len, self.files))
-        made: dict[tuple[int, ...], NDArray[np.int32]] = {}
-        tables = {}
-        for name in self.arrays:
-            own = [file.lengths[name] for file in self.files]
-            mark = tuple(map(id, own))
-            if mark not in made:
-                table = np.zeros((len(own), most + 1), dtype=np.int32)
-                for row, lengths in zip(table, own, strict=True):
-                    row[: len(lengths)] = lengths
-                made[mark] = table.ravel()
-            tables[name] = made[mark]
+        Arrays whose lengths are the same objects share a row.
+        """
+        shared: dict[tuple[int, ...], list[str]] = {}
+        for name in self.files[0].lengths:
+            shared.setdefault(tuple(id(file.lengths[name]) for file in self.files), []).append(name)
+        tables = []
+        for names in shared.values():
+            table = np.zeros((len(self.files), max(map(len, self.files)) + 1), dtype=np.int32)
+            for row, file in zip(table, self.files, strict=True):
+                row[: len(file)] = file.lengths[names[0]]
+            tables.append((names, table.ravel()))
         return tables
 
-    def to_learn(
-        self, files: Tensor, items: Tensor, longest: Mapping[str, int], mean: Tensor
-    ) -> HacmBatch | HaemBatch | SoftBatch:
-        """A batch of these items, with each action's weight in its model's loss; an item -1 has none.
+    def to_learn(self, files: Tensor, items: Tensor, longest: Mapping[str, int], mean: Tensor) -> Drawn:
+        """The arrays of these items; an item -1 has weight 0. *Shape:* files (M), items (M, B), mean (M)
 
-        `mean` says of each model whether an item's loss is the mean over its actions, or their sum.
-
-        *Shape:* files (M), items (M, B), mean (M)
+        `mean`: whether a model's loss is the mean over an item's actions, or their sum.
         """
         counted = items >= 0
         taken = {name: self._take(name, files, items, longest[name]) for name in self.arrays}
-        actions = self.lengths[TARGETS][files.unsqueeze(1), items]
-        shares = counted.to(self.dtype) / counted.sum(dim=1, keepdim=True).clamp(min=1)
-        shares = shares / torch.where(mean.unsqueeze(1), actions, 1)
-        steps = torch.arange(longest[TARGETS], device=actions.device).view(1, -1, 1)
-        weights = (steps < actions.unsqueeze(1)) * shares.unsqueeze(1)
-        if "keep" in taken:
-            taken["keep"] = taken["keep"].to(self.dtype)
-        return self.system.batch(
-            lengths=self.lengths[LEMMA][files.unsqueeze(1), items],
-            features=self.features[files.unsqueeze(1), items],
-            weights=weights,
-            **taken,
+        return Drawn(
+            lemmas={
+                LEMMA: taken.pop(LEMMA),
+                REVERSED: taken.pop(REVERSED),
+                "lengths": self.lengths[LEMMA][files.unsqueeze(1), items],
+                "features": self.features[files.unsqueeze(1), items],
+            },
+            tapes=taken,
+            bounds=self.lengths[ACTIONS][files.unsqueeze(1), items],
+            shares=counted.to(self.dtype) / counted.sum(dim=1, keepdim=True).clamp(min=1),
+            mean=mean,
+            longest=longest[ACTIONS],
         )
 
     def to_inflect(self, files: Tensor, items: Tensor, longest: Mapping[str, int]) -> tuple[Lemmas, Tensor]:

@@ -1,4 +1,4 @@
-"""What a model knows of its language: characters and features, numbered."""
+"""The characters and features a model knows."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,19 +9,17 @@ from numpy.typing import NDArray
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
-from reinflect.data.vocabulary import UNKNOWN, Vocabulary, characters_of
-from reinflect.transitions.tapes import hacm_symbols, haem_actions, haem_characters
-from reinflect.transitions.write_step import BEGIN, END
+from reinflect.data.vocabulary import characters_of
 
 
-def _feature_symbol(atom: str) -> str:
-    """A feature in a sequence of characters: longer than any of them, and like no special symbol."""
+def feature_symbol(atom: str) -> str:
+    """A feature in a sequence of characters: longer than a character, and different from special symbols."""
     return f";{atom}"
 
 
 @dataclass(frozen=True)
 class Inventory:
-    """The characters and the feature atoms of the training data, each in order."""
+    """The characters and the feature atoms of the training items, sorted."""
 
     characters: tuple[str, ...]
     atoms: tuple[str, ...]
@@ -34,31 +32,11 @@ class Inventory:
         return cls(tuple(sorted(characters_of(items))), tuple(sorted(atoms)))
 
     @cached_property
-    def symbols(self) -> Vocabulary:
-        """HACM's."""
-        return hacm_symbols(self.characters)
-
-    @cached_property
-    def letters(self) -> Vocabulary:
-        """HAEM's characters."""
-        return haem_characters(self.characters)
-
-    @cached_property
-    def actions(self) -> Vocabulary:
-        """HAEM's actions."""
-        return haem_actions(self.characters)
-
-    @cached_property
-    def sources(self) -> Vocabulary:
-        """The soft-attention system's: what it can write comes first, then what it only reads, the features."""
-        return Vocabulary((UNKNOWN, BEGIN, END, *self.characters, *map(_feature_symbol, self.atoms)))
-
-    @cached_property
     def _columns(self) -> dict[str, int]:
         return {atom: column for column, atom in enumerate(self.atoms)}
 
     def feature_numbers(self, bundles: Iterable[Bundle], *, counts: bool) -> NDArray[np.float32]:
-        """A row a bundle: 1 for a feature it has, or how often it has it; features never seen leave no trace."""
+        """For each bundle a row of known features: 1, or how often a feature occurs."""
         wanted = list(bundles)
         distinct = {bundle.spelling: bundle for bundle in wanted}  # thousands of items share a few hundred
         rows = np.zeros((len(distinct), len(self.atoms)), dtype=np.float32)
@@ -70,6 +48,6 @@ class Inventory:
         return rows[[number[bundle.spelling] for bundle in wanted]]
 
     def feature_symbols(self, bundle: Bundle, *, counts: bool) -> list[str]:
-        """The features as `sources` spells them, in one order however they were written; once, or as often as there."""
+        """The known features as symbols, in a fixed order; once, or as often as they occur."""
         atoms = bundle.cell if counts else dict.fromkeys(bundle.cell)
-        return [_feature_symbol(atom) for atom in atoms if atom in self._columns]
+        return [feature_symbol(atom) for atom in atoms if atom in self._columns]

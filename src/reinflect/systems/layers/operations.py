@@ -1,4 +1,4 @@
-"""The few operations the systems are made of, each for all models at once."""
+"""Operations of the systems, each for all models at once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from torch import Tensor
 from reinflect.systems.layers.randomness import uniform
 
 MOST_STEPS = 4096
-"""No sequence has more; only dropout counts on it, and longer ones would merely share some of their masks."""
+"""For dropout: longer sequences would share some of their masks."""
 
 
 def linear(inputs: Tensor, weights: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -33,7 +33,7 @@ def rows(table: Tensor, numbers: Tensor) -> Tensor:
 
 
 class _Taken(torch.autograd.Function):
-    """Rows of a table on a GPU, where adding the gradients up in place is faster than torch's sorting them first."""
+    """Rows of a table on a GPU, where adding gradients in place is faster than sorting them first, as torch does."""
 
     @staticmethod
     def forward(ctx, flat: Tensor, places: Tensor) -> Tensor:  # type: ignore[no-untyped-def]
@@ -50,12 +50,12 @@ class _Taken(torch.autograd.Function):
 
 
 def action_counts(weights: Tensor) -> Tensor:
-    """How many actions the longest item of each model has. *Shape:* weights (M, T, B) → (M)"""
+    """The number of actions of each model's longest item. *Shape:* weights (M, T, B) → (M)"""
     return (weights > 0).sum(dim=1).amax(dim=1)
 
 
 def pick(states: Tensor, steps: Tensor) -> Tensor:
-    """Each item's states at the steps asked for. *Shape:* states (M, L, B, D), steps (M, T, B) → (M, T, B, D)"""
+    """Each item's states at these steps. *Shape:* states (M, L, B, D), steps (M, T, B) → (M, T, B, D)"""
     models, length, items, width = states.shape
     return rows(states.reshape(models, length * items, width), steps * items + torch.arange(items, device=steps.device))
 
@@ -67,44 +67,64 @@ def at(states: Tensor, positions: Tensor) -> Tensor:
 
 
 def with_empty(empty: Tensor, states: Tensor) -> Tensor:
-    """States with the one before anything was read in front. *Shape:* empty (M, D), states (M, L, B, D)"""
+    """States with the initial state in front. *Shape:* empty (M, D), states (M, L, B, D)"""
     models, _, items, width = states.shape
     return torch.cat([empty.view(models, 1, 1, width).expand(-1, 1, items, -1), states], dim=1)
 
 
 @dataclass(frozen=True)
 class Dropout:
-    """What is left out of the models' states at one update. *Shapes:* (M)"""
+    """The dropout of one update. *Shapes:* (M)"""
 
     keys: Tensor
-    """What each model's masks are made of."""
+    """Of each model's random numbers."""
     rates: Tensor
-    louder: Tensor
-    """1 / (1 - rate): what is kept counts for what is not."""
+    inverse_keep: Tensor
+    """1 / (1 - rate)."""
 
     @classmethod
     def of(cls, keys: Tensor, rates: Sequence[float], dtype: torch.dtype) -> "Dropout":
         numbers = torch.tensor(rates, dtype=torch.float64)
-        louder = (1.0 / (1.0 - numbers)).to(keys.device, dtype)
-        return cls(keys, numbers.to(keys.device, torch.float32), louder)
+        inverse_keep = (1.0 / (1.0 - numbers)).to(keys.device, dtype)
+        return cls(keys, numbers.to(keys.device, torch.float32), inverse_keep)
 
 
 def dropped(states: Tensor, dropout: Dropout, place: int, *, variational: bool) -> Tensor:
     """Dropout that depends on each model's key alone, and on the place in the model. *Shape:* states (M, L, B, D)"""
     _, length, items, width = states.shape
-    # Room for any number of steps, so that an item's numbers do not depend on how far its batch is padded.
+    # Room for any number of steps, so that an item's mask does not depend on the padding of its batch.
     shape = (items, 1 if variational else length, width)
     drawn = uniform(dropout.keys + place, shape, room=(items, MOST_STEPS, width))
     kept = drawn.ge(dropout.rates.view(-1, 1, 1, 1)).transpose(1, 2)
-    return states * kept.to(states.dtype).mul_(dropout.louder.view(-1, 1, 1, 1))
+    return states * kept.to(states.dtype).mul_(dropout.inverse_keep.view(-1, 1, 1, 1))
 
 
-def negative_log_softmax(logits: Tensor, targets: Tensor) -> Tensor:
-    """*Shape:* logits (M, T, B, A), targets (M, T, B) → (M, T, B)"""
-    losses = F.cross_entropy(logits.flatten(0, 2), targets.flatten(), reduction="none")
-    return losses.view(targets.shape)
+def negative_log_softmax(logits: Tensor, right: Tensor) -> Tensor:
+    """-log of the summed probability of the right outputs, one or a mask.
+
+    *Shape:* logits (M, T, B, A), right (M, T, B) or (M, T, B, A) → (M, T, B)
+    """
+    if right.dim() == logits.dim():
+        masked = logits.masked_fill(~right, float("-inf"))
+        return torch.logsumexp(logits, dim=-1) - torch.logsumexp(masked, dim=-1)
+    losses = F.cross_entropy(logits.flatten(0, 2), right.flatten(), reduction="none")
+    return losses.view(right.shape)
+
+
+def holds(right: Tensor, outputs: Tensor) -> Tensor:
+    """Whether these outputs are right. *Shape:* right (M, T, B) or (M, T, B, A), outputs (M, T, B) → (M, T, B)"""
+    if right.dim() > outputs.dim():
+        return right.gather(-1, outputs.unsqueeze(-1)).squeeze(-1)
+    return right == outputs
+
+
+def certain(scores: Tensor, output: int, where: Tensor) -> Tensor:
+    """Log-probabilities with one output made certain. *Shape:* scores (M, B, A), where (M, B, 1) → (M, B, A)"""
+    alone = torch.full_like(scores[:1, :1], float("-inf"))
+    alone[..., output] = 0.0
+    return torch.where(where, alone, scores)
 
 
 def penalty(allowed: Tensor, dtype: torch.dtype) -> Tensor:
-    """0 where something is allowed, a number no logit can outweigh where not."""
+    """0 where an output is allowed, elsewhere a number that no logit can outweigh."""
     return torch.zeros(allowed.shape, dtype=dtype, device=allowed.device).masked_fill_(~allowed, -1e9)

@@ -1,7 +1,7 @@
-"""The parameters of a fleet: one flat row of numbers per model, and named views into it."""
+"""The parameters of a fleet: one flat row for each model, and named views into it."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,12 +13,10 @@ from reinflect.systems.layers.randomness import key
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """One parameter of one model: how large it is and how it starts.
-
-    `sizes` may name dimensions that differ between the models of a fleet (`"symbols"`); a fleet pads them.
-    """
+    """The size and the initial values of one parameter of one model."""
 
     sizes: tuple[int | str, ...]
+    """Named dimensions such as `symbols` differ between the models of a fleet, which pads them."""
     start: str = "glorot"
     """glorot: uniform by fan-in and fan-out; embedding: uniform ±√(6/dimension); zero; forget: zero but for an LSTM's
     forget gate, which starts at `forget`."""
@@ -26,11 +24,10 @@ class Shape:
 
 
 Sizes = Mapping[str, int]
-"""How large the named dimensions are."""
+"""Of the named dimensions."""
 
 ALIGNED = 32
-"""Every parameter, and every model's row, starts at a multiple of so many numbers: a GPU reads memory in such pieces,
-and a pass over rows of odd length took it twice as long."""
+"""Every parameter, and every row, starts at a multiple of this: a GPU took twice as long for rows of odd length."""
 
 
 class Parameters:
@@ -53,16 +50,15 @@ class Parameters:
         dtype: torch.dtype = torch.float32,
         device: torch.device | str = "cpu",
     ) -> "Parameters":
-        """Fresh parameters for one model per seed.
+        """Initial parameters for one model per seed, the same in every fleet: they depend on its seed and sizes only.
 
-        Each model draws from its own seed and by its own sizes, so that it starts the same in every fleet; the
-        padding, which nothing reads, is zero.
+        The padding, which is never read, is zero.
         """
         padded = padded or {name: max(own[name] for own in sizes) for name in sizes[0]}
         rows = torch.zeros(len(seeds), row_length(shapes, padded), dtype=dtype, device=device)
         views = _views(shapes, padded, rows)
         for name, shape in shapes.items():
-            alike: dict[tuple[tuple[int, ...], int], list[int]] = {}  # models of one seed, in however many languages
+            alike: dict[tuple[tuple[int, ...], int], list[int]] = {}  # models of one seed, of several languages
             for model, (own, seed) in enumerate(zip(sizes, seeds, strict=True)):
                 alike.setdefault((_resolve(shape, own), seed), []).append(model)
             for (resolved, seed), models in alike.items():
@@ -79,14 +75,14 @@ class Parameters:
         return self.flat.shape[0]
 
     def watch(self) -> None:
-        """From now on, note how losses come about, so that `gradient` can tell."""
+        """Record operations from now on, for `gradient`."""
         for view in self.views.values():
             view.requires_grad_()
         self.latest_gradient = torch.zeros_like(self.flat)
         self._gradient_views = list(_views(self.shapes, self.sizes, self.latest_gradient).values())
 
     def gradient(self, loss: Tensor) -> Tensor:
-        """The gradient of a loss by all parameters, once `watch` was called. *Shape:* as `flat`"""
+        """The gradient of a loss by all parameters, after `watch`. *Shape:* as `flat`"""
         torch._foreach_copy_(self._gradient_views, torch.autograd.grad(loss, list(self.views.values())))
         return self.latest_gradient
 
@@ -97,6 +93,11 @@ class Parameters:
             for name, view in self.views.items()
         }
 
+    def put(self, model: int, own: Mapping[str, Tensor]) -> None:
+        """Store one model's own parameters, as `one` gives them."""
+        for name, tensor in own.items():
+            self.views[name][model][tuple(slice(size) for size in tensor.shape)] = tensor.to(self.flat)
+
     @classmethod
     def join(
         cls, shapes: Mapping[str, Shape], sizes: Sequence[Sizes], models: Sequence[Mapping[str, Tensor]]
@@ -105,15 +106,43 @@ class Parameters:
         padded = {name: max(own[name] for own in sizes) for name in sizes[0]}
         some = next(iter(models[0].values()))
         flat = torch.zeros(len(models), row_length(shapes, padded), dtype=some.dtype, device=some.device)
-        views = _views(shapes, padded, flat)
+        joined = cls(shapes, padded, flat)
         for number, model in enumerate(models):
-            for name, tensor in model.items():
-                views[name][number][tuple(slice(size) for size in tensor.shape)] = tensor
-        return cls(shapes, padded, flat)
+            joined.put(number, model)
+        return joined
+
+
+Names = Mapping[str, Sequence[Hashable]]
+"""What the rows of each named size stand for."""
+
+
+def take_over(
+    shapes: Mapping[str, Shape], own: dict[str, Tensor], names: Names, other: Mapping[str, Tensor], others: Names
+) -> int:
+    """Copy another model's numbers into rows of the same names; returns the count of copied numbers.
+
+    `own` and `other` are the parameters of one model each, without padding. Parameters of other sizes stay as they are.
+    """
+    taken = 0
+    for name, shape in shapes.items():
+        if name not in other or other[name].dim() != len(shape.sizes):
+            continue
+        places = []
+        for size, its_size in zip(shape.sizes, other[name].shape, strict=True):
+            if isinstance(size, str):
+                known = {row: number for number, row in enumerate(others.get(size, ()))}
+                places.append([(number, known[row]) for number, row in enumerate(names[size]) if row in known])
+            else:
+                places.append([(number, number) for number in range(size)] if size == its_size else [])
+        if all(places):
+            here, there = (np.ix_(*([pair[side] for pair in pairs] for pairs in places)) for side in (0, 1))
+            own[name][here] = other[name][there].to(own[name])
+            taken += own[name][here].numel()
+    return taken
 
 
 def expected_shapes(shapes: Mapping[str, Shape], sizes: Sizes) -> dict[str, tuple[int, ...]]:
-    """The size of every parameter of one model, for checking a file."""
+    """The size of every parameter of one model."""
     return {name: _resolve(shape, sizes) for name, shape in shapes.items()}
 
 
@@ -122,7 +151,7 @@ def _resolve(shape: Shape, sizes: Sizes) -> tuple[int, ...]:
 
 
 def row_length(shapes: Mapping[str, Shape], sizes: Sizes) -> int:
-    """How many numbers a model of these sizes has, gaps included."""
+    """The count of numbers of a model of these sizes, including gaps."""
     return sum(_room(_resolve(shape, sizes)) for shape in shapes.values())
 
 

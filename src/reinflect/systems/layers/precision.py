@@ -1,7 +1,7 @@
-"""How exactly a GPU multiplies.
+"""The precision of products on a GPU, and the number of threads on a CPU.
 
-Its matrix units take numbers of single precision with 10 of their 23 bits (tf32). Three such products make one that is
-nearly exact, and three times as dear; outside of the recurrences, exact products are made without these units.
+A GPU's matrix units use 10 of the 23 bits of a single-precision number (tf32). Three such products make a nearly exact
+one; outside of the recurrences, exact products are made without these units.
 """
 
 from collections.abc import Iterator
@@ -17,21 +17,18 @@ _now: Precision = "single"
 
 
 def in_kernels() -> str:
-    """What Triton calls the products that are to be made now."""
+    """Triton's name for the current precision."""
     return {"single": "tf32x3", "tf32": "tf32"}[_now]
 
 
 def for_kernels(weights: Tensor) -> Tensor:
-    """Weights as the recurrences' kernels read them, step after step.
-
-    Half precision has as many bits as the matrix units take, and is read in half the time.
-    """
+    """Weights for the recurrences' kernels; half precision has the bits that tf32 uses, and is read twice as fast."""
     return weights.half() if _now == "tf32" else weights
 
 
 @contextmanager
 def products(precision: Precision) -> Iterator[None]:
-    """Inside, products on a GPU are made so. A CPU's are always exact."""
+    """Products on a GPU have this precision inside the block. A CPU's are always exact."""
     global _now
     before, before_torch = _now, torch.backends.cuda.matmul.allow_tf32
     _now, torch.backends.cuda.matmul.allow_tf32 = precision, precision == "tf32"
@@ -39,3 +36,19 @@ def products(precision: Precision) -> Iterator[None]:
         yield
     finally:
         _now, torch.backends.cuda.matmul.allow_tf32 = before, before_torch
+
+
+@contextmanager
+def one_thread(device: torch.device | str = "cpu") -> Iterator[None]:
+    """Use one thread in the block, if the device is a CPU.
+
+    The operations are small: two threads gain an eighth on an idle machine and take fifty times longer on a busy one.
+    One thread also makes results reproducible.
+    """
+    before = torch.get_num_threads()
+    if torch.device(device).type == "cpu":
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

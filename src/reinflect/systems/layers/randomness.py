@@ -1,7 +1,7 @@
-"""Random numbers that depend only on what they are for, never on what was drawn before.
+"""Random numbers that depend on their purpose, never on what was drawn before.
 
-A model's shuffles, first weights and dropout masks come from its own seed and the place they are used at, so that it
-trains the same alone, in any fleet, on any device, and after a restart.
+A model's shuffles, initial weights and dropout masks come from its seed and the place of use, so that it trains the
+same alone, in any fleet, on any device, and after it resumes.
 """
 
 import hashlib
@@ -19,17 +19,15 @@ def key(*parts: int | str) -> int:
 
 
 def keys(seeds: list[int], *parts: int | str) -> Tensor:
-    """One 31-bit key a model. *Shape:* (M)"""
+    """A 31-bit key for each model. *Shape:* (M)"""
     return torch.tensor([key(seed, *parts) & 0x7FFFFFFF for seed in seeds], dtype=torch.int64)
 
 
 def uniform(seeds: Tensor, shape: tuple[int, ...], room: tuple[int, ...] | None = None) -> Tensor:
-    """Numbers in [0, 1) that depend on each model's key and the place in `shape`, on any device the same.
+    """Numbers in [0, 1) that depend on each model's key and the place in `shape`. *Shape:* (M) → (M, *shape)
 
-    `room` is how large each dimension can ever get; places are counted by it, so that a place keeps its number when
-    `shape` grows. Mixes in 32-bit arithmetic (two rounds of multiply and shift), which is ample for dropout.
-
-    *Shape:* (M) → (M, *shape)
+    `room` is the largest size of each dimension; a place keeps its number when `shape` grows. The mixing is 32-bit
+    arithmetic (two rounds of multiply and shift), which is enough for dropout.
     """
     places = torch.zeros(1, dtype=torch.int64, device=seeds.device)
     for size, space in zip(shape, room or shape, strict=True):

@@ -9,11 +9,10 @@ r_t = LSTM^c([s_t; c_t])
 o_t = tanh(W·[r_t; c_t; E(y_{t-1})] + b)
 P = softmax(V·o_t + c)
 
-Nematus' decoder likewise has one transition before the attention and one after it, and this deep output. There, though,
-s_t also reads r_{t-1}, and so the contexts so far. Here it reads nothing but what was written: then no step of training
-waits for the attention of the step before, the two LSTMs are plain runs over whole sequences, and the attention of all
-steps is a handful of products. What s_t so does not know, where the attention was, R makes up for: it has a vector for
-every distance between the places in source and form (those beyond `REACH` are all alike).
+Nematus' decoder also has one transition before the attention, one after it, and this deep output, but its s_t reads
+r_{t-1} too. Here s_t reads only what was written: no step of training waits for the attention of the step before, so
+the LSTMs run over whole sequences, and the attention of all steps is a few products. R replaces the missing knowledge
+of earlier attention: it has a vector for every distance between places in source and form, up to `REACH`.
 """
 
 from dataclasses import dataclass, replace
@@ -21,27 +20,27 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from reinflect.settings import Settings
 from reinflect.systems.kernels.cells import CELLS
-from reinflect.systems.layers.batches import Lemmas, SoftBatch
-from reinflect.systems.layers.encoder import encode, encoder_shapes, lstm_shapes, projected
+from reinflect.systems.layers.batches import Lemmas, Trajectory
+from reinflect.systems.layers.encoder import dropping, encode, encoder_shapes, lstm_shapes, projected
 from reinflect.systems.layers.operations import (
     Dropout,
     action_counts,
-    dropped,
+    certain,
     linear,
     negative_log_softmax,
     penalty,
     rows,
 )
-from reinflect.systems.layers.parameters import Parameters, Shape, Sizes
-from reinflect.systems.layers.states import Focus
+from reinflect.systems.layers.parameters import Parameters, Shape
+from reinflect.systems.layers.states import Focus, LemmaState
+from reinflect.systems.soft.batch import BEGIN_NUMBER, END_NUMBER, UNKNOWN_NUMBER
+from reinflect.systems.soft.settings import SoftSettings
 
-UNKNOWN_NUMBER, BEGIN_NUMBER, END_NUMBER, FIRST_CHARACTER = 0, 1, 2, 3
 REACH = 24
 
 
-def shapes(settings: Settings) -> dict[str, Shape]:
+def shapes(settings: SoftSettings) -> dict[str, Shape]:
     both, hidden, embedding, size = 2 * settings.hidden, settings.hidden, settings.embedding, settings.attention
     written = lstm_shapes("written", embedding, settings)
     gates = written["written.bias"].sizes[0]
@@ -65,22 +64,9 @@ def shapes(settings: Settings) -> dict[str, Shape]:
     }
 
 
-def sizes(characters: int, features: int) -> dict[str, int]:
-    """Features are read and never written, so they are numbered after all that is."""
-    outputs = FIRST_CHARACTER + characters
-    return {"symbols": outputs + features, "outputs": outputs}
-
-
-def allowed_outputs(own: Sizes, padded: int) -> Tensor:
-    """All of a model's own characters, and the end. *Shape:* (A)"""
-    allowed = torch.zeros(padded, dtype=torch.bool)
-    allowed[END_NUMBER : own["outputs"]] = True
-    return allowed
-
-
 @dataclass(frozen=True)
 class Source:
-    """The source as the decoder needs it; every tensor has the items in its second dimension."""
+    """The encoded source; every tensor has the items in its second dimension."""
 
     states: Tensor
     """h. *Shape:* (M, B, N, 2H)"""
@@ -89,7 +75,7 @@ class Source:
     gates: Tensor
     """What h̄ adds to the gates of LSTM^y. *Shape:* (M, B, G)"""
     mask: Tensor
-    """0 for a position of the source, a number no score can outweigh for padding. *Shape:* (M, B, N)"""
+    """The penalty of padding. *Shape:* (M, B, N)"""
 
 
 def _read_source(parameters: Parameters, lemmas: Lemmas, states: Tensor) -> Source:
@@ -109,9 +95,8 @@ def _read_source(parameters: Parameters, lemmas: Lemmas, states: Tensor) -> Sour
 def attend(parameters: Parameters, source: Source, written: Tensor, steps: Tensor) -> tuple[Tensor, Tensor]:
     """c_t of these steps, and α. *Shape:* written (M, B, T, H), steps (M, B or 1, T) → (M, B, T, 2H), (M, B, T, N)
 
-    All pairs of a step and a position, (M, B, T, N, A), are one tensor, by far the largest in an update, and backward
-    has three like it for a moment: that is why A is small by default. With words of 20 letters, 5 features, batches of
-    64 and A = 64 it is 9 MB a model.
+    All pairs of a step and a position, (M, B, T, N, A), are by far the largest tensor of an update: 9 MB a model with
+    words of 20 letters, 5 features, batches of 64 and A = 64. Backward needs three of them, so A is small by default.
     """
     queries = linear(written, parameters["attention.state"])
     distances = torch.arange(source.keys.shape[2], device=steps.device) - steps.unsqueeze(-1)
@@ -123,22 +108,17 @@ def attend(parameters: Parameters, source: Source, written: Tensor, steps: Tenso
 
 
 def losses(
-    parameters: Parameters, batch: SoftBatch, settings: Settings, allowed: Tensor, dropout: Dropout | None = None
+    parameters: Parameters, batch: Trajectory, settings: SoftSettings, allowed: Tensor, dropout: Dropout | None = None
 ) -> Tensor:
     """-log P of every character of the form and of its end. *Shape:* (M, T, B)"""
-
-    def dropping(states: Tensor, name: str, place: int) -> Tensor:
-        if dropout is None or name not in settings.dropout_on:
-            return states
-        return dropped(states, dropout, place, variational=settings.dropout_kind == "variational")
-
-    run, counts = CELLS[settings.cell].run, action_counts(batch.weights)
-    models, longest, _ = batch.previous.shape
-    steps = torch.arange(longest, device=batch.previous.device).expand(models, 1, -1)
+    run, counts, previous = CELLS[settings.cell].run, action_counts(batch.weights), batch.previous(BEGIN_NUMBER)
+    models, longest, _ = previous.shape
+    steps = torch.arange(longest, device=previous.device).expand(models, 1, -1)
     embedding = parameters["embedding"]
-    source = _read_source(parameters, batch, dropping(encode(parameters, embedding, batch, settings), "encoder", 0))
-    gates = rows(projected(parameters, "written", embedding), batch.previous) + source.gates.unsqueeze(1)
-    written = dropping(run(gates, parameters["written.recurrent"], None, counts), "written", 1)
+    states = dropping(encode(parameters, embedding, batch, settings), "encoder", 0, settings, dropout)
+    source = _read_source(parameters, batch, states)
+    gates = rows(projected(parameters, "written", embedding), previous) + source.gates.unsqueeze(1)
+    written = dropping(run(gates, parameters["written.recurrent"], None, counts), "written", 1, settings, dropout)
     attended, _ = attend(parameters, source, written.transpose(1, 2), steps)
     attended = attended.transpose(1, 2)
     gates = projected(parameters, "context", written) + linear(attended, parameters["context.attended"])
@@ -146,11 +126,11 @@ def losses(
     state = (
         linear(context, parameters["state.context"], parameters["state.bias"])
         + linear(attended, parameters["state.attended"])
-        + rows(linear(embedding, parameters["state.previous"]), batch.previous)
+        + rows(linear(embedding, parameters["state.previous"]), previous)
     )
-    state = dropping(torch.tanh(state), "state", 2)
+    state = dropping(torch.tanh(state), "state", 2, settings, dropout)
     logits = linear(state, parameters["output.weights"], parameters["output.bias"])
-    return negative_log_softmax(logits + penalty(allowed, logits.dtype).view(len(allowed), 1, 1, -1), batch.targets)
+    return negative_log_softmax(logits + penalty(allowed, logits.dtype).view(len(allowed), 1, 1, -1), batch.right)
 
 
 @dataclass(frozen=True)
@@ -161,19 +141,13 @@ class Reader:
     memory: Tensor
 
 
-@dataclass(frozen=True)
-class State:
-    """Where decoding stands; every tensor has the items in its second dimension."""
-
+@dataclass(frozen=True, kw_only=True)
+class State(LemmaState):
     source: Source
-    literals: Tensor
-    """*Shape:* (M, B, N)"""
     unknown: Tensor
-    """Where a character stands that the model does not know and that was not copied yet. *Shape:* (M, B, N)"""
+    """The unknown characters that were not copied yet. *Shape:* (M, B, N)"""
     steps: Tensor
-    """How many are behind. *Shape:* (M, B)"""
-    position: Tensor
-    """What is attended to most. *Shape:* (M, B)"""
+    """The number of steps done. *Shape:* (M, B)"""
     previous: Tensor
     """*Shape:* (M, B)"""
     written: Reader
@@ -181,11 +155,11 @@ class State:
 
 
 class Decoder:
-    """The system step by step: the distribution over characters in a state, and the state after one of them."""
+    """Soft attention step by step."""
 
     end = END_NUMBER
 
-    def __init__(self, parameters: Parameters, settings: Settings, allowed: Tensor) -> None:
+    def __init__(self, parameters: Parameters, settings: SoftSettings, allowed: Tensor) -> None:
         self.parameters, self.settings = parameters, settings
         self.step = CELLS[settings.cell].step
         self.penalty = penalty(allowed, parameters.flat.dtype).unsqueeze(1)
@@ -196,15 +170,12 @@ class Decoder:
         states = encode(self.parameters, self.parameters["embedding"], lemmas, self.settings)
         source = _read_source(self.parameters, lemmas, states)
         zero = states.new_zeros(*lemmas.lengths.shape, self.settings.hidden)
-        symbols = lemmas.symbols.transpose(1, 2)
-        zeros = torch.zeros_like(lemmas.lengths)
         return State(
+            **LemmaState.first(lemmas),
             source=source,
-            literals=symbols if lemmas.literals is None else lemmas.literals.transpose(1, 2),
-            unknown=(symbols == UNKNOWN_NUMBER) & (source.mask == 0),
-            steps=zeros,
-            position=zeros,
-            previous=torch.full_like(zeros, BEGIN_NUMBER),
+            unknown=(lemmas.symbols.transpose(1, 2) == UNKNOWN_NUMBER) & (source.mask == 0),
+            steps=torch.zeros_like(lemmas.lengths),
+            previous=torch.full_like(lemmas.lengths, BEGIN_NUMBER),
             written=Reader(zero, zero),
             context=Reader(zero, zero),
         )
@@ -213,10 +184,9 @@ class Decoder:
         return Reader(*self.step(gates, self.parameters[f"{name}.recurrent"], (reader.output, reader.memory)))
 
     def log_probabilities(self, state: State) -> tuple[Tensor, State]:
-        """log P, and the state with its LSTMs moved on.
+        """log P, and the state after the LSTMs' step. *Shape:* (M, B, A)
 
-        A character that the model does not know is copied, as action 0, for certain, the first time that it is what is
-        attended to most. *Shape:* (M, B, A)
+        An unknown character is copied for certain, as action 0, the first time that it is attended to most.
         """
         parameters, source = self.parameters, state.source
         gates = rows(self.written, state.previous) + source.gates
@@ -233,11 +203,9 @@ class Decoder:
         logits = linear(torch.tanh(deep), parameters["output.weights"], parameters["output.bias"])
         scores = torch.log_softmax(logits + self.penalty, dim=-1)
         position = weights.argmax(dim=-1)
-        certain = torch.full_like(scores[:1, :1], float("-inf"))
-        certain[..., UNKNOWN_NUMBER] = 0.0
         copies = state.unknown.gather(2, position.unsqueeze(-1))
         after = replace(state, steps=state.steps + 1, position=position, written=written, context=context)
-        return torch.where(copies, certain, scores), after
+        return certain(scores, UNKNOWN_NUMBER, copies), after
 
     def focus(self, state: State) -> Focus:
         """α, and where it is largest, in a state that `log_probabilities` gave."""
@@ -247,10 +215,7 @@ class Decoder:
         return Focus(state.position, attention=weights.squeeze(2))
 
     def advance(self, state: State, actions: Tensor) -> tuple[Tensor, State]:
-        """What is written (a literal's number, -1 for nothing), and the state after it.
-
-        *Shape:* actions (M, B) → (M, B)
-        """
+        """The literals that actions write, -1 for none, and the state after. *Shape:* actions (M, B) → (M, B)"""
         copies, position = actions == UNKNOWN_NUMBER, state.position.unsqueeze(-1)
         literal = state.literals.gather(2, position).squeeze(-1)
         written = torch.where(copies, literal, torch.where(actions == self.end, -1, actions))

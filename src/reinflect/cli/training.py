@@ -1,0 +1,194 @@
+"""Options of the commands that train: systems, alignments, settings and devices."""
+
+import os
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, fields
+from functools import reduce, wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from reinflect.alignment import ALIGNERS
+from reinflect.cli.options import Command, option
+from reinflect.errors import InputError, quoted
+from reinflect.files import read_text
+from reinflect.systems import DEFAULT_SYSTEMS, SYSTEMS
+from reinflect.text import nearest
+from reinflect.training.augmentation import AUGMENTATIONS
+
+if TYPE_CHECKING:
+    from msgspec import Struct
+
+    from reinflect.data.items import Item
+    from reinflect.execution.resources import Resources, Watcher
+    from reinflect.inflector.train import Outcome
+
+DEFAULT_ALIGNMENTS = ("naive", "smart")
+EVERY_LANGUAGE = "all"
+SIZES = ("low", "medium", "high")
+CHECKPOINT_SECONDS = "REINFLECT_CHECKPOINT_SECONDS"
+
+
+@dataclass(frozen=True)
+class Training:
+    """What the user chose to train."""
+
+    systems: list[str]
+    alignments: list[str]
+    augmentations: tuple[str, ...]
+    seeds: int
+    preset: str
+    changes: tuple[str, ...]
+    device: str
+    workers: int | None
+
+    def settings(self, preset: str) -> "dict[str, Struct]":
+        return settings_of(preset, self.changes, self.systems, *self.alignments, *self.augmentations)
+
+    def resources(self, watcher: "Watcher", **more: Any) -> "Resources":
+        from reinflect.alignment.cache import default_folder
+        from reinflect.execution.resources import Resources
+
+        workers = self.workers or cores()
+        return Resources(device=self.device, workers=workers, watcher=watcher, alignment_cache=default_folder(), **more)
+
+
+data_option = option(
+    "--data DIR", "Folder with files such as german-train-low, german-dev and german-covered-test.", required=True
+)
+languages_option = option("--languages LIST", "Languages to train on, separated by commas.", default=EVERY_LANGUAGE)
+device_option = option("--device", "What to train on.", type=click.Choice(["auto", "cpu", "cuda"]), default="auto")
+set_option = option(
+    "--set changes KEY=VALUE",
+    "Change a setting of the preset: hidden=200, or haem.hidden=200 for one system only; or of an aligner, such "
+    "as smart.sweeps=50.",
+    multiple=True,
+)
+
+
+def augment_option(command: Command) -> Command:
+    """`--augment`."""
+    names = ", ".join(AUGMENTATIONS) or "none is installed"
+    text = f"Also learn from made-up items: {names}."
+    return option("--augment augmentations NAME", text, multiple=True)(command)
+
+
+def workers_option(what: str) -> Callable[[Command], Command]:
+    """`--workers`, with its description."""
+    return option("--workers N", what, type=click.IntRange(min=1))
+
+
+def training_options(seeds_of: str, preset: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """All options of `Training`, which the command receives as `training`; `preset` says what auto means."""
+    options = [
+        option("--systems LIST", f"Systems to train: {', '.join(SYSTEMS)}.", default=",".join(DEFAULT_SYSTEMS)),
+        option(
+            "--alignments LIST",
+            f"Alignments to learn from: {', '.join(ALIGNERS)}.",
+            default=",".join(DEFAULT_ALIGNMENTS),
+        ),
+        augment_option,
+        option("--seeds N", f"Number of models of {seeds_of}.", type=click.IntRange(1, 100), default=5),
+        option(
+            "--preset NAME",
+            f"Settings: low, medium, high ({preset}), paper-low, paper-medium, paper-high, or a TOML file.",
+            default="auto",
+        ),
+        set_option,
+        device_option,
+        workers_option("Processes on the CPU (default: one for each core). The result does not depend on them."),
+    ]
+
+    def decorated(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def with_training(*given: Any, **named: Any) -> Any:
+            own = {field.name: named.pop(field.name) for field in fields(Training)}
+            own["systems"] = chosen(own["systems"], SYSTEMS, "system")
+            own["alignments"] = chosen(own["alignments"], ALIGNERS, "alignment")
+            own["device"] = device_for(own["device"])
+            return command(*given, training=Training(**own), **named)
+
+        return reduce(lambda made, one: one(made), reversed(options), with_training)
+
+    return decorated
+
+
+def chosen(text: str, known: Collection[str], what: str) -> list[str]:
+    """The names in a list with commas, each once; all must be known."""
+    names = list(dict.fromkeys(name.strip() for name in text.split(",")))
+    for name in names:
+        if name not in known:
+            otherwise = f"the {what}s are {', '.join(known)}, joined by commas"
+            raise InputError(f"found the {what} {quoted(name)}", nearest(name, known, otherwise))
+    return names
+
+
+def settings_of(preset: str, changes: Sequence[str], systems: Sequence[str], *others: str) -> "dict[str, Struct]":
+    """The settings, by name, of systems (from a preset or its file), of aligners and of augmentations, with `--set`."""
+    from reinflect.settings import PRESETS, changed
+    from reinflect.systems.presets import load_preset, parse_preset
+
+    tables: dict[str, Any] = {}
+    if preset in PRESETS:
+        tables |= load_preset(preset, systems)
+    elif Path(preset).is_file() or preset.endswith(".toml"):
+        tables |= parse_preset(read_text(preset), preset, systems)
+    else:
+        known = f"choose auto, {', '.join(PRESETS)} or a TOML file"
+        raise InputError(f"found the preset {quoted(preset)}", nearest(preset, PRESETS, known))
+    for name in others:
+        tables[name] = (ALIGNERS if name in ALIGNERS else AUGMENTATIONS).find(name)()
+    return changed(tables, changes)
+
+
+def device_for(asked: str) -> str:
+    """The device that `--device` stands for on this computer."""
+    if asked == "cpu":
+        return asked
+    import torch
+
+    here = torch.cuda.is_available()
+    if asked == "cuda" and not here:
+        raise InputError("found --device cuda, but torch finds no GPU", "use --device cpu, or check the GPU's driver")
+    return "cuda" if here else "cpu"
+
+
+def cores() -> int:
+    """The number of processes that can work at once: the default of `--workers`."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def checkpoint_seconds(default: float = 60.0) -> float:
+    text = os.environ.get(CHECKPOINT_SECONDS, str(default))
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not seconds >= 0:
+        raise InputError(f"found {CHECKPOINT_SECONDS}={quoted(text)}", "set it to a number of seconds, such as 60")
+    return seconds
+
+
+def train_german(
+    train: "Sequence[Item]",
+    dev: "Sequence[Item]",
+    preset: str,
+    changes: Sequence[str],
+    seeds: int,
+    note: str,
+    *,
+    out: Path | None = None,
+    strategy: str | None = None,
+) -> "Outcome":
+    """Train on bundled German verbs, with progress; alignments are cached only if the model is written."""
+    from reinflect.alignment.cache import default_folder
+    from reinflect.cli.progress import display
+    from reinflect.execution.resources import Resources
+    from reinflect.inflector.train import Plan, train_inflector
+
+    plan = Plan(settings=settings_of(preset, changes, DEFAULT_SYSTEMS), seeds=seeds, strategy=strategy)
+    with display() as shown:
+        shown.note(note)
+        resources = Resources(workers=cores(), watcher=shown, alignment_cache=default_folder() if out else None)
+        return train_inflector(train, dev, plan, resources, out=out, source="bundled German verbs")

@@ -1,0 +1,85 @@
+"""Assemble an inflector of trained models: its voters, accuracy and confidences, from predictions for dev items."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from reinflect.data.items import Item
+from reinflect.data.labels import NO_LABELS, Labels
+from reinflect.decoding.repeats import longest_runs
+from reinflect.ensembles.confidence import HELD_OUT_PULL, Confidence, fit, judged_cells, seen_cells
+from reinflect.ensembles.member import TrainedModel
+from reinflect.ensembles.strategies import STRATEGIES, Voter, choices, dev_accuracy, find_strategy
+from reinflect.evaluation.cells import Cell, right_forms
+from reinflect.inflector.card import describe_training
+from reinflect.inflector.inflector import Inflector
+from reinflect.training.lesson import fold_split
+
+
+def known_runs(items: Sequence[Item]) -> dict[str, int]:
+    """The runs of one character in training words; see `decoding.repeats`."""
+    return longest_runs(word for item in items for word in (item.lemma, item.form))
+
+
+def voters_of(models: Sequence[TrainedModel], train: Sequence[Item], dev: Sequence[Item] | None) -> list[Voter]:
+    """Usable models as voters: on the dev items, or each on the fold of the training items that it held out."""
+    runs, gold = known_runs(train), right_forms(dev, "last") if dev is not None else None
+    held = {fold: fold_split(train, fold)[1] for fold in {model.fold for model in models} if fold is not None}
+    return [
+        Voter.of(model, held[model.fold] if dev is None and model.fold is not None else dev or (), runs, gold)
+        for model in models
+        if model.usable
+    ]
+
+
+def assemble(
+    models: Sequence[TrainedModel],
+    train: Sequence[Item],
+    dev: Sequence[Item] | None,
+    *,
+    strategy: str,
+    source: str,
+    interrupted: bool = False,
+    labels: Labels = NO_LABELS,
+) -> Inflector:
+    """An inflector of models with their parameters, at least one of them usable.
+
+    Without dev items each model is scored on the fold of the training items that it held out.
+    """
+    voters = voters_of(models, train, dev)
+    chosen = choices(voters, [strategy])
+    used = strategy if strategy in chosen else "vote"
+    seen = _seen_cells(voters, train, dev)
+    confidences = {name: _fitted(name, chosen, seen, held_out=dev is None) for name in chosen}
+    return Inflector(
+        tuple(replace(voter.model, dev_accuracy=voter.dev_accuracy) for voter in voters),
+        known_runs(train),
+        used,
+        {name: tuple(voter.name for voter in some) for name, some in chosen.items()},
+        confidences={name: confidence for name, confidence in confidences.items() if confidence},
+        training=describe_training(
+            train,
+            dev,
+            source=source,
+            accuracy=dev_accuracy(find_strategy(used), chosen[used]),
+            scored=len({cell for voter in chosen[used] for cell in voter.gold}),
+            interrupted=interrupted,
+        ),
+        labels=labels,
+    )
+
+
+def _seen_cells(voters: Sequence[Voter], train: Sequence[Item], dev: Sequence[Item] | None) -> set[Cell]:
+    if dev is not None:
+        return seen_cells(train, dev)
+    folds = {voter.model.fold for voter in voters if voter.model.fold is not None}
+    return set().union(*(seen_cells(*fold_split(train, fold)) for fold in folds))
+
+
+def _fitted(name: str, chosen: dict[str, list[Voter]], seen: set[Cell], *, held_out: bool) -> Confidence | None:
+    """The confidence of a strategy, fitted on predictions for dev items.
+
+    For held-out items all models vote: perhaps only one of the strategy's voters held out an item.
+    """
+    if held_out:
+        return fit(*judged_cells(STRATEGIES["vote"], chosen["vote"], seen), pull=HELD_OUT_PULL)
+    return fit(*judged_cells(find_strategy(name), chosen[name], seen))

@@ -1,0 +1,68 @@
+"""Named things of one kind, such as systems: ours, and those that other installed packages bring.
+
+Another package brings one by a Python entry point in the group `reinflect.systems`, `reinflect.aligners`,
+`reinflect.strategies` or `reinflect.augmentations`. Every process that has the package installed knows it. Nothing is
+imported before it is asked for.
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from importlib.metadata import EntryPoint, entry_points
+from typing import Generic, TypeVar
+
+from reinflect.errors import InputError, quoted
+from reinflect.text import nearest
+
+T = TypeVar("T")
+
+
+class Registry(Mapping[str, T], Generic[T]):
+    """Things by name: ours in our order, then those of other packages by the alphabet."""
+
+    def __init__(self, kind: str, ours: Mapping[str, T | str]) -> None:
+        """`ours` are things by name, or places such as `reinflect.systems.hacm:SYSTEM` where they are loaded from."""
+        self.kind = kind
+        self.group = f"reinflect.{'strategies' if kind == 'strategy' else f'{kind}s'}"
+        self._ours = ours
+        self._loaded: dict[str, T] = {name: own for name, own in ours.items() if not isinstance(own, str)}
+
+    @cached_property
+    def _entries(self) -> dict[str, EntryPoint]:
+        found = {name: EntryPoint(name, str(place), self.group) for name, place in self._ours.items()}
+        for entry in sorted(entry_points(group=self.group), key=lambda entry: entry.name):
+            found.setdefault(entry.name, entry)  # no other package can replace one of ours
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._entries
+
+    def __getitem__(self, name: str) -> T:
+        if name not in self._loaded:
+            entry = self._entries[name]
+            try:
+                self._loaded[name] = entry.load()
+            except Exception as error:
+                if name in self._ours:
+                    raise
+                package = entry.dist.name if entry.dist else entry.value
+                raise InputError(
+                    f"the {self.kind} {quoted(name)} of the package {package} could not be loaded ({error})",
+                    "update or uninstall that package",
+                ) from None
+        return self._loaded[name]
+
+    def find(self, name: str) -> T:
+        """The thing of that name; an unknown name is the user's error."""
+        self.check(name)
+        return self[name]
+
+    def check(self, name: str) -> None:
+        if name not in self:
+            known = f"{self.group.rpartition('.')[2]}: {', '.join(self)}"
+            raise InputError(f"there is no {self.kind} {quoted(name)}", nearest(name, self, known))

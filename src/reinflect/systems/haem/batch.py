@@ -1,0 +1,83 @@
+"""HAEM's characters, actions, tapes and trajectories."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import torch
+from torch import Tensor
+
+from reinflect.alignment.pairs import Alignment
+from reinflect.data.items import Item
+from reinflect.data.vocabulary import UNKNOWN, Vocabulary
+from reinflect.systems.haem.settings import HaemSettings
+from reinflect.systems.layers.batches import Drawn, Trajectory
+from reinflect.systems.layers.encoder import feature_names
+from reinflect.systems.layers.inventory import Inventory
+from reinflect.systems.layers.parameters import Parameters, Sizes
+from reinflect.systems.system import ACTIONS, Tapes
+from reinflect.transitions.edits import COPY, DELETE, STOP
+from reinflect.transitions.tapes import HAEM_SPECIALS, haem_tapes
+
+COPY_NUMBER, DELETE_NUMBER, STOP_NUMBER, FIRST_WRITE = 0, 1, 2, 3
+assert HAEM_SPECIALS == (COPY, DELETE, STOP)
+UNKNOWN_NUMBER = 0
+FIRST_CHARACTER = 1
+"""Character k of the alphabet is number k + 1 as a character and number k + 3 as the action that writes it."""
+
+
+@dataclass(frozen=True)
+class HaemBatch(Trajectory):
+    """HAEM's trajectories. *Shapes:* (M, T, B) but for written (M, Y, B), deleted and keep (M, K, B)"""
+
+    attended: Tensor
+    """0 past the end of the lemma, else one more than the position."""
+    lemma_left: Tensor
+    written: Tensor
+    written_state: Tensor
+    deleted: Tensor
+    keep: Tensor
+    deleted_state: Tensor
+
+
+@lru_cache(maxsize=256)
+def characters(inventory: Inventory) -> Vocabulary:
+    return Vocabulary.of((UNKNOWN,), inventory.characters)
+
+
+@lru_cache(maxsize=256)
+def actions(inventory: Inventory) -> Vocabulary:
+    return Vocabulary.of(HAEM_SPECIALS, inventory.characters)
+
+
+def names(inventory: Inventory, settings: HaemSettings) -> dict[str, Sequence[Hashable]]:
+    return {
+        "characters": characters(inventory).symbols,
+        "actions": actions(inventory).symbols,
+        **feature_names(inventory.atoms, settings),
+    }
+
+
+def allowed_outputs(own: Sizes, padded: int) -> Tensor:
+    """Valid actions once the lemma is used up (row 0) and while it is not (row 1). *Shape:* (2, A)"""
+    allowed = torch.zeros(2, padded, dtype=torch.bool)
+    allowed[:, : own["actions"]] = True
+    allowed[0, [COPY_NUMBER, DELETE_NUMBER]] = False
+    allowed[1, STOP_NUMBER] = False
+    return allowed
+
+
+def tapes(_: Sequence[Item], alignments: Sequence[Alignment], inventory: Inventory) -> Tapes:
+    return haem_tapes(alignments, characters(inventory), actions(inventory))
+
+
+def bound(item: Item, alignment: Alignment) -> int:
+    """A COPY is one action for two characters; any other character has its own, and STOP comes last."""
+    return len(item.lemma) + len(item.form) + 1 - sum(x == y for x, y in alignment)
+
+
+def trajectories(drawn: Drawn, _parameters: Parameters, _settings: HaemSettings, *_: Tensor) -> HaemBatch:
+    """Those of the static oracle: every right action is taken."""
+    own = dict(drawn.tapes)
+    taken, keep = own.pop(ACTIONS), own.pop("keep").to(drawn.shares.dtype)
+    return HaemBatch(**drawn.lemmas, taken=taken, right=taken, weights=drawn.weights(), keep=keep, **own)

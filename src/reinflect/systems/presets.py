@@ -1,0 +1,46 @@
+"""Named settings of each system, and settings from a user's file."""
+
+from collections.abc import Iterable, Mapping
+from importlib.resources import files
+
+from reinflect.errors import InputError, quoted
+from reinflect.settings import PRESETS, AnySettings, Settings, from_table, parse_tables
+from reinflect.systems import SYSTEMS
+
+
+def read_presets(package: str, kind: type[AnySettings]) -> dict[str, AnySettings]:
+    """The presets in the file `presets.toml` of a system's package."""
+    text = files(package).joinpath("presets.toml").read_text(encoding="utf-8")
+    return {name: from_table(kind, table, f"{package} [{name}]") for name, table in parse_tables(text, package).items()}
+
+
+def load_preset(name: str, systems: Iterable[str] = SYSTEMS) -> dict[str, Settings]:
+    """The settings of each of these systems in a preset, each of which must have it."""
+    if name not in PRESETS:
+        raise InputError(f"found the preset {quoted(name)}", f"choose one of {', '.join(PRESETS)}")
+    settings = {}
+    for system in systems:
+        own = SYSTEMS[system].presets
+        if name not in own:
+            raise InputError(
+                f"the system {system} has no preset {name}",
+                f"choose {' or '.join(own)}, or write a TOML file with a table [{system}] and give it with --preset"
+                if own
+                else f"write a TOML file with a table [{system}] and give it with --preset",
+            )
+        settings[system] = own[name]
+    return settings
+
+
+def parse_preset(text: str, path: str, systems: Iterable[str]) -> dict[str, Settings]:
+    """The settings of each of these systems in a user's file, which must have a table for it."""
+    tables: Mapping[str, object] = parse_tables(text, path)
+    for table in tables:
+        if table not in SYSTEMS:
+            raise InputError(f"found the table {quoted(table)}", f"use {', '.join(SYSTEMS)}", path=path)
+    settings = {}
+    for system in systems:
+        if system not in tables:
+            raise InputError(f"found no table [{system}]", f"add one, or leave {system} out with --systems", path=path)
+        settings[system] = from_table(SYSTEMS[system].settings, tables[system], f"{path} [{system}]")
+    return settings

@@ -1,0 +1,24 @@
+"""Augmentations: functions from a lesson to one with more to learn from.
+
+An augmentation is a frozen `msgspec.Struct` whose fields are its settings. Other packages bring theirs by entry points
+in the group `reinflect.augmentations`.
+"""
+
+from typing import TYPE_CHECKING, ClassVar, Protocol
+
+from reinflect.registry import Registry
+
+if TYPE_CHECKING:
+    from reinflect.training.lesson import Lesson
+
+
+class Augmentation(Protocol):
+    """Makes a lesson with further phases of an aligned one; the real items, dev items and inventory stay."""
+
+    per_seed: ClassVar[bool]
+    """Whether every seed learns from items of its own; else all seeds share one lesson, whose seed is 0."""
+
+    def __call__(self, lesson: "Lesson", seed: int, /) -> "Lesson": ...
+
+
+AUGMENTATIONS: Registry[type[Augmentation]] = Registry("augmentation", {})

@@ -1,0 +1,188 @@
+"""A package outside reinflect brings one thing of each kind; commands in processes of their own know them."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from urllib.request import Request, urlopen
+
+import pytest
+
+from reinflect.data.features import Bundle
+from reinflect.data.items import Item, write_items
+
+ROOT = Path(__file__).parents[1]
+PLUGINS = ROOT / "tests" / "plugins"
+SUFFIXES = {"N;PL": "ka", "N;SG": "", "N;GEN": "ton"}
+
+
+def items(first: int, last: int) -> list[Item]:
+    """A language in which every bundle has one suffix."""
+    consonants, vowels = "ptkmnls", "aeiou"
+    lemmas = [
+        consonants[n % 7] + vowels[n % 5] + consonants[(n * 3 + n // 7) % 7] + vowels[(n // 5) % 5]
+        for n in range(first, last)
+    ]
+    bundles = list(SUFFIXES)
+    return [Item(lemma, Bundle(bundles[n % 3]), lemma + SUFFIXES[bundles[n % 3]]) for n, lemma in enumerate(lemmas)]
+
+
+def environment(*, plugins: bool = True) -> dict[str, str]:
+    paths = [str(ROOT / "src"), *([str(PLUGINS)] if plugins else [])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "OMP_NUM_THREADS": "1"}
+
+
+def run(folder: Path, *words: object, plugins: bool = True, code: int = 0) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "reinflect", *map(str, words)]
+    done = subprocess.run(
+        command, cwd=folder, env=environment(plugins=plugins), capture_output=True, encoding="utf-8", check=False
+    )
+    assert done.returncode == code, done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Data files, and a model of the toy system and HAEM that the command trained with two workers."""
+    folder = tmp_path_factory.mktemp("plugins")
+    write_items(folder / "train.tsv", items(0, 60))
+    write_items(folder / "dev.tsv", items(100, 130))
+    small = "embedding=6 hidden=8 history_hidden=4 batch=4 haem.epochs=2 score_from=0".split()
+    changes = [word for change in small for word in ("--set", change)]
+    trained = run(
+        folder, "train", "--train", "train.tsv", "--dev", "dev.tsv", "--out", "toy.reinflect", "--preset", "low",
+        "--systems", "toy,haem", "--alignments", "mirror", "--augment", "doubled", "--set", "doubled.epochs=2",
+        "--set", "mirror.shift=1", "--strategy", "runner-up", "--seeds", 2, "--workers", 2, "--device", "cpu", *changes,
+    )  # fmt: skip
+    assert "training 4 models" in trained.stderr
+    return folder
+
+
+def test_a_system_of_another_package_learns_and_is_saved(folder: Path) -> None:
+    card = json.loads(run(folder, "info", "toy.reinflect", "--json").stdout)
+    members = {member["name"]: member for member in card["members"]}
+    assert set(members) == {"toy-1", "toy-2", "haem-mirror-1", "haem-mirror-2"}
+    assert members["toy-1"]["dev_accuracy"] == members["toy-2"]["dev_accuracy"] == 100.0
+    assert members["toy-1"]["settings"]["sharpness"] == 1.0
+    assert card["strategy"] == "runner-up"
+    assert card["voters"] == ["toy-2"]
+
+
+def test_the_augmentation_made_a_phase_and_its_setting_was_used(folder: Path) -> None:
+    lines = (folder / "toy.reinflect.log.jsonl").read_text(encoding="utf-8").splitlines()
+    epochs = [json.loads(line)["epoch"] for line in lines if json.loads(line)["model"] == "haem-mirror-1"]
+    assert epochs == [1, 2, 3, 4], "two epochs of the phase, two of the real items"
+
+
+def test_it_inflects_and_is_traced(folder: Path) -> None:
+    assert run(folder, "inflect", "toy.reinflect", "zuzu", "N;PL").stdout == "zuzuka\n"
+    voted = run(folder, "inflect", "toy.reinflect", "zuzu", "N;GEN", "--strategy", "runner-up", "--json", "--n-best", 2)
+    assert json.loads(voted.stdout.splitlines()[0])["form"] == "zuzuton"
+    trace = run(folder, "trace", "toy.reinflect", "pala", "N;PL", "--member", "toy-1").stdout
+    assert "COPY" in trace
+    assert "palaka" in trace
+
+
+def test_it_is_served(folder: Path) -> None:
+    command = [sys.executable, "-m", "reinflect", "serve", "toy.reinflect", "--port", "0"]
+    server = subprocess.Popen(
+        command, cwd=folder, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8"
+    )
+    try:
+        assert server.stdout is not None
+        found = next(match for line in server.stdout if (match := re.search(r"http://[\w.:]+\d", line)))
+        question = json.dumps({"model": "toy", "lemma": "zuzu", "features": "N;PL"}).encode()
+        asked = Request(f"{found[0]}/api/inflect", question, {"Content-Type": "application/json"})
+        with urlopen(asked, timeout=30) as answer:
+            assert json.load(answer)["answer"]["form"] == "zuzuka"
+    finally:
+        server.terminate()
+        server.communicate()
+
+
+@pytest.mark.parametrize("engine", ["processes", "dask"])
+def test_it_is_benchmarked_and_reported(folder: Path, engine: str) -> None:
+    for language in ("northern", "southern"):
+        write_items(folder / f"{language}-train-low", items(0, 40))
+        write_items(folder / f"{language}-dev", items(100, 115))
+    small = "embedding=5 hidden=6 history_hidden=4 batch=4 epochs=2 toy.epochs=15 score_from=0".split()
+    changes = [word for change in small for word in ("--set", change)]
+    out = folder / f"benchmark-{engine}"
+    done = run(
+        folder, "benchmark", "--data", folder, "--settings", "low", "--grid", "quick", "--systems", "toy", "--out", out,
+        "--augment", "doubled", "--engine", engine, "--workers", 2, "--device", "cpu", *changes,
+    )  # fmt: skip
+    results = json.loads((out / "results.json").read_text(encoding="utf-8"))["dev"]["low"]
+    assert results["toy"]["accuracy"] == 100.0
+    assert {"hacm-naive", "haem-smart", "run7", "runner-up"} <= set(results)
+    voters = json.loads((out / "details.json").read_text(encoding="utf-8"))["voters"]["low"]
+    assert not any("toy" in name for one in voters.values() for name in one["run7"]), "runs keep to the paper's systems"
+    header = next(line for line in done.stdout.splitlines() if "HACM N" in line)
+    assert "suffix writer" not in header, "the paper's table has the paper's columns"
+    assert "suffix writer" in (out / "results.md").read_text(encoding="utf-8")
+    run(folder, "report", out, "--dev", folder, "--out", f"report-{engine}.html")
+    page = (folder / f"report-{engine}.html").read_text(encoding="utf-8")
+    assert "suffix writer" in page
+    assert "#7a3fb0" in page
+
+
+def test_help_and_errors_list_what_is_installed(folder: Path) -> None:
+    assert "toy" in run(folder, "train", "--help").stdout
+    assert "mirror" in run(folder, "align", "--help").stdout
+    assert "toy" not in run(folder, "train", "--help", plugins=False).stdout
+    refused = run(folder, "train", "--train", "train.tsv", "--out", "m", "--systems", "toyy", code=2)
+    assert "did you mean toy?" in refused.stderr
+    refused = run(folder, "train", "--train", "train.tsv", "--out", "m", "--systems", "toy", "--preset", "high", code=2)
+    assert refused.stderr.count("\n") == 1
+    assert "the system toy has no preset high" in refused.stderr
+
+
+def test_an_aligner_of_another_package_aligns(folder: Path) -> None:
+    (folder / "pair.tsv").write_text("legen\tgelegt\tV\n", encoding="utf-8")
+    shown = run(folder, "align", "pair.tsv", "--method", "mirror").stdout
+    assert shown.splitlines()[0].split()[1:] == list("legen")
+
+
+def test_a_model_of_a_system_that_is_not_installed_is_refused_in_one_line(folder: Path) -> None:
+    refused = run(folder, "inflect", "toy.reinflect", "zuzu", "N;PL", plugins=False, code=2)
+    assert refused.stderr.count("\n") == 1
+    assert "'toy', which is not installed" in refused.stderr
+
+
+def test_nothing_can_replace_one_of_ours(tmp_path: Path) -> None:
+    package = tmp_path / "other-1.0.dist-info"
+    package.mkdir()
+    (package / "METADATA").write_text("Metadata-Version: 2.1\nName: other\nVersion: 1.0\n", encoding="utf-8")
+    (package / "entry_points.txt").write_text("[reinflect.systems]\nhacm = nowhere:X\nbad = nowhere:X\n")
+    script = (
+        "from reinflect.systems import SYSTEMS\n"
+        "assert SYSTEMS['hacm'].title == 'HACM'\n"
+        "from reinflect.errors import InputError\n"
+        "try:\n    SYSTEMS['bad']\nexcept InputError as error:\n    print(error)\n"
+    )
+    paths = os.pathsep.join([str(ROOT / "src"), str(tmp_path)])
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "the system 'bad' of the package other could not be loaded" in done.stdout
+
+
+def test_contributing_shows_these_very_files() -> None:
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```(\w+)\n(.*?)```", page, re.DOTALL)
+    shown = [text for language, text in blocks if language in ("python", "toml")]
+    assert shown
+    files = {path: path.read_text(encoding="utf-8") for path in (PLUGINS / "reinflect_toy").glob("*.py")}
+    entries = (PLUGINS / "reinflect_toy-1.0.dist-info" / "entry_points.txt").read_text(encoding="utf-8")
+    for text in shown:
+        if text.startswith("[project.entry-points"):
+            for group, name, place in re.findall(r'entry-points\."(\S+)"\]\n(\S+) = "(\S+)"', text):
+                assert f"[{group}]\n{name} = {place}\n" in entries
+        else:
+            assert any(text.strip() in content for content in files.values()), text

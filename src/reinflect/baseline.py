@@ -52,17 +52,23 @@ class Rules:
             # The stem starts after the gaps at the start, which are all in the lemma or all in the form.
             start = max(next((i for i, pair in enumerate(pairs) if pair[side]), 0) for side in (0, 1))
             left = right = ""
+            rules = [(left, right)]
             for x, y in reversed(pairs[start:]):
-                endings[left, right] += 1
                 left, right = x + left, y + right
-            endings[left, right] += 1
+                rules.append((left, right))
+            endings.update(rules)
             # In the original, every prefix s of the form's stem gives a rule too (ab- → geab- beside - → ge-). It is
             # never more frequent than the rule without s and never applies where that does not, so with these ties
             # only the rule without s can win. A stem is never empty: pairing two letters costs less than two gaps.
             prefix = pairs[:start]
             beginnings["".join(x for x, _ in prefix), "".join(y for _, y in prefix)] += 1
-        best = sorted(endings, key=lambda rule: (-endings[rule], -len(rule[1]), rule[1]), reverse=True)
-        return cls(dict(best), sorted(beginnings, key=lambda r: (-beginnings[r], len(r[0]), -len(r[1]), r)))
+        best: dict[str, tuple[int, int, str]] = {}
+        for (left, right), count in endings.items():
+            rank = (-count, -len(right), right)
+            if left not in best or rank < best[left]:
+                best[left] = rank
+        ends = {left: right for left, (_, _, right) in best.items()}
+        return cls(ends, sorted(beginnings, key=lambda r: (-beginnings[r], len(r[0]), -len(r[1]), r)))
 
     def apply(self, word: str) -> str:
         for start in range(max(0, len(word) - LONGEST), len(word) + 1):  # left sides have at most LONGEST characters
@@ -140,12 +146,19 @@ def align(lemma: str, form: str) -> Pairs:
 def _costs(source: str, target: str) -> list[list[int]]:
     """costs[i][j]: the least cost of turning source[i:] into target[j:]."""
     rows = [[GAP * left for left in range(len(target), -1, -1)]]
+    backwards = range(len(target) - 1, -1, -1)
     for x in reversed(source):
         below = rows[-1]
-        row = [below[-1] + GAP]
-        for j in range(len(target) - 1, -1, -1):
-            paired = below[j + 1] + (0 if x == target[j] else SUBSTITUTION)
-            row.append(min(paired, below[j] + GAP, row[-1] + GAP))
+        diagonal = below[-1]
+        cost = diagonal + GAP
+        row = [cost]
+        for j in backwards:
+            down = below[j]
+            paired = diagonal if x == target[j] else diagonal + SUBSTITUTION
+            gap = (down if down < cost else cost) + GAP  # `min` of three numbers is slower
+            cost = paired if paired < gap else gap
+            row.append(cost)
+            diagonal = down
         rows.append(row[::-1])
     return rows[::-1]
 
@@ -166,7 +179,10 @@ def overhangs(lemma: str, form: str) -> tuple[int, int]:
     The lemma is shifted along the form without gaps; the best shift has the fewest letters opposite a different letter
     or none. Among several best shifts it is the leftmost.
     """
-    matches = Counter(j - i for i, x in enumerate(lemma) for j, y in enumerate(form) if x == y)
+    places = defaultdict(list)
+    for j, y in enumerate(form):
+        places[y].append(j)
+    matches = Counter(j - i for i, x in enumerate(lemma) for j in places.get(x, ()))
     longer = len(form) - len(lemma)
     matches[min(0, longer)] += 0  # the shorter word wholly within the longer: the best shift without matches
 

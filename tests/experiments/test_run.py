@@ -418,7 +418,6 @@ def test_the_second_half_of_a_pack_goes_on_when_the_first_is_done(
         return run_pack(pack, *arguments, folder=folder, **options)
 
     monkeypatch.setattr("reinflect.execution.engines.run_pack", small_packs_only)
-    monkeypatch.setattr("reinflect.execution.packing.SEEDS_A_PACK", 4)
     options: dict[str, Any] = {
         "grid": (Entry("haem", "naive", {"low": 4}),),
         "presets": {"low": {"haem": LONG}},

@@ -116,12 +116,12 @@ def _places(bundle: Bundle, dimensions: Iterable[str]) -> list[list[tuple[int, i
 
 
 def _values(bundle: Bundle, dimensions: Iterable[str]) -> list[str]:
-    return [atom for dimension in dimensions for atom in _groups(bundle).get(dimension, ())]
+    return [atom for dimension in dimensions for atom in _groups(bundle.spelling).get(dimension, ())]
 
 
 @lru_cache(10_000)
-def _groups(bundle: Bundle) -> Mapping[str, Sequence[str]]:
-    return grouped(bundle.atoms)
+def _groups(spelling: str) -> Mapping[str, Sequence[str]]:
+    return grouped(Bundle(spelling).atoms)
 
 
 def _first_that_varies(dimensions: Iterable[str], bundles: Sequence[Bundle]) -> list[str]:

@@ -44,9 +44,9 @@ ARRAYS_AN_ITEM = 10
 PARTS_OF_A_GPU = 3
 """A pack may take one part of the memory: enough to keep the GPU busy, with room for other packs. The number does not
 depend on how many packs train at once."""
-SEEDS_A_PACK = 3
-"""Models in a fleet on the CPU. With German low, batch 2, one thread, an update of 1, 2, 3 or 5 models took 3.6, 2.7,
-2.4, 2.3 ms a model (HACM) and 4.7, 3.7, 3.3, 3.0 ms (HAEM); small packs are spread better over cores."""
+SEEDS_A_PACK, MODELS_A_PACK = 3, 12
+"""Models in a fleet on the CPU: of one lesson alone, spread over cores; of an experiment. With German low, batch 2, one
+thread, an update of 1, 2, 3 or 5 models took 3.6, 2.7, 2.4, 2.3 ms a model (HACM) and 4.7, 3.7, 3.3, 3.0 ms (HAEM)."""
 ITEMS_AN_UPDATE = 300
 """The calls of an update take a GPU as long as this number of items, measured on the packs of the paper's grid."""
 
@@ -85,10 +85,11 @@ def pack_specs(specs: Sequence[ModelSpec], device: str = "cpu", budget: int | No
         return sorted(packs, key=lambda pack: weight(pack, device), reverse=True)
     packs = []
     for name, own in groups.items():
+        most = MODELS_A_PACK if own[0].lesson.label else SEEDS_A_PACK
         parts = [  # the larger ones first, so that the last packs are small
             tuple(kind[number] for number in part)
             for kind in _grouped(own, lambda spec: alike(spec.settings)).values()
-            for part in np.array_split(np.arange(len(kind)), -(-len(kind) // SEEDS_A_PACK))
+            for part in np.array_split(np.arange(len(kind)), -(-len(kind) // most))
         ]
         packs += [
             Pack(name if len(parts) == 1 else f"{name}-{number}", part) for number, part in enumerate(parts, start=1)

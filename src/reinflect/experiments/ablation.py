@@ -181,8 +181,8 @@ def ablate(
     complete = [corpus for corpus in plain if corpus.label not in unfinished]
     if not complete:
         raise StoppedError(
-            "stopped before all models of a language were trained; there is nothing to compare yet; with --out FILE "
-            "the same command resumes"
+            "stopped before all models of a language were trained; there is nothing to compare yet; the same command "
+            "resumes if it has --out FILE"
         )
     models: list[Scored] = []
     for corpus in complete:

@@ -1,6 +1,7 @@
-"""German verbs that come with the package, for trying it without other data.
+"""Forms of 232 German verbs that come with the package, for trying it without other data.
 
-The verbs are our own list (verbs.tsv). `python -m reinflect.data.german FOLDER` writes the split files from it again.
+They are our own, made by rule from principal parts, in the 29 cells of German verbs in the CoNLL 2017 data. Where
+German has two good forms, they follow the shared task (`mach`, `flögest`, `last`).
 """
 
 from importlib.resources import files

@@ -115,7 +115,7 @@ def holds(right: Tensor, outputs: Tensor) -> Tensor:
     """Whether these outputs are right. *Shape:* right (M, T, B) or (M, T, B, A), outputs (M, T, B) → (M, T, B)"""
     if right.dim() > outputs.dim():
         return right.gather(-1, outputs.unsqueeze(-1)).squeeze(-1)
-    return right == outputs
+    return outputs == right
 
 
 def certain(scores: Tensor, output: int, where: Tensor) -> Tensor:

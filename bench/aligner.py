@@ -84,7 +84,7 @@ def measured_apart(path: Path, sweeps: int, runs: int) -> Measured:
 def first_call_seconds() -> tuple[float, float]:
     """CPU seconds of a process's first alignment when nothing is compiled yet, and when it is on the disk."""
     program = (
-        "import time; from reinflect.alignment import Smart; start = time.process_time(); "
+        "import time; from reinflect.alignment.smart import Smart; start = time.process_time(); "
         "Smart(sweeps=1).align([('a', 'b')]); print(time.process_time() - start)"
     )
     with tempfile.TemporaryDirectory() as folder:

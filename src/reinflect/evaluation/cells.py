@@ -48,11 +48,12 @@ def right_forms(gold: Iterable[Item], variants: Variants) -> dict[Cell, tuple[st
 def judge(right: Mapping[Cell, Sequence[str]], predicted: Iterable[Item]) -> list[Judged]:
     """Every cell of the gold once, in the order of the file."""
     predictions = {(item.lemma, item.features.spelling): item.form for item in predicted}
-    bundles = {features: Bundle(features) for _, features in right}
+    bundles = {features: Bundle(features) for features in {features for _, features in right}}
     judged = []
     for cell, forms in right.items():
         lemma, features = cell
         form = predictions.get(cell, "")
         nearest = forms[0] if len(forms) == 1 else min(forms, key=lambda candidate: distance(candidate, form))
-        judged.append(Judged(lemma, bundles[features], nearest, form, distance(nearest, form), cell not in predictions))
+        away = 0 if nearest == form else distance(nearest, form)
+        judged.append(Judged(lemma, bundles[features], nearest, form, away, cell not in predictions))
     return judged

@@ -104,8 +104,9 @@ def _train(work: Sequence[Task], device: str, dtype: torch.dtype, *, stacked: bo
             losses += [fleet.update(epoch, number) for number in range(updates)]
             for model in fleet.models:
                 model.epoch += 1
+        fleet._update(epoch.items[0], epoch.epochs, epoch.keys, epoch.longest[0])  # by no graph, which keeps its own
         parameters = fleet.parameters
-        gradient = Parameters(parameters.shapes, parameters.sizes, parameters.latest_gradient)
+        gradient = Parameters(parameters.shapes, parameters.sizes, parameters.flat_gradient())
         for column, task in enumerate(group):
             numbers.losses.append(torch.stack(losses)[:, column].double().cpu())
             for kept, whole in ((numbers.gradients, gradient), (numbers.parameters, parameters)):

@@ -157,7 +157,7 @@ def command(
     with display() as shown:
         resources = Resources(
             device=where,
-            workers=workers or training.cores(),
+            workers=training.cores() if where == "cuda" else workers or training.cores(),
             trainers=workers,
             cluster=cluster,
             pack_memory=None if pack_memory is None else int(pack_memory * GIB),

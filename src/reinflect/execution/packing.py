@@ -34,8 +34,8 @@ EVEN_ENOUGH = 0.02
 """How closely the search for the least budget ends."""
 
 BYTES = 4
-COPIES_OF_PARAMETERS = 6
-"""Values, gradient, its parts as autograd gives them, two numbers of the optimiser, best values."""
+COPIES_OF_PARAMETERS = 5
+"""Values, gradients, two numbers of the optimiser, best values."""
 COPIES_OF_STATES = 2
 """The output of a map at an action, and its gradient."""
 COPIES_OF_PAIRS = 4

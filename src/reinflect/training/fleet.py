@@ -255,8 +255,8 @@ class Fleet:
             dropout = self.dropout and replace(self.dropout, keys=keys)
             losses = self.system.losses(self.parameters, batch, self.settings, self.allowed, dropout)
             own = (losses * batch.weights).sum(dim=(1, 2))
-            gradient = self.parameters.gradient(own.sum())
-            self.optimiser.update(self.parameters.flat, gradient, (items >= 0).any(dim=1).to(self.dtype))
+            self.parameters.derive(own.sum())
+            self.optimiser.step(self.parameters, (items >= 0).any(dim=1).to(self.dtype))
             return own.detach()
 
     def no_losses(self) -> Tensor:

@@ -1,12 +1,13 @@
 """AdaDelta and Adam over a fleet's flat parameters, one row for each model."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
 from reinflect.settings import Settings
 from reinflect.systems.kernels.cells import triton_is_here
+from reinflect.systems.layers.parameters import Parameters
 
 
 class Optimiser:
@@ -26,14 +27,41 @@ class Optimiser:
         self._numbers = torch.tensor(numbers, dtype=torch.float64).T.contiguous().to(self.first)
         """Each model's own step, ρ, ε, clip and 1 - ρ. *Shape:* (5, M)"""
 
+    def step(self, parameters: Parameters, active: Tensor) -> None:
+        """One step of the active models with their latest gradients. *Shape:* active (M), 0 or 1"""
+        if not (parameters.flat.dtype == torch.float32 and parameters.flat.device.type == "cuda" and triton_is_here()):
+            self.update(parameters.flat, parameters.flat_gradient(), active)
+        else:
+            self.step_in_parts(parameters, active)
+
+    def step_in_parts(self, parameters: Parameters, active: Tensor) -> None:
+        """As `step`, by a GPU's kernels."""
+        from reinflect.training import triton_optimiser
+
+        self.updates += active.long()
+        step, rho, epsilon, clip, _ = self._numbers
+        scale = torch.maximum(triton_optimiser.squares(parameters.gradients).sqrt_(), clip).reciprocal() * clip
+        moments = (1.0 - 0.9**self.updates, 1.0 - rho**self.updates)  # of Adam's averages, which begin at zero
+        parts = zip(
+            parameters.views.values(),
+            parameters.gradients,
+            parameters.split(self.first).values(),
+            parameters.split(self.second).values(),
+            strict=True,
+        )
+        for part in parts:
+            triton_optimiser.step(self.kind, *part, scale, active, step, rho, epsilon, *moments)
+
     def update(self, parameters: Tensor, gradient: Tensor, active: Tensor) -> None:
-        """One step of the active models, with gradients clipped for each model. *Shape:* active (M), 0 or 1"""
+        """As `step`, with numbers in one row for each model. *Shape:* (M, numbers), (M, numbers), (M)"""
         step, rho, epsilon, clip, _ = self._numbers
         scale = torch.maximum(gradient.norm(dim=1), clip).reciprocal() * clip
         self.updates += active.long()
-        one_pass = _one_pass_adadelta(parameters) if self.kind == "adadelta" else None
-        if one_pass is not None:
-            one_pass(parameters, gradient, self.first, self.second, scale, active, step, rho, epsilon)
+        if self.kind == "adadelta" and parameters.dtype == torch.float32 and parameters.device.type == "cpu":
+            from reinflect.training import compiled
+
+            given = parameters, gradient, self.first, self.second, scale, active, step, rho, epsilon
+            compiled.adadelta(*(tensor.detach().numpy() for tensor in given))
             return
         clipped = gradient * scale.unsqueeze(1)
         rule = self._adadelta if self.kind == "adadelta" else self._adam
@@ -68,22 +96,3 @@ class Optimiser:
 def _average(running: Tensor, new: Tensor, share: Tensor) -> None:
     """Move the running average by a share, 0 for inactive models. *Shape:* share (M, 1)"""
     running.addcmul_(new - running, share)
-
-
-def _one_pass_adadelta(parameters: Tensor) -> Callable[..., None] | None:
-    """AdaDelta without intermediate tensors, if there is a kernel for these parameters."""
-    if parameters.dtype != torch.float32:
-        return None
-    if parameters.device.type == "cuda" and triton_is_here():
-        from reinflect.training import triton_optimiser
-
-        return triton_optimiser.adadelta
-    if parameters.device.type == "cpu":
-        return _compiled_adadelta
-    return None
-
-
-def _compiled_adadelta(*tensors: Tensor) -> None:
-    from reinflect.training import compiled
-
-    compiled.adadelta(*(tensor.detach().numpy() for tensor in tensors))

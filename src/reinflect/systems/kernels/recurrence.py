@@ -47,15 +47,17 @@ class _Recurrence(torch.autograd.Function):
 
 def _weight_gradient(outputs: Tensor, memories: Tensor, d_gates: Tensor, keep: Tensor | None) -> Tensor:
     """The sums of h'ᵀ · d_gates over all steps and items, then those of the peepholes. *Shape:* (M, H, 4H or 5H)"""
+    hidden, width = outputs.shape[-1], d_gates.shape[-1]
+    whole = outputs.new_empty(len(outputs), hidden, width if width == 4 * hidden else 5 * hidden)
 
-    def product(states: Tensor, given: Tensor, kept: Tensor | None) -> Tensor:
+    def add(states: Tensor, kept: Tensor | None, gates: slice, place: int) -> None:
         states = states if kept is None else states * kept.unsqueeze(-1)
-        return torch.bmm(states.flatten(1, 2).transpose(1, 2), given.flatten(1, 2))
+        given = d_gates[..., gates].flatten(1, 2)
+        out = whole[..., place : place + given.shape[-1]]
+        torch.bmm(states.flatten(1, 2).transpose(1, 2), given, out=out)
 
-    hidden = outputs.shape[-1]
-    own = product(outputs[:, :-1], d_gates, keep)
-    if d_gates.shape[-1] == 4 * hidden:
-        return own
-    d_enter, d_release = d_gates[..., :hidden], d_gates[..., hidden : 2 * hidden]
-    peepholes = [product(memories[:, :-1], d_enter, keep), product(memories[:, 1:], d_release, None)]
-    return torch.cat([own, *peepholes], dim=-1)
+    add(outputs[:, :-1], keep, slice(None), 0)
+    if width != 4 * hidden:
+        add(memories[:, :-1], keep, slice(hidden), 3 * hidden)
+        add(memories[:, 1:], None, slice(hidden, 2 * hidden), 4 * hidden)
+    return whole

@@ -17,6 +17,10 @@ from torch import Tensor
 
 from reinflect.systems.layers.precision import for_kernels, in_kernels
 
+FEW_PROGRAMS = 32
+"""Up to this number a program takes a whole processor of the GPU. More programs take half of one each: each is slower
+by itself, but all together are faster, and leave room for the kernels of other processes."""
+
 
 def forward(gates: Tensor, recurrent: Tensor, keep: Tensor | None, steps: Tensor | None) -> tuple[Tensor, ...]:
     """Steps past a model's own are left at zero."""
@@ -45,7 +49,8 @@ def _launch(kernel: Any, given: Tensor, recurrent: Tensor, keep: Tensor | None, 
     models, longest, items, _ = given.shape
     hidden = recurrent.shape[1]
     coupled = recurrent.shape[-1] == 5 * hidden
-    block, rows = max(16, triton.next_power_of_2(hidden)), 16 if items <= 16 else 32
+    block, rows = max(16, triton.next_power_of_2(hidden)), 16 if items <= 32 else 32
+    programs = models * triton.cdiv(items, rows)
     kernel[(models, triton.cdiv(items, rows))](
         given,
         recurrent,
@@ -60,11 +65,11 @@ def _launch(kernel: Any, given: Tensor, recurrent: Tensor, keep: Tensor | None, 
         width=3 * hidden if coupled else 4 * hidden,
         weights_width=recurrent.shape[-1],
         block=block,
-        inner=32 if block <= 128 else 16,
+        inner=32,
         rows=rows,
         resets=keep is not None,
         precision=in_kernels(),
-        num_warps=4 if block <= 64 else 8,
+        num_warps=4 if block <= 64 or (rows == 16 and programs > FEW_PROGRAMS) else 8,
     )
 
 
@@ -75,29 +80,19 @@ def _tanh(x):
 
 @triton.jit
 def _weights(places, inside):
-    return tl.load(places, mask=inside, other=0.0).to(tl.float32)
+    return tl.load(places, mask=inside, other=0.0)
 
 
 @triton.jit
-def _add_product(
-    total,
-    left,
-    right,
-    in_row,
-    in_unit,
-    depth: tl.constexpr,
-    stride: tl.constexpr,
-    inner: tl.constexpr,
-    precision: tl.constexpr,
-):
-    """Total + left · right, a slice of `inner` at a time; the pointers are those of the first slice's beginning."""
-    for first in range(0, depth, inner):
-        k = first + tl.arange(0, inner)
-        in_k = k < depth
-        given = tl.load(left + k[None, :], mask=in_row[:, None] & in_k[None, :], other=0.0)
-        tile = _weights(right + k[:, None] * stride, in_k[:, None] & in_unit[None, :])
-        total = tl.dot(given, tile, total, input_precision=precision)
-    return total
+def _left(places, inside, scale: tl.constexpr, weights):
+    """States or gradients as the left side of a product with these weights, in their precision.
+
+    `scale` moves gradients to the middle of half precision's range; what is still too large is cut.
+    """
+    given = tl.load(places, mask=inside, other=0.0)
+    if scale != 1.0:
+        given = tl.minimum(tl.maximum(given * scale, -60000.0), 60000.0)
+    return given.to(weights.dtype)
 
 
 @triton.jit(do_not_specialize=["longest", "items"])
@@ -133,55 +128,62 @@ def _forward(
     memory = tl.zeros((rows, block), dtype=tl.float32)
     tl.store(states + place, memory, mask=here)
     tl.store(cells + place, memory, mask=here)
-    weights = recurrent + model * recurrent_stride
+    weights = recurrent + model * recurrent_stride + unit[None, :]
+    to_release, to_candidate = weights + width - 2 * hidden, weights + width - hidden
     count = tl.load(steps + model)
     step = 0
     while step < count:
         tl.debug_barrier()  # the state that was stored is read back in another arrangement
         base = (model * longest + step) * items
         at = (base + row[:, None]) * width + unit[None, :]
-        enter = tl.load(gates + at, mask=here, other=0.0)
-        if not coupled:
-            forget = tl.load(gates + at + hidden, mask=here, other=0.0)
-        release = tl.load(gates + at + width - 2 * hidden, mask=here, other=0.0)
-        candidate = tl.load(gates + at + width - hidden, mask=here, other=0.0)
+        now, after = step * items * hidden, (step + 1) * items * hidden
         kept = tl.full((rows,), 1.0, dtype=tl.float32)
         if resets:
             kept = tl.load(keep + base + row, mask=in_row, other=1.0)
-        now, after = step * items * hidden, (step + 1) * items * hidden
+        enter = tl.zeros((rows, block), dtype=tl.float32)
+        forget = tl.zeros((rows, block), dtype=tl.float32)
+        candidate = tl.zeros((rows, block), dtype=tl.float32)
         for first in range(0, hidden, inner):
             k = first + tl.arange(0, inner)
-            in_k = k < hidden
-            part = row[:, None] * hidden + k[None, :]
-            known = in_row[:, None] & in_k[None, :]
-            tile = weights + k[:, None] * weights_width + unit[None, :]
-            inside = in_k[:, None] & in_unit[None, :]
-            h = tl.load(states + now + part, mask=known, other=0.0) * kept[:, None]
-            enter = tl.dot(h, _weights(tile, inside), enter, input_precision=precision)
-            if not coupled:
-                forget = tl.dot(h, _weights(tile + hidden, inside), forget, input_precision=precision)
-            release = tl.dot(h, _weights(tile + width - 2 * hidden, inside), release, input_precision=precision)
-            candidate = tl.dot(h, _weights(tile + width - hidden, inside), candidate, input_precision=precision)
+            part, known = row[:, None] * hidden + k[None, :], in_row[:, None] & (k < hidden)[None, :]
+            inside, tile = (k < hidden)[:, None] & in_unit[None, :], k[:, None] * weights_width
+            tile_enter = _weights(weights + tile, inside)
+            h = _left(states + now + part, known, 1.0, tile_enter)
+            enter = tl.dot(h, tile_enter, enter, input_precision=precision)
+            candidate = tl.dot(h, _weights(to_candidate + tile, inside), candidate, input_precision=precision)
             if coupled:
-                c = tl.load(cells + now + part, mask=known, other=0.0) * kept[:, None]
-                enter = tl.dot(c, _weights(tile + 3 * hidden, inside), enter, input_precision=precision)
-        enter, candidate = tl.sigmoid(enter), _tanh(candidate)
+                c = _left(cells + now + part, known, 1.0, tile_enter)
+                enter = tl.dot(c, _weights(weights + 3 * hidden + tile, inside), enter, input_precision=precision)
+            else:
+                forget = tl.dot(h, _weights(weights + hidden + tile, inside), forget, input_precision=precision)
+        enter = tl.sigmoid(tl.load(gates + at, mask=here, other=0.0) + enter * kept[:, None])
+        candidate = _tanh(tl.load(gates + at + width - hidden, mask=here, other=0.0) + candidate * kept[:, None])
         memory = memory * kept[:, None]
+        tl.store(active + at, enter, mask=here)
+        tl.store(active + at + width - hidden, candidate, mask=here)
         if coupled:
             memory = memory + enter * (candidate - memory)
-            tl.store(cells + after + place, memory, mask=here)
-            tl.debug_barrier()  # the new memory is read back for the output gate's peephole
-            left, right = cells + after + row[:, None] * hidden, weights + 4 * hidden + unit[None, :]
-            release = _add_product(release, left, right, in_row, in_unit, hidden, weights_width, inner, precision)
         else:
-            forget = tl.sigmoid(forget)
-            memory = forget * memory + enter * candidate
-            tl.store(cells + after + place, memory, mask=here)
+            forget = tl.sigmoid(tl.load(gates + at + hidden, mask=here, other=0.0) + forget * kept[:, None])
             tl.store(active + at + hidden, forget, mask=here)
+            memory = forget * memory + enter * candidate
+        tl.store(cells + after + place, memory, mask=here)
+        tl.debug_barrier()  # the new memory is read back for the output gate's peephole
+        release = tl.zeros((rows, block), dtype=tl.float32)
+        peeped = tl.zeros((rows, block), dtype=tl.float32)
+        for first in range(0, hidden, inner):
+            k = first + tl.arange(0, inner)
+            part, known = row[:, None] * hidden + k[None, :], in_row[:, None] & (k < hidden)[None, :]
+            inside, tile = (k < hidden)[:, None] & in_unit[None, :], k[:, None] * weights_width
+            tile_release = _weights(to_release + tile, inside)
+            h = _left(states + now + part, known, 1.0, tile_release)
+            release = tl.dot(h, tile_release, release, input_precision=precision)
+            if coupled:
+                c = _left(cells + after + part, known, 1.0, tile_release)
+                peeped = tl.dot(c, _weights(weights + 4 * hidden + tile, inside), peeped, input_precision=precision)
+        release = tl.load(gates + at + width - 2 * hidden, mask=here, other=0.0) + release * kept[:, None] + peeped
         release = tl.sigmoid(release)
-        tl.store(active + at, enter, mask=here)
         tl.store(active + at + width - 2 * hidden, release, mask=here)
-        tl.store(active + at + width - hidden, candidate, mask=here)
         tl.store(states + after + place, release * _tanh(memory), mask=here)
         step += 1
 
@@ -218,6 +220,7 @@ def _backward(
     cells = memories + model * (longest + 1) * items * hidden
     passed = scratch + model * items * hidden
     transposed = recurrent + model * recurrent_stride + unit[None, :] * weights_width
+    scale: tl.constexpr = 1024.0 if recurrent.dtype.element_ty == tl.float16 else 1.0
     count = tl.load(steps + model)
     d_memory = tl.zeros((rows, block), dtype=tl.float32)
     tl.store(passed + place, d_memory, mask=here)
@@ -227,37 +230,58 @@ def _backward(
         base = (model * longest + step) * items
         flow = d_gates + (base + row[:, None]) * width
         at = (base + row[:, None]) * width + unit[None, :]
-        enter = tl.load(active + at, mask=here, other=0.0)
-        if not coupled:
-            forget = tl.load(active + at + hidden, mask=here, other=0.0)
         release = tl.load(active + at + width - 2 * hidden, mask=here, other=0.0)
-        candidate = tl.load(active + at + width - hidden, mask=here, other=0.0)
         kept = tl.full((rows,), 1.0, dtype=tl.float32)
         if resets:
             kept = tl.load(keep + base + row, mask=in_row, other=1.0)
-        old = tl.load(cells + step * items * hidden + place, mask=here, other=0.0) * kept[:, None]
         shown = _tanh(tl.load(cells + (step + 1) * items * hidden + place, mask=here, other=0.0))
         output = tl.load(gradient + (base + row[:, None]) * hidden + unit[None, :], mask=here, other=0.0)
         output += tl.load(passed + place, mask=here, other=0.0)
-        to_release = output * shown * release * (1.0 - release)
+        tl.store(d_gates + at + width - 2 * hidden, output * shown * release * (1.0 - release), mask=here)
         d_memory = output * release * (1.0 - shown * shown) + d_memory
+        total = tl.zeros((rows, block), dtype=tl.float32)
+        peeped = tl.zeros((rows, block), dtype=tl.float32)
+        tl.debug_barrier()
+        for first in range(0, hidden, inner):
+            k = first + tl.arange(0, inner)
+            known, inside = in_row[:, None] & (k < hidden)[None, :], (k < hidden)[:, None] & in_unit[None, :]
+            tile = _weights(transposed + width - 2 * hidden + k[:, None], inside)
+            d_release = _left(flow + width - 2 * hidden + k[None, :], known, scale, tile)
+            total = tl.dot(d_release, tile, total, input_precision=precision)
+            if coupled:  # through the output gate's peephole
+                tile = _weights(transposed + 4 * hidden + k[:, None], inside)
+                peeped = tl.dot(d_release, tile, peeped, input_precision=precision)
+        d_memory += peeped * (1.0 / scale)
+        enter = tl.load(active + at, mask=here, other=0.0)
+        candidate = tl.load(active + at + width - hidden, mask=here, other=0.0)
+        old = tl.load(cells + step * items * hidden + place, mask=here, other=0.0) * kept[:, None]
+        tl.store(d_gates + at + width - hidden, d_memory * enter * (1.0 - candidate * candidate), mask=here)
         if coupled:
-            tl.store(d_gates + at + hidden, to_release, mask=here)
-            tl.debug_barrier()  # through the output gate's peephole
-            left, right = flow + hidden, transposed + 4 * hidden
-            d_memory = _add_product(d_memory, left, right, in_row, in_unit, hidden, 1, inner, precision)
             tl.store(d_gates + at, d_memory * (candidate - old) * enter * (1.0 - enter), mask=here)
+            d_memory = d_memory * (1.0 - enter)
         else:
+            forget = tl.load(active + at + hidden, mask=here, other=0.0)
             tl.store(d_gates + at, d_memory * candidate * enter * (1.0 - enter), mask=here)
             tl.store(d_gates + at + hidden, d_memory * old * forget * (1.0 - forget), mask=here)
-            tl.store(d_gates + at + 2 * hidden, to_release, mask=here)
-        tl.store(d_gates + at + width - hidden, d_memory * enter * (1.0 - candidate * candidate), mask=here)
-        to_old = d_memory * (1.0 - enter) if coupled else d_memory * forget
+            d_memory = d_memory * forget
+        peeped = tl.zeros((rows, block), dtype=tl.float32)
         tl.debug_barrier()
-        total = tl.zeros((rows, block), dtype=tl.float32)
-        total = _add_product(total, flow, transposed, in_row, in_unit, width, 1, inner, precision)
-        if coupled:  # through the input gate's peephole
-            to_old = _add_product(to_old, flow, transposed + 3 * hidden, in_row, in_unit, hidden, 1, inner, precision)
-        d_memory = to_old * kept[:, None]
-        tl.store(passed + place, total * kept[:, None], mask=here)
+        for first in range(0, hidden, inner):
+            k = first + tl.arange(0, inner)
+            known, inside = in_row[:, None] & (k < hidden)[None, :], (k < hidden)[:, None] & in_unit[None, :]
+            tile = _weights(transposed + k[:, None], inside)
+            d_enter = _left(flow + k[None, :], known, scale, tile)
+            total = tl.dot(d_enter, tile, total, input_precision=precision)
+            tile = _weights(transposed + width - hidden + k[:, None], inside)
+            d_candidate = _left(flow + width - hidden + k[None, :], known, scale, tile)
+            total = tl.dot(d_candidate, tile, total, input_precision=precision)
+            if coupled:  # through the input gate's peephole
+                tile = _weights(transposed + 3 * hidden + k[:, None], inside)
+                peeped = tl.dot(d_enter, tile, peeped, input_precision=precision)
+            else:
+                tile = _weights(transposed + hidden + k[:, None], inside)
+                d_forget = _left(flow + hidden + k[None, :], known, scale, tile)
+                total = tl.dot(d_forget, tile, total, input_precision=precision)
+        d_memory = (d_memory + peeped * (1.0 / scale)) * kept[:, None]
+        tl.store(passed + place, total * (1.0 / scale) * kept[:, None], mask=here)
         step -= 1

@@ -1,6 +1,6 @@
 """Operations of the systems, each for all models at once."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -11,6 +11,8 @@ from reinflect.systems.layers.randomness import uniform
 
 MOST_STEPS = 4096
 """For dropout: longer sequences would share some of their masks."""
+SMALL_TABLE = 128
+"""Rows of a table whose gradients are summed by a product."""
 
 
 def linear(inputs: Tensor, weights: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -22,31 +24,45 @@ def linear(inputs: Tensor, weights: Tensor, bias: Tensor | None = None) -> Tenso
 
 def rows(table: Tensor, numbers: Tensor) -> Tensor:
     """Each model's rows of its own table. *Shape:* table (M, V, D), numbers (M, …) → (M, …, D)"""
-    models, height, width = table.shape
-    first = torch.arange(models, device=table.device) * height
-    places = numbers + first.view(-1, *[1] * (numbers.dim() - 1))
-    flat = table.reshape(models * height, width)
-    if table.device.type == "cuda" and flat.requires_grad:
-        taken: Tensor = _Taken.apply(flat, places)  # type: ignore[no-untyped-call]
+    if table.device.type == "cuda" and table.requires_grad:
+        taken: Tensor = _Rows.apply(table, numbers)  # type: ignore[no-untyped-call]
         return taken
-    return F.embedding(places, flat)
+    return _rows(table, numbers, F.embedding)
 
 
-class _Taken(torch.autograd.Function):
-    """Rows of a table on a GPU, where adding gradients in place is faster than sorting them first, as torch does."""
+def _rows(table: Tensor, numbers: Tensor, take: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
+    models, height, width = table.shape
+    return take(_places(numbers, height), table.reshape(models * height, width))
+
+
+def _places(numbers: Tensor, height: int) -> Tensor:
+    """The rows of all tables, one below the other."""
+    first = torch.arange(len(numbers), device=numbers.device) * height
+    return numbers + first.view(-1, *[1] * (numbers.dim() - 1))
+
+
+class _Rows(torch.autograd.Function):
+    """Rows of tables on a GPU, where torch sorts the gradients before it adds them.
+
+    For a small table the sums are a product with a matrix of zeros and ones; for a large one they are added in place.
+    """
 
     @staticmethod
-    def forward(ctx, flat: Tensor, places: Tensor) -> Tensor:  # type: ignore[no-untyped-def]
-        ctx.save_for_backward(places)
-        ctx.height = len(flat)
-        return flat[places]
+    def forward(ctx, table: Tensor, numbers: Tensor) -> Tensor:  # type: ignore[no-untyped-def]
+        ctx.save_for_backward(numbers)
+        ctx.height = table.shape[1]
+        return _rows(table, numbers, lambda places, flat: flat[places])
 
     @staticmethod
     def backward(ctx, *gradients: Tensor) -> tuple[Tensor, None]:  # type: ignore[no-untyped-def]
-        (places,) = ctx.saved_tensors
-        width = gradients[0].shape[-1]
-        total = gradients[0].new_zeros(ctx.height, width)
-        return total.index_add_(0, places.flatten(), gradients[0].reshape(-1, width)), None
+        (numbers,), (gradient,), height = ctx.saved_tensors, gradients, ctx.height
+        models, width = len(gradient), gradient.shape[-1]
+        if height <= SMALL_TABLE:
+            own = torch.arange(height, device=numbers.device).view(1, -1, 1) == numbers.flatten(1).unsqueeze(1)
+            return torch.bmm(own.to(gradient.dtype), gradient.reshape(models, -1, width)), None
+        total = gradient.new_zeros(models * height, width)
+        total.index_add_(0, _places(numbers, height).flatten(), gradient.reshape(-1, width))
+        return total.view(models, height, width), None
 
 
 def action_counts(weights: Tensor) -> Tensor:

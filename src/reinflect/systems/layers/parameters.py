@@ -35,9 +35,9 @@ class Parameters:
 
     def __init__(self, shapes: Mapping[str, Shape], sizes: Sizes, flat: Tensor) -> None:
         self.shapes, self.sizes, self.flat = dict(shapes), dict(sizes), flat
-        self.latest_gradient = flat.new_empty(0)
-        self._gradient_views: list[Tensor] = []
-        self.views = _views(self.shapes, self.sizes, flat)
+        self.gradients: list[Tensor] = []
+        """Of the latest loss, one for each of `views`."""
+        self.views = self.split(flat)
 
     @classmethod
     def initial(
@@ -74,17 +74,24 @@ class Parameters:
     def __len__(self) -> int:
         return self.flat.shape[0]
 
+    def split(self, flat: Tensor) -> dict[str, Tensor]:
+        """The views into numbers that are laid out as the parameters are. *Shape:* as `flat`"""
+        return _views(self.shapes, self.sizes, flat)
+
     def watch(self) -> None:
-        """Record operations from now on, for `gradient`."""
+        """Record operations from now on, for `derive`."""
         for view in self.views.values():
             view.requires_grad_()
-        self.latest_gradient = torch.zeros_like(self.flat)
-        self._gradient_views = list(_views(self.shapes, self.sizes, self.latest_gradient).values())
 
-    def gradient(self, loss: Tensor) -> Tensor:
-        """The gradient of a loss by all parameters, after `watch`. *Shape:* as `flat`"""
-        torch._foreach_copy_(self._gradient_views, torch.autograd.grad(loss, list(self.views.values())))
-        return self.latest_gradient
+    def derive(self, loss: Tensor) -> None:
+        """Set `gradients` to those of a loss, after `watch`."""
+        self.gradients = list(torch.autograd.grad(loss, list(self.views.values())))
+
+    def flat_gradient(self) -> Tensor:
+        """*Shape:* as `flat`"""
+        whole = torch.zeros_like(self.flat)
+        torch._foreach_copy_(list(self.split(whole).values()), self.gradients)
+        return whole
 
     def one(self, model: int, sizes: Sizes) -> dict[str, Tensor]:
         """One model's own parameters without padding, as they are stored. *Shapes:* without M"""

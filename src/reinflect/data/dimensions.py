@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import islice
 
@@ -20,14 +20,6 @@ _FEW = 6
 """Up to this number, cells are shown as a list rather than as tables."""
 _SPARSE = 50
 """A table has at most this number of places for each of its cells; others are shown as a list, too."""
-
-
-class _Cell(Bundle):
-    """A bundle that keeps its atoms by dimension while tables are made."""
-
-    @cached_property
-    def groups(self) -> Mapping[str, Sequence[str]]:
-        return grouped(self.atoms)
 
 
 @cache
@@ -89,52 +81,60 @@ def paradigms(bundles: Iterable[str]) -> dict[str, list[Table]]:
 
 def tables(bundles: Sequence[Bundle]) -> list[Table]:
     """Bundles as tables with two dimensions; single bundles are the rows of a last table with one column."""
-    cells = [_Cell(bundle.spelling) for bundle in bundles]
-    across = _first_that_varies(_COLUMNS, cells)
-    down = _first_that_varies([name for name in _ROWS if name not in across], cells)
+    across = _first_that_varies(_COLUMNS, bundles)
+    down = _first_that_varies([name for name in _ROWS if name not in across], bundles)
     if down == ["person"] and across != ["gender"]:
         down = ["person", "gender"]  # rows for he, she and it
     others = [name for name in _dimension_order() if name not in (*down, *across)]
-    sections: dict[str, list[_Cell]] = {}
-    for cell in sorted(cells, key=lambda own: _places(own, [*others, *down, *across])):
-        sections.setdefault(_title(cell, others), []).append(cell)
-    made: list[Table] = []
-    alone: list[_Cell] = []
-    if len(cells) <= _FEW:
-        sections, alone = {}, sorted(cells, key=lambda own: _places(own, _dimension_order()))
-    for title, section in sections.items():
-        rows, columns = _titles(section, down), _titles(section, across)
-        if len(section) == 1 or len(rows) * len(columns) > _SPARSE * len(section):
-            alone += section
-            continue
-        found = {(_title(own, down), _title(own, across)): own.spelling for own in section}
-        filled = (Row(row, tuple(found.get((row, column)) for column in columns)) for row in rows)
-        made.append(Table(title, columns, tuple(filled)))
+    sections: dict[str, list[Bundle]] = {}
+    for bundle in sorted(bundles, key=lambda own: _places(own, [*others, *down, *across])):
+        sections.setdefault(_title(bundle, others), []).append(bundle)
+    alone = [bundle for section in sections.values() if not _is_dense(section, down, across) for bundle in section]
+    if len(bundles) <= _FEW:
+        sections, alone = {}, sorted(bundles, key=lambda own: _places(own, _dimension_order()))
+    dense = {title: section for title, section in sections.items() if _is_dense(section, down, across)}
+    made = [_table(title, section, down, across) for title, section in dense.items()]
     if alone:
         made.append(Table("", ("",), tuple(Row(own.spelling, (own.spelling,)) for own in alone)))
     return made
 
 
-def _titles(cells: Iterable[_Cell], dimensions: Sequence[str]) -> tuple[str, ...]:
-    ordered = sorted(cells, key=lambda cell: [_place(atom) for atom in _values(cell, dimensions)])
-    return tuple(dict.fromkeys(_title(cell, dimensions) for cell in ordered))
+def _is_dense(bundles: Sequence[Bundle], down: Sequence[str], across: Sequence[str]) -> bool:
+    places = len(_titles(bundles, down)) * len(_titles(bundles, across))
+    return len(bundles) > 1 and places <= _SPARSE * len(bundles)
 
 
-def _title(cell: _Cell, dimensions: Iterable[str]) -> str:
-    return SEPARATOR.join(_values(cell, dimensions))
+def _table(title: str, bundles: Sequence[Bundle], down: Sequence[str], across: Sequence[str]) -> Table:
+    rows, columns = _titles(bundles, down), _titles(bundles, across)
+    found = {(_title(own, down), _title(own, across)): own.spelling for own in bundles}
+    return Table(title, columns, tuple(Row(row, tuple(found.get((row, own)) for own in columns)) for row in rows))
 
 
-def _places(cell: _Cell, dimensions: Iterable[str]) -> list[list[tuple[int, int, str]]]:
+def _titles(bundles: Iterable[Bundle], dimensions: Sequence[str]) -> tuple[str, ...]:
+    ordered = sorted(bundles, key=lambda bundle: [_place(atom) for atom in _values(bundle, dimensions)])
+    return tuple(dict.fromkeys(_title(bundle, dimensions) for bundle in ordered))
+
+
+def _title(bundle: Bundle, dimensions: Iterable[str]) -> str:
+    return SEPARATOR.join(_values(bundle, dimensions))
+
+
+def _places(bundle: Bundle, dimensions: Iterable[str]) -> list[list[tuple[int, int, str]]]:
     """A sort key by the order of the schema, in each of the dimensions."""
-    return [[_place(atom) for atom in _values(cell, [dimension])] for dimension in dimensions]
+    return [[_place(atom) for atom in _values(bundle, [dimension])] for dimension in dimensions]
 
 
-def _values(cell: _Cell, dimensions: Iterable[str]) -> list[str]:
-    return [atom for dimension in dimensions for atom in cell.groups.get(dimension, ())]
+def _values(bundle: Bundle, dimensions: Iterable[str]) -> list[str]:
+    return [atom for dimension in dimensions for atom in _groups(bundle.spelling).get(dimension, ())]
 
 
-def _first_that_varies(dimensions: Iterable[str], cells: Sequence[_Cell]) -> list[str]:
-    varying = (name for name in dimensions if len({_title(own, [name]) for own in cells} - {""}) > 1)
+@lru_cache(10_000)
+def _groups(spelling: str) -> Mapping[str, Sequence[str]]:
+    return grouped(Bundle(spelling).atoms)
+
+
+def _first_that_varies(dimensions: Iterable[str], bundles: Sequence[Bundle]) -> list[str]:
+    varying = (name for name in dimensions if len({_title(own, [name]) for own in bundles} - {""}) > 1)
     return list(islice(varying, 1))
 
 
@@ -144,12 +144,8 @@ def _dimension_order() -> tuple[str, ...]:
     return (*known, *(name for name in (*_BY_BEGINNING.values(), OTHER) if name not in known))
 
 
-@cache
-def _schema_order() -> Mapping[str, int]:
-    return {atom: place for place, atom in enumerate(schema())}
-
-
 @lru_cache(10_000)
 def _place(atom: str) -> tuple[int, int, str]:
     """A sort key for atoms: by dimension, then by the order of the schema, then by spelling."""
-    return _dimension_order().index(dimension_of(atom)), _schema_order().get(atom, len(schema())), atom
+    known = list(schema())
+    return _dimension_order().index(dimension_of(atom)), known.index(atom) if atom in schema() else len(known), atom

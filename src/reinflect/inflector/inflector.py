@@ -4,7 +4,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -217,10 +216,6 @@ class Inflector:
 
         Bundles that differ only in the order of their features count as one, in its commonest spelling.
         """
-        return list(self._usual_bundles)
-
-    @cached_property
-    def _usual_bundles(self) -> tuple[str, ...]:
         counts = self.bundle_counts
         best: dict[tuple[str, ...], str] = {}
         for spelling, count in counts.items():
@@ -230,7 +225,7 @@ class Inflector:
         by_part: dict[str, list[str]] = {}
         for spelling in best.values():
             by_part.setdefault(Bundle(spelling).part_of_speech, []).append(spelling)
-        return tuple(chain.from_iterable(by_part.values()))
+        return [spelling for own in by_part.values() for spelling in own]
 
     def nbest(self, lemma: str, features: str, n: int = 5) -> list[Answer]:
         """The likeliest forms of a lemma, each once; the first is that of `inflect`.

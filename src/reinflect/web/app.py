@@ -116,7 +116,7 @@ class Api:
     async def paradigm(self, request: Request) -> Response:
         asked, key, inflector = await self._read(request, requests.ParadigmRequest)
         bundles = asked.bundles
-        if bundles is None:  # in a thread: of a hundred thousand, the first request takes a second
+        if bundles is None:  # in a thread: sorting a hundred thousand takes a second
             bundles = await asyncio.to_thread(inflector.usual_bundles)
         requests.check_number(bundles, LIMITS.paradigm_cells, "bundles")
         answers = await self._answers(request, forms(key, inflector), [(asked.lemma, bundle) for bundle in bundles])

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -18,6 +19,7 @@ from tests.training.tiny import language
 PAGE = (ROOT / "docs" / "cluster.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\S*)\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
 SCRIPTS = {name: block for name, block in BLOCKS if "." in name}
+CERTIFICATES = next(block for _, block in BLOCKS if "openssl" in block)
 SMALL = "--device cpu --settings low --grid quick --set epochs=1 --set hidden=6 --set history_hidden=4"
 PROGRAMS = {
     "dask": f'exec {sys.executable} -m dask "$@"',
@@ -76,14 +78,21 @@ def ran(folder: Path, script: str) -> str:
 
 
 def test_there_are_scripts_to_run() -> None:
-    assert list(SCRIPTS) == ["grid.slurm", "hosts.sh", "mps.sh", "gpus.sh"]
+    assert list(SCRIPTS) == ["tls.sh", "grid.slurm", "hosts.sh", "mps.sh", "gpus.sh"]
 
 
 @pytest.mark.parametrize(
     "name",
-    ["grid.slurm", *(pytest.param(name, marks=pytest.mark.long) for name in ("hosts.sh", "mps.sh", "gpus.sh"))],
+    [
+        "grid.slurm",
+        *(pytest.param(name, marks=pytest.mark.long) for name in ("tls.sh", "hosts.sh", "mps.sh", "gpus.sh")),
+    ],
 )
 def test_a_script_trains_everything(folder: Path, name: str) -> None:
+    if name == "tls.sh":
+        if shutil.which("openssl") is None:
+            pytest.skip("there is no openssl here")
+        subprocess.run(["bash", "-ec", CERTIFICATES], cwd=folder, check=True, capture_output=True)
     assert "8 of 8 models trained" in ran(folder, SCRIPTS[name])
     assert len(list((folder / "results" / "packs").iterdir())) == 4
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from glob import escape
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from reinflect.errors import InputError, OutputError
 from reinflect.locks import is_free, try_lock
@@ -86,6 +86,26 @@ def _whole(file: BinaryIO, path: Path | str, claimed: int = 0) -> bytes:
     if max(size, claimed) > LARGEST:
         raise InputError(f"this is larger than {LARGEST:,} bytes", "split it into several files", path=path)
     return b"".join(pieces)
+
+
+class Snapshot(NamedTuple):
+    """A file as it was when it was read."""
+
+    path: Path
+    identity: tuple[int, ...]
+    """Device, inode, size and time of change; empty if there was no file."""
+
+    @classmethod
+    def of(cls, path: Path | str) -> "Snapshot":
+        with suppress(OSError):
+            now = Path(path).stat()
+            return cls(Path(path), (now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns))
+        return cls(Path(path), ())
+
+    @property
+    def changed(self) -> bool:
+        """Whether the file has been written, replaced or removed since."""
+        return self != Snapshot.of(self.path)
 
 
 def check_writable(path: Path | str) -> None:

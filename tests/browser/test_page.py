@@ -1,8 +1,13 @@
 """The page in a real Chromium, used as linguists use it."""
 
 import re
+from pathlib import Path
 
 from playwright.sync_api import Browser, Page, Request, Route, expect
+
+from reinflect.inflector.inflector import Inflector
+from tests.fuzz import tiny_models
+from tests.web.running import running
 
 PAST = "V;IND;PST;3;SG"
 
@@ -384,3 +389,23 @@ def test_a_stopped_server_leads_to_a_message(browser: Browser, address: str) -> 
 def test_about_shows_the_card(page: Page) -> None:
     page.get_by_role("button", name="About this model").click()
     expect(page.locator("dialog#about pre")).to_contain_text("It inflects words")
+
+
+def test_a_model_whose_file_has_changed_can_be_loaded_again(browser: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "verbs.reinflect"
+    tiny_models.inflector().save(path)
+    with running({"verbs": Inflector.load(path)}) as server:
+        page = browser.new_page()
+        page.goto(f"http://127.0.0.1:{server.port}/")
+        expect(page.locator("#lemma")).to_be_focused()
+        expect(page.locator("#file-message")).to_be_hidden()
+        path.write_bytes(b"another file")
+        page.reload()
+        expect(page.locator("#file-message")).to_contain_text("has changed since it was loaded")
+        page.locator("#load-again").click()
+        expect(page.locator("#page-message")).to_contain_text("the model stays as it was loaded")
+        tiny_models.inflector().save(path)
+        page.locator("#load-again").click()
+        expect(page.locator("#file-message")).to_be_hidden()
+        expect(page.locator("#page-message")).to_be_hidden()
+        page.close()

@@ -98,3 +98,11 @@ def test_every_language_of_2017_can_be_laid_out(conll2017: Path) -> None:
         found = paradigms(spellings)
         shown = {cell for made in found.values() for table in made for row in table.rows for cell in row.cells}
         assert len(shown - {None}) == len({Bundle(spelling).cell for spelling in spellings}), path.name
+
+
+def test_a_table_that_would_be_nearly_empty_is_a_list() -> None:
+    """A row and a column for each of a hundred thousand bundles would be ten thousand million places."""
+    spellings = [f"V;{number}+1;SG+{number}" for number in range(2000)]
+    [table] = tables([Bundle(spelling) for spelling in spellings])
+    assert table.columns == ("",)
+    assert sorted(row.title for row in table.rows) == sorted(spellings)

@@ -127,7 +127,7 @@ def test_a_worker_is_killed_in_the_middle_of_training(
         workers[0].kill()
         _, stderr = process.communicate(timeout=SECONDS)
     assert process.returncode == 0, stderr
-    assert "ended unexpectedly; tcp://127.0.0.1:" in stderr
+    assert "ended unexpectedly; tls://127.0.0.1:" in stderr
     assert "8 of 8 models trained" in stderr
     assert "Traceback" not in stderr
     assert said(out) == said(undisturbed)

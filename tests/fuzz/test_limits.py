@@ -25,6 +25,7 @@ from tests.fuzz.item_files import good_workbook
 from tests.fuzz.model_files import about, joined, parts, signed
 
 MILLION = 1_000_000
+MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 
 
 def refused(read: Callable[[], object], most: int) -> str:
@@ -152,10 +153,7 @@ def workbook_with(path: Path, sheet: str) -> Path:
 
 
 def xml(rows: str) -> str:
-    return (
-        '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">'
-        f"<sheetData>{rows}</sheetData></worksheet>"
-    )
+    return f'<worksheet xmlns="{MAIN}"><sheetData>{rows}</sheetData></worksheet>'
 
 
 def cell(place: str, text: str = "a") -> str:
@@ -205,6 +203,43 @@ def test_a_workbook_of_cells_far_to_the_right(tmp_path: Path, monkeypatch: pytes
     path = workbook_with(tmp_path / "items.xlsx", xml(rows))
     assert path.stat().st_size < 30_000
     assert "found more than 500,000 cells" in refused(lambda: read_items(path), 20 * MILLION)
+
+
+def test_a_workbook_with_millions_of_cells_in_a_row(tmp_path: Path) -> None:
+    """Eight million cells, 448 KB on the disk, took 5.7 GB."""
+    path = workbook_with(tmp_path / "items.xlsx", xml(f"<row>{'<c/>' * 2 * MILLION}</row>"))
+    assert path.stat().st_size < MILLION
+    told = refused(lambda: read_items(path), 20 * MILLION)
+    assert told.startswith(f"{path}: found more than 16,384 cells in a row; remove what is not needed")
+
+
+@pytest.mark.parametrize(
+    ("limit", "rows", "found"),
+    [
+        ("MOST_CELLS", "<row><c/></row>" * 20_000, "found more than 10,000 cells;"),
+        ("MOST_CELLS", f'<row xmlns:y="{MAIN}">{"<y:c/>" * 20_000}</row>', "found more than 10,000 cells;"),
+        ("MOST_ROWS", '<row r="1"/>' * 20_000, "found more than 10,000 rows;"),
+        ("MOST_ELEMENTS", f"<row><c>{'<x/>' * 20_000}</c></row>", "found more than 10,000 elements of XML in one row"),
+        ("MOST_ELEMENTS", "<row/>" + "<x/>" * 20_000, "found more than 10,000 elements of XML in one row"),
+    ],
+)
+def test_a_workbook_is_counted_before_rows_are_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, rows: str, found: str
+) -> None:
+    monkeypatch.setattr(sheet_files, "MOST_COLUMNS", MILLION)
+    monkeypatch.setattr(sheet_files, limit, 10_000, raising=False)
+    monkeypatch.setattr(sheet_files, "_xlsx_rows", lambda *_: pytest.fail("rows are built"))
+    path = workbook_with(tmp_path / "items.xlsx", xml(rows))
+    assert found in refused(lambda: read_items(path), 10 * MILLION)
+
+
+def test_a_workbook_with_millions_of_shared_strings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Eleven million took 89 seconds."""
+    monkeypatch.setattr(sheet_files, "MOST_STRINGS", 100_000, raising=False)
+    path = workbook_with(tmp_path / "items.xlsx", xml(""))
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as book:
+        book.writestr("xl/more.xml", f'<sst xmlns="{MAIN}">{"<si/>" * MILLION}</sst>')
+    assert "found more than 100,000 shared strings; remove" in refused(lambda: read_items(path), 50 * MILLION)
 
 
 def test_a_pack_that_unpacks_to_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,9 @@
 
 import json
 import math
+import os
 import sys
+import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 from importlib.metadata import EntryPoint
@@ -18,6 +20,7 @@ from safetensors.torch import load, save
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.errors import InputError, quoted
+from reinflect.inflector import model_file
 from reinflect.inflector.card import card_text
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.model_file import FORMAT, digest
@@ -94,6 +97,10 @@ NOT_USED: dict[str, Callable[[Said, Tensors], object]] = {
     "whole numbers": lambda _, tensors: tensors.update({"0.output.bias": tensors["0.output.bias"].to(torch.int32)}),
     "a number that is none": lambda _, tensors: tensors["0.output.bias"].__setitem__(0, math.nan),
     "a number without end": lambda _, tensors: tensors["0.output.bias"].__setitem__(0, math.inf),
+    "a voter twice": lambda said, _: said.update(choices={name: own * 2 for name, own in said["choices"].items()}),
+    "a weight of a confidence too large": lambda said, _: said.update(
+        confidences={"vote": {"weights": [1e308] * 5, "items": 100}}
+    ),
     "a number no training gives": lambda _, tensors: tensors["0.output.bias"].__setitem__(0, 3e38),
 }
 
@@ -303,3 +310,45 @@ def test_a_system_that_is_not_installed_is_named_and_nothing_is_imported(
     assert f"this model has members of the system {quoted(name)}, which is not installed" in message
     assert "install the package that brings it" in message
     assert set(sys.modules) == known
+
+
+def test_a_file_is_in_memory_once(tmp_path: Path) -> None:
+    inflector = Inflector(tuple(a_member(seed=seed, hidden=300, embedding=200) for seed in (1, 2)), {})
+    inflector.save(tmp_path / "model")
+    Inflector.load(tmp_path / "model")  # what is imported and compiled the first time
+    tracemalloc.start()
+    try:
+        back = Inflector.load(tmp_path / "model")
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    size = (tmp_path / "model").stat().st_size
+    assert size > 3_000_000
+    assert peak < 1.5 * size
+    (tmp_path / "model").write_bytes(b"\xff" * size)
+    assert back.answers(ASKED) == inflector.answers(ASKED)
+
+
+def test_a_file_that_is_cut_while_it_is_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A memory map would end the process."""
+    path = made(tmp_path / "model", lambda _said, _tensors: None)
+    check = model_file._check_places
+
+    def cut(*places: Any) -> None:
+        check(*places)
+        os.truncate(path, 5000)
+
+    monkeypatch.setattr(model_file, "_check_places", cut)
+    assert "truncated or damaged" in refused(path)
+
+
+@pytest.mark.parametrize("gap", [-4, 4])
+def test_tensors_with_gaps_or_overlaps_are_refused(tmp_path: Path, gap: int) -> None:
+    raw = tiny_models.model_file()
+    start = 8 + int.from_bytes(raw[:8], "little")
+    header = json.loads(raw[8:start])
+    last = max((own for name, own in header.items() if name != "__metadata__"), key=lambda own: own["data_offsets"])
+    last["data_offsets"] = [place + gap for place in last["data_offsets"]]
+    text = json.dumps(header).encode()
+    (tmp_path / "model").write_bytes(len(text).to_bytes(8, "little") + text + raw[start:] + b"\0" * max(0, gap))
+    assert "truncated or damaged" in refused(tmp_path / "model")

@@ -37,6 +37,7 @@ class MadeUp:
     threads: set[int] = field(default_factory=set)
     strategy: str = "run7"
     labels: Labels = NO_LABELS
+    source: None = None
 
     @property
     def members(self) -> tuple[Any, ...]:

@@ -57,6 +57,11 @@ Example (some minutes; the first line needs a network):
 @option("--scheduler ADDRESS", "The scheduler of a Dask cluster, such as tcp://host:8786.")
 @option("--scheduler-file FILE", "The file of a Dask scheduler that has its address.")
 @option(
+    "--tls AUTHORITY CERTIFICATE KEY",
+    "PEM files for a scheduler with TLS: the certificate of the authority, and a certificate with its key.",
+    nargs=3,
+)
+@option(
     "--wait SECONDS",
     "Give up when a Dask cluster has had no worker for this time.",
     type=click.FloatRange(min=0),
@@ -95,6 +100,7 @@ def command(
     engine: str,
     scheduler: str | None,
     scheduler_file: str | None,
+    tls: tuple[str, str, str] | None,
     wait: float,
     pack_memory: float | None,
     time_limit: float | None,
@@ -119,6 +125,8 @@ def command(
             raise InputError("there is no such folder", "check its name", path=folder)
     _check_engine(engine, scheduler, scheduler_file, workers)
     remote = scheduler is not None or scheduler_file is not None
+    if tls and not remote:
+        raise InputError("found --tls without a scheduler", "name it with --scheduler or --scheduler-file")
     where = device if remote else training.device_for(device)
     seconds = training.checkpoint_seconds(SECONDS_ON_A_GPU if where == "cuda" else SECONDS_BETWEEN)
 
@@ -136,7 +144,7 @@ def command(
     cluster = None
     if engine == DASK:
         address = scheduler if scheduler_file is None else address_in(scheduler_file)
-        cluster = Where(address, workers or (1 if where == "cuda" else training.cores()), wait)
+        cluster = Where(address, workers or (1 if where == "cuda" else training.cores()), wait, tls)
     entries = grids.with_systems(grids.GRIDS[grid], further, training.DEFAULT_ALIGNMENTS)
     trained = list(dict.fromkeys(entry.system for entry in entries))
     others = (*training.DEFAULT_ALIGNMENTS, *augmentations)

@@ -29,7 +29,7 @@ def say(*notes: str | None) -> None:
 def option(spec: str, description: str, **more: Any) -> Callable[[Command], Command]:
     """A click option from its names and its metavar, such as `--input source FILE`; without a value it is a flag."""
     names = [word for word in spec.split() if word.startswith("-") or (word.isidentifier() and word.islower())]
-    metavar = "".join(word for word in spec.split() if word not in names) or None
+    metavar = " ".join(word for word in spec.split() if word not in names) or None
     if metavar is None and not {"type", "default"} & more.keys():
         more["is_flag"] = True
     if more.get("multiple"):

@@ -18,6 +18,8 @@ _ROWS = "person case possession tense mood aspect gender".split()
 """The dimensions preferred for the columns and the rows of a table, the best first."""
 _FEW = 6
 """Up to this number, cells are shown as a list rather than as tables."""
+_SPARSE = 50
+"""A table has at most this number of places for each of its cells; others are shown as a list, too."""
 
 
 @cache
@@ -28,6 +30,7 @@ def schema() -> Mapping[str, tuple[str, str]]:
     return {atom: (dimension, meaning) for dimension, atom, meaning in rows}
 
 
+@lru_cache(10_000)
 def dimension_of(atom: str) -> str:
     """`tense` for PST; a compound atom (`IN+ESS`, `{1/2}`) has the dimension of its first known piece."""
     if atom.split(".")[0] in PARTS_OF_SPEECH:
@@ -86,13 +89,19 @@ def tables(bundles: Sequence[Bundle]) -> list[Table]:
     sections: dict[str, list[Bundle]] = {}
     for bundle in sorted(bundles, key=lambda own: _places(own, [*others, *down, *across])):
         sections.setdefault(_title(bundle, others), []).append(bundle)
-    alone = [bundle for section in sections.values() if len(section) == 1 for bundle in section]
+    alone = [bundle for section in sections.values() if not _is_dense(section, down, across) for bundle in section]
     if len(bundles) <= _FEW:
         sections, alone = {}, sorted(bundles, key=lambda own: _places(own, _dimension_order()))
-    made = [_table(title, section, down, across) for title, section in sections.items() if len(section) > 1]
+    dense = {title: section for title, section in sections.items() if _is_dense(section, down, across)}
+    made = [_table(title, section, down, across) for title, section in dense.items()]
     if alone:
         made.append(Table("", ("",), tuple(Row(own.spelling, (own.spelling,)) for own in alone)))
     return made
+
+
+def _is_dense(bundles: Sequence[Bundle], down: Sequence[str], across: Sequence[str]) -> bool:
+    places = len(_titles(bundles, down)) * len(_titles(bundles, across))
+    return len(bundles) > 1 and places <= _SPARSE * len(bundles)
 
 
 def _table(title: str, bundles: Sequence[Bundle], down: Sequence[str], across: Sequence[str]) -> Table:

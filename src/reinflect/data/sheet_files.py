@@ -6,7 +6,9 @@ Here a cell is one field of a sheet. A cell that a spreadsheet has turned into a
 
 import csv
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from io import BytesIO, StringIO
 from pathlib import Path
@@ -28,10 +30,16 @@ MOST_COLUMNS = 16_384
 """Limits of XLSX; no real CSV file has more columns either."""
 MOST_CELLS = 5_000_000
 """Cells of a sheet, with the empty ones between others: a small file can claim thousands of millions."""
+MOST_STRINGS = 2_000_000
+"""Strings that the cells of an XLSX file share."""
+MOST_ELEMENTS = 500_000
+"""XML elements of one row or shared string, or outside of them, such as formats."""
 MOST_BYTES = 200_000_000
 """Unpacked size of an XLSX file, which can be a thousand times its packed size."""
 ZIP = b"PK"
 """The first bytes of an XLSX file, which is a ZIP archive."""
+ROW, CELL, STRING = (f"http://schemas.openxmlformats.org/spreadsheetml/2006/main {tag}" for tag in ("row", "c", "si"))
+"""XML elements of an XLSX file."""
 NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 AS_TEXT = "format the column as text and type the cell again"
@@ -179,9 +187,10 @@ def read_xlsx(path: Path | str, note: Note) -> Sheet:
     try:
         with ZipFile(BytesIO(raw)) as parts:
             unpacked = sum(part.file_size for part in parts.infolist())  # ZipFile unpacks no more than this
-        if unpacked > MOST_BYTES:
-            remedy = f"use files of at most {MOST_BYTES:,} bytes, or save it as .csv"
-            raise InputError(f"this would be {unpacked:,} bytes when unpacked", remedy, path=path)
+            if unpacked > MOST_BYTES:
+                remedy = f"use files of at most {MOST_BYTES:,} bytes, or save it as .csv"
+                raise InputError(f"this would be {unpacked:,} bytes when unpacked", remedy, path=path)
+            _check_parts(parts, path)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about drop-down lists and the like, which are not data
             book = openpyxl.load_workbook(BytesIO(raw), read_only=True)
@@ -197,6 +206,38 @@ def read_xlsx(path: Path | str, note: Note) -> Sheet:
         others = listed([sheet.name or "" for sheet in full[1:]])
         note(f"note: {full[0].place()}: only this first sheet was read; ignored sheets: {others}")
     return full[0]
+
+
+def _check_parts(parts: ZipFile, path: Path | str) -> None:
+    """Count rows, cells and strings of a workbook as they stream; openpyxl builds a whole row, or all strings, at once.
+
+    Parts without valid XML are left to openpyxl.
+    """
+    from xml.parsers import expat
+
+    counts = Counter[str]()
+    elements = "elements of XML in one row, or outside of rows"
+
+    def count(what: str, most: int) -> None:
+        counts[what] += 1
+        if counts[what] > most:
+            remedy = "remove what is not needed, split it into several files, or save it as .csv"
+            raise InputError(f"found more than {most:,} {what}", remedy, path=path)
+
+    def start(name: str, _: object) -> None:
+        if name == CELL:
+            count("cells", MOST_CELLS)
+            count("cells in a row", MOST_COLUMNS)
+        elif name in (ROW, STRING):
+            counts["cells in a row"] = counts[elements] = 0
+            count(*(("rows", MOST_ROWS) if name == ROW else ("shared strings", MOST_STRINGS)))
+        count(elements, MOST_ELEMENTS)
+
+    for part in parts.infolist():
+        parser = expat.ParserCreate(namespace_separator=" ")
+        parser.StartElementHandler = start
+        with parts.open(part) as file, suppress(expat.ExpatError):
+            parser.ParseFile(file)
 
 
 def _xlsx_rows(sheet: Any, path: Path | str) -> Iterator[list[Cell]]:

@@ -31,6 +31,8 @@ right one is often in no list; see `bench/alternatives.py`."""
 FLOOR = 1e-3
 """The least distance of probabilities from 0 and 1: those of a model are not more exact."""
 STEPS, LARGEST_STEP, SMALL_STEP = 100, 5.0, 1e-9
+LARGEST_WEIGHT = 1000.0
+"""Fitting gives none beyond `STEPS` of `LARGEST_STEP`; with much larger ones sums would not be finite."""
 BINS = 10
 
 
@@ -90,8 +92,8 @@ class Confidence(msgspec.Struct, frozen=True):
     """The number of forms that it was fitted on."""
 
     def __post_init__(self) -> None:
-        if len(self.weights) != len(USUAL) or not all(map(math.isfinite, self.weights)):
-            raise ValueError("the weights of its confidence are wrong in number or not finite")
+        if len(self.weights) != len(USUAL) or not all(abs(own) <= LARGEST_WEIGHT for own in self.weights):
+            raise ValueError("the weights of its confidence are wrong in number, not finite or too large")
 
     def of(self, evidence: Evidence) -> float:
         total = sum(weight * number for weight, number in zip(self.weights, evidence.numbers, strict=True))

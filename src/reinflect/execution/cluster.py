@@ -19,10 +19,10 @@ import msgspec
 from reinflect.errors import InputError, ReinflectError, quoted
 from reinflect.execution.packing import part_of_a_gpu
 from reinflect.execution.resources import without_interrupts
-from reinflect.files import read_text
+from reinflect.files import read_bytes, read_text
 
 if TYPE_CHECKING:
-    from distributed import Client
+    from distributed import Client, Security
 
 SECONDS_TO_WAIT = 60.0
 """For a first worker."""
@@ -46,6 +46,8 @@ class Where:
     scheduler: str | None = None
     workers: int = 1
     wait: float = SECONDS_TO_WAIT
+    tls: tuple[str, str, str] | None = None
+    """The files of the authority, the certificate and its key, for a scheduler that asks for them."""
 
 
 def address_in(path: Path | str) -> str:
@@ -66,11 +68,15 @@ class _SchedulerFile(msgspec.Struct):
 def connected(where: Where, device: str) -> Iterator["Cluster"]:
     """A cluster with checked workers; `device` is cpu, cuda, or auto for what the workers have."""
     try:
+        import cryptography  # noqa: F401 - for the certificate of a local cluster
         import dask
         import distributed
-    except ImportError:
+
+        from reinflect.execution.local_cluster import local_cluster
+    except ImportError as error:
         raise InputError(
-            "--engine dask needs Dask, which is not installed", "install it: pip install 'reinflect[cluster]'"
+            f"--engine dask needs the package {error.name}, which is not installed",
+            "install it: pip install 'reinflect[cluster]'",
         ) from None
     with ExitStack() as stack:
         stack.enter_context(dask.config.set(CONFIGURATION))
@@ -78,36 +84,62 @@ def connected(where: Where, device: str) -> Iterator["Cluster"]:
         stack.enter_context(distributed.utils.silence_logging_cmgr(logging.CRITICAL))
         if where.scheduler is None:
             with without_interrupts():
-                local = distributed.LocalCluster(
-                    n_workers=where.workers,
-                    threads_per_worker=1,
-                    memory_limit=0,
-                    dashboard_address=None,
-                    silence_logs=logging.CRITICAL,
-                )
+                local = local_cluster(where.workers)
             client = distributed.Client(stack.enter_context(local), set_as_default=False)
         else:
-            client = _client(where.scheduler)
+            client = _client(where.scheduler, where.tls)
         stack.enter_context(client)
         yield Cluster(client, where, device)
 
 
-def _client(address: str) -> "Client":
+def _client(address: str, tls: tuple[str, str, str] | None) -> "Client":
     from distributed import Client
     from distributed.versions import VersionMismatchWarning
 
     if not ADDRESS.fullmatch(address):
         raise InputError(f"found {quoted(address)}, not the address of a scheduler", "give tcp://HOST:PORT")
+    if tls and "://" not in address:
+        address = f"tls://{address}"
+    if tls and not address.startswith("tls://"):
+        raise InputError(
+            f"found --tls for {quoted(address, 80)}, a scheduler without TLS",
+            "give tls://HOST:PORT, or leave out --tls",
+        )
+    security = _security(address, tls)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", VersionMismatchWarning)  # `Cluster` checks versions
         try:
-            return Client(address, set_as_default=False)
+            return Client(address, set_as_default=False, security=security)
         except OSError as error:
             reason = next(iter(str(error).splitlines()), "no answer")
             raise InputError(
                 f"could not reach a Dask scheduler at {quoted(address, 80)} ({reason})",
-                "check the address, and that dask scheduler is running there",
+                "check the address, that dask scheduler is running there"
+                + (", and that the same authority signed both certificates" if tls else ""),
             ) from None
+
+
+def _security(address: str, tls: tuple[str, str, str] | None) -> "Security":
+    """The certificate for a scheduler: from these files, or from Dask's own configuration."""
+    from distributed import Security
+
+    files = dict(zip(("tls_ca_file", "tls_client_cert", "tls_client_key"), tls or (), strict=False))
+    for path in files.values():
+        read_bytes(path)  # raises the right error
+    made = Security(**files)
+    try:
+        context = made.get_connection_args("client")["ssl_context"]
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"the certificate for the scheduler cannot be used ({error})",
+            "give --tls AUTHORITY CERTIFICATE KEY: PEM files without a password, and the key of this certificate",
+        ) from None
+    if address.startswith("tls://") and context is None:
+        raise InputError(
+            f"the scheduler at {quoted(address, 80)} needs a certificate",
+            "give it with --tls AUTHORITY CERTIFICATE KEY",
+        )
+    return made
 
 
 class Cluster:

@@ -20,6 +20,7 @@ from reinflect.ensembles.confidence import Confidence, Evidence, ranked
 from reinflect.ensembles.member import TrainedModel, by_fleets, decode, decoding
 from reinflect.ensembles.strategies import NAMED_ENSEMBLE, best_first, find_strategy
 from reinflect.errors import InputError, quoted
+from reinflect.files import Snapshot
 from reinflect.inflector.card import Training, card_text
 from reinflect.inflector.model_file import Numbers, not_a_model, read_model, write_model
 from reinflect.systems import SYSTEMS
@@ -81,6 +82,8 @@ class Inflector:
     """The columns of the training file, in their order; empty if they are not known."""
     cells: tuple[str, ...] = ()
     """The bundles of a paradigm in the user's order; empty for the order of the training items."""
+    source: Snapshot | None = field(default=None, compare=False)
+    """The file that it was loaded from."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "members", tuple(best_first(self.members)))
@@ -219,8 +222,10 @@ class Inflector:
             cell = Bundle(spelling).cell
             if cell not in best or count > counts[best[cell]]:
                 best[cell] = spelling
-        parts = list(dict.fromkeys(Bundle(spelling).part_of_speech for spelling in best.values()))
-        return sorted(best.values(), key=lambda spelling: parts.index(Bundle(spelling).part_of_speech))
+        by_part: dict[str, list[str]] = {}
+        for spelling in best.values():
+            by_part.setdefault(Bundle(spelling).part_of_speech, []).append(spelling)
+        return [spelling for own in by_part.values() for spelling in own]
 
     def nbest(self, lemma: str, features: str, n: int = 5) -> list[Answer]:
         """The likeliest forms of a lemma, each once; the first is that of `inflect`.
@@ -325,12 +330,13 @@ class Inflector:
 
     @classmethod
     def load(cls, path: Path | str) -> "Inflector":
-        """Read a model file; nothing in it is ever executed."""
+        """Read a model file; nothing in it is ever executed. Later changes of the file do not change the inflector."""
+        source = Snapshot.of(path)  # before it is read: a file that is replaced meanwhile counts as changed
         members, header = read_model(path)
         attested = tuple(Item(lemma, Bundle(features), form) for lemma, form, features in header.attested)
         stored: dict[str, Any] = {name: getattr(header, name) for name in STORED}
         try:
-            return cls(tuple(members), attested=attested, **stored).using(header.strategy)
+            return cls(tuple(members), attested=attested, source=source, **stored).using(header.strategy)
         except InputError as error:
             raise not_a_model(path, error.found) from None
 

@@ -6,6 +6,8 @@ all tensors. A tensor of 8-bit numbers has one scale for each row, in a tensor o
 
 import hashlib
 import json
+import math
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -14,7 +16,6 @@ import msgspec
 import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from reinflect import __version__
@@ -38,11 +39,21 @@ HEADER_VALUES = 2_000_000
 """The most values in a header, roughly: an empty list has two bytes, and takes thirty times as much memory."""
 LARGEST = 1e9
 """The largest parameter: training gives no larger ones, and sums of their products would not be finite."""
+KINDS: dict[str, np.dtype[Any]] = {"F32": np.dtype("<f4"), "F16": np.dtype("<f2"), "I8": np.dtype("i1")}
+"""The kinds of numbers that a file can have, by their names in its header."""
 SCALES = ".scales"
 ABOUT, DIGEST = "reinflect", "sha256"
 
 Numbers = Literal["single", "half", "eighth"]
 """How parameters are stored: 32, 16 or 8 bits each."""
+
+
+class Place(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The place of a tensor in a file."""
+
+    dtype: str
+    shape: Annotated[tuple[Annotated[int, Meta(ge=0)], ...], Meta(max_length=8)]
+    data_offsets: tuple[int, int]
 
 
 class Letters(msgspec.Struct, frozen=True):
@@ -139,7 +150,7 @@ def read_model(path: Path | str) -> tuple[list[TrainedModel], Header]:
     """The members of a file, at least one, and everything else in it."""
     text, tensors, claimed = _read(path)
     try:
-        about = json.loads(text)
+        about = _parsed(text, path)
         if type(about["format"]) is not int:
             raise ValueError("its format is not a number")
         if about["format"] != FORMAT:
@@ -166,38 +177,64 @@ def read_model(path: Path | str) -> tuple[list[TrainedModel], Header]:
             _member(one, inventories[one.inventory], number, tensors) for number, one in enumerate(header.members)
         ]
         named = {member.name for member in members}
-        if not named.issuperset(name for chosen in header.choices.values() for name in chosen):
-            raise ValueError("a strategy has members that are not in the file")
+        if any(len(named.intersection(chosen)) < len(chosen) for chosen in header.choices.values()):
+            raise ValueError("a strategy has a member twice, or one that is not in the file")
     except MISFITS as error:
         raise not_a_model(path, str(error)) from None
     return members, header
 
 
 def _read(path: Path | str) -> tuple[str, dict[str, NDArray[Any]], str]:
-    """The header's text, all tensors, and the digest that the file claims."""
+    """The header's text, all tensors, and the digest that the file claims.
+
+    The file is read once, so that a model in use never depends on what becomes of it; tensors are views of these bytes.
+    """
     if not Path(path).is_file():
         read_bytes(path)  # raises the right error
     try:
         with Path(path).open("rb") as file:
-            claimed = int.from_bytes(file.read(8), "little")
-        if claimed > min(HEADER_BYTES, Path(path).stat().st_size):
-            raise ValueError(f"its header claims to have {claimed:,} bytes")
-        with safe_open(path, framework="np") as file:
-            metadata = file.metadata() or {}
+            left, length = os.fstat(file.fileno()).st_size - 8, int.from_bytes(file.read(8), "little")
+            if length > min(HEADER_BYTES, left):
+                raise ValueError(f"its header claims to have {length:,} bytes")
+            header = _parsed(file.read(length).decode(), path)
+            metadata = msgspec.convert(header.pop("__metadata__", {}), dict[str, str])
             if ABOUT not in metadata:
                 raise not_a_model(path, "a file of another program")
             text = metadata[ABOUT]
-            if sum(map(text.count, ",[{")) > HEADER_VALUES:
-                raise not_a_model(path, "its header is too large")
-            if DIGEST not in metadata and json.loads(text).get("format") == FORMAT:
+            if DIGEST not in metadata and _parsed(text, path).get("format") == FORMAT:
                 raise not_a_model(path, "it has no checksum")
-            # Copies: the file may be overwritten while the model is in use.
-            tensors = {name: file.get_tensor(name).copy() for name in file.keys()}  # noqa: SIM118
-            return text, tensors, metadata.get(DIGEST, "") if set(metadata) == {ABOUT, DIGEST} else ""
+            places = msgspec.convert(header, dict[str, Place])
+            _check_places(places, left - length)
+            content = np.empty(left - length, np.uint8)
+            if file.readinto(content.data) < len(content):
+                raise ValueError("truncated while it was read")
     except OSError as error:
         raise not_a_model(path, error.strerror or str(error)) from None
-    except (SafetensorError, TypeError, ValueError, RecursionError, AttributeError):  # TypeError: a bfloat16 tensor
+    except (*MISFITS, AttributeError):
         raise not_a_model(path, "another kind of file, truncated or damaged") from None
+    tensors = {
+        name: np.require(content[slice(*own.data_offsets)].view(KINDS[own.dtype]).reshape(own.shape), None, "A")
+        for name, own in places.items()
+    }
+    return text, tensors, metadata.get(DIGEST, "") if set(metadata) == {ABOUT, DIGEST} else ""
+
+
+def _parsed(text: str, path: Path | str) -> Any:
+    if sum(map(text.count, ",[{")) > HEADER_VALUES:
+        raise not_a_model(path, "its header is too large")
+    return json.loads(text)
+
+
+def _check_places(places: Mapping[str, Place], size: int) -> None:
+    """Check that the tensors fill the file, without gaps or overlaps: then they are no larger than it is."""
+    end = 0
+    for place in sorted(places.values(), key=lambda own: own.data_offsets):
+        start, after = place.data_offsets
+        if start != end or after - start != math.prod(place.shape) * KINDS[place.dtype].itemsize:
+            raise ValueError("its tensors do not fit")
+        end = after
+    if end != size:
+        raise ValueError("its tensors do not fit")
 
 
 def _member(
@@ -219,9 +256,9 @@ def _member(
             if not sound or not bool((np.abs(scales) <= LARGEST).all()):
                 raise ValueError(f"{name} has the wrong scales")
             own = own * scales[..., np.newaxis]
-        if own.dtype not in (np.float32, np.float16) or not bool((np.abs(own.astype(np.float32)) <= LARGEST).all()):
+        parameters[name] = own.astype(np.float32, copy=False)
+        if not bool((np.abs(parameters[name]) <= LARGEST).all()):
             raise ValueError(f"{name} has numbers that training never gives")
-        parameters[name] = own.astype(np.float32)
     facts: dict[str, Any] = {name: getattr(about, name) for name in FACTS}
     return TrainedModel(settings=settings, inventory=inventory, parameters=parameters, **facts)
 
@@ -231,7 +268,7 @@ def digest(text: str, tensors: Mapping[str, NDArray[Any]]) -> str:
     mark = hashlib.sha256(text.encode("utf-8", "surrogatepass"))
     for name in sorted(tensors):
         mark.update(f"{name} {tensors[name].dtype} {tensors[name].shape}".encode())
-        mark.update(np.ascontiguousarray(tensors[name]).tobytes())
+        mark.update(np.ascontiguousarray(tensors[name]).data)
     return mark.hexdigest()
 
 

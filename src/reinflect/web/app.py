@@ -16,9 +16,9 @@ from starlette.routing import Route
 from reinflect import __version__
 from reinflect.data.features import SEPARATOR, Bundle
 from reinflect.decoding.beam import WIDTH
-from reinflect.errors import ReinflectError
+from reinflect.errors import InputError, ReinflectError, printable
 from reinflect.web import requests
-from reinflect.web.guard import INTERNAL_ERROR, Guard, json_response, refusal
+from reinflect.web.guard import INTERNAL_ERROR, Guard, json_response, log, refusal
 from reinflect.web.hosts import Hosts
 from reinflect.web.inventory import inventory, summary
 from reinflect.web.queue import CHUNK_COST, Answer, Operation, Question, Queue, decoding_cost
@@ -31,6 +31,7 @@ STATIC = Path(__file__).parent / "static"
 TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 UNKNOWN = 20
 """Unknown features that a response names, at most: the search for similar features takes time."""
+CHANGED = "the file of this model has changed since it was loaded; answers are of the model as it was loaded"
 
 
 def create_app(models: "Mapping[str, Inflector]", hosts: Hosts | None = None, queue: Queue | None = None) -> Guard:
@@ -54,7 +55,7 @@ def create_app(models: "Mapping[str, Inflector]", hosts: Hosts | None = None, qu
             Route("/api/models/{name:path}", api.model),
             *(
                 Route(f"/api/{answer.__name__}", answer, methods=["POST"])
-                for answer in (api.inflect, api.nbest, api.paradigm, api.trace, api.batch)
+                for answer in (api.inflect, api.nbest, api.paradigm, api.trace, api.batch, api.reload)
             ),
         ],
         exception_handlers=dict.fromkeys((RequestError, ReinflectError, HTTPException, Exception), error_response),
@@ -71,7 +72,9 @@ class Api:
         self.models, self.queue = dict(models), queue
         # Files are read once and looked up by name, so that no request can reach another file.
         self._files = {path.name: (path.read_bytes(), TYPES[path.suffix]) for path in STATIC.iterdir()}
-        self._inventories: dict[str, Response] = {}
+        self._inventories: dict[str, tuple[Inflector, Response]] = {}
+        self._told: dict[str, Inflector] = {}
+        """The models whose file has changed, after the terminal has said so."""
 
     async def file(self, request: Request) -> Response:
         name = request.path_params.get("name", "index.html")
@@ -81,27 +84,28 @@ class Api:
         return Response(content, media_type=media_type)
 
     async def models_list(self, _request: Request) -> Response:
-        known = [summary(name, inflector) for name, inflector in self.models.items()]
+        known = [summary(*self._model(name)) | {"changed": self._changed(name)} for name in self.models]
         return json_response({"version": __version__, "models": known, "limits": LIMITS})
 
     async def model(self, request: Request) -> Response:
         name, inflector = self._model(request.path_params["name"])
-        if name not in self._inventories:
+        if self._inventories.get(name, (None,))[0] is not inflector:
             operation: Operation[str, Response] = Operation(
                 name, "inventory", lambda names: [json_response(inventory(own, inflector)) for own in names], alone
             )
-            [self._inventories[name]] = await self._answers(request, operation, [name])
-        return self._inventories[name]
+            [made] = await self._answers(request, operation, [name])
+            self._inventories[name] = inflector, made
+        return self._inventories[name][1]
 
     async def inflect(self, request: Request) -> Response:
-        asked, name, inflector = await self._read(request, requests.InflectRequest)
-        [answer] = await self._answers(request, forms(name, inflector), [(asked.lemma, asked.features)])
+        asked, key, inflector = await self._read(request, requests.InflectRequest)
+        [answer] = await self._answers(request, forms(key, inflector), [(asked.lemma, asked.features)])
         return json_response(item(asked) | {"answer": answer, "unknown": unknown(inflector, [asked.features])})
 
     async def nbest(self, request: Request) -> Response:
-        asked, name, inflector = await self._read(request, requests.NbestRequest)
+        asked, key, inflector = await self._read(request, requests.NbestRequest)
         operation: Operation[tuple[str, str], list[Any]] = Operation(
-            name,
+            key,
             f"nbest {asked.n}",
             lambda items: inflector.nbest_many(items, asked.n),
             lambda item: decoding_cost(item[0], max(WIDTH, asked.n)),
@@ -110,27 +114,59 @@ class Api:
         return json_response(item(asked) | {"answers": answers, "unknown": unknown(inflector, [asked.features])})
 
     async def paradigm(self, request: Request) -> Response:
-        asked, name, inflector = await self._read(request, requests.ParadigmRequest)
-        bundles = inflector.usual_bundles() if asked.bundles is None else asked.bundles
+        asked, key, inflector = await self._read(request, requests.ParadigmRequest)
+        bundles = asked.bundles
+        if bundles is None:  # in a thread: sorting a hundred thousand takes a second
+            bundles = await asyncio.to_thread(inflector.usual_bundles)
         requests.check_number(bundles, LIMITS.paradigm_cells, "bundles")
-        answers = await self._answers(request, forms(name, inflector), [(asked.lemma, bundle) for bundle in bundles])
+        answers = await self._answers(request, forms(key, inflector), [(asked.lemma, bundle) for bundle in bundles])
         cells = [{"features": features, "answer": answer} for features, answer in zip(bundles, answers, strict=True)]
         return json_response({"lemma": asked.lemma, "cells": cells, "unknown": unknown(inflector, bundles)})
 
     async def trace(self, request: Request) -> Response:
-        asked, name, inflector = await self._read(request, requests.TraceRequest)
+        asked, key, inflector = await self._read(request, requests.TraceRequest)
         operation: Operation[tuple[str, str, str | None], Any] = Operation(
-            name, "trace", lambda items: [inflector.trace(*item) for item in items], alone
+            key, "trace", lambda items: [inflector.trace(*item) for item in items], alone
         )
         [trace] = await self._answers(request, operation, [(asked.lemma, asked.features, asked.member)])
         return json_response(trace)
 
     async def batch(self, request: Request) -> Response:
-        asked, name, inflector = await self._read(request, requests.BatchRequest)
+        asked, key, inflector = await self._read(request, requests.BatchRequest)
         items = [(one.lemma, one.features) for one in asked.rows]
-        answers = await self._answers(request, forms(name, inflector), items)
+        answers = await self._answers(request, forms(key, inflector), items)
         rows = [item(one) | {"answer": answer} for one, answer in zip(asked.rows, answers, strict=True)]
         return json_response({"rows": rows, "unknown": unknown(inflector, [features for _, features in items])})
+
+    async def reload(self, request: Request) -> Response:
+        """Load the file of a model again, if it has changed; if the new one cannot be used, the model stays."""
+        asked, key, _ = await self._read(request, requests.ModelRequest)
+        name, _ = self._model(asked.model)
+        operation: Operation[str, None] = Operation(key, "reload", lambda names: [*map(self._reload, names)], alone)
+        await self._answers(request, operation, [name])
+        return json_response(summary(*self._model(name)) | {"changed": self._changed(name)})
+
+    def _reload(self, name: str) -> None:
+        old = self.models[name]
+        if old.source is None or not old.source.changed:
+            return
+        try:
+            self.models[name] = type(old).load(old.source.path)
+        except InputError as error:
+            log.warning("note: %s; the model %s stays as it was loaded", error, printable(name))
+            message = f"the file of this model cannot be used now ({error.found}); the model stays as it was loaded"
+            raise RequestError("cannot_answer", message, "model") from None
+
+    def _changed(self, name: str) -> str | None:
+        """A sentence if the file of a model is not the one that was loaded; the terminal says it once."""
+        inflector = self.models[name]
+        if inflector.source is None or not inflector.source.changed:
+            return None
+        if self._told.get(name) is not inflector:
+            self._told[name] = inflector
+            where = printable(str(inflector.source.path))
+            log.warning("note: %s has changed since it was loaded; the page offers to load it again", where)
+        return CHANGED
 
     async def _read(
         self, request: Request, kind: type[requests.AnyRequest]
@@ -138,8 +174,10 @@ class Api:
         await self.queue.refuse_if_full()
         asked = await requests.read(request, kind)
         name, inflector = self._model(asked.model)
+        self._changed(name)
         asked.prepare(inflector.labels.to_features)
-        return asked, name, inflector
+        # The queue merges questions to the same model: not those from before a reload with those after it.
+        return asked, f"{name} {id(inflector)}", inflector
 
     def _model(self, name: str | None) -> "tuple[str, Inflector]":
         name = next(iter(self.models)) if name is None else name
@@ -169,9 +207,9 @@ async def _disconnected(request: Request) -> None:
         pass
 
 
-def forms(name: str, inflector: "Inflector") -> Operation[tuple[str, str], Any]:
+def forms(key: str, inflector: "Inflector") -> Operation[tuple[str, str], Any]:
     """The forms of lemmas with features; words, paradigms and batches share this operation."""
-    return Operation(name, "forms", inflector.answers, lambda item: decoding_cost(item[0]))
+    return Operation(key, "forms", inflector.answers, lambda item: decoding_cost(item[0]))
 
 
 def alone(_question: object) -> int:

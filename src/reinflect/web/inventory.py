@@ -1,5 +1,6 @@
 """A model as the page needs it before the first request: features, bundles, paradigm tables, and its card."""
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -7,6 +8,7 @@ import msgspec
 from reinflect.data.dimensions import OTHER, dimension_of, grouped, meaning_of, paradigms
 from reinflect.data.features import Bundle
 from reinflect.inflector.card import card_text
+from reinflect.web.requests import LIMITS
 
 if TYPE_CHECKING:
     from reinflect.inflector.inflector import Inflector
@@ -22,6 +24,11 @@ def inventory(name: str, inflector: "Inflector") -> dict[str, Any]:
     """Everything the page shows about a model."""
     counts = inflector.bundle_counts
     commonest_first = sorted(inflector.bundles, key=lambda features: -counts.get(features, 0))
+    by_part: dict[str, list[str]] = {}
+    for features in commonest_first:
+        by_part.setdefault(Bundle(features).part_of_speech.split(".")[0], []).append(features)
+    laid_out = paradigms(chain.from_iterable(own[: LIMITS.paradigm_cells] for own in by_part.values()))
+    parts = {features: part for part, own in by_part.items() for features in own}
     labels = {features: inflector.labels.to_label(features) for features in commonest_first}
     return {
         **summary(name, inflector),
@@ -35,13 +42,17 @@ def inventory(name: str, inflector: "Inflector") -> dict[str, Any]:
                 "features": features,
                 "count": counts.get(features, 0),
                 "label": None if label == features else label,
-                "part_of_speech": Bundle(features).part_of_speech.split(".")[0],
+                "part_of_speech": parts[features],
             }
             for features, label in labels.items()
         ],
         "paradigms": [
-            {"part_of_speech": part, "tables": msgspec.to_builtins(tables)}
-            for part, tables in paradigms(commonest_first).items()
+            {
+                "part_of_speech": part,
+                "tables": msgspec.to_builtins(tables),
+                "left_out": max(0, len(by_part[part]) - LIMITS.paradigm_cells),
+            }
+            for part, tables in laid_out.items()
         ],
     }
 

@@ -43,6 +43,7 @@ const post = (path, body, signal) =>
 
 export const models = () => fetched("/api/models");
 export const model = (name) => fetched(`/api/models/${encodeURIComponent(name)}`);
+export const reload = (body) => post("/api/reload", body);
 export const nbest = (body, signal) => post("/api/nbest", body, signal);
 export const paradigm = (body, signal) => post("/api/paradigm", body, signal);
 export const trace = (body, signal) => post("/api/trace", body, signal);

@@ -2,7 +2,7 @@
 
 import * as api from "./api.js";
 import "./corrections.js";
-import { byId, button, make, showMessage } from "./dom.js";
+import { byId, button, hideMessage, make, showMessage, toast } from "./dom.js";
 import { showAll } from "./paradigm.js";
 import { choose, nameOf, onModel, state } from "./state.js";
 import "./table.js";
@@ -81,10 +81,38 @@ async function chosen(name) {
     await choose(name);
     showMessage(message, "");
     stored(() => localStorage.setItem(LAST_MODEL, name));
+    await checkFile();
   } catch (error) {
     showMessage(message, "problem", api.errorMessage(error));
   }
 }
+
+/** Says so when the file of the chosen model is no longer the one that the server has loaded. */
+async function checkFile() {
+  const place = byId("file-message");
+  const { models } = await api.models();
+  if (!models.find(({ name }) => name === state.model?.name)?.changed) return hideMessage(place);
+  return showMessage(
+    place,
+    "note",
+    "The file of this model has changed since it was loaded. Answers are of the model as it was loaded. ",
+    button("Load the new file", loadAgain, { id: "load-again" }),
+  );
+}
+
+async function loadAgain() {
+  try {
+    await api.reload({ model: state.model.name });
+    toast("The new file is loaded.");
+  } catch (error) {
+    return showMessage(byId("page-message"), "problem", api.errorMessage(error));
+  }
+  return chosen(state.model.name);
+}
+
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden && state.model) checkFile().catch(api.errorMessage);
+});
 
 async function start() {
   showTab();

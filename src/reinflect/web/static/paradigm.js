@@ -53,6 +53,12 @@ async function ask() {
       "problem",
       "This model is from an older version and has no list of its feature combinations. Train it again.",
     );
+  if (paradigm.left_out)
+    showMessage(
+      message,
+      "note",
+      `Only the commonest feature combinations are shown; ${paradigm.left_out} others can be typed under One word.`,
+    );
   shown = { lemma, answers: new Map(), bundles: [] };
   const cells = draw(paradigm, lemma);
   shown.bundles = [...cells.keys()];

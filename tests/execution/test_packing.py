@@ -160,14 +160,17 @@ def test_models_that_are_not_alike_never_share_a_pack() -> None:
 
 
 def test_on_a_cpu_a_pack_has_a_few_models_of_one_kind_with_like_settings() -> None:
+    """Of an experiment up to twelve, of one lesson alone up to three."""
     lessons = [long_lesson(5, 12, "german"), long_lesson(4, 12, "greek")]
-    specs = [spec for system in ("hacm", "haem") for spec in specs_of(lessons, 4, system)]
+    specs = [spec for system in ("hacm", "haem") for spec in specs_of(lessons, 14, system)]
     specs += specs_of(lessons[:1], 1, own=small("hacm", hidden=8))
     packs = pack_specs(specs)
     names = ["german-hacm-naive-1", "german-hacm-naive-2", "german-hacm-naive-3", "greek-hacm-naive-1"]
     names += ["greek-hacm-naive-2", "german-haem-naive-1", "german-haem-naive-2"]
     assert [pack.name for pack in packs] == [*names, "greek-haem-naive-1", "greek-haem-naive-2"]
-    assert [len(pack.specs) for pack in packs] == [2, 2, 1, 2, 2, 2, 2, 2, 2]
+    assert [len(pack.specs) for pack in packs] == [7, 7, 1, 7, 7, 7, 7, 7, 7]
+    alone = [replace(spec, lesson=replace(spec.lesson, language="", setting="")) for spec in specs_of(lessons[:1], 5)]
+    assert [len(pack.specs) for pack in pack_specs(alone)] == [3, 2]
     assert sorted(id(spec) for pack in packs for spec in pack.specs) == sorted(map(id, specs))
     for pack in packs:
         fleet_of(pack.specs)

@@ -95,7 +95,7 @@ def dropping(states: Tensor, name: str, place: int, settings: RecurrentSettings,
 
 
 def source_numbers(settings: RecurrentSettings) -> int:
-    """Numbers that decoding keeps for each symbol: an LSTM's gates before and after, states, and what the decoder attends
-    to, at most as wide as gates. A GPU was seen to take less than two thirds of this.
+    """Numbers that decoding keeps for each symbol: an LSTM's gates before and after, states, and what the decoder
+    attends to, at most as wide as gates. A GPU was seen to take less than two thirds of this.
     """
     return settings.hidden * (2 * CELLS[settings.cell].gates + 5)

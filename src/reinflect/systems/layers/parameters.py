@@ -3,6 +3,7 @@
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -89,9 +90,14 @@ class Parameters:
 
     def flat_gradient(self) -> Tensor:
         """*Shape:* as `flat`"""
+        torch._foreach_copy_(self._flat_gradient[1], self.gradients)
+        return self._flat_gradient[0]
+
+    @cached_property
+    def _flat_gradient(self) -> tuple[Tensor, list[Tensor]]:
+        """Room for the gradient, and the views into it."""
         whole = torch.zeros_like(self.flat)
-        torch._foreach_copy_(list(self.split(whole).values()), self.gradients)
-        return whole
+        return whole, list(self.split(whole).values())
 
     def one(self, model: int, sizes: Sizes) -> dict[str, Tensor]:
         """One model's own parameters without padding, as they are stored. *Shapes:* without M"""

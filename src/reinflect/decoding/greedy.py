@@ -23,6 +23,9 @@ LOOK_EVERY = 4
 """Steps between two checks for finished items; each check waits for the device."""
 ITEMS_AT_ONCE = 96
 """On a CPU, larger batches are not faster and take more memory."""
+STRAGGLERS = 1 / 12
+"""On a CPU, the share of a batch's items that may be running when it ends. The last ones of all batches are decoded
+again together, so that a few items that come to no end do not make every batch long."""
 NUMBERS_AT_ONCE = 150_000_000
 """On a GPU, the size of a batch: lemma characters of all models together times the width of the decoder state. Fewer
 batches mean fewer kernel launches."""
@@ -47,14 +50,14 @@ def extended_runs(written: Tensor, last: Tensor, run: Tensor) -> tuple[Tensor, T
     return torch.where(wrote, written, last), torch.where(wrote, torch.where(written == last, run + 1, 1), run)
 
 
-def survivors(running: Tensor) -> tuple[bool, Tensor | None]:
-    """Whether any item is running and, if many are not, the items to continue with. *Shape:* (M, B) → (M, B')
+def survivors(running: Tensor, leave: int = 0) -> tuple[bool, Tensor | None]:
+    """Whether more items than `leave` of any model are running and, if many are not, the items to continue with.
 
-    Running items come first; a model with fewer of them keeps some finished ones.
+    Running items come first; a model with fewer of them keeps some finished ones. *Shape:* (M, B) → (M, B')
     """
     most = int(running.sum(dim=1).max())
-    if not 0 < most <= 0.7 * running.shape[1]:
-        return most > 0, None
+    if not leave < most <= 0.7 * running.shape[1]:
+        return most > leave, None
     return True, torch.argsort(running.int(), dim=1, descending=True, stable=True)[:, :most]
 
 
@@ -66,8 +69,11 @@ def kept(numbers: Tensor, items: Tensor) -> Tensor:
 class _Unfinished:
     """The items that are still being decoded: their decoder state and their numbers."""
 
-    def __init__(self, decoder: Decoder, lemmas: Lemmas, running: Tensor, caps: Tensor, **numbers: Tensor) -> None:
-        self.decoder, self.running, self.numbers = decoder, running, {"caps": caps, **numbers}
+    def __init__(
+        self, decoder: Decoder, lemmas: Lemmas, running: Tensor, leave: int, caps: Tensor, **numbers: Tensor
+    ) -> None:
+        """`leave`: how many items of each model may be running at the end."""
+        self.decoder, self.running, self.leave, self.numbers = decoder, running, leave, {"caps": caps, **numbers}
         self.state: Any = decoder.start(lemmas)
 
     def steps(self) -> Iterator[tuple[int, Tensor, Tensor, Tensor]]:
@@ -82,7 +88,7 @@ class _Unfinished:
             yield step, torch.where(self.running, written, NOTHING), ends, torch.where(self.running, best, 0.0)
             self.running = self.running & ~ends & (step + 1 < self.numbers["caps"])
             if step % LOOK_EVERY == LOOK_EVERY - 1:
-                running, chosen = survivors(self.running)
+                running, chosen = survivors(self.running, self.leave)
                 if chosen is not None:
                     self.state = select(self.state, chosen)
                     self.running = kept(self.running, chosen)
@@ -92,10 +98,9 @@ class _Unfinished:
 
 
 @torch.no_grad()
-def greedy(decoder: Decoder, lemmas: Lemmas, asked: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """What greedy decoding writes at each step (-1: nothing), whether it ended, and its log-probability.
-
-    *Shape:* asked (M, B) → (M, B, steps), (M, B), (M, B)
+def greedy(decoder: Decoder, lemmas: Lemmas, asked: Tensor, leave: int = 0) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """What greedy decoding writes at each step (-1: nothing), whether it ended, its log-probability, and whether the
+    item is one of those that were left. *Shape:* asked (M, B) → (M, B, steps), (M, B), (M, B), (M, B)
     """
     models, items = lemmas.lengths.shape
     caps = most_actions(lemmas.lengths)
@@ -103,7 +108,7 @@ def greedy(decoder: Decoder, lemmas: Lemmas, asked: Tensor) -> tuple[Tensor, Ten
     finished, total = torch.zeros_like(asked), torch.zeros_like(asked, dtype=torch.float64)
     places = torch.arange(items, device=finished.device).repeat(models, 1)
     last, run, endless = torch.full_like(places, NOTHING), torch.zeros_like(places), ENDLESS_RUN + lemmas.lengths
-    active = _Unfinished(decoder, lemmas, asked, caps, places=places, last=last, run=run, endless=endless)
+    active = _Unfinished(decoder, lemmas, asked, leave, caps, places=places, last=last, run=run, endless=endless)
     step = 0
     for step, new, ends, best in active.steps():
         numbers = active.numbers
@@ -113,24 +118,30 @@ def greedy(decoder: Decoder, lemmas: Lemmas, asked: Tensor) -> tuple[Tensor, Ten
         total.scatter_add_(1, places, best.double())
         numbers["last"], numbers["run"] = extended_runs(new, numbers["last"], numbers["run"])
         active.running = active.running & (numbers["run"] < numbers["endless"])
-    return written[:, :, : step + 1], finished, total
+    left = torch.zeros_like(asked).scatter_(1, active.numbers["places"], active.running)
+    return written[:, :, : step + 1], finished, total, left
 
 
 @torch.no_grad()
-def count_correct(decoder: Decoder, lemmas: Lemmas, gold: Tensor, counted: Tensor) -> Tensor:
-    """How many items each model gets right. An item is dropped as soon as its output differs from its gold form.
+def count_correct(
+    decoder: Decoder, lemmas: Lemmas, gold: Tensor, counted: Tensor, leave: int = 0
+) -> tuple[Tensor, Tensor]:
+    """How many items each model gets right, and which items were left.
+
+    An item is dropped as soon as its output differs from its gold form.
 
     The filter for repeats is not applied: a form that it would replace counts as written. An item is given up when it
     has taken many more actions than reading its lemma and writing its form can need: HACM, before it has learnt to
     end, never leaves the end of the lemma.
 
-    *Shape:* gold (M, B, L), counted (M, B) → (M)
+    *Shape:* gold (M, B, L), counted (M, B) → (M), (M, B)
     """
     place = torch.zeros_like(lemmas.lengths)
+    places = torch.arange(place.shape[1], device=place.device).repeat(len(place), 1)
     correct = torch.zeros_like(place[:, 0])
     needed = lemmas.lengths + (gold == NOTHING).int().argmax(dim=2)
     caps = torch.minimum(most_actions(lemmas.lengths), needed + IDLE_ACTIONS)
-    active = _Unfinished(decoder, lemmas, counted, caps, place=place, gold=gold)
+    active = _Unfinished(decoder, lemmas, counted, leave, caps, place=place, gold=gold, places=places)
     for _, new, ends, _ in active.steps():
         place, gold = active.numbers["place"], active.numbers["gold"]
         expected = gold.gather(2, place.unsqueeze(-1)).squeeze(-1)
@@ -138,14 +149,17 @@ def count_correct(decoder: Decoder, lemmas: Lemmas, gold: Tensor, counted: Tenso
         wrote = new != NOTHING
         active.running = active.running & (~wrote | (new == expected))
         active.numbers["place"] = (place + wrote).clamp_(max=gold.shape[2] - 1)
-    return correct
+    return correct, torch.zeros_like(counted).scatter_(1, active.numbers["places"], active.running)
 
 
 def accuracies(decoder: Decoder, stack: Stack, files: Sequence[int], items_at_once: int | None = None) -> list[float]:
     """The accuracy of each model on its file, in per cent."""
     correct = torch.zeros(len(files), dtype=torch.int64, device=stack.device)
-    for _, lemmas, gold, asked in batches(decoder, stack, files, items_at_once):
-        correct += count_correct(decoder, lemmas, gold, asked)
+    rounds = _Rounds(decoder, stack, files, items_at_once)
+    for items, lemmas, gold, asked, leave in rounds:
+        right, left = count_correct(decoder, lemmas, gold, asked, leave)
+        correct += right
+        rounds.leave(items, left)
     return [100.0 * right / len(stack.files[file]) for right, file in zip(correct.tolist(), files, strict=True)]
 
 
@@ -164,8 +178,10 @@ def predict_all(
     """The predictions of each model for its file, with their log-probabilities."""
     forms: list[list[str | None]] = [[None] * len(stack.files[file]) for file in files]
     scores = [np.zeros(len(stack.files[file])) for file in files]
-    for batch, lemmas, _, asked in batches(decoder, stack, files, items_at_once):
-        written, finished, total = (own.cpu().numpy() for own in greedy(decoder, lemmas, asked))
+    rounds = _Rounds(decoder, stack, files, items_at_once)
+    for batch, lemmas, _, asked, leave in rounds:
+        written, finished, total, left = (own.cpu().numpy() for own in greedy(decoder, lemmas, asked, leave))
+        rounds.leave(batch, left)
         for model, file in enumerate(files):
             places = np.flatnonzero(batch[model] >= 0)
             items = batch[model][places]
@@ -184,23 +200,38 @@ def texts_of(written: NDArray[np.int64], spellings: Sequence[str]) -> list[str]:
     return ["".join(letters[start:end]) for start, end in zip([0, *ends], ends, strict=False)]
 
 
+Batch = tuple[NDArray[np.int64], Lemmas, Tensor, Tensor]
+"""The numbers of the items (-1 for none), their lemmas, their gold forms, and whether there is an item. *Shape:* items
+(M, B), gold (M, B, L), asked (M, B)"""
+
+
 def batches(
     decoder: Decoder, stack: Stack, files: Sequence[int], items_at_once: int | None, width: int = 1
-) -> Iterator[tuple[NDArray[np.int64], Lemmas, Tensor, Tensor]]:
-    """All items of each model's file in batches of similar length, the longest first: the numbers of the items (-1 for
-    none), their lemmas, their gold forms, and whether there is an item. `width` is the number of hypotheses per item.
+) -> Iterator[Batch]:
+    """All items of each model's file in batches of similar length, the longest first.
 
-    *Shape:* items (M, B), gold (M, B, L), asked (M, B)
+    `width` is the number of hypotheses per item.
     """
+    orders = [np.argsort(-stack.files[file].lengths[LEMMA], kind="stable") for file in files]
+    return _batches(decoder, stack, files, orders, items_at_once, width)
+
+
+def _batches(
+    decoder: Decoder,
+    stack: Stack,
+    files: Sequence[int],
+    orders: Sequence[NDArray[np.int64]],
+    items_at_once: int | None,
+    width: int = 1,
+) -> Iterator[Batch]:
+    """The items of each model in this order."""
     which = torch.tensor(files, device=stack.device)
-    most = max(len(stack.files[file]) for file in files)
+    most = max(map(len, orders))
     everything = np.full((len(files), most), -1, dtype=np.int64)
     longest = np.ones(most, dtype=np.int64)
-    for model, file in enumerate(files):
-        lengths = stack.files[file].lengths[LEMMA]
-        order = np.argsort(-lengths, kind="stable")
+    for model, (file, order) in enumerate(zip(files, orders, strict=True)):
         everything[model, : len(order)] = order
-        longest[: len(order)] = np.maximum(longest[: len(order)], lengths[order])
+        longest[: len(order)] = np.maximum(longest[: len(order)], stack.files[file].lengths[LEMMA][order])
     if items_at_once is None and torch.device(stack.device).type == "cpu":
         items_at_once = max(1, 2 * ITEMS_AT_ONCE // (1 + width))  # ITEMS_AT_ONCE // width is slower: more steps in all
     places = places_at_once(decoder.settings.hidden)
@@ -211,3 +242,28 @@ def batches(
         lemmas, gold = stack.to_inflect(which, torch.from_numpy(items).to(stack.device), stack.longest(files, items))
         yield items, lemmas, gold, torch.from_numpy(items >= 0).to(stack.device)
         start += size
+
+
+class _Rounds:
+    """All items in batches, then the stragglers of these batches together, in batches that have none."""
+
+    def __init__(self, decoder: Decoder, stack: Stack, files: Sequence[int], items_at_once: int | None) -> None:
+        self.given = decoder, stack, files
+        self.items_at_once = items_at_once
+        self._left: list[list[int]] = [[] for _ in files]
+
+    def __iter__(self) -> Iterator[tuple[NDArray[np.int64], Lemmas, Tensor, Tensor, int]]:
+        """Batches, each with the number of items of a model that may be left."""
+        decoder, stack, files = self.given
+        share = STRAGGLERS if torch.device(stack.device).type == "cpu" else 0
+        for batch in batches(decoder, stack, files, self.items_at_once):
+            yield *batch, int(share * batch[0].shape[1])
+        if any(self._left):
+            orders = [np.array(own, dtype=np.int64) for own in self._left]
+            for batch in _batches(decoder, stack, files, orders, self.items_at_once):
+                yield *batch, 0
+
+    def leave(self, items: NDArray[np.int64], left: "Tensor | NDArray[np.bool_]") -> None:
+        """Decode these items of a batch again. *Shape:* (M, B)"""
+        for own, numbers, chosen in zip(self._left, items, np.asarray(left), strict=True):
+            own.extend(numbers[chosen].tolist())

@@ -218,8 +218,10 @@ class Decoder:
         if history is not None:
             history = self._read("history", history, actions)
         if deleted is not None:
-            deleted = self._empty("deleted", actions).where(writes, deleted)
-            deleted = self._read("deleted", deleted, attended, deletes)
+            if _may_hold(writes):
+                deleted = self._empty("deleted", actions).where(writes, deleted)
+            if _may_hold(deletes):
+                deleted = self._read("deleted", deleted, attended, deletes)
         after = replace(
             state,
             position=state.position + (copies | deletes),
@@ -229,3 +231,8 @@ class Decoder:
         )
         literal = state.literals.gather(2, here).squeeze(-1)
         return torch.where(copies, literal, torch.where(writes, character, -1)), after
+
+
+def _may_hold(chosen: Tensor) -> bool:
+    """Whether it holds for any item; on a GPU, where asking takes longer than the work it may save, always."""
+    return chosen.device.type != "cpu" or bool(chosen.any())

@@ -27,9 +27,20 @@ class Cell:
     """A recurrent cell. The widths of its gates and of its recurrent weights are in units of H."""
 
     torch_run: Callable[[Tensor, Tensor, Tensor | None], Tensor]
-    step: Callable[[Tensor, Tensor, tuple[Tensor, Tensor]], tuple[Tensor, Tensor]]
+    torch_step: Callable[[Tensor, Tensor, torch_backend.State], torch_backend.State]
     gates: int
     recurrent: int
+
+    def step(self, gates: Tensor, recurrent: Tensor, state: torch_backend.State) -> torch_backend.State:
+        """The output and the memory after one more step, without gradients.
+
+        *Shape:* gates (M, B, gates · H), recurrent (M, H, recurrent · H), state two of (M, B, H)
+        """
+        if gates.device.type == "cpu" and gates.dtype == torch.float32 and gates.shape[1] > FEW_ITEMS:
+            from reinflect.systems.kernels import numba_backend
+
+            return numba_backend.step(gates, recurrent, state)
+        return self.torch_step(gates, recurrent, state)
 
     def run(self, gates: Tensor, recurrent: Tensor, keep: Tensor | None = None, steps: Tensor | None = None) -> Tensor:
         """The outputs of whole sequences. `gates` are the input projections of all steps, made beforehand.

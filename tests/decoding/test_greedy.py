@@ -297,6 +297,28 @@ def test_counting_right_forms_equals_comparing_whole_outputs(system: System) -> 
         assert found == pytest.approx(expected)
 
 
+@both
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.9, 1.0])
+def test_stragglers_are_decoded_again_to_the_same_forms(
+    system: System, share: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fleet, asked = a_fleet(system, small(system)), [ITEMS, ITEMS[3:], ITEMS[:2]]
+    expected = fast_forms(fleet, asked, 1)  # one item at a time has none
+    gold = [
+        [Item(item.lemma, item.features, form or "") for item, form in zip(own, forms, strict=True)]
+        for own, forms in zip(asked, expected, strict=True)
+    ]
+    monkeypatch.setattr(greedy, "STRAGGLERS", share)
+    rounds = []
+    left = greedy._Rounds.leave
+    monkeypatch.setattr(greedy._Rounds, "leave", lambda self, *own: (rounds.append(own), left(self, *own))[1])
+    assert fast_forms(fleet, asked, 8) == expected
+    assert any(bool(own[1].any()) for own in rounds) == (share > 0)
+    ended = [sum(form is not None for form in forms) for forms in expected]
+    found = greedy.accuracies(decoder_of(fleet), stack_of(fleet, gold), [0, 1, 2], 8)
+    assert found == pytest.approx([100 * many / len(own) for many, own in zip(ended, asked, strict=True)])
+
+
 def always(system: System, action: int) -> SmallFleet:
     """A model that prefers one action, and after that copying."""
     fleet = a_fleet(system, small(system), models=1)

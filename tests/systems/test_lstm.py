@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from reinflect.systems.kernels import numba_backend, torch_backend
-from reinflect.systems.kernels.cells import CELLS, FEW_ITEMS
+from reinflect.systems.kernels.cells import CELLS, FEW_ITEMS, MANY_ITEMS
 from tests.systems.slow_cells import Reader
 
 lstm, coupled = CELLS["lstm"].run, CELLS["coupled"].run
@@ -116,6 +116,25 @@ def test_a_run_is_its_steps(kind: str) -> None:
     for t in range(6):
         state = cell.step(gates[:, t], recurrent, state)
         torch.testing.assert_close(state[0], run[:, t])
+
+
+@pytest.mark.parametrize("kind", CELLS)
+@pytest.mark.parametrize("items", [FEW_ITEMS + 1, MANY_ITEMS])
+def test_decoders_step_and_run_without_gradients_to_the_same_states(kind: str, items: int) -> None:
+    """Compiled for the CPU, in single precision, against torch's steps in double precision."""
+    cell = CELLS[kind]
+    gates, recurrent, _, _ = a_run((2, 6, items, 5), False, gates=cell.gates, recurrent=cell.recurrent)
+    single = gates.detach().float(), recurrent.detach().float()
+    exact = (torch.zeros(2, items, 5, dtype=torch.float64),) * 2
+    fast = (torch.zeros(2, items, 5),) * 2
+    with torch.no_grad():
+        run = cell.run(*single, None, None)
+        for t in range(6):
+            exact = cell.torch_step(gates[:, t], recurrent, exact)
+            fast = cell.step(single[0][:, t], single[1], fast)
+            torch.testing.assert_close(run[:, t].double(), exact[0], rtol=1e-5, atol=1e-6)
+            for one, other in zip(fast, exact, strict=True):
+                torch.testing.assert_close(one.double(), other, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("kind", CELLS)

@@ -19,7 +19,7 @@ from torch import Tensor
 from reinflect.systems.kernels import torch_backend
 from reinflect.systems.kernels.recurrence import recurrence
 
-FEW_ITEMS = 4
+FEW_ITEMS, MANY_ITEMS = 4, 32
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,8 @@ class Cell:
         if device == "cpu" and not is_quick(gates):
             from reinflect.systems.kernels import numba_backend
 
+            if keep is None and gates.shape[2] >= MANY_ITEMS and not torch.is_grad_enabled():
+                return numba_backend.run(gates, recurrent)
             return recurrence(numba_backend.forward, numba_backend.backward, gates, recurrent, keep)
         if device == "cuda" and triton_is_here():
             from reinflect.systems.kernels import triton_backend

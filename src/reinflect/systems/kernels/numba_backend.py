@@ -34,6 +34,17 @@ def backward(gradient: Tensor, keep: Tensor | None, results: Sequence[Tensor]) -
     return d_gates
 
 
+def run(gates: Tensor, recurrent: Tensor) -> Tensor:
+    """The outputs of a run without gradients, as `step` after `step`: faster for many items."""
+    models, steps, items, _ = gates.shape
+    outputs = gates.new_empty(models, steps, items, recurrent.shape[1])
+    state = (torch.zeros_like(outputs[:, 0]),) * 2
+    for now in range(steps):
+        state = step(gates[:, now], recurrent, state)
+        outputs[:, now] = state[0]
+    return outputs
+
+
 def step(gates: Tensor, recurrent: Tensor, state: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
     """One step of a decoder: products by torch, which is faster for many items, and the rest in one call each."""
     output, memory = state

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import torch
 import torch.nn.functional as F
@@ -37,8 +38,19 @@ def _rows(table: Tensor, numbers: Tensor, take: Callable[[Tensor, Tensor], Tenso
 
 def _places(numbers: Tensor, height: int) -> Tensor:
     """The rows of all tables, one below the other."""
-    first = torch.arange(len(numbers), device=numbers.device) * height
-    return numbers + first.view(-1, *[1] * (numbers.dim() - 1))
+    if len(numbers) == 1:
+        return numbers
+    return numbers + _multiples(len(numbers), height, numbers.device).view(-1, *[1] * (numbers.dim() - 1))
+
+
+def _multiples(count: int, of: int, device: torch.device) -> Tensor:
+    """0, 1, 2 … times a number; on a CPU, where decoders ask for the same ones at every step, they are kept."""
+    return _kept_multiples(count, of) if device.type == "cpu" else torch.arange(count, device=device) * of
+
+
+@lru_cache(256)
+def _kept_multiples(count: int, of: int) -> Tensor:
+    return torch.arange(count) * of
 
 
 class _Rows(torch.autograd.Function):
@@ -79,7 +91,7 @@ def pick(states: Tensor, steps: Tensor) -> Tensor:
 def at(states: Tensor, positions: Tensor) -> Tensor:
     """Each item's state at one position. *Shape:* states (M, B, N, D), positions (M, B) → (M, B, D)"""
     _, items, length, _ = states.shape
-    return rows(states.flatten(1, 2), positions + torch.arange(items, device=positions.device) * length)
+    return rows(states.flatten(1, 2), positions + _multiples(items, length, positions.device))
 
 
 def with_empty(empty: Tensor, states: Tensor) -> Tensor:

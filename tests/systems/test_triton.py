@@ -104,11 +104,16 @@ def test_a_model_stops_at_its_own_last_step(cell: str) -> None:
     torch.testing.assert_close(by_recurrent, whole[2], rtol=1e-5, atol=1e-5)
 
 
+WARM: dict[str, Any] = {"warmup": 2, "schedule": "inverse-sqrt"}
+FALLING: dict[str, Any] = {"warmup": 1, "schedule": "cosine", "decay": 5}
+
+
+@pytest.mark.parametrize(("one", "two"), [({}, {}), (WARM, FALLING)], ids=["constant", "scheduled"])
 @pytest.mark.parametrize("kind", ["adadelta", "adam"])
-def test_optimisers_equal_the_plain_ones_and_leave_inactive_models_alone(kind: Any) -> None:
+def test_optimisers_equal_the_plain_ones_and_leave_inactive_models_alone(kind: Any, one: Any, two: Any) -> None:
     torch.manual_seed(2)
-    other = Settings(optimiser=kind, step=0.3, rho=0.8, epsilon=1e-4, clip=2.0)
-    settings = [Settings(optimiser=kind), Settings(optimiser=kind), other]
+    other = Settings(optimiser=kind, step=0.3, rho=0.8, epsilon=1e-4, clip=2.0, **two)
+    settings = [Settings(optimiser=kind, **one), Settings(optimiser=kind), other]
     shapes = {"large": Shape((triton_optimiser.BLOCK + 17,)), "none": Shape((0, 4)), "small": Shape((3, 5))}
     flat = torch.randn(3, row_length(shapes, {}), dtype=torch.float64)
     parameters = Parameters(shapes, {}, flat.float())

@@ -65,16 +65,17 @@ def test_a_run_and_its_gradients_equal_the_cpu_s(shape: tuple[int, int, int, int
         torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize("precision", ["tf32", "bf16"])
 @pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
 @pytest.mark.parametrize("cell", CELLS)
-def test_in_reduced_precision_products_are_those_of_half_precision(cell: str, size: float) -> None:
+def test_in_reduced_precision_products_are_those_of_half_precision(cell: str, size: float, precision: Any) -> None:
     """Gradients of any size that training meets keep the ten bits of half precision."""
     plain, gate_width, weight_width = CELLS[cell].run, CELLS[cell].gates, CELLS[cell].recurrent
     torch.manual_seed(5)
     gates = torch.randn(2, 4, 3, 20 * gate_width, requires_grad=True)
     recurrent = (torch.randn(2, 20, 20 * weight_width) * 0.3).requires_grad_()
     gradient = torch.randn(2, 4, 3, 20) * size
-    with products("tf32"):
+    with products(precision):
         here = run(on_triton, gates, recurrent, gradient, None, torch.tensor([4, 4]))
     exact = run(plain, gates, recurrent, gradient)
     distances = [float((one - other).norm() / other.norm()) for one, other in zip(here, exact, strict=True)]

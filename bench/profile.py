@@ -7,6 +7,7 @@ accuracy; the kernels that take longest; arithmetic and memory rates beside ceil
 """
 
 import argparse
+import math
 import time
 from collections.abc import Callable
 from functools import partial
@@ -134,7 +135,7 @@ def _table(what: str, found: profile, times: int, kernels: int) -> None:
 
 def _rates(fleet: Fleet, epoch: Epoch, updates: int, seconds: float) -> None:
     """Arithmetic that the products need, recurrences included, and memory that must move at least once an update."""
-    with FlopCounterMode(display=False) as counter:
+    with FlopCounterMode(display=False, custom_mapping={torch.ops.aten.bmm: _operations}) as counter:
         fleet._update(epoch.items[0], epoch.epochs, epoch.keys, epoch.longest[0])
     assert isinstance(fleet.settings, RecurrentSettings)
     cell = CELLS[fleet.settings.cell]
@@ -152,6 +153,11 @@ def _rates(fleet: Fleet, epoch: Epoch, updates: int, seconds: float) -> None:
         f"  {operations * updates / seconds / 1e12:.2f} TFLOP/s; parameters, gradients and the optimiser's numbers "
         f"alone move {moved * updates / seconds / 1e9:,.0f} GB/s (10 passes over {moved / 10 / 1e9:.2f} GB)"
     )
+
+
+def _operations(left: torch.Size, right: torch.Size, *_: object, **__: object) -> int:
+    """Of a product of stacked matrices; torch's own count fails where the type of the result is given (bf16)."""
+    return 2 * math.prod(left) * right[2]
 
 
 def _ceilings() -> None:

@@ -177,6 +177,12 @@ def test_a_change_to_one_system() -> None:
         ("dropout_on=everything", ["dropout_on", "everything", "the values are encoder, written"]),
         ("dropout_on=written,nothing", ["dropout_on", "nothing"]),
         ("score_from=-1", ["score_from"]),
+        ("schedule=step", ["schedule", "'step'", "the values are constant, inverse-sqrt, linear, cosine"]),
+        ("schedule=cosine", ["--set: found schedule = 'cosine' with decay = 0 and warmup = 0; set decay"]),
+        ("warmup=-1", ["warmup"]),
+        ("warmup=0.1", ["warmup", "a whole number"]),
+        ("decay=1e6", ["decay", "a whole number"]),
+        ("precision=fp8", ["precision", "the values are single, tf32, bf16"]),
     ],
 )
 def test_changes_that_are_refused(change: str, said: list[str]) -> None:
@@ -197,6 +203,7 @@ def test_changes_that_are_refused(change: str, said: list[str]) -> None:
         ("[hacm\n", ["my.toml", "TOML"]),
         ("hacm = 3", ["my.toml", "hacm"]),
         ("[hacm]\nhidden = 3", ["my.toml", "no table [haem]", "--systems"]),
+        ("[hacm]\n[haem]\nschedule = 'linear'\nwarmup = 9\ndecay = 9", ["my.toml [haem]: found schedule = 'linear'"]),
         ("[hacm]\n[haem]\ndropout = 'much'", ["my.toml [haem]", "dropout = 'much'", "expected a number"]),
     ],
 )
@@ -211,6 +218,19 @@ def test_a_preset_file_has_the_settings_of_the_systems_asked_for() -> None:
     text = "[hacm]\nhidden = 3\n[haem]\nhistory_hidden = 4\n"
     assert parse_preset(text, "my.toml", ["haem"]) == {"haem": HaemSettings(history_hidden=4)}
     assert list(parse_preset(text, "my.toml", ["hacm", "haem"])) == ["hacm", "haem"]
+
+
+def test_schedules_in_presets_and_changes() -> None:
+    text = "[haem]\nschedule = 'cosine'\nwarmup = 400\ndecay = 10_000\nprecision = 'bf16'\n"
+    preset = parse_preset(text, "my.toml", ["haem"])
+    assert preset == {"haem": HaemSettings(schedule="cosine", warmup=400, decay=10_000, precision="bf16")}
+    with pytest.raises(InputError, match=r"decay = 10000 and warmup = 10000; set decay"):
+        changed(preset, ["warmup=10000"])
+    found = changed(PLAIN, ["haem.schedule=linear", "haem.decay=5", "hacm.schedule=inverse-sqrt", "warmup=4"])
+    assert [own.schedule for own in found.values()] == ["inverse-sqrt", "linear", "constant"]
+    assert [own.warmup for own in found.values()] == [4, 4, 4]
+    with pytest.raises(InputError, match="set decay"):
+        msgspec.structs.replace(found["haem"], warmup=5)
 
 
 def test_a_preset_of_some_systems() -> None:
@@ -245,7 +265,8 @@ OTHER: dict[str, object] = {
 
 def test_settings_are_alike_that_change_numbers_alone() -> None:
     """Every setting of every system is either in the list of those, or keeps models apart."""
-    own: dict[str, object] = dict.fromkeys(OF_EACH_MODEL, 7) | {"dropout": 0.7, "rho": 0.7, "loss": "sum"}
+    own: dict[str, object] = dict.fromkeys(OF_EACH_MODEL, 7)
+    own |= {"dropout": 0.7, "rho": 0.7, "loss": "sum", "schedule": "inverse-sqrt"}
     met = set()
     for plain in PLAIN.values():
         for field in msgspec.structs.fields(plain):

@@ -18,7 +18,7 @@ class InputError(ReinflectError):
     """A file, a line or an argument that cannot be used as it is."""
 
     def __init__(self, found: str, remedy: str, *, path: Path | str | None = None, line: int | None = None) -> None:
-        self.found, self.line = found, line
+        self.found, self.remedy, self.line = found, remedy, line
         places = [source_name(path)] if path else []
         if line is not None:
             places.append(f"line {line}")

@@ -21,6 +21,8 @@ PRESETS = ("low", "medium", "high", "paper-low", "paper-medium", "paper-high")
 Size = Annotated[int, msgspec.Meta(ge=1, le=4096)]
 Rate = Annotated[float, msgspec.Meta(ge=0, lt=1)]
 Positive = Annotated[float, msgspec.Meta(gt=0, le=1e9)]
+Updates = Annotated[int, msgspec.Meta(ge=0, le=10**9)]
+Schedule = Literal["constant", "inverse-sqrt", "linear", "cosine"]
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -35,13 +37,22 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     optimiser: Literal["adadelta", "adam"] = "adadelta"
     step: Positive = 1.0
     """AdaDelta's factor, or Adam's learning rate."""
+    schedule: Schedule = "constant"
+    """How the step changes from update to update once it has grown to `step`. constant: it stays; inverse-sqrt: it
+    shrinks with the square root of the number of updates, to a half after four times `warmup`; linear, cosine: it falls
+    to zero at update number `decay`, in a straight line or along half a cosine wave."""
+    warmup: Updates = 0
+    """The number of updates over which the step first grows evenly from nearly zero to `step`; 0: none."""
+    decay: Updates = 0
+    """The update at which the step reaches zero (linear and cosine), counted from the first one of a model."""
     rho: Rate = 0.95
     epsilon: Positive = 1e-6
     clip: Positive = 5.0
     loss: Literal["mean", "sum"] = "mean"
     """Over the actions of an item: the sum in the paper, the mean in its code."""
-    precision: Literal["single", "tf32"] = "single"
-    """How exactly a GPU multiplies; a CPU's products are always exact."""
+    precision: Literal["single", "tf32", "bf16"] = "single"
+    """How exactly a GPU multiplies: with all 23 bits of a number, with 10 (tf32), or with 7 (bf16; the recurrences with
+    10). Parameters, sums and losses keep all bits. It matters on a GPU only: a CPU's products are always exact."""
     batch: Size = 2
     epochs: Size = 60
     patience: Size = 30
@@ -51,11 +62,19 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     score_from: Annotated[int, msgspec.Meta(ge=0, le=4096)] = 0
     """Epochs before the first measurement."""
 
+    def __post_init__(self) -> None:
+        if self.schedule in ("linear", "cosine") and self.decay <= self.warmup:
+            found = f"found schedule = '{self.schedule}' with decay = {self.decay} and warmup = {self.warmup}"
+            raise InputError(found, "set decay to the update at which the step reaches zero, more than warmup")
+
 
 OF_EACH_MODEL = (
     "feature_scale",
     "dropout",
     "step",
+    "schedule",
+    "warmup",
+    "decay",
     "rho",
     "epsilon",
     "clip",
@@ -145,6 +164,8 @@ def from_table(kind: type[Struct], table: Any, place: str) -> Struct:
             raise InputError(f"found the unknown setting {quoted(key)}", remedy, path=place)
     try:
         return msgspec.convert(table, kind, strict=True)
+    except InputError as error:  # from the struct: values that do not fit together
+        raise InputError(error.found, error.remedy, path=place) from None
     except msgspec.ValidationError as error:
         reason, _, where = str(error).partition(" - at ")
         key = where.strip("`").removeprefix("$.").partition("[")[0]

@@ -1,5 +1,6 @@
 """`reinflect train`: what it says, what it leaves, and what it survives."""
 
+import json
 import os
 import signal
 import subprocess
@@ -204,6 +205,7 @@ LONG = "a" * 1001
         (["--preset", "half.toml", "--systems", "haem,soft"], "half.toml: found no table [soft]; add one"),
         (["--set", "hiden=3"], "did you mean hidden"),
         (["--set", "hidden=many"], "found hidden = 'many', which does not fit"),
+        (["--set", "haem.schedule=cosine"], "found schedule = 'cosine' with decay = 0 and warmup = 0; set decay to"),
         (["--seeds", "0"], "0 is not in the range"),
         (["--columns", "a,b"], "found the columns 'a,b'"),
         (["--train", "-", "--dev", "-"], "standard input) more than once"),
@@ -241,6 +243,23 @@ def test_a_preset_of_ones_own(data: Path, tmp_path: Path, reinflect: Reinflect) 
     assert result.exit_code == 0, result.output
     (member,) = Inflector.load(tmp_path / "m").members
     assert (member.settings.hidden, member.settings.embedding, member.settings.epochs) == (7, 4, 1)
+
+
+def test_a_schedule_reaches_training(data: Path, tmp_path: Path, reinflect: Reinflect) -> None:
+    """A step that is zero from the first update on leaves a model as it began, and its losses the same."""
+    schedule = ["--set", "haem.schedule=cosine", "--set", "haem.decay=1"]
+    for name, more in (("still", schedule), ("moving", [])):
+        small = ["--systems", "haem", "--seeds", 1, "--workers", 1, "--set", "epochs=3", "--set", "dropout=0"]
+        result = reinflect(*command(data, tmp_path / name, *small, *more))
+        assert result.exit_code == 0, result.output
+    losses = {
+        name: [json.loads(line)["loss"] for line in (tmp_path / f"{name}.log.jsonl").read_text().splitlines()]
+        for name in ("still", "moving")
+    }
+    assert losses["still"] == pytest.approx([losses["still"][0]] * 3, rel=1e-5)
+    assert losses["moving"][2] < 0.95 * losses["moving"][0]
+    (member,) = Inflector.load(tmp_path / "still").members
+    assert (member.settings.schedule, member.settings.decay) == ("cosine", 1)
 
 
 @pytest.mark.parametrize("text", ["soon", "-1", "nan"])

@@ -65,16 +65,17 @@ def test_a_run_and_its_gradients_equal_the_cpu_s(shape: tuple[int, int, int, int
         torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize("precision", ["tf32", "bf16"])
 @pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
 @pytest.mark.parametrize("cell", CELLS)
-def test_in_reduced_precision_products_are_those_of_half_precision(cell: str, size: float) -> None:
+def test_in_reduced_precision_products_are_those_of_half_precision(cell: str, size: float, precision: Any) -> None:
     """Gradients of any size that training meets keep the ten bits of half precision."""
     plain, gate_width, weight_width = CELLS[cell].run, CELLS[cell].gates, CELLS[cell].recurrent
     torch.manual_seed(5)
     gates = torch.randn(2, 4, 3, 20 * gate_width, requires_grad=True)
     recurrent = (torch.randn(2, 20, 20 * weight_width) * 0.3).requires_grad_()
     gradient = torch.randn(2, 4, 3, 20) * size
-    with products("tf32"):
+    with products(precision):
         here = run(on_triton, gates, recurrent, gradient, None, torch.tensor([4, 4]))
     exact = run(plain, gates, recurrent, gradient)
     distances = [float((one - other).norm() / other.norm()) for one, other in zip(here, exact, strict=True)]
@@ -104,11 +105,16 @@ def test_a_model_stops_at_its_own_last_step(cell: str) -> None:
     torch.testing.assert_close(by_recurrent, whole[2], rtol=1e-5, atol=1e-5)
 
 
+WARM: dict[str, Any] = {"warmup": 2, "schedule": "inverse-sqrt"}
+FALLING: dict[str, Any] = {"warmup": 1, "schedule": "cosine", "decay": 5}
+
+
+@pytest.mark.parametrize(("one", "two"), [({}, {}), (WARM, FALLING)], ids=["constant", "scheduled"])
 @pytest.mark.parametrize("kind", ["adadelta", "adam"])
-def test_optimisers_equal_the_plain_ones_and_leave_inactive_models_alone(kind: Any) -> None:
+def test_optimisers_equal_the_plain_ones_and_leave_inactive_models_alone(kind: Any, one: Any, two: Any) -> None:
     torch.manual_seed(2)
-    other = Settings(optimiser=kind, step=0.3, rho=0.8, epsilon=1e-4, clip=2.0)
-    settings = [Settings(optimiser=kind), Settings(optimiser=kind), other]
+    other = Settings(optimiser=kind, step=0.3, rho=0.8, epsilon=1e-4, clip=2.0, **two)
+    settings = [Settings(optimiser=kind, **one), Settings(optimiser=kind), other]
     shapes = {"large": Shape((triton_optimiser.BLOCK + 17,)), "none": Shape((0, 4)), "small": Shape((3, 5))}
     flat = torch.randn(3, row_length(shapes, {}), dtype=torch.float64)
     parameters = Parameters(shapes, {}, flat.float())

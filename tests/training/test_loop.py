@@ -229,6 +229,33 @@ def test_each_model_has_its_own_epochs_patience_and_looks(tmp_path: Path) -> Non
     assert all(map(same, found, expected))
 
 
+@pytest.mark.parametrize("optimiser", ["adadelta", "adam"])
+def test_each_model_has_its_own_schedule_and_goes_on_with_it_after_a_stop(optimiser: str, tmp_path: Path) -> None:
+    base = small("haem", epochs=5, optimiser=optimiser, step=0.5 if optimiser == "adadelta" else 0.01)
+    changes: list[dict[str, object]] = [
+        {},
+        {"warmup": 12},
+        {"schedule": "inverse-sqrt", "warmup": 8},
+        {"schedule": "linear", "decay": 35, "epochs": 4},
+        {"schedule": "cosine", "warmup": 15, "decay": 48},
+    ]
+    german = lesson("german")
+    many = Pack("p", tuple(ModelSpec(german, "haem", msgspec.structs.replace(base, **each), 1) for each in changes))
+    together, _ = trained(many.specs, dtype=torch.float64)
+    for one, spec in zip(together, many.specs, strict=True):
+        (alone,), _ = trained([spec], dtype=torch.float64)
+        assert difference(one, alone) < 1e-8
+        assert one is together[0] or difference(one, together[0]) > 1e-5, "the schedule did nothing"
+    for name in ("plain", "broken"):
+        (tmp_path / name).mkdir()
+    expected, _ = run(many, tmp_path / "plain")
+    ended = False
+    while not ended:
+        found, ended = run(many, tmp_path / "broken", stop_after(11))
+    assert all(map(same, found, expected))
+    assert (tmp_path / "broken/log").read_bytes() == (tmp_path / "plain/log").read_bytes()
+
+
 def test_nobody_is_scored_where_nobody_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     scored: list[int] = []
     whole = Fleet.score

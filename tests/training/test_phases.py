@@ -20,7 +20,14 @@ from tests.training.tiny import fleet, lesson, small, updated
 from tests.training.trained import Trained, difference, same, spoil, stop_after, trained
 
 PLAIN: dict[str, object] = {}
-CHANGES: dict[str, object] = {"step": 0.4, "dropout": 0.3, "loss": "sum", "clip": 2.0}
+CHANGES: dict[str, object] = {
+    "step": 0.4,
+    "schedule": "inverse-sqrt",
+    "warmup": 5,
+    "dropout": 0.3,
+    "loss": "sum",
+    "clip": 2.0,
+}
 
 
 def phase(name: str, epochs: int, changes: Mapping[str, object] = PLAIN, count: int = 7) -> Phase:

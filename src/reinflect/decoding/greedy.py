@@ -159,7 +159,8 @@ def accuracies(decoder: Decoder, stack: Stack, files: Sequence[int], items_at_on
     for items, lemmas, gold, asked, leave in rounds:
         right, left = count_correct(decoder, lemmas, gold, asked, leave)
         correct += right
-        rounds.leave(items, left)
+        if leave:
+            rounds.leave(items, left.numpy())
     return [100.0 * right / len(stack.files[file]) for right, file in zip(correct.tolist(), files, strict=True)]
 
 
@@ -181,7 +182,8 @@ def predict_all(
     rounds = _Rounds(decoder, stack, files, items_at_once)
     for batch, lemmas, _, asked, leave in rounds:
         written, finished, total, left = (own.cpu().numpy() for own in greedy(decoder, lemmas, asked, leave))
-        rounds.leave(batch, left)
+        if leave:
+            rounds.leave(batch, left)
         for model, file in enumerate(files):
             places = np.flatnonzero(batch[model] >= 0)
             items = batch[model][places]
@@ -263,7 +265,7 @@ class _Rounds:
             for batch in _batches(decoder, stack, files, orders, self.items_at_once):
                 yield *batch, 0
 
-    def leave(self, items: NDArray[np.int64], left: "Tensor | NDArray[np.bool_]") -> None:
+    def leave(self, items: NDArray[np.int64], left: NDArray[np.bool_]) -> None:
         """Decode these items of a batch again. *Shape:* (M, B)"""
-        for own, numbers, chosen in zip(self._left, items, np.asarray(left), strict=True):
+        for own, numbers, chosen in zip(self._left, items, left, strict=True):
             own.extend(numbers[chosen].tolist())

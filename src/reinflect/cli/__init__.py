@@ -20,6 +20,7 @@ COMMANDS = {
     "inflect": "Inflect words with a trained model",
     "paradigm": "Show all forms of a lemma, as tables",
     "trace": "Show how a model makes a form, action by action",
+    "analyse": "Say which lemma and features a form could have",
     "suggest": "Suggest which forms to ask a speaker for next",
     "info": "Show the training data, accuracy and members of a model file",
     "serve": "Inflect in the browser, on a page served by this computer",

@@ -1,0 +1,67 @@
+"""`reinflect analyse`: which lemma and features a form could have."""
+
+import click
+
+from reinflect.cli import models
+from reinflect.cli.files import check_stdin_once, json_text, read_lexicon
+from reinflect.cli.options import columns_option, option, say
+from reinflect.data.features import Bundle
+from reinflect.data.items import Columns, Item, check_lengths
+from reinflect.errors import InputError, printable, quoted
+
+EXAMPLE = models.model_example("reinflect analyse verbs.reinflect flogst --lemmas verbs.tsv")
+
+
+@click.command("analyse", epilog=EXAMPLE)
+@click.argument("model")
+@click.argument("form")
+@option(
+    "--lemmas FILE",
+    "The lemmas to choose from, one on each line, or items, whose forms count as attested. They are chosen from in "
+    "addition to the lemmas that MODEL keeps forms of.",
+)
+@option("--n most N", "Number of answers.", type=click.IntRange(min=1), default=5)
+@option("--json as_json", "Print a JSON object.")
+@models.members_option
+@columns_option
+def command(
+    model: str, form: str, lemmas: str | None, most: int, as_json: bool, strategy: str | None, columns: Columns
+) -> None:
+    """Say which lemma and features FORM could have, by the predictions of MODEL for known lemmas.
+
+    This is no analyser that was trained to analyse: MODEL inflects the lemmas that look most like FORM, and the answers
+    are the cells for which it predicts FORM, each with the confidence of that prediction. A form of a lemma that is not
+    among the known ones is not found.
+    """
+    check_stdin_once(lemmas)
+    if form == "":
+        raise InputError("found an empty form", "give one with at least one letter")
+    check_lengths([Item(form, Bundle(""))], None, "models take", "shorten it")
+
+    from reinflect.data.lemmas import Lexicon
+    from reinflect.inflector.analyse import analyse
+    from reinflect.text import table
+
+    lexicon = Lexicon(()) if lemmas is None else read_lexicon(lemmas, columns)
+    inflector = models.load_inflector(model, strategy)
+    known = {*lexicon.lemmas, *(item.lemma for item in inflector.attested)}
+    if not known:
+        raise InputError("found no lemmas to choose from", "name a file of them with --lemmas")
+    found = analyse(inflector, form, lexicon, most)
+    if as_json:
+        answers = [{"lemma": own.lemma, "features": own.features, "answer": own.answer} for own in found]
+        click.echo(json_text({"form": form, "analyses": answers}, indent=2), nl=False)
+        return
+    if not found:
+        say(f"note: the model predicts {quoted(form)} for no cell of the {len(known)} known lemmas")
+        return
+    labels = columns.labels or inflector.labels
+    rows = [
+        [
+            printable(own.lemma),
+            printable(labels.to_label(own.features)),
+            models.confidence_text(own.answer) if own.answer else "attested",
+        ]
+        for own in found
+    ]
+    click.echo(table(("lemma", "features", "confidence"), rows, sides=("left", "left", "right")), nl=False)

@@ -1,0 +1,81 @@
+"""Which lemma and features could a form have? A model inverted: it inflects known lemmas, and the form is looked for.
+
+Every bundle of every lemma would take minutes, so lemmas that look least like the form are left out, the best member
+alone inflects the others, and all voters are asked only about cells where its form is near.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from rapidfuzz.distance.Levenshtein import distance
+
+from reinflect.data.corrections import question
+from reinflect.data.features import Bundle
+from reinflect.data.items import Item
+from reinflect.data.lemmas import Lexicon
+from reinflect.inflector.inflector import Answer, Inflector
+
+COSTS = (1, 2, 2)
+"""Of inserting, deleting and replacing a character on the way from the lemma to the form: forms are mostly longer. Of
+5,000 lemmas the right one is among the nearest twenty for 89 % (Arabic) to 99 % (Finnish) of dev forms."""
+CELLS = 2000
+"""Cells that the best member inflects, at most: about a second."""
+NEAR = 0.34
+"""The share of the form's characters that may differ from the best member's form; other voters may be right."""
+ASKED = 40
+"""Cells that all voters are asked about, at most."""
+ALTERNATIVES = 5
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """A lemma and a bundle that a form may have."""
+
+    lemma: str
+    features: str
+    answer: Answer | None
+    """The form as an answer for this cell; None if the form is attested there."""
+
+
+def analyse(inflector: Inflector, form: str, lexicon: Lexicon, n: int = 5) -> list[Analysis]:
+    """The cells of known lemmas that may have this form, attested ones first, then the likeliest; at most n.
+
+    Lemmas of the lexicon, and those of the forms that the model keeps. Cells whose attested form is another are left
+    out.
+    """
+    attested = [item for item in (*lexicon.items, *inflector.attested) if not item.covered]
+    sure = {
+        question(item): Analysis(item.lemma, item.features.spelling, None) for item in attested if item.form == form
+    }
+    whole = Lexicon(tuple(dict.fromkeys((*lexicon.lemmas, *(item.lemma for item in attested)))), tuple(attested))
+    cells = _cells(whole, map(Bundle, inflector.usual_bundles()), form)
+    ((forms, _),) = inflector.predictions(inflector.voters[:1], cells)
+    away = {place: distance(form, own) for place, own in enumerate(forms)}
+    near = sorted((place for place in away if away[place] <= NEAR * len(form)), key=lambda place: away[place])[:ASKED]
+    chosen = [cells[place] for place in near]
+    found = []
+    for cell, answers in zip(chosen, inflector.nbest_many(chosen, ALTERNATIVES), strict=True):
+        found += [Analysis(cell.lemma, cell.features.spelling, answer) for answer in answers if answer.form == form]
+    found.sort(key=lambda own: -_likely(own.answer))
+    return [*sure.values(), *found][:n]
+
+
+def _cells(lexicon: Lexicon, bundles: Iterable[Bundle], form: str) -> list[Item]:
+    """Unknown cells of the lemmas nearest to the form, as many as may be inflected."""
+    own = list(bundles)
+    cells: list[Item] = []
+    for lemma in sorted(lexicon.lemmas, key=lambda lemma: distance(lemma, form, weights=COSTS)):
+        cells += [
+            Item(lemma, bundle)
+            for bundle in own
+            if lexicon.may_have(lemma, bundle) and (lemma, bundle.cell) not in lexicon.known
+        ]
+        if len(cells) >= CELLS:
+            break
+    return cells[:CELLS]
+
+
+def _likely(answer: Answer | None) -> float:
+    if answer is None or answer.confidence is None:
+        return answer.votes / answer.voters if answer else 1.0
+    return answer.confidence

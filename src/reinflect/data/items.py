@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from reinflect.data.features import SEPARATOR, Bundle
 from reinflect.data.labels import NO_LABELS, Labels
@@ -41,6 +41,28 @@ class Item:
     @property
     def covered(self) -> bool:
         return not self.form
+
+
+def as_items(given: Any) -> Sequence[Item]:
+    """Items from a file, a sequence of items, a list of dicts, or a pandas frame with lemma, features and form."""
+    if isinstance(given, (Path, str)):
+        return read_items(given)
+    if not hasattr(given, "to_dict") and all(isinstance(item, Item) for item in given):
+        return list(given)
+    rows = records_of(given, ("lemma", "features", "form"))
+    return [Item(row["lemma"], Bundle(row["features"]), row["form"]) for row in rows]
+
+
+def records_of(rows: Any, needed: Sequence[str]) -> list[Mapping[str, str]]:
+    """The rows of a list of dicts or of a pandas frame; each must have text under the needed names."""
+    records = rows.to_dict("records") if hasattr(rows, "to_dict") else list(rows)
+    for number, row in enumerate(records, start=1):
+        if not isinstance(row, Mapping):
+            raise InputError(f"found {type(row).__name__} in row {number}", f"give dicts with {', '.join(needed)}")
+        for name in needed:
+            if not isinstance(row.get(name), str) or not row[name]:
+                raise InputError(f"found no {name} in row {number}", f"give every row {', '.join(needed)} as text")
+    return records
 
 
 def fields_of(item: Item, labels: Labels = NO_LABELS) -> dict[Column, str]:

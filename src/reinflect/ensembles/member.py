@@ -58,7 +58,7 @@ class TrainedModel:
     dev: Predictions = NOTHING_PREDICTED
     """For its dev items, before the filter for repeats."""
     asked: Predictions = NOTHING_PREDICTED
-    parameters: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
+    parameters: Mapping[str, NDArray[np.float32]] = field(default_factory=dict, repr=False)
 
     @property
     def kind(self) -> str:

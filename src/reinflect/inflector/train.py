@@ -5,11 +5,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import msgspec
 
 from reinflect.alignment import ALIGNERS
-from reinflect.data.items import Item, read_items
+from reinflect.data.items import Item, as_items
 from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.ensembles.member import TrainedModel
 from reinflect.ensembles.strategies import default_strategy, find_strategy
@@ -179,8 +180,8 @@ def _is_finished(path: Path) -> bool:
 
 
 def train(
-    items: Sequence[Item] | Path | str,
-    dev: Sequence[Item] | Path | str | None = None,
+    items: Any,
+    dev: Any = None,
     *,
     preset: str = "auto",
     changes: Sequence[str] = (),
@@ -194,10 +195,11 @@ def train(
 ) -> Inflector:
     """Train an inflector on items or a file of them; `changes` are settings such as `hidden=200`.
 
+    Items may also be a list of dicts or a pandas frame with lemma, features and form.
+
     Most programs need only this: `train("verbs.tsv").inflect("gehen", "V;PST")`. `train_inflector` has more options.
     """
-    train_items, dev_items = (read_items(given) if isinstance(given, (Path, str)) else given for given in (items, dev))
-    assert train_items is not None
+    train_items, dev_items = as_items(items), None if dev is None else as_items(dev)
     for system in systems:
         SYSTEMS.check(system)
     settings = changed(load_preset(preset_for(len(train_items)) if preset == "auto" else preset, systems), changes)

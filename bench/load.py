@@ -10,13 +10,14 @@ asked alone. Linux only, for the memory.
 import argparse
 import asyncio
 import json
+import math
 import re
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -214,6 +215,48 @@ async def measure(server: Server, given: argparse.Namespace) -> None:
         )
 
 
+async def among_idlers(server: Server, idle: int, slow: int) -> None:
+    """How long one client waits while others keep their connections open, and others send bodies without end."""
+
+    async def hold(first: bytes) -> None:
+        while True:
+            with suppress(OSError):
+                reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+                writer.write(first)
+                if first:
+                    for _ in range(8):
+                        await asyncio.sleep(1)
+                        writer.write(b" ")
+                        await writer.drain()
+                await reader.read()  # until the server has enough of it
+                writer.close()
+            await asyncio.sleep(0.5)
+
+    lines = ("POST /api/inflect HTTP/1.1", "Host: 127.0.0.1", "Content-Type: application/json", "Content-Length: 99")
+    begun = "\r\n".join([*lines, "", "{"]).encode()
+    others = [asyncio.create_task(hold(first)) for first in [b""] * idle + [begun] * slow]
+    asked = requests("inflect")
+    took = []
+    try:
+        await asyncio.sleep(3)
+        for place in range(100):
+            start = time.perf_counter()
+            client = Client(server.port)
+            status, _ = await client.ask(asked[place % len(asked)])
+            await client.close()
+            took.append(time.perf_counter() - start if status == OK else math.inf)
+            await asyncio.sleep(0.05)
+    finally:
+        for other in others:
+            other.cancel()
+    took.sort()
+    print(
+        f"one client beside {idle:,} idle and {slow:,} slow connections: median {1000 * took[50]:.0f} ms, "
+        f"longest {1000 * took[-1]:.0f} ms of {len(took)}",
+        flush=True,
+    )
+
+
 async def watch_memory(server: Server, number: int) -> None:
     """A server that has done nothing before: what heavier work leaves free, a slow leak could fill unseen."""
     asked = requests("inflect")
@@ -240,12 +283,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.load", description="Load a server, on this computer.")
     parser.add_argument("--model", type=Path, help="a model file; a small one of German verbs is made without it")
     parser.add_argument("--seconds", type=float, default=10, help="for each number of clients (%(default)s)")
+    parser.add_argument("--idlers", action="store_true", help="only measure one client beside idle and slow ones")
     parser.add_argument("--requests", type=int, default=50_000, help="while memory is watched (%(default)s)")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         model = given.model or Path(folder) / "verbs.reinflect"
         if given.model is None:
             small_model(model)
+        if given.idlers:
+            with served(model) as server:
+                asyncio.run(among_idlers(server, 1300, 300))
+            return
         with served(model) as server:
             asyncio.run(watch_memory(server, given.requests))
         with served(model) as server:

@@ -6,12 +6,13 @@ import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from typing import Any, cast
 
 import pytest
 
 from reinflect.inflector.inflector import Answer, Inflector
-from reinflect.web import server
+from reinflect.web import guard, server
 from reinflect.web.queue import Operation, Queue
 from reinflect.web.requests import LIMITS, RequestError
 from tests.web.made_up import VERBS, MadeUp, german
@@ -130,6 +131,66 @@ def test_invalid_http_is_refused(here: Running, sent: bytes) -> None:
     assert (response.status, response.content["code"]) == (400, "broken_request")
     assert "content-security-policy" in response.headers
     assert response.headers["connection"] == "close"
+
+
+@pytest.mark.parametrize("more", [1, 60_000])
+def test_the_limit_of_the_head_is_exact(here: Running, more: int) -> None:
+    start = b"GET /api/models HTTP/1.1\r\nHost: 127.0.0.1\r\nX: "
+    room = guard.MOST_HEAD_BYTES - len(start) - len(b"\r\n")
+    assert here.send(start + b"x" * room + b"\r\n\r\n").status == 200
+    response = here.send(start + b"x" * (room + more) + b"\r\n\r\n")
+    assert (response.status, response.content["code"]) == (400, "broken_request")
+    assert response.headers["connection"] == "close"
+
+
+def test_a_request_with_two_lengths_is_refused_and_its_connection_closed(here: Running) -> None:
+    body = b'{"model": "german", "lemma": "sagen", "features": "V"}'
+    sent = head("inflect", "127.0.0.1", f"Content-Length: {len(body)}", "Transfer-Encoding: chunked")
+    with here.connect() as connection:
+        connection.sendall(sent + chunks(body, 7) + b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        response = reply(connection)
+        assert (response.status, response.content["code"]) == (400, "broken_request")
+        assert response.headers["connection"] == "close"
+        assert ended(connection)
+
+
+@pytest.mark.parametrize(
+    "few", [(server, "MOST_CONNECTIONS", 6), (server, "_open_files", lambda: 13)], ids=["6", "13/2"]
+)
+def test_connections_that_wait_make_room_for_others(here: Running, few: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Idle ones first, then those whose bodies do not arrive; a client that asks is answered."""
+    monkeypatch.setattr(*few)
+    with ExitStack() as stack:
+        arriving = [stack.enter_context(here.connect()) for _ in range(3)]
+        for connection in arriving:
+            connection.sendall(head("inflect", "127.0.0.1", "Content-Length: 100") + b"{")
+        until(lambda: len(here.server.server_state.connections) == 3)
+        idle = [stack.enter_context(here.connect()) for _ in range(3)]
+        until(lambda: len(here.server.server_state.connections) == 6)
+        assert here.ask("inflect", model="german", lemma="sagen", features=PAST).status == 200
+        assert ended(idle[0]), "the first of the idle ones made room"
+        idle += [stack.enter_context(here.connect()) for _ in range(4)]
+        until(lambda: len(here.server.server_state.connections) == 6)
+        assert here.ask("inflect", model="german", lemma="sagen", features=PAST).status == 200
+        more = [stack.enter_context(here.connect()) for _ in range(2)]
+        for connection in more:
+            connection.sendall(head("inflect", "127.0.0.1", "Content-Length: 100") + b"{")
+        assert here.ask("inflect", model="german", lemma="sagen", features=PAST).status == 200
+        for connection in arriving:
+            connection.setblocking(False)
+            with pytest.raises(BlockingIOError):
+                connection.recv(1)
+            connection.setblocking(True)
+
+
+def test_slow_bodies_take_no_place_of_others(here: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "MOST_REQUESTS", 2)
+    with ExitStack() as stack:
+        for _ in range(8):
+            connection = stack.enter_context(here.connect())
+            connection.sendall(head("inflect", "127.0.0.1", "Content-Length: 100") + b"{")
+        assert here.ask("inflect", model="german", lemma="sagen", features=PAST).status == 200
+        assert here.send(b"GET /api/models HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").status == 200
 
 
 def test_a_body_that_breaks_after_its_response_is_not_logged(here: Running, caplog: pytest.LogCaptureFixture) -> None:

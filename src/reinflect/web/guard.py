@@ -21,7 +21,9 @@ HEADERS = {
     "referrer-policy": "no-referrer",
 }
 MOST_REQUESTS = 256
-"""Requests at once, waiting for models or still arriving; each may keep a body in memory."""
+"""Requests at once that have arrived. Those still arriving do not count, or slow clients would keep others out."""
+MOST_HEAD_BYTES = 64 * 1024
+"""Of the head of a request: its first line and its headers."""
 RETRY_SECONDS = 1
 INTERNAL_ERROR = RequestError("our_fault", "internal error; the terminal in which reinflect serve runs shows details")
 log = logging.getLogger("reinflect.web")
@@ -48,10 +50,26 @@ class Guard:
                 MutableHeaders(scope=message).update(HEADERS | {"cache-control": caching})
             await send(message)
 
-        self._requests += 1
+        arrived = False
+
+        def count() -> None:
+            nonlocal arrived
+            arrived = True
+            self._requests += 1
+            if self._requests > MOST_REQUESTS:
+                raise RequestError("busy", "there are too many requests; try again in a moment")
+
+        async def receive_and_count() -> Message:
+            message = await receive()
+            if not arrived and not message.get("more_body", False):
+                count()
+            return message
+
         try:
             self._check(scope)
-            await self.app(scope, receive, send_with_headers)
+            if scope["method"] in ("GET", "HEAD"):  # whose bodies are not read
+                count()
+            await self.app(scope, receive_and_count, send_with_headers)
         except RequestError as error:
             await refusal(error, close=True)(scope, receive, send_with_headers)
         except Exception:
@@ -59,18 +77,26 @@ class Guard:
             if not started:
                 await refusal(INTERNAL_ERROR)(scope, receive, send_with_headers)
         finally:
-            self._requests -= 1
+            self._requests -= arrived
 
     def _check(self, scope: Scope) -> None:
         headers = Headers(scope=scope)
+        line = (
+            len(scope["method"])
+            + len(scope.get("raw_path") or b"")
+            + len(scope["query_string"])
+            + len("  HTTP/1.1\r\n")
+        )
+        if line + sum(len(name) + len(value) + len(": \r\n") for name, value in scope["headers"]) > MOST_HEAD_BYTES:
+            raise RequestError("broken_request", f"the head of the request is longer than {MOST_HEAD_BYTES:,} bytes")
+        if "content-length" in headers and "transfer-encoding" in headers:  # proxies disagree on where it ends
+            raise RequestError("broken_request", "the request gives both Content-Length and Transfer-Encoding")
         host, origin = headers.get("host", ""), headers.get("origin")
         if not self.hosts.admit(host):
             message = f"{quoted(host)} is not a name of this server; to allow it, start the server with --allow-host"
             raise RequestError("wrong_host", message)
         if origin is not None and scope["method"] not in ("GET", "HEAD") and not same_origin(origin, host):
             raise RequestError("wrong_origin", f"requests from a page of {quoted(origin)} are not allowed")
-        if self._requests > MOST_REQUESTS:
-            raise RequestError("busy", "there are too many requests; try again in a moment")
 
 
 def refusal(error: RequestError, *, close: bool = False) -> Response:

@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,9 @@ ENDING_SECONDS = 10
 """For open requests when the server shuts down."""
 REFUSAL_SECONDS = 2
 """After that, to send refusals."""
+MOST_CONNECTIONS = 512
+"""One more closes the connection that has waited longest: clients that do nothing keep nobody out. Where a process may
+open few files, half of them may be connections: accepting would fail otherwise, again and again."""
 
 
 class Connection(H11Protocol):
@@ -33,10 +37,27 @@ class Connection(H11Protocol):
 
     _head_timer: asyncio.TimerHandle | None = None
     _send_timer: asyncio.TimerHandle | None = None
+    _since = 0.0
+    """When it was made, or its last response was complete."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self._since = self.loop.time()
         self._head_timer = self.loop.call_later(HEAD_SECONDS, transport.abort)
+        if len(self.connections) > min(MOST_CONNECTIONS, _open_files() // 2):
+            others = [own for own in self.connections if isinstance(own, Connection) and own is not self and own._waits]
+            min(others, key=lambda own: (-own._waits, own._since), default=self).transport.abort()
+
+    @property
+    def _waits(self) -> int:
+        """2 between requests, 1 while a body arrives, 0 while a request is answered."""
+        if self.cycle is None or self.cycle.response_complete:
+            return 2
+        return int(self.cycle.more_body)
+
+    def on_response_complete(self) -> None:
+        self._since = self.loop.time()
+        super().on_response_complete()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
@@ -69,6 +90,15 @@ class Connection(H11Protocol):
         _cancel(self._head_timer)
         _cancel(self._send_timer)
         super().connection_lost(exc)
+
+
+def _open_files() -> int:
+    """The number of files that this process may open."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return sys.maxsize
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
 
 
 def _cancel(timer: asyncio.TimerHandle | None) -> None:

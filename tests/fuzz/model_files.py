@@ -124,6 +124,24 @@ def changed_about(rng: Random) -> bytes:
     return signed(said, tensors)
 
 
+def many_of_it(rng: Random) -> bytes:
+    """Voters that are named again and again, weights beyond all bounds, bundles without end."""
+    said = about()
+    how = rng.randrange(4)
+    if how == 0:
+        name = rng.choice(sorted(said["choices"]))
+        said["choices"][name] = said["choices"][name] * rng.choice([2, 1000, 100_000])
+    elif how == 1:
+        for own in said["confidences"].values():
+            place = rng.randrange(len(own["weights"]))
+            own["weights"][place] = rng.choice([1e308, -1e308, 1001.0, 1000.0, 1e400, "1", None])
+    elif how == 2:
+        said["training"]["bundles"] = {f"V;{number}": 1 for number in range(rng.choice([100, 5_000]))}
+    else:
+        said["labels"] = {"pairs": [[f"l{number}", f"V;{number}"] for number in range(rng.choice([10, 5_000]))]}
+    return signed_text(json.dumps(said).replace("Infinity", "1e400"), load(tiny_models.model_file()))
+
+
 def changed_tensors(rng: Random) -> bytes:
     """Tensors with other names, kinds, sizes or numbers, in a file of 32-bit or of 8-bit numbers."""
     tensors = load(tiny_models.model_file(rng.choice(["single", "eighth"])))
@@ -186,7 +204,8 @@ def _gone(_rng: Random, tensors: Tensors, name: str) -> None:
 
 OF_TENSORS = (_other_kind, _other_numbers, _other_numbers, _other_shape, _swapped, _renamed, _gone)
 HOW = (
-    *(changed_about,) * 8,
+    *(changed_about,) * 7,
+    many_of_it,
     *(changed_tensors,) * 4,
     *(changed_bytes,) * 5,
     *(changed_header,) * 2,

@@ -95,7 +95,7 @@ def whole_run(data: Path, size: str, arguments: Sequence[str]) -> tuple[float, f
     """CPU seconds, wall seconds and dev accuracy of a `reinflect train`, aligning and all."""
     with tempfile.TemporaryDirectory() as folder:
         call = [sys.executable, "-m", "reinflect", "train", "--device", "cpu", "--out", f"{folder}/model", *arguments]
-        call += ["--train", str(data / f"german-train-{size}"), "--dev", str(data / "german-dev")]
+        call += ["--verbose", "--train", str(data / f"german-train-{size}"), "--dev", str(data / "german-dev")]
         before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
         # A cache of its own, so that alignments are made, not found.
         done = subprocess.run(
@@ -103,7 +103,8 @@ def whole_run(data: Path, size: str, arguments: Sequence[str]) -> tuple[float, f
         )
         wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    accuracy = float(done.stdout.split()[-1])  # the vote's, which ends the table
+    (vote,) = (line for line in done.stdout.splitlines() if line.startswith("vote"))
+    accuracy = float(vote.split()[-1])
     print(f"{' '.join(arguments)}: {cpu:.1f} CPU s, {wall:.1f} s, dev {accuracy:.1f}", file=sys.stderr, flush=True)
     return cpu, wall, accuracy
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from glob import escape
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, Literal, NamedTuple
 
 from reinflect.errors import InputError, OutputError
 from reinflect.locks import is_free, try_lock
@@ -31,6 +31,7 @@ UNREADABLE: dict[type[OSError], tuple[str, str]] = {
     IsADirectoryError: ("this is a folder, not a file", "name a file in it"),
     PermissionError: ("no permission to read this file", "check the file's permissions"),
 }
+Kind = Literal["model", "page", "JSON", "table", "other"]
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
@@ -121,6 +122,29 @@ def check_writable(path: Path | str) -> None:
         raise OutputError(path, f"there is no folder {target.parent}", "make it first or choose another place")
     if not os.access(target if _is_special(target) else target.parent, os.W_OK):
         raise OutputError(path, "no permission to write here", "check the permissions or choose another place")
+
+
+def has_content(path: Path | str) -> bool:
+    """Whether there is a file that is not empty; devices and standard output are no files."""
+    return str(path) != STANDARD and Path(path).is_file() and Path(path).stat().st_size > 0
+
+
+def kind_of_file(path: Path | str) -> Kind:
+    """What a file is, by its beginning: a table has a tab in every line."""
+    try:
+        with Path(path).open("rb") as file:
+            start = file.read(PIECE)
+    except OSError:
+        return "other"
+    if b'"reinflect"' in start[:200] and start[8:9] == b"{":  # after the size of a safetensors header
+        return "model"
+    text = start.removeprefix(BYTE_ORDER_MARK.encode()).lstrip(b"\n")
+    if text.startswith(b"{"):
+        return "JSON"
+    if text[:14].lower() == b"<!doctype html":
+        return "page"
+    lines = text.splitlines()[: -1 if len(start) == PIECE else None]
+    return "table" if lines and b"\0" not in text and all(b"\t" in line for line in lines if line) else "other"
 
 
 def write_text(path: Path | str, text: str) -> None:

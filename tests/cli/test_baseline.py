@@ -16,6 +16,7 @@ TRAIN = "lachen\tlachte\tV;PST\nsagen\tsagte\tV;PST\n"
 COVERED = "fragen\t\tV;PST\nmachen\t\tV;PST\n"
 INFLECTED = "fragen\tfragte\tV;PST\nmachen\tmachte\tV;PST\n"
 
+AS_IT_WAS = "as\tit\twas\n"
 Run = Callable[..., Result]
 
 
@@ -118,20 +119,20 @@ def test_a_missing_file(reinflect: Run, train: Path, covered: Path, tmp_path: Pa
 def test_invalid_training_data(
     reinflect: Run, covered: Path, tmp_path: Path, text: str, place: str, found: str
 ) -> None:
-    train, output = written(tmp_path / "bad.tsv", text), written(tmp_path / "out.tsv", "as it was")
+    train, output = written(tmp_path / "bad.tsv", text), written(tmp_path / "out.tsv", AS_IT_WAS)
     message = failed(reinflect("baseline", "--train", train, "--input", covered, "--output", output))
     assert f"bad.tsv{place}" in message
     assert found in message
-    assert output.read_text() == "as it was"
+    assert output.read_text() == AS_IT_WAS
 
 
 def test_invalid_input_leaves_the_output_unchanged(reinflect: Run, train: Path, tmp_path: Path) -> None:
     asked, output = (
         written(tmp_path / "asked.tsv", COVERED + "a\tb\tc\td\n"),
-        written(tmp_path / "out.tsv", "as it was"),
+        written(tmp_path / "out.tsv", AS_IT_WAS),
     )
     assert "asked.tsv, line 3" in failed(reinflect("baseline", "--train", train, "--input", asked, "-o", output))
-    assert output.read_text() == "as it was"
+    assert output.read_text() == AS_IT_WAS
     assert sorted(path.name for path in tmp_path.iterdir()) == ["asked.tsv", "out.tsv", "train.tsv"]
 
 

@@ -1,4 +1,4 @@
-"""No command overwrites a file that it reads, under any of the file's names."""
+"""No command overwrites a file that it reads, under any of its names, or what a person may have typed."""
 
 import os
 from collections.abc import Callable
@@ -45,6 +45,15 @@ COMMANDS = {
         "items", "others", "sheet.csv", "model", "labels",
     ],
 }  # fmt: skip
+OLD = {
+    "inflect model --input items --labels labels --output": "x\ty\tz\n",
+    "inflect model ab V;PST --json -o": '{"lemma": "x"}\n',
+    "baseline --train items --input others --labels labels -o": "x\ty\tz\n",
+    "report model --dev items --labels labels --out": "<!doctype html>\n<title>old</title>\n",
+}
+"""What may be written again, with an earlier output: nobody fills it in or corrects it."""
+OTHERS = ["my notes\n", "lemma\tform\nnotes\n", "PK\x03\x04\0\t\0", *dict.fromkeys(OLD.values())]
+PROTECTED = [command for command in COMMANDS if command not in OLD and command.split()[0] not in ("report", "train")]
 CASES = [(command, read) for command, inputs in COMMANDS.items() for read in inputs]
 READ_NO_FILES = {"data"}
 KEPT_BY_OTHER_MEANS = {"ablate", "benchmark"}
@@ -111,17 +120,91 @@ def test_an_input_is_not_overwritten_by_the_log(reinflect: Reinflect) -> None:
     assert contents() == before
 
 
-@pytest.mark.parametrize("command", [command for command in COMMANDS if command.split()[0] not in ("report", "train")])
-def test_any_other_file_is_overwritten(command: str, reinflect: Reinflect) -> None:
-    output = "old.csv" if "--wide" in command else "old"
-    Path(output).write_text("old", encoding="utf-8")
+@pytest.mark.parametrize(("command", "old"), OLD.items())
+def test_plain_output_is_written_again(command: str, old: str, reinflect: Reinflect) -> None:
+    output = "old.html" if command.startswith("report") else "old"
+    Path(output).write_text(old, encoding="utf-8")
     result = reinflect(*command.split(), output)
     assert result.exit_code == 0, result.output
-    assert Path(output).read_text(encoding="utf-8") not in ("", "old")
+    assert Path(output).read_text(encoding="utf-8") not in ("", old)
+    assert f"written: {output}" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "old"), [(command, old) for command, own in OLD.items() for old in OTHERS if old != own]
+)
+def test_plain_output_replaces_no_file_of_another_kind(command: str, old: str, reinflect: Reinflect) -> None:
+    output = "old.html" if command.startswith("report") else "old"
+    Path(output).write_text(old, encoding="utf-8")
+    before = contents()
+    result = reinflect(*command.split(), output, *([] if command.startswith("report") else ["--force"]))
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"reinflect: {output}: a file of this name exists and is not ")
+    assert result.stderr.endswith(f"; choose another {option_of(command)}\n")
+    assert contents() == before
+
+
+SHOW = "data show german-verbs --split dev -o"
+SHEETS = [SHOW, *(command for command in COMMANDS if command.split()[0] not in ("report", "trace", "train"))]
+FILLED_IN = [(command, "") for command in (SHOW, *PROTECTED) if "--wide" not in command]
+FILLED_IN += [(command, ending) for command in SHEETS if "--json" not in command for ending in (".csv", ".xlsx")]
+EXISTS = "a file of this name exists; choose another --output, or give --force to replace it"
+
+
+@pytest.mark.parametrize(("command", "ending"), FILLED_IN)
+def test_what_people_fill_in_is_replaced_only_by_force(command: str, ending: str, reinflect: Reinflect) -> None:
+    output = f"ask{ending}"
+    Path(output).write_text("lemma\tform\tfeatures\nab\ttyped\tV;PST\n", encoding="utf-8")
+    before = contents()
+    result = reinflect(*command.split(), output)
+    assert result.exit_code == 2, result.output
+    assert (result.stdout, result.stderr) == ("", f"reinflect: {output}: {EXISTS}\n")
+    assert contents() == before
+    result = reinflect(*command.split(), output, "--force")
+    assert result.exit_code == 0, result.output
+    assert result.stderr.endswith(f"written: {output}\n")
+    assert b"typed" not in Path(output).read_bytes()
+
+
+def test_the_form_of_one_word_may_replace_no_file(reinflect: Reinflect) -> None:
+    Path("notes").write_text("typed\n", encoding="utf-8")
+    result = reinflect("inflect", "model", "ab", "V;PST", "-o", "notes")
+    assert (result.exit_code, result.stderr) == (2, f"reinflect: notes: {EXISTS}\n")
+
+
+def test_a_refusal_comes_before_any_work(reinflect: Reinflect) -> None:
+    Path("ask.csv").write_text("typed", encoding="utf-8")
+    result = reinflect("suggest", "missing.reinflect", "--lemmas", "missing.txt", "-o", "ask.csv")
+    assert result.stderr == f"reinflect: ask.csv: {EXISTS}\n"
+
+
+@pytest.mark.parametrize("command", [SHOW, *PROTECTED])
+def test_a_model_is_replaced_by_a_model_only(command: str, reinflect: Reinflect) -> None:
+    output = "other.csv" if "--wide" in command else "other"
+    Path(output).write_bytes(Path("model").read_bytes())
+    result = reinflect(*command.split(), output, "--force")
+    said = f"reinflect: {output}: a file of this name exists and is a model; choose another --output\n"
+    assert (result.exit_code, result.stderr) == (2, said)
+    assert Path(output).read_bytes() == Path("model").read_bytes()
+
+
+@pytest.mark.parametrize("command", PROTECTED)
+def test_an_empty_file_and_a_new_one_are_written(command: str, reinflect: Reinflect) -> None:
+    for name in ("empty", "new"):
+        output = f"{name}.csv" if "--wide" in command else name
+        if name == "empty":
+            Path(output).touch()
+        result = reinflect(*command.split(), output)
+        assert result.exit_code == 0, result.output
+        assert result.stderr.endswith(f"written: {output}\n")
+
+
+def test_nothing_is_said_to_be_written_on_the_screen(reinflect: Reinflect) -> None:
+    assert "written" not in reinflect("inflect", "model", "ab", "V;PST").stderr
 
 
 def test_a_page_in_the_folder_of_a_benchmark_is_overwritten(reinflect: Reinflect) -> None:
-    Path("results/report.html").write_text("old", encoding="utf-8")
+    Path("results/report.html").write_text("<!doctype html>", encoding="utf-8")
     result = reinflect("report", "results", "--out", "results/report.html")
     assert "there is no results.json in it" in result.stderr
 

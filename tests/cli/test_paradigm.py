@@ -122,6 +122,7 @@ def test_bundles_of_a_file(model: Path, tmp_path: Path, reinflect: Reinflect) ->
     assert result.stderr.splitlines() == [
         "note: the model has never seen the feature 'ERG'; it knows ACC, GEN, INF, N, PL, PST, PTCP, V",
         "note: the model has never seen the feature 'ptcp'; did you mean PTCP?",
+        f"written: {tmp_path / 'out'}",
     ]
 
 

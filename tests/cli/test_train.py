@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -55,9 +56,9 @@ def undisturbed(data: Path) -> Path:
     return data / "undisturbed"
 
 
-def start(data: Path, out: Path, workers: int) -> "subprocess.Popen[str]":
+def start(data: Path, out: Path, workers: int, *more: str) -> "subprocess.Popen[str]":
     environment = os.environ | {"REINFLECT_CHECKPOINT_SECONDS": "0"}
-    call = [sys.executable, "-m", "reinflect", *command(data, out, "--workers", workers)]
+    call = [sys.executable, "-m", "reinflect", *command(data, out, "--workers", workers, *more)]
     return subprocess.Popen(
         call, env=environment, start_new_session=True, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
@@ -80,7 +81,7 @@ def test_ctrl_c_leaves_a_model_and_the_same_command_goes_on(
     wait_for(lambda: nobody_left(process.pid))
     assert "Traceback" not in said
     assert "interrupted" in said
-    assert "vote" in shown
+    assert "% right, estimated on 4 dev forms" in shown
     assert Inflector.load(out).inflect("lachen", "V;PST") is not None
     assert WorkFolder.beside(out).state.is_dir()
     result = reinflect(*command(data, out, "--workers", 1))
@@ -120,12 +121,16 @@ def test_half_as_large_a_file(data: Path, undisturbed: Path, tmp_path: Path, rei
 
 
 def test_what_it_says_at_the_end(data: Path, undisturbed: Path, tmp_path: Path, reinflect: Reinflect) -> None:
-    result = reinflect(*command(data, tmp_path / "model", "--workers", 1, "--systems", "haem", "--seeds", 2))
-    lines = result.stdout.splitlines()
-    assert lines[0].split() == ["model", "dev", "accuracy"]
-    assert {line.split()[0] for line in lines[1:-1]} == {"haem-naive-1", "haem-naive-2"}
-    assert lines[-1].startswith("vote (run7)")
+    short = ["--workers", 1, "--systems", "haem", "--seeds", 2, "--set", "epochs=2"]
+    result = reinflect(*command(data, tmp_path / "model", *short))
+    assert re.fullmatch(r"Expect about \d+ % right, estimated on 4 dev forms\n", result.stdout)
+    assert f"written: {tmp_path / 'model'} (and {tmp_path / 'model'}.log.jsonl)\n" in result.stderr
     assert f"next: reinflect inflect {tmp_path / 'model'}" in result.stderr
+    *table, blank, last = reinflect(*command(data, tmp_path / "other", *short, "--verbose")).stdout.splitlines()
+    assert table[0].split() == ["model", "dev", "accuracy"]
+    assert {line.split()[0] for line in table[1:-1]} == {"haem-naive-1", "haem-naive-2"}
+    assert table[-1].startswith("vote (run7)")
+    assert (blank, last) == ("", result.stdout.rstrip())
     members = {member.name: member for member in Inflector.load(undisturbed).members}
     assert {f"{system}-naive-{seed}" for system in ("hacm", "haem") for seed in range(1, 5)} == members.keys()
 
@@ -146,9 +151,7 @@ def test_without_dev_the_user_is_told(data: Path, tmp_path: Path, reinflect: Rei
     result = reinflect("train", *arguments, *WORK, "--seeds", 2, "--set", "epochs=2")
     assert result.exit_code == 0, result.output
     assert "holds out another fifth of the items and learns from the other 80 %" in result.stderr
-    assert "held-out accuracy" in result.stdout
-    assert "right, estimated on 10 items that were held out" in result.stderr
-    assert result.stdout.splitlines()[-1].startswith("vote (run7) ")
+    assert re.fullmatch(r"Expect about \d+ % right, estimated on 10 held-out forms\n", result.stdout)
 
 
 def test_notes_on_the_data(data: Path, tmp_path: Path, reinflect: Reinflect) -> None:
@@ -174,6 +177,53 @@ def test_columns_in_the_wrong_order_are_noticed(
     Path("swapped").write_text("gehen\tV;PST\tging\nsehen\tV;PST\tsah\n")
     said = "note: swapped: the forms look like features; did you mean --columns lemma,features,form?"
     assert said in reinflect(*command, "swapped").stderr
+
+
+def test_a_model_is_replaced_only_by_force(data: Path, tmp_path: Path, reinflect: Reinflect) -> None:
+    out = tmp_path / "model"
+    short = ["--workers", 1, "--systems", "haem", "--seeds", 1, "--set", "epochs=1"]
+    assert reinflect(*command(data, out, *short)).exit_code == 0
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    for more in ([], ["--set", "epochs=2"], ["--train", "missing"]):
+        result = reinflect(*command(data, out, *short, *more))
+        assert (result.exit_code, result.stdout) == (2, "")
+        named = rf"{out}: a model of this name exists \(20 items of train, about \d+ % right, 2017-07-14\)"
+        remedy = "choose another --out, or give --force to replace it"
+        assert re.fullmatch(rf"reinflect: {named}; {remedy}\n", result.stderr)
+        assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+    result = reinflect(*command(data, out, *short, "--set", "epochs=2", "--force"))
+    assert result.exit_code == 0, result.output
+    assert out.read_bytes() != before[out]
+
+
+def test_an_unfinished_training_of_another_model_is_no_leave_to_replace_one(
+    data: Path, tmp_path: Path, reinflect: Reinflect
+) -> None:
+    out = tmp_path / "model"
+    short = ["--workers", 1, "--systems", "haem", "--seeds", 1, "--set", "epochs=1"]
+    assert reinflect(*command(data, out, *short)).exit_code == 0
+    before = out.read_bytes()
+    process = start(data, out, 1, "--force")
+    wait_for(lambda: any(WorkFolder.beside(out).state.glob(f"*{CHECKPOINT}")) or process.poll() is not None)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate(timeout=60)
+    wait_for(lambda: nobody_left(process.pid))
+    result = reinflect(*command(data, out, *short))
+    assert result.exit_code == 2
+    assert f"reinflect: {out}: a model of this name exists (20 items of train" in result.stderr
+    assert out.read_bytes() == before
+    result = reinflect(*command(data, out, "--workers", 1))
+    assert result.exit_code == 0, result.output
+    assert "resuming an earlier training" in result.stderr
+    assert out.read_bytes() != before
+
+
+def test_a_log_replaces_no_file_of_another_kind(data: Path, tmp_path: Path, reinflect: Reinflect) -> None:
+    log = tmp_path / "model.log.jsonl"
+    log.write_text("my notes\n")
+    result = reinflect(*command(data, tmp_path / "model", "--force"))
+    assert (result.exit_code, log.read_text()) == (2, "my notes\n")
+    assert result.stderr == f"reinflect: {log}: a file of this name exists and is not JSON; choose another --out\n"
 
 
 def test_a_second_run_of_the_same_model_is_refused(data: Path, tmp_path: Path, reinflect: Reinflect) -> None:
@@ -274,7 +324,7 @@ def test_a_checkpoint_time_that_is_none(
 
 def said(reinflect: Reinflect, folder: Path, *more: object) -> str:
     """What a short training says besides its table, in a folder with its files."""
-    files = ["--train", folder / "train", "--out", folder / "m", "--device", "cpu", "--workers", 1]
+    files = ["--train", folder / "train", "--out", folder / "m", "--force", "--device", "cpu", "--workers", 1]
     result = reinflect("train", *files, *WORK, "--seeds", 1, "--systems", "haem", "--set", "epochs=1", *more)
     assert result.exit_code == 0, result.output
     return result.stderr

@@ -48,7 +48,7 @@ class Bench:
     made: dict[str, Any]
 
     def command(self, folder: Path) -> list[str]:
-        return self.job.command(self.data, folder, "--workers", 1, changes=CHANGES)
+        return self.job.command(self.data, folder, "--workers", 1, *self.job.again(folder), changes=CHANGES)
 
 
 @pytest.fixture(scope="session", params=[TRAIN, BENCHMARK], ids=lambda job: job.name)

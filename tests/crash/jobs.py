@@ -41,6 +41,11 @@ class Job:
         settings = [argument for change in f"{SMALL} {changes}".split() for argument in ("--set", change)]
         return [self.name, *files, *self.options, "--device", "cpu", *settings, *map(str, more)]
 
+    def again(self, folder: Path) -> list[str]:
+        """What must be added where the job may be finished: a model is then replaced only if asked for."""
+        model = folder / "out" / "model"
+        return ["--force"] if model.is_file() and not model.with_name("model.state").exists() else []
+
     def prepare(self, folder: Path) -> Path:
         (folder / "out").mkdir(parents=True)
         return folder

@@ -24,7 +24,8 @@ class Trial:
         self.environment = os.environ | own
 
     def start(self, workers: int = 2) -> "subprocess.Popen[str]":
-        arguments = self.job.command(self.data, self.folder, "--workers", workers, changes=self.changes)
+        more = ["--workers", workers, *self.job.again(self.folder)]
+        arguments = self.job.command(self.data, self.folder, *more, changes=self.changes)
         return subprocess.Popen(
             [sys.executable, "-m", "reinflect", *arguments],
             env=self.environment,

@@ -3,7 +3,7 @@
 import click
 
 from reinflect.cli.files import check_stdin_once
-from reinflect.cli.options import check_output, columns_option, option, output_option, say, wide_option
+from reinflect.cli.options import check_output, columns_option, option, output_option, say, say_written, wide_option
 from reinflect.data.items import Columns, Item, read_items, swapped_columns_note, variants_note, write_items
 from reinflect.errors import source_name
 
@@ -31,7 +31,7 @@ def command(train: str, source: str, output: str, wide: bool, columns: Columns) 
     from reinflect.baseline import Baseline
 
     check_stdin_once(train, source)
-    check_output(output, [train, source])
+    check_output(output, [train, source], again="table")
     examples = read_items(train, columns, note=say)
     items = read_items(source, columns, forms="optional", note=say)
     baseline = Baseline.learn(examples, path=train)
@@ -43,3 +43,4 @@ def command(train: str, source: str, output: str, wide: bool, columns: Columns) 
             f"note: {source_name(source)}: the features of {unknown} of {len(items)} items are not in the training "
             "file; their lemmas stay uninflected"
         )
+    say_written(output)

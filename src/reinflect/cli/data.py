@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from reinflect.cli.options import option, output_option, say, wide_option
+from reinflect.cli.options import check_output, option, output_option, say, say_written, wide_option
 from reinflect.data import catalog
 from reinflect.data.catalog import DataFile, DataSet, Fetched, Way
 from reinflect.data.items import Item, format_items, write_items
@@ -43,7 +43,10 @@ def show(name: str, split: str | None, output: str, wide: bool) -> None:
     """Describe a data set; with --split, print its items: tab-separated, or as a spreadsheet (.csv, .xlsx)."""
     data_set = catalog.find(name)
     if split is not None:
-        write_items(output, _items_of(data_set, split), wide=wide)
+        items = _items_of(data_set, split)
+        check_output(output, [])
+        write_items(output, items, wide=wide)
+        say_written(output)
     elif output != STANDARD:
         raise InputError("found --output without --split", "name the split to write, such as --split train-low")
     else:

@@ -9,7 +9,15 @@ import click
 
 from reinflect.cli.files import check_no_json_sheet, json_text, read_for_model
 from reinflect.cli.models import load_inflector, members_option, model_example, say_unknown_features
-from reinflect.cli.options import check_lemma, check_output, columns_option, option, output_option, wide_option
+from reinflect.cli.options import (
+    check_lemma,
+    check_output,
+    columns_option,
+    option,
+    output_option,
+    say_written,
+    wide_option,
+)
 from reinflect.data.features import Bundle
 from reinflect.data.items import Columns, Item, format_items, write_items
 from reinflect.data.sheet_files import kind_of_sheet, write_rows
@@ -71,7 +79,7 @@ def command(
         other = "--json" if as_json else "--n-best"
         raise InputError(f"found --wide with {other}", "leave one of them out: a wide sheet has one form in each cell")
     check_no_json_sheet(as_json, output)
-    check_output(output, [model, source])
+    check_output(output, [model, source], again="JSON" if as_json else "table" if source else None)
     if source is None:
         check_lemma(lemma or "")
         items = [Item(lemma or "", Bundle(columns.labels.to_features(features or "")))]
@@ -92,6 +100,7 @@ def command(
         inflected = [replace(item, form=first.form) for item, (first, *_) in zip(items, answers, strict=True)]
         write_items(output, inflected, columns, wide=wide)
     say_unknown_features(inflector, [item.features for item in asked], columns.labels or inflector.labels)
+    say_written(output)
 
 
 def _json_line(item: Item, answers: "Sequence[Answer]", *, nbest: bool) -> str:

@@ -11,12 +11,15 @@ from reinflect.data.features import Bundle
 from reinflect.data.items import COLUMNS_2017, Columns, Item, check_lengths
 from reinflect.data.labels import Labels
 from reinflect.errors import InputError, OutputError
-from reinflect.files import STANDARD, check_writable
+from reinflect.files import STANDARD, Kind, check_writable, has_content, kind_of_file
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 LABELS = "reinflect.labels"
 LABELS_FILE = "reinflect.labels.file"
+FORCE = "reinflect.force"
+EXISTS = "a file of this name exists"
+KINDS: dict[Kind, str] = {"model": "a model", "page": "a web page", "JSON": "JSON", "table": "a tab-separated table"}
 
 
 def say(*notes: str | None) -> None:
@@ -53,17 +56,56 @@ def _output(path: str) -> str:
     return path
 
 
+def _force(context: click.Context, _option: click.Parameter, value: bool) -> None:
+    context.meta[FORCE] = value
+
+
+def force_option(what: str) -> Callable[[Command], Command]:
+    """`--force`, which `forced` and `check_output` look up."""
+    return option("--force", f"Replace {what} of this name that exists.", expose_value=False, callback=_force)
+
+
+def forced() -> bool:
+    return bool(click.get_current_context().meta.get(FORCE))
+
+
 def output_option(what: str) -> Callable[[Command], Command]:
-    """`--output`, with what is written there."""
-    return option("--output -o FILE", f"Where {what} (- is the screen).", default=STANDARD, type=_output)
+    """`--output`, with what is written there, and `--force`."""
+    output = option("--output -o FILE", f"Where {what} (- is the screen).", default=STANDARD, type=_output)
+    return lambda command: output(force_option("a file")(command))
 
 
-def check_output(output: Path | str, inputs: Iterable[Path | str | None], name: str = "--output") -> None:
-    """Check that `output` can be written, and is none of the files that are read: `inputs` and that of `--labels`."""
+def check_output(
+    output: Path | str, inputs: Iterable[Path | str | None], name: str = "--output", *, again: Kind | None = None
+) -> None:
+    """Check, before any work, that `output` can be written and that nothing a person typed would be lost.
+
+    A file that is read (`inputs`, and that of `--labels`) is never replaced, and a model only by a model. Any other
+    file is replaced only with `--force`; but where the output is only computed, never filled in or corrected, `again`
+    is its kind: a file of this kind is replaced without asking, and no other. Spreadsheets are always asked about.
+    """
+    from reinflect.data.sheet_files import kind_of_sheet
+
     check_writable(output)
     labels = click.get_current_context().meta.get(LABELS_FILE)
     if any(path is not None and _same_file(output, path) for path in (*inputs, labels)):
         raise OutputError(output, "this file is read from", f"choose another {name}")
+    if not has_content(output):
+        return
+    found = kind_of_file(output)
+    if again and not (again == "table" and kind_of_sheet(output)):
+        if found != again:
+            raise OutputError(output, f"{EXISTS} and is not {KINDS[again]}", f"choose another {name}")
+    elif found == "model":
+        raise OutputError(output, f"{EXISTS} and is a model", f"choose another {name}")
+    elif not forced():
+        raise OutputError(output, EXISTS, f"choose another {name}, or give --force to replace it")
+
+
+def say_written(output: str, more: str = "") -> None:
+    """Say which file was written; nothing about the screen or a device."""
+    if has_content(output):
+        say(f"written: {output}{more}")
 
 
 def _same_file(one: Path | str, other: Path | str) -> bool:

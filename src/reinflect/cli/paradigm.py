@@ -7,7 +7,7 @@ import click
 
 from reinflect.cli import models
 from reinflect.cli.files import check_no_json_sheet, check_stdin_once, json_text, read_bundles, read_lexicon
-from reinflect.cli.options import check_lemma, check_output, columns_option, option, output_option
+from reinflect.cli.options import check_lemma, check_output, columns_option, option, output_option, say_written
 from reinflect.data.features import Bundle
 from reinflect.data.items import Columns
 from reinflect.errors import InputError, printable, quoted
@@ -87,6 +87,7 @@ def command(
         titled = [f"{printable(lemma)}\n\n{_text(own, labels)}" for lemma, own in paradigms.items()]
         write_text(output, "\n\n".join(titled))
     models.say_unknown_features(inflector, map(Bundle, bundles), labels)
+    say_written(output)
 
 
 def _of_part_of_speech(pos: str, bundles: Sequence[str]) -> list[str]:

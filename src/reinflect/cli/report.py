@@ -6,10 +6,10 @@ import click
 
 from reinflect.cli.files import read_for_model
 from reinflect.cli.models import load_inflector, model_example
-from reinflect.cli.options import check_output, columns_option, option, say
+from reinflect.cli.options import check_output, columns_option, option, say_written
 from reinflect.data.items import Columns
 from reinflect.errors import InputError
-from reinflect.files import STANDARD, write_text
+from reinflect.files import write_text
 
 EXAMPLE = model_example(
     "reinflect data show german-verbs --split dev > dev.tsv",
@@ -42,16 +42,15 @@ def command(source: str, dev: str | None, out: str, columns: Columns) -> None:
 
         data = data_of(path) if dev is None else Path(dev)
         inputs = [*path.rglob("*"), *(data.glob("*") if data else ())]
-        check_output(out, [own for own in inputs if own.suffix.lower() not in PAGES], "--out")
+        check_output(out, [own for own in inputs if own.suffix.lower() not in PAGES], "--out", again="page")
         if data is not None and not data.is_dir():
             raise InputError("this is not a folder", "for a benchmark, name the folder with its data", path=data)
         page = folder_page(read_folder(path, data))
     else:
-        check_output(out, [source, dev], "--out")
+        check_output(out, [source, dev], "--out", again="page")
         page = _model_page(source, dev, columns)
     write_text(out, page)
-    if out != STANDARD:
-        say(f"written: {out} (open it in a browser)")
+    say_written(out, " (open it in a browser)")
 
 
 def _model_page(source: str, dev: str | None, columns: Columns) -> str:

@@ -7,7 +7,7 @@ import click
 
 from reinflect.cli.files import check_stdin_once, read_bundles, read_lexicon
 from reinflect.cli.models import bundles_option, confidence_cell, confidence_text, load_inflector, model_example
-from reinflect.cli.options import check_output, columns_option, option, output_option, say
+from reinflect.cli.options import check_output, columns_option, option, output_option, say, say_written
 from reinflect.data.features import Bundle
 from reinflect.data.items import Columns, Item, read_items, write_items
 from reinflect.data.sheet_files import kind_of_sheet, write_rows
@@ -75,6 +75,7 @@ def command(
     if not found:
         raise InputError("found no unknown forms to suggest", "give other lemmas, or more --features", path=lemmas)
     _write(output, found, columns, labels)
+    say_written(output)
 
 
 def _say_progress(done: int, cells: int) -> None:

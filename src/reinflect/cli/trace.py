@@ -6,7 +6,7 @@ import click
 
 from reinflect.cli.files import json_text
 from reinflect.cli.models import load_inflector, members_option, model_example, say_unknown_features
-from reinflect.cli.options import check_lemma, check_output, option, output_option
+from reinflect.cli.options import check_lemma, check_output, option, output_option, say_written
 from reinflect.cli.oracle import visible_symbol
 from reinflect.data.features import Bundle
 from reinflect.files import write_text
@@ -59,6 +59,7 @@ def command(
     traces = [inflector.trace(lemma, wanted, name) for name in names]
     write_text(output, "".join(map(json_text, traces)) if as_json else "\n".join(map(_text, traces)))
     say_unknown_features(inflector, [Bundle(wanted)], labels)
+    say_written(output)
 
 
 def _text(trace: "Trace") -> str:

@@ -7,12 +7,21 @@ from typing import TYPE_CHECKING
 import click
 
 from reinflect.cli.files import check_stdin_once
-from reinflect.cli.options import check_output, columns_option, option, say, strategy_option
+from reinflect.cli.options import (
+    check_output,
+    columns_option,
+    force_option,
+    forced,
+    option,
+    say,
+    say_written,
+    strategy_option,
+)
 from reinflect.cli.training import Training, checkpoint_seconds, training_options
 from reinflect.data.items import Columns, Item, check_lengths, read_items, swapped_columns_note, variants_note
 from reinflect.data.spelling import two_ways_note
 from reinflect.errors import INTERRUPTED, InputError, OutputError, quoted, source_name
-from reinflect.files import STANDARD
+from reinflect.files import STANDARD, has_content
 
 if TYPE_CHECKING:
     from reinflect.inflector.inflector import Inflector
@@ -46,10 +55,12 @@ Example (about a minute):
     "Where to write the trained model: one file; the usual ending is .reinflect.",
     required=True,
 )
+@force_option("a model")
 @option("--half", "Keep the model in half precision: a file half as large, hardly less accurate.")
 @training_options("each system with each alignment", "by the size of the data; auto chooses")
 @option("--first-seed S", "First seed; further models use the seeds after it.", type=click.IntRange(1, 900), default=1)
 @strategy_option("Which of the trained models vote; the others stay in MODEL, and inflect --strategy can choose them")
+@option("--verbose", "Also list the models with their accuracies.")
 @columns_option
 @click.pass_context
 def command(
@@ -63,6 +74,7 @@ def command(
     training: Training,
     first_seed: int,
     strategy: str | None,
+    verbose: bool,
     columns: Columns,
 ) -> None:
     """Train models on the items of a file, which then inflect together by vote.
@@ -122,11 +134,17 @@ def command(
             source=source_name(train),
             half=half,
             labels=columns.labels,
+            force=forced(),
         )
-    click.echo(_table(outcome), nl=False)
+    if verbose:
+        click.echo(_table(outcome))
     if rival and not outcome.training.interrupted:
-        click.echo("\n" + rival.text(outcome.inflector, out), nl=False)
+        click.echo(rival.text(outcome.inflector, out))
     _say_outcome(outcome, out)
+    figures = outcome.training
+    kind = "held-out" if figures.held_out else "dev"
+    forms = f"{figures.scored} {kind} form{'s'[: figures.scored != 1]}"
+    click.echo(f"Expect about {figures.accuracy:.0f} % right, estimated on {forms}")
     if outcome.training.interrupted:
         context.exit(INTERRUPTED)
 
@@ -184,16 +202,15 @@ class _Rival:
 
 
 def _check_out(out: str, inputs: Sequence[str | None]) -> None:
-    """Check that a model can be written there without replacing another kind of file."""
+    """Check that a model can be written there without replacing another kind of file or, without --force, a model."""
     if out == STANDARD:
         raise OutputError(out, "a model is not text for the screen", "name a file with --out")
-    for path in (out, f"{out}.log.jsonl"):
-        check_output(path, inputs, "--out")
-    target = Path(out)
-    if target.is_file() and target.stat().st_size:
-        with target.open("rb") as file:
-            if b'"reinflect"' not in file.read(200):
-                raise OutputError(out, "a file of this name exists and is not a model", "choose another --out")
+    check_output(out, inputs, "--out", again="model")
+    check_output(f"{out}.log.jsonl", inputs, "--out", again="JSON")
+    if not forced() and has_content(out):
+        from reinflect.inflector.train import check_replaceable
+
+        check_replaceable(Path(out))
 
 
 def _notes(
@@ -253,13 +270,9 @@ def _say_outcome(outcome: "Outcome", out: str) -> None:
         say(f"note: diverged and started again with another seed: {', '.join(outcome.restarted)}")
     if outcome.failed:
         say(f"note: left out (learnt nothing, or diverged): {', '.join(outcome.failed)}")
-    if training.held_out:
-        say(
-            f"Expect about {training.accuracy:.0f} % right, estimated on {_counted(training.scored)} that were held out"
-        )
     if training.interrupted:
         model = "has the best models so far" if outcome.written else "is still the earlier model"
         say(f"note: interrupted; {out} {model}; the same command resumes this training")
     if outcome.written:
-        say(f"written: {out} (and {out}.log.jsonl)")
+        say_written(out, f" (and {out}.log.jsonl)")
         say(f"next: reinflect inflect {out} LEMMA FEATURES, or reinflect inflect {out} --input WORDS")

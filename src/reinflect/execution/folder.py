@@ -1,5 +1,6 @@
 """The work folder: files of an unfinished training, from which the same command resumes it."""
 
+import hashlib
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,8 +16,10 @@ from reinflect.execution.packs import DECIMALS, ENDING, Pack, PackResult, write_
 from reinflect.files import atomic_path, cannot_write, make_folder, read_bytes, sweep, writing
 from reinflect.locks import TakenError, take, take_in
 from reinflect.training.checkpoint import SECONDS_BETWEEN, Checkpoint
+from reinflect.training.lesson import ModelSpec
 
 CHECKPOINT, LOG, BUSY, HALVES, LOCK, PARAMETERS = ".checkpoint", ".jsonl", ".busy", ".halves", "lock", ".safetensors"
+RUN = ".run"
 SECONDS_TO_END = 60.0
 """How long to wait for a worker whose command was killed."""
 KINDS = ("parameters", "logs", "packs")
@@ -99,6 +102,18 @@ class WorkFolder:
                     (self.state / LOCK).unlink(missing_ok=True)
                     self.state.rmdir()
             os.close(lock)
+
+    def begin(self, specs: Sequence[ModelSpec], *, alone: bool) -> bool:
+        """Record that these models are trained here; with `alone`, not if the folder has only trainings of others.
+
+        A folder without any record is that of a command that was killed while it removed the folder.
+        """
+        own = self.state / f"{hashlib.sha256(''.join(spec.digest for spec in specs).encode()).hexdigest()[:16]}{RUN}"
+        if alone and not own.exists() and any(self.state.glob(f"*{RUN}")):
+            return False
+        with writing(self.state):
+            own.touch()
+        return True
 
     @contextmanager
     def taken(self, pack: Pack, patience: float = SECONDS_TO_END) -> Iterator[None]:
@@ -196,6 +211,7 @@ class WorkFolder:
     def remove(self) -> None:
         """Remove all our files in the folder; other files stay, and the folder with them."""
         sweep(self.state)
-        for ending in (ENDING, CHECKPOINT, LOG, BUSY, HALVES, PARAMETERS):  # what needs the others is removed first
+        # What needs the others is removed first.
+        for ending in (ENDING, CHECKPOINT, LOG, BUSY, HALVES, PARAMETERS, RUN):
             for path in self.state.glob(f"*{ending}"):
                 path.unlink(missing_ok=True)

@@ -1,7 +1,7 @@
 """From items to an inflector: plan the models, train them, assemble the inflector, save it."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,6 +18,7 @@ from reinflect.errors import InputError, OutputError, ReinflectError, StoppedErr
 from reinflect.execution.execute import train_specs
 from reinflect.execution.folder import WorkFolder
 from reinflect.execution.resources import Resources
+from reinflect.files import has_content
 from reinflect.inflector.assemble import assemble
 from reinflect.inflector.card import Training
 from reinflect.inflector.inflector import Inflector
@@ -111,12 +112,14 @@ def train_inflector(
     source: Path | str = "training data",
     half: bool = False,
     labels: Labels = NO_LABELS,
+    force: bool = True,
 ) -> Outcome:
     """Train the models of a plan, and let them vote. Without dev items each seed holds out a fold of its own.
 
     With `out`, the inflector is saved there (`half`: in half precision). A later call resumes an interrupted one from
-    the folder `OUT.state`; until it is finished, a finished model at `out` stays there. `OUT.log.jsonl` has a line for
-    each epoch of each model. Several workers are processes: a script that uses them must be safe to import
+    the folder `OUT.state`; until it is finished, a finished model at `out` stays there. Without `force`, a model at
+    `out` is an error, unless this call resumes an interrupted one. `OUT.log.jsonl` has a line for each epoch of each
+    model. Several workers are processes: a script that uses them must be safe to import
     (`if __name__ == "__main__":`). Ctrl-C ends the training early with the best models so far.
     """
     resources = resources or Resources()
@@ -128,7 +131,11 @@ def train_inflector(
     with ExitStack() as stack:
         place = out or Path(stack.enter_context(TemporaryDirectory())) / "model"
         folder = WorkFolder.beside(place)
+        if not force:
+            check_replaceable(place)
         stack.enter_context(folder.held())
+        if not folder.begin(specs, alone=not force and has_content(place)):
+            raise would_replace(place)
         finished = _is_finished(place)
         if finished:
             resources.watcher.note(f"note: {out} is a finished model; it is replaced when this training is finished")
@@ -168,6 +175,21 @@ def train_inflector(
             if execution.finished:
                 folder.remove()
         return outcome
+
+
+def check_replaceable(out: Path) -> None:
+    """Refuse to replace a model that no unfinished training belongs to."""
+    if has_content(out) and not WorkFolder.beside(out).state.is_dir():
+        raise would_replace(out)
+
+
+def would_replace(out: Path) -> OutputError:
+    """The error that names a model in the place of a new one."""
+    model = "a model of this name exists"
+    with suppress(ReinflectError):
+        if about := Inflector.load(out).training:
+            model += f" ({about.items} items of {about.source}, about {about.accuracy:.0f} % right, {about.date})"
+    return OutputError(out, model, "choose another --out, or give --force to replace it")
 
 
 def _is_finished(path: Path) -> bool:

@@ -32,6 +32,8 @@ UNREADABLE: dict[type[OSError], tuple[str, str]] = {
     PermissionError: ("no permission to read this file", "check the file's permissions"),
 }
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+NO_SYNC = {errno.EINVAL, errno.ENOTSUP, errno.EBADF}
+"""Errors of file systems that cannot sync folders."""
 
 
 def read_text(path: Path | str) -> str:
@@ -162,6 +164,7 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
             with part.open("rb+") as written:
                 os.fsync(written.fileno())
             part.replace(target)
+            sync_folder(target.parent)
         except BaseException:
             with suppress(OSError):
                 part.unlink(missing_ok=True)
@@ -182,9 +185,26 @@ def writing(path: Path | str) -> Iterator[None]:
         raise cannot_write(path, error) from None
 
 
+def sync_folder(folder: Path) -> None:
+    """Bring the names in a folder to the disk: without it, a power failure can undo a rename."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except PermissionError:  # Windows opens no folders
+        return
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in NO_SYNC:
+            raise
+    finally:
+        os.close(handle)
+
+
 def make_folder(path: Path) -> Path:
     with writing(path):
-        path.mkdir(parents=True, exist_ok=True)
+        if not path.is_dir():
+            path.mkdir(parents=True, exist_ok=True)
+            sync_folder(path.parent)
     return path
 
 

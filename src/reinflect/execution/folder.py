@@ -55,8 +55,9 @@ class WorkFolder:
 
     @classmethod
     def beside(cls, out: Path) -> "WorkFolder":
-        """`OUT.state`, which is removed once OUT is written."""
-        folder = out.with_name(f"{out.name}.state")
+        """`OUT.state`, which is removed once OUT is written; through a link to OUT it is the same."""
+        real = out.resolve()
+        folder = real.with_name(f"{real.name}.state")
         return cls(folder, out, folder, folder, folder)
 
     @classmethod
@@ -86,7 +87,7 @@ class WorkFolder:
         try:
             for folder in {self.state, self.packs, self.logs, self.parameters or self.state}:
                 sweep(make_folder(folder))
-            for path in (self.shown, self.whole_log):
+            for path in (self.shown.resolve(), self.whole_log.resolve()):
                 sweep(path.parent, path.name)
             for path in self.packs.glob(f"*{ENDING}"):  # a kill may have left the checkpoint of a finished pack
                 for ending in (CHECKPOINT, LOG):

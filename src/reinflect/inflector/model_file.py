@@ -22,7 +22,7 @@ from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.ensembles.confidence import Confidence
 from reinflect.ensembles.member import FACTS, TrainedModel, digest
 from reinflect.errors import InputError, quoted, shortened
-from reinflect.files import atomic_path, read_bytes
+from reinflect.files import atomic_path, raise_if_too_many_files, read_bytes
 from reinflect.inflector.card import Training
 from reinflect.settings import from_table
 from reinflect.systems import SYSTEMS
@@ -208,6 +208,7 @@ def _read(path: Path | str) -> tuple[str, dict[str, NDArray[Any]], str]:
             if file.readinto(content.data) < len(content):
                 raise ValueError("truncated while it was read")
     except OSError as error:
+        raise_if_too_many_files(error)
         raise not_a_model(path, error.strerror or str(error)) from None
     except (*MISFITS, AttributeError):
         raise not_a_model(path, "another kind of file, truncated or damaged") from None

@@ -14,7 +14,7 @@ from safetensors.torch import save
 from torch import Tensor
 
 from reinflect.ensembles.member import digest
-from reinflect.files import atomic_path
+from reinflect.files import atomic_path, raise_if_too_many_files
 from reinflect.training.fleet import Fleet
 
 FORMAT = 4
@@ -111,6 +111,7 @@ def _checksum(state: str, tensors: Mapping[str, Tensor]) -> str:
 
 def _read(path: Path) -> "tuple[_State, dict[str, Tensor]] | None":
     try:
+        path.open("rb").close()  # for which `safe_open` would say of any failure that there is no such file
         with safe_open(path, framework="pt") as file:
             about = file.metadata() or {}
             # Copies, because sums may differ in unaligned memory, such as a file's.
@@ -119,7 +120,8 @@ def _read(path: Path) -> "tuple[_State, dict[str, Tensor]] | None":
             return None
         state = msgspec.convert(json.loads(about["state"]), _State)
         return (state, tensors) if state.format == FORMAT else None
-    except (OSError, SafetensorError, LookupError, TypeError, ValueError, RecursionError):
+    except (OSError, SafetensorError, LookupError, TypeError, ValueError, RecursionError) as error:
+        raise_if_too_many_files(error)
         return None
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from reinflect.locks import TakenError, is_free, take, take_in
+from reinflect.locks import TakenError, remove_if_free, take, take_in
 
 HOLD = (
     "import sys, time; from pathlib import Path; from reinflect.locks import take\n"
@@ -23,13 +23,15 @@ def test_another_process_is_named_and_its_lock_ends_with_it(tmp_path: Path) -> N
         assert other.stdout.readline() == b"held\n"
         with pytest.raises(TakenError, match=f"^process {other.pid}$"):
             take(path)
-        assert not is_free(path)
+        remove_if_free(path)
+        assert path.exists()
         other.kill()
     handle = take(path)
     with pytest.raises(TakenError, match=f"^process {os.getpid()}$"):
         take(path)
     os.close(handle)
-    assert is_free(path)
+    remove_if_free(path)
+    assert not path.exists()
 
 
 def test_work_continues_on_a_file_system_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -40,7 +42,15 @@ def test_work_continues_on_a_file_system_without_locks(tmp_path: Path, monkeypat
     handles = [take(tmp_path / "lock") for _ in range(2)]
     for handle in handles:
         os.close(handle)
-    assert is_free(tmp_path / "lock")
+    remove_if_free(tmp_path / "lock")
+    assert not (tmp_path / "lock").exists()
+
+
+def test_a_link_is_no_lock_file(tmp_path: Path) -> None:
+    (tmp_path / "lock").symlink_to(tmp_path / "another")
+    with pytest.raises(OSError, match="this is a link; remove it"):
+        take(tmp_path / "lock")
+    assert not (tmp_path / "another").exists()
 
 
 @pytest.mark.parametrize("content", ["", " unnamed", " 12x host"])

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal, NamedTuple
 
 from reinflect.errors import InputError, OutputError
-from reinflect.locks import is_free, try_lock
+from reinflect.locks import remove_if_free, try_lock
 
 STANDARD = "-"
 LARGEST = 1 << 29
@@ -33,6 +33,9 @@ UNREADABLE: dict[type[OSError], tuple[str, str]] = {
 }
 Kind = Literal["model", "page", "JSON", "table", "other"]
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+TOO_MANY_FILES = {errno.EMFILE, errno.ENFILE}
+NO_SYNC = {errno.EINVAL, errno.ENOTSUP, errno.EBADF}
+"""Errors of file systems that cannot sync folders."""
 
 
 def read_text(path: Path | str) -> str:
@@ -72,7 +75,7 @@ def read_bytes(path: Path | str) -> bytes:
         with Path(path).open("rb") as file:
             return _whole(file, path, os.fstat(file.fileno()).st_size)
     except OSError as error:
-        otherwise = (f"could not be read ({error.strerror})", "check the file and its disk")
+        otherwise = (f"could not be read ({error.strerror})", remedy_for(error, "check the file and its disk"))
         raise failure(*UNREADABLE.get(type(error), otherwise)) from None
     except ValueError:  # a character that no system allows in names
         raise failure("not a valid file name", "check the name") from None
@@ -148,15 +151,19 @@ def kind_of_file(path: Path | str) -> Kind:
 
 
 def write_text(path: Path | str, text: str) -> None:
-    """Write a whole file (`-`: standard output) at once: readers see the old file or the new one, never a part."""
+    """Write a whole file (`-`: standard output) at once: readers see the old file or the new one, never a part.
+
+    Bytes of file names that are not UTF-8 are escaped.
+    """
+    raw = text.encode("utf-8", "backslashreplace")
     if str(path) == STANDARD:
         if sys.stdout is None:
             raise OutputError(path, "this is closed", "name a file to write")
-        sys.stdout.buffer.write(text.encode("utf-8"))
+        sys.stdout.buffer.write(raw)
         sys.stdout.buffer.flush()
         return
     with atomic_path(path) as part:
-        part.write_bytes(text.encode("utf-8"))
+        part.write_bytes(raw)
 
 
 @contextmanager
@@ -174,18 +181,14 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
     target = target.resolve()  # a link keeps pointing where it points
     with writing(path):
         sweep(target.parent, target.name)
-        handle, name = tempfile.mkstemp(prefix=_prefix(target.name), suffix=PART[-5:], dir=target.parent)
-        part = Path(name)
+        handle, part = _new_part(target)
         try:
-            if sys.platform == "win32":
-                os.close(handle)  # Windows can neither rename nor remove an open file
-            else:
-                try_lock(handle)  # shows `sweep` that this process is still writing
             yield part
             part.chmod(_mode_for(target))
             with part.open("rb+") as written:
                 os.fsync(written.fileno())
             part.replace(target)
+            sync_folder(target.parent)
         except BaseException:
             with suppress(OSError):
                 part.unlink(missing_ok=True)
@@ -206,26 +209,65 @@ def writing(path: Path | str) -> Iterator[None]:
         raise cannot_write(path, error) from None
 
 
+def sync_folder(folder: Path) -> None:
+    """Bring the names in a folder to the disk: without it, a power failure can undo a rename."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except PermissionError:  # Windows opens no folders
+        return
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in NO_SYNC:
+            raise
+    finally:
+        os.close(handle)
+
+
 def make_folder(path: Path) -> Path:
     with writing(path):
-        path.mkdir(parents=True, exist_ok=True)
+        if not path.is_dir():
+            path.mkdir(parents=True, exist_ok=True)
+            sync_folder(path.parent)
     return path
 
 
 def cannot_write(
     path: Path | str, error: OSError, remedy: str = "check the disk or choose another place"
 ) -> OutputError:
+    return OutputError(path, f"could not be written ({error.strerror or error})", remedy_for(error, remedy))
+
+
+def remedy_for(error: OSError, otherwise: str) -> str:
     if error.errno in NO_ROOM:
-        remedy = "make room there, then run the same command again, or choose another place"
-    return OutputError(path, f"could not be written ({error.strerror or error})", remedy)
+        return "make room there, then run the same command again, or choose another place"
+    if error.errno in TOO_MANY_FILES:
+        return "allow more open files (ulimit -n), or use fewer --workers"
+    return otherwise
+
+
+def raise_if_too_many_files(error: Exception) -> None:
+    """Raise an error that says nothing of the file that could not be opened: it may be as good as ever."""
+    if isinstance(error, OSError) and error.errno in TOO_MANY_FILES:
+        raise error
 
 
 def sweep(folder: Path, name: str | None = None) -> None:
     """Remove the unfinished files that killed processes left in a folder, for the file of that name or for any."""
     for part in folder.glob(f".*{PART}" if name is None else f"{escape(_prefix(name))}{PART[1:]}"):
-        if is_free(part):
-            with suppress(OSError):
-                part.unlink(missing_ok=True)
+        remove_if_free(part)
+
+
+def _new_part(target: Path) -> tuple[int, Path]:
+    """An unfinished file beside its target; its lock shows `sweep` that this process is still writing."""
+    while True:
+        handle, name = tempfile.mkstemp(prefix=_prefix(target.name), suffix=PART[-5:], dir=target.parent)
+        if sys.platform == "win32":
+            os.close(handle)  # Windows can neither rename nor remove an open file
+            return handle, Path(name)
+        if try_lock(handle) and os.fstat(handle).st_nlink:
+            return handle, Path(name)
+        os.close(handle)  # another process took it for one that was left behind, and removes it
 
 
 def _prefix(name: str) -> str:

@@ -1,7 +1,9 @@
 """Locks on files. A lock ends with the process that holds it, so none goes stale; the file names the holder."""
 
+import errno
 import os
 import platform
+import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -28,8 +30,10 @@ def take(path: Path) -> int:
     """Make a lock file, lock it and write the holder's name into it. Closing the returned handle releases the lock.
 
     Remove the file, if at all, before closing. Raises `TakenError` where another process holds the lock, and OSError
-    where the file cannot be made.
+    where the file cannot be made, or is a link, which would lock another file.
     """
+    if path.is_symlink():
+        raise OSError(errno.ELOOP, "this is a link; remove it", str(path))
     while True:
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
         if not try_lock(handle):
@@ -67,8 +71,12 @@ def try_lock(handle: int) -> bool:
         return True
 
 
-def is_free(path: Path) -> bool:
-    """Whether no process holds a lock on this file."""
-    with suppress(OSError), path.open("rb+") as file:
-        return try_lock(file.fileno())
-    return False
+def remove_if_free(path: Path) -> None:
+    """Remove a file, unless a process holds a lock on it; whoever locks it later can see that it is gone."""
+    with suppress(OSError):
+        with path.open("rb+") as file:
+            free = try_lock(file.fileno())
+            if free and sys.platform != "win32":
+                path.unlink()
+        if free and sys.platform == "win32":  # where an open file cannot be removed
+            path.unlink()

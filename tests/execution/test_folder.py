@@ -354,6 +354,21 @@ def test_other_work_in_the_folder_is_reported_and_left_alone(tmp_path: Path, mon
         assert {model.settings.hidden for model in own.models.values()} == {6}
 
 
+@pytest.mark.parametrize("where", ["beside", "inside"])
+def test_a_damaged_checkpoint_is_said_and_not_used(tmp_path: Path, where: str) -> None:
+    folder = getattr(WorkFolder, where)(tmp_path / "model")
+    with folder.held():
+        train(folder, specs(), "hacm-naive-1")
+        (path,) = folder.state.glob("*.checkpoint")
+        path.write_bytes(path.read_bytes()[:-1] + b"\x7f")
+        made, notes = train(folder, specs())
+    assert notes == [
+        f"note: ignored {path} (damaged, or of another version); its models are trained from the beginning"
+    ]
+    assert made.finished
+    assert not path.exists()
+
+
 def test_packs_of_another_format_are_skipped_with_a_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder, trained = WorkFolder.beside(tmp_path / "model"), Trained(monkeypatch)
     with folder.held():

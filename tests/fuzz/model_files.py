@@ -18,10 +18,10 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import load, save
 
+from reinflect.ensembles.member import digest
 from reinflect.errors import InputError
 from reinflect.inflector.card import card_text
 from reinflect.inflector.inflector import Inflector
-from reinflect.inflector.model_file import digest
 from reinflect.web.inventory import inventory
 from tests.fuzz import json_values, texts, tiny_models
 from tests.fuzz.campaign import Attempt, Kind, refusal

@@ -19,12 +19,12 @@ from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.decoding.greedy import Predictions
 from reinflect.ensembles.confidence import Confidence, Evidence
-from reinflect.ensembles.member import TrainedModel
+from reinflect.ensembles.member import TrainedModel, digest
 from reinflect.ensembles.vote import vote_all
 from reinflect.errors import InputError, ReinflectError
 from reinflect.inflector.card import card_text, describe_training
 from reinflect.inflector.inflector import Answer, Inflector
-from reinflect.inflector.model_file import FORMAT, digest
+from reinflect.inflector.model_file import FORMAT
 from reinflect.settings import Settings
 from reinflect.systems import SYSTEMS
 from reinflect.systems.hacm.settings import HacmSettings

@@ -19,11 +19,12 @@ from safetensors.torch import load, save
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
+from reinflect.ensembles.member import digest
 from reinflect.errors import InputError, quoted
 from reinflect.inflector import model_file
 from reinflect.inflector.card import card_text
 from reinflect.inflector.inflector import Inflector
-from reinflect.inflector.model_file import FORMAT, digest
+from reinflect.inflector.model_file import FORMAT
 from reinflect.systems import SYSTEMS
 from tests.fuzz import tiny_models
 from tests.fuzz.model_files import signed

@@ -10,11 +10,10 @@ import msgspec
 import pytest
 import torch
 from safetensors import safe_open
-from safetensors.torch import save
 
 from reinflect.data.items import Item
 from reinflect.execution.packs import Pack
-from reinflect.training.checkpoint import Checkpoint
+from reinflect.training.checkpoint import Checkpoint, _joined
 from reinflect.training.lesson import Lesson
 from tests.training.tiny import fleet_of, pack
 
@@ -103,6 +102,17 @@ def test_a_damaged_file_is_not_taken_up(saved: Checkpoint, content: bytes) -> No
     assert saved.load(fleet_of(pack())) is None
 
 
+def test_a_single_wrong_bit_is_noticed(saved: Checkpoint) -> None:
+    """In a number, the file would be as valid as before."""
+    whole = saved.path.read_bytes()
+    for place in (len(whole) - 1, len(whole) // 2, whole.index(b'\\"update\\": 3') + 12):
+        saved.path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        assert not saved.begun
+        assert saved.load(fleet_of(pack())) is None
+    saved.path.write_bytes(whole)
+    assert saved.begun
+
+
 def test_the_time_of_earlier_runs_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
     monkeypatch.setattr("time.monotonic", lambda: now)
@@ -147,7 +157,7 @@ def test_what_is_not_whole_is_not_taken_up(saved: Checkpoint, cut: str) -> None:
         state = json.loads(file.metadata()["state"])
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     CUTS[cut](state, tensors)
-    saved.path.write_bytes(save(tensors, metadata={"state": json.dumps(state)}))
+    saved.path.write_bytes(_joined(tensors, json.dumps(state)))
     fleet, fresh = fleet_of(pack()), fleet_of(pack())
     assert saved.load(fleet) is None
     assert torch.equal(fleet.parameters.flat, fresh.parameters.flat)

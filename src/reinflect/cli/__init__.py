@@ -11,7 +11,7 @@ import click
 
 from reinflect import __version__
 from reinflect.errors import INTERRUPTED, InputError, ReinflectError, StoppedError, one_line, quoted, source_name
-from reinflect.files import STANDARD
+from reinflect.files import STANDARD, TOO_MANY_FILES, remedy_for
 from reinflect.text import nearest
 
 COMMANDS = {
@@ -58,8 +58,8 @@ class LazyGroup(click.Group):
         try:
             return super().main(*args, **extra)
         except OSError as error:  # such as a full disk behind standard output
-            place = source_name(error.filename or STANDARD)
-            _print_error(f"{place}: {error.strerror or error}; check the disk and try again")
+            place = source_name(error.filename or ("this command" if error.errno in TOO_MANY_FILES else STANDARD))
+            _print_error(f"{place}: {error.strerror or error}; {remedy_for(error, 'check the disk and try again')}")
             # Python would otherwise try to write the rest of the output on exit, and print a second error.
             with suppress(OSError, ValueError, AttributeError):
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -76,6 +76,8 @@ class LazyGroup(click.Group):
         except ReinflectError as error:
             _print_error(str(error))
             ctx.exit(INTERRUPTED if isinstance(error, StoppedError) else 2)
+        except KeyboardInterrupt:  # for which click exits with 1
+            ctx.exit(INTERRUPTED)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
-from zipfile import ZipFile
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from reinflect.errors import InputError, OutputError, quoted, source_name
 from reinflect.files import BYTE_ORDER_MARK, LONGEST_LINE, atomic_path, read_bytes, read_text, write_text
@@ -308,6 +308,7 @@ def _xlsx(path: Path | str, header: Sequence[str], rows: Sequence[Sequence[str |
     openpyxl = _openpyxl(path)
     from openpyxl.cell import WriteOnlyCell
     from openpyxl.styles import Font
+    from openpyxl.writer.excel import ExcelWriter
 
     if len(rows) >= MOST_ROWS:
         raise OutputError(path, f"an XLSX file cannot hold {len(rows)} rows", "write a .csv file")
@@ -335,5 +336,15 @@ def _xlsx(path: Path | str, header: Sequence[str], rows: Sequence[Sequence[str |
     for row in rows:
         sheet.append([cell(value) for value in row])
     raw = BytesIO()
-    book.save(raw)
+    ExcelWriter(book, _Archive(raw, "w")).save()
     return raw.getvalue()
+
+
+class _Archive(ZipFile):
+    """Gives its files no time of their own: ZIP has none before 1980 or after 2107, whatever the clock says."""
+
+    def writestr(self, name: Any, data: Any, *_: Any) -> None:
+        super().writestr(ZipInfo(name), data, ZIP_DEFLATED)
+
+    def write(self, path: Any, name: Any = None, *_: Any) -> None:
+        self.writestr(name, Path(path).read_bytes())

@@ -48,7 +48,7 @@ def train_specs(
     done = by_key(results)
     left = sum(spec.digest not in done for spec in specs)
     if not left or resources.enough():
-        if specs and not left and folder.state == folder.packs:
+        if specs and not left:
             _note_found(specs, results, [], folder, watcher)
         seconds = time.monotonic() - started
         return Execution(matched(specs, done), results, [], finished=not left, preparing=seconds)
@@ -63,8 +63,7 @@ def train_specs(
             for piece in folder.pieces(pack)
             if (own := tuple(spec for spec in piece.specs if spec.digest not in done))
         ]
-        if folder.state == folder.packs:
-            _note_found(specs, results, packs, folder, watcher)
+        _note_found(specs, results, packs, folder, watcher)
         preparing = time.monotonic() - started
         watcher.expect(len(specs) - left, len(specs), {pack.name: weight(pack, trains.device) for pack in packs})
         try:
@@ -97,9 +96,11 @@ def _note_found(
     watcher: Watcher,
 ) -> None:
     """Note what an earlier command left in the folder, if these packs remain to be trained."""
+    begun, other = folder.found(packs, watcher.note)
+    if folder.state != folder.packs:  # a benchmark's folder, whose packs stay there
+        return
     keys = {spec.digest for spec in specs}
     finished = sum(not keys.isdisjoint(model.key for model in result.models) for result in results)
-    begun, other = folder.found(packs)
     if begun or finished:
         watcher.note(
             f"note: resuming an earlier training ({finished} of {finished + len(packs)} packs of models are trained, "

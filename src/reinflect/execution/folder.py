@@ -3,7 +3,7 @@
 import hashlib
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +15,7 @@ from reinflect.errors import OutputError
 from reinflect.execution.packs import DECIMALS, ENDING, Pack, PackResult, write_result
 from reinflect.files import atomic_path, cannot_write, make_folder, read_bytes, sweep, writing
 from reinflect.locks import TakenError, take, take_in
-from reinflect.training.checkpoint import SECONDS_BETWEEN, Checkpoint
+from reinflect.training.checkpoint import SECONDS_BETWEEN, Checkpoint, fingerprint_of
 from reinflect.training.lesson import ModelSpec
 
 CHECKPOINT, LOG, BUSY, HALVES, LOCK, PARAMETERS = ".checkpoint", ".jsonl", ".busy", ".halves", "lock", ".safetensors"
@@ -58,8 +58,9 @@ class WorkFolder:
 
     @classmethod
     def beside(cls, out: Path) -> "WorkFolder":
-        """`OUT.state`, which is removed once OUT is written."""
-        folder = out.with_name(f"{out.name}.state")
+        """`OUT.state`, which is removed once OUT is written; through a link to OUT it is the same."""
+        real = out.resolve()
+        folder = real.with_name(f"{real.name}.state")
         return cls(folder, out, folder, folder, folder)
 
     @classmethod
@@ -89,7 +90,7 @@ class WorkFolder:
         try:
             for folder in {self.state, self.packs, self.logs, self.parameters or self.state}:
                 sweep(make_folder(folder))
-            for path in (self.shown, self.whole_log):
+            for path in (self.shown.resolve(), self.whole_log.resolve()):
                 sweep(path.parent, path.name)
             for path in self.packs.glob(f"*{ENDING}"):  # a kill may have left the checkpoint of a finished pack
                 for ending in (CHECKPOINT, LOG):
@@ -192,10 +193,13 @@ class WorkFolder:
             for log in (logs[key] for key in keys if key in logs):
                 whole.write(log.read_bytes() if log.exists() else b"")
 
-    def found(self, packs: Sequence[Pack]) -> tuple[int, int]:
+    def found(self, packs: Sequence[Pack], note: Callable[[str], None]) -> tuple[int, int]:
         """The number of these packs that an earlier command began, and of checkpoints of other packs."""
-        begun = sum(self.checkpoint(pack).begun for pack in packs)
-        return begun, len(list(self.state.glob(f"*{CHECKPOINT}"))) - begun
+        found = {path: fingerprint_of(path) for path in sorted(self.state.glob(f"*{CHECKPOINT}"))}
+        for path in (path for path, fingerprint in found.items() if fingerprint is None):
+            note(f"note: ignored {path} (damaged, or of another version); its models are trained from the beginning")
+        begun = sum(found.get(self._file(pack, CHECKPOINT)) == pack.fingerprint for pack in packs)
+        return begun, sum(fingerprint is not None for fingerprint in found.values()) - begun
 
     def forget(self, pack: Pack) -> None:
         """Remove the unfinished files of a pack, and of its halves."""

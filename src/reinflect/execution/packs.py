@@ -17,7 +17,7 @@ import msgspec
 from reinflect import __version__
 from reinflect.decoding.greedy import Predictions
 from reinflect.ensembles.member import TrainedModel
-from reinflect.files import atomic_path
+from reinflect.files import atomic_path, raise_if_too_many_files
 from reinflect.systems import SYSTEMS
 from reinflect.training.lesson import ModelSpec
 
@@ -134,7 +134,17 @@ def read_result(path: Path) -> PackResult | None:
             return None
         models = [_model(own) for own in plain.pop("models")]
         return replace(msgspec.convert(plain | {"models": []}, PackResult), models=models) if models else None
-    except (OSError, EOFError, lzma.LZMAError, ValueError, RecursionError, LookupError, TypeError, AttributeError):
+    except (
+        OSError,
+        EOFError,
+        lzma.LZMAError,
+        ValueError,
+        RecursionError,
+        LookupError,
+        TypeError,
+        AttributeError,
+    ) as error:
+        raise_if_too_many_files(error)
         return None
 
 

@@ -55,10 +55,10 @@ class Resources:
 @contextmanager
 def on_interrupt(stop: Callable[[], None], watcher: Watcher) -> Iterator[None]:
     """Ctrl-C stops the training; a second one interrupts the program."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread handles signals
-        return
     before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or before == signal.SIG_IGN:
+        yield  # only the main thread handles signals; under nohup, or in the background of a shell, none does
+        return
 
     def stopped(*_: Any) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -108,7 +108,7 @@ def run_benchmark(plan: BenchmarkPlan, resources: Resources | None = None) -> Be
     specs = specs_of(corpora, plan.grid, plan.presets, preparation)
     folder = WorkFolder.inside(plan.out, save_models=plan.save_models)
     for other in plan.merge:
-        _copy_packs(other, make_folder(folder.packs), resources.watcher.note)
+        _copy_packs(other, make_folder(folder.packs), specs, resources.watcher.note)
     if absent:
         resources.watcher.note(f"note: no training items for {', '.join(absent)}; left out")
 
@@ -176,15 +176,25 @@ def _read_gold(folder: Path, languages: Sequence[str], corpora: Sequence[Lesson]
     return found
 
 
-def _copy_packs(source: Path, target: Path, note: Callable[[str], None]) -> None:
+def _copy_packs(source: Path, target: Path, specs: Sequence[ModelSpec], note: Callable[[str], None]) -> None:
     """Copy the packs of another output folder, or of its folder of packs."""
     folder = source / "packs" if (source / "packs").is_dir() else source
     paths = sorted(folder.glob(f"*{ENDING}")) if folder.is_dir() else []
     if not paths:
         raise InputError("found no finished packs here", "name a folder that reinflect benchmark wrote", path=source)
+    asked = {spec.digest: spec.lesson for spec in specs}
     for path in (path for path in paths if read_result(target / path.name) is None):
-        if read_result(path) is None:
+        result = read_result(path)
+        if result is None:
             note(f"note: {path} is damaged, or of another version or system; not copied")
+        elif not all(_fits(model, asked[model.key]) for model in result.models if model.key in asked):
+            remedy = "copy the file again from where it was made, or leave it out"
+            raise InputError("its predictions are not for the items of --data", remedy, path=path)
         else:
             with atomic_path(target / path.name) as part:
                 part.write_bytes(path.read_bytes())
+
+
+def _fits(model: TrainedModel, lesson: Lesson) -> bool:
+    found = len(model.dev.forms), len(model.asked.forms)
+    return found == (len(lesson.dev), len(lesson.asked)) or not model.usable

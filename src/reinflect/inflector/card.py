@@ -65,7 +65,7 @@ def describe_training(
 ) -> Training:
     """The record of a training that ends now."""
     return Training(
-        source=source,
+        source=source.encode("utf-8", "backslashreplace").decode(),  # a file name can have any bytes
         items=len(train_items),
         lemmas=len({item.lemma for item in train_items}),
         fingerprint=fingerprint(train_items),

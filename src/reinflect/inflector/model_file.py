@@ -4,7 +4,6 @@ It is a safetensors file, so that nothing in it is ever executed, with a checksu
 all tensors. A tensor of 8-bit numbers has one scale for each row, in a tensor of its own.
 """
 
-import hashlib
 import json
 import math
 import os
@@ -21,9 +20,9 @@ from safetensors.numpy import save
 from reinflect import __version__
 from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.ensembles.confidence import Confidence
-from reinflect.ensembles.member import FACTS, TrainedModel
+from reinflect.ensembles.member import FACTS, TrainedModel, digest
 from reinflect.errors import InputError, quoted, shortened
-from reinflect.files import atomic_path, read_bytes
+from reinflect.files import atomic_path, raise_if_too_many_files, read_bytes
 from reinflect.inflector.card import Training
 from reinflect.settings import from_table
 from reinflect.systems import SYSTEMS
@@ -209,6 +208,7 @@ def _read(path: Path | str) -> tuple[str, dict[str, NDArray[Any]], str]:
             if file.readinto(content.data) < len(content):
                 raise ValueError("truncated while it was read")
     except OSError as error:
+        raise_if_too_many_files(error)
         raise not_a_model(path, error.strerror or str(error)) from None
     except (*MISFITS, AttributeError):
         raise not_a_model(path, "another kind of file, truncated or damaged") from None
@@ -261,15 +261,6 @@ def _member(
             raise ValueError(f"{name} has numbers that training never gives")
     facts: dict[str, Any] = {name: getattr(about, name) for name in FACTS}
     return TrainedModel(settings=settings, inventory=inventory, parameters=parameters, **facts)
-
-
-def digest(text: str, tensors: Mapping[str, NDArray[Any]]) -> str:
-    """A checksum of everything in the file: a model with a few wrong numbers would inflect, and inflect badly."""
-    mark = hashlib.sha256(text.encode("utf-8", "surrogatepass"))
-    for name in sorted(tensors):
-        mark.update(f"{name} {tensors[name].dtype} {tensors[name].shape}".encode())
-        mark.update(np.ascontiguousarray(tensors[name]).data)
-    return mark.hexdigest()
 
 
 def not_a_model(path: Path | str, reason: str) -> InputError:

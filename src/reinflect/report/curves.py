@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import Meta
 
 from reinflect.alignment import ALIGNERS
-from reinflect.files import read_text
+from reinflect.files import read_bytes
 from reinflect.report.drawing import Curve, Point, key, line_chart
 from reinflect.report.html import Html, element, joined
 from reinflect.systems import SYSTEMS
@@ -18,6 +19,9 @@ SINGLE_CURVES = 24
 """Models with a curve of their own in one chart, at most: more cannot be distinguished."""
 PALETTE = ("#8250c4", "#9a6b00", "#b8327a", "#0b7d80", "#5d6673")
 """Colours for systems that are not installed."""
+MOST = 10**9
+"""Of a loss, or epochs: larger numbers are damage, and cannot be drawn."""
+Accuracy = Annotated[float, Meta(ge=0, le=100)]
 Quantity = Literal["loss", "dev_accuracy", "best"]
 
 
@@ -25,10 +29,10 @@ class Epoch(msgspec.Struct, frozen=True):
     """A line of a training log."""
 
     model: str
-    epoch: int
-    loss: float | None
-    dev_accuracy: float | None
-    best: float | None
+    epoch: Annotated[int, Meta(ge=0, le=MOST)]
+    loss: Annotated[float, Meta(ge=0, le=MOST)] | None
+    dev_accuracy: Accuracy | None
+    best: Accuracy | None
 
 
 @dataclass(frozen=True)
@@ -52,9 +56,9 @@ class ModelLog:
 
 
 def read_log(path: Path) -> list[ModelLog]:
-    """The models of a log. Truncated lines are ignored; of a model that was restarted, the last start counts."""
+    """The models of a log. Damaged lines are ignored; of a model that was restarted, the last start counts."""
     found: dict[str, list[Epoch]] = {}
-    for line in read_text(path).splitlines():
+    for line in read_bytes(path).splitlines():
         try:
             one = msgspec.json.decode(line, type=Epoch)
         except (ValueError, RecursionError):

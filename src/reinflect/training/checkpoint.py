@@ -13,10 +13,11 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from reinflect.files import atomic_path
+from reinflect.ensembles.member import digest
+from reinflect.files import atomic_path, raise_if_too_many_files
 from reinflect.training.fleet import Fleet
 
-FORMAT = 3
+FORMAT = 4
 SECONDS_BETWEEN = 60.0
 OF_OPTIMISER = ("first", "second", "updates")
 
@@ -59,18 +60,21 @@ class Checkpoint:
         stored = {name: tensor.contiguous().cpu() for name, tensor in tensors.items()}
         with atomic_path(self.path) as part:
             # Not save_file, whose temporary file a killed command would leave behind.
-            part.write_bytes(save(stored, metadata={"state": json.dumps(state)}))
+            part.write_bytes(_joined(stored, json.dumps(state)))
         self._last = time.monotonic()
 
     @property
     def begun(self) -> bool:
-        """Whether the file has a checkpoint of this pack; its tensors are not checked."""
-        return self._read(tensors=False)[0] is not None
+        """Whether the file has a checkpoint of this pack."""
+        return fingerprint_of(self.path) == self.fingerprint
 
     def load(self, fleet: Fleet) -> "Resumed | None":
         """Restore a new fleet; None if there is no checkpoint of this pack."""
-        state, tensors = self._read(tensors=True)
-        if state is None or not _fits(state, tensors, fleet):
+        found = _read(self.path)
+        if found is None:
+            return None
+        state, tensors = found
+        if state.fingerprint != self.fingerprint or not _fits(state, tensors, fleet):
             return None
         for model, saved in zip(fleet.models, state.models, strict=True):
             for name, value in msgspec.structs.asdict(saved).items():
@@ -81,16 +85,11 @@ class Checkpoint:
         self._earlier = state.seconds
         return Resumed(state.update, tensors["losses"].to(fleet.device), state.log_size)
 
-    def _read(self, *, tensors: bool) -> "tuple[_State | None, dict[str, Tensor]]":
-        try:
-            with safe_open(self.path, framework="pt") as file:
-                state = msgspec.convert(json.loads((file.metadata() or {}).get("state", "{}")), _State)
-                if state.format != FORMAT or state.fingerprint != self.fingerprint:
-                    return None, {}
-                # Copies, because sums may differ in unaligned memory, such as a file's.
-                return state, {name: file.get_tensor(name).clone() for name in file.keys() if tensors}  # noqa: SIM118
-        except (OSError, SafetensorError, ValueError, RecursionError):
-            return None, {}
+
+def fingerprint_of(path: Path) -> str | None:
+    """The pack of a checkpoint; None if the file is damaged or of another version, or there is none."""
+    found = _read(path)
+    return found and found[0].fingerprint
 
 
 class Resumed(NamedTuple):
@@ -99,6 +98,31 @@ class Resumed(NamedTuple):
     update: int
     losses: Tensor
     log_size: int
+
+
+def _joined(tensors: dict[str, Tensor], state: str) -> bytes:
+    """The file's content, with a checksum: a training resumed from a few wrong numbers would give a bad model."""
+    return save(tensors, metadata={"state": state, "sha256": _checksum(state, tensors)})
+
+
+def _checksum(state: str, tensors: Mapping[str, Tensor]) -> str:
+    return digest(state, {name: tensor.numpy() for name, tensor in tensors.items()})
+
+
+def _read(path: Path) -> "tuple[_State, dict[str, Tensor]] | None":
+    try:
+        path.open("rb").close()  # for which `safe_open` would say of any failure that there is no such file
+        with safe_open(path, framework="pt") as file:
+            about = file.metadata() or {}
+            # Copies, because sums may differ in unaligned memory, such as a file's.
+            tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
+        if about.get("sha256") != _checksum(about.get("state", ""), tensors):
+            return None
+        state = msgspec.convert(json.loads(about["state"]), _State)
+        return (state, tensors) if state.format == FORMAT else None
+    except (OSError, SafetensorError, LookupError, TypeError, ValueError, RecursionError) as error:
+        raise_if_too_many_files(error)
+        return None
 
 
 Number = Annotated[int, msgspec.Meta(ge=0, le=2**62)]

@@ -1,9 +1,11 @@
 """The HTTP server: uvicorn, with a time limit for every wait."""
 
 import asyncio
+import signal
 import socket
 import sys
 from collections.abc import Mapping
+from types import FrameType
 from typing import TYPE_CHECKING
 
 import h11
@@ -111,6 +113,7 @@ class Server(uvicorn.Server):
 
     def __init__(self, models: "Mapping[str, Inflector]", hosts: Hosts) -> None:
         self.queue = Queue()
+        self._ignores_ctrl_c = signal.getsignal(signal.SIGINT) == signal.SIG_IGN
         super().__init__(
             uvicorn.Config(
                 create_app(models, hosts, self.queue),
@@ -122,6 +125,10 @@ class Server(uvicorn.Server):
                 timeout_graceful_shutdown=ENDING_SECONDS + REFUSAL_SECONDS,
             )
         )
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        if sig != signal.SIGINT or not self._ignores_ctrl_c:
+            super().handle_exit(sig, frame)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self.queue.end(ENDING_SECONDS)

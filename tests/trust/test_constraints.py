@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
@@ -31,14 +32,14 @@ def asked_for() -> list[str]:
     return [*project["dependencies"], *extras]
 
 
-def needed() -> dict[str, Version | None]:
-    """All that is asked for here and by those in turn, and the versions that are installed."""
+def needed(system: Mapping[str, str] | None = None) -> dict[str, Version | None]:
+    """All that is asked for on a system (this one) and by those in turn, and the versions that are installed."""
     found: dict[str, Version | None] = {}
     seen: set[tuple[str, str]] = set()
     waiting = [(Requirement(one), "") for one in asked_for()]
     while waiting:
         requirement, extra = waiting.pop()
-        if requirement.marker and not requirement.marker.evaluate({"extra": extra}):
+        if requirement.marker and not requirement.marker.evaluate({**(system or {}), "extra": extra}):
             continue
         name = canonicalize_name(requirement.name)
         try:
@@ -67,6 +68,21 @@ def test_everything_needed_is_installed_at_its_version() -> None:
     assert len(here) > 50
     wrong = {name: (known.get(name), version) for name, version in here.items() if known.get(name) != version}
     assert not wrong, "name: (in constraints.txt, installed); run scripts/setup dev, or correct the file"
+
+
+ELSEWHERE = {
+    "Windows": {"sys_platform": "win32", "platform_system": "Windows", "platform_machine": "AMD64", "os_name": "nt"},
+    "macOS": {"sys_platform": "darwin", "platform_system": "Darwin", "platform_machine": "arm64"},
+    "Linux": {"sys_platform": "linux", "platform_system": "Linux", "platform_machine": "aarch64"},
+}
+
+
+@pytest.mark.parametrize("system", ELSEWHERE)
+@pytest.mark.parametrize("python", ["3.11", "3.14"])
+def test_what_other_systems_need_has_a_version_too(system: str, python: str) -> None:
+    """As far as the packages that are installed here know."""
+    here = {**ELSEWHERE[system], "python_version": python, "python_full_version": f"{python}.0"}
+    assert set(needed(here)) <= set(pins())
 
 
 def test_all_that_extras_bring_is_there_for_the_tests() -> None:
@@ -118,3 +134,13 @@ def test_what_is_allowed_because_it_is_not_used_is_not(part: str) -> None:
     texts = {path: path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py")}
     assert len(texts) > 100
     assert not [path for path, text in texts.items() if re.search(rf"\b{re.escape(part)}\b", text)]
+
+
+def test_the_table_of_systems_has_the_rows_and_columns_that_the_audit_asks_for() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    audit = (ROOT / "scripts" / "audit").read_text(encoding="utf-8")
+    asked = re.findall(r'^    "((?:Linux|Windows|macOS)[^"]*)": \(', audit, re.MULTILINE)
+    assert len(asked) == 6
+    for row in asked:
+        assert re.search(rf"^\| {row}( \|[^|]+){{4}} \|$", readme, re.MULTILINE), f"run scripts/audit: {row}"
+    assert re.search(r"pip was asked on \d{4}-\d\d-\d\d", readme)

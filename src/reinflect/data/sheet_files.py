@@ -6,7 +6,7 @@ Here a cell is one field of a sheet. A cell that a spreadsheet has turned into a
 
 import csv
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -60,6 +60,13 @@ def check_sheet(path: Path | str) -> None:
         _openpyxl(path)
 
 
+class Finding(NamedTuple):
+    """Something about a sheet that the user should know: a sentence, and all its places."""
+
+    note: str
+    places: Sequence[str] = ()
+
+
 class Unusable(NamedTuple):
     """The content of a cell that is not text."""
 
@@ -88,8 +95,8 @@ class Sheet:
     path: Path | str
     name: str | None
     rows: list[Row] = field(default_factory=list)
-    blanks: list[str] = field(default_factory=list)
-    """The fields read so far that begin or end with a blank, with their places."""
+    places: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    """The fields read so far that the user should know of, with their places, by what is unusual about them."""
 
     @property
     def header(self) -> list[str]:
@@ -110,7 +117,19 @@ class Sheet:
         """An error about the sheet, or about the row and column given as to `place`."""
         return InputError(found, remedy, path=self.place(*place))
 
+    def found(self, what: str, row: Row, column: int, called: str) -> None:
+        """Remember the place of a field for a note."""
+        place = self.place(row.number, column, called).removeprefix(f"{self.place()}, ")
+        self.places[what].append(f"{place}: {quoted(str(row.cell(column)))}")
+
     def text(self, row: Row, column: int, called: str) -> str:
+        """A cell that can be a field of an item, with a note of blanks around it."""
+        cell = self.raw_text(row, column, called)
+        if cell != cell.strip():
+            self.found("blanks", row, column, called)
+        return cell
+
+    def raw_text(self, row: Row, column: int, called: str) -> str:
         """A cell that can be a field of an item."""
         cell, place = row.cell(column), (row.number, column, called)
         if isinstance(cell, Unusable):
@@ -119,8 +138,6 @@ class Sheet:
             raise self.error(f"found a tab or line end in {quoted(cell)}", "remove it", *place)
         if len(cell) > LONGEST_LINE:
             raise self.error(f"found {len(cell):,} characters in a cell", f"write {LONGEST_LINE:,} at most", *place)
-        if cell != cell.strip():
-            self.blanks.append(f"{self.place(*place)}: {quoted(cell)}")
         return cell
 
 

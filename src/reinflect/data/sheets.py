@@ -5,16 +5,18 @@ lemma column, and every other column holds forms: its name is a label or the fea
 code point, as in tab-separated files.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
 from reinflect.data.features import SEPARATOR, Bundle
+from reinflect.data.form_cells import USUAL_RULES, FormRules
 from reinflect.data.items import NAMES, Column, Columns, Forms, Item, blanks_note, fields_of, plain_name
 from reinflect.data.labels import Labels
 from reinflect.data.sheet_files import (
     MOST_CELLS,
     SEPARATORS,
+    Finding,
     Note,
     Row,
     Sheet,
@@ -34,28 +36,61 @@ NOT_FORMS = frozenset(
 
 
 def read_sheet(path: Path | str, columns: Columns, *, forms: Forms, note: Note) -> list[Item]:
-    """All items of a spreadsheet. Empty form fields of a wide one are ignored, or covered if `forms="optional"`."""
+    """All items of a spreadsheet; `note` receives a sentence about everything unusual in it."""
+    return parse_sheet(path, columns, forms=forms, record=lambda finding: note(finding.note))
+
+
+def parse_sheet(path: Path | str, columns: Columns, *, forms: Forms, record: Callable[[Finding], None]) -> list[Item]:
+    """All items of a spreadsheet; `record` receives what is unusual in it, with all places."""
+
+    def note(text: str) -> None:
+        record(Finding(text))
+
     sheet = _read(path, columns, note)
     found = _named_columns(sheet, columns)
     if "features" in found:
-        items = _long(sheet, sheet.rows[1:], found, columns.labels, forms)
+        items = _long(sheet, sheet.rows[1:], found, columns, forms)
     elif "lemma" in found:
-        items = _wide(sheet, found["lemma"], columns.labels, forms, note)
+        items = _wide(sheet, found["lemma"], columns, forms, note)
     elif _first_row_is_data(sheet, columns, forms):
         order = columns.order if len(sheet.rows[0].cells) == len(columns.order) else columns.covered()
         places = {column: place for place, column in enumerate(order)}
-        items = _long(sheet, sheet.rows, places, columns.labels, forms)
+        items = _long(sheet, sheet.rows, places, columns, forms)
     else:
         raise sheet.error(
             f"found {listed(sheet.header)} in the first row, and cannot tell which column is which",
             "name them lemma, form and features there, or give --columns 'lemma=…,form=…,features=…' with their names",
             sheet.rows[0].number,
         )
+    for finding in _findings(sheet, columns.rules):
+        record(finding)
     if not items:
-        raise sheet.error("found no items", "give at least one lemma with its features and form")
-    if sheet.blanks:
-        note(blanks_note(sheet.blanks))
+        empty = [place for kind in ("missing", "doubtful", "variants") for place in sheet.places[kind]]
+        why = f" with a form (such as {empty[0]})" if empty else ""
+        raise sheet.error(f"found no items{why}", "give at least one lemma with its features and form")
     return items
+
+
+def _findings(sheet: Sheet, rules: FormRules) -> Iterator[Finding]:
+    """What is unusual about the fields of a sheet, each kind in one sentence."""
+    several = {"all": "each is a form of its cell", "first": "the first is taken", "skip": "none is taken"}
+    others = ", ".join(choice for choice in several if choice != rules.variants) + " or keep"
+    as_forms = "--missing none takes them as forms"
+    kinds = {
+        "variants": ("several forms", f"{several.get(rules.variants, '')} (--variants {others} changes that)"),
+        "remark": ("a remark in brackets", "the form is taken without it (--variants keep takes both)"),
+        "missing": ("no form", f"left out as missing ({as_forms})"),
+        "doubtful": ("a mark of doubt or brackets", f"left out as missing ({as_forms})"),
+        "letters": ("marks that the lemma has too", "taken for letters"),
+        "lemma": ("unusual marks in a lemma", "taken as they are"),
+    }
+    for kind, (what, then) in kinds.items():
+        if places := sheet.places[kind]:
+            many = f"{len(places)} field{' has' if len(places) == 1 else 's have'} {what}"
+            shown = "; ".join(places[:3]) + ("; …" if len(places) > 3 else "")
+            yield Finding(f"note: {sheet.place()}: {many} ({shown}); {then}", places)
+    if places := sheet.places["blanks"]:
+        yield Finding(blanks_note([f"{sheet.place()}, {place}" for place in places]), places)
 
 
 def read_lemma_column(path: Path | str, columns: Columns) -> list[str] | None:
@@ -71,31 +106,49 @@ def _read(path: Path | str, columns: Columns, note: Note) -> Sheet:
     return read_xlsx(path, note) if kind_of_sheet(path) == ".xlsx" else _chosen(*read_csv(path), columns)
 
 
-def _long(sheet: Sheet, rows: Sequence[Row], columns: Mapping[Column, int], labels: Labels, forms: Forms) -> list[Item]:
-    if "form" not in columns and forms == "required":
+def _long(
+    sheet: Sheet, rows: Sequence[Row], places: Mapping[Column, int], columns: Columns, forms: Forms
+) -> list[Item]:
+    if "form" not in places and forms == "required":
         found = f"found no column of forms among {listed(sheet.header)}"
         raise sheet.error(found, "name it form in the first row, or give --columns 'lemma=…,form=…,features=…'")
-    bundle = cache(lambda text: Bundle(labels.to_features(text)))
+    bundle = cache(lambda text: Bundle(columns.labels.to_features(text)))
     items = []
     for row in rows:
-        lemma = _lemma(sheet, row, columns["lemma"])
-        form = sheet.text(row, columns["form"], "form") if "form" in columns else ""
-        if not form and forms == "required":
-            place = (row.number, columns["form"], "form")
-            raise sheet.error(f"found no form for {quoted(lemma)}", "give every row a form", *place)
-        items.append(Item(lemma, bundle(sheet.text(row, columns["features"], "features")), form, row.number))
+        lemma = _lemma(sheet, row, places["lemma"])
+        features = bundle(sheet.text(row, places["features"], "features"))
+        if "form" in places and not row.cell(places["form"]) and forms == "required":
+            sheet.found("missing", row, places["form"], "form")
+        read = _forms(sheet, row, places.get("form"), "form", lemma, columns.rules, forms)
+        items += [Item(lemma, features, form, row.number) for form in read]
     return items
 
 
-def _wide(sheet: Sheet, lemma_column: int, labels: Labels, forms: Forms, note: Note) -> list[Item]:
+def _forms(
+    sheet: Sheet, row: Row, column: int | None, called: str, lemma: str, rules: FormRules, forms: Forms
+) -> Sequence[str]:
+    """The forms in a field; an item without one is left out, or covered."""
+    covered = () if forms == "required" else ("",)
+    if column is None or forms == "ignored" or not (field := sheet.raw_text(row, column, called)):
+        return covered
+    found, kind = rules.read(field, lemma)
+    if kind != "plain":
+        sheet.found(kind, row, column, called)
+    if kind in ("plain", "letters") and field != field.strip():
+        sheet.found("blanks", row, column, called)
+    return found or covered
+
+
+def _wide(sheet: Sheet, lemma_column: int, columns: Columns, forms: Forms, note: Note) -> list[Item]:
     first, *rows = sheet.rows
+    labels = columns.labels
     names = {column: sheet.text(first, column, "") for column in _form_columns(sheet, lemma_column, labels, note)}
     if not names:
         raise sheet.error(
             f"found no column of features and no column of forms among {listed(sheet.header)}",
             "add a column named features, or one column for each cell, named by its features or label",
         )
-    if forms == "optional" and len(rows) * len(names) > MOST_CELLS:
+    if forms != "required" and len(rows) * len(names) > MOST_CELLS:
         found = f"found {len(rows):,} lemmas with {len(names):,} cells each"
         raise sheet.error(found, f"ask for {MOST_CELLS:,} forms at most")
     bundles = {name: Bundle(labels.to_features(name)) for name in names.values()}
@@ -103,9 +156,8 @@ def _wide(sheet: Sheet, lemma_column: int, labels: Labels, forms: Forms, note: N
     for row in rows:
         lemma = _lemma(sheet, row, lemma_column)
         for column, name in names.items():
-            form = sheet.text(row, column, name)
-            if form or forms == "optional":
-                items.append(Item(lemma, bundles[name], form, row.number))
+            read = _forms(sheet, row, column, name, lemma, columns.rules, forms)
+            items += [Item(lemma, bundles[name], form, row.number) for form in read]
     return items
 
 
@@ -113,6 +165,8 @@ def _lemma(sheet: Sheet, row: Row, column: int) -> str:
     lemma = sheet.text(row, column, "lemma")
     if not lemma:
         raise sheet.error("found an empty lemma", "give every row a lemma", row.number, column, "lemma")
+    if USUAL_RULES.read(lemma, "").kind != "plain":
+        sheet.found("lemma", row, column, "lemma")
     return lemma
 
 
@@ -167,7 +221,7 @@ def _form_columns(sheet: Sheet, lemma: int, labels: Labels, note: Note) -> list[
 
 def _first_row_is_data(sheet: Sheet, columns: Columns, forms: Forms, *, sure: bool = False) -> bool:
     """Whether the first row is an item: its features look like some, or (unless `sure`) other rows repeat them."""
-    widths = {len(columns.order): columns.order} | ({2: columns.covered()} if forms == "optional" else {})
+    widths = {len(columns.order): columns.order} | ({2: columns.covered()} if forms != "required" else {})
     order = widths.get(len(sheet.rows[0].cells))
     if order is None or columns.headers or any(len(row.cells) > len(order) for row in sheet.rows):
         return False

@@ -17,7 +17,8 @@ from reinflect.data.features import Bundle
 from reinflect.data.form_cells import AS_WRITTEN
 from reinflect.data.items import COLUMNS_2017, COLUMNS_2023, Columns, Item, read_items, write_items
 from reinflect.data.labels import Labels
-from reinflect.data.sheet_files import letters_of, write_rows
+from reinflect.data.sheet_files import column_of, letters_of, write_rows
+from reinflect.data.sheets import NUMBER
 from reinflect.errors import InputError, OutputError
 
 Reinflect = Callable[..., Result]
@@ -91,6 +92,8 @@ def test_a_wide_sheet_gives_back_what_was_written(
 ) -> None:
     columns = Columns(COLUMNS_2017.order, labels=LABELS if labelled else Labels(), rules=AS_WRITTEN)
     rows = [row for row in rows if not labelled or row[1] in ("V;PST", "V;PRS;3;SG")] or GO
+    if not labelled:  # a column of numbers is not one of forms, unless its name is clear
+        rows = [row for row in rows if ";" in row[1] or not NUMBER.fullmatch(row[2])] or GO
     path = tmp_path_factory.mktemp("wide") / name
     write_items(path, items_of(rows), columns, wide=True)
     assert sorted(fields(read_items(path, columns))) == sorted(rows)
@@ -309,6 +312,7 @@ def test_texts_stay_texts_in_a_workbook_and_numbers_numbers(tmp_path: Path) -> N
 def test_columns_have_the_letters_of_spreadsheets() -> None:
     from openpyxl.utils import get_column_letter
 
+    assert [column_of(letters_of(column)) for column in range(800)] == [*range(800)]
     assert [letters_of(column) for column in range(800)] == [get_column_letter(column + 1) for column in range(800)]
 
 

@@ -161,18 +161,18 @@ def _read(path: Path | str, columns: Columns, forms: Forms, note: Note) -> Layou
 
 def _layout(sheet: Sheet, columns: Columns, forms: Forms) -> Layout | None:
     """How a sheet is laid out, by its headings, or by an item in its first row; None if that cannot be told."""
-    first, *others = [sheet.below(at) for at in range(len(sheet.rows[:TITLE_ROWS]))]
-    if places := _named_columns(first, columns, strict=not any(_has_headers(other, columns) for other in others)):
-        return _headed(sheet, first, places, rank=0)
+    if places := _named_columns(sheet, columns, strict=not _has_headers(sheet, columns)):
+        return _headed(sheet, sheet, places, rank=0)
     if _first_row_is_data(sheet, columns, forms, sure=True):
         return _unheaded(sheet, columns, rank=1)
+    others = [sheet.below(at) for at in range(1, len(sheet.rows[:TITLE_ROWS]))]
     for other in others:
         if len(other.rows) > 1 and len(other.rows[0].cells) > 1 and (places := _named_columns(other, columns)):
             return _headed(sheet, other, places, rank=2)
     if _first_row_is_data(sheet, columns, forms):
         return _unheaded(sheet, columns, rank=3)
     if not columns.headers:
-        for other in (first, *others):
+        for other in (sheet, *others):
             if (lemma := _guessed_lemma(other, columns.labels)) is not None:
                 found = {column: place for column, (place,) in _by_name(other).items()}
                 name = quoted(other.header[lemma])
@@ -317,8 +317,9 @@ def _lemma(sheet: Sheet, row: Row, column: int) -> str:
 
 
 def _has_headers(sheet: Sheet, columns: Columns) -> bool:
-    """Whether the first row has all names that the user gave."""
-    return bool(columns.headers) and {name for _, name in columns.headers} <= {*sheet.header}
+    """Whether one of the first rows has all names that the user gave."""
+    wanted = {name for _, name in columns.headers}
+    return bool(wanted) and any(wanted <= {*map(str, row.cells)} for row in sheet.rows[:TITLE_ROWS])
 
 
 def _by_name(sheet: Sheet) -> dict[Column, list[int]]:
@@ -415,7 +416,7 @@ def _chosen(
     sheets: Sequence[Sheet], errors: Sequence[InputError], columns: Columns, forms: Forms
 ) -> tuple[Sheet, Layout | None]:
     """A CSV file cut by the separator that makes sense of it, and its layout; several that do are an error."""
-    wanted = [sheet for sheet in sheets if any(_has_headers(sheet.below(at), columns) for at in range(TITLE_ROWS))]
+    wanted = [sheet for sheet in sheets if _has_headers(sheet, columns)]
     if columns.headers and not wanted:
         wanted = [max(sheets, key=lambda sheet: len(sheet.rows[0].cells))]
     found = [(own, layout) for own in (wanted or sheets) if (layout := _layout(own, columns, "optional"))]

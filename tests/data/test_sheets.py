@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reinflect.data.features import Bundle
+from reinflect.data.form_cells import AS_WRITTEN
 from reinflect.data.items import COLUMNS_2017, COLUMNS_2023, Columns, Item, read_items, write_items
 from reinflect.data.labels import Labels
-from reinflect.data.sheet_files import letters_of, write_rows
+from reinflect.data.sheet_files import column_of, letters_of, write_rows
+from reinflect.data.sheets import NUMBER
 from reinflect.errors import InputError, OutputError
 
 Reinflect = Callable[..., Result]
@@ -69,7 +72,7 @@ def test_a_csv_file_gives_back_what_was_written(
 ) -> None:
     path = tmp_path_factory.mktemp("csv") / "items.csv"
     write_items(path, items_of(rows), columns)
-    assert fields(read_items(path, columns)) == rows
+    assert fields(read_items(path, replace(columns, rules=AS_WRITTEN))) == rows
 
 
 @settings(max_examples=40)
@@ -79,7 +82,7 @@ def test_an_xlsx_file_gives_back_what_was_written(
 ) -> None:
     path = tmp_path_factory.mktemp("xlsx") / "items.XLSX"
     write_items(path, items_of(rows), columns)
-    assert fields(read_items(path, columns)) == rows
+    assert fields(read_items(path, replace(columns, rules=AS_WRITTEN))) == rows
 
 
 @settings(max_examples=60)
@@ -87,8 +90,10 @@ def test_an_xlsx_file_gives_back_what_was_written(
 def test_a_wide_sheet_gives_back_what_was_written(
     tmp_path_factory: pytest.TempPathFactory, rows: Fields, name: str, labelled: bool
 ) -> None:
-    columns = Columns(COLUMNS_2017.order, labels=LABELS if labelled else Labels())
+    columns = Columns(COLUMNS_2017.order, labels=LABELS if labelled else Labels(), rules=AS_WRITTEN)
     rows = [row for row in rows if not labelled or row[1] in ("V;PST", "V;PRS;3;SG")] or GO
+    if not labelled:  # a column of numbers is not one of forms, unless its name is clear
+        rows = [row for row in rows if ";" in row[1] or not NUMBER.fullmatch(row[2])] or GO
     path = tmp_path_factory.mktemp("wide") / name
     write_items(path, items_of(rows), columns, wide=True)
     assert sorted(fields(read_items(path, columns))) == sorted(rows)
@@ -192,7 +197,7 @@ def test_what_is_not_text_is_named_with_its_place(tmp_path: Path, value: object,
         ("lemma,features\ngehen,V\n", "found no column of forms among 'lemma', 'features'; name it form"),
         ("lemma,headword,form,features\na,b,c,d\n", "found 2 columns that could be the lemma: 'lemma', 'headword'"),
         ("lemma,form,features\n,ging,V\n", "row 2, column A ('lemma'): found an empty lemma"),
-        ("lemma,form,features\ngehen,,V\n", "row 2, column B ('form'): found no form for 'gehen'"),
+        ("lemma,form,features\ngehen,,V\n", "found no items with a form (such as row 2, column B ('form'): '')"),
         ("lemma,form,features\ngehen,ging,V,x\n", "row 2: found 4 columns, but 3 in the first row; put a field"),
         ('lemma,form,features\ngehen,"ging,V\n', "this is not a CSV file (unexpected end of data)"),
         ('lemma,form,features\ngehen,"gi\nng",V\n', "row 2, column B ('form'): found a tab or line end in 'gi\\nng'"),
@@ -307,6 +312,7 @@ def test_texts_stay_texts_in_a_workbook_and_numbers_numbers(tmp_path: Path) -> N
 def test_columns_have_the_letters_of_spreadsheets() -> None:
     from openpyxl.utils import get_column_letter
 
+    assert [column_of(letters_of(column)) for column in range(800)] == [*range(800)]
     assert [letters_of(column) for column in range(800)] == [get_column_letter(column + 1) for column in range(800)]
 
 

@@ -16,6 +16,7 @@ from reinflect.text import nearest
 
 COMMANDS = {
     "demo": "Try training and inflecting on bundled German verbs",
+    "check": "Check a file of examples before training",
     "train": "Train a model on examples",
     "inflect": "Inflect words with a trained model",
     "paradigm": "Show all forms of a lemma, as tables",

@@ -33,7 +33,7 @@ def command(train: str, source: str, output: str, wide: bool, columns: Columns) 
     check_stdin_once(train, source)
     check_output(output, [train, source], again="table")
     examples = read_items(train, columns, note=say)
-    items = read_items(source, columns, forms="optional", note=say)
+    items = read_items(source, columns, forms="ignored", note=say)
     baseline = Baseline.learn(examples, path=train)
     inflected = [Item(item.lemma, item.features, baseline.inflect(item.lemma, item.features)) for item in items]
     write_items(output, inflected, columns, wide=wide)

@@ -1,6 +1,7 @@
 """`reinflect evaluate`: score predictions against the right forms."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,6 +9,7 @@ import click
 
 from reinflect.cli.files import check_stdin_once, json_text
 from reinflect.cli.options import columns_option, option, say
+from reinflect.data.form_cells import AS_WRITTEN
 from reinflect.data.items import Columns, Item, read_items, swapped_columns_note, variants_note
 from reinflect.data.sheet_files import kind_of_sheet
 from reinflect.errors import InputError, printable, quoted, source_name
@@ -119,7 +121,8 @@ class Scorer:
         from reinflect.evaluation.scores import evaluate
 
         path = pair.predicted
-        predicted = read_items(path, self.columns, forms="optional", note=say)
+        as_written = replace(self.columns, rules=AS_WRITTEN)  # a model's forms have no remarks
+        predicted = read_items(path, as_written, forms="optional", note=say)
         self._note("predicted variants", path, variants_note(predicted, path, "the last counts"))
         name = "stdin" if str(pair.gold) == STANDARD else pair.gold.name
         scored = evaluate(right, predicted, name=name, variants=self.variants)

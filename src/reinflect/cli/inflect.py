@@ -84,7 +84,7 @@ def command(
         check_lemma(lemma or "")
         items = [Item(lemma or "", Bundle(columns.labels.to_features(features or "")))]
     else:
-        items = read_for_model(source, columns, forms="optional")
+        items = read_for_model(source, columns, forms="ignored")
 
     inflector = load_inflector(model, strategy)
     to_features = inflector.labels.to_features

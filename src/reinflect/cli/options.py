@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import click
 
 from reinflect.data.features import Bundle
+from reinflect.data.form_cells import AUTO, FormRules, Variants
 from reinflect.data.items import COLUMNS_2017, Columns, Item, check_lengths
 from reinflect.data.labels import Labels
 from reinflect.errors import InputError, OutputError
@@ -20,6 +21,7 @@ LABELS_FILE = "reinflect.labels.file"
 FORCE = "reinflect.force"
 EXISTS = "a file of this name exists"
 KINDS: dict[Kind, str] = {"model": "a model", "page": "a web page", "JSON": "JSON", "table": "a tab-separated table"}
+RULES = "reinflect.rules"
 
 
 def say(*notes: str | None) -> None:
@@ -46,7 +48,12 @@ def _labels(context: click.Context, _option: click.Parameter, value: str | None)
 
 
 def _columns(context: click.Context, _option: click.Parameter, value: str) -> Columns:
-    return replace(Columns.parse(value), labels=context.meta[LABELS])
+    return replace(Columns.parse(value), labels=context.meta[LABELS], rules=FormRules(**context.meta[RULES]))
+
+
+def _rule(context: click.Context, option: click.Parameter, value: str) -> None:
+    read = FormRules.parse_missing(value) if option.name == "missing" else value
+    context.meta.setdefault(RULES, {})[option.name] = read
 
 
 def _output(path: str) -> str:
@@ -138,7 +145,7 @@ def strategy_option(what: str) -> Callable[[Command], Command]:
 
 
 def columns_option(command: Command) -> Command:
-    """`--columns` and `--labels`, which make one `Columns`: how a file of items is read and written."""
+    """`--columns`, `--labels`, `--variants` and `--missing`, which make one `Columns`: how items are read."""
     columns = option(
         "--columns ORDER",
         "Order of the tab-separated columns; data of 2023 and later is lemma,features,form. In a spreadsheet "
@@ -153,7 +160,26 @@ def columns_option(command: Command) -> Command:
         expose_value=False,
         callback=_labels,
     )
-    return columns(labels(command))
+    variants = option(
+        "--variants",
+        "Several forms in a field of a spreadsheet (a / b): each is right, only the first is, the field is skipped, or "
+        "kept as one form.",
+        type=click.Choice(get_args(Variants)),
+        default="all",
+        is_eager=True,
+        expose_value=False,
+        callback=_rule,
+    )
+    missing = option(
+        "--missing LIST",
+        "Fields of a spreadsheet that mean there is no form, separated by commas. auto: -, —, ?, n/a and the like, and "
+        "doubtful forms (*x, ?x, (x)); none: every field is a form.",
+        default=AUTO,
+        is_eager=True,
+        expose_value=False,
+        callback=_rule,
+    )
+    return columns(labels(variants(missing(command))))
 
 
 def check_lemma(lemma: str) -> None:

@@ -43,10 +43,14 @@ def corrected(items: Sequence[Item], corrections: Sequence[Item], path: Path | s
     each other are refused.
     """
     given = [item for item in corrections if not item.covered]
-    right: dict[Question, Item] = {}
+    right: dict[Question, list[Item]] = {}
     for item in given:
-        before = right.setdefault(question(item), item)
-        if before.form != item.form:
+        before, *_ = own = right.setdefault(question(item), [item])
+        if item.form in (one.form for one in own):
+            continue
+        if before.line and before.line == item.line:  # several forms in one field of a spreadsheet
+            own.append(item)
+        else:
             raise InputError(
                 f"found {quoted(item.form)} for {quoted(item.lemma)} {quoted(item.features.spelling)}, but "
                 f"{quoted(before.form)} before (line {before.line})",
@@ -61,11 +65,14 @@ def corrected(items: Sequence[Item], corrections: Sequence[Item], path: Path | s
         cell = question(item)
         if cell not in right:
             made.append(item)
-        elif cell not in done:
-            made.append(Item(item.lemma, item.features, right[cell].form, item.line))
+            continue
+        forms = [one.form for one in right[cell]]
+        if cell not in done:
+            made += [Item(item.lemma, item.features, form, item.line) for form in forms]
             done.add(cell)
-        if cell in right and item.form != right[cell].form:
+        if item.form not in forms:
             replaced.add(cell)
-    new = [item for cell, item in right.items() if cell not in done]
+    new = [own for cell, own in right.items() if cell not in done]
     unchanged = len(done) - len(replaced)
-    return Corrected((*made, *new), len(replaced), len(new), unchanged, len(corrections) - len(given))
+    added = [item for own in new for item in own]
+    return Corrected((*made, *added), len(replaced), len(new), unchanged, len(corrections) - len(given))

@@ -12,13 +12,15 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from reinflect.data.features import SEPARATOR, Bundle
+from reinflect.data.form_cells import USUAL_RULES, FormRules
 from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.data.sheet_files import Note, kind_of_sheet, listed
 from reinflect.errors import InputError, OutputError, printable, quoted, source_name
 from reinflect.files import BYTE_ORDER_MARK, lines_of, read_text, write_text
 
 Column = Literal["lemma", "form", "features"]
-Forms = Literal["required", "optional"]
+Forms = Literal["required", "optional", "ignored"]
+"""Whether items without a form are left out or refused, or are covered ones; `ignored`: all are covered."""
 
 _NAMES: Mapping[Column, str] = {
     "lemma": "lemma|lemmas|lexeme|headword|citation form|dictionary form|base form|grundform|nennform|lemme|lema",
@@ -79,6 +81,8 @@ class Columns:
     """The names of a spreadsheet's columns, if the user gives them."""
     labels: Labels = NO_LABELS
     """The user's own names for features."""
+    rules: FormRules = USUAL_RULES
+    """How fields of a spreadsheet are read that are not plain forms."""
 
     @classmethod
     def parse(cls, text: str) -> "Columns":
@@ -125,7 +129,7 @@ COLUMNS_2023 = Columns(("lemma", "features", "form"))
 def read_items(
     path: Path | str, columns: Columns = COLUMNS_2017, *, forms: Forms = "required", note: Note = lambda _: None
 ) -> list[Item]:
-    """All items of a file (`-`: standard input); with `forms="optional"` covered items as well.
+    """All items of a file (`-`: standard input); `forms` says what becomes of items without a form.
 
     Empty lines, which UniMorph puts between lemmas, are ignored. `note` receives what the user should know of the file.
     """
@@ -157,7 +161,7 @@ def parse_items(
             raise error(f"found the headings {listed(fields)}", remedy)
         if "\r" in line:
             raise error("found a carriage return inside a line", "save the file with one kind of line end (LF or CRLF)")
-        order = columns.covered() if forms == "optional" and len(fields) == 2 else columns.order
+        order = columns.covered() if forms != "required" and len(fields) == 2 else columns.order
         if len(fields) != len(order):
             found = f"found {len(fields)} column{'s'[: len(fields) != 1]} in {quoted(line)}"
             raise error(found, f"write {len(order)} columns ({', '.join(order)}) with one tab between each")

@@ -6,7 +6,7 @@ Here a cell is one field of a sheet. A cell that a spreadsheet has turned into a
 
 import csv
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -38,10 +38,14 @@ MOST_BYTES = 200_000_000
 """Unpacked size of an XLSX file, which can be a thousand times its packed size."""
 ZIP = b"PK"
 """The first bytes of an XLSX file, which is a ZIP archive."""
-ROW, CELL, STRING = (f"http://schemas.openxmlformats.org/spreadsheetml/2006/main {tag}" for tag in ("row", "c", "si"))
+ROW, CELL, STRING, MERGE = (
+    f"http://schemas.openxmlformats.org/spreadsheetml/2006/main {tag}" for tag in ("row", "c", "si", "mergeCell")
+)
 """XML elements of an XLSX file."""
+MERGED = re.compile(r"([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})")
 NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
+NUMBER_FOUND = "the number"
 AS_TEXT = "format the column as text and type the cell again"
 
 
@@ -58,6 +62,13 @@ def check_sheet(path: Path | str) -> None:
     """Raise now what writing a file of this kind would raise later."""
     if kind_of_sheet(path) == ".xlsx":
         _openpyxl(path)
+
+
+class Finding(NamedTuple):
+    """Something about a sheet that the user should know: a sentence, and all its places."""
+
+    note: str
+    places: Sequence[str] = ()
 
 
 class Unusable(NamedTuple):
@@ -88,12 +99,18 @@ class Sheet:
     path: Path | str
     name: str | None
     rows: list[Row] = field(default_factory=list)
-    blanks: list[str] = field(default_factory=list)
-    """The fields read so far that begin or end with a blank, with their places."""
+    places: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    """The fields read so far that the user should know of, with their places, by what is unusual about them."""
+    merged: list[tuple[int, str]] = field(default_factory=list)
+    """The last row of each range of merged cells, and the range."""
 
     @property
     def header(self) -> list[str]:
-        return [cell if isinstance(cell, str) else "" for cell in self.rows[0].cells]
+        return [cell if isinstance(cell, str) else "" for row in self.rows[:1] for cell in row.cells]
+
+    def below(self, first: int) -> "Sheet":
+        """The sheet from one of its rows on."""
+        return Sheet(self.path, self.name, self.rows[first:])
 
     def place(self, row: int | None = None, column: int | None = None, called: str = "") -> str:
         """Such as `verbs.xlsx, sheet 'Verbs', row 3, column C ('form')`."""
@@ -110,7 +127,19 @@ class Sheet:
         """An error about the sheet, or about the row and column given as to `place`."""
         return InputError(found, remedy, path=self.place(*place))
 
+    def found(self, what: str, row: Row, column: int, called: str) -> None:
+        """Remember the place of a field for a note."""
+        place = self.place(row.number, column, called).removeprefix(f"{self.place()}, ")
+        self.places[what].append(f"{place}: {quoted(str(row.cell(column)))}")
+
     def text(self, row: Row, column: int, called: str) -> str:
+        """A cell that can be a field of an item, with a note of blanks around it."""
+        cell = self.raw_text(row, column, called)
+        if cell != cell.strip():
+            self.found("blanks", row, column, called)
+        return cell
+
+    def raw_text(self, row: Row, column: int, called: str) -> str:
         """A cell that can be a field of an item."""
         cell, place = row.cell(column), (row.number, column, called)
         if isinstance(cell, Unusable):
@@ -119,8 +148,6 @@ class Sheet:
             raise self.error(f"found a tab or line end in {quoted(cell)}", "remove it", *place)
         if len(cell) > LONGEST_LINE:
             raise self.error(f"found {len(cell):,} characters in a cell", f"write {LONGEST_LINE:,} at most", *place)
-        if cell != cell.strip():
-            self.blanks.append(f"{self.place(*place)}: {quoted(cell)}")
         return cell
 
 
@@ -131,6 +158,14 @@ def letters_of(column: int) -> str:
         left, letter = divmod(left - 1, 26)
         letters = chr(ord("A") + letter) + letters
     return letters
+
+
+def column_of(letters: str) -> int:
+    """The place of a column from its letters."""
+    place = 0
+    for letter in letters:
+        place = 26 * place + ord(letter) - ord("A") + 1
+    return place - 1
 
 
 def listed(names: Sequence[str], most: int = 6) -> str:
@@ -190,11 +225,14 @@ def read_xlsx(path: Path | str, note: Note) -> Sheet:
             if unpacked > MOST_BYTES:
                 remedy = f"use files of at most {MOST_BYTES:,} bytes, or save it as .csv"
                 raise InputError(f"this would be {unpacked:,} bytes when unpacked", remedy, path=path)
-            _check_parts(parts, path)
+            merged = _check_parts(parts, path)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about drop-down lists and the like, which are not data
             book = openpyxl.load_workbook(BytesIO(raw), read_only=True)
-            sheets = [_sheet(path, sheet.title, _xlsx_rows(sheet, path)) for sheet in book.worksheets]
+            sheets = [
+                _unmerged(_sheet(path, sheet.title, _xlsx_rows(sheet, path)), merged[sheet._worksheet_path])
+                for sheet in book.worksheets
+            ]
     except InputError:
         raise
     except Exception:  # any of the errors that ZIP archives, XML and workbooks can cause
@@ -208,14 +246,39 @@ def read_xlsx(path: Path | str, note: Note) -> Sheet:
     return full[0]
 
 
-def _check_parts(parts: ZipFile, path: Path | str) -> None:
+def _unmerged(sheet: Sheet, ranges: Sequence[str]) -> Sheet:
+    """A sheet with the text of merged cells in each row and column that they cover."""
+    rows = {row.number: row for row in sheet.rows}
+    total = 0
+    for own in ranges:
+        if not (found := MERGED.fullmatch(own)):
+            continue
+        left, right = (column_of(letters) for letters in found.group(1, 3))
+        first, last = int(found[2]), int(found[4])
+        text = rows[first].cell(left) if first in rows else ""
+        covered = [row for row in rows if first <= row <= last] if text else []
+        total += len(rows) + len(covered) * (right - left + 1)
+        if right >= MOST_COLUMNS or total > MOST_CELLS:
+            raise sheet.error(f"found the merged cells {quoted(own)}", "unmerge them in the spreadsheet")
+        for number in covered:
+            cells = [*rows[number].cells, *[""] * (right + 1 - len(rows[number].cells))]
+            cells[left : right + 1] = [cell or text for cell in cells[left : right + 1]]
+            rows[number] = Row(number, cells, max(rows[number].width, len(cells)))
+        if covered:
+            sheet.merged.append((last, own))
+    sheet.rows[:] = rows.values()
+    return sheet
+
+
+def _check_parts(parts: ZipFile, path: Path | str) -> defaultdict[str, list[str]]:
     """Count rows, cells and strings of a workbook as they stream; openpyxl builds a whole row, or all strings, at once.
 
-    Parts without valid XML are left to openpyxl.
+    Parts without valid XML are left to openpyxl. Returns the merged cells of each part.
     """
     from xml.parsers import expat
 
     counts = Counter[str]()
+    merged = defaultdict[str, list[str]](list)
     elements = "elements of XML in one row, or outside of rows"
 
     def count(what: str, most: int) -> None:
@@ -224,13 +287,15 @@ def _check_parts(parts: ZipFile, path: Path | str) -> None:
             remedy = "remove what is not needed, split it into several files, or save it as .csv"
             raise InputError(f"found more than {most:,} {what}", remedy, path=path)
 
-    def start(name: str, _: object) -> None:
+    def start(name: str, attributes: dict[str, str]) -> None:
         if name == CELL:
             count("cells", MOST_CELLS)
             count("cells in a row", MOST_COLUMNS)
         elif name in (ROW, STRING):
             counts["cells in a row"] = counts[elements] = 0
             count(*(("rows", MOST_ROWS) if name == ROW else ("shared strings", MOST_STRINGS)))
+        elif name == MERGE:
+            merged[part.filename].append(attributes.get("ref", ""))
         count(elements, MOST_ELEMENTS)
 
     for part in parts.infolist():
@@ -238,6 +303,7 @@ def _check_parts(parts: ZipFile, path: Path | str) -> None:
         parser.StartElementHandler = start
         with parts.open(part) as file, suppress(expat.ExpatError):
             parser.ParseFile(file)
+    return merged
 
 
 def _xlsx_rows(sheet: Any, path: Path | str) -> Iterator[list[Cell]]:
@@ -261,7 +327,7 @@ def _xlsx_cell(cell: Any) -> Cell:
         return Unusable(f"the truth value {str(value).upper()}", AS_TEXT)
     if kind == "d":
         return Unusable(f"the date or time {value}", AS_TEXT)
-    return value if isinstance(value, str) else Unusable(f"the number {value}", AS_TEXT)
+    return value if isinstance(value, str) else Unusable(f"{NUMBER_FOUND} {value}", AS_TEXT)
 
 
 def _invalid_xlsx(path: Path | str, raw: bytes) -> InputError:

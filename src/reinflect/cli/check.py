@@ -1,0 +1,119 @@
+"""`reinflect check`: what a file of items has in it, before a model learns from it."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import click
+
+from reinflect.cli.options import columns_option, option
+from reinflect.data.form_cells import USUAL_RULES
+from reinflect.data.items import Columns, Item, check_lengths, read_items, swapped_columns_note, variants_note
+from reinflect.data.sheet_files import Finding, kind_of_sheet
+from reinflect.data.spelling import two_ways_note
+from reinflect.errors import InputError, printable, source_name
+from reinflect.text import visible
+
+EXAMPLE = """\b
+Example:
+  printf 'lemma,V;PST,V;PRS\\ndive,dived / dove,dives\\ngo,went,-\\n' > verbs.csv
+  reinflect check verbs.csv
+"""
+RARE = 2
+"""Occurrences of a rare character, at most."""
+SWEEPS = 30
+
+
+@click.command("check", epilog=EXAMPLE)
+@click.argument("file")
+@option("--places most N", "Show up to N places of each kind.", type=click.IntRange(min=0), default=5)
+@columns_option
+def command(file: str, most: int, columns: Columns) -> None:
+    """Say what train would learn from FILE, and what you may want to correct first.
+
+    Counts items, cells and gaps, and lists fields that are not plain forms, items given twice, forms that are unlike
+    their lemmas in a way that others are not (by their alignment: typing errors, but also irregular words), letters
+    that are encoded in two ways, and rare characters. FILE is not changed.
+    """
+    findings: list[Finding] = []
+    if kind_of_sheet(file):
+        from reinflect.data.sheets import parse_sheet
+
+        items = parse_sheet(file, columns, forms="optional", record=findings.append)
+    else:
+        items = read_items(file, columns, forms="optional", note=lambda text: findings.append(Finding(text)))
+    known = [item for item in items if not item.covered]
+    if not known:
+        raise InputError("found no item with a form", "give some forms: a model learns from them", path=file)
+    check_lengths(items, file, "models take", "shorten it or take it out")
+    click.echo(f"{source_name(file)}: {_size(items, known)}")
+    for finding in [*findings, *_about(file, items, known, columns)]:
+        click.echo(finding.note.removeprefix("note: "))
+        for place in finding.places[:most]:
+            click.echo(f"  {place}")
+        if 0 < most < len(finding.places):
+            click.echo(f"  … and {len(finding.places) - most} more (--places N shows more)")
+
+
+def _many(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s'[: number != 1]}"
+
+
+def _size(items: Sequence[Item], known: Sequence[Item]) -> str:
+    """Gaps are the cells of the file's lemmas and bundles without a form; lemmas differ in their parts of speech."""
+    from reinflect.data.lemmas import part_of
+
+    lemmas, bundles = {item.lemma for item in items}, {item.features.cell for item in items}
+    filled = {(item.lemma, item.features.cell) for item in known}
+    parts = Counter(part for _, part in {(item.lemma, part_of(item.features)) for item in items})
+    own = Counter(part_of(bundle) for bundle in {item.features.cell: item.features for item in items}.values())
+    cells = sum(many * own[part] for part, many in parts.items())
+    return (
+        f"{_many(len(known), 'item')} with a form; {_many(len(lemmas), 'lemma')}, {_many(len(bundles), 'bundle')}; "
+        f"{len(filled)} of {cells} cells filled, gaps: {cells - len(filled)}"
+    )
+
+
+def _about(file: str, items: Sequence[Item], known: Sequence[Item], columns: Columns) -> Iterator[Finding]:
+    sheet = kind_of_sheet(file)
+    where = "row" if sheet else "line"
+
+    def shown(item: Item) -> str:
+        return printable(f"{where} {item.line}: {item.lemma} {item.form} {item.features.spelling}")
+
+    if not sheet:
+        marked = [item for item in known if USUAL_RULES.read(item.form, item.lemma).kind not in ("plain", "letters")]
+        if marked:
+            yield Finding(
+                f"forms that look like several, a remark or none: {len(marked)}; taken as they are",
+                [*map(shown, marked)],
+            )
+    for note in (
+        swapped_columns_note(known, file, columns),
+        variants_note(known, file),
+        two_ways_note([(file, items)]),
+    ):
+        if note:
+            yield Finding(note)
+    seen: dict[tuple[str, str, tuple[str, ...]], Item] = {}
+    twice = []
+    for item in known:
+        first = seen.setdefault((item.lemma, item.form, item.features.cell), item)
+        if first is not item:
+            twice.append(f"{shown(item)} (also in {where} {first.line})")
+    if twice:
+        yield Finding(f"duplicates: {_many(len(twice), 'item')} given again", twice)
+    from reinflect.alignment.smart import Smart
+    from reinflect.alignment.unusual import unusual
+
+    strange = unusual(Smart(sweeps=SWEEPS).align([(item.lemma, item.form) for item in known]))
+    if strange:
+        note = f"suspicious forms: {len(strange)}, unlike their lemmas (errors, or irregular words)"
+        yield Finding(note, [shown(known[place]) for place in strange])
+    counts = Counter(character for item in known for character in item.lemma + item.form)
+    rare = sorted((many, character) for character, many in counts.items() if many <= RARE and len(known) > RARE)
+    if rare:
+        places = []
+        for many, character in rare:
+            item = next(item for item in known if character in item.lemma + item.form)
+            places.append(f"{visible(character)} (U+{ord(character):04X}), {many} time{'s'[: many > 1]}, {shown(item)}")
+        yield Finding(f"rare characters: {len(rare)}, used once or twice", places)

@@ -1,0 +1,109 @@
+"""What a spreadsheet's field for a form says: a form, several, none, or a form with a remark.
+
+Linguists write `dived / dove`, `—`, `n/a`, `*goed`, `(dove)` or `dove (rare)` where a form belongs. None of these is a
+form, letter for letter. A mark that the lemma has as well is a letter of the language, and no mark.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from reinflect.errors import InputError, quoted
+
+Variants = Literal["all", "first", "skip", "keep"]
+"""What becomes of several forms in one field: all are right, the first is, none is learnt, or the field is one form."""
+Kind = Literal["plain", "variants", "remark", "missing", "doubtful", "letters"]
+"""`letters` has marks that are letters, because the lemma has them too."""
+
+AUTO, NONE = "auto", "none"
+MISSING = frozenset(["", *"- -- --- – — ― ‒ − ? ?? ??? n/a n.a. n.a #n/a … ... ∅ / * . _".split()])
+"""Fields that mean that there is no form, in lower case and without blanks around them."""
+BRACKETED = re.compile(r"\([^()]*\)|\[[^][]*\]")
+REMARK = re.compile(rf"([^][()]*[^][()\s])\s+(?:{BRACKETED.pattern})")
+OPTIONAL_LETTER = re.compile(r"([^][()\s]+)\((\w)\)([^][()\s]+)")
+
+
+class Reading(NamedTuple):
+    forms: tuple[str, ...]
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class FormRules:
+    """How fields are read that are not plain forms."""
+
+    variants: Variants = "all"
+    missing: tuple[str, ...] = (AUTO,)
+    """Texts that mean that there is no form; `auto` stands for the usual ones, and for doubtful forms."""
+
+    @staticmethod
+    def parse_missing(text: str) -> tuple[str, ...]:
+        marks = tuple(mark.strip() for mark in text.split(","))
+        if "" in marks or (NONE in marks and len(marks) > 1):
+            remedy = f"give {AUTO}, {NONE}, or your own marks with commas between, such as {AUTO},xxx,0"
+            raise InputError(f"found --missing {quoted(text)}", remedy)
+        return () if marks == (NONE,) else marks
+
+    def read(self, field: str, lemma: str) -> Reading:
+        """The forms of a field that is not empty; a plain one is kept code point for code point."""
+        found = self._read(field, lemma)
+        if found.kind == "plain" and self._read(field, "").kind != "plain":
+            return Reading((field,), "letters")
+        return found
+
+    def _read(self, field: str, letters: str) -> Reading:
+        text, auto = field.strip(), AUTO in self.missing
+        if text in self.missing or (auto and text.casefold() in MISSING and text != letters.strip()):
+            return Reading((), "missing")
+        if text.casefold() in MISSING:
+            return Reading((field,), "plain")
+        parts = [text] if self.variants == "keep" else _parts(text, letters)
+        if auto:
+            parts = [part for part in parts if part.casefold() not in MISSING or part == text]
+        if not parts:
+            return Reading((), "missing") if auto else Reading((field,), "plain")
+        readings = [self._one(part, letters) for part in parts]
+        forms = tuple(dict.fromkeys(form for reading in readings for form in reading.forms))
+        kind = readings[0].kind if len(readings) == 1 else "variants"
+        if parts == [text] and kind == "plain":
+            return Reading((field,), "plain")
+        if not forms:
+            return Reading((), "doubtful")
+        if kind == "remark":
+            return Reading(forms, kind)
+        return Reading({"first": forms[:1], "skip": ()}.get(self.variants, forms), "variants")
+
+    def _one(self, part: str, letters: str) -> Reading:
+        """A part of a field, without separators."""
+        brackets = not set("()[]") & set(letters)
+        doubtful = any(mark not in letters and part.startswith(mark) for mark in "*?") or (
+            part.endswith("?") and "?" not in letters
+        )
+        if brackets and self.variants != "keep" and (remark := REMARK.fullmatch(part)):
+            inner = self._one(remark[1], letters)
+            return Reading(inner.forms, "doubtful" if inner.kind == "doubtful" else "remark")
+        if brackets and self.variants != "keep" and (optional := OPTIONAL_LETTER.fullmatch(part)):
+            return Reading((optional[1] + optional[3], optional[1] + optional[2] + optional[3]), "variants")
+        if brackets and (BRACKETED.fullmatch(part) or self.variants != "keep"):
+            doubtful = doubtful or any(mark in part for mark in "()[]")
+        return Reading((), "doubtful") if doubtful and AUTO in self.missing else Reading((part,), "plain")
+
+
+USUAL_RULES = FormRules()
+AS_WRITTEN = FormRules("keep", ())
+"""Every field that is not empty is a form, letter for letter."""
+
+
+def _parts(text: str, letters: str) -> list[str]:
+    """A field cut at its separators, except those in brackets."""
+    masked = BRACKETED.sub(lambda found: "\0" * len(found[0]), text)
+    signs = "".join(sign for sign in "/,;" if sign not in letters)
+    patterns = [f"[{signs}]"] if signs else []
+    patterns += [rf"(?<=\s){re.escape(sign)}(?=\s)" for sign in "~|" if sign not in letters]
+    if not patterns:
+        return [text]
+    parts, start = [], 0
+    for cut in re.finditer("|".join(patterns), masked):
+        parts.append(text[start : cut.start()].strip())
+        start = cut.end()
+    return [part for part in (*parts, text[start:].strip()) if part]

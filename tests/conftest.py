@@ -1,6 +1,7 @@
 """Where the tests find the shared-task data, and what they do without it."""
 
 import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,6 +16,10 @@ os.environ.setdefault("SOURCE_DATE_EPOCH", "1500000000")
 # How long something takes depends on what else the machine does, and on whether the compiler's work is still there.
 hypothesis.settings.register_profile("reinflect", deadline=None)
 hypothesis.settings.load_profile("reinflect")
+
+# Tests send Ctrl-C to commands, which ignore it if they are started with it ignored, as in the background of a shell.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 CONLL2017 = Path(__file__).parents[2] / "shared" / "data" / "conll2017"
 

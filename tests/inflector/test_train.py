@@ -315,7 +315,7 @@ def test_a_system_that_diverges_altogether_takes_no_other_with_it(monkeypatch: p
     assert not outcome.training.interrupted
 
 
-def test_a_run_with_other_settings_starts_anew_and_says_so(tmp_path: Path) -> None:
+def test_checkpoints_that_cannot_be_read_are_said_and_removed(tmp_path: Path) -> None:
     out = tmp_path / "model"
     state = WorkFolder.beside(out).state
     state.mkdir()
@@ -323,8 +323,9 @@ def test_a_run_with_other_settings_starts_anew_and_says_so(tmp_path: Path) -> No
         (state / f"{name}{CHECKPOINT}").write_bytes(b"of another time")
     listener = Listener()
     trained(out=out, systems=["haem"], alignments=["naive"], watcher=listener)
-    (note,) = listener.notes
-    assert "other data or settings" in note
+    assert [note.partition(" (")[0] for note in listener.notes] == [
+        f"note: ignored {state / name}{CHECKPOINT}" for name in ("haem-naive-1-2", "haem-naive-9")
+    ]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "model.log.jsonl"]
     trained(out=tmp_path / "fresh", systems=["haem"], alignments=["naive"])
     assert (tmp_path / "fresh").read_bytes() == out.read_bytes()

@@ -91,6 +91,17 @@ def test_a_paradigm_has_all_bundles_or_the_requested_ones(client: TestClient) ->
     assert [(cell["features"], cell["answer"]["form"]) for cell in some] == [("V;NFIN", "machen"), (PAST, "machte")]
 
 
+def test_attested_forms_beat_predictions_and_are_marked(client: TestClient) -> None:
+    first = "V;IND;PST;1;SG"
+    cells = {cell["features"]: cell["answer"] for cell in ask(client, "paradigm", lemma="sehen")["cells"]}
+    assert (cells[first]["form"], cells[first]["attested"], cells[first]["confidence"]) == ("sah", True, None)
+    assert [features for features, answer in cells.items() if answer["attested"]] == [first]
+    assert ask(client, "inflect", lemma="sehen", features=first)["answer"] == cells[first]
+    listed = ask(client, "nbest", lemma="sehen", features=first)["answers"]
+    assert [(answer["form"], answer["attested"]) for answer in listed[:2]] == [("sah", True), ("sehte", False)]
+    assert client.get("/api/models/german").json()["attested"] == 1
+
+
 def test_a_trace_equals_that_of_the_inflector(client: TestClient) -> None:
     content = ask(client, "trace", lemma="machen", features=PAST)
     assert content == json.loads(msgspec.json.encode(german().trace("machen", PAST)))

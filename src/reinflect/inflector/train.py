@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from reinflect.alignment import ALIGNERS
-from reinflect.data.items import Item, as_items
+from reinflect.data.items import Item, as_items, cells_of
 from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.ensembles.member import TrainedModel
 from reinflect.ensembles.strategies import default_strategy, find_strategy
@@ -113,6 +113,8 @@ def train_inflector(
     half: bool = False,
     labels: Labels = NO_LABELS,
     force: bool = True,
+    attested: bool = True,
+    cells: Sequence[str] = (),
 ) -> Outcome:
     """Train the models of a plan, and let them vote. Without dev items each seed holds out a fold of its own.
 
@@ -121,6 +123,9 @@ def train_inflector(
     `out` is an error, unless this call resumes an interrupted one. `OUT.log.jsonl` has a line for each epoch of each
     model. Several workers are processes: a script that uses them must be safe to import
     (`if __name__ == "__main__":`). Ctrl-C ends the training early with the best models so far.
+
+    The inflector keeps the forms of all items, which paradigms then show as attested, unless `attested` is False.
+    `cells` are the bundles of a paradigm in the order in which they are to be shown.
     """
     resources = resources or Resources()
     plan.check()
@@ -160,6 +165,8 @@ def train_inflector(
             source=name,
             interrupted=not execution.finished,
             labels=labels,
+            attested=attested,
+            cells=cells,
         )
         outcome = Outcome(
             inflector,
@@ -214,10 +221,13 @@ def train(
     workers: int = 1,
     out: Path | str | None = None,
     strategy: str | None = None,
+    attested: bool = True,
 ) -> Inflector:
     """Train an inflector on items or a file of them; `changes` are settings such as `hidden=200`.
 
     Items may also be a list of dicts or a pandas frame with lemma, features and form.
+
+    The inflector keeps their forms, unless `attested` is False, as it may be shared.
 
     Most programs need only this: `train("verbs.tsv").inflect("gehen", "V;PST")`. `train_inflector` has more options.
     """
@@ -233,6 +243,8 @@ def train(
         Resources(device=device, workers=workers),
         out=None if out is None else Path(out),
         source=Path(items).name if isinstance(items, (Path, str)) else "items given to reinflect.train",
+        attested=attested,
+        cells=cells_of(items) if isinstance(items, (Path, str)) else (),
     ).inflector
 
 

@@ -107,7 +107,7 @@ class Api:
         operation: Operation[tuple[str, str], list[Any]] = Operation(
             key,
             f"nbest {asked.n}",
-            lambda items: inflector.nbest_many(items, asked.n),
+            lambda items: inflector.nbest_many(items, asked.n, attested=True),
             lambda item: decoding_cost(item[0], max(WIDTH, asked.n)),
         )
         [answers] = await self._answers(request, operation, [(asked.lemma, asked.features)])
@@ -209,7 +209,9 @@ async def _disconnected(request: Request) -> None:
 
 def forms(key: str, inflector: "Inflector") -> Operation[tuple[str, str], Any]:
     """The forms of lemmas with features; words, paradigms and batches share this operation."""
-    return Operation(key, "forms", inflector.answers, lambda item: decoding_cost(item[0]))
+    return Operation(
+        key, "forms", lambda items: inflector.answers(items, attested=True), lambda item: decoding_cost(item[0])
+    )
 
 
 def alone(_question: object) -> int:

@@ -13,11 +13,12 @@ from reinflect.web.requests import LIMITS
 if TYPE_CHECKING:
     from reinflect.inflector.inflector import Inflector
 
+SIZES = ("members", "voters", "bundles", "attested")
+
 
 def summary(name: str, inflector: "Inflector") -> dict[str, Any]:
     """A model in the list of models."""
-    sizes = {"members": inflector.members, "voters": inflector.voters, "bundles": inflector.bundles}
-    return {"name": name} | {what: len(own) for what, own in sizes.items()}
+    return {"name": name} | {what: len(getattr(inflector, what)) for what in SIZES}
 
 
 def inventory(name: str, inflector: "Inflector") -> dict[str, Any]:
@@ -27,7 +28,9 @@ def inventory(name: str, inflector: "Inflector") -> dict[str, Any]:
     by_part: dict[str, list[str]] = {}
     for features in commonest_first:
         by_part.setdefault(Bundle(features).part_of_speech.split(".")[0], []).append(features)
-    laid_out = paradigms(chain.from_iterable(own[: LIMITS.paradigm_cells] for own in by_part.values()))
+    shown = set(chain.from_iterable(own[: LIMITS.paradigm_cells] for own in by_part.values()))
+    used = [features for features in inflector.usual_bundles() if features in shown]
+    laid_out = paradigms(used, inflector.labels.names, ordered=bool(inflector.cells))
     parts = {features: part for part, own in by_part.items() for features in own}
     labels = {features: inflector.labels.to_label(features) for features in commonest_first}
     return {

@@ -9,7 +9,7 @@ from reinflect.cli.files import check_stdin_once, read_bundles, read_lexicon
 from reinflect.cli.models import bundles_option, confidence_cell, confidence_text, load_inflector, model_example
 from reinflect.cli.options import check_output, columns_option, option, output_option, say, say_written
 from reinflect.data.features import Bundle
-from reinflect.data.items import Columns, Item, read_items, write_items
+from reinflect.data.items import Columns, Item, read_further, write_items
 from reinflect.data.sheet_files import kind_of_sheet, write_rows
 from reinflect.errors import InputError, printable, source_name
 from reinflect.files import STANDARD
@@ -56,13 +56,13 @@ def command(
     check_stdin_once(lemmas, bundles_file, *known)
     check_output(output, [model, lemmas, bundles_file, *known])
     lexicon = read_lexicon(lemmas, columns)
-    for path in known:
-        lexicon = lexicon.knowing(read_items(path, columns, forms="optional", note=say))
 
     from reinflect.data.lemmas import part_of
     from reinflect.inflector.suggestions import open_cells, ranked
 
     inflector = load_inflector(model)
+    for path in known:
+        lexicon = lexicon.knowing(read_further(path, columns, inflector.bundles, forms="optional", note=say))
     labels = columns.labels or inflector.labels
     bundles = inflector.usual_bundles() if bundles_file is None else read_bundles(bundles_file, labels)
     parts = sorted({part for bundle in bundles if (part := part_of(Bundle(bundle)))})

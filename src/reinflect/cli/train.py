@@ -18,7 +18,16 @@ from reinflect.cli.options import (
     strategy_option,
 )
 from reinflect.cli.training import Training, checkpoint_seconds, training_options
-from reinflect.data.items import Columns, Item, cells_of, check_lengths, read_items, swapped_columns_note, variants_note
+from reinflect.data.items import (
+    Columns,
+    Item,
+    cells_of,
+    check_lengths,
+    read_further,
+    read_items,
+    swapped_columns_note,
+    variants_note,
+)
 from reinflect.data.spelling import two_ways_note
 from reinflect.errors import INTERRUPTED, InputError, OutputError, quoted, source_name
 from reinflect.files import STANDARD, has_content
@@ -104,8 +113,9 @@ def command(
     check_stdin_once(train, dev, *additions)
     _check_out(out, [train, dev, *additions, compare])
     original = read_items(train, columns, note=say)
-    dev_items = read_items(dev, columns, note=say) if dev else None
-    added = [(path, read_items(path, columns, forms="optional", note=say)) for path in additions]
+    known = {item.features.spelling for item in original}
+    dev_items = read_further(dev, columns, known, note=say) if dev else None
+    added = [(path, read_further(path, columns, known, forms="optional", note=say)) for path in additions]
     lists = _with_additions(original, added, columns)
     items = lists[-1]
     rival = None if compare is None else _Rival(compare, lists, dev_items, train)

@@ -7,10 +7,12 @@ code point, as in tab-separated files.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from reinflect.data.corrections import question
 from reinflect.data.features import SEPARATOR, Bundle
 from reinflect.data.form_cells import USUAL_RULES, FormRules
 from reinflect.data.items import NAMES, Column, Columns, Forms, Item, blanks_note, fields_of, plain_name
@@ -48,6 +50,8 @@ LEMMA_WORDS = frozenset(
     "entry entries headwords citation nomen substantiv adjektiv verbe nom mot verbo nombre palabra infinitivo".split()
 )
 """Names of the lemma's column that can also be meant otherwise."""
+GUESS, CONFIDENCE = "guess", "confidence"
+"""Columns of `reinflect fill --beside`, with the name of the form's column after a colon."""
 TITLE_ROWS = 20
 """The headings are among so many rows."""
 NUMBER = re.compile(r"[\d\s.,%+-]*\d[\d\s.,%+-]*")
@@ -152,9 +156,10 @@ class Layout(NamedTuple):
 def _read(path: Path | str, columns: Columns, forms: Forms, note: Note) -> Layout:
     if kind_of_sheet(path) == ".xlsx":
         sheet = read_xlsx(path, note)
-        layout = _layout(sheet, columns, forms)
+        layout = _layout(sheet, _own(columns, [sheet]), forms)
     else:
-        sheet, layout = _chosen(*read_csv(path), columns, forms)
+        sheets, errors = read_csv(path)
+        sheet, layout = _chosen(sheets, errors, _own(columns, sheets), forms)
     if layout is None:
         row = max(sheet.rows[:TITLE_ROWS], key=lambda row: sum(map(bool, row.cells)))
         names = listed([cell if isinstance(cell, str) else "" for cell in row.cells])
@@ -166,6 +171,12 @@ def _read(path: Path | str, columns: Columns, forms: Forms, note: Note) -> Layou
             row.number,
         )
     return layout
+
+
+def _own(columns: Columns, sheets: Sequence[Sheet]) -> Columns:
+    """The columns without the names of another file."""
+    ours = not columns.further or any(_has_headers(sheet, columns) for sheet in sheets)
+    return columns if ours else replace(columns, headers=())
 
 
 def _layout(sheet: Sheet, columns: Columns, forms: Forms) -> Layout | None:
@@ -234,7 +245,8 @@ def _joined(upper: Row, lower: Row, lemma: int, sheet: Sheet, rows: Sequence[Row
         over = upper.cell(at) or over
         apart = at == lemma or not isinstance(own, str) or not isinstance(over, str) or _is_aside(own)
         names.append((own or upper.cell(at)) if apart or own in ("", over) or not over else f"{over}{SEPARATOR}{own}")
-    return Sheet(sheet.path, sheet.name, [Row(lower.number, names, max(upper.width, lower.width)), *rows])
+    header = Row(lower.number, names, max(upper.width, lower.width))
+    return replace(sheet.below(len(sheet.rows)), rows=[header, *rows])
 
 
 def _guessed_lemma(sheet: Sheet, labels: Labels) -> int | None:
@@ -370,7 +382,12 @@ def _named_columns(sheet: Sheet, columns: Columns, *, strict: bool = False) -> d
 def _is_aside(name: str) -> bool:
     """Whether a column holds remarks, numbers of rows and the like, by its name."""
     plain = plain_name(re.sub(r"[].:°()[]", " ", name))
-    return SEPARATOR not in name and (plain in NOT_FORMS or not REMARKS.isdisjoint(plain.split()))
+    return _is_guess(name) or (SEPARATOR not in name and (plain in NOT_FORMS or not REMARKS.isdisjoint(plain.split())))
+
+
+def _is_guess(name: str) -> bool:
+    """Whether `reinflect fill` has named a column."""
+    return name.startswith((f"{GUESS}: ", f"{CONFIDENCE}: "))
 
 
 def _has_numbers(sheet: Sheet, column: int) -> bool:
@@ -396,7 +413,7 @@ def _form_columns(sheet: Sheet, lemma: int, columns: Columns) -> tuple[list[int]
         if isinstance(name, str) and (
             _is_aside(name) or (SEPARATOR not in name and _has_numbers(sheet, column))
             if not labels
-            else not (labels.knows(name) or SEPARATOR in name or labels.to_features(name) != name)
+            else _is_guess(name) or not (labels.knows(name) or SEPARATOR in name or labels.to_features(name) != name)
         ):
             ignored.append(name)
         else:
@@ -447,6 +464,48 @@ def _chosen(
             remedy = 'put a field that contains the separator between quotation marks ("…")'
             raise sheet.error(many, remedy, row.number)
     return whole, _layout(whole, columns, forms)
+
+
+class Gap(NamedTuple):
+    """An empty field of a form: its row and column, the name of its column, and the covered item."""
+
+    row: int
+    column: int
+    name: str
+    item: Item
+
+
+def read_gaps(path: Path | str, columns: Columns, note: Note) -> tuple[Layout, list[Gap]]:
+    """The gaps of a sheet, wide or long. A field with anything in it, such as a mark for no form, is none.
+
+    Neither is the second row of a lemma, for second forms, where the first has one.
+    """
+    layout = _read(path, columns, "optional", note)
+    sheet, places, said = layout.sheet, layout.places, [*layout.remarks]
+    lemma, labels = places["lemma"], columns.labels
+    if "features" not in places:
+        forms, ignored = _form_columns(sheet, lemma, columns)
+        said += ignored_columns(ignored, "no label" if labels else "not inflected forms")
+    elif "form" in places:
+        forms = [places["form"]]
+    else:
+        found = f"found no column of forms among {listed(sheet.header)}"
+        raise sheet.error(found, "add a column named form, or use reinflect inflect --input")
+    if said:
+        note(f"note: {sheet.place()}: {'; '.join(said)}")
+    gaps, known = [], set()
+    bundle = cache(lambda text: Bundle(labels.to_features(text)))
+    for row in sheet.rows[1:] if layout.headed else sheet.rows:
+        own = _lemma(sheet, row, lemma)
+        for column in forms:
+            name = sheet.header[column] if layout.headed else ""
+            features = sheet.text(row, places["features"], "features") if "features" in places else name
+            item = Item(own, bundle(features), "", row.number)
+            if row.cell(column):
+                known.add(question(item))
+            else:
+                gaps.append(Gap(row.number, column, name, item))
+    return layout, [gap for gap in gaps if question(gap.item) not in known]
 
 
 def write_sheet(path: Path | str, items: Iterable[Item], columns: Columns, *, wide: bool) -> None:

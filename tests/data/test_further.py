@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from reinflect.data.items import Columns, read_further
+from reinflect.data.corrections import read_further
+from reinflect.data.items import Columns
 from reinflect.inflector.inflector import Inflector
 
 NAMED = "lemma=Verb,form=Says,features=Cell"

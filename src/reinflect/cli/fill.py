@@ -10,8 +10,8 @@ from reinflect.cli import models
 from reinflect.cli.options import check_output, columns_option, option, output_option, say, say_written
 from reinflect.data.form_cells import UNCONFIRMED
 from reinflect.data.items import Columns, check_lengths
-from reinflect.data.sheet_files import Entry, kind_of_sheet, letters_of, write_entries
-from reinflect.errors import InputError, OutputError, quoted
+from reinflect.data.sheet_files import Entry, kind_of_sheet, letters_of, listed, write_entries
+from reinflect.errors import InputError, OutputError
 
 if TYPE_CHECKING:
     from reinflect.data.sheets import Gap, Layout
@@ -21,17 +21,14 @@ EXAMPLE = models.model_example(
     "printf 'lemma,gloss,V;IND;PRS;3;SG,V;IND;PST;3;SG\\nsagen,say,sagt,\\nlachen,laugh,,\\n' > mine.csv",
     "reinflect fill verbs.reinflect mine.csv --output filled.csv",
 )
-AT_ONCE = 2000
-"""Gaps that are predicted together."""
 GUESSED, ATTESTED = "FFE699", "C6E0B4"
 """The colours of guesses and of attested forms: yellow and green."""
-HEADER = ("row", "column", "lemma", "features", "form", "confidence")
 
 
 @click.command("fill", epilog=EXAMPLE)
 @click.argument("model")
 @click.argument("sheet")
-@output_option("the filled sheet goes: a file of the same kind")
+@output_option("the filled sheet goes: a file of the same kind", screen=False)
 @option(
     "--beside",
     "Leave the gaps empty, and put guesses and confidences into columns of their own, after the last column.",
@@ -49,13 +46,13 @@ def command(model: str, sheet: str, output: str, beside: bool, strategy: str | N
     """
     from reinflect.data.sheets import read_gaps
 
+    check_output(output, [model, sheet])
     kind = kind_of_sheet(sheet)
     if not kind:
         remedy = "give a .csv or .xlsx file; reinflect inflect --input takes tab-separated items"
         raise InputError("only a spreadsheet can be filled", remedy, path=sheet)
     if kind_of_sheet(output) != kind:
         raise OutputError(output, f"a filled {kind} file is one as well", f"give --output a name that ends in {kind}")
-    check_output(output, [model, sheet])
     inflector = models.load_inflector(model, strategy)
     columns = replace(columns, labels=columns.labels or inflector.labels)
     layout, found = read_gaps(sheet, columns, say)
@@ -63,25 +60,20 @@ def command(model: str, sheet: str, output: str, beside: bool, strategy: str | N
     strange = {gap.item.features.spelling for gap in found if atoms.isdisjoint(gap.item.features.atoms)}
     gaps = [gap for gap in found if gap.item.features.spelling not in strange]
     if strange:
-        shown = ", ".join(map(quoted, sorted(strange)[:5])) + (", …" if len(strange) > 5 else "")
-        say(f"note: not filled, as MODEL knows none of these features: {shown}")
+        say(f"note: not filled, as MODEL knows none of these features: {listed(sorted(strange))}")
     if not gaps:
         raise InputError("found no gap to fill", "leave the fields of wanted forms empty", path=sheet)
     check_lengths([gap.item for gap in gaps], sheet, "models take", "shorten or remove it")
-    answers: list[Answer] = []
-    while len(answers) < len(gaps):
-        answers += inflector.answers([gap.item for gap in gaps[len(answers) : len(answers) + AT_ONCE]], attested=True)
-        if len(answers) < len(gaps):
-            say(f"predicted {len(answers)} of {len(gaps)} forms")
+    answers = inflector.answers([gap.item for gap in gaps], attested=True)
     # A form of no letters is no guess that a person could confirm.
     made = [(gap, answer) for gap, answer in zip(gaps, answers, strict=True) if answer.form]
-    rows = []
-    for gap, answer in made:
-        place, features = (gap.row, letters_of(gap.column)), columns.labels.to_label(gap.item.features.spelling)
-        rows.append([*place, gap.item.lemma, features, answer.text, models.confidence_cell(answer)])
+    table: list[Sequence[str | float]] = [("row", "column", "lemma", "features", "form", "confidence")]
+    for (row, column, item), answer in made:
+        features = columns.labels.to_label(item.features.spelling)
+        table.append([row, letters_of(column), item.lemma, features, answer.text, models.confidence_cell(answer)])
     entries = _beside(layout, made) if beside else [_entry(*one) for one in made]
-    write_entries(output, layout.sheet, entries, [HEADER, *rows], say)
-    models.say_unknown_features(inflector, [gap.item.features for gap in gaps], columns.labels)
+    write_entries(output, layout.sheet, entries, table, say)
+    models.say_doubts(inflector, [gap.item.features for gap in gaps], columns.labels)
     known = sum(answer.attested for _, answer in made)
     marked = "beside the gaps" if beside else f"marked by{UNCONFIRMED}"
     say_written(output, f" (guesses: {len(made) - known}, {marked}; attested forms: {known})")
@@ -106,7 +98,7 @@ def _beside(layout: "Layout", made: "Sequence[tuple[Gap, Answer]]") -> list[Entr
     for gap, answer in made:
         if gap.column not in places:
             places[gap.column] = place = width + 2 * len(places)
-            named = "" if "features" in layout.places else f": {gap.name}"
+            named = "" if "features" in layout.places else f": {sheet.header[gap.column]}"
             titles = (GUESS + named, CONFIDENCE + named)
             entries += [Entry(sheet.rows[0].number, place + at, title) for at, title in enumerate(titles)]
         colour = ATTESTED if answer.attested else GUESSED

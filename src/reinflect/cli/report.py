@@ -1,11 +1,12 @@
 """`reinflect report`: a model or a benchmark as one web page."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from reinflect.cli.files import read_for_model
-from reinflect.cli.models import load_inflector, model_example
+from reinflect.cli.models import load_inflector, model_example, say_doubts
 from reinflect.cli.options import check_output, columns_option, option, say_written
 from reinflect.data.items import Columns
 from reinflect.errors import InputError
@@ -54,12 +55,13 @@ def command(source: str, dev: str | None, out: str, columns: Columns) -> None:
 
 
 def _model_page(source: str, dev: str | None, columns: Columns) -> str:
-    items = None if dev is None else read_for_model(dev, columns)
-
     from reinflect.report.curves import read_log
     from reinflect.report.model import model_page
 
     inflector = load_inflector(source)
+    columns = replace(columns, labels=columns.labels or inflector.labels)
+    items = None if dev is None else read_for_model(dev, columns)
+    say_doubts(inflector, [item.features for item in items or ()], columns.labels)
     log = Path(f"{source}.log.jsonl")
     curves = read_log(log) if log.is_file() else []
-    return model_page(Path(source).name, inflector, curves, items, columns.labels or inflector.labels)
+    return model_page(Path(source).name, inflector, curves, items, columns.labels)

@@ -4,9 +4,9 @@ Fields are kept code point for code point: only line ends and tabs have a meanin
 quotation marks and unusual line separators (U+2028, form feed) are letters like any other.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -140,39 +140,6 @@ def read_items(
 
         return read_sheet(path, columns, forms=forms, note=note)
     return parse_items(read_text(path), path, columns, forms=forms, note=note)
-
-
-def read_further(
-    path: Path | str, columns: Columns, known: Iterable[str], *, forms: Forms = "required", note: Note = lambda _: None
-) -> list[Item]:
-    """All items of a file beside a main one, whose `columns` and bundles are given: corrections, dev items and such.
-
-    Its own headings tell its columns. A tab-separated file has none: it has the order of the main file, or that of the
-    files that reinflect and its page write, whichever makes known bundles of the features.
-    """
-    own = replace(columns, further=True)
-    if kind_of_sheet(path):
-        return read_items(path, own, forms=forms, note=note)
-    text, bundles = read_text(path), {Bundle(spelling).cell for spelling in known}
-
-    def hits(order: Sequence[Column]) -> int:
-        lines = [line.split("\t") for _, line in lines_of(text, path)]
-        given = Counter(fields[order.index("features")] for fields in lines if len(fields) == len(order))
-        return sum(given[name] for name in given if Bundle(columns.labels.to_features(name)).cell in bundles)
-
-    order = max((columns.order, COLUMNS_2017.order), key=hits)
-    if order != columns.order or columns.headers:
-        note(f"note: {source_name(path)}: its columns are read as {', '.join(order)}")
-    return parse_items(text, path, replace(own, order=order, headers=()), forms=forms, note=note)
-
-
-def cells_of(path: Path | str, columns: Columns = COLUMNS_2017) -> tuple[str, ...]:
-    """The bundles of a wide sheet's columns in their order; empty for any other file."""
-    if not kind_of_sheet(path):
-        return ()
-    from reinflect.data.sheets import wide_columns
-
-    return wide_columns(path, columns)
 
 
 def parse_items(

@@ -413,13 +413,12 @@ def _check_texts(path: Path | str, values: Iterable[str | float]) -> None:
 
 
 class Entry(NamedTuple):
-    """A value to be put into a field of a sheet that is empty."""
+    """A value to be put into an empty field of a sheet, and the colour of the field in an XLSX file."""
 
     row: int
     column: int
     value: str | float
     colour: str | None = None
-    """Of the field in an XLSX file."""
 
 
 def write_entries(
@@ -434,19 +433,10 @@ def write_entries(
             own = rows[entry.row - 1]
             own += [""] * (entry.column + 1 - len(own))
             own[entry.column] = str(entry.value)
-        made = StringIO(newline="")
-        end = "\r\n" if "\r\n" in text else "\n"
-        csv.writer(made, delimiter=sheet.separator, lineterminator=end).writerows(rows)
-        write_text(output, BYTE_ORDER_MARK * whole.startswith(BYTE_ORDER_MARK) + made.getvalue())
+        new, end = StringIO(newline=""), "\r\n" if "\r\n" in text else "\n"
+        csv.writer(new, delimiter=sheet.separator, lineterminator=end).writerows(rows)
+        write_text(output, BYTE_ORDER_MARK * whole.startswith(BYTE_ORDER_MARK) + new.getvalue())
         return
-    raw = _filled_xlsx(output, sheet, entries, more, note)
-    with atomic_path(output) as part:
-        part.write_bytes(raw)
-
-
-def _filled_xlsx(
-    output: Path | str, sheet: Sheet, entries: Sequence[Entry], more: Sequence[Sequence[str | float]], note: Note
-) -> bytes:
     import warnings
 
     openpyxl, raw = _openpyxl(sheet.path), read_bytes(sheet.path)
@@ -484,7 +474,8 @@ def _filled_xlsx(
             put(further.cell(number, column), value)
     made = BytesIO()
     ExcelWriter(book, _Archive(made, "w")).save()
-    return made.getvalue()
+    with atomic_path(output) as part:
+        part.write_bytes(made.getvalue())
 
 
 class _Archive(ZipFile):

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from reinflect.data.corrections import question
 from reinflect.data.features import SEPARATOR, Bundle
 from reinflect.data.form_cells import USUAL_RULES, FormRules
-from reinflect.data.items import NAMES, Column, Columns, Forms, Item, blanks_note, fields_of, plain_name
+from reinflect.data.items import COLUMNS_2017, NAMES, Column, Columns, Forms, Item, blanks_note, fields_of, plain_name
 from reinflect.data.labels import Labels
 from reinflect.data.sheet_files import (
     MOST_CELLS,
@@ -130,8 +130,10 @@ def read_lemma_column(path: Path | str, columns: Columns) -> list[str] | None:
     return [lemma for row in sheet.rows[1:] if (lemma := sheet.text(row, places["lemma"], "lemma"))]
 
 
-def wide_columns(path: Path | str, columns: Columns) -> tuple[str, ...]:
-    """The bundles of the columns of a wide sheet; empty for a long one."""
+def cells_of(path: Path | str, columns: Columns = COLUMNS_2017) -> tuple[str, ...]:
+    """The bundles of a wide sheet's columns in their order; empty for any other file."""
+    if not kind_of_sheet(path):
+        return ()
     sheet, places, *_ = _read(path, columns, "optional", lambda _: None)
     if "features" in places:
         return ()
@@ -467,11 +469,10 @@ def _chosen(
 
 
 class Gap(NamedTuple):
-    """An empty field of a form: its row and column, the name of its column, and the covered item."""
+    """An empty field of a form: its row and column, and the covered item."""
 
     row: int
     column: int
-    name: str
     item: Item
 
 
@@ -498,13 +499,12 @@ def read_gaps(path: Path | str, columns: Columns, note: Note) -> tuple[Layout, l
     for row in sheet.rows[1:] if layout.headed else sheet.rows:
         own = _lemma(sheet, row, lemma)
         for column in forms:
-            name = sheet.header[column] if layout.headed else ""
-            features = sheet.text(row, places["features"], "features") if "features" in places else name
+            features = sheet.text(row, places["features"], "features") if "features" in places else sheet.header[column]
             item = Item(own, bundle(features), "", row.number)
             if row.cell(column):
                 known.add(question(item))
             else:
-                gaps.append(Gap(row.number, column, name, item))
+                gaps.append(Gap(row.number, column, item))
     return layout, [gap for gap in gaps if question(gap.item) not in known]
 
 

@@ -10,8 +10,9 @@ from typing import Any
 import msgspec
 
 from reinflect.alignment import ALIGNERS
-from reinflect.data.items import Item, as_items, cells_of
+from reinflect.data.items import Item, as_items
 from reinflect.data.labels import NO_LABELS, Labels
+from reinflect.data.sheets import cells_of
 from reinflect.ensembles.member import TrainedModel
 from reinflect.ensembles.strategies import default_strategy, find_strategy
 from reinflect.errors import InputError, OutputError, ReinflectError, StoppedError
@@ -225,9 +226,8 @@ def train(
 ) -> Inflector:
     """Train an inflector on items or a file of them; `changes` are settings such as `hidden=200`.
 
-    Items may also be a list of dicts or a pandas frame with lemma, features and form.
-
-    The inflector keeps their forms, unless `attested` is False, as it may be shared.
+    Items may also be a list of dicts or a pandas frame with lemma, features and form. The inflector keeps their forms;
+    with `attested=False` it can be shared without them.
 
     Most programs need only this: `train("verbs.tsv").inflect("gehen", "V;PST")`. `train_inflector` has more options.
     """

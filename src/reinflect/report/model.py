@@ -39,6 +39,8 @@ def model_page(
             *facts,
         ]
         sections += _evaluation(dev, answers, evaluation, labels)
+        if doubts := inflector.doubts((item.features for item in dev), labels):
+            sections.append(Section("Not seen in training", [paragraph(f"{doubt}.") for doubt in doubts]))
     sections.append(_members(inflector))
     if logs:
         words = "Thin lines: single models. Thick lines: means of a kind, of the best accuracy so far and of the loss."

@@ -79,14 +79,19 @@ def workers_option(what: str) -> Callable[[Command], Command]:
     return option("--workers N", what, type=click.IntRange(min=1))
 
 
-def training_options(seeds_of: str, preset: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def training_options(
+    seeds_of: str,
+    preset: str,
+    systems: Sequence[str] = DEFAULT_SYSTEMS,
+    alignments: Sequence[str] = DEFAULT_ALIGNMENTS,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """All options of `Training`, which the command receives as `training`; `preset` says what auto means."""
     options = [
-        option("--systems LIST", f"Systems to train: {', '.join(SYSTEMS)}.", default=",".join(DEFAULT_SYSTEMS)),
+        option("--systems LIST", f"Systems to train: {', '.join(SYSTEMS)}.", default=",".join(systems)),
         option(
             "--alignments LIST",
             f"Alignments to learn from: {', '.join(ALIGNERS)}.",
-            default=",".join(DEFAULT_ALIGNMENTS),
+            default=",".join(alignments),
         ),
         augment_option,
         option("--seeds N", f"Number of models of {seeds_of}.", type=click.IntRange(1, 100), default=5),

@@ -6,14 +6,16 @@ from reinflect.data.items import Item
 from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.evaluation.scores import Evaluation, evaluate
 from reinflect.inflector.card import fingerprint
+from reinflect.inflector.forecast import Forecast
 from reinflect.inflector.inflector import Answer, Inflector
 from reinflect.report.curves import ModelLog, learning_curves, title_of
-from reinflect.report.drawing import bar
+from reinflect.report.drawing import Curve, bar, line_chart
 from reinflect.report.evaluations import breakdown_table, calibration, mistakes_list
 from reinflect.report.html import element, joined, paragraph, table
 from reinflect.report.page import Section, page
 
 MISTAKES = 15
+FORECAST = "#0b7d80"
 
 
 def model_page(
@@ -22,8 +24,9 @@ def model_page(
     logs: Sequence[ModelLog],
     dev: Sequence[Item] | None = None,
     labels: Labels = NO_LABELS,
+    forecast: Forecast | None = None,
 ) -> str:
-    """The page of a model: its members, their learning curves from `logs` and, with dev items, its evaluation."""
+    """The page of a model: its members, their learning curves from `logs`, its evaluation on dev items, a forecast."""
     sections = []
     facts = [("models", str(len(inflector.members))), ("voters", str(len(inflector.voters)))]
     if inflector.training:
@@ -39,6 +42,8 @@ def model_page(
             *facts,
         ]
         sections += _evaluation(dev, answers, evaluation, labels)
+    if forecast:
+        sections.append(_forecast(forecast))
     sections.append(_members(inflector))
     if logs:
         words = "Thin lines: single models. Thick lines: means of a kind, of the best accuracy so far and of the loss."
@@ -83,6 +88,23 @@ def _evaluation(
         Section("Commonest mistakes", [colours, mistakes_list(cells, MISTAKES, labels)]),
         Section("Confidence", [calibration(forms) if len(forms) == len(cells) else paragraph(missing)]),
     ]
+
+
+def _forecast(forecast: Forecast) -> Section:
+    words = (
+        f"By small models ({', '.join(forecast.models)}) that learnt from parts of the {forecast.items:,} forms of "
+        f"{forecast.source}. Thick: the fitted curve. Thin: what was measured, and the interval, which is meant to "
+        "have the truth in it four times out of five. Larger models, which vote, get some more right."
+    )
+    curves = [
+        Curve("measured", [(one.items, one.accuracy) for one in forecast.measured], "faint", FORECAST),
+        Curve("interval, low", [(one.items, one.low) for one in forecast.curve], "faint", FORECAST),
+        Curve("interval, high", [(one.items, one.high) for one in forecast.curve], "faint", FORECAST),
+        Curve("expected", [(one.items, one.accuracy) for one in forecast.curve], "", FORECAST),
+    ]
+    chart = line_chart("accuracy with more forms", curves, "forms learnt from", "accuracy, %", top=100.0)
+    said = [element("li", f"{one}.") for one in forecast.expected]
+    return Section("With more forms", [element("ul", *said), chart, paragraph(words)])
 
 
 def _members(inflector: Inflector) -> Section:

@@ -9,7 +9,7 @@ import click
 
 from reinflect.data.features import Bundle
 from reinflect.data.form_cells import AUTO, FormRules, Variants
-from reinflect.data.items import COLUMNS_2017, Columns, Item, check_lengths
+from reinflect.data.items import COLUMNS_2017, Columns, Item, Normalisation, check_lengths
 from reinflect.data.labels import Labels
 from reinflect.errors import InputError, OutputError
 from reinflect.files import STANDARD, Kind, check_writable, has_content, kind_of_file
@@ -48,7 +48,11 @@ def _labels(context: click.Context, _option: click.Parameter, value: str | None)
 
 
 def _columns(context: click.Context, _option: click.Parameter, value: str) -> Columns:
-    return replace(Columns.parse(value), labels=context.meta[LABELS], rules=FormRules(**context.meta[RULES]))
+    rules = dict(context.meta[RULES])
+    normalisation = rules.pop("normalise")
+    return replace(
+        Columns.parse(value), labels=context.meta[LABELS], rules=FormRules(**rules), normalisation=normalisation
+    )
 
 
 def _rule(context: click.Context, option: click.Parameter, value: str) -> None:
@@ -145,7 +149,7 @@ def strategy_option(what: str) -> Callable[[Command], Command]:
 
 
 def columns_option(command: Command) -> Command:
-    """`--columns`, `--labels`, `--variants` and `--missing`, which make one `Columns`: how items are read."""
+    """`--columns`, `--labels`, `--variants`, `--missing` and `--normalise`: one `Columns`, how items are read."""
     columns = option(
         "--columns ORDER",
         "Order of the tab-separated columns; data of 2023 and later is lemma,features,form. In a spreadsheet "
@@ -179,7 +183,17 @@ def columns_option(command: Command) -> Command:
         expose_value=False,
         callback=_rule,
     )
-    return columns(labels(variants(missing(command))))
+    normalise = option(
+        "--normalise",
+        "Encode lemmas and forms in one way: nfc (ä is one character) or nfd (two, a and its dots); none: as they are. "
+        "A model remembers it, and does the same to the words it is asked for.",
+        type=click.Choice(get_args(Normalisation)),
+        default="none",
+        is_eager=True,
+        expose_value=False,
+        callback=_rule,
+    )
+    return columns(labels(variants(missing(normalise(command)))))
 
 
 def check_lemma(lemma: str) -> None:

@@ -7,7 +7,7 @@ import click
 from reinflect.cli.files import read_for_model
 from reinflect.cli.models import load_inflector, model_example
 from reinflect.cli.options import check_output, columns_option, option, say_written
-from reinflect.data.items import Columns
+from reinflect.data.items import Columns, normalised
 from reinflect.errors import InputError
 from reinflect.files import write_text
 
@@ -64,6 +64,7 @@ def _model_page(source: str, dev: str | None, forecast: str | None, columns: Col
     from reinflect.report.model import model_page
 
     inflector = load_inflector(source)
+    items = None if items is None else normalised(items, inflector.normalisation)
     log = Path(f"{source}.log.jsonl")
     curves = read_log(log) if log.is_file() else []
     labels = columns.labels or inflector.labels

@@ -19,7 +19,7 @@ from reinflect.cli.options import (
 )
 from reinflect.cli.training import Training, checkpoint_seconds, training_options
 from reinflect.data.items import Columns, Item, check_lengths, read_items, swapped_columns_note, variants_note
-from reinflect.data.spelling import two_ways_note
+from reinflect.data.spelling import two_ways
 from reinflect.errors import INTERRUPTED, InputError, OutputError, quoted, source_name
 from reinflect.files import STANDARD, has_content
 
@@ -107,7 +107,10 @@ def command(
     read = [(train, original), *added, *([(dev, dev_items)] if dev and dev_items else [])]
     for path, given in read:
         check_lengths(given, path, "models take", "shorten it or take it out")
-    say(*_notes(train, items, dev, dev_items, training.seeds, columns), two_ways_note(read))
+    say(
+        *_notes(train, items, dev, dev_items, training.seeds, columns),
+        found.note if (found := two_ways(read)) else None,
+    )
     models = training.seeds * sum(len(alignments_of(system, training.alignments)) for system in training.systems)
     many = f"{models} models" if models > 1 else "a model"
     say(f"training {many} on {_counted(len(items))} of {source_name(train)}, preset {preset}")
@@ -134,6 +137,7 @@ def command(
             source=source_name(train),
             half=half,
             labels=columns.labels,
+            normalisation=columns.normalisation,
             force=forced(),
         )
     if verbose:

@@ -6,10 +6,11 @@ quotation marks and unusual line separators (U+2028, form feed) are letters like
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, Literal, get_args
+from unicodedata import normalize
 
 from reinflect.data.features import SEPARATOR, Bundle
 from reinflect.data.form_cells import USUAL_RULES, FormRules
@@ -21,6 +22,9 @@ from reinflect.files import BYTE_ORDER_MARK, lines_of, read_text, write_text
 Column = Literal["lemma", "form", "features"]
 Forms = Literal["required", "optional", "ignored"]
 """Whether items without a form are left out or refused, or are covered ones; `ignored`: all are covered."""
+
+Normalisation = Literal["none", "nfc", "nfd"]
+"""How lemmas and forms are encoded: as they are, or in one of Unicode's normal forms."""
 
 _NAMES: Mapping[Column, str] = {
     "lemma": "lemma|lemmas|lexeme|headword|citation form|dictionary form|base form|grundform|nennform|lemme|lema",
@@ -83,6 +87,7 @@ class Columns:
     """The user's own names for features."""
     rules: FormRules = USUAL_RULES
     """How fields of a spreadsheet are read that are not plain forms."""
+    normalisation: Normalisation = "none"
 
     @classmethod
     def parse(cls, text: str) -> "Columns":
@@ -183,7 +188,29 @@ def parse_items(
     ]
     if blanks:
         note(blanks_note(blanks))
-    return items
+    return normalised(items, columns.normalisation, path, note)
+
+
+def normalised(
+    items: Sequence[Item], way: Normalisation, path: Path | str = "", note: Note = lambda _: None
+) -> list[Item]:
+    """Items with lemmas and forms in a normal form; `note` receives how many that changed."""
+    made = [*items]
+    if way != "none":
+        made = [replace(item, lemma=normal(item.lemma, way), form=normal(item.form, way)) for item in items]
+        changed = [item for item, own in zip(items, made, strict=True) if item != own]
+        if changed:
+            many, where = f"{len(changed)} item{'s'[: len(changed) != 1]}", place_of(changed[0], path)
+            note(f"note: {source_name(path)}: {many} brought into the form {way.upper()} (the first: {where})")
+    return made
+
+
+def normal(text: str, way: Normalisation) -> str:
+    return text if way == "none" else normalize("NFC" if way == "nfc" else "NFD", text)
+
+
+def place_of(item: Item, path: Path | str) -> str:
+    return f"{'row' if kind_of_sheet(path) else 'line'} {item.line}"
 
 
 def plain_name(name: str) -> str:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from reinflect.data.features import SEPARATOR, Bundle
 from reinflect.data.form_cells import USUAL_RULES, FormRules
-from reinflect.data.items import NAMES, Column, Columns, Forms, Item, blanks_note, fields_of, plain_name
+from reinflect.data.items import NAMES, Column, Columns, Forms, Item, blanks_note, fields_of, normalised, plain_name
 from reinflect.data.labels import Labels
 from reinflect.data.sheet_files import (
     MOST_CELLS,
@@ -86,7 +86,7 @@ def parse_sheet(path: Path | str, columns: Columns, *, forms: Forms, record: Cal
         empty = [place for kind in ("missing", "doubtful", "variants") for place in sheet.places[kind]]
         why = f" with a form (such as {empty[0]})" if empty else ""
         raise sheet.error(f"found no items{why}", "give at least one lemma with its features and form")
-    return items
+    return normalised(items, columns.normalisation, path, note)
 
 
 def _findings(sheet: Sheet, rules: FormRules) -> Iterator[Finding]:

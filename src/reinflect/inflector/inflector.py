@@ -7,14 +7,14 @@ from functools import cached_property
 from html import escape
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 import torch
 
 from reinflect.data.dimensions import paradigms
 from reinflect.data.features import Bundle
-from reinflect.data.items import Item, records_of
+from reinflect.data.items import Item, Normalisation, normal, normalised, records_of
 from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.decoding.beam import WIDTH, Scored, beam_all, merged
 from reinflect.decoding.repeats import filtered, filtered_all
@@ -106,8 +106,8 @@ class Inflector:
     """The user's own names for features."""
     attested: tuple[Item, ...] = ()
     """Forms that a person gave."""
-    normalisation: Literal["none", "nfc", "nfd"] = "none"
-    """The Unicode normalisation of the training data."""
+    normalisation: Normalisation = "none"
+    """How the training data was encoded; lemmas are brought into the same form before they are inflected."""
     columns: tuple[str, ...] = ()
     """The columns of the training file, in their order; empty if they are not known."""
     cells: tuple[str, ...] = ()
@@ -318,7 +318,7 @@ class Inflector:
 
     def _lists(self, items: Sequence[Item], width: int, device: torch.device | str) -> list[list[list[Scored]]]:
         """The likeliest forms of each item by each voter, filtered: those that a beam search finds."""
-        known = dict(self.known_runs)
+        known, items = dict(self.known_runs), normalised(items, self.normalisation)
         found = by_fleets(self.voters, device, lambda fleet: beam_all(*decoding(fleet, items, device), width, width))
         return [
             [
@@ -335,6 +335,7 @@ class Inflector:
         >>> trace.form, trace.steps[-1].kind, trace.steps[-1].form_so_far
         ('sagte', 'stop', 'sagte')
         """
+        lemma = normal(lemma, self.normalisation)
         item = Item(lemma, Bundle(features))
         chosen = self._best_for(item) if member is None else self._named(member)
         decoder, stack, _ = decoding([chosen], [item], "cpu")
@@ -364,6 +365,7 @@ class Inflector:
         """The predictions of some members: forms after the filter for repeats, log-probabilities before it."""
         if not items:
             return [([], []) for _ in members]
+        items = normalised(items, self.normalisation)
         lemmas, known = [item.lemma for item in items], dict(self.known_runs)
         decoded = by_fleets(members, device, lambda fleet: decode(fleet, items, device))
         return [(filtered_all(forms, lemmas, known), scores) for forms, scores in decoded]

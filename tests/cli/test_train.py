@@ -126,6 +126,7 @@ def test_what_it_says_at_the_end(data: Path, undisturbed: Path, tmp_path: Path, 
     assert re.fullmatch(r"Expect about \d+ % right, estimated on 4 dev forms\n", result.stdout)
     assert f"written: {tmp_path / 'model'} (and {tmp_path / 'model'}.log.jsonl)\n" in result.stderr
     assert f"next: reinflect inflect {tmp_path / 'model'}" in result.stderr
+    assert "run7" not in result.stderr  # a name for those who benchmark
     *table, blank, last = reinflect(*command(data, tmp_path / "other", *short, "--verbose")).stdout.splitlines()
     assert table[0].split() == ["model", "dev", "accuracy"]
     assert {line.split()[0] for line in table[1:-1]} == {"haem-naive-1", "haem-naive-2"}

@@ -19,7 +19,7 @@ Example (about a minute):
 MOST = 1_000_000
 MULTIPLES = (2, 5, 10)
 """Of the forms that are there: what is forecast without `--forms`. The interval was checked up to the last one."""
-SAMPLES_A_SECOND = 800
+SAMPLES_A_SECOND = 500
 """Items that a core of a laptop trains on in a second, roughly."""
 
 

@@ -142,8 +142,9 @@ def strategy_option(what: str) -> Callable[[Command], Command]:
     """`--strategy`, with what it decides."""
     return option(
         "--strategy NAME",
-        f"{what}: vote (all), ensemble-N (the N best), max (all of the best system and alignment), run1 to run7 "
-        "of the paper (run7: the better of max and ensemble-15), or average (of probabilities, the 15 best).",
+        f"{what}: vote (all), ensemble-N (the N best), max (all of the best system and alignment), average (of "
+        "probabilities, the 15 best); for those who benchmark, run1 to run7 of the paper. Unless told otherwise, train "
+        "takes the better of max and ensemble-15.",
         type=_strategy,
     )
 

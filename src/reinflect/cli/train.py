@@ -269,7 +269,7 @@ def _say_outcome(outcome: "Outcome", out: str) -> None:
     say(*(f"note: {text}" for text in outcome.retried))
     if len(inflector.voters) < len(inflector.members):
         chosen = f"{len(inflector.voters)} of {len(inflector.members)} models"
-        say(f"note: {chosen} vote ({inflector.strategy}); inflect --strategy chooses others")
+        say(f"note: {chosen} vote; inflect --strategy chooses others")
     if outcome.restarted:
         say(f"note: diverged and started again with another seed: {', '.join(outcome.restarted)}")
     if outcome.failed:

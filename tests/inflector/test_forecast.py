@@ -9,8 +9,8 @@ import pytest
 from reinflect.data.corrections import question
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
-from reinflect.errors import InputError
-from reinflect.execution.resources import Resources
+from reinflect.errors import InputError, StoppedError
+from reinflect.execution.resources import Resources, Watcher
 from reinflect.inflector.forecast import SLOPE, Forecast, Outcomes, outcomes, planned, small
 from reinflect.inflector.train import Plan
 from reinflect.settings import changed
@@ -70,6 +70,24 @@ def test_models_are_scored_on_every_fold_and_nothing_is_left(tmp_path: Path) -> 
     assert sorted(made.folds.tolist()) == [fold for fold in range(5) for _ in range(6)]
     assert [one.items for one in made.measured] == [6, 12, 24]
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_stopped_forecast_is_resumed(tmp_path: Path) -> None:
+    settings = changed(load_preset("low", ["haem"]), small("low", (*TINY, "epochs=3")))
+    plan = Plan(settings=settings, systems=["haem"], alignments=["naive"], seeds=2)
+    checks = iter(range(10_000))
+    with pytest.raises(StoppedError, match="the same command resumes the forecast"):
+        outcomes(ITEMS, plan, tmp_path / "f.json", Resources(enough=lambda: next(checks) > 12), "words")
+    begun = {path.name for path in (tmp_path / "f.json.state").iterdir()}
+    assert any(name.endswith((".checkpoint", ".pack.xz")) for name in begun)
+    notes = list[str]()
+    watcher = Watcher()
+    watcher.note = notes.append  # type: ignore[method-assign]
+    again = outcomes(ITEMS, plan, tmp_path / "f.json", Resources(watcher=watcher), "words")
+    assert any("resuming an earlier training" in note for note in notes)
+    fresh = outcomes(ITEMS, plan, tmp_path / "g.json", Resources(), "words")
+    assert (again.right == fresh.right).all()
+    assert again.measured == fresh.measured
 
 
 def test_another_file_is_refused(tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def test_few_cells_have_the_slope_of_other_languages() -> None:
 
 def test_shares_are_nested_and_leave_the_fold_out() -> None:
     plan = Plan(settings=load_preset("low", ["haem"]), systems=["haem"], alignments=["naive"], seeds=5)
-    specs = planned([*ITEMS, Item("ak", Bundle("V;PST"), "akta")], plan)
+    _, specs = planned([*ITEMS, Item("ak", Bundle("V;PST"), "akta")], plan)
     for quarter, half, whole in zip(*specs.values(), strict=True):
         parts = [{question(item) for item in spec.lesson.train} for spec in (quarter, half, whole)]
         assert parts[0] < parts[1] < parts[2]
@@ -81,9 +81,12 @@ def test_a_stopped_forecast_is_resumed(tmp_path: Path) -> None:
     begun = {path.name for path in (tmp_path / "f.json.state").iterdir()}
     assert any(name.endswith((".checkpoint", ".pack.xz")) for name in begun)
     notes = list[str]()
-    watcher = Watcher()
-    watcher.note = notes.append  # type: ignore[method-assign]
-    again = outcomes(ITEMS, plan, tmp_path / "f.json", Resources(watcher=watcher), "words")
+
+    class Noting(Watcher):
+        def note(self, text: str) -> None:
+            notes.append(text)
+
+    again = outcomes(ITEMS, plan, tmp_path / "f.json", Resources(watcher=Noting()), "words")
     assert any("resuming an earlier training" in note for note in notes)
     fresh = outcomes(ITEMS, plan, tmp_path / "g.json", Resources(), "words")
     assert (again.right == fresh.right).all()

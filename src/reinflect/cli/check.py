@@ -8,7 +8,7 @@ import click
 from reinflect.cli.files import json_text
 from reinflect.cli.options import columns_option, option
 from reinflect.data.form_cells import USUAL_RULES
-from reinflect.data.items import Columns, Item, check_lengths, read_items, swapped_columns_note, variants_note
+from reinflect.data.items import Columns, Item, check_lengths, place_of, read_items, swapped_columns_note, variants_note
 from reinflect.data.sheet_files import Finding, kind_of_sheet
 from reinflect.data.spelling import two_ways
 from reinflect.errors import InputError, printable, source_name
@@ -79,23 +79,15 @@ def _sizes(items: Sequence[Item], known: Sequence[Item]) -> dict[str, int]:
     parts = Counter(part for _, part in {(item.lemma, part_of(item.features)) for item in items})
     own = Counter(part_of(bundle) for bundle in {item.features.cell: item.features for item in items}.values())
     cells = sum(many * own[part] for part, many in parts.items())
-    return {
-        "items": len(known),
-        "lemmas": len(lemmas),
-        "bundles": len(bundles),
-        "cells": cells,
-        "filled": len(filled),
-    }
+    sizes = {"items": known, "lemmas": lemmas, "bundles": bundles, "filled": filled}
+    return {**{name: len(own) for name, own in sizes.items()}, "cells": cells}
 
 
 def _about(file: str, items: Sequence[Item], known: Sequence[Item], columns: Columns) -> Iterator[Finding]:
-    sheet = kind_of_sheet(file)
-    where = "row" if sheet else "line"
-
     def shown(item: Item) -> str:
-        return printable(f"{where} {item.line}: {item.lemma} {item.form} {item.features.spelling}")
+        return printable(f"{place_of(item, file)}: {item.lemma} {item.form} {item.features.spelling}")
 
-    if not sheet:
+    if not kind_of_sheet(file):
         marked = [item for item in known if USUAL_RULES.read(item.form, item.lemma).kind not in ("plain", "letters")]
         if marked:
             yield Finding(
@@ -112,7 +104,7 @@ def _about(file: str, items: Sequence[Item], known: Sequence[Item], columns: Col
     for item in known:
         first = seen.setdefault((item.lemma, item.form, item.features.cell), item)
         if first is not item:
-            twice.append(f"{shown(item)} (also in {where} {first.line})")
+            twice.append(f"{shown(item)} (also in {place_of(first, file)})")
     if twice:
         yield Finding(f"duplicates: {_many(len(twice), 'item')} given again", twice)
     from reinflect.alignment.smart import Smart

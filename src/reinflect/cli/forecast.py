@@ -6,10 +6,10 @@ import click
 
 from reinflect.cli.files import json_text, read_for_model
 from reinflect.cli.options import check_output, columns_option, option, say, say_written
-from reinflect.cli.training import Training, checkpoint_seconds, cores, settings_of, training_options
+from reinflect.cli.training import Training, checkpoint_seconds, cores, training_options
 from reinflect.data.items import Columns
-from reinflect.errors import InputError, OutputError, quoted, source_name
-from reinflect.files import STANDARD, write_text
+from reinflect.errors import InputError, quoted, source_name
+from reinflect.files import write_text
 
 EXAMPLE = """\b
 Example (about a minute):
@@ -41,53 +41,39 @@ def _forms(_context: click.Context, _option: click.Parameter, text: str | None) 
     callback=_forms,
 )
 @option("--out FILE.json", "Where to write the forecast, which report --forecast draws.", default="forecast.json")
-@training_options(
-    "each system with each alignment for each share of the items; each seed holds out another fifth",
-    "by the size of the data, with smaller models; auto chooses",
-    ["haem"],
-    ["smart"],
-)
+@training_options("each kind for each part of the items; each seed holds out another fifth", "by size, made smaller")
 @columns_option
 def command(train: str, forms: list[int], out: str, training: Training, columns: Columns) -> None:
     """Say how many forms a model will get right once there are more to learn from than FILE has.
 
-    Small models learn from a quarter, a half and all of four fifths of the items, and are asked for the last fifth,
-    for each of five fifths. A line through these accuracies (log odds of a right form over the logarithm of the number
-    of items) is continued. The interval is meant to have the truth in it four times out of five.
+    Small models learn from a quarter, a half and all of the items but a fifth, which they are asked for, for each of
+    five fifths. The line through their accuracies (log odds of a right form over the logarithm of the number of items)
+    is continued. The truth is meant to be in the interval four times out of five. The models of train are larger and
+    more: they get some more forms right.
 
-    The accuracies are those of the small models: the models of train are larger and vote, and get some more right.
     Ctrl-C stops; the same command then resumes from the folder FILE.json.state.
     """
     from reinflect.settings import preset_for
     from reinflect.text import table
 
     seconds = checkpoint_seconds()
-    if out == STANDARD:
-        raise OutputError(out, "a forecast is kept in a file", "name a file with --out")
     check_output(out, [train], "--out", again="JSON")
     items = read_for_model(train, columns)
     preset = preset_for(len(items)) if training.preset == "auto" else training.preset
 
     from reinflect.cli.progress import display, spell_seconds
     from reinflect.inflector.forecast import outcomes, planned, small
-    from reinflect.inflector.train import Plan
 
-    names = (*training.alignments, *training.augmentations)
-    plan = Plan(
-        settings=settings_of(preset, small(preset, training.changes), training.systems, *names),
-        systems=training.systems,
-        alignments=training.alignments,
-        augmentations=training.augmentations,
-        seeds=training.seeds,
-        strategy="average",  # of two models, each for itself, a vote would be that of the first
-    )
-    specs = [spec for own in planned(items, plan, source_name(train)).values() for spec in own]
+    # Of two models, each with forms of its own, a vote would be that of the first.
+    plan = training.plan(preset, small(preset, training.changes), strategy="average")
+    specs = [spec for own in planned(items, plan, source_name(train))[1].values() for spec in own]
     samples = sum(len(spec.lesson.train) * spec.settings.epochs for spec in specs)
     took = spell_seconds(samples / SAMPLES_A_SECOND / min(training.workers or cores(), len(specs)))
     say(f"training {len(specs)} small models on parts of {source_name(train)}; this takes a laptop about {took}")
     with display() as shown:
-        resources = training.resources(shown, checkpoint_seconds=seconds)
-        made = outcomes(items, plan, Path(out), resources, source_name(train))
+        made = outcomes(
+            items, plan, Path(out), training.resources(shown, checkpoint_seconds=seconds), source_name(train)
+        )
     kinds = list(dict.fromkeys(spec.kind for spec in specs))
     found = made.forecast(forms or [many * len(items) for many in MULTIPLES], Path(train).name, len(items), kinds)
     write_text(out, json_text(found, indent=2))
@@ -95,8 +81,7 @@ def command(train: str, forms: list[int], out: str, training: Training, columns:
     click.echo(table(("forms learnt from", "right, %"), rows, sides=("right", "right")))
     for one in found.expected:
         click.echo(f"{one}.")
-    scored = found.measured[-1].scored
-    say(f"note: by small models ({', '.join(kinds)}) on {scored} held-out forms; those of train get some more right")
+    say(f"note: by small models on {found.measured[-1].scored} held-out forms; those of train get some more right")
     if found.expected[-1].items > MULTIPLES[-1] * len(items):
         say(f"note: intervals were checked up to {MULTIPLES[-1]} times the forms there are; this one may be too narrow")
     say_written(out, " (reinflect report MODEL --forecast draws it)")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -48,11 +49,8 @@ def _labels(context: click.Context, _option: click.Parameter, value: str | None)
 
 
 def _columns(context: click.Context, _option: click.Parameter, value: str) -> Columns:
-    rules = dict(context.meta[RULES])
-    normalisation = rules.pop("normalise")
-    return replace(
-        Columns.parse(value), labels=context.meta[LABELS], rules=FormRules(**rules), normalisation=normalisation
-    )
+    way, rules = context.meta[RULES].pop("normalise"), FormRules(**context.meta[RULES])
+    return replace(Columns.parse(value), labels=context.meta[LABELS], rules=rules, normalisation=way)
 
 
 def _rule(context: click.Context, option: click.Parameter, value: str) -> None:
@@ -165,34 +163,26 @@ def columns_option(command: Command) -> Command:
         expose_value=False,
         callback=_labels,
     )
-    variants = option(
+    rule = partial(option, is_eager=True, expose_value=False, callback=_rule)
+    variants = rule(
         "--variants",
         "Several forms in a field of a spreadsheet (a / b): each is right, only the first is, the field is skipped, or "
         "kept as one form.",
         type=click.Choice(get_args(Variants)),
         default="all",
-        is_eager=True,
-        expose_value=False,
-        callback=_rule,
     )
-    missing = option(
+    missing = rule(
         "--missing LIST",
         "Fields of a spreadsheet that mean there is no form, separated by commas. auto: -, —, ?, n/a and the like, and "
         "doubtful forms (*x, ?x, (x)); none: every field is a form.",
         default=AUTO,
-        is_eager=True,
-        expose_value=False,
-        callback=_rule,
     )
-    normalise = option(
+    normalise = rule(
         "--normalise",
         "Encode lemmas and forms in one way: nfc (ä is one character) or nfd (two, a and its dots); none: as they are. "
         "A model remembers it, and does the same to the words it is asked for.",
         type=click.Choice(get_args(Normalisation)),
         default="none",
-        is_eager=True,
-        expose_value=False,
-        callback=_rule,
     )
     return columns(labels(variants(missing(normalise(command)))))
 

@@ -103,7 +103,7 @@ def command(
     items = lists[-1]
     rival = None if compare is None else _Rival(compare, lists, dev_items, train)
     preset = preset_for(len(items)) if training.preset == "auto" else training.preset
-    settings = training.settings(preset)
+    plan = training.plan(preset, training.changes, first_seed=first_seed, strategy=strategy)
     read = [(train, original), *added, *([(dev, dev_items)] if dev and dev_items else [])]
     for path, given in read:
         check_lengths(given, path, "models take", "shorten it or take it out")
@@ -116,17 +116,8 @@ def command(
     say(f"training {many} on {_counted(len(items))} of {source_name(train)}, preset {preset}")
 
     from reinflect.cli.progress import display
-    from reinflect.inflector.train import Plan, train_inflector
+    from reinflect.inflector.train import train_inflector
 
-    plan = Plan(
-        settings=settings,
-        systems=training.systems,
-        alignments=training.alignments,
-        augmentations=training.augmentations,
-        seeds=training.seeds,
-        first_seed=first_seed,
-        strategy=strategy,
-    )
     with display() as shown:
         outcome = train_inflector(
             items,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from reinflect.data.items import Item
     from reinflect.execution.resources import Resources, Watcher
-    from reinflect.inflector.train import Outcome
+    from reinflect.inflector.train import Outcome, Plan
 
 DEFAULT_ALIGNMENTS = ("naive", "smart")
 EVERY_LANGUAGE = "all"
@@ -45,6 +45,19 @@ class Training:
 
     def settings(self, preset: str) -> "dict[str, Struct]":
         return settings_of(preset, self.changes, self.systems, *self.alignments, *self.augmentations)
+
+    def plan(self, preset: str, changes: Sequence[str], **more: Any) -> "Plan":
+        """What is trained, with a preset and changes to it."""
+        from reinflect.inflector.train import Plan
+
+        return Plan(
+            settings=settings_of(preset, changes, self.systems, *self.alignments, *self.augmentations),
+            systems=self.systems,
+            alignments=self.alignments,
+            augmentations=self.augmentations,
+            seeds=self.seeds,
+            **more,
+        )
 
     def resources(self, watcher: "Watcher", **more: Any) -> "Resources":
         from reinflect.alignment.cache import default_folder
@@ -79,19 +92,14 @@ def workers_option(what: str) -> Callable[[Command], Command]:
     return option("--workers N", what, type=click.IntRange(min=1))
 
 
-def training_options(
-    seeds_of: str,
-    preset: str,
-    systems: Sequence[str] = DEFAULT_SYSTEMS,
-    alignments: Sequence[str] = DEFAULT_ALIGNMENTS,
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def training_options(seeds_of: str, preset: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """All options of `Training`, which the command receives as `training`; `preset` says what auto means."""
     options = [
-        option("--systems LIST", f"Systems to train: {', '.join(SYSTEMS)}.", default=",".join(systems)),
+        option("--systems LIST", f"Systems to train: {', '.join(SYSTEMS)}.", default=",".join(DEFAULT_SYSTEMS)),
         option(
             "--alignments LIST",
             f"Alignments to learn from: {', '.join(ALIGNERS)}.",
-            default=",".join(alignments),
+            default=",".join(DEFAULT_ALIGNMENTS),
         ),
         augment_option,
         option("--seeds N", f"Number of models of {seeds_of}.", type=click.IntRange(1, 100), default=5),

@@ -89,14 +89,14 @@ def _layout(sheet: Sheet, columns: Columns, forms: Forms) -> Layout | None:
     """How a sheet is laid out, by its headings, or by an item in its first row; None if that cannot be told."""
     if places := _named_columns(sheet, columns, strict=not _has_headers(sheet, columns)):
         return _headed(sheet, sheet, places, rank=0)
-    if _first_row_is_data(sheet, columns, forms, sure=True):
-        return _unheaded(sheet, columns, rank=1)
+    if places := _unheaded(sheet, columns, forms, sure=True):
+        return Layout(sheet, places, 1, headed=False)
     others = [sheet.below(at) for at in range(1, len(sheet.rows[:TITLE_ROWS]))]
     for other in others:
         if len(other.rows) > 1 and len(other.rows[0].cells) > 1 and (places := _named_columns(other, columns)):
             return _headed(sheet, other, places, rank=2)
-    if _first_row_is_data(sheet, columns, forms):
-        return _unheaded(sheet, columns, rank=3)
+    if places := _unheaded(sheet, columns, forms):
+        return Layout(sheet, places, 3, headed=False)
     if not columns.headers:
         for other in (sheet, *others):
             if (lemma := _guessed_lemma(other, columns.labels)) is not None:
@@ -105,11 +105,6 @@ def _layout(sheet: Sheet, columns: Columns, forms: Forms) -> Layout | None:
                 remark = f"taking column {name} for the lemma (--columns lemma=… chooses another)"
                 return _headed(sheet, other, {**found, "lemma": lemma}, remark, rank=4)
     return None
-
-
-def _unheaded(sheet: Sheet, columns: Columns, *, rank: int) -> Layout:
-    order = columns.order if len(sheet.rows[0].cells) == len(columns.order) else columns.covered()
-    return Layout(sheet, {column: place for place, column in enumerate(order)}, rank, headed=False)
 
 
 def _headed(whole: Sheet, sheet: Sheet, places: Mapping[Column, int], *remarks: str, rank: int) -> Layout:
@@ -252,21 +247,18 @@ def form_columns(sheet: Sheet, lemma: int, columns: Columns) -> tuple[list[int],
     return forms, ignored
 
 
-def _first_row_is_data(sheet: Sheet, columns: Columns, forms: Forms, *, sure: bool = False) -> bool:
-    """Whether the first row is an item: its features look like some, or (unless `sure`) other rows repeat them."""
+def _unheaded(sheet: Sheet, columns: Columns, forms: Forms, *, sure: bool = False) -> dict[Column, int]:
+    """The columns, if the first row is an item: by its features, or (unless `sure`) because other rows repeat them."""
     widths = {len(columns.order): columns.order} | ({2: columns.covered()} if forms != "required" else {})
     order = widths.get(len(sheet.rows[0].cells))
     if order is None or columns.headers or any(len(row.cells) > len(order) for row in sheet.rows):
-        return False
-    place = order.index("features")
-    first = sheet.rows[0].cell(place)
-    if any(map(is_aside, sheet.header)) and not any(SEPARATOR in str(row.cell(place)) for row in sheet.rows[1:]):
-        return False  # a heading such as Gloss, and no other features
-    return isinstance(first, str) and (
-        SEPARATOR in first
-        or columns.labels.knows(first)
-        or (not sure and any(row.cell(place) == first for row in sheet.rows[1:]))
-    )
+        return {}
+    first, *others = [row.cell(order.index("features")) for row in sheet.rows]
+    if any(map(is_aside, sheet.header)) and not any(SEPARATOR in str(cell) for cell in others):
+        return {}  # a heading such as Gloss, and no other features
+    looks = isinstance(first, str) and (SEPARATOR in first or columns.labels.knows(first))
+    again = isinstance(first, str) and not sure and first in others
+    return {column: place for place, column in enumerate(order)} if looks or again else {}
 
 
 def _chosen(

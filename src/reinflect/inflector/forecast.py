@@ -27,7 +27,7 @@ from reinflect.files import read_bytes
 from reinflect.inflector.assemble import voters_of
 from reinflect.inflector.train import Plan
 from reinflect.systems.layers.randomness import key
-from reinflect.training.lesson import Lesson, ModelSpec, plain_lessons
+from reinflect.training.lesson import Lesson, ModelSpec, Preparation, plain_lessons
 
 SHARES = {"quarter": 0.25, "half": 0.5, "all": 1.0}
 """Of the items outside a fold."""
@@ -43,9 +43,8 @@ DRIFT = 0.2
 """The standard deviation of the change of slope outside the measured range; `python -m bench.forecast` checks it."""
 TAILS = (10, 90)
 """The percentiles of the interval: the truth is to be in it four times out of five."""
-DRAWS = 1000
-CURVE = 25
-"""Points of the curve that a report draws."""
+DRAWS, CURVE = 1000, 25
+"""Fitted lines of an interval; points of the curve that a report draws."""
 
 Numbers = NDArray[np.float64]
 Items = Annotated[int, msgspec.Meta(ge=0, le=10**9)]
@@ -107,21 +106,18 @@ class Outcomes:
 
     @property
     def measured(self) -> tuple[Measured, ...]:
-        scored = self.right.shape[1]
-        rows = zip(self.sizes, self.right, strict=True)
-        return tuple(Measured(round(size), round(100 * float(row.mean()), 2), scored) for size, row in rows)
+        shares = zip(self.sizes, self.right, strict=True)
+        return tuple(Measured(round(size), round(100 * float(row.mean()), 2), len(row)) for size, row in shares)
 
     def forecast(self, asked: Sequence[int], source: str, items: int, models: Sequence[str]) -> Forecast:
-        most = max([*asked, items])
-        sizes = sorted({round(size) for size in np.geomspace(min(self.sizes), most, CURVE)})
-        expected, curve = self.expected(asked), self.expected(sizes)
-        return Forecast(source, items, tuple(models), self.measured, expected, curve)
+        sizes = sorted({round(size) for size in np.geomspace(self.sizes[0], max(*asked, items), CURVE)})
+        return Forecast(source, items, tuple(models), self.measured, self.expected(asked), self.expected(sizes))
 
     def expected(self, items: Sequence[int]) -> tuple[Expected, ...]:
         """What to expect with each of these numbers of items."""
         random = np.random.Generator(np.random.PCG64(key("forecast", "draws")))
         cells = [np.flatnonzero(self.folds == fold) for fold in np.unique(self.folds)]
-        drawn = [self.right]
+        drawn = [self.right]  # of the cells as they are is the line of the expectation, of all others the interval
         for _ in range(DRAWS):
             folds = [cells[fold] for fold in random.integers(len(cells), size=len(cells))]
             drawn.append(self.right[:, np.concatenate([random.choice(own, len(own)) for own in folds])])
@@ -142,14 +138,11 @@ class Outcomes:
 
 def _lines(x: Numbers, right: Numbers, scored: Numbers) -> tuple[Numbers, Numbers]:
     """Level at x = 0 and slope of the log odds, fitted by weighted least squares. *Shape:* a row for each line"""
-    right, wrong = right + 0.5, scored - right + 0.5
+    right, wrong, prior = right + 0.5, scored - right + 0.5, SPREAD**-2
     odds, weights = np.log(right / wrong), right * wrong / (scored + 1)
-    total = weights.sum(axis=1)
-    mean_x, mean_y = (weights * x).sum(axis=1) / total, (weights * odds).sum(axis=1) / total
+    mean_x, mean_y = (np.average(np.broadcast_to(own, odds.shape), axis=1, weights=weights) for own in (x, odds))
     apart = x - mean_x[:, np.newaxis]
-    slopes = ((weights * apart * odds).sum(axis=1) + SLOPE / SPREAD**2) / (
-        (weights * apart**2).sum(axis=1) + 1 / SPREAD**2
-    )
+    slopes = ((weights * apart * odds).sum(axis=1) + SLOPE * prior) / ((weights * apart**2).sum(axis=1) + prior)
     return mean_y - slopes * mean_x, slopes
 
 
@@ -169,19 +162,22 @@ def share_of(lesson: Lesson, name: str) -> Lesson:
     return replace(lesson, train=tuple(item for item in lesson.train if question(item) in kept), setting=name)
 
 
-def planned(items: Sequence[Item], plan: Plan, source: str = "training data") -> dict[str, list[ModelSpec]]:
-    """The models of a plan for each share of the items."""
+def planned(
+    items: Sequence[Item], plan: Plan, source: str = "training data"
+) -> tuple[Preparation, dict[str, list[ModelSpec]]]:
+    """The models of a plan for each share of the items, and how their lessons are prepared."""
     plan.check()
     lessons = plain_lessons(items, None, plan.seeds, source)
-    return {name: plan.specs([share_of(lesson, name) for lesson in lessons], plan.preparation) for name in SHARES}
+    preparation = Preparation.of(plan.settings, plan.alignments, plan.augmentations)
+    return preparation, {name: plan.specs([share_of(one, name) for one in lessons], preparation) for name in SHARES}
 
 
 def outcomes(items: Sequence[Item], plan: Plan, out: Path, resources: Resources, source: str) -> Outcomes:
     """Train the models of a plan on each share. A later call resumes an interrupted one from the folder `OUT.state`."""
-    specs = planned(items, plan, source)
+    preparation, specs = planned(items, plan, source)
     folder = replace(WorkFolder.beside(out), parameters=None)
     with folder.held():
-        execution = train_specs([spec for own in specs.values() for spec in own], plan.preparation, folder, resources)
+        execution = train_specs([spec for own in specs.values() for spec in own], preparation, folder, resources)
         if execution.failed:
             raise ReinflectError(execution.failed)
         if not execution.finished:

@@ -49,10 +49,6 @@ class Plan:
     def used_strategy(self) -> str:
         return self.strategy or default_strategy(self.systems)
 
-    @property
-    def preparation(self) -> Preparation:
-        return Preparation.of(self.settings, self.alignments, self.augmentations)
-
     def check(self) -> None:
         for name in self.systems:
             SYSTEMS.check(name)
@@ -131,7 +127,7 @@ def train_inflector(
     plan.check()
     if not train_items or (dev_items is not None and not dev_items):
         raise InputError(f"found no {'dev' if train_items else 'training'} items", "give some", path=source)
-    preparation = plan.preparation
+    preparation = Preparation.of(plan.settings, plan.alignments, plan.augmentations)
     specs = plan.specs(plain_lessons(train_items, dev_items, plan.seeds, source), preparation)
     with ExitStack() as stack:
         place = out or Path(stack.enter_context(TemporaryDirectory())) / "model"

@@ -96,12 +96,9 @@ def _forecast(forecast: Forecast) -> Section:
         f"{forecast.source}. Thick: the fitted curve. Thin: what was measured, and the interval, which is meant to "
         "have the truth in it four times out of five. Larger models, which vote, get some more right."
     )
-    curves = [
-        Curve("measured", [(one.items, one.accuracy) for one in forecast.measured], "faint", FORECAST),
-        Curve("interval, low", [(one.items, one.low) for one in forecast.curve], "faint", FORECAST),
-        Curve("interval, high", [(one.items, one.high) for one in forecast.curve], "faint", FORECAST),
-        Curve("expected", [(one.items, one.accuracy) for one in forecast.curve], "", FORECAST),
-    ]
+    curves = [Curve("measured", [(one.items, one.accuracy) for one in forecast.measured], "faint", FORECAST)]
+    for name, style in (("low", "faint"), ("high", "faint"), ("accuracy", "")):
+        curves.append(Curve(name, [(one.items, getattr(one, name)) for one in forecast.curve], style, FORECAST))
     chart = line_chart("accuracy with more forms", curves, "forms learnt from", "accuracy, %", top=100.0)
     said = [element("li", f"{one}.") for one in forecast.expected]
     return Section("With more forms", [element("ul", *said), chart, paragraph(words)])

@@ -373,7 +373,7 @@ def test_blanks_and_letters_in_two_spellings_are_told(own: Path, reinflect: Rein
     (own / "dev").write_text("sa\u0308en\tsa\u0308te\tV;PST\n")
     told = said(reinflect, own, "--dev", own / "dev")
     assert f"1 field begins or ends with a blank, which is kept as a letter ({own / 'train'}, line 21, form: 'b" in told
-    assert f"(U+00E4 in {own / 'train'}, line 21; U+0061 U+0308 in {own / 'dev'}, line 1)" in told
+    assert f"(U+00E4 in {own / 'train'}, line 21, lemma; U+0061 U+0308 in {own / 'dev'}, line 1, lemma)" in told
 
 
 def test_dev_items_that_are_all_learnt_from_are_told(own: Path, reinflect: Reinflect) -> None:

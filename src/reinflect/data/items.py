@@ -139,9 +139,9 @@ def read_items(
     Empty lines, which UniMorph puts between lemmas, are ignored. `note` receives what the user should know of the file.
     """
     if kind_of_sheet(path):
-        from reinflect.data.sheets import read_sheet  # which imports this module
+        from reinflect.data.sheets import parse_sheet  # which imports this module
 
-        return read_sheet(path, columns, forms=forms, note=note)
+        return parse_sheet(path, columns, forms=forms, record=lambda finding: note(finding.note))
     return parse_items(read_text(path), path, columns, forms=forms, note=note)
 
 

@@ -11,16 +11,11 @@ from reinflect.data.features import Bundle
 from reinflect.data.form_cells import USUAL_RULES, FormRules
 from reinflect.data.items import NAMES, Columns, Forms, Item, blanks_note, fields_of, normalised
 from reinflect.data.labels import Labels
-from reinflect.data.sheet_files import MOST_CELLS, Finding, Note, Row, Sheet, listed, write_rows
+from reinflect.data.sheet_files import MOST_CELLS, Finding, Row, Sheet, listed, write_rows
 from reinflect.data.sheet_layout import Layout, form_columns, is_aside, read_layout
 from reinflect.errors import OutputError, quoted, shortened
 
 LEMMA_REMEDY = "give every row a lemma (a CSV file has the text of merged cells only once: fill them, or save as .xlsx)"
-
-
-def read_sheet(path: Path | str, columns: Columns, *, forms: Forms, note: Note) -> list[Item]:
-    """All items of a spreadsheet; `note` receives a sentence about everything unusual in it."""
-    return parse_sheet(path, columns, forms=forms, record=lambda finding: note(finding.note))
 
 
 def parse_sheet(path: Path | str, columns: Columns, *, forms: Forms, record: Callable[[Finding], None]) -> list[Item]:

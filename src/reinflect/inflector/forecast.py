@@ -147,10 +147,7 @@ def _lines(x: Numbers, right: Numbers, scored: Numbers) -> tuple[Numbers, Number
 
 
 def small(preset: str, changes: Sequence[str] = ()) -> list[str]:
-    """The changes to a preset, and the user's own; models are scored at their end only.
-
-    No held-out form picks their best version, so that the accuracy is no better than on other forms.
-    """
+    """Changes to a preset; models are scored at their end only, so that no held-out form picks their best version."""
     return [*SMALL.get(preset, ()), *changes, "score_from=4000"]
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from reinflect.systems.system import System
 
 SYSTEMS: "Registry[System]" = Registry(
-    "system", {name: f"reinflect.systems.{name}:SYSTEM" for name in ("hacm", "haem", "soft")}
+    "system", {name: f"reinflect.systems.{name}:SYSTEM" for name in ("hacm", "haem", "soft", "imitation")}
 )
 DEFAULT_SYSTEMS = ("hacm", "haem")
 """Trained unless the user chooses others."""

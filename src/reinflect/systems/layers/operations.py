@@ -177,6 +177,20 @@ def negative_log_softmax(logits: Tensor, right: Tensor) -> Tensor:
     return losses.view(right.shape)
 
 
+def output_losses(logits: Tensor, right: Tensor, allowed: Tensor, smoothing: float) -> Tensor:
+    """-log P of the right outputs, among the allowed ones; `smoothing` is the weight of the mean -log P of all of them.
+
+    *Shape:* logits (M, T, B, A), right (M, T, B) or (M, T, B, A), allowed (M, A) → (M, T, B)
+    """
+    outputs = allowed.view(len(allowed), 1, 1, -1)
+    possible = logits + penalty(outputs, logits.dtype)
+    losses = negative_log_softmax(possible, right)
+    if not smoothing:
+        return losses
+    mean = (logits * outputs).sum(dim=-1) / outputs.sum(dim=-1)
+    return (1 - smoothing) * losses + smoothing * (torch.logsumexp(possible, dim=-1) - mean)
+
+
 def holds(right: Tensor, outputs: Tensor) -> Tensor:
     """Whether these outputs are right. *Shape:* right (M, T, B) or (M, T, B, A), outputs (M, T, B) → (M, T, B)"""
     if right.dim() > outputs.dim():

@@ -39,19 +39,22 @@ class SlowTransformer:
             ]
             states = [self.feed(name, x) for x in states]
         self.h = [self.norm("encoder.norm", x) for x in states]
-        self.read: list[object] = [BEGIN]
+        self.t = 0
+        self.previous: object = BEGIN
+        self.inputs: list[list[Tensor]] = [[] for _ in range(settings.layers)]
+        """What each layer of the decoder has read."""
         self._look()
 
     def symbol(self, symbol: object, kind: int) -> Tensor:
         number = self.symbols.index(symbol if symbol in self.symbols else UNKNOWN)
-        return self.weights["embedding"][number] * math.sqrt(self.settings.hidden) + self.weights["kind"][kind]
+        embedded = self.weights["embedding"][number] @ self.weights["embedding.map"]
+        return embedded * math.sqrt(self.settings.hidden) + self.weights["kind"][kind]
 
     def place(self, number: int) -> Tensor:
-        half = self.settings.hidden // 2
-        angles = [number / 10_000 ** (2 * k / self.settings.hidden) for k in range(half)]
-        return torch.tensor(
-            [math.sin(angle) for angle in angles] + [math.cos(angle) for angle in angles], dtype=torch.float64
-        )
+        width = self.settings.hidden
+        angles = [number / 10_000 ** (2 * k / width) for k in range((width + 1) // 2)]
+        waves = [math.sin(angle) for angle in angles] + [math.cos(angle) for angle in angles]
+        return torch.tensor(waves[:width], dtype=torch.float64)
 
     def map(self, name: str, x: Tensor) -> Tensor:
         return x @ self.weights[name] + self.weights[f"{name}.bias"]
@@ -64,11 +67,11 @@ class SlowTransformer:
         )
 
     def heads(self, x: Tensor) -> list[Tensor]:
-        return list(x.split(self.settings.hidden // self.settings.heads))  # type: ignore[no-untyped-call]
+        return list(x.chunk(self.settings.heads))
 
     def attend(self, name: str, x: Tensor, others: list[Tensor]) -> tuple[Tensor, Tensor]:
         """A state's attention to others; what it finds, and the mean weight of each."""
-        width = self.settings.hidden
+        width = max(1, self.settings.hidden // self.settings.heads) * self.settings.heads
         if name.endswith("self"):
             query, pairs = self.map(name, x)[:width], [self.map(name, other)[width:] for other in others]
         else:
@@ -87,21 +90,16 @@ class SlowTransformer:
         return x + self.map(f"{name}.narrow", wide)
 
     def _look(self) -> None:
-        states = [self.symbol(x, CHARACTER) + self.place(k) for k, x in enumerate(self.read)]
-        for layer in range(self.settings.layers):
+        """Read the character written last; those before it stay as they were read."""
+        x = self.symbol(self.previous, CHARACTER) + self.place(self.t)
+        for layer, inputs in enumerate(self.inputs):
             name = f"decoder.{layer}"
-            inputs = [self.norm(f"{name}.norm.self", x) for x in states]
-            states = [
-                x + self.map(f"{name}.joined", self.attend(f"{name}.self", inputs[k], inputs[: k + 1])[0])
-                for k, x in enumerate(states)
-            ]
-            after = []
-            for x in states:
-                query = self.map(f"{name}.query", self.norm(f"{name}.norm.query", x))
-                found, self.alpha = self.attend(f"{name}.source", query, self.h)
-                after.append(self.feed(name, x + self.map(f"{name}.crossed", found)))
-            states = after
-        self.o = self.norm("decoder.norm", states[-1])
+            inputs.append(self.norm(f"{name}.norm.self", x))
+            x = x + self.map(f"{name}.joined", self.attend(f"{name}.self", inputs[-1], inputs)[0])
+            query = self.map(f"{name}.query", self.norm(f"{name}.norm.query", x))
+            found, self.alpha = self.attend(f"{name}.source", query, self.h)
+            x = self.feed(name, x + self.map(f"{name}.crossed", found))
+        self.o = self.norm("decoder.norm", x)
 
     def probabilities(self) -> dict[str, Tensor]:
         """The unknown symbol, `<s>` and features are never written."""
@@ -118,6 +116,6 @@ class SlowTransformer:
         """Take an action; what it writes."""
         if action not in self.symbols:
             self.uncopied[int(self.alpha.argmax())] = False
-        self.read.append(action)
+        self.t, self.previous = self.t + 1, action
         self._look()
         return "" if action == END else action

@@ -41,9 +41,6 @@ HACM, HAEM, SOFT, TRANSFORMER = STATIC
 def settings_of(system: System, **values: object) -> Settings:
     """Settings of a system, from values of which it takes those that it has."""
     known = {field.name for field in msgspec.structs.fields(system.settings)}
-    if system is TRANSFORMER:  # whose layers have one width, an even multiple of the heads
-        width = 4 * int(str(values["hidden"]))
-        values |= {"embedding": width, "hidden": width, "heads": 2, "layers": 2, "feed_forward": width + 3}
     return system.settings(**{name: value for name, value in values.items() if name in known})  # type: ignore[arg-type]
 
 

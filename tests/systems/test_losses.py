@@ -33,6 +33,9 @@ SMALL = {
     "feature_embedding": 2,
     "feature_scale": 2.5,
     "attention": 4,
+    "layers": 2,
+    "heads": 2,
+    "feed_forward": 7,
 }
 
 
@@ -57,6 +60,7 @@ VARIANTS = [
     (SOFT, with_settings(SOFT, encoder_layers=2)),
     (TRANSFORMER, with_settings(TRANSFORMER)),
     (TRANSFORMER, with_settings(TRANSFORMER, features="counts", hidden=1)),
+    (TRANSFORMER, with_settings(TRANSFORMER, layers=1, heads=3, hidden=6, embedding=8)),
 ]
 NAMES = [f"{system.name}-{number}" for number, (system, _) in enumerate(VARIANTS)]
 

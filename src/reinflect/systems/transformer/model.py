@@ -33,19 +33,20 @@ CHARACTER, FEATURE = 0, 1
 
 
 def shapes(settings: TransformerSettings) -> dict[str, Shape]:
-    width = settings.hidden
+    width, inside = settings.hidden, settings.attention
     maps: dict[str, tuple[int, int]] = {}
     norms = [f"{ENCODER}.norm", f"{DECODER}.norm"]
     for side, parts in ((ENCODER, ("self", "wide")), (DECODER, ("self", "query", "wide"))):
         for layer in range(settings.layers):
-            own = {"self": (width, 3 * width), "joined": (width, width)}
+            own = {"self": (width, 3 * inside), "joined": (inside, width)}
             if side == DECODER:
-                own |= {"query": (width, width), "source": (width, 2 * width), "crossed": (width, width)}
+                own |= {"query": (width, inside), "source": (width, 2 * inside), "crossed": (inside, width)}
             own |= {"wide": (width, settings.feed_forward), "narrow": (settings.feed_forward, width)}
             maps |= {f"{side}.{layer}.{name}": sizes for name, sizes in own.items()}
             norms += [f"{side}.{layer}.norm.{part}" for part in parts]
     return {
-        "embedding": Shape(("symbols", width), "embedding"),
+        "embedding": Shape(("symbols", settings.embedding), "embedding"),
+        "embedding.map": Shape((settings.embedding, width)),
         "kind": Shape((2, width), "embedding"),
         **{name: Shape(sizes) for name, sizes in maps.items()},
         **{f"{name}.bias": Shape((sizes[1],), "zero") for name, sizes in maps.items()},
@@ -70,7 +71,13 @@ def _positions(numbers: Tensor, width: int, dtype: torch.dtype) -> Tensor:
     """Sines and cosines of places. *Shape:* (…) → (…, D)"""
     rates = torch.exp(torch.arange(0, width, 2, device=numbers.device, dtype=dtype) * (-math.log(10_000.0) / width))
     angles = numbers.unsqueeze(-1) * rates
-    return torch.cat([angles.sin(), angles.cos()], dim=-1)
+    return torch.cat([angles.sin(), angles.cos()], dim=-1)[..., :width]
+
+
+def _embedded(parameters: Parameters, numbers: Tensor) -> Tensor:
+    """*Shape:* (M, B, L) → (M, B, L, D)"""
+    mapped = linear(parameters["embedding"], parameters["embedding.map"])
+    return rows(mapped, numbers) * math.sqrt(mapped.shape[-1])
 
 
 def _heads(states: Tensor, heads: int) -> Tensor:
@@ -125,8 +132,7 @@ def _read_source(
     outputs = END_NUMBER + allowed.sum(dim=-1).view(-1, 1, 1)
     features = (symbols >= outputs).long()
     ordered = _positions(places, width, parameters.flat.dtype) * (1 - features).unsqueeze(-1)
-    embedded = rows(parameters["embedding"], symbols) * math.sqrt(width)
-    states = drop(embedded + ordered + rows(parameters["kind"], features))
+    states = drop(_embedded(parameters, symbols) + ordered + rows(parameters["kind"], features))
     mask = real.flatten(0, 1)[:, None, None, :]
     for layer in range(settings.layers):
         name = f"{ENCODER}.{layer}"
@@ -160,7 +166,7 @@ def losses(
 
 def _written(parameters: Parameters, numbers: Tensor, settings: TransformerSettings, first: Tensor | int = 0) -> Tensor:
     """Characters of the form, from place `first` on. *Shape:* numbers (M, B, T), first (M, B, 1) → (M, B, T, D)"""
-    embedded = rows(parameters["embedding"], numbers) * math.sqrt(settings.hidden)
+    embedded = _embedded(parameters, numbers)
     places = first + torch.arange(numbers.shape[2], device=numbers.device)
     return embedded + _positions(places, settings.hidden, embedded.dtype) + parameters["kind"][:, None, None, CHARACTER]
 
@@ -229,7 +235,7 @@ class Decoder:
 
         An unknown character is copied for certain, as action 0, the first time that it is attended to most.
         """
-        parameters, width = self.parameters, self.settings.hidden
+        parameters, width = self.parameters, self.settings.attention
         states = _written(parameters, state.previous.unsqueeze(-1), self.settings, state.steps.unsqueeze(-1)).squeeze(2)
         pairs, weights = [], state.weights
         for layer, (source, written) in enumerate(

@@ -28,4 +28,5 @@ SYSTEM = System(
     aligned=False,
     reads_features=True,
     source_numbers=lambda settings: 4 * settings.layers * settings.hidden,
+    pair_numbers=lambda settings: 2 * settings.layers * settings.heads,
 )

@@ -60,5 +60,5 @@ def dropped(
     states: Tensor, keys: Tensor, rates: Tensor, inverse_keep: Tensor, room: int, *, variational: bool
 ) -> Tensor:
     """States after dropout; `room` is the most steps. *Shape:* states (M, L, B, D), others (M)"""
-    result: Tensor = _Dropped.apply(states, keys, rates, inverse_keep, room, variational)  # type: ignore[no-untyped-call]
+    result: Tensor = _Dropped.apply(states, keys, rates, inverse_keep, room, variational)
     return result

@@ -13,7 +13,7 @@ from reinflect.data.dimensions import paradigms
 from reinflect.data.features import Bundle
 from reinflect.data.items import COLUMNS_2017, Item
 from reinflect.data.labels import NO_LABELS
-from reinflect.data.sheets import cells_of, read_sheet
+from reinflect.data.sheets import cells_of, parse_sheet
 from reinflect.inflector import assemble
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.train import train
@@ -109,7 +109,7 @@ def test_exports_name_them(model: Path, tmp_path: Path, reinflect: Reinflect) ->
     assert lines[1] == "gehen,ging / gung,V;PST,attested"
     assert lines[2].startswith("gehen,")
     assert "attested" not in lines[2]
-    items = read_sheet(out, COLUMNS_2017, forms="required", note=lambda _: None)
+    items = parse_sheet(out, COLUMNS_2017, forms="required", record=lambda _: None)
     assert [item.form for item in items[:2]] == ["ging", "gung"]
 
 

@@ -54,6 +54,16 @@ def test_a_page_with_dev_items(inflector: Inflector) -> None:
     assert page.elements("table", "letters")[1].get("dir") == "rtl"
 
 
+def test_the_rule_baseline_is_beside_the_model(inflector: Inflector) -> None:
+    """It learns from attested forms other than those tested: else it would know the answers."""
+    others = (Item("legen", Bundle("V;PST"), "legte"), Item("wagen", Bundle("V;PST"), "wagte"))
+    page = Page(model_page("x", replace(inflector, attested=(*others, *DEV)), [], DEV))
+    assert page.titles[0] == "beside-rules"
+    assert "which learnt from 2 attested forms" in page.text
+    assert "accuracy of rules50.0 %" in page.text  # the verbs are right, the nouns are not
+    assert "beside-rules" not in Page(model_page("x", replace(inflector, attested=tuple(DEV)), [], DEV)).titles
+
+
 def test_the_page_loads_and_runs_nothing(inflector: Inflector) -> None:
     page = Page(model_page("x", inflector, [], DEV))
     assert not {"script", "link", "img", "iframe", "object"} & {tag for tag, _ in page.found}

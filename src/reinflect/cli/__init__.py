@@ -23,6 +23,7 @@ COMMANDS = {
     "fill": "Fill the gaps of your own spreadsheet",
     "trace": "Show how a model makes a form, action by action",
     "analyse": "Say which lemma and features a form could have",
+    "forecast": "Say how many forms will be right with more training data",
     "suggest": "Suggest which forms to ask a speaker for next",
     "info": "Show the training data, accuracy and members of a model file",
     "serve": "Inflect in the browser, on a page served by this computer",

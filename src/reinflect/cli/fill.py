@@ -14,7 +14,8 @@ from reinflect.data.sheet_files import Entry, kind_of_sheet, letters_of, listed,
 from reinflect.errors import InputError, OutputError
 
 if TYPE_CHECKING:
-    from reinflect.data.sheets import Gap, Layout
+    from reinflect.data.sheet_layout import Layout
+    from reinflect.data.sheets import Gap
     from reinflect.inflector.inflector import Answer
 
 EXAMPLE = models.model_example(
@@ -87,7 +88,7 @@ def _entry(gap: "Gap", answer: "Answer") -> Entry:
 
 def _beside(layout: "Layout", made: "Sequence[tuple[Gap, Answer]]") -> list[Entry]:
     """Two columns for each column of forms with gaps, after the last column."""
-    from reinflect.data.sheets import CONFIDENCE, GUESS
+    from reinflect.data.sheet_layout import CONFIDENCE, GUESS
 
     sheet = layout.sheet
     if not layout.headed:

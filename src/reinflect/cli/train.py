@@ -21,7 +21,7 @@ from reinflect.cli.training import Training, checkpoint_seconds, training_option
 from reinflect.data.corrections import corrected, question, read_further
 from reinflect.data.items import Columns, Item, check_lengths, read_items, swapped_columns_note, variants_note
 from reinflect.data.sheets import cells_of
-from reinflect.data.spelling import two_ways_note
+from reinflect.data.spelling import two_ways
 from reinflect.errors import INTERRUPTED, InputError, OutputError, quoted, source_name
 from reinflect.files import STANDARD, has_content
 
@@ -113,27 +113,21 @@ def command(
     items = lists[-1]
     rival = None if compare is None else _Rival(compare, lists, dev_items, train)
     preset = preset_for(len(items)) if training.preset == "auto" else training.preset
-    settings = training.settings(preset)
+    plan = training.plan(preset, training.changes, first_seed=first_seed, strategy=strategy)
     read = [(train, original), *added, *([(dev, dev_items)] if dev and dev_items else [])]
     for path, given in read:
         check_lengths(given, path, "models take", "shorten it or take it out")
-    say(*_notes(train, items, dev, dev_items, training.seeds, columns), two_ways_note(read))
+    say(
+        *_notes(train, items, dev, dev_items, training.seeds, columns),
+        found.note if (found := two_ways(read)) else None,
+    )
     models = training.seeds * sum(len(alignments_of(system, training.alignments)) for system in training.systems)
     many = f"{models} models" if models > 1 else "a model"
     say(f"training {many} on {_counted(len(items))} of {source_name(train)}, preset {preset}")
 
     from reinflect.cli.progress import display
-    from reinflect.inflector.train import Plan, train_inflector
+    from reinflect.inflector.train import train_inflector
 
-    plan = Plan(
-        settings=settings,
-        systems=training.systems,
-        alignments=training.alignments,
-        augmentations=training.augmentations,
-        seeds=training.seeds,
-        first_seed=first_seed,
-        strategy=strategy,
-    )
     with display() as shown:
         outcome = train_inflector(
             items,
@@ -144,6 +138,7 @@ def command(
             source=source_name(train),
             half=half,
             labels=columns.labels,
+            normalisation=columns.normalisation,
             force=forced(),
             attested=attested,
             cells=cells_of(train, columns),
@@ -273,7 +268,7 @@ def _say_outcome(outcome: "Outcome", out: str, *, attested: bool) -> None:
     say(*(f"note: {text}" for text in outcome.retried))
     if len(inflector.voters) < len(inflector.members):
         chosen = f"{len(inflector.voters)} of {len(inflector.members)} models"
-        say(f"note: {chosen} vote ({inflector.strategy}); inflect --strategy chooses others")
+        say(f"note: {chosen} vote; inflect --strategy chooses others")
     if attested and not inflector.attested:
         say("note: the forms are too many to be kept in the model as attested ones")
     if outcome.restarted:

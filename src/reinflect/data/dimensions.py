@@ -42,8 +42,10 @@ def dimension_of(atom: str) -> str:
 
 
 def meaning_of(atom: str) -> str:
-    """`past` for PST; empty for an atom that is not in the schema."""
-    return schema().get(atom, ("", ""))[1]
+    """`past` for PST, `first person or second person` for {1/2}; empty for an atom that is not in the schema."""
+    mark, joint = ("/", " or ") if "/" in atom else ("+", " and ")
+    pieces = [atom] if atom in schema() else atom.strip("{}").split(mark)
+    return joint.join(schema()[piece][1] for piece in pieces) if all(piece in schema() for piece in pieces) else ""
 
 
 def grouped(atoms: Iterable[str]) -> dict[str, list[str]]:

@@ -55,7 +55,8 @@ class FormRules:
 
     def _read(self, field: str, letters: str) -> Reading:
         text, auto = field.strip(), AUTO in self.missing
-        if text in self.missing or (auto and text.casefold() in MISSING and text != letters.strip()):
+        marked = text in self.missing and text != AUTO  # which is also a word of several languages
+        if marked or (auto and text.casefold() in MISSING and text != letters.strip()):
             return Reading((), "missing")
         if text.casefold() in MISSING:
             return Reading((field,), "plain")

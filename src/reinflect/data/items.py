@@ -6,10 +6,11 @@ quotation marks and unusual line separators (U+2028, form feed) are letters like
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, Literal, get_args
+from unicodedata import normalize
 
 from reinflect.data.features import SEPARATOR, Bundle
 from reinflect.data.form_cells import USUAL_RULES, FormRules
@@ -21,6 +22,9 @@ from reinflect.files import BYTE_ORDER_MARK, lines_of, read_text, write_text
 Column = Literal["lemma", "form", "features"]
 Forms = Literal["required", "optional", "ignored"]
 """Whether items without a form are left out or refused, or are covered ones; `ignored`: all are covered."""
+
+Normalisation = Literal["none", "nfc", "nfd"]
+"""How lemmas and forms are encoded: as they are, or in one of Unicode's normal forms."""
 
 _NAMES: Mapping[Column, str] = {
     "lemma": "lemma|lemmas|lexeme|headword|citation form|dictionary form|base form|grundform|nennform|lemme|lema",
@@ -83,6 +87,7 @@ class Columns:
     """The user's own names for features."""
     rules: FormRules = USUAL_RULES
     """How fields of a spreadsheet are read that are not plain forms."""
+    normalisation: Normalisation = "none"
     further: bool = False
     """Whether the names may be those of another file, such as the main one beside a file of corrections."""
 
@@ -136,9 +141,9 @@ def read_items(
     Empty lines, which UniMorph puts between lemmas, are ignored. `note` receives what the user should know of the file.
     """
     if kind_of_sheet(path):
-        from reinflect.data.sheets import read_sheet  # which imports this module
+        from reinflect.data.sheets import parse_sheet  # which imports this module
 
-        return read_sheet(path, columns, forms=forms, note=note)
+        return parse_sheet(path, columns, forms=forms, record=lambda finding: note(finding.note))
     return parse_items(read_text(path), path, columns, forms=forms, note=note)
 
 
@@ -185,7 +190,29 @@ def parse_items(
     ]
     if blanks:
         note(blanks_note(blanks))
-    return items
+    return normalised(items, columns.normalisation, path, note)
+
+
+def normalised(
+    items: Sequence[Item], way: Normalisation, path: Path | str = "", note: Note = lambda _: None
+) -> list[Item]:
+    """Items with lemmas and forms in a normal form; `note` receives how many that changed."""
+    made = [*items]
+    if way != "none":
+        made = [replace(item, lemma=normal(item.lemma, way), form=normal(item.form, way)) for item in items]
+        changed = [item for item, own in zip(items, made, strict=True) if item != own]
+        if changed:
+            many, where = f"{len(changed)} item{'s'[: len(changed) != 1]}", place_of(changed[0], path)
+            note(f"note: {source_name(path)}: {many} brought into the form {way.upper()} (the first: {where})")
+    return made
+
+
+def normal(text: str, way: Normalisation) -> str:
+    return text if way == "none" else normalize("NFC" if way == "nfc" else "NFD", text)
+
+
+def place_of(item: Item, path: Path | str) -> str:
+    return f"{'row' if kind_of_sheet(path) else 'line'} {item.line}"
 
 
 def plain_name(name: str) -> str:

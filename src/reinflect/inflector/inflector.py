@@ -9,7 +9,7 @@ from heapq import nsmallest
 from html import escape
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 import torch
@@ -17,7 +17,7 @@ import torch
 from reinflect.data.corrections import Question, question
 from reinflect.data.dimensions import Table, paradigms
 from reinflect.data.features import Bundle
-from reinflect.data.items import Item, records_of
+from reinflect.data.items import Item, Normalisation, normal, normalised, records_of
 from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.decoding.beam import WIDTH, Scored, beam_all, merged
 from reinflect.decoding.repeats import filtered, filtered_all
@@ -126,8 +126,8 @@ class Inflector:
     """The user's own names for features."""
     attested: tuple[Item, ...] = ()
     """Forms that a person gave: those of the training and dev items, unless they are left out of the model."""
-    normalisation: Literal["none", "nfc", "nfd"] = "none"
-    """The Unicode normalisation of the training data."""
+    normalisation: Normalisation = "none"
+    """How the training data was encoded; lemmas are brought into the same form before they are inflected."""
     columns: tuple[str, ...] = ()
     """The columns of the training file, in their order; empty if they are not known."""
     cells: tuple[str, ...] = ()
@@ -255,7 +255,7 @@ class Inflector:
         >>> inflector.attested_forms("sagen", "V;IND;PST;3;SG")
         ('sagte',)
         """
-        return self._attested_forms.get((lemma, Bundle(features).cell), ())
+        return self._attested_forms.get((normal(lemma, self.normalisation), Bundle(features).cell), ())
 
     @cached_property
     def _attested_forms(self) -> dict[Question, tuple[str, ...]]:
@@ -410,7 +410,7 @@ class Inflector:
 
     def _lists(self, items: Sequence[Item], width: int, device: torch.device | str) -> list[list[list[Scored]]]:
         """The likeliest forms of each item by each voter, filtered: those that a beam search finds."""
-        known = dict(self.known_runs)
+        known, items = dict(self.known_runs), normalised(items, self.normalisation)
         found = by_fleets(self.voters, device, lambda fleet: beam_all(*decoding(fleet, items, device), width, width))
         return [
             [
@@ -427,6 +427,7 @@ class Inflector:
         >>> trace.form, trace.steps[-1].kind, trace.steps[-1].form_so_far
         ('sagte', 'stop', 'sagte')
         """
+        lemma = normal(lemma, self.normalisation)
         [item] = [Item(lemma, features)] if isinstance(features, Bundle) else self._asked([(lemma, features)])
         chosen = self._best_for(item) if member is None else self._named(member)
         decoder, stack, _ = decoding([chosen], [item], "cpu")
@@ -458,7 +459,8 @@ class Inflector:
         bundles = {features: Bundle(self.features_of(features)) for _, features in typed}
         for doubt in self.doubts(bundles.values()):
             warnings.warn(doubt, UnseenWarning, stacklevel=3)
-        return [one if isinstance(one, Item) else Item(one[0], bundles[one[1]]) for one in asked]
+        found = [one if isinstance(one, Item) else Item(one[0], bundles[one[1]]) for one in asked]
+        return normalised(found, self.normalisation)
 
     def predictions(
         self, members: Sequence[TrainedModel], items: Sequence[Item], device: torch.device | str = "cpu"
@@ -466,6 +468,7 @@ class Inflector:
         """The predictions of some members: forms after the filter for repeats, log-probabilities before it."""
         if not items:
             return [([], []) for _ in members]
+        items = normalised(items, self.normalisation)
         lemmas, known = [item.lemma for item in items], dict(self.known_runs)
         decoded = by_fleets(members, device, lambda fleet: decode(fleet, items, device))
         return [(filtered_all(forms, lemmas, known), scores) for forms, scores in decoded]

@@ -45,6 +45,14 @@ def test_they_are_found_in_any_order_of_features(inflector: Inflector) -> None:
     assert inflector.attested_forms("sehen", "V;PST") == ()
 
 
+def test_they_are_found_in_either_encoding_of_a_model_that_normalises(inflector: Inflector) -> None:
+    kept = replace(inflector, attested=(Item("h\u00e4nde", Bundle("V;PST"), "x"),), normalisation="nfc")
+    for lemma in ("h\u00e4nde", "ha\u0308nde"):
+        assert kept.attested_forms(lemma, "V;PST") == ("x",)
+        assert kept.paradigm(lemma, ["V;PST"])[0].answer.attested
+    assert not replace(kept, normalisation="none").paradigm("ha\u0308nde", ["V;PST"])[0].answer.attested
+
+
 def test_predictions_stay_predictions(inflector: Inflector) -> None:
     bare, asked = replace(inflector, attested=()), [("gehen", "V;PST"), ("sehen", "V;PST")]
     assert inflector.inflect_many(asked) == bare.inflect_many(asked)

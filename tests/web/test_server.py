@@ -29,11 +29,11 @@ class Slow(MadeUp):
         self.begun, self.go_on = threading.Semaphore(0), threading.Event()
         self.chunks: list[list[str]] = []
 
-    def answers(self, items: Sequence[tuple[str, str]]) -> list[Answer]:
+    def answers(self, items: Sequence[tuple[str, str]], *, attested: bool = False) -> list[Answer]:
         self.chunks.append([lemma for lemma, _ in items])
         self.begun.release()
         assert self.go_on.wait(PATIENCE)
-        return super().answers(items)
+        return super().answers(items, attested=attested)
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,7 @@ from reinflect.cli.options import (
     columns_option,
     option,
     output_option,
+    say,
     say_written,
     wide_option,
 )
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 MAX_NBEST = 100
 """Forms of one item: further ones are not worth the time it takes to find them."""
 DECIMALS = 4
+ATTESTED_NOTE = "note: attested: a person gave this form (--no-attested shows what the model predicts)"
 NBEST_COLUMNS = ("rank", "confidence", "votes", "probability")
 
 
@@ -45,6 +47,11 @@ NBEST_COLUMNS = ("rank", "confidence", "votes", "probability")
 )
 @output_option("the inflected items go")
 @option("--n-best most K", "Give the K likeliest forms of each item.", type=click.IntRange(1, MAX_NBEST))
+@option(
+    "--attested/--no-attested",
+    "Whether forms that a person gave, and MODEL keeps, come before predictions.  [default: only for a single LEMMA]",
+    default=None,
+)
 @option("--json as_json", "Print one JSON object for each item.")
 @wide_option
 @members_option
@@ -56,6 +63,7 @@ def command(
     source: str | None,
     output: str,
     most: int | None,
+    attested: bool | None,
     as_json: bool,
     wide: bool,
     strategy: str | None,
@@ -89,17 +97,26 @@ def command(
     inflector = load_inflector(model, strategy)
     to_features = inflector.labels.to_features
     asked = [replace(item, features=Bundle(to_features(item.features.spelling))) for item in items]
-    answers = inflector.nbest_many(asked, most) if most else [[answer] for answer in inflector.answers(asked)]
+    known = sum(bool(inflector.attested_forms(item.lemma, item.features.spelling)) for item in asked)
+    use = attested if attested is not None else source is None
+    if most:
+        answers = inflector.nbest_many(asked, most, attested=use)
+    else:
+        answers = [[answer] for answer in inflector.answers(asked, attested=use)]
     if as_json:
         write_text(output, "".join(_json_line(*one, nbest=bool(most)) for one in zip(asked, answers, strict=True)))
     elif most:
         _write_nbest(output, items, answers, columns, one_item=source is None)
     elif source is None:
-        write_text(output, f"{answers[0][0].form}\n")
+        write_text(output, f"{answers[0][0].text}\n")
     else:
         inflected = [replace(item, form=first.form) for item, (first, *_) in zip(items, answers, strict=True)]
         write_items(output, inflected, columns, wide=wide)
     say_unknown_features(inflector, [item.features for item in asked], columns.labels or inflector.labels)
+    if known and use:
+        say(f"note: {known} of {len(items)} items are attested: MODEL keeps their forms" if source else ATTESTED_NOTE)
+    elif known and attested is None:
+        say(f"note: {known} of {len(items)} items have forms that MODEL keeps; --attested gives those, not predictions")
     say_written(output)
 
 
@@ -133,7 +150,7 @@ def _write_nbest(
 
 def _figures(answer: "Answer") -> list[str | float]:
     """Confidence, votes and probability; empty where the model has none."""
-    confidence = "" if answer.confidence is None else answer.confidence
+    confidence = "attested" if answer.attested else "" if answer.confidence is None else answer.confidence
     probability = "" if answer.log_probability is None else round(math.exp(answer.log_probability), DECIMALS)
     return [confidence, answer.votes, probability]
 

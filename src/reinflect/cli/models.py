@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 MAX_NOTES = 5
 MAX_NAMES = 10
+ATTESTED = "✓"
 
 members_option = strategy_option("Which members of MODEL vote, instead of those chosen in training")
 
@@ -53,12 +54,16 @@ def say_unknown_features(inflector: "Inflector", bundles: Iterable[Bundle], labe
 
 
 def confidence_text(answer: "Answer") -> str:
-    """The confidence in per cent; the share of votes where the model has no confidences."""
+    """The confidence in per cent; the share of votes where the model has no confidences; a mark if it is attested."""
+    if answer.attested:
+        return ATTESTED
     if answer.confidence is None:
         return f"{answer.votes}/{answer.voters}"
     return f"{100 * answer.confidence:.0f} %"
 
 
 def confidence_cell(answer: "Answer") -> str | float:
-    """The confidence for a spreadsheet: empty where the model has none."""
+    """The confidence for a spreadsheet: a word if the form is attested, empty where the model has no confidence."""
+    if answer.attested:
+        return "attested"
     return "" if answer.confidence is None else round(answer.confidence, 3)

@@ -18,7 +18,7 @@ from reinflect.cli.options import (
     strategy_option,
 )
 from reinflect.cli.training import Training, checkpoint_seconds, training_options
-from reinflect.data.items import Columns, Item, check_lengths, read_items, swapped_columns_note, variants_note
+from reinflect.data.items import Columns, Item, cells_of, check_lengths, read_items, swapped_columns_note, variants_note
 from reinflect.data.spelling import two_ways
 from reinflect.errors import INTERRUPTED, InputError, OutputError, quoted, source_name
 from reinflect.files import STANDARD, has_content
@@ -57,6 +57,12 @@ Example (about a minute):
 )
 @force_option("a model")
 @option("--half", "Keep the model in half precision: a file half as large, hardly less accurate.")
+@option(
+    "--attested/--no-attested",
+    "Whether the model keeps the forms of all items, so that they are shown as attested later. Leave them out of a "
+    "model that is to be shared without its data.",
+    default=True,
+)
 @training_options("each system with each alignment", "by the size of the data; auto chooses")
 @option("--first-seed S", "First seed; further models use the seeds after it.", type=click.IntRange(1, 900), default=1)
 @strategy_option("Which of the trained models vote; the others stay in MODEL, and inflect --strategy can choose them")
@@ -71,6 +77,7 @@ def command(
     compare: str | None,
     out: str,
     half: bool,
+    attested: bool,
     training: Training,
     first_seed: int,
     strategy: str | None,
@@ -130,12 +137,14 @@ def command(
             labels=columns.labels,
             normalisation=columns.normalisation,
             force=forced(),
+            attested=attested,
+            cells=cells_of(train, columns),
         )
     if verbose:
         click.echo(_table(outcome))
     if rival and not outcome.training.interrupted:
         click.echo(rival.text(outcome.inflector, out))
-    _say_outcome(outcome, out)
+    _say_outcome(outcome, out, attested=attested)
     figures = outcome.training
     kind = "held-out" if figures.held_out else "dev"
     forms = f"{figures.scored} {kind} form{'s'[: figures.scored != 1]}"
@@ -255,12 +264,14 @@ def _table(outcome: "Outcome") -> str:
     return table(("model", what), [*rows, (vote, f"{outcome.training.accuracy:.2f}")], sides=("left", "right"))
 
 
-def _say_outcome(outcome: "Outcome", out: str) -> None:
+def _say_outcome(outcome: "Outcome", out: str, *, attested: bool) -> None:
     inflector, training = outcome.inflector, outcome.training
     say(*(f"note: {text}" for text in outcome.retried))
     if len(inflector.voters) < len(inflector.members):
         chosen = f"{len(inflector.voters)} of {len(inflector.members)} models"
         say(f"note: {chosen} vote; inflect --strategy chooses others")
+    if attested and not inflector.attested:
+        say("note: the forms are too many to be kept in the model as attested ones")
     if outcome.restarted:
         say(f"note: diverged and started again with another seed: {', '.join(outcome.restarted)}")
     if outcome.failed:

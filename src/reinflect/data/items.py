@@ -145,6 +145,15 @@ def read_items(
     return parse_items(read_text(path), path, columns, forms=forms, note=note)
 
 
+def cells_of(path: Path | str, columns: Columns = COLUMNS_2017) -> tuple[str, ...]:
+    """The bundles of a wide sheet's columns in their order; empty for any other file."""
+    if not kind_of_sheet(path):
+        return ()
+    from reinflect.data.sheets import wide_columns
+
+    return wide_columns(path, columns)
+
+
 def parse_items(
     text: str,
     path: Path | str,

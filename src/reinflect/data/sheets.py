@@ -82,6 +82,15 @@ def read_lemma_column(path: Path | str, columns: Columns) -> list[str] | None:
     return [lemma for row in sheet.rows[1:] if (lemma := sheet.text(row, places["lemma"], "lemma"))]
 
 
+def wide_columns(path: Path | str, columns: Columns) -> tuple[str, ...]:
+    """The bundles of the columns of a wide sheet; empty for a long one."""
+    sheet, places, *_ = read_layout(path, columns, "optional", lambda _: None)
+    if "features" in places:
+        return ()
+    names = [sheet.header[at] for at in form_columns(sheet, places["lemma"], columns)[0]]
+    return tuple(dict.fromkeys(map(columns.labels.to_features, names)))
+
+
 def _long(layout: Layout, columns: Columns, forms: Forms) -> list[Item]:
     sheet, places = layout.sheet, layout.places
     form = places.get("form")

@@ -108,6 +108,7 @@ def card_text(card: Mapping[str, Any]) -> str:
         if confidence
         else "It cannot say how likely a form is right."
     )
+    attested = f"; {_many(card['attested'], 'attested form')}" if card.get("attested") else ""
     title, known = "A model", [f"Features: {', '.join(card['atoms'])}"]
     known.append(f"Characters: {' '.join(map(visible, card['characters']))}")
     about_training = {}
@@ -121,7 +122,7 @@ def card_text(card: Mapping[str, Any]) -> str:
     parts = {
         title: [
             "It inflects words: a lemma and features in, a form out.",
-            f"In it: {many}; {card['parameters']:,} numbers.",
+            f"In it: {many}; {card['parameters']:,} numbers{attested}.",
         ],
         **about_training,
         "Its models, with their accuracy on dev or held-out items": [

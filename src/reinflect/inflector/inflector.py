@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from html import escape
 from itertools import chain
 from pathlib import Path
@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import msgspec
 import torch
 
-from reinflect.data.dimensions import paradigms
+from reinflect.data.corrections import Question, question
+from reinflect.data.dimensions import Table, paradigms
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item, Normalisation, normal, normalised, records_of
 from reinflect.data.labels import NO_LABELS, Labels
@@ -51,6 +52,15 @@ class Answer:
     voters: int
     log_probability: float | None
     """The logarithm of the mean of the voters' probabilities; those that give another form count with 0."""
+    attested: bool = False
+    """Whether a person gave the form: then it is no prediction and has no confidence."""
+    variants: tuple[str, ...] = ()
+    """Further attested forms of the same cell."""
+
+    @property
+    def text(self) -> str:
+        """The form, and further attested ones as a field of a spreadsheet has them."""
+        return " / ".join((self.form, *self.variants))
 
 
 @dataclass(frozen=True)
@@ -64,9 +74,14 @@ class Cell:
 class Paradigm(list[Cell]):
     """The cells of a lemma; notebooks show them as tables."""
 
-    def __init__(self, lemma: str, cells: Iterable[Cell], labels: Labels = NO_LABELS) -> None:
+    def __init__(self, lemma: str, cells: Iterable[Cell], labels: Labels = NO_LABELS, *, ordered: bool = False) -> None:
         super().__init__(cells)
-        self.lemma, self.labels = lemma, labels
+        self.lemma, self.labels, self.ordered = lemma, labels, ordered
+
+    def tables(self, labels: Labels | None = None) -> list[Table]:
+        """The cells as tables: in their own order if they are `ordered`, or else by the order of the schema."""
+        named = (self.labels if labels is None else labels).names
+        return [*chain(*paradigms((cell.features for cell in self), named, ordered=self.ordered).values())]
 
     def _repr_html_(self) -> str:
         answers = {Bundle(cell.features).cell: cell.answer for cell in self}
@@ -76,13 +91,14 @@ class Paradigm(list[Cell]):
                 return "<td></td>"
             answer = answers[Bundle(features).cell]
             sure = "" if answer.confidence is None else f" <small>{100 * answer.confidence:.0f} %</small>"
-            return f"<td>{escape(answer.form)}{sure}</td>"
+            sure = " <small>attested</small>" if answer.attested else sure
+            return f"<td>{escape(answer.text)}{sure}</td>"
 
         def titles(names: Iterable[str]) -> str:
             return "".join(f"<th>{escape(self.labels.to_label(name))}</th>" for name in names)
 
         made = [f"<p><b>{escape(self.lemma)}</b></p>"]
-        for table in chain.from_iterable(paradigms(cell.features for cell in self).values()):
+        for table in self.tables():
             body = [f"<tr>{titles([row.title])}{''.join(map(shown, row.cells))}</tr>" for row in table.rows]
             made.append(f"<table><tr>{titles([table.title, *table.columns])}</tr>{''.join(body)}</table>")
         return "".join(made)
@@ -105,7 +121,7 @@ class Inflector:
     labels: Labels = NO_LABELS
     """The user's own names for features."""
     attested: tuple[Item, ...] = ()
-    """Forms that a person gave."""
+    """Forms that a person gave: those of the training and dev items, unless they are left out of the model."""
     normalisation: Normalisation = "none"
     """How the training data was encoded; lemmas are brought into the same form before they are inflected."""
     columns: tuple[str, ...] = ()
@@ -174,6 +190,7 @@ class Inflector:
             "voters": voters,
             "members": [{"name": own.name, **own.facts, "votes": own.name in voters} for own in self.members],
             "parameters": sum(array.size for member in self.members for array in member.parameters.values()),
+            "attested": len(self.attested),
             "training": msgspec.to_builtins(self.training),
             "confidence": msgspec.to_builtins(self.confidences.get(self.strategy)),
             "atoms": list(self.atoms),
@@ -190,8 +207,23 @@ class Inflector:
         unknown = dict.fromkeys(atom for atom in Bundle(features).atoms if atom not in known)
         return [(atom, close_names(atom, known)) for atom in unknown]
 
+    def attested_forms(self, lemma: str, features: str) -> tuple[str, ...]:
+        """The forms that a person gave for a cell, whatever the order of the features; none if they are not kept.
+
+        >>> inflector.attested_forms("sagen", "V;IND;PST;3;SG")
+        ('sagte',)
+        """
+        return self._attested_forms.get((lemma, Bundle(features).cell), ())
+
+    @cached_property
+    def _attested_forms(self) -> dict[Question, tuple[str, ...]]:
+        found: dict[Question, dict[str, None]] = {}
+        for item in self.attested:
+            found.setdefault(question(item), {})[item.form] = None
+        return {cell: tuple(forms) for cell, forms in found.items()}
+
     def inflect(self, lemma: str, features: str) -> str:
-        """The form of a lemma.
+        """The form that the model predicts for a lemma, whether or not one is attested.
 
         >>> inflector.inflect("sagen", "V;IND;PST;3;SG")
         'sagte'
@@ -206,8 +238,10 @@ class Inflector:
         """
         return self._vote(_items(items), device).forms
 
-    def answers(self, items: Sequence[Asked], device: torch.device | str = "cpu") -> list[Answer]:
-        """The forms of many lemmas, with confidences.
+    def answers(
+        self, items: Sequence[Asked], device: torch.device | str = "cpu", *, attested: bool = False
+    ) -> list[Answer]:
+        """The forms of many lemmas, with confidences; with `attested`, forms that a person gave beat predictions.
 
         >>> (answer,) = inflector.answers([("sagen", "V;IND;PST;3;SG")])
         >>> answer.form, answer.votes, answer.voters
@@ -215,10 +249,13 @@ class Inflector:
         """
         asked = _items(items)
         vote = self._vote(asked, device)
-        return [
-            self.judged(form, item.features, *vote.of_item(place))
-            for place, (item, form) in enumerate(zip(asked, vote.forms, strict=True))
-        ]
+        known = self._attested_forms if attested else {}
+        found = []
+        for place, (item, form) in enumerate(zip(asked, vote.forms, strict=True)):
+            first, *variants = known.get(question(item), (form,))
+            answer = self.judged(first, item.features, *vote.of_item(place))
+            found.append(_as_attested(answer, *variants) if question(item) in known else answer)
+        return found
 
     def inflect_rows(self, rows: Any, device: torch.device | str = "cpu") -> Any:
         """Rows with lemma and features, completed by form and confidence: a list of dicts, or a pandas frame.
@@ -252,20 +289,21 @@ class Inflector:
     def paradigm(
         self, lemma: str, bundles: Sequence[str] | None = None, device: torch.device | str = "cpu"
     ) -> Paradigm:
-        """The forms of a lemma for some bundles, or else for `usual_bundles`.
+        """The forms of a lemma for some bundles, or else for `usual_bundles`; attested forms beat predictions.
 
         >>> cells = inflector.paradigm("sagen", ["V;IND;PST;1;SG", "V;IND;PST;2;SG"])
         >>> [(cell.features, cell.answer.form) for cell in cells]
         [('V;IND;PST;1;SG', 'sagte'), ('V;IND;PST;2;SG', 'sagtest')]
         """
         chosen = self.usual_bundles() if bundles is None else list(bundles)
-        found = self.answers([(lemma, features) for features in chosen], device)
-        return Paradigm(lemma, map(Cell, chosen, found), self.labels)
+        found = self.answers([(lemma, features) for features in chosen], device, attested=True)
+        return Paradigm(lemma, map(Cell, chosen, found), self.labels, ordered=bool(self.cells))
 
     def usual_bundles(self) -> list[str]:
         """The bundles of the training items, ordered by part of speech, of which the lemma may have any.
 
-        Bundles that differ only in the order of their features count as one, in its commonest spelling.
+        Bundles that differ only in the order of their features count as one, in its commonest spelling. They are in
+        the order of `cells`, then in that of the training items.
         """
         counts = self.bundle_counts
         best: dict[tuple[str, ...], str] = {}
@@ -274,7 +312,8 @@ class Inflector:
             if cell not in best or count > counts[best[cell]]:
                 best[cell] = spelling
         by_part: dict[str, list[str]] = {}
-        for spelling in best.values():
+        first = [cell for own in self.cells if (cell := Bundle(own).cell) in best]
+        for spelling in {cell: best[cell] for cell in (*first, *best)}.values():
             by_part.setdefault(Bundle(spelling).part_of_speech, []).append(spelling)
         return [spelling for own in by_part.values() for spelling in own]
 
@@ -286,8 +325,12 @@ class Inflector:
         """
         return self.nbest_many([(lemma, features)], n)[0]
 
-    def nbest_many(self, items: Sequence[Asked], n: int = 5, device: torch.device | str = "cpu") -> list[list[Answer]]:
+    def nbest_many(
+        self, items: Sequence[Asked], n: int = 5, device: torch.device | str = "cpu", *, attested: bool = False
+    ) -> list[list[Answer]]:
         """The likeliest forms of many lemmas: the voted form, then the others by their confidence; at most n of each.
+
+        With `attested`, forms that a person gave come before those that are predicted.
 
         Each voter searches by beam; a probability is the mean over the voters. The confidence of the first form is that
         of `answers`; the others share a part of the rest, as the right form may be in no list. Without confidences,
@@ -304,8 +347,12 @@ class Inflector:
             # A narrow beam can lose the form that the same member decodes greedily.
             own = [{given: score} | dict(many[place]) for given, score, many in zip(forms, scores, lists, strict=True)]
             first = self.judged(form, item.features, forms, scores)
-            evidence = ranked(form, forms, own, seen=item.features.cell in self._seen)
-            found.append(self._alternatives(first.confidence, evidence)[:n])
+            seen = item.features.cell in self._seen
+            listed = self._alternatives(first.confidence, ranked(form, forms, own, seen=seen))
+            known = self._attested_forms.get(question(item), ()) if attested else ()
+            given = [_answer(one, Evidence.in_lists(one, forms, own, seen=seen), None) for one in known]
+            listed = [*map(_as_attested, given), *(answer for answer in listed if answer.form not in known)]
+            found.append(listed[:n])
         return found
 
     def _alternatives(self, first: float | None, forms: Mapping[str, Evidence]) -> list[Answer]:
@@ -386,7 +433,8 @@ class Inflector:
         """Read a model file; nothing in it is ever executed. Later changes of the file do not change the inflector."""
         source = Snapshot.of(path)  # before it is read: a file that is replaced meanwhile counts as changed
         members, header = read_model(path)
-        attested = tuple(Item(lemma, Bundle(features), form) for lemma, form, features in header.attested)
+        bundle = cache(Bundle)  # thousands of items share a few hundred
+        attested = tuple(Item(lemma, bundle(features), form) for lemma, form, features in header.attested)
         stored: dict[str, Any] = {name: getattr(header, name) for name in STORED}
         try:
             return cls(tuple(members), attested=attested, source=source, **stored).using(header.strategy)
@@ -413,6 +461,10 @@ def _answer(form: str, evidence: Evidence, confidence: float | None) -> Answer:
         voters=evidence.voters,
         log_probability=round(evidence.log_mean, DECIMALS) if math.isfinite(evidence.log_mean) else None,
     )
+
+
+def _as_attested(answer: Answer, *variants: str) -> Answer:
+    return replace(answer, confidence=None, attested=True, variants=variants)
 
 
 def _items(asked: Sequence[Asked]) -> list[Item]:

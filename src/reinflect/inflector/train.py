@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from reinflect.alignment import ALIGNERS
-from reinflect.data.items import Item, Normalisation, as_items, normalised
+from reinflect.data.items import Item, Normalisation, as_items, cells_of, normalised
 from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.ensembles.member import TrainedModel
 from reinflect.ensembles.strategies import default_strategy, find_strategy
@@ -114,6 +114,8 @@ def train_inflector(
     labels: Labels = NO_LABELS,
     normalisation: Normalisation = "none",
     force: bool = True,
+    attested: bool = True,
+    cells: Sequence[str] = (),
 ) -> Outcome:
     """Train the models of a plan, and let them vote. Without dev items each seed holds out a fold of its own.
 
@@ -122,6 +124,9 @@ def train_inflector(
     `out` is an error, unless this call resumes an interrupted one. `OUT.log.jsonl` has a line for each epoch of each
     model. `normalisation` is how the items were encoded. Several workers are processes: a script that uses them must be
     safe to import (`if __name__ == "__main__":`). Ctrl-C ends the training early with the best models so far.
+
+    The inflector keeps the forms of all items, which paradigms then show as attested, unless `attested` is False.
+    `cells` are the bundles of a paradigm in the order in which they are to be shown.
     """
     resources = resources or Resources()
     plan.check()
@@ -161,6 +166,8 @@ def train_inflector(
             source=name,
             interrupted=not execution.finished,
             labels=labels,
+            attested=attested,
+            cells=cells,
         )
         inflector = replace(inflector, normalisation=normalisation)
         outcome = Outcome(
@@ -217,11 +224,14 @@ def train(
     out: Path | str | None = None,
     strategy: str | None = None,
     normalise: Normalisation = "none",
+    attested: bool = True,
 ) -> Inflector:
     """Train an inflector on items or a file of them; `changes` are settings such as `hidden=200`.
 
     Items may also be a list of dicts or a pandas frame with lemma, features and form. `normalise` encodes lemmas and
     forms, and later the lemmas that are asked for, in one way: `nfc` or `nfd`.
+
+    The inflector keeps their forms, unless `attested` is False, as it may be shared.
 
     Most programs need only this: `train("verbs.tsv").inflect("gehen", "V;PST")`. `train_inflector` has more options.
     """
@@ -239,6 +249,8 @@ def train(
         out=None if out is None else Path(out),
         source=Path(items).name if isinstance(items, (Path, str)) else "items given to reinflect.train",
         normalisation=normalise,
+        attested=attested,
+        cells=cells_of(items) if isinstance(items, (Path, str)) else (),
     ).inflector
 
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from reinflect.baseline import Baseline
+from reinflect.data.corrections import question
 from reinflect.data.items import Item
 from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.evaluation.scores import Evaluation, evaluate
@@ -41,7 +43,11 @@ def model_page(
             ("forms tested", f"{evaluation.items:,}"),
             *facts,
         ]
+        rules = _rules(inflector, dev)
+        facts[1:1] = [("accuracy of rules", f"{rules[0].accuracy:.1f} %")] if rules else []
         sections += _evaluation(dev, answers, evaluation, labels)
+        if rules:
+            sections.insert(0, _comparison(evaluation, *rules))
     if forecast:
         sections.append(_forecast(forecast))
     sections.append(_members(inflector))
@@ -49,6 +55,26 @@ def model_page(
         words = "Thin lines: single models. Thick lines: means of a kind, of the best accuracy so far and of the loss."
         sections.append(Section("Learning curves", [paragraph(words), learning_curves(logs)]))
     return page(f"Report on {name}", _lead(inflector, dev), facts, sections)
+
+
+def _rules(inflector: Inflector, dev: Sequence[Item]) -> tuple[Evaluation, int] | None:
+    """The rule baseline on the forms tested, and how many other attested forms it learnt from, if there are any."""
+    tested = set(map(question, dev))
+    others = [item for item in inflector.attested if question(item) not in tested]
+    if not others:
+        return None
+    baseline = Baseline.learn(others)
+    predicted = [Item(item.lemma, item.features, baseline.inflect(item.lemma, item.features)) for item in dev]
+    return evaluate(dev, predicted, name="rules"), len(others)
+
+
+def _comparison(model: Evaluation, rules: Evaluation, items: int) -> Section:
+    rows = [
+        [name, bar(own.accuracy), f"{own.accuracy:.1f}", f"{own.levenshtein:.2f}"]
+        for name, own in (("this model", model), ("rules", rules))
+    ]
+    words = f"The rule system of the shared task, which learnt from {items:,} attested forms that are not tested here."
+    return Section("Beside rules", [paragraph(words), table([("", "accuracy", "%", "edit distance"), *rows], words=2)])
 
 
 def _lead(inflector: Inflector, dev: Sequence[Item] | None) -> str:

@@ -14,6 +14,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from reinflect import __version__
+from reinflect.baseline import Baseline
 from reinflect.data.features import SEPARATOR, Bundle
 from reinflect.decoding.beam import WIDTH
 from reinflect.errors import InputError, ReinflectError, printable
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from reinflect.inflector.inflector import Inflector
 
 STATIC = Path(__file__).parent / "static"
+PALETTE = Path(__file__).parents[1] / "report" / "palette.css"
+"""The colours that the page shares with reports."""
 TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 UNKNOWN = 20
 """Unknown features that a response names, at most: the search for similar features takes time."""
@@ -55,7 +58,7 @@ def create_app(models: "Mapping[str, Inflector]", hosts: Hosts | None = None, qu
             Route("/api/models/{name:path}", api.model),
             *(
                 Route(f"/api/{answer.__name__}", answer, methods=["POST"])
-                for answer in (api.inflect, api.nbest, api.paradigm, api.trace, api.batch, api.reload)
+                for answer in (api.inflect, api.nbest, api.paradigm, api.trace, api.batch, api.rules, api.reload)
             ),
         ],
         exception_handlers=dict.fromkeys((RequestError, ReinflectError, HTTPException, Exception), error_response),
@@ -71,8 +74,9 @@ class Api:
     def __init__(self, models: "Mapping[str, Inflector]", queue: Queue) -> None:
         self.models, self.queue = dict(models), queue
         # Files are read once and looked up by name, so that no request can reach another file.
-        self._files = {path.name: (path.read_bytes(), TYPES[path.suffix]) for path in STATIC.iterdir()}
+        self._files = {path.name: (path.read_bytes(), TYPES[path.suffix]) for path in (*STATIC.iterdir(), PALETTE)}
         self._inventories: dict[str, tuple[Inflector, Response]] = {}
+        self._rules: dict[str, tuple[Inflector, Baseline]] = {}
         self._told: dict[str, Inflector] = {}
         """The models whose file has changed, after the terminal has said so."""
 
@@ -107,7 +111,7 @@ class Api:
         operation: Operation[tuple[str, str], list[Any]] = Operation(
             key,
             f"nbest {asked.n}",
-            lambda items: inflector.nbest_many(items, asked.n),
+            lambda items: inflector.nbest_many(items, asked.n, attested=True),
             lambda item: decoding_cost(item[0], max(WIDTH, asked.n)),
         )
         [answers] = await self._answers(request, operation, [(asked.lemma, asked.features)])
@@ -122,6 +126,27 @@ class Api:
         answers = await self._answers(request, forms(key, inflector), [(asked.lemma, bundle) for bundle in bundles])
         cells = [{"features": features, "answer": answer} for features, answer in zip(bundles, answers, strict=True)]
         return json_response({"lemma": asked.lemma, "cells": cells, "unknown": unknown(inflector, bundles)})
+
+    async def rules(self, request: Request) -> Response:
+        """What the rule baseline says; it learns from the attested forms when it is first asked."""
+        asked, key, inflector = await self._read(request, requests.ParadigmRequest)
+        if not inflector.attested:
+            message = "this model keeps no attested forms to learn rules from; train it without --no-attested"
+            raise RequestError("cannot_answer", message, "model")
+        operation: Operation[str, Baseline] = Operation(
+            key, "rules", lambda names: [self._learnt(own, inflector) for own in names], alone
+        )
+        [baseline] = await self._answers(request, operation, [self._model(asked.model)[0]])
+        bundles = list(baseline.rules) if asked.bundles is None else asked.bundles
+        requests.check_number(bundles, LIMITS.paradigm_cells, "bundles")
+        found = [baseline.inflect(asked.lemma, own) if baseline.knows(own) else None for own in map(Bundle, bundles)]
+        cells = [{"features": own, "form": form} for own, form in zip(bundles, found, strict=True)]
+        return json_response({"lemma": asked.lemma, "cells": cells, "items": len(inflector.attested)})
+
+    def _learnt(self, name: str, inflector: "Inflector") -> Baseline:
+        if self._rules.get(name, (None,))[0] is not inflector:
+            self._rules[name] = inflector, Baseline.learn(inflector.attested)
+        return self._rules[name][1]
 
     async def trace(self, request: Request) -> Response:
         asked, key, inflector = await self._read(request, requests.TraceRequest)
@@ -209,7 +234,9 @@ async def _disconnected(request: Request) -> None:
 
 def forms(key: str, inflector: "Inflector") -> Operation[tuple[str, str], Any]:
     """The forms of lemmas with features; words, paradigms and batches share this operation."""
-    return Operation(key, "forms", inflector.answers, lambda item: decoding_cost(item[0]))
+    return Operation(
+        key, "forms", lambda items: inflector.answers(items, attested=True), lambda item: decoding_cost(item[0])
+    )
 
 
 def alone(_question: object) -> int:

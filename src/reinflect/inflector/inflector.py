@@ -213,7 +213,7 @@ class Inflector:
         >>> inflector.attested_forms("sagen", "V;IND;PST;3;SG")
         ('sagte',)
         """
-        return self._attested_forms.get((lemma, Bundle(features).cell), ())
+        return self._attested_forms.get((normal(lemma, self.normalisation), Bundle(features).cell), ())
 
     @cached_property
     def _attested_forms(self) -> dict[Question, tuple[str, ...]]:
@@ -247,7 +247,7 @@ class Inflector:
         >>> answer.form, answer.votes, answer.voters
         ('sagte', 2, 2)
         """
-        asked = _items(items)
+        asked = normalised(_items(items), self.normalisation)
         vote = self._vote(asked, device)
         known = self._attested_forms if attested else {}
         found = []
@@ -338,7 +338,7 @@ class Inflector:
         """
         if n < 1:
             raise InputError(f"found n = {n}", "ask for one form or more")
-        asked = _items(items)
+        asked = normalised(_items(items), self.normalisation)
         vote = self._vote(asked, device)
         lists = self._lists(asked, max(n, WIDTH), device) if asked else []
         found = []

@@ -11,15 +11,16 @@ from click.testing import Result
 from reinflect.cli import paradigm as paradigm_command
 from reinflect.data.dimensions import paradigms
 from reinflect.data.features import Bundle
-from reinflect.data.items import COLUMNS_2017, Item, cells_of
+from reinflect.data.items import COLUMNS_2017, Item
 from reinflect.data.labels import NO_LABELS
-from reinflect.data.sheets import parse_sheet
+from reinflect.data.sheets import cells_of, parse_sheet
 from reinflect.inflector import assemble
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.train import train
 from reinflect.web.inventory import inventory
 from tests.fuzz import tiny_models
 
+pytestmark = pytest.mark.filterwarnings("ignore::reinflect.errors.UnseenWarning")
 Reinflect = Callable[..., Result]
 KNOWN = (
     Item("gehen", Bundle("V;PST"), "ging"),
@@ -42,6 +43,14 @@ def model(inflector: Inflector, tmp_path: Path) -> Path:
 def test_they_are_found_in_any_order_of_features(inflector: Inflector) -> None:
     assert inflector.attested_forms("gehen", " PST;V") == ("ging", "gung")
     assert inflector.attested_forms("sehen", "V;PST") == ()
+
+
+def test_they_are_found_in_either_encoding_of_a_model_that_normalises(inflector: Inflector) -> None:
+    kept = replace(inflector, attested=(Item("h\u00e4nde", Bundle("V;PST"), "x"),), normalisation="nfc")
+    for lemma in ("h\u00e4nde", "ha\u0308nde"):
+        assert kept.attested_forms(lemma, "V;PST") == ("x",)
+        assert kept.paradigm(lemma, ["V;PST"])[0].answer.attested
+    assert not replace(kept, normalisation="none").paradigm("ha\u0308nde", ["V;PST"])[0].answer.attested
 
 
 def test_predictions_stay_predictions(inflector: Inflector) -> None:
@@ -80,7 +89,7 @@ def test_the_file_keeps_them(model: Path) -> None:
 def test_a_single_lemma_gets_its_attested_form_and_is_told(model: Path, reinflect: Reinflect) -> None:
     result = reinflect("inflect", model, "gehen", "V;PST")
     assert result.stdout == "ging / gung\n"
-    assert "a person gave this form (--no-attested" in result.stderr
+    assert "attested: a person gave this form (--no-attested predicts one)" in result.stderr
     predicted = reinflect("inflect", model, "gehen", "V;PST", "--no-attested")
     assert predicted.stdout == Inflector.load(model).inflect("gehen", "V;PST") + "\n"
     assert predicted.stderr == ""

@@ -44,7 +44,8 @@ def test_a_page_with_dev_items(inflector: Inflector) -> None:
     text = model_page("my <model>", inflector, [], DEV)
     page = Page(text)
     assert "Report on my <model>" in page.text
-    assert page.titles == ["by-part-of-speech", "by-features", "commonest-mistakes", "confidence", "models"]
+    titles = ["by-part-of-speech", "by-features", "commonest-mistakes", "confidence", "not-seen-in-training", "models"]
+    assert page.titles == titles
     assert "accuracy25.0 %" in page.text
     assert "2 forms of 2 lemmas (<words>.tsv)" in page.text
     assert "V50.01" in page.text  # one of two verbs, with a mean edit distance of 1

@@ -90,13 +90,23 @@ class MadeUp:
             if atom not in self.atoms
         ]
 
-    def answers(self, items: Sequence[tuple[str, str]], *, attested: bool = False) -> list[Answer]:
+    def features_of(self, text: str) -> str:
+        return self.labels.to_features(self.labels.spelled(text, self.atoms))
+
+    def nearest_bundles(self, features: str) -> list[str]:
+        known = set(Bundle(features).atoms) <= set(self.atoms) and features not in self.endings
+        return [own for own in self.endings if own.startswith(features[:5])][:2] if known else []
+
+    def answers(self, items: Sequence[Item | tuple[str, str]], *, attested: bool = False) -> list[Answer]:
         self.threads.add(threading.get_ident())
         return [own[0] for own in self.nbest_many(items, 1, attested=attested)]
 
-    def nbest_many(self, items: Sequence[tuple[str, str]], n: int = 5, *, attested: bool = False) -> list[list[Answer]]:
+    def nbest_many(
+        self, items: Sequence[Item | tuple[str, str]], n: int = 5, *, attested: bool = False
+    ) -> list[list[Answer]]:
         found = []
-        for lemma, features in items:
+        for item in items:
+            lemma, features = (item.lemma, str(item.features)) if isinstance(item, Item) else item
             known = [
                 item.form
                 for item in self.attested
@@ -125,7 +135,8 @@ class MadeUp:
         found = self.answers([(lemma, features) for features in chosen], attested=True)
         return [Cell(features, answer) for features, answer in zip(chosen, found, strict=True)]
 
-    def trace(self, lemma: str, features: str, member: str | None = None) -> Trace:
+    def trace(self, lemma: str, features: str | Bundle, member: str | None = None) -> Trace:
+        features = str(features)
         name = member or MEMBERS[0]
         if name not in MEMBERS:
             raise InputError(f"there is no member {name}", f"choose from {', '.join(MEMBERS)}")

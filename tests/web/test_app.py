@@ -100,6 +100,17 @@ def test_a_paradigm_has_all_bundles_or_the_requested_ones(client: TestClient) ->
     assert [(cell["features"], cell["answer"]["form"]) for cell in some] == [("V;NFIN", "machen"), (PAST, "machte")]
 
 
+def test_a_label_in_any_case_and_a_new_combination(client: TestClient) -> None:
+    assert ask(client, "inflect", lemma="machen", features="Participle")["features"] == "V.PTCP;PRS"
+    for what in ("inflect", "nbest"):
+        content = ask(client, what, lemma="machen", features="V;IND;SG")
+        assert content["unseen"] == [{"features": "V;IND;SG", "nearest": ["V;IND;PRS;1;SG", "V;IND;PRS;2;SG"]}]
+        assert ask(client, what, lemma="machen", features=PAST)["unseen"] == []
+    rows = [{"lemma": "machen", "features": "V;IND;SG"}]
+    assert len(ask(client, "batch", rows=rows)["unseen"]) == 1
+    assert len(ask(client, "paradigm", lemma="machen", bundles=["V;IND;SG"])["unseen"]) == 1
+
+
 def test_attested_forms_beat_predictions_and_are_marked(client: TestClient) -> None:
     first = "V;IND;PST;1;SG"
     cells = {cell["features"]: cell["answer"] for cell in ask(client, "paradigm", lemma="sehen")["cells"]}

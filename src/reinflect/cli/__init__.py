@@ -20,6 +20,7 @@ COMMANDS = {
     "train": "Train a model on examples",
     "inflect": "Inflect words with a trained model",
     "paradigm": "Show all forms of a lemma, as tables",
+    "fill": "Fill the gaps of your own spreadsheet",
     "trace": "Show how a model makes a form, action by action",
     "analyse": "Say which lemma and features a form could have",
     "forecast": "Say how many forms will be right with more training data",

@@ -3,12 +3,13 @@
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import click
 
 from reinflect.cli.files import check_no_json_sheet, json_text, read_for_model
-from reinflect.cli.models import load_inflector, members_option, model_example, say_unknown_features
+from reinflect.cli.models import features_named, load_inflector, members_option, model_example, say_doubts
 from reinflect.cli.options import (
     check_lemma,
     check_output,
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 MAX_NBEST = 100
 """Forms of one item: further ones are not worth the time it takes to find them."""
 DECIMALS = 4
-ATTESTED_NOTE = "note: attested: a person gave this form (--no-attested shows what the model predicts)"
 NBEST_COLUMNS = ("rank", "confidence", "votes", "probability")
 
 
@@ -90,12 +90,12 @@ def command(
     check_output(output, [model, source], again="JSON" if as_json else "table" if source else None)
     if source is None:
         check_lemma(lemma or "")
-        items = [Item(lemma or "", Bundle(columns.labels.to_features(features or "")))]
+        items = [Item(lemma or "", Bundle(features or ""))]
     else:
         items = read_for_model(source, columns, forms="ignored")
 
     inflector = load_inflector(model, strategy)
-    to_features = inflector.labels.to_features
+    to_features = cache(partial(features_named, inflector, columns.labels or inflector.labels))
     asked = [replace(item, features=Bundle(to_features(item.features.spelling))) for item in items]
     known = sum(bool(inflector.attested_forms(item.lemma, item.features.spelling)) for item in asked)
     use = attested if attested is not None else source is None
@@ -112,11 +112,10 @@ def command(
     else:
         inflected = [replace(item, form=first.form) for item, (first, *_) in zip(items, answers, strict=True)]
         write_items(output, inflected, columns, wide=wide)
-    say_unknown_features(inflector, [item.features for item in asked], columns.labels or inflector.labels)
-    if known and use:
-        say(f"note: {known} of {len(items)} items are attested: MODEL keeps their forms" if source else ATTESTED_NOTE)
-    elif known and attested is None:
-        say(f"note: {known} of {len(items)} items have forms that MODEL keeps; --attested gives those, not predictions")
+    say_doubts(inflector, [item.features for item in asked], columns.labels or inflector.labels)
+    if known and attested is None:
+        many = f"{known} of {len(items)} items have forms that MODEL keeps; --attested gives those, not predictions"
+        say(f"note: {'attested: a person gave this form (--no-attested predicts one)' if use else many}")
     say_written(output)
 
 

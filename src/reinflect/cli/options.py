@@ -78,9 +78,10 @@ def forced() -> bool:
     return bool(click.get_current_context().meta.get(FORCE))
 
 
-def output_option(what: str) -> Callable[[Command], Command]:
-    """`--output`, with what is written there, and `--force`."""
-    output = option("--output -o FILE", f"Where {what} (- is the screen).", default=STANDARD, type=_output)
+def output_option(what: str, *, screen: bool = True) -> Callable[[Command], Command]:
+    """`--output`, with what is written there, and `--force`; it must be given if it cannot be the screen."""
+    default: dict[str, Any] = {"default": STANDARD} if screen else {"required": True}
+    output = option("--output -o FILE", f"Where {what}{' (- is the screen)' * screen}.", type=_output, **default)
     return lambda command: output(force_option("a file")(command))
 
 

@@ -1,6 +1,7 @@
 """`reinflect paradigm`: all forms of one or several lemmas, as tables."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -69,7 +70,8 @@ def command(
 
     inflector = models.load_inflector(model, strategy)
     labels = columns.labels or inflector.labels
-    bundles = inflector.usual_bundles() if bundles_file is None else read_bundles(bundles_file, labels)
+    to_features = partial(models.features_named, inflector, labels)
+    bundles = inflector.usual_bundles() if bundles_file is None else read_bundles(bundles_file, to_features)
     if pos is not None:
         bundles = _of_part_of_speech(pos, bundles)
     paradigms = {lemma: inflector.paradigm(lemma, bundles) for lemma in lemmas}
@@ -87,7 +89,7 @@ def command(
     else:
         titled = [f"{printable(lemma)}\n\n{_text(own, labels)}" for lemma, own in paradigms.items()]
         write_text(output, "\n\n".join(titled))
-    models.say_unknown_features(inflector, map(Bundle, bundles), labels)
+    models.say_doubts(inflector, map(Bundle, bundles), labels)
     say_written(output)
 
 

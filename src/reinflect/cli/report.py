@@ -1,11 +1,12 @@
 """`reinflect report`: a model or a benchmark as one web page."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from reinflect.cli.files import read_for_model
-from reinflect.cli.models import load_inflector, model_example
+from reinflect.cli.models import load_inflector, model_example, say_doubts
 from reinflect.cli.options import check_output, columns_option, option, say_written
 from reinflect.data.items import Columns, normalised
 from reinflect.errors import InputError
@@ -57,16 +58,15 @@ def command(source: str, dev: str | None, forecast: str | None, out: str, column
 
 
 def _model_page(source: str, dev: str | None, forecast: str | None, columns: Columns) -> str:
-    items = None if dev is None else read_for_model(dev, columns)
-
     from reinflect.inflector.forecast import Forecast
     from reinflect.report.curves import read_log
     from reinflect.report.model import model_page
 
     inflector = load_inflector(source)
-    items = None if items is None else normalised(items, inflector.normalisation)
+    columns = replace(columns, labels=columns.labels or inflector.labels)
+    items = None if dev is None else normalised(read_for_model(dev, columns), inflector.normalisation)
+    say_doubts(inflector, [item.features for item in items or ()], columns.labels)
     log = Path(f"{source}.log.jsonl")
     curves = read_log(log) if log.is_file() else []
-    labels = columns.labels or inflector.labels
     expected = None if forecast is None else Forecast.read(forecast)
-    return model_page(Path(source).name, inflector, curves, items, labels, expected)
+    return model_page(Path(source).name, inflector, curves, items, columns.labels, expected)

@@ -18,7 +18,9 @@ from reinflect.cli.options import (
     strategy_option,
 )
 from reinflect.cli.training import Training, checkpoint_seconds, training_options
-from reinflect.data.items import Columns, Item, cells_of, check_lengths, read_items, swapped_columns_note, variants_note
+from reinflect.data.corrections import corrected, question, read_further
+from reinflect.data.items import Columns, Item, check_lengths, read_items, swapped_columns_note, variants_note
+from reinflect.data.sheets import cells_of
 from reinflect.data.spelling import two_ways
 from reinflect.errors import INTERRUPTED, InputError, OutputError, quoted, source_name
 from reinflect.files import STANDARD, has_content
@@ -104,8 +106,9 @@ def command(
     check_stdin_once(train, dev, *additions)
     _check_out(out, [train, dev, *additions, compare])
     original = read_items(train, columns, note=say)
-    dev_items = read_items(dev, columns, note=say) if dev else None
-    added = [(path, read_items(path, columns, forms="optional", note=say)) for path in additions]
+    known = {item.features.spelling for item in original}
+    dev_items = read_further(dev, columns, known, note=say) if dev else None
+    added = [(path, read_further(path, columns, known, forms="optional", note=say)) for path in additions]
     lists = _with_additions(original, added, columns)
     items = lists[-1]
     rival = None if compare is None else _Rival(compare, lists, dev_items, train)
@@ -157,8 +160,6 @@ def _with_additions(
     items: list[Item], additions: Sequence[tuple[str, list[Item]]], columns: Columns
 ) -> list[list[Item]]:
     """The training items: as they are, and after each file of corrections."""
-    from reinflect.data.corrections import corrected
-
     then = "they are learnt as new ones" + ("" if columns.labels else "; if they are labels of yours, give --labels")
     lists = [items]
     for path, given in additions:
@@ -176,7 +177,6 @@ class _Rival:
     """An earlier model to compare the new one with; it is checked before the new one is trained."""
 
     def __init__(self, model: str, lists: list[list[Item]], dev_items: list[Item] | None, train: str) -> None:
-        from reinflect.data.corrections import question
         from reinflect.inflector.changes import check_comparable
         from reinflect.inflector.inflector import Inflector
 
@@ -191,6 +191,7 @@ class _Rival:
         else:
             known = {question(item) for item in self._taught or ()}
             self._gold = [item for item in self._items if question(item) in known]
+        say(*(f"note: {model}: {doubt}" for doubt in self._inflector.doubts(item.features for item in self._gold)))
 
     def text(self, new: "Inflector", out: str) -> str:
         from reinflect.inflector.changes import Changes, forms_of, held_out_forms
@@ -243,8 +244,6 @@ def _unknown_note(items: Sequence[Item], others: Sequence[Item], path: str, then
 
 
 def _nothing_new_note(items: Sequence[Item], dev_items: Sequence[Item], dev: str) -> str | None:
-    from reinflect.data.corrections import question
-
     learnt = {question(item) for item in items}
     if any(question(item) not in learnt for item in dev_items):
         return None

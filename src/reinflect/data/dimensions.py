@@ -102,11 +102,11 @@ def tables(bundles: Sequence[Bundle], *, ordered: bool = False) -> list[Table]:
         down = ["person", "gender"]  # rows for he, she and it
     others = [name for name in _dimension_order() if name not in (*down, *across)]
     sections: dict[str, list[Bundle]] = {}
-    for bundle in _sorted(bundles, [*others, *down, *across], ordered):
+    for bundle in bundles if ordered else sorted(bundles, key=lambda own: _places(own, [*others, *down, *across])):
         sections.setdefault(_title(bundle, others), []).append(bundle)
     alone = [bundle for section in sections.values() if not _is_dense(section, down, across) for bundle in section]
     if len(bundles) <= _FEW:
-        sections, alone = {}, [*_sorted(bundles, _dimension_order(), ordered)]
+        sections, alone = {}, sorted(bundles, key=lambda own: not ordered and _places(own, _dimension_order()))
     dense = {title: section for title, section in sections.items() if _is_dense(section, down, across)}
     made = [_table(title, section, down, across, ordered) for title, section in dense.items()]
     return [*made, _list([own.spelling for own in alone])] if alone else made
@@ -132,14 +132,8 @@ def _table(title: str, bundles: Sequence[Bundle], down: Sequence[str], across: S
 
 
 def _titles(bundles: Sequence[Bundle], dimensions: Sequence[str], ordered: bool = False) -> tuple[str, ...]:
-    titled = (
-        bundles if ordered else sorted(bundles, key=lambda own: [_place(at)[:2] for at in _values(own, dimensions)])
-    )
+    titled = bundles if ordered else sorted(bundles, key=lambda own: _places(own, dimensions))
     return tuple(dict.fromkeys(_title(bundle, dimensions) for bundle in titled))
-
-
-def _sorted(bundles: Sequence[Bundle], dimensions: Sequence[str], ordered: bool) -> Sequence[Bundle]:
-    return bundles if ordered else sorted(bundles, key=lambda own: _places(own, dimensions))
 
 
 def _title(bundle: Bundle, dimensions: Iterable[str]) -> str:

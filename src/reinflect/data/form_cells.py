@@ -18,6 +18,8 @@ Kind = Literal["plain", "variants", "remark", "missing", "doubtful", "letters"]
 AUTO, NONE = "auto", "none"
 MISSING = frozenset(["", *"- -- --- – — ― ‒ − ? ?? ??? n/a n.a. n.a #n/a … ... ∅ / * . _".split()])
 """Fields that mean that there is no form, in lower case and without blanks around them."""
+UNCONFIRMED = " ?"
+"""After a guess of `reinflect fill`, also in languages that have a question mark for a letter."""
 BRACKETED = re.compile(r"\([^()]*\)|\[[^][]*\]")
 REMARK = re.compile(rf"([^][()]*[^][()\s])\s+(?:{BRACKETED.pattern})")
 OPTIONAL_LETTER = re.compile(r"([^][()\s]+)\((\w)\)([^][()\s]+)")
@@ -78,7 +80,7 @@ class FormRules:
         """A part of a field, without separators."""
         brackets = not set("()[]") & set(letters)
         doubtful = any(mark not in letters and part.startswith(mark) for mark in "*?") or (
-            part.endswith("?") and "?" not in letters
+            part.endswith(UNCONFIRMED) or (part.endswith("?") and "?" not in letters)
         )
         if brackets and self.variants != "keep" and (remark := REMARK.fullmatch(part)):
             inner = self._one(remark[1], letters)

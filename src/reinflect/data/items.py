@@ -88,6 +88,8 @@ class Columns:
     rules: FormRules = USUAL_RULES
     """How fields of a spreadsheet are read that are not plain forms."""
     normalisation: Normalisation = "none"
+    further: bool = False
+    """Whether the names may be those of another file, such as the main one beside a file of corrections."""
 
     @classmethod
     def parse(cls, text: str) -> "Columns":
@@ -143,15 +145,6 @@ def read_items(
 
         return parse_sheet(path, columns, forms=forms, record=lambda finding: note(finding.note))
     return parse_items(read_text(path), path, columns, forms=forms, note=note)
-
-
-def cells_of(path: Path | str, columns: Columns = COLUMNS_2017) -> tuple[str, ...]:
-    """The bundles of a wide sheet's columns in their order; empty for any other file."""
-    if not kind_of_sheet(path):
-        return ()
-    from reinflect.data.sheets import wide_columns
-
-    return wide_columns(path, columns)
 
 
 def parse_items(

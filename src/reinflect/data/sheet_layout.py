@@ -6,6 +6,7 @@ every other column holds forms: its name is a label or the features.
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -42,6 +43,8 @@ LEMMA_WORDS = frozenset(
     "entry entries headwords citation nomen substantiv adjektiv verbe nom mot verbo nombre palabra infinitivo".split()
 )
 """Names of the lemma's column that can also be meant otherwise."""
+GUESS, CONFIDENCE = "guess", "confidence"
+"""Columns of `reinflect fill --beside`, with the name of the form's column after a colon."""
 TITLE_ROWS = 20
 """The headings are among so many rows."""
 NUMBER = re.compile(r"[\d\s.,%+-]*\d[\d\s.,%+-]*")
@@ -69,9 +72,10 @@ class Layout(NamedTuple):
 def read_layout(path: Path | str, columns: Columns, forms: Forms, note: Note) -> Layout:
     if kind_of_sheet(path) == ".xlsx":
         sheet = read_xlsx(path, note)
-        layout = _layout(sheet, columns, forms)
+        layout = _layout(sheet, _own(columns, [sheet]), forms)
     else:
-        sheet, layout = _chosen(*read_csv(path), columns, forms)
+        sheets, errors = read_csv(path)
+        sheet, layout = _chosen(sheets, errors, _own(columns, sheets), forms)
     if layout is None:
         row = max(sheet.rows[:TITLE_ROWS], key=lambda row: sum(map(bool, row.cells)))
         names = listed(sheet.below(sheet.rows.index(row)).header)
@@ -83,6 +87,12 @@ def read_layout(path: Path | str, columns: Columns, forms: Forms, note: Note) ->
             row.number,
         )
     return layout
+
+
+def _own(columns: Columns, sheets: Sequence[Sheet]) -> Columns:
+    """The columns without the names of another file."""
+    ours = not columns.further or any(_has_headers(sheet, columns) for sheet in sheets)
+    return columns if ours else replace(columns, headers=())
 
 
 def _layout(sheet: Sheet, columns: Columns, forms: Forms) -> Layout | None:
@@ -146,7 +156,8 @@ def _joined(upper: Row, lower: Row, lemma: int, sheet: Sheet, rows: Sequence[Row
         over = upper.cell(at) or over
         apart = at == lemma or not isinstance(own, str) or not isinstance(over, str) or is_aside(own)
         names.append((own or upper.cell(at)) if apart or own in ("", over) or not over else f"{over}{SEPARATOR}{own}")
-    return Sheet(sheet.path, sheet.name, [Row(lower.number, names, max(upper.width, lower.width)), *rows])
+    header = Row(lower.number, names, max(upper.width, lower.width))
+    return replace(sheet.below(len(sheet.rows)), rows=[header, *rows])
 
 
 def _guessed_lemma(sheet: Sheet, labels: Labels) -> int | None:
@@ -213,7 +224,12 @@ def _named_columns(sheet: Sheet, columns: Columns, *, strict: bool = False) -> d
 def is_aside(name: str) -> bool:
     """Whether a column holds remarks, numbers of rows and the like, by its name."""
     plain = plain_name(re.sub(r"[].:°()[]", " ", name))
-    return SEPARATOR not in name and (plain in NOT_FORMS or not REMARKS.isdisjoint(plain.split()))
+    return _is_guess(name) or (SEPARATOR not in name and (plain in NOT_FORMS or not REMARKS.isdisjoint(plain.split())))
+
+
+def _is_guess(name: str) -> bool:
+    """Whether `reinflect fill` has named a column."""
+    return name.startswith((f"{GUESS}: ", f"{CONFIDENCE}: "))
 
 
 def _has_numbers(sheet: Sheet, column: int) -> bool:
@@ -239,7 +255,7 @@ def form_columns(sheet: Sheet, lemma: int, columns: Columns) -> tuple[list[int],
         if isinstance(name, str) and (
             is_aside(name) or (SEPARATOR not in name and _has_numbers(sheet, column))
             if not labels
-            else not (labels.knows(name) or SEPARATOR in name or labels.to_features(name) != name)
+            else _is_guess(name) or not (labels.knows(name) or SEPARATOR in name or labels.to_features(name) != name)
         ):
             ignored.append(name)
         else:

@@ -6,12 +6,14 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
+from reinflect.data.corrections import question
 from reinflect.data.features import Bundle
 from reinflect.data.form_cells import USUAL_RULES, FormRules
-from reinflect.data.items import NAMES, Columns, Forms, Item, blanks_note, fields_of, normalised
+from reinflect.data.items import COLUMNS_2017, NAMES, Columns, Forms, Item, blanks_note, fields_of, normalised
 from reinflect.data.labels import Labels
-from reinflect.data.sheet_files import MOST_CELLS, Finding, Row, Sheet, listed, write_rows
+from reinflect.data.sheet_files import MOST_CELLS, Finding, Note, Row, Sheet, kind_of_sheet, listed, write_rows
 from reinflect.data.sheet_layout import Layout, form_columns, is_aside, read_layout
 from reinflect.errors import OutputError, quoted, shortened
 
@@ -82,8 +84,10 @@ def read_lemma_column(path: Path | str, columns: Columns) -> list[str] | None:
     return [lemma for row in sheet.rows[1:] if (lemma := sheet.text(row, places["lemma"], "lemma"))]
 
 
-def wide_columns(path: Path | str, columns: Columns) -> tuple[str, ...]:
-    """The bundles of the columns of a wide sheet; empty for a long one."""
+def cells_of(path: Path | str, columns: Columns = COLUMNS_2017) -> tuple[str, ...]:
+    """The bundles of a wide sheet's columns in their order; empty for any other file."""
+    if not kind_of_sheet(path):
+        return ()
     sheet, places, *_ = read_layout(path, columns, "optional", lambda _: None)
     if "features" in places:
         return ()
@@ -152,6 +156,45 @@ def _lemma(sheet: Sheet, row: Row, column: int) -> str:
     if USUAL_RULES.read(lemma, "").kind != "plain":
         sheet.found("lemma", row, column, "lemma")
     return lemma
+
+
+class Gap(NamedTuple):
+    """An empty field of a form: its row and column, and the covered item."""
+
+    row: int
+    column: int
+    item: Item
+
+
+def read_gaps(path: Path | str, columns: Columns, note: Note) -> tuple[Layout, list[Gap]]:
+    """The gaps of a sheet, wide or long. A field with anything in it, such as a mark for no form, is none.
+
+    Neither is the second row of a lemma, for second forms, where the first has one.
+    """
+    layout = read_layout(path, columns, "optional", note)
+    sheet, places, said = layout.sheet, layout.places, [*layout.remarks]
+    if "features" not in places:
+        forms, ignored = form_columns(sheet, places["lemma"], columns)
+        said += ignored_columns(ignored, "no label" if columns.labels else "not inflected forms")
+    elif "form" in places:
+        forms = [places["form"]]
+    else:
+        found = f"found no column of forms among {listed(sheet.header)}"
+        raise sheet.error(found, "add a column named form, or use reinflect inflect --input")
+    if said:
+        note(f"note: {sheet.place()}: {'; '.join(said)}")
+    gaps, known = [], set()
+    bundle = cache(lambda text: Bundle(columns.labels.to_features(text)))
+    for row in layout.rows:
+        lemma = _lemma(sheet, row, places["lemma"])
+        for column in forms:
+            features = sheet.text(row, places["features"], "features") if "features" in places else sheet.header[column]
+            item = Item(lemma, bundle(features), "", row.number)
+            if row.cell(column):
+                known.add(question(item))
+            else:
+                gaps.append(Gap(row.number, column, item))
+    return layout, [gap for gap in gaps if question(gap.item) not in known]
 
 
 def write_sheet(path: Path | str, items: Iterable[Item], columns: Columns, *, wide: bool) -> None:

@@ -1,9 +1,11 @@
 """The inflector: members that vote."""
 
 import math
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
+from heapq import nsmallest
 from html import escape
 from itertools import chain
 from pathlib import Path
@@ -23,7 +25,7 @@ from reinflect.decoding.traces import Trace, follow, source_of
 from reinflect.ensembles.confidence import Confidence, Evidence, ranked
 from reinflect.ensembles.member import TrainedModel, by_fleets, decode, decoding
 from reinflect.ensembles.strategies import NAMED_ENSEMBLE, best_first, find_strategy
-from reinflect.errors import InputError, quoted
+from reinflect.errors import InputError, UnseenWarning, quoted
 from reinflect.files import Snapshot
 from reinflect.inflector.card import Training, card_text
 from reinflect.inflector.model_file import Numbers, not_a_model, read_model, write_model
@@ -33,6 +35,8 @@ from reinflect.text import close_names, nearest
 
 DECIMALS = 4
 """Of confidences and log-probabilities; further digits depend on the other items of a batch."""
+DOUBTS, NAMES = 5, 10
+"""The most unknown features, or combinations, that are named one by one; and features that a sentence lists."""
 STORED = ("known_runs", "strategy", "choices", "confidences", "training", "labels", "normalisation", "columns", "cells")
 """The fields of an inflector that a model file has under the same names."""
 Forms = tuple[list[str], list[float]]
@@ -204,8 +208,46 @@ class Inflector:
         [('PSTT', ['PST'])]
         """
         known = self.atoms
-        unknown = dict.fromkeys(atom for atom in Bundle(features).atoms if atom not in known)
+        unknown = dict.fromkeys(atom for atom in Bundle(features).atoms if atom not in self._known_atoms)
         return [(atom, close_names(atom, known)) for atom in unknown]
+
+    def features_of(self, text: str) -> str:
+        """The features that a text names: a bundle, one of the model's labels in any case, or a bundle with labels."""
+        return self.labels.to_features(self.labels.spelled(text, self._known_atoms))
+
+    def nearest_bundles(self, features: str, n: int = 2) -> list[str]:
+        """The bundles of training items most like a combination of known features that no item has; else none."""
+        own = Bundle(features)
+        if not self._is_new(own):
+            return []
+        near = nsmallest(n, self._seen, key=lambda cell: len(set(own.cell).symmetric_difference(cell)))
+        return [self._seen[cell] for cell in near]
+
+    def _is_new(self, bundle: Bundle) -> bool:
+        return bool(bundle.atoms) and bundle.cell not in self._seen and self._known_atoms.issuperset(bundle.atoms)
+
+    def doubts(self, bundles: Iterable[Bundle], labels: Labels | None = None) -> list[str]:
+        """Sentences about what the model has not seen: features, and combinations of features that it knows."""
+        named, known = self.labels if labels is None else labels, self._known_atoms
+        asked = {bundle.cell: bundle for bundle in bundles}.values()
+        names = [*known, *(label for label, _ in named.pairs)]
+        otherwise = f"it knows {', '.join(sorted(known)[:NAMES])}{', …' if len(known) > NAMES else ''}"
+        unknown = [*dict.fromkeys(atom for bundle in asked for atom in bundle.atoms if atom not in known)]
+        said = [
+            f"the model has never seen the feature {quoted(atom)}; {nearest(atom, names, otherwise)}"
+            for atom in unknown[:DOUBTS]
+        ]
+        if more := len(unknown[DOUBTS:]):
+            said.append(f"the model has never seen {more} more feature{'s'[: more > 1]}")
+        new = [own.spelling for own in asked if self._seen and self._is_new(own)]
+        for own in new[:DOUBTS]:
+            near = ", ".join(map(named.to_label, self.nearest_bundles(own)))
+            said.append(f"no training form has the combination {quoted(named.to_label(own))}; nearest: {near}")
+        return [*said, *([f"{more} more combinations are in no training form"] if (more := len(new[DOUBTS:])) else [])]
+
+    @cached_property
+    def _known_atoms(self) -> frozenset[str]:
+        return frozenset(self.atoms)
 
     def attested_forms(self, lemma: str, features: str) -> tuple[str, ...]:
         """The forms that a person gave for a cell, whatever the order of the features; none if they are not kept.
@@ -236,7 +278,7 @@ class Inflector:
         >>> inflector.inflect_many([("sagen", "V;IND;PST;3;SG"), ("fragen", "V;IND;PST;3;SG")])
         ['sagte', 'fragte']
         """
-        return self._vote(_items(items), device).forms
+        return self._vote(self._asked(items), device).forms
 
     def answers(
         self, items: Sequence[Asked], device: torch.device | str = "cpu", *, attested: bool = False
@@ -247,7 +289,7 @@ class Inflector:
         >>> answer.form, answer.votes, answer.voters
         ('sagte', 2, 2)
         """
-        asked = normalised(_items(items), self.normalisation)
+        asked = self._asked(items)
         vote = self._vote(asked, device)
         known = self._attested_forms if attested else {}
         found = []
@@ -264,8 +306,7 @@ class Inflector:
         'sagte'
         """
         records = records_of(rows, ("lemma", "features"))
-        asked = [(row["lemma"], self.labels.to_features(row["features"])) for row in records]
-        made = self.answers(asked, device)
+        made = self.answers([(row["lemma"], row["features"]) for row in records], device)
         forms, sure = [own.form for own in made], [own.confidence for own in made]
         if hasattr(rows, "assign"):
             return rows.assign(form=forms, confidence=sure)
@@ -283,8 +324,11 @@ class Inflector:
         return _answer(form, evidence, None if confidence is None else confidence.of(evidence))
 
     @cached_property
-    def _seen(self) -> frozenset[tuple[str, ...]]:
-        return frozenset(Bundle(spelling).cell for spelling in self.bundle_counts)
+    def _seen(self) -> dict[tuple[str, ...], str]:
+        found: dict[tuple[str, ...], str] = {}
+        for spelling in self.bundle_counts:
+            found.setdefault(Bundle(spelling).cell, spelling)
+        return found
 
     def paradigm(
         self, lemma: str, bundles: Sequence[str] | None = None, device: torch.device | str = "cpu"
@@ -295,9 +339,10 @@ class Inflector:
         >>> [(cell.features, cell.answer.form) for cell in cells]
         [('V;IND;PST;1;SG', 'sagte'), ('V;IND;PST;2;SG', 'sagtest')]
         """
-        chosen = self.usual_bundles() if bundles is None else list(bundles)
-        found = self.answers([(lemma, features) for features in chosen], device, attested=True)
-        return Paradigm(lemma, map(Cell, chosen, found), self.labels, ordered=bool(self.cells))
+        items = self._asked([(lemma, own) for own in (self.usual_bundles() if bundles is None else bundles)])
+        found = self.answers(items, device, attested=True)
+        cells = [Cell(item.features.spelling, answer) for item, answer in zip(items, found, strict=True)]
+        return Paradigm(lemma, cells, self.labels, ordered=bool(self.cells))
 
     def usual_bundles(self) -> list[str]:
         """The bundles of the training items, ordered by part of speech, of which the lemma may have any.
@@ -333,12 +378,12 @@ class Inflector:
         With `attested`, forms that a person gave come before those that are predicted.
 
         Each voter searches by beam; a probability is the mean over the voters. The confidence of the first form is that
-        of `answers`; the others share a part of the rest, as the right form may be in no list. Without confidences,
-        forms with more votes come first, then the more probable.
+        of `answers`; the others share a part of the rest, as the right form may be in no list, and have at most that of
+        the first. Without confidences, forms with more votes come first, then the more probable.
         """
         if n < 1:
             raise InputError(f"found n = {n}", "ask for one form or more")
-        asked = normalised(_items(items), self.normalisation)
+        asked = self._asked(items)
         vote = self._vote(asked, device)
         lists = self._lists(asked, max(n, WIDTH), device) if asked else []
         found = []
@@ -359,7 +404,7 @@ class Inflector:
         """Ranked forms as answers: the first, whose confidence is given, then the others by confidence."""
         fitted, sure = self.confidences.get(self.strategy), [first] * len(forms)
         if fitted is not None and first is not None:
-            sure[1:] = fitted.of_alternatives(first, list(forms.values())[1:])
+            sure[1:] = [min(first, own) for own in fitted.of_alternatives(first, list(forms.values())[1:])]
         found = [_answer(form, own, confidence) for (form, own), confidence in zip(forms.items(), sure, strict=True)]
         return [found[0], *sorted(found[1:], key=lambda answer: -(answer.confidence or 0.0))]
 
@@ -375,7 +420,7 @@ class Inflector:
             for own in found
         ]
 
-    def trace(self, lemma: str, features: str, member: str | None = None) -> Trace:
+    def trace(self, lemma: str, features: str | Bundle, member: str | None = None) -> Trace:
         """The actions of a member: of the one named, or of the best that predicts the form of `inflect`.
 
         >>> trace = inflector.trace("sagen", "V;IND;PST;3;SG")
@@ -383,13 +428,13 @@ class Inflector:
         ('sagte', 'stop', 'sagte')
         """
         lemma = normal(lemma, self.normalisation)
-        item = Item(lemma, Bundle(features))
+        [item] = [Item(lemma, features)] if isinstance(features, Bundle) else self._asked([(lemma, features)])
         chosen = self._best_for(item) if member is None else self._named(member)
         decoder, stack, _ = decoding([chosen], [item], "cpu")
         with one_thread("cpu"):
             steps, ended = follow(decoder, stack, SYSTEMS[chosen.system].choices(chosen.inventory))
         form = filtered(steps[-1].form_so_far, lemma, dict(self.known_runs)) if ended else lemma
-        return Trace(chosen.name, chosen.system, lemma, features, form, source_of(stack), steps)
+        return Trace(chosen.name, chosen.system, lemma, item.features.spelling, form, source_of(stack), steps)
 
     def _best_for(self, item: Item) -> TrainedModel:
         vote = self._vote([item], "cpu")
@@ -404,7 +449,18 @@ class Inflector:
 
     def member_forms(self, items: Sequence[Asked], device: torch.device | str = "cpu") -> list[list[str]]:
         """The forms of each member, in the order of `members`, also of those that do not vote."""
-        return [forms for forms, _ in self.predictions(self.members, _items(items), device)]
+        return [forms for forms, _ in self.predictions(self.members, self._asked(items), device)]
+
+    def _asked(self, asked: Sequence[Asked]) -> list[Item]:
+        """Queries as items. Those of lemma and features may have labels; warnings say what the model has not seen."""
+        typed = [one for one in asked if not isinstance(one, Item)]
+        if not all(lemma for lemma, _ in typed):
+            raise InputError("found an empty lemma", "give one with at least one letter")
+        bundles = {features: Bundle(self.features_of(features)) for _, features in typed}
+        for doubt in self.doubts(bundles.values()):
+            warnings.warn(doubt, UnseenWarning, stacklevel=3)
+        found = [one if isinstance(one, Item) else Item(one[0], bundles[one[1]]) for one in asked]
+        return normalised(found, self.normalisation)
 
     def predictions(
         self, members: Sequence[TrainedModel], items: Sequence[Item], device: torch.device | str = "cpu"
@@ -465,7 +521,3 @@ def _answer(form: str, evidence: Evidence, confidence: float | None) -> Answer:
 
 def _as_attested(answer: Answer, *variants: str) -> Answer:
     return replace(answer, confidence=None, attested=True, variants=variants)
-
-
-def _items(asked: Sequence[Asked]) -> list[Item]:
-    return [item if isinstance(item, Item) else Item(item[0], Bundle(item[1])) for item in asked]

@@ -10,8 +10,9 @@ from typing import Any
 import msgspec
 
 from reinflect.alignment import ALIGNERS
-from reinflect.data.items import Item, Normalisation, as_items, cells_of, normalised
+from reinflect.data.items import Item, Normalisation, as_items, normalised
 from reinflect.data.labels import NO_LABELS, Labels
+from reinflect.data.sheets import cells_of
 from reinflect.ensembles.member import TrainedModel
 from reinflect.ensembles.strategies import default_strategy, find_strategy
 from reinflect.errors import InputError, OutputError, ReinflectError, StoppedError
@@ -229,9 +230,8 @@ def train(
     """Train an inflector on items or a file of them; `changes` are settings such as `hidden=200`.
 
     Items may also be a list of dicts or a pandas frame with lemma, features and form. `normalise` encodes lemmas and
-    forms, and later the lemmas that are asked for, in one way: `nfc` or `nfd`.
-
-    The inflector keeps their forms, unless `attested` is False, as it may be shared.
+    forms, and later the lemmas that are asked for, in one way: `nfc` or `nfd`. The inflector keeps the forms; with
+    `attested=False` it can be shared without them.
 
     Most programs need only this: `train("verbs.tsv").inflect("gehen", "V;PST")`. `train_inflector` has more options.
     """

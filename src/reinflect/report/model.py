@@ -48,6 +48,8 @@ def model_page(
         sections += _evaluation(dev, answers, evaluation, labels)
         if rules:
             sections.insert(0, _comparison(evaluation, *rules))
+        if doubts := inflector.doubts((item.features for item in dev), labels):
+            sections.append(Section("Not seen in training", [paragraph(f"{doubt}.") for doubt in doubts]))
     if forecast:
         sections.append(_forecast(forecast))
     sections.append(_members(inflector))

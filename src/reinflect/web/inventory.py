@@ -13,12 +13,10 @@ from reinflect.web.requests import LIMITS
 if TYPE_CHECKING:
     from reinflect.inflector.inflector import Inflector
 
-SIZES = ("members", "voters", "bundles", "attested")
-
 
 def summary(name: str, inflector: "Inflector") -> dict[str, Any]:
     """A model in the list of models."""
-    return {"name": name} | {what: len(getattr(inflector, what)) for what in SIZES}
+    return {"name": name} | {own: len(getattr(inflector, own)) for own in ("members", "voters", "bundles", "attested")}
 
 
 def inventory(name: str, inflector: "Inflector") -> dict[str, Any]:

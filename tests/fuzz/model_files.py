@@ -23,6 +23,7 @@ from reinflect.ensembles.member import digest
 from reinflect.errors import InputError, UnseenWarning
 from reinflect.inflector.card import card_text
 from reinflect.inflector.inflector import Inflector
+from reinflect.inflector.model_file import _joined
 from reinflect.web.inventory import inventory
 from tests.fuzz import json_values, texts, tiny_models
 from tests.fuzz.campaign import Attempt, Kind, refusal
@@ -55,7 +56,7 @@ def signed(said: Any, tensors: Mapping[str, torch.Tensor]) -> bytes:
 
 def signed_text(text: str, tensors: Mapping[str, torch.Tensor]) -> bytes:
     arrays = {name: tensor.numpy() for name, tensor in tensors.items()}
-    return save(dict(tensors), metadata={"reinflect": text, "sha256": digest(text, arrays)})
+    return _joined(save(dict(tensors)), {"reinflect": text, "sha256": digest(text, arrays)})
 
 
 def changed_bytes(rng: Random) -> bytes:
@@ -152,7 +153,7 @@ def changed_tensors(rng: Random) -> bytes:
     try:
         return signed(about(), {name: tensor.contiguous() for name, tensor in tensors.items()})
     except TypeError:  # of a kind that has no bytes to be signed
-        return save(tensors, metadata={"reinflect": json.dumps(about()), "sha256": "0" * 64})
+        return _joined(save(tensors), {"reinflect": json.dumps(about()), "sha256": "0" * 64})
 
 
 Tensors = dict[str, torch.Tensor]

@@ -153,13 +153,13 @@ def checkpoint_file(rng: Random) -> bytes:
         rng.choice(model_files.OF_TENSORS)(rng, tensors, rng.choice(sorted(tensors)))
         tensors = {name: tensor.contiguous() for name, tensor in tensors.items()}
     end = 8 + int.from_bytes(raw[:8], "little")
-    state = json.loads(json.loads(raw[8:end])["__metadata__"]["state"])
+    state = json.loads(json.loads(raw[8:end])["__metadata__"]["state"].partition(" ")[2])
     text = json.dumps(json_values.changed(rng, state)) if how != 9 else "[" * json_values.DEEP
     text = text if how > 4 else json.dumps(state)
     try:
         return _joined(tensors, text)
     except TypeError:  # of a kind of numbers that only torch has
-        return save(tensors, metadata={"state": text, "sha256": ""})
+        return save(tensors, metadata={"state": text})
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from reinflect.ensembles.member import digest
 from reinflect.files import atomic_path, raise_if_too_many_files
 from reinflect.training.fleet import Fleet
 
-FORMAT = 4
+FORMAT = 5
 SECONDS_BETWEEN = 60.0
 OF_OPTIMISER = ("first", "second", "updates")
 
@@ -101,8 +101,11 @@ class Resumed(NamedTuple):
 
 
 def _joined(tensors: dict[str, Tensor], state: str) -> bytes:
-    """The file's content, with a checksum: a training resumed from a few wrong numbers would give a bad model."""
-    return save(tensors, metadata={"state": state, "sha256": _checksum(state, tensors)})
+    """The file's content, with a checksum: a training resumed from a few wrong numbers would give a bad model.
+
+    It is one entry of metadata: safetensors writes several in another order every time.
+    """
+    return save(tensors, metadata={"state": f"{_checksum(state, tensors)} {state}"})
 
 
 def _checksum(state: str, tensors: Mapping[str, Tensor]) -> str:
@@ -116,9 +119,10 @@ def _read(path: Path) -> "tuple[_State, dict[str, Tensor]] | None":
             about = file.metadata() or {}
             # Copies, because sums may differ in unaligned memory, such as a file's.
             tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
-        if about.get("sha256") != _checksum(about.get("state", ""), tensors):
+        mark, _, text = about["state"].partition(" ")
+        if mark != _checksum(text, tensors):
             return None
-        state = msgspec.convert(json.loads(about["state"]), _State)
+        state = msgspec.convert(json.loads(text), _State)
         return (state, tensors) if state.format == FORMAT else None
     except (OSError, SafetensorError, LookupError, TypeError, ValueError, RecursionError) as error:
         raise_if_too_many_files(error)

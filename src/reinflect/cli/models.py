@@ -43,7 +43,7 @@ def load_inflector(path: str, strategy: str | None = None) -> "Inflector":
 def say_unknown_features(inflector: "Inflector", bundles: Iterable[Bundle], labels: "Labels") -> None:
     """Name the features that no member knows, each with the nearest known name, which may be one of the labels."""
     known = frozenset(inflector.atoms)
-    unknown = list(dict.fromkeys(atom for bundle in bundles for atom in bundle.atoms if atom not in known))
+    unknown = list(dict.fromkeys(atom for bundle in bundles for atom in bundle.among(known) if atom not in known))
     names = [*known, *(label for label, _ in labels.pairs)]
     otherwise = f"it knows {', '.join(sorted(known)[:MAX_NAMES])}{', …' if len(known) > MAX_NAMES else ''}"
     for atom in unknown[:MAX_NOTES]:

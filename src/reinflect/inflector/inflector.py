@@ -187,7 +187,7 @@ class Inflector:
         [('PSTT', ['PST'])]
         """
         known = self.atoms
-        unknown = dict.fromkeys(atom for atom in Bundle(features).atoms if atom not in known)
+        unknown = dict.fromkeys(atom for atom in Bundle(features).among(known) if atom not in known)
         return [(atom, close_names(atom, known)) for atom in unknown]
 
     def inflect(self, lemma: str, features: str) -> str:

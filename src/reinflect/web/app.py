@@ -224,7 +224,7 @@ def item(asked: requests.InflectRequest | requests.BatchItem) -> dict[str, Any]:
 def unknown(inflector: "Inflector", bundles: Iterable[str]) -> list[dict[str, Any]]:
     """The features that the model does not know, each with the most similar known ones."""
     known = frozenset(inflector.atoms)
-    atoms = dict.fromkeys(atom for features in dict.fromkeys(bundles) for atom in Bundle(features).atoms)
+    atoms = dict.fromkeys(atom for features in dict.fromkeys(bundles) for atom in Bundle(features).among(known))
     new = islice((atom for atom in atoms if atom not in known), UNKNOWN)
     return [{"feature": atom, "nearest": near} for atom, near in inflector.unknown_features(SEPARATOR.join(new))]
 

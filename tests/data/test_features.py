@@ -15,7 +15,7 @@ def test_bundles_with_the_same_atoms_are_one_cell() -> None:
 
 def test_a_repeated_atom_counts() -> None:
     assert Bundle("V;PRF").cell != Bundle("V;PRF;PRF").cell
-    assert Bundle("V;PRF;PRF").counts["PRF"] == 2
+    assert Bundle("V;PRF;PRF").atoms.count("PRF") == 2
 
 
 def test_blanks_around_atoms_and_empty_atoms_do_not_count() -> None:

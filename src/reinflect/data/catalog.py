@@ -16,16 +16,19 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
+from reinflect.data.layouts import part_of
 from reinflect.errors import FetchError, InputError, OutputError, quoted
 from reinflect.files import atomic_path, cannot_write, make_folder, read_bytes
 from reinflect.locks import TakenError, take_in
 from reinflect.text import nearest
 
-CONLL2017_URL = "https://raw.githubusercontent.com/sigmorphon/conll2017/519bb16/all/task1/"
+GITHUB = "https://raw.githubusercontent.com/sigmorphon/"
+CONLL2017_URL = f"{GITHUB}conll2017/519bb1677a7c747b3863d37069ffd395062288d8/all/task1/"
+CONLL2018_URL = f"{GITHUB}conll2018/490e2e0693241f708670d9d1c56803b754fab7cd/task1/"
+SIGMORPHON2023_URL = f"{GITHUB}2023InflectionST/e7f1b325b76b41e9ead998e449b17ec1cf536a9c/part1/data/"
 URL_VARIABLE = "REINFLECT_DATA_URL"
 CACHE_VARIABLE = "REINFLECT_CACHE"
 DISK_REMEDY = f"check the disk or name another place in the variable {CACHE_VARIABLE}"
-SPLITS_2017 = ("train-low", "train-medium", "train-high", "dev", "covered-test")
 EVERY_LANGUAGE = "all"
 RETRIES = 2
 TIMEOUT_SECONDS = 30
@@ -44,14 +47,12 @@ class DataFile:
     name: str
     size: int
     sha256: str
-
-    @property
-    def split(self) -> str:
-        return next((split for split in SPLITS_2017 if self.name.endswith(f"-{split}")), "")
+    folder: str = ""
+    """Where it is below the address of its data set, such as `surprise/`."""
 
     @property
     def language(self) -> str:
-        return self.name.removesuffix(f"-{self.split}")
+        return part_of(self.name)[0]
 
     def matches(self, path: Path) -> bool:
         """Whether the file at `path` is this one, byte for byte."""
@@ -64,7 +65,7 @@ class DataFile:
 
 @dataclass(frozen=True, slots=True)
 class DataSet:
-    """A known data set. One without a `base_url` comes with the package and has no files to fetch."""
+    """A known data set. One without a `base_url` comes with the package, or is only described."""
 
     name: str
     title: str
@@ -74,10 +75,12 @@ class DataSet:
     citation: str = ""
     base_url: str = ""
     files: tuple[DataFile, ...] = ()
+    described: bool = False
+    """Whether its files are not known here."""
 
     @property
     def bundled(self) -> bool:
-        return not self.base_url
+        return not self.base_url and not self.described
 
     @property
     def languages(self) -> list[str]:
@@ -118,11 +121,47 @@ def unknown_name(kind: str, name: str, known: Sequence[str], otherwise: str) -> 
     return InputError(f"there is no {kind} {quoted(name)}", nearest(name, known, otherwise))
 
 
+UNIMORPH_LICENCE = "see its repository; UniMorph, the source of most of its word forms, is CC BY-SA 3.0"
+_OTHERS = (
+    (
+        2019,
+        "SIGMORPHON 2019 shared task, task 1 (inflection with a related language)",
+        "100 pairs of languages, each in a folder SOURCE--TARGET with TARGET-train-low and TARGET-dev.",
+        "sigmorphon/2019",
+        "McCarthy, Vylomova, Wu and others (2019): The SIGMORPHON 2019 Shared Task: Morphological Analysis in Context "
+        "and Cross-Lingual Transfer for Inflection",
+    ),
+    (
+        2020,
+        "SIGMORPHON 2020 shared task 0 (inflection)",
+        "90 languages; files such as ang.trn, ang.dev and ang.tst.",
+        "sigmorphon2020/task0-data",
+        "Vylomova, White, Salesky and others (2020): SIGMORPHON 2020 Shared Task 0: Typologically Diverse "
+        "Morphological Inflection",
+    ),
+    (
+        2021,
+        "SIGMORPHON 2021 shared task 0, part 1 (inflection)",
+        "Files such as CODE.train, CODE.dev and CODE.test.",
+        "sigmorphon/2021Task0",
+        "Pimentel, Ryskina, Mielke and others (2021): SIGMORPHON 2021 Shared Task on Morphological Reinflection: "
+        "Generalization Across Languages",
+    ),
+    (
+        2022,
+        "SIGMORPHON–UniMorph 2022 shared task 0, part 1 (inflection)",
+        "33 languages; files such as CODE_small.train, CODE_large.train, CODE.dev, CODE.test (no forms) and CODE.gold.",
+        "sigmorphon/2022InflectionST",
+        "Kodner, Khalifa, Batsuren and others (2022): SIGMORPHON–UniMorph 2022 Shared Task 0: Generalization and "
+        "Typologically Diverse Morphological Inflection",
+    ),
+)
+"""The years whose files are read but not fetched: year, title, description, repository, citation."""
+
+
 @cache
 def catalog() -> dict[str, DataSet]:
     """Every known data set by its name."""
-    _, *lines = (resources.files("reinflect.data") / "conll2017.tsv").read_text("utf-8").splitlines()
-    listed = (line.split("\t") for line in lines)
     german_verbs = DataSet(
         name="german-verbs",
         title="German verbs to try things on",
@@ -149,9 +188,54 @@ def catalog() -> dict[str, DataSet]:
             "(2017): CoNLL–SIGMORPHON 2017 Shared Task: Universal Morphological Reinflection in 52 Languages"
         ),
         base_url=CONLL2017_URL,
-        files=tuple(DataFile(name, int(size), sha256) for name, size, sha256 in listed),
+        files=_listed("conll2017"),
     )
-    return {data_set.name: data_set for data_set in (german_verbs, conll2017)}
+    conll2018 = DataSet(
+        name="conll2018",
+        title="CoNLL–SIGMORPHON 2018 shared task, task 1 (inflection)",
+        description=(
+            "As conll2017, in the same files and columns, with 103 languages at low, 102 at medium and 86 at high."
+        ),
+        licence=UNIMORPH_LICENCE,
+        source="github.com/sigmorphon/conll2018, commit 490e2e0, folders task1/all and task1/surprise",
+        citation=(
+            "Cotterell, Kirov, Sylak-Glassman, Walther, Vylomova, McCarthy, Kann, Mielke, Nicolai, Silfverberg, "
+            "Yarowsky, Eisner and Hulden (2018): The CoNLL–SIGMORPHON 2018 Shared Task: Universal Morphological "
+            "Reinflection"
+        ),
+        base_url=CONLL2018_URL,
+        files=_listed("conll2018"),
+    )
+    sigmorphon2023 = DataSet(
+        name="sigmorphon2023",
+        title="SIGMORPHON–UniMorph 2023 shared task 0, part 1 (inflection)",
+        description=(
+            "27 sets of 10,000 training items (deu.trn) and 1,000 each in dev and covered.tst, which has no forms; no "
+            "lemma is in two of the three. Columns are lemma, features and form; features have layers, such as "
+            "N;NOM(PL;PSS(1,PL))."
+        ),
+        licence=UNIMORPH_LICENCE,
+        source="github.com/sigmorphon/2023InflectionST, commit e7f1b32, folder part1/data",
+        citation=(
+            "Goldman, Batsuren, Khalifa, Arora, Nicolai, Tsarfaty and Vylomova (2023): SIGMORPHON–UniMorph 2023 Shared "
+            "Task 0: Typologically Diverse Morphological Inflection"
+        ),
+        base_url=SIGMORPHON2023_URL,
+        files=_listed("sigmorphon2023"),
+    )
+    others = [
+        DataSet(f"sigmorphon{year}", title, what, UNIMORPH_LICENCE, f"github.com/{source}", cited, described=True)
+        for year, title, what, source, cited in _OTHERS
+    ]
+    return {one.name: one for one in (german_verbs, conll2017, conll2018, *others, sigmorphon2023)}
+
+
+def _listed(name: str) -> tuple[DataFile, ...]:
+    """The files of a data set, from the table of their sizes and checksums."""
+    _, *lines = (resources.files("reinflect.data") / f"{name}.tsv").read_text("utf-8").splitlines()
+    rows = (line.split("\t") for line in lines)
+    parts = ((*path.rpartition("/"), size, sha256) for path, size, sha256 in rows)
+    return tuple(DataFile(file, int(size), sha256, folder + slash) for folder, slash, file, size, sha256 in parts)
 
 
 def find(name: str) -> DataSet:
@@ -186,6 +270,11 @@ def fetch(
     A correct file in the folder is kept. Another file of the same name may be the user's own work: it is replaced only
     with `force`, and without it nothing at all is fetched. `arrived` is called for each file.
     """
+    if data_set.described:
+        found = f"the files of {data_set.name} are not known here"
+        raise InputError(
+            found, f"get them from {data_set.source} into a folder: every command that needs data takes it"
+        )
     if data_set.bundled:
         raise InputError(f"{data_set.name} comes with reinflect", f"see `reinflect data show {data_set.name}`")
     files = data_set.files_of(languages)
@@ -269,6 +358,7 @@ def _download(file: DataFile, base_url: str, cached: Path, download: Download) -
     import pooch  # type: ignore[import-untyped]
     import requests
 
+    base_url += file.folder
     url = base_url + file.name
     registry = {file.name: f"sha256:{file.sha256}"}
     again = "run the same command again (what has arrived is kept)"

@@ -1,6 +1,7 @@
 """The dimensions of feature atoms (tense, person, case, …) and the layout of paradigms as tables."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -39,8 +40,7 @@ def dimension_of(atom: str) -> str:
     `person (NOM)` for NOM(1), but all that is said of a possessor is one dimension.
     """
     if (layered := _LAYERED.fullmatch(atom)) and not atom.startswith(POSSESSOR):
-        inner = dimension_of(layered[2])
-        return f"{inner} ({layered[1]})"
+        return f"{dimension_of(layered[2])} ({layered[1]})"
     if atom.split(".")[0] in PARTS_OF_SPEECH:
         return PART_OF_SPEECH
     for piece in [atom, *filter(None, _PIECES.split(atom))]:
@@ -146,7 +146,11 @@ def _groups(spelling: str) -> Mapping[str, Sequence[str]]:
 
 
 def _first_that_varies(preferred: Iterable[str], dimensions: Sequence[str], bundles: Sequence[Bundle]) -> list[str]:
-    names = (name for base in preferred for name in dimensions if _base(name) == base)
+    """The first that varies; of those of several layers, the one that most bundles have, if half of them have it."""
+    having = Counter(name for own in bundles for name in _groups(own.spelling))
+    common = [name for name in dimensions if name == _base(name) or 2 * having[name] >= len(bundles)]
+    common.sort(key=lambda name: -having[name])
+    names = (name for base in preferred for name in common if _base(name) == base)
     return list(islice((name for name in names if len({_title(own, [name]) for own in bundles} - {""}) > 1), 1))
 
 

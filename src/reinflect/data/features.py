@@ -1,7 +1,6 @@
 """Feature bundles such as `V;IND;PST;3;SG`, or with layers: `V;NOM(1,SG);ACC(2,PL)`, `N;DAT(PL;PSS(1,SG))`."""
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -35,10 +34,6 @@ class Bundle:
     @cached_property
     def cell(self) -> tuple[str, ...]:
         return tuple(sorted(self.atoms))
-
-    @property
-    def counts(self) -> Counter[str]:
-        return Counter(self.atoms)
 
     @property
     def part_of_speech(self) -> str:

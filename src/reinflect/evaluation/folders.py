@@ -11,12 +11,13 @@ from reinflect.errors import InputError, quoted
 _SIZE = "(?:low|medium|high)"
 _SUFFIX = r"(?:\.(?:tsv|txt))?$"
 _ENDING = re.compile(
-    rf"[-.](?:(?:un)?covered[-.](?:dev|test|tst)|train[-.]{_SIZE}|{_SIZE}[-.](?:dev|test|out)|{_SIZE}"
-    rf"|dev|test|tst|train|trn|out){_SUFFIX}"
+    rf"[-.](?:(?:un)?covered[-.](?:dev|test|tst)|test-covered|train[-.]{_SIZE}|{_SIZE}[-.](?:dev|test|out)|{_SIZE}"
+    rf"|dev|test|tst|gold|train|trn|out){_SUFFIX}|_(?:small|large)\.train{_SUFFIX}"
 )
 _TRAINING = re.compile(rf"[-.](?:train(?:[-.]{_SIZE})?|trn){_SUFFIX}")
-_COVERED = re.compile(rf"[-.]covered[-.](?:dev|test|tst){_SUFFIX}")
-_TEST = re.compile(rf"[-.](?:test|tst){_SUFFIX}")
+_COVERED = re.compile(rf"[-.]covered[-.](?:dev|test|tst){_SUFFIX}|-test-covered{_SUFFIX}")
+_TEST = re.compile(rf"[-.](?:test|tst|gold){_SUFFIX}")
+_DEV = re.compile(rf"[-.]dev{_SUFFIX}")
 _SHOWN = 8
 
 
@@ -84,6 +85,9 @@ def _pair(language: str, golds: list[Path], predictions: list[Path]) -> FilePair
         uncovered = [file for file in golds if not _COVERED.search(file.name)]
         if any(_TEST.search(file.name) for file in uncovered):
             golds = uncovered
+        for part in (_DEV, _TEST):  # predictions of a benchmark are named LANGUAGE-dev and LANGUAGE-test
+            if len(predictions) == 1 and part.search(predictions[0].name):
+                golds = [file for file in uncovered if part.search(file.name)] or golds
     for files, why in ((golds, purpose), (predictions, f"to score against {golds[0].name}")):
         if len(files) > 1:
             raise InputError(

@@ -40,6 +40,7 @@ def inventory(name: str, inflector: "Inflector") -> dict[str, Any]:
         "bundles": [
             {
                 "features": features,
+                "atoms": Bundle(features).atoms if "(" in features else None,
                 "count": counts.get(features, 0),
                 "label": None if label == features else label,
                 "part_of_speech": parts[features],

@@ -220,9 +220,10 @@ def examples() -> list[str]:
 
 @pytest.mark.parametrize("example", sorted(set(examples())))
 def test_the_examples_of_the_help_run(reinflect: Reinflect, mirror: Mirror, example: str) -> None:  # noqa: ARG001
-    program, *arguments = shlex.split(example)
-    assert program == "reinflect"
-    assert reinflect(*arguments).exit_code == 0
+    for line in example.splitlines():
+        program, *arguments = shlex.split(line)
+        assert program == "reinflect"
+        assert reinflect(*arguments).exit_code == 0
 
 
 @pytest.mark.parametrize("sub", [[], ["list"], ["show"], ["fetch"]])

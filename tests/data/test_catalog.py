@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 
 from reinflect.data import catalog
 from reinflect.data.catalog import DataFile, DataSet, fetch
+from reinflect.data.layouts import ENDINGS, SIZES, part_of
 from reinflect.errors import FetchError, InputError, OutputError, ReinflectError
 
 Fault = int | Literal["cut", "silence"]
@@ -140,10 +141,10 @@ def test_conll2017_has_every_language_with_every_split_but_one() -> None:
     assert len(data_set.files) == 259
 
 
-@given(st.text(min_size=1), st.sampled_from(SPLITS_2017))
-def test_a_file_name_is_its_language_and_split(language: str, split: str) -> None:
-    file = DataFile(f"{language}-{split}", 0, "")
-    assert (file.language, file.split) == (language, split)
+@given(st.text(min_size=1), st.sampled_from(sorted(ENDINGS)))
+def test_a_file_name_is_its_language_and_part(language: str, ending: str) -> None:
+    file = DataFile(f"{language}{ending}", 0, "")
+    assert (file.language, part_of(file.name)[1]) == (language, ENDINGS[ending])
 
 
 def test_an_unknown_data_set_gets_the_nearest_names() -> None:

@@ -148,7 +148,7 @@ def test_notes_are_safe_to_print() -> None:
 
 def test_swapped_columns_are_recognised_by_semicolons() -> None:
     text = "gehen\tV;PST\tging\nsehen\tV\tsah\nlegen\tV;PST\tlegte\n"
-    wrong, right = parse_items(text, "x.tsv"), parse_items(text, "x.tsv", COLUMNS_2023)
+    wrong, right = parse_items(text, "x.tsv", COLUMNS_2017), parse_items(text, "x.tsv", COLUMNS_2023)
     note = swapped_columns_note(wrong, "x.tsv", COLUMNS_2017)
     assert note == "note: x.tsv: the forms look like features; did you mean --columns lemma,features,form?"
     assert swapped_columns_note(right, "x.tsv", COLUMNS_2023) is None

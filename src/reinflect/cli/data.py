@@ -95,8 +95,8 @@ def fetch(name: str, languages: str, into: Path | None, force: bool) -> None:
 @command.command(
     "split",
     short_help="Divide a file of UniMorph into training, dev and test items",
-    epilog="\b\nExample:\n  reinflect data show german-verbs --split train-high > deu\n"
-    "  reinflect data split deu --into verbs",
+    epilog="\b\nExample:\n  reinflect data show german-verbs --split train-medium --output deu.tsv\n"
+    "  reinflect data split deu.tsv --into verbs",
 )
 @click.argument("files", nargs=-1, required=True)
 @option("--into DIR", "Folder for CODE.trn, CODE.dev and CODE.tst of each file CODE.", required=True)
@@ -118,19 +118,15 @@ def split(files: tuple[str, ...], into: str, by: By, seed: int, columns: Columns
         for part, items in made.items():
             target = Path(into) / f"{Path(file).stem}.{part}"
             if target in written:
-                raise InputError(
-                    f"found two files named {Path(file).stem}", "give each file a name of its own", path=file
-                )
-            check_output(target, files)
+                remedy = "give each file a name of its own"
+                raise InputError(f"found two files named {Path(file).stem}", remedy, path=file)
+            if target.exists():
+                check_output(target, files, "--into")
             written[target] = items
     make_folder(Path(into))
     for target, items in written.items():
         write_items(target, items)
-    counts = [f"{len(items)} {target.suffix[1:]}" for target, items in written.items()]
-    click.echo(
-        f"written: {len(files)} language{'s'[: len(files) != 1]} into {into} ({', '.join(counts[:3])}"
-        + (", …)" if len(files) > 1 else ")")
-    )
+        say(f"written: {target} ({len(items)} items)")
 
 
 def _entry(data_set: DataSet) -> str:

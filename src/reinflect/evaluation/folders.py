@@ -17,7 +17,7 @@ _ENDING = re.compile(
 _TRAINING = re.compile(rf"[-.](?:train(?:[-.]{_SIZE})?|trn){_SUFFIX}")
 _COVERED = re.compile(rf"[-.]covered[-.](?:dev|test|tst){_SUFFIX}|-test-covered{_SUFFIX}")
 _TEST = re.compile(rf"[-.](?:test|tst|gold){_SUFFIX}")
-_DEV = re.compile(rf"[-.]dev{_SUFFIX}")
+_PARTS = (re.compile(rf"[-.]dev{_SUFFIX}"), _TEST)
 _SHOWN = 8
 
 
@@ -85,9 +85,12 @@ def _pair(language: str, golds: list[Path], predictions: list[Path]) -> FilePair
         uncovered = [file for file in golds if not _COVERED.search(file.name)]
         if any(_TEST.search(file.name) for file in uncovered):
             golds = uncovered
-        for part in (_DEV, _TEST):  # predictions of a benchmark are named LANGUAGE-dev and LANGUAGE-test
-            if len(predictions) == 1 and part.search(predictions[0].name):
-                golds = [file for file in uncovered if part.search(file.name)] or golds
+        # Predictions of a benchmark are named LANGUAGE-dev and LANGUAGE-test, whatever the gold files are called.
+        sides = [
+            [[file for file in own if part.search(file.name)] for own in (uncovered, predictions)] for part in _PARTS
+        ]
+        if len(both := [side for side in sides if all(side)]) == 1:
+            golds, predictions = both[0]
     for files, why in ((golds, purpose), (predictions, f"to score against {golds[0].name}")):
         if len(files) > 1:
             raise InputError(

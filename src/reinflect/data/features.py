@@ -125,9 +125,9 @@ def _own_layer(found: Iterable[Feature]) -> str | None:
 
     A layer with a person is an argument's: `N;PL;PRS;NOM(1,SG)`, I am one of several.
     """
-    outside = [feature for path, feature in found if not path]
-    parts = [feature for feature in outside if feature.split(".")[0] in PARTS_OF_SPEECH]
-    layers = [feature[:-1] for feature in outside if feature.endswith("(") and not feature.startswith(POSSESSOR)]
-    if len(layers) != 1 or not parts or not _OF_VERBS.isdisjoint(parts):
+    parts = [feature for path, feature in found if not path and feature.split(".")[0] in PARTS_OF_SPEECH]
+    layers = [(path, name[:-1]) for path, name in found if name.endswith("(") and not name.startswith(POSSESSOR)]
+    if len(layers) != 1 or layers[0][0] or not parts or not _OF_VERBS.isdisjoint(parts):
         return None
-    return None if any(path == (layers[0],) and feature.isdigit() for path, feature in found) else layers[0]
+    name = layers[0][1]
+    return None if any(path == (name,) and feature.isdigit() for path, feature in found) else name

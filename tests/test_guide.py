@@ -24,6 +24,7 @@ MORE = {
     "train": [*TINY.split(), "--systems", "haem", "--alignments", "naive"],
     "benchmark": SMALL,
     "ablate": SMALL,
+    "forecast": [*TINY.split(), "--alignments", "naive"],
 }
 NETWORK = "data fetch"
 

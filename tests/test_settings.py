@@ -3,6 +3,7 @@
 import msgspec
 import pytest
 
+from reinflect.ensembles.strategies import PAPERS
 from reinflect.errors import InputError
 from reinflect.settings import OF_EACH_MODEL, PRESETS, Settings, alike, changed, preset_for
 from reinflect.systems import SYSTEMS
@@ -71,7 +72,7 @@ def test_what_is_known_of_the_soft_attention_of_2017() -> None:
 @pytest.mark.parametrize("name", PRESETS)
 def test_presets_load(name: str) -> None:
     preset = load_preset(name)
-    assert tuple(preset) == tuple(SYSTEMS)
+    assert tuple(preset) == (PAPERS if name.startswith("paper-") else tuple(SYSTEMS))
     assert changed(preset, []) == preset
 
 
@@ -83,9 +84,10 @@ def test_dropout_of_presets_has_an_effect(name: str) -> None:
         "haem": {"encoder", "written", "deleted", "history", "state"},
         "soft": {"encoder", "written", "state"},
     }
+    drops["imitation"] = drops["haem"]
     for system, own in load_preset(name).items():
-        assert isinstance(own, RecurrentSettings)
-        assert own.dropout == 0 or drops[system] & set(own.dropout_on)
+        if isinstance(own, RecurrentSettings):  # the Transformer always drops
+            assert own.dropout == 0 or drops[system] & set(own.dropout_on)
 
 
 @pytest.mark.parametrize(
@@ -124,7 +126,8 @@ def test_single_changes(change: str, key: str, value: object) -> None:
             changed(PLAIN, [change])
         return
     having = [own for own in changed(PLAIN, [change]).values() if hasattr(own, key)]
-    assert len(having) == (1 if key == "copy_mixture" else len(PLAIN))
+    # The Transformer has no LSTMs.
+    assert len(having) == {"copy_mixture": 1, "cell": 4, "dropout_on": 4}.get(key, len(PLAIN))
     for own in having:
         assert getattr(own, key) == value
 
@@ -227,8 +230,8 @@ def test_schedules_in_presets_and_changes() -> None:
     with pytest.raises(InputError, match=r"decay = 10000 and warmup = 10000; set decay"):
         changed(preset, ["warmup=10000"])
     found = changed(PLAIN, ["haem.schedule=linear", "haem.decay=5", "hacm.schedule=inverse-sqrt", "warmup=4"])
-    assert [own.schedule for own in found.values()] == ["inverse-sqrt", "linear", "constant"]
-    assert [own.warmup for own in found.values()] == [4, 4, 4]
+    assert [own.schedule for own in found.values()] == ["inverse-sqrt", "linear", *["constant"] * 3]
+    assert [own.warmup for own in found.values()] == [4] * 5
     with pytest.raises(InputError, match="set decay"):
         msgspec.structs.replace(found["haem"], warmup=5)
 
@@ -255,6 +258,12 @@ OTHER: dict[str, object] = {
     "deletions": False,
     "history_hidden": 7,
     "attention": 7,
+    "encoder_layers": 2,
+    "label_smoothing": 0.7,
+    "roll_in": 7.0,
+    "layers": 7,
+    "heads": 7,
+    "feed_forward": 7,
     "dropout_kind": "plain",
     "dropout_on": ("state",),
     "optimiser": "adam",

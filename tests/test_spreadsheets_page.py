@@ -22,7 +22,7 @@ def test_every_command_on_the_page_runs(tmp_path: Path, monkeypatch: pytest.Monk
     Path("cells.txt").write_text(cells, encoding="utf-8")
     lines = commands(PAGE)
     assert {shlex.split(line)[1] for line in lines} == {
-        *("data", "check", "baseline", "evaluate", "train", "inflect", "suggest")
+        *("data", "check", "baseline", "evaluate", "train", "inflect", "suggest", "fill")
     }
     for line in lines:
         words = shlex.split(line)[1:]

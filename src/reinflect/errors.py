@@ -37,6 +37,10 @@ class StoppedError(ReinflectError):
     """Ctrl-C before there was any result; the command line exits with 130."""
 
 
+class UnseenWarning(UserWarning):
+    """A question about features, or a combination of them, that a model has not seen."""
+
+
 class FetchError(ReinflectError):
     """A download that failed."""
 

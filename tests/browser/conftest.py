@@ -55,7 +55,7 @@ def page(browser: Browser, address: str) -> Iterator[Page]:
     opened.on(
         "request", lambda sent: complaints.append(sent.url) if not sent.url.startswith((address, "blob:")) else None
     )
-    opened.goto(address)
+    opened.goto(f"{address}#word")
     opened.wait_for_selector("#picker .chip")
     yield opened
     context.close()

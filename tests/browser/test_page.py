@@ -2,10 +2,15 @@
 
 import re
 from pathlib import Path
+from typing import Literal
 
+import pytest
 from playwright.sync_api import Browser, Page, Request, Route, expect
 
+from reinflect.data.features import Bundle
+from reinflect.data.items import Item
 from reinflect.inflector.inflector import Inflector
+from reinflect.report.model import model_page
 from tests.fuzz import tiny_models
 from tests.web.running import running
 
@@ -73,12 +78,14 @@ def test_empty_fields_are_marked(page: Page) -> None:
     expect(page.locator("#word-message")).to_contain_text("There are no features")
     expect(page.locator("#features")).to_be_focused()
     show_tab(page, "Paradigm")
+    page.fill("#paradigm-lemma", "")
     page.get_by_role("button", name="Show all forms").click()
     expect(page.locator("#paradigm-message")).to_contain_text("There is no lemma")
     show_tab(page, "Many words")
     page.get_by_role("button", name="Make the table").click()
     expect(page.locator("#table-message")).to_contain_text("There are no words")
     page.fill("#table-words", "machen")
+    page.get_by_label("Forms to make of lemmas alone").select_option("only these forms")
     page.get_by_role("button", name="Make the table").click()
     expect(page.locator("#table-message")).to_contain_text("no features")
 
@@ -105,7 +112,7 @@ def test_open_the_paradigm_and_read_a_cell(page: Page) -> None:
     expect(page.locator("#paradigm-copy")).to_be_visible()
     expect(page.locator("#paradigm-tables button.cell")).to_have_count(14)
     row = page.locator("#paradigm-tables table").nth(1).locator("tbody tr").nth(2)
-    expect(row.get_by_role("rowheader")).to_have_text("3")
+    expect(row.get_by_role("rowheader")).to_have_text("Third person")
     expect(row.locator("button.cell bdi").first).to_have_text("machte")
     shares = page.locator("button.cell").evaluate_all(
         "cells => cells.map(cell => cell.style.getPropertyValue('--share'))"
@@ -154,7 +161,7 @@ def test_step_through_the_trace_by_keyboard(page: Page) -> None:
 def test_play_the_trace(browser: Browser, address: str) -> None:
     context = browser.new_context(reduced_motion="no-preference")
     page = context.new_page()
-    page.goto(address)
+    page.goto(f"{address}#word")
     page.wait_for_selector("#picker .chip")
     inflect(page, "machen", PAST)
     page.get_by_role("button", name="Show the steps").click()
@@ -173,6 +180,7 @@ def test_play_the_trace(browser: Browser, address: str) -> None:
 def test_paste_a_column_and_export_the_table(page: Page) -> None:
     show_tab(page, "Many words")
     page.fill("#table-words", "machen\r\nsagen\r\n\r\nfragen\tV;NFIN\r\n")
+    page.get_by_label("Forms to make of lemmas alone").select_option("only these forms")
     page.fill("#table-bundle", PAST)
     page.press("#table-bundle", "Enter")
     page.get_by_role("button", name="Make the table").click()
@@ -188,7 +196,8 @@ def test_paste_a_column_and_export_the_table(page: Page) -> None:
         ["fragen", "fragen", "V;NFIN"],
     ]
     page.get_by_label("one lemma per row").check()
-    expect(page.locator("#table-result thead th")).to_have_text(["lemma", PAST, "V;NFIN"])
+    words = ["lemma", "indicative, past tense, third person, singular", "non-finite"]
+    expect(page.locator("#table-result thead th")).to_have_text(words)
     with page.expect_download() as found:
         page.get_by_role("button", name="Download CSV").click()
     assert found.value.path().read_bytes().decode("utf-8-sig").splitlines() == [
@@ -203,7 +212,7 @@ def test_copy_the_table(browser: Browser, address: str) -> None:
     context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
     page = context.new_page()
     page.goto(f"{address}#table")
-    page.wait_for_selector("#table-parts button")
+    expect(page.locator("#table-forms option")).to_have_count(2)
     page.fill("#table-words", "machen\tV;NFIN")
     page.get_by_role("button", name="Make the table").click()
     page.locator("#table-copy").click()
@@ -283,12 +292,14 @@ def test_right_to_left_words_keep_direction_and_marks(page: Page) -> None:
 
 def test_tabs_work_by_keyboard_and_address(page: Page) -> None:
     page.get_by_role("tab", name="One word").focus()
-    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowLeft")
     expect(page.get_by_role("tab", name="Paradigm")).to_be_focused()
     expect(page.locator("#paradigm")).to_be_visible()
     expect(page.locator("#word")).to_be_hidden()
-    assert page.url.endswith("#paradigm")
+    assert "#paradigm" in page.url
     page.go_back()
+    expect(page.locator("#word")).to_be_visible()
+    page.get_by_role("link", name="Skip to the content").press("Enter")
     expect(page.locator("#word")).to_be_visible()
 
 
@@ -323,7 +334,7 @@ def test_endless_steps_are_explained(page: Page) -> None:
 def test_requests_are_repeated_when_the_server_is_busy(browser: Browser, address: str) -> None:
     context = browser.new_context()
     page = context.new_page()  # not the fixture: browsers log every 503 as an error
-    page.goto(address)
+    page.goto(f"{address}#word")
     page.wait_for_selector("#picker .chip")
     busy = {"error": "64 requests are waiting already; try again in a moment", "code": "busy", "field": None}
     refused: list[str] = []
@@ -378,7 +389,7 @@ def test_every_field_and_button_has_a_name(page: Page) -> None:
 def test_a_stopped_server_leads_to_a_message(browser: Browser, address: str) -> None:
     context = browser.new_context()
     page = context.new_page()
-    page.goto(address)
+    page.goto(f"{address}#word")
     page.wait_for_selector("#picker .chip")
     page.route("**/api/nbest", lambda route: route.abort())
     inflect(page, "machen", PAST)
@@ -386,9 +397,21 @@ def test_a_stopped_server_leads_to_a_message(browser: Browser, address: str) -> 
     context.close()
 
 
-def test_about_shows_the_card(page: Page) -> None:
-    page.get_by_role("button", name="About this model").click()
-    expect(page.locator("dialog#about pre")).to_contain_text("It inflects words")
+def test_about_is_a_panel_of_facts(browser: Browser) -> None:
+    model = tiny_models.inflector()
+    with running({"verbs": model}) as server:
+        page = browser.new_page()
+        page.goto(f"http://127.0.0.1:{server.port}/")
+        page.get_by_role("button", name="About this model").click()
+        panel = page.locator("dialog#about")
+        expect(panel.locator(".facts")).to_contain_text("expected accuracy")
+        expect(panel.locator(".members li")).to_have_count(len(model.members))
+        for words in ("Learnt from", "to be right to the character", "It knows", "Strategy of the vote"):
+            expect(panel).to_contain_text(words)
+        assert model.training
+        expect(panel).to_contain_text(f"Made on {model.training.date} by reinflect")
+        expect(panel.locator("pre")).to_have_count(0)
+        page.close()
 
 
 def test_a_model_whose_file_has_changed_can_be_loaded_again(browser: Browser, tmp_path: Path) -> None:
@@ -397,7 +420,7 @@ def test_a_model_whose_file_has_changed_can_be_loaded_again(browser: Browser, tm
     with running({"verbs": Inflector.load(path)}) as server:
         page = browser.new_page()
         page.goto(f"http://127.0.0.1:{server.port}/")
-        expect(page.locator("#lemma")).to_be_focused()
+        expect(page.locator("#paradigm-lemma")).to_be_focused()
         expect(page.locator("#file-message")).to_be_hidden()
         path.write_bytes(b"another file")
         page.reload()
@@ -409,3 +432,202 @@ def test_a_model_whose_file_has_changed_can_be_loaded_again(browser: Browser, tm
         expect(page.locator("#file-message")).to_be_hidden()
         expect(page.locator("#page-message")).to_be_hidden()
         page.close()
+
+
+def test_the_page_opens_on_an_example_with_headings_in_words(browser: Browser, address: str) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(address)
+    expect(page.locator("#paradigm-title h2")).to_have_text("sehen")
+    expect(page.locator("#paradigm-summary")).to_contain_text("An example of this model, with 14 forms, 1 attested.")
+    assert page.url == f"{address}#paradigm?lemma=sehen&model=german"
+    expect(page.locator("#paradigm-tables caption")).to_have_text(
+        ["Indicative, present tense", "Indicative, past tense", "Other forms"]
+    )
+    expect(page.locator("thead th").filter(visible=True)).to_have_text(["Singular", "Plural"] * 2)
+    attested = page.locator("button.cell.attested")
+    expect(attested).to_have_accessible_name("sah, indicative, past tense, first person, singular, attested")
+    expect(attested.locator("svg.attested")).to_be_visible()
+    least = page.locator("button.cell.least")
+    shares = page.locator("button.cell:not(.attested)").evaluate_all(
+        "cells => cells.map(cell => Number(cell.style.getPropertyValue('--share')))"
+    )
+    assert float(least.evaluate("cell => cell.style.getPropertyValue('--share')")) == min(shares)
+    page.locator("#least-sure").click()
+    expect(least).to_be_focused()
+    page.locator("#paradigm-rules").click()
+    rules = page.locator(".rule")
+    expect(rules).to_have_count(14)
+    expect(attested.locator(".rule")).to_have_text("rules: same")
+    expect(least.locator(".rule")).to_have_text("rules: none")
+    page.fill("#paradigm-lemma", "stehen")
+    page.keyboard.press("Enter")
+    expect(page.locator(".rule.differs")).to_have_text("rules: stah")
+    page.locator("#paradigm-rules").click()
+    expect(rules).to_have_count(0)
+    page.get_by_label("Model", exact=True).select_option("hebrew")
+    expect(page.locator(".invitation")).to_contain_text("Type a word")
+    expect(page.locator("#paradigm-rules")).to_be_hidden()
+    context.close()
+
+
+def test_confirm_a_form_and_take_another_with_one_key_or_click(page: Page) -> None:
+    inflect(page, "machen", PAST)
+    page.get_by_role("button", name="Right").click()
+    expect(page.locator("#word-result .mark")).to_have_text("confirmed")
+    page.get_by_role("button", name="All forms").click()
+    confirmed, corrected = page.locator("button.cell.confirmed"), page.locator("button.cell.corrected")
+    expect(confirmed).to_have_count(1)
+    page.locator("button.cell").first.focus()
+    page.keyboard.press("c")
+    expect(confirmed).to_have_count(2)
+    expect(page.locator("button.cell").first).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("c")
+    page.keyboard.press("c")
+    expect(confirmed).to_have_count(2)
+    page.keyboard.press("Enter")
+    expect(page.locator("dialog#cell .other").first).to_contain_text("gemacht")
+    page.keyboard.press("1")
+    expect(corrected).to_contain_text("gemacht")
+    expect(corrected).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    page.locator("dialog#cell .other", has_text="mach").nth(1).click()
+    expect(corrected).to_have_count(2)
+    expect(page.locator("#paradigm-summary")).to_contain_text("2 confirmed, 2 corrected")
+    show_tab(page, "Corrections")
+    expect(page.locator("#corrections-list")).to_contain_text("confirmed")
+    with page.expect_download() as found:
+        page.get_by_role("button", name="Download as TSV").click()
+    assert found.value.path().read_text(encoding="utf-8").splitlines() == [
+        f"machen\tmachte\t{PAST}",
+        "machen\tmache\tV;IND;PRS;1;SG",
+        "machen\tgemacht\tV;IND;PRS;2;SG",
+        "machen\tmach\tV;IND;PRS;2;PL",
+    ]
+
+
+def test_a_link_opens_a_word_or_a_paradigm(browser: Browser, address: str) -> None:
+    context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
+    page = context.new_page()
+    page.goto(f"{address}#word?lemma=סוס&features=N;PL;DEF&model=hebrew")
+    expect(page.locator("#form")).to_have_text("הסוסים")
+    page.get_by_label("Model", exact=True).select_option("german")
+    inflect(page, "machen", PAST)
+    expect(page.locator("#form")).to_have_text("machte")
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.locator("#toast")).to_have_text("Copied.")
+    link = page.evaluate("navigator.clipboard.readText()")
+    assert link == page.url == f"{address}#word?lemma=machen&features={PAST}&model=german"
+    page.get_by_role("button", name="All forms").click()
+    expect(page.locator("#paradigm-title h2")).to_have_text("machen")
+    assert page.url == f"{address}#paradigm?lemma=machen&model=german"
+    page.goto(f"{address}#paradigm?lemma=%3Cimg src=x%3E&model=german")
+    expect(page.locator("#paradigm-title h2")).to_have_text("<img src=x>")
+    assert page.locator("img[src=x]").count() == 0
+    page.go_back()
+    expect(page.locator("#paradigm-title h2")).to_have_text("machen")
+    page.goto(f"{address}#word?lemma=x&features=V&model=klingon")
+    expect(page.locator("#page-message")).to_have_text("There is no model klingon here.")
+    context.close()
+
+
+def test_many_words_take_lemmas_alone_and_wide_sheets(page: Page) -> None:
+    show_tab(page, "Many words")
+    page.fill("#table-words", "machen\nsagen\n")
+    page.get_by_role("button", name="Make the table").click()
+    expect(page.locator("#table-result tbody tr")).to_have_count(28)
+    heading = "indicative, past tense, third person, singular"
+    first = f"Infinitive\tGloss\t{heading}\tSG;V;IND;PST;1\tparticiple\tparticiple"
+    page.fill("#table-words", f"{first}\nsagen\tsay\t-\t\tsagender\tx\nsagen\tsaw\t\tsaw\n")
+    page.get_by_role("button", name="Make the table").click()
+    expect(page.locator("#table-message")).to_contain_text("2 given, 4 predicted. Kept as they are: Gloss, participle.")
+    expect(page.locator("#table-result .cell.attested")).to_contain_text(["sagender", "saw"])
+    with page.expect_download() as found:
+        page.get_by_role("button", name="Download TSV").click()
+    text = found.value.path().read_text(encoding="utf-8")
+    assert text.splitlines() == [
+        first,
+        "sagen\tsay\tsagte\tsagte\tsagender\tx",
+        "sagen\tsaw\tsagte\tsaw\tsagend\t",
+    ]
+    page.fill("#table-words", "lemma\tform\tfeatures\tconfidence\nsagen\tx\tV;NFIN\t0.5\n")
+    page.get_by_label("one form per row").check()
+    page.get_by_role("button", name="Make the table").click()
+    expect(page.locator("#table-result tbody tr")).to_have_count(1)
+    expect(page.locator("#table-result .cell")).to_contain_text("sagen")
+
+
+CONTRAST = Path(__file__).with_name("contrast.js").read_text(encoding="utf-8")
+
+
+def report() -> str:
+    return model_page("verbs", tiny_models.inflector(), [], [Item("sagen", Bundle("V;PST"), "sagte")])
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_all_text_has_enough_contrast(browser: Browser, address: str, scheme: Literal["light", "dark"]) -> None:
+    context = browser.new_context(color_scheme=scheme, reduced_motion="reduce")
+    page = context.new_page()
+    seen = 0
+
+    def check() -> None:
+        nonlocal seen
+        number, poor = page.evaluate(CONTRAST)
+        assert poor == []
+        seen += number
+
+    page.goto(address)
+    page.locator("#paradigm-rules").click()
+    page.locator("button.cell").nth(0).press("c")
+    page.locator("button.cell").nth(1).click()
+    expect(page.locator("dialog#cell .other").first).to_be_visible()
+    check()
+    page.keyboard.press("1")
+    expect(page.locator("button.cell.corrected")).to_be_visible()
+    expect(page.locator("button.cell.least")).to_be_visible()
+    check()
+    page.goto(f"{address}#word?lemma=mañen&features=V;IND;PTS;3;SG&model=german")
+    expect(page.locator("#word-message")).to_be_visible()
+    page.get_by_role("button", name="Show the steps").click()
+    page.locator(".stage").press("End")
+    page.locator(".steps summary").click()
+    check()
+    for tab in ("Corrections", "Many words"):
+        show_tab(page, tab)
+        check()
+    page.get_by_role("button", name="Make the table").click()
+    expect(page.locator("#table-message")).to_be_visible()
+    page.get_by_role("button", name="About this model").click()
+    check()
+    page = context.new_page()  # the policy of the server's page would block the styles
+    page.set_content(report())
+    check()
+    assert seen > 250
+    context.close()
+
+
+def test_a_phone_shows_that_tables_scroll_and_wraps_long_lemmas(browser: Browser, address: str) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True)
+    page = context.new_page()
+    page.goto(f"{address}#paradigm?lemma={'Donaudampfschifffahrt' * 8}&model=german")
+    expect(page.locator("#paradigm-link")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.locator("button.cell").first.click()
+    expect(page.locator("dialog#cell .other").first).to_be_visible()
+    assert page.evaluate("document.querySelector('dialog#cell').scrollWidth <= innerWidth")
+    page.goto(f"{address}#table")
+    page.fill("#table-words", "machen")
+    page.get_by_label("one lemma per row").check()
+    page.get_by_role("button", name="Make the table").click()
+    expect(page.locator("#table-result.more")).to_be_visible()
+    hint = page.locator("#table-result").evaluate("box => getComputedStyle(box, '::before').content")
+    assert hint == '"Scroll sideways to see all columns"'
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page = context.new_page()
+    page.set_content(report())
+    width = page.locator("body").evaluate("body => getComputedStyle(body).maxWidth")
+    assert width == "1088px"  # the style sheet counts
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    context.close()

@@ -1,5 +1,6 @@
 """`reinflect check` says what is in a file, before a model learns from it."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -59,3 +60,16 @@ def test_nothing_to_learn_is_one_line(tmp_path: Path, reinflect: Reinflect) -> N
     result = reinflect("check", path)
     assert result.exit_code == 2
     assert result.stderr == f"reinflect: {path}: found no item with a form; give some forms: a model learns from them\n"
+
+
+def test_json_has_the_same_findings(tmp_path: Path, reinflect: Reinflect) -> None:
+    path = tmp_path / "verbs.csv"
+    path.write_text("lemma,V;PST,V;PRS\ndive,dived / dove,dives\ngo,went,-\n", encoding="utf-8")
+    found = json.loads(reinflect("check", path, "--json", "--places", 0).stdout)
+    sizes = {"items": 4, "lemmas": 2, "bundles": 2, "cells": 4, "filled": 3}
+    assert found | sizes == found
+    assert found["file"] == str(path)
+    said = reinflect("check", path, "--places", 100).stdout
+    told = "".join(one["note"] + "\n" + "".join(f"  {p}\n" for p in one["places"]) for one in found["findings"])
+    assert said.partition("\n")[2] == told
+    assert "row 2, column B ('V;PST'): 'dived / dove'" in found["findings"][0]["places"]

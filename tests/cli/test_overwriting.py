@@ -37,6 +37,7 @@ COMMANDS = {
     "baseline --train items --input others --labels labels -o": ["items", "others", "labels"],
     "paradigm model ab abc --features cells --labels labels -o": ["model", "cells", "labels"],
     "paradigm model --input lemmas --features cells --json -o": ["model", "lemmas"],
+    "fill model sheet.csv --labels labels -o": ["model", "sheet.csv", "labels"],
     "trace model ab V;PST --labels labels -o": ["model", "labels"],
     "report model --dev items --labels labels --out": ["model", "items", "labels"],
     "report results --out": ["results/predictions/ab-dev", "data/ab-dev"],
@@ -53,11 +54,12 @@ OLD = {
 }
 """What may be written again, with an earlier output: nobody fills it in or corrects it."""
 OTHERS = ["my notes\n", "lemma\tform\nnotes\n", "PK\x03\x04\0\t\0", *dict.fromkeys(OLD.values())]
-PROTECTED = [command for command in COMMANDS if command not in OLD and command.split()[0] not in ("report", "train")]
+OTHERWISE = ("report", "train", "fill")
+PROTECTED = [command for command in COMMANDS if command not in OLD and command.split()[0] not in OTHERWISE]
 CASES = [(command, read) for command, inputs in COMMANDS.items() for read in inputs]
 READ_NO_FILES = {"data"}
-KEPT_BY_OTHER_MEANS = {"ablate", "benchmark"}
-"""`ablate` overwrites only comparisons, and `benchmark` writes into a folder."""
+KEPT_BY_OTHER_MEANS = {"ablate", "benchmark", "forecast"}
+"""`ablate` overwrites only comparisons, `forecast` only JSON, and `benchmark` writes into a folder."""
 
 
 @pytest.fixture(autouse=True)
@@ -145,9 +147,10 @@ def test_plain_output_replaces_no_file_of_another_kind(command: str, old: str, r
 
 
 SHOW = "data show german-verbs --split dev -o"
-SHEETS = [SHOW, *(command for command in COMMANDS if command.split()[0] not in ("report", "trace", "train"))]
+SHEETS = [SHOW, *(command for command in COMMANDS if command.split()[0] not in ("report", "trace", "train", "fill"))]
 FILLED_IN = [(command, "") for command in (SHOW, *PROTECTED) if "--wide" not in command]
 FILLED_IN += [(command, ending) for command in SHEETS if "--json" not in command for ending in (".csv", ".xlsx")]
+FILLED_IN += [(command, ".csv") for command in COMMANDS if command.startswith("fill")]  # whose output is of one kind
 EXISTS = "a file of this name exists; choose another --output, or give --force to replace it"
 
 
@@ -162,7 +165,7 @@ def test_what_people_fill_in_is_replaced_only_by_force(command: str, ending: str
     assert contents() == before
     result = reinflect(*command.split(), output, "--force")
     assert result.exit_code == 0, result.output
-    assert result.stderr.endswith(f"written: {output}\n")
+    assert result.stderr.splitlines()[-1].startswith(f"written: {output}")
     assert b"typed" not in Path(output).read_bytes()
 
 

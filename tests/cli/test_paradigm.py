@@ -11,7 +11,7 @@ from click.testing import Result
 from reinflect.cli import paradigm as module
 from reinflect.data.items import read_items
 from reinflect.data.labels import Labels
-from reinflect.inflector.inflector import Answer, Cell, Inflector
+from reinflect.inflector.inflector import Answer, Cell, Inflector, Paradigm
 from reinflect.inflector.train import Plan, train_inflector
 from reinflect.text import display_width
 from tests.training.tiny import SMALL, language
@@ -48,8 +48,9 @@ def test_json(model: Path, reinflect: Reinflect) -> None:
     result = reinflect("paradigm", model, "leben", "--json", "--pos", "V")
     found = json.loads(result.stdout)
     cells = Inflector.load(model).paradigm("leben", ["V;INF", "V;PST", "V;PTCP;PST"])
-    assert found == {"lemma": "leben", "cells": [msgspec.to_builtins(cell) for cell in cells]}
-    assert set(found["cells"][0]["answer"]) == {"form", "confidence", "votes", "voters", "log_probability"}
+    assert found == {"lemma": "leben", "cells": json.loads(msgspec.json.encode([*cells]))}
+    fields = {"form", "confidence", "votes", "voters", "log_probability", "attested", "variants"}
+    assert set(found["cells"][0]["answer"]) == fields
 
 
 def test_several_lemmas_are_titles_above_their_tables(model: Path, reinflect: Reinflect) -> None:
@@ -72,7 +73,7 @@ def test_several_lemmas_in_a_spreadsheet(ending: str, model: Path, tmp_path: Pat
     assert (result.exit_code, result.stdout) == (0, "")
     inflector = Inflector.load(model)
     assert [(item.lemma, item.form, item.features.spelling) for item in read_items(tmp_path / f"forms{ending}")] == [
-        (lemma, inflector.inflect(lemma, features), features)
+        (lemma, (*inflector.attested_forms(lemma, features), inflector.inflect(lemma, features))[0], features)
         for lemma in ("leben", "sagen")
         for features in ("V;INF", "V;PST", "V;PTCP;PST")
     ]
@@ -144,8 +145,9 @@ def test_labels_of_the_model(model: Path, tmp_path: Path, reinflect: Reinflect) 
     assert Inflector.load(model).inflect("leben", "V;PTCP;PST") in result.stdout
 
 
-def cells(forms: dict[str, str], confidence: float | None = 0.5) -> list[Cell]:
-    return [Cell(features, Answer(form, confidence, 3, 5, -1.0)) for features, form in forms.items()]
+def cells(forms: dict[str, str], confidence: float | None = 0.5) -> Paradigm:
+    own = [Cell(features, Answer(form, confidence, 3, 5, -1.0)) for features, form in forms.items()]
+    return Paradigm("gehen", own)
 
 
 VERB = {

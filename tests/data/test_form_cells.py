@@ -173,3 +173,8 @@ def test_the_options_of_commands(wide: Path, reinflect: Reinflect) -> None:
         assert refused.exit_code == 2
         assert message in refused.stderr
         assert refused.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("word", ["auto", "Auto", "none"])
+def test_a_word_like_a_choice_of_missing_is_a_form(word: str) -> None:
+    assert USUAL_RULES.read(word, "a") == ((word,), "plain")

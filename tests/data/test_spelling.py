@@ -10,11 +10,18 @@ from hypothesis import strategies as st
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item, read_items
-from reinflect.data.spelling import letters, two_ways_note
+from reinflect.data.spelling import Files, letters, two_ways
 
 WORD = st.text(
     st.sampled_from("aäoneȯ̇ō\u0301\u0304\u0308\u0323") | st.characters(exclude_categories=["Cs"]), max_size=8
 )
+
+
+def two_ways_note(files: Files) -> str | None:
+    found = two_ways(files)
+    return found and found.note
+
+
 FORMS: tuple[Literal["NFC", "NFD"], ...] = ("NFC", "NFD")
 
 
@@ -26,8 +33,8 @@ def test_both_spellings_are_shown_with_their_places() -> None:
     items = items_of("Tag", "B\u00e4r", "Ba\u0308r", "\u00e4")
     assert two_ways_note([("n.tsv", items)]) == (
         "note: '\u00e4' is encoded in two ways, which look the same but are learnt as different letters "
-        "(U+00E4 in n.tsv, line 2; U+0061 U+0308 in n.tsv, line 3); use one encoding throughout "
-        "(a text converter can normalise the files to NFC)"
+        "(U+00E4 in n.tsv, line 2, lemma; U+0061 U+0308 in n.tsv, line 3, lemma); --normalise nfc uses one encoding "
+        "throughout"
     )
 
 
@@ -38,7 +45,7 @@ def test_a_dev_file_may_be_spelled_otherwise_than_the_training_file() -> None:
     note = two_ways_note([("train", train), ("dev", dev)])
     assert note is not None
     assert note.startswith("note: '\u00e4' and 2 other letters are encoded in two ways")
-    assert "(U+00E4 in train, line 1; U+0061 U+0308 in dev, line 1)" in note
+    assert "(U+00E4 in train, line 1, lemma; U+0061 U+0308 in dev, line 1, lemma)" in note
 
 
 @pytest.mark.parametrize(

@@ -15,12 +15,11 @@ from reinflect.data.items import Item
 from reinflect.decoding import greedy
 from reinflect.decoding.beam import Scored, beam_all, merged
 from reinflect.settings import Settings
-from reinflect.systems import SYSTEMS
 from reinflect.systems.layers.inventory import Inventory
 from reinflect.systems.system import System
 from tests.decoding.test_greedy import ITEMS, a_fleet, always, both, decoder_of, every, small, stack_of
 from tests.systems.slow_soft import SlowSoft
-from tests.systems.small_fleets import HACM, HAEM, Language, Slow, SmallFleet
+from tests.systems.small_fleets import HACM, HAEM, STATIC, Language, Slow, SmallFleet
 
 Words = Sequence[Sequence[Item]]
 
@@ -140,7 +139,7 @@ def test_width_one_is_greedy(system: System, chosen: Settings) -> None:
 
 @settings(max_examples=20)
 @given(
-    st.sampled_from(list(SYSTEMS.values())),
+    st.sampled_from(STATIC),
     st.lists(st.tuples(st.text(max_size=7), st.text(max_size=4)), min_size=1, max_size=3),
     st.integers(1, 6),
     st.integers(1, 4),

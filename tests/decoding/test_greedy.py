@@ -15,23 +15,43 @@ from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.decoding import greedy
 from reinflect.settings import Settings
-from reinflect.systems import SYSTEMS
 from reinflect.systems.layers.batches import Lemmas
 from reinflect.systems.layers.examples import Examples, Stack
 from reinflect.systems.layers.inventory import Inventory
 from reinflect.systems.system import Decoder, System
 from tests.systems.slow_haem import SlowHaem
 from tests.systems.slow_soft import SlowSoft
-from tests.systems.small_fleets import HACM, HAEM, SOFT, Language, SmallFleet, actions, language, naive, settings_of
+from tests.systems.slow_transformer import SlowTransformer
+from tests.systems.small_fleets import (
+    HACM,
+    HAEM,
+    SOFT,
+    STATIC,
+    TRANSFORMER,
+    Language,
+    SmallFleet,
+    actions,
+    language,
+    naive,
+    settings_of,
+)
 
-SMALL = {"embedding": 3, "hidden": 5, "history_hidden": 4, "feature_scale": 1.0, "attention": 4}
+SMALL = {
+    "embedding": 3,
+    "hidden": 5,
+    "history_hidden": 4,
+    "feature_scale": 1.0,
+    "attention": 4,
+    "layers": 2,
+    "heads": 2,
+}
 
 
 def small(system: System, **changes: object) -> Settings:
     return settings_of(system, **SMALL, **changes)
 
 
-both = pytest.mark.parametrize("system", SYSTEMS.values(), ids=list(SYSTEMS))
+both = pytest.mark.parametrize("system", STATIC, ids=lambda system: system.name)
 every = pytest.mark.parametrize(
     ("system", "chosen"),
     [
@@ -42,8 +62,10 @@ every = pytest.mark.parametrize(
         (HAEM, small(HAEM, tied=True, cell="coupled")),
         (SOFT, small(SOFT)),
         (SOFT, small(SOFT, features="counts", cell="coupled")),
+        (SOFT, small(SOFT, encoder_layers=2)),
+        (TRANSFORMER, small(TRANSFORMER)),
     ],
-    ids=["hacm", "hacm-plain", "haem", "haem-basic", "haem-tied", "soft", "soft-counts"],
+    ids=["hacm", "hacm-plain", "haem", "haem-basic", "haem-tied", "soft", "soft-counts", "soft-deeper", "transformer"],
 )
 
 LEMMAS = [
@@ -78,8 +100,8 @@ def a_fleet(system: System, chosen: Settings, seed: int = 5, models: int = 3) ->
         if system is HACM:
             bias[2] += 1.0  # </s>
             bias[3] += 2.0  # STEP
-        elif system is SOFT:
-            bias[2] += 2.0  # </s>
+        elif system in (SOFT, TRANSFORMER):
+            bias[2] += 2.0 if system is SOFT else 9.0  # </s>
         else:
             bias[:3] += torch.tensor([4.0, 3.5, 6.0])  # COPY, DELETE, STOP
     fleet.refresh()
@@ -110,7 +132,11 @@ def slow_form(fleet: SmallFleet, number: int, item: Item) -> str | None:
 def slow_answer(fleet: SmallFleet, number: int, item: Item) -> tuple[str | None, float]:
     """The most probable action at every step, until the end or the cap; and the log-probability of all actions."""
     machine = fleet.machine(number, item.lemma, item.features)
-    length = len(machine.source) if isinstance(machine, SlowSoft) else len(item.lemma) + 2 * (fleet.system is HACM)
+    length = (
+        len(machine.source)
+        if isinstance(machine, SlowSoft | SlowTransformer)
+        else len(item.lemma) + 2 * (fleet.system is HACM)
+    )
     form, probable = "", 0.0
     for _ in range(max(greedy.LEAST_ACTIONS, 4 * length + 50)):
         choices = machine.choices()
@@ -155,7 +181,7 @@ def test_log_probabilities_are_those_of_all_actions(system: System, chosen: Sett
 
 @settings(max_examples=25)
 @given(
-    st.sampled_from(list(SYSTEMS.values())),
+    st.sampled_from(STATIC),
     st.lists(st.tuples(st.text(max_size=9), st.text(max_size=6)), min_size=1, max_size=3),
     st.integers(0, 500),
 )

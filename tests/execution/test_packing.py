@@ -177,7 +177,13 @@ def test_on_a_cpu_a_pack_has_a_few_models_of_one_kind_with_like_settings() -> No
 
 
 REAL = {"hidden": 40, "embedding": 20, "batch": 4, "dropout": 0.3, "feature_embedding": 20, "feature_scale": 10.0}
-OWN = {"hacm": {}, "haem": {"history_hidden": 30}, "soft": {"attention": 16}}
+OWN: dict[str, dict[str, object]] = {
+    "hacm": {},
+    "haem": {"history_hidden": 30},
+    "soft": {"attention": 16, "encoder_layers": 2},
+    "imitation": {"history_hidden": 30},
+    "transformer": {"layers": 2, "feed_forward": 160},
+}
 
 
 @pytest.mark.parametrize("system", sorted(SYSTEMS))
@@ -188,7 +194,10 @@ def test_memory_is_what_tensors_take(system: str, cell: str) -> None:
         lesson_of([("machen" * 2, f"gemacht{i}") for i in range(9)], "one", alignment),
         lesson_of([("ω" * 9 + str(i), "ώθηκα") for i in range(5)], "two", alignment),
     ]
-    specs = specs_of(lessons, system=system, own=small(system, **REAL, **OWN[system], cell=cell))
+    real = REAL | OWN[system] | {"cell": cell}
+    known = SYSTEMS[system].settings.__struct_fields__
+    own = small(system, **{name: value for name, value in real.items() if name in known})
+    specs = specs_of(lessons, system=system, own=own)
     found, fleet = needs(specs), fleet_of(specs)
     assert found.parameters == COPIES_OF_PARAMETERS * fleet.parameters.flat.nbytes
     assert found.bytes == sum(vars(found).values())

@@ -21,13 +21,30 @@ def test_the_grid_of_the_paper() -> None:
 
 def test_every_system_has_predictions_for_all_items() -> None:
     (found,) = combined(PAPER, corpus(setting="high"), right=RIGHT | {"soft": 4})
-    names = {*KINDS, "soft", "baseline", *(run.name for run in RUNS), "ensemble-7", "average"}
+    names = {*KINDS, "soft", "baseline", *(run.name for run in RUNS), "ensemble-7", "average", "best"}
     assert set(found.forms) == names
     assert {(len(forms["dev"]), len(forms["test"])) for forms in found.forms.values()} == {(4, 3)}
     assert found.chosen["run1"] == ["hacm-smart-1", "hacm-smart-2", "hacm-smart-3"]
     assert found.chosen["run5"] == ["soft-1"]
     assert found.forms["run5"] == found.forms["soft"]
     assert len(found.chosen["run6"]) == 12
+
+
+def test_the_best_way_weighs_kinds_by_what_they_got_right() -> None:
+    own = corpus(items=60, asked=10)
+    right = {split: [f"{item.lemma}x" for item in items] for split, items in (("dev", own.dev), ("test", own.asked))}
+    wrong = {
+        split: [form if place % 4 == 0 else "z" for place, form in enumerate(forms)] for split, forms in right.items()
+    }
+    models = [
+        result(own, kind, seed, dev=said["dev"], test=said["test"])
+        for kind in KINDS
+        for seed in (1, 2)
+        for said in [right if kind == "haem-smart" else wrong]
+    ]
+    forms = combine(own, QUICK, models).forms
+    assert {split: forms["average"][split] for split in right} == wrong
+    assert {split: forms["best"][split] for split in right} == right
 
 
 def test_test_items_play_no_part_in_the_choice() -> None:

@@ -120,7 +120,7 @@ def test_everything_is_written(undisturbed: tuple[Path, Benchmark, Listener]) ->
     ]
     assert len(made.trained) == MODELS
     assert len(list((out / "packs").iterdir())) == len(list((out / "logs").iterdir())) == 9
-    systems = {"hacm-naive", "haem-naive", "haem-smart", "baseline", *(f"run{number}" for number in range(1, 8))}
+    systems = {"hacm-naive", "haem-naive", "haem-smart", "baseline", "best", *(f"run{n}" for n in range(1, 8))}
     for setting, languages in (("low", ["german", "turkish"]), ("high", ["german"])):
         assert {path.name for path in (out / "predictions" / setting).iterdir()} == systems
         for system in systems:

@@ -240,7 +240,7 @@ def _bundling(folder: Path) -> Iterator[Attempt]:
     def attempt(made: bytes) -> str:
         path.write_bytes(made)
         try:
-            found = read_bundles(str(path), NO_LABELS if len(made) % 2 else LABELS)
+            found = read_bundles(str(path), (NO_LABELS if len(made) % 2 else LABELS).to_features)
         except ReinflectError as error:
             return refusal(error)
         assert found
@@ -272,7 +272,7 @@ def _reading_anything(folder: Path) -> Iterator[Attempt]:
         readers: list[Callable[[], object]] = [
             lambda: read_items(path, made.columns, forms=made.forms),
             lambda: read_lemmas(path, made.columns),
-            lambda: read_bundles(str(path), made.columns.labels),
+            lambda: read_bundles(str(path), made.columns.labels.to_features),
             lambda: Labels.read(path),
         ]
         for read in readers:

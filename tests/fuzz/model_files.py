@@ -7,6 +7,7 @@ what they say, as a file made by hand would have: else the checksum would be all
 
 import json
 import struct
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,7 +20,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import load, save
 
 from reinflect.ensembles.member import digest
-from reinflect.errors import InputError
+from reinflect.errors import InputError, UnseenWarning
 from reinflect.inflector.card import card_text
 from reinflect.inflector.inflector import Inflector
 from reinflect.web.inventory import inventory
@@ -248,8 +249,10 @@ def _use(inflector: Inflector, again: Path) -> None:
     card_text(inflector.card).encode()
     json.dumps(inflector.card, ensure_ascii=False, allow_nan=False).encode()
     msgspec.json.encode(inventory("model", inflector))
+    warnings.simplefilter("ignore", UnseenWarning)
     answers = inflector.answers(ASKED)
-    msgspec.json.encode(answers)
+    msgspec.json.encode([answers, inflector.answers(ASKED, attested=True)])
+    inflector.paradigm(ASKED[0][0], [ASKED[0][1]])._repr_html_()
     for answer in answers:
         answer.form.encode()
     inflector.nbest(*ASKED[0], n=2)

@@ -30,6 +30,7 @@ from tests.fuzz import tiny_models
 from tests.fuzz.model_files import signed
 from tests.inflector.test_inflector import a_member
 
+pytestmark = pytest.mark.filterwarnings("ignore::reinflect.errors.UnseenWarning")
 Said = dict[str, Any]
 Tensors = dict[str, torch.Tensor]
 

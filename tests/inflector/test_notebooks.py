@@ -15,6 +15,7 @@ from reinflect.inflector.card import describe_training
 from reinflect.inflector.inflector import Answer, Cell, Inflector, Paradigm
 from tests.inflector.test_inflector import a_member
 
+pytestmark = pytest.mark.filterwarnings("ignore::reinflect.errors.UnseenWarning")
 ITEMS = [Item("gen", Bundle("V;SG"), "gen"), Item("gen", Bundle("V;PL"), "gan")]
 
 

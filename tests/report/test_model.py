@@ -27,7 +27,7 @@ DEV = [
 class Answering(Inflector):
     """Gives fixed answers."""
 
-    def answers(self, items, device="cpu"):  # type: ignore[no-untyped-def]  # noqa: ARG002
+    def answers(self, items, device="cpu", *, attested=False):  # type: ignore[no-untyped-def]  # noqa: ARG002
         forms = {"<b>": "<b>x", "שלום": "שלום", "sagen": "sagte", "fragen": "fragen"}
         sure = None if self.strategy not in self.confidences else 0.75
         return [Answer(forms[item.lemma], sure, 2, 2, -0.1) for item in items]
@@ -44,13 +44,24 @@ def test_a_page_with_dev_items(inflector: Inflector) -> None:
     text = model_page("my <model>", inflector, [], DEV)
     page = Page(text)
     assert "Report on my <model>" in page.text
-    assert page.titles == ["by-part-of-speech", "by-features", "commonest-mistakes", "confidence", "models"]
+    titles = ["by-part-of-speech", "by-features", "commonest-mistakes", "confidence", "not-seen-in-training", "models"]
+    assert page.titles == titles
     assert "accuracy25.0 %" in page.text
     assert "2 forms of 2 lemmas (<words>.tsv)" in page.text
     assert "V50.01" in page.text  # one of two verbs, with a mean edit distance of 1
     assert "confidence 75 %, accuracy 25 %" in page.text
     assert "expected calibration error 0.500" in page.text
     assert page.elements("table", "letters")[1].get("dir") == "rtl"
+
+
+def test_the_rule_baseline_is_beside_the_model(inflector: Inflector) -> None:
+    """It learns from attested forms other than those tested: else it would know the answers."""
+    others = (Item("legen", Bundle("V;PST"), "legte"), Item("wagen", Bundle("V;PST"), "wagte"))
+    page = Page(model_page("x", replace(inflector, attested=(*others, *DEV)), [], DEV))
+    assert page.titles[0] == "beside-rules"
+    assert "which learnt from 2 attested forms" in page.text
+    assert "accuracy of rules50.0 %" in page.text  # the verbs are right, the nouns are not
+    assert "beside-rules" not in Page(model_page("x", replace(inflector, attested=tuple(DEV)), [], DEV)).titles
 
 
 def test_the_page_loads_and_runs_nothing(inflector: Inflector) -> None:

@@ -55,9 +55,9 @@ def _coupled(x: Tensor, h: Tensor, c: Tensor, w: Tensor, u: Tensor, b: Tensor) -
     return o * torch.tanh(c), c
 
 
-def encoded(symbols: list[Tensor], weights: Weights, settings: RecurrentSettings) -> list[Tensor]:
+def encoded(symbols: list[Tensor], weights: Weights, settings: RecurrentSettings, layer: str = "") -> list[Tensor]:
     """h_1 … h_n of a bidirectional LSTM."""
-    forward, backward = (Reader.named(name, weights, settings) for name in ("forward", "backward"))
+    forward, backward = (Reader.named(layer + name, weights, settings) for name in ("forward", "backward"))
     left = [forward.push(x) for x in symbols]
     right = [backward.push(x) for x in reversed(symbols)]
     return [torch.cat(both) for both in zip(left, reversed(right), strict=True)]

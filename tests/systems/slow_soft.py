@@ -26,6 +26,8 @@ class SlowSoft:
         self.source = [BEGIN, *lemma, END, *features]
         self.uncopied = [symbol not in self.symbols for symbol in self.source]
         self.h = encoded([self.embedding(x) for x in self.source], weights, settings)
+        if settings.encoder_layers == 2:
+            self.h = encoded(self.h, weights, settings, "deeper.")
         self.mean = sum(self.h[1:], self.h[0]) / len(self.h)
         self.t = 0
         self.previous: object = BEGIN

@@ -23,11 +23,19 @@ from reinflect.transitions import edits, write_step
 from tests.systems.slow_hacm import SlowHacm
 from tests.systems.slow_haem import SlowHaem
 from tests.systems.slow_soft import SlowSoft
+from tests.systems.slow_transformer import SlowTransformer
 from tests.transitions.any_alignment import sides
 
-Slow = SlowHacm | SlowHaem | SlowSoft
-SLOW: dict[str, Callable[..., Slow]] = {"hacm": SlowHacm, "haem": SlowHaem, "soft": SlowSoft}
-HACM, HAEM, SOFT = (SYSTEMS[name] for name in SLOW)
+Slow = SlowHacm | SlowHaem | SlowSoft | SlowTransformer
+SLOW: dict[str, Callable[..., Slow]] = {
+    "hacm": SlowHacm,
+    "haem": SlowHaem,
+    "soft": SlowSoft,
+    "transformer": SlowTransformer,
+}
+STATIC = [SYSTEMS[name] for name in SLOW]
+"""The systems whose oracles are static."""
+HACM, HAEM, SOFT, TRANSFORMER = STATIC
 
 
 def settings_of(system: System, **values: object) -> Settings:
@@ -60,7 +68,7 @@ def language(
 
 
 def actions(system: System, alignment: Alignment) -> list[str]:
-    if system.name == "soft":
+    if system in (SOFT, TRANSFORMER):
         return [*sides(alignment)[1], write_step.END]
     return write_step.oracle(alignment) if system.name == "hacm" else edits.oracle(alignment)
 

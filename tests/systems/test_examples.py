@@ -72,7 +72,7 @@ def test_a_blank_place_holds_nothing_of_any_item(system: System) -> None:
     for model, place in [(0, 1), (1, 0), (1, 1)]:
         assert not batch.weights[model, :, place].any()
         assert not batch.symbols[model, :, place].any()
-        assert isinstance(batch, HacmBatch | HaemBatch) == system.aligned
+        assert isinstance(batch, HacmBatch | HaemBatch) == (not system.reads_features)
         if isinstance(batch, HacmBatch | HaemBatch):
             assert batch.attended[model, :, place].max() < longest["symbols"]
         assert batch.lengths[model, place] <= longest["symbols"]

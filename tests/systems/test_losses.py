@@ -11,9 +11,19 @@ from hypothesis import strategies as st
 from reinflect.alignment.pairs import Alignment
 from reinflect.data.german import read_split
 from reinflect.settings import Settings
-from reinflect.systems import SYSTEMS
 from reinflect.systems.system import System
-from tests.systems.small_fleets import HACM, HAEM, SOFT, Language, SmallFleet, language, naive, settings_of
+from tests.systems.small_fleets import (
+    HACM,
+    HAEM,
+    SOFT,
+    STATIC,
+    TRANSFORMER,
+    Language,
+    SmallFleet,
+    language,
+    naive,
+    settings_of,
+)
 from tests.transitions.any_alignment import alignments
 
 SMALL = {
@@ -23,6 +33,9 @@ SMALL = {
     "feature_embedding": 2,
     "feature_scale": 2.5,
     "attention": 4,
+    "layers": 2,
+    "heads": 2,
+    "feed_forward": 7,
 }
 
 
@@ -44,6 +57,10 @@ VARIANTS = [
     (SOFT, with_settings(SOFT)),
     (SOFT, with_settings(SOFT, features="counts", cell="coupled", attention=7)),
     (SOFT, with_settings(SOFT, features="embedded", attention=1, hidden=4, embedding=6)),
+    (SOFT, with_settings(SOFT, encoder_layers=2)),
+    (TRANSFORMER, with_settings(TRANSFORMER)),
+    (TRANSFORMER, with_settings(TRANSFORMER, features="counts", hidden=1)),
+    (TRANSFORMER, with_settings(TRANSFORMER, layers=1, heads=3, hidden=6, embedding=8)),
 ]
 NAMES = [f"{system.name}-{number}" for number, (system, _) in enumerate(VARIANTS)]
 
@@ -107,7 +124,7 @@ def test_losses_and_gradients(variant: tuple[System, Settings], dtype: torch.dty
     check(fleet, 1e-5 if dtype == torch.float32 else 1e-9, gradients=True)
 
 
-@pytest.mark.parametrize("system", SYSTEMS.values(), ids=list(SYSTEMS))
+@pytest.mark.parametrize("system", STATIC, ids=lambda system: system.name)
 def test_losses_of_german_items(system: System) -> None:
     items = read_split("train-low")[:8]
     german = language(
@@ -123,7 +140,7 @@ def test_losses_of_german_items(system: System) -> None:
 
 @st.composite
 def any_fleets(draw: st.DrawFn) -> SmallFleet:
-    system = draw(st.sampled_from(list(SYSTEMS.values())))
+    system = draw(st.sampled_from(STATIC))
     chosen = with_settings(
         system,
         embedding=draw(st.integers(1, 4)),
@@ -154,7 +171,7 @@ def test_losses_of_anything(fleet: SmallFleet) -> None:
     check(fleet, 2e-5 if fleet.dtype == torch.float32 else 1e-9, gradients=False)
 
 
-@pytest.mark.parametrize("system", SYSTEMS.values(), ids=list(SYSTEMS))
+@pytest.mark.parametrize("system", STATIC, ids=lambda system: system.name)
 def test_data_without_features(system: System) -> None:
     bare = language(system, [(naive("ab", "abc"), "")], "V")
     bare = Language(bare.items, bare.alignments, type(bare.inventory)(bare.inventory.characters, ()))
@@ -163,7 +180,7 @@ def test_data_without_features(system: System) -> None:
 
 
 @pytest.mark.parametrize("kind", ["plain", "variational"])
-@pytest.mark.parametrize("system", SYSTEMS.values(), ids=list(SYSTEMS))
+@pytest.mark.parametrize("system", STATIC, ids=lambda system: system.name)
 def test_dropout_knows_nothing_of_neighbours(system: System, kind: str) -> None:
     """A model's losses under dropout are the same whatever its fleet and however long the neighbours are."""
     everything = ("encoder", "written", "deleted", "history", "state")

@@ -1,6 +1,7 @@
 """Losses where several actions are right: -log of the sum of their probabilities."""
 
 from dataclasses import replace
+from itertools import product
 
 import pytest
 import torch
@@ -8,7 +9,7 @@ from torch import Tensor
 
 from reinflect.settings import Settings
 from reinflect.systems.layers.batches import Trajectory
-from reinflect.systems.layers.operations import holds, negative_log_softmax
+from reinflect.systems.layers.operations import holds, negative_log_softmax, output_losses
 from reinflect.systems.system import System
 from tests.systems.small_fleets import HACM, HAEM, SOFT, SmallFleet, actions
 from tests.systems.test_losses import tricky, with_settings
@@ -36,6 +37,21 @@ def test_the_softmax_of_a_mask() -> None:
     torch.testing.assert_close(negative_log_softmax(logits, several), expected)
     everything = torch.ones_like(one)
     assert negative_log_softmax(logits, everything).abs().max() < 1e-12
+
+
+def test_smoothing_adds_the_mean_loss_of_all_allowed_outputs() -> None:
+    chance = torch.Generator().manual_seed(2)
+    logits = 3 * torch.randn(2, 4, 3, 6, generator=chance, dtype=torch.float64)
+    allowed = torch.tensor([[False, True, True, True, True, True], [False, False, True, True, False, False]])
+    right = torch.randint(2, 4, (2, 4, 3), generator=chance)
+    found = output_losses(logits, right, allowed, 0.3)
+    for model, step, item in product(range(2), range(4), range(3)):
+        outputs = allowed[model].nonzero().squeeze(1).tolist()
+        lost = -logits[model, step, item, outputs].log_softmax(dim=0)
+        expected = 0.7 * lost[outputs.index(int(right[model, step, item]))] + 0.3 * lost.mean()
+        torch.testing.assert_close(found[model, step, item], expected)
+    plain = output_losses(logits, right, allowed, 0.0)
+    torch.testing.assert_close(plain, output_losses(logits, right, allowed, 1e-12))
 
 
 def test_whether_an_output_is_right() -> None:

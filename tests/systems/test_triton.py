@@ -13,13 +13,14 @@ from torch import Tensor
 from reinflect.settings import Settings
 from reinflect.systems.kernels.cells import CELLS
 from reinflect.systems.kernels.recurrence import recurrence
+from reinflect.systems.layers.operations import MOST_STEPS, Dropout, dropped
 from reinflect.systems.layers.parameters import Parameters, Shape, row_length
 from reinflect.systems.layers.precision import products
 from reinflect.training.optimisers import Optimiser
 
 pytest.importorskip("triton")
 
-from reinflect.systems.kernels import triton_backend
+from reinflect.systems.kernels import triton_backend, triton_dropout
 from reinflect.training import triton_optimiser
 
 SHAPES = [
@@ -134,3 +135,21 @@ def test_optimisers_equal_the_plain_ones_and_leave_inactive_models_alone(kind: A
     torch.testing.assert_close(fast.first.double(), plain.first, rtol=1e-4, atol=1e-9)
     torch.testing.assert_close(fast.second.double(), plain.second, rtol=1e-4, atol=1e-9)
     assert torch.equal(parameters.flat[1], before)
+
+
+@pytest.mark.parametrize("variational", [False, True])
+@pytest.mark.parametrize("place", [0, 5, 21 << 22])
+def test_dropout_is_the_cpu_s(place: int, variational: bool) -> None:
+    torch.manual_seed(3)
+    states = torch.randn(3, 5, 7, 40, requires_grad=True)
+    keys = torch.tensor([1, 2**31 - 1, 123_456_789])
+    dropout = Dropout.of(keys, [0.5, 0.0, 0.2], torch.float32)
+    gradient = torch.randn(states.shape)
+    expected = dropped(states, dropout, place, variational=variational)
+    found = triton_dropout.dropped(
+        states, keys + place, dropout.rates, dropout.inverse_keep, MOST_STEPS, variational=variational
+    )
+    torch.testing.assert_close(found, expected)
+    assert 0 < int((found == 0).sum()) < found.numel() / 2
+    both = (torch.autograd.grad((own * gradient).sum(), states)[0] for own in (found, expected))
+    torch.testing.assert_close(*both)

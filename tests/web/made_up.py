@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from reinflect.data.features import Bundle
+from reinflect.data.items import Item
 from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.decoding.traces import Kind, Trace, TraceStep
 from reinflect.errors import InputError
@@ -37,6 +38,8 @@ class MadeUp:
     threads: set[int] = field(default_factory=set)
     strategy: str = "run7"
     labels: Labels = NO_LABELS
+    attested: tuple[Item, ...] = ()
+    cells: tuple[str, ...] = ()
     source: None = None
 
     @property
@@ -87,12 +90,31 @@ class MadeUp:
             if atom not in self.atoms
         ]
 
-    def answers(self, items: Sequence[tuple[str, str]]) -> list[Answer]:
-        self.threads.add(threading.get_ident())
-        return [self.nbest(lemma, features, 1)[0] for lemma, features in items]
+    def features_of(self, text: str) -> str:
+        return self.labels.to_features(self.labels.spelled(text, self.atoms))
 
-    def nbest_many(self, items: Sequence[tuple[str, str]], n: int = 5) -> list[list[Answer]]:
-        return [self.nbest(lemma, features, n) for lemma, features in items]
+    def nearest_bundles(self, features: str) -> list[str]:
+        known = set(Bundle(features).atoms) <= set(self.atoms) and features not in self.endings
+        return [own for own in self.endings if own.startswith(features[:5])][:2] if known else []
+
+    def answers(self, items: Sequence[Item | tuple[str, str]], *, attested: bool = False) -> list[Answer]:
+        self.threads.add(threading.get_ident())
+        return [own[0] for own in self.nbest_many(items, 1, attested=attested)]
+
+    def nbest_many(
+        self, items: Sequence[Item | tuple[str, str]], n: int = 5, *, attested: bool = False
+    ) -> list[list[Answer]]:
+        found = []
+        for item in items:
+            lemma, features = (item.lemma, str(item.features)) if isinstance(item, Item) else item
+            known = [
+                item.form
+                for item in self.attested
+                if attested and (item.lemma, str(item.features)) == (lemma, features)
+            ]
+            others = [answer for answer in self.nbest(lemma, features, n) if answer.form not in known]
+            found.append([*(Answer(form, None, 1, 3, None, attested=True) for form in known), *others][:n])
+        return found
 
     def nbest(self, lemma: str, features: str, n: int = 5) -> list[Answer]:
         self.threads.add(threading.get_ident())
@@ -110,10 +132,11 @@ class MadeUp:
 
     def paradigm(self, lemma: str, bundles: Sequence[str] | None = None) -> list[Cell]:
         chosen = self.bundles if bundles is None else bundles
-        found = self.answers([(lemma, features) for features in chosen])
+        found = self.answers([(lemma, features) for features in chosen], attested=True)
         return [Cell(features, answer) for features, answer in zip(chosen, found, strict=True)]
 
-    def trace(self, lemma: str, features: str, member: str | None = None) -> Trace:
+    def trace(self, lemma: str, features: str | Bundle, member: str | None = None) -> Trace:
+        features = str(features)
         name = member or MEMBERS[0]
         if name not in MEMBERS:
             raise InputError(f"there is no member {name}", f"choose from {', '.join(MEMBERS)}")
@@ -143,7 +166,8 @@ class MadeUp:
 
 
 def german() -> Inflector:
-    return cast(Inflector, MadeUp(VERBS, cut="en", labels=Labels((("participle", "V.PTCP;PRS"),))))
+    attested = (Item("sehen", Bundle("V;IND;PST;1;SG"), "sah"),)
+    return cast(Inflector, MadeUp(VERBS, cut="en", labels=Labels((("participle", "V.PTCP;PRS"),)), attested=attested))
 
 
 def hebrew() -> Inflector:

@@ -13,16 +13,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
+from reinflect.baseline import Baseline
+from reinflect.data.features import Bundle
+from reinflect.data.items import Item
+from reinflect.data.labels import Labels
 from reinflect.inflector.inflector import Inflector
 from reinflect.web import guard
-from reinflect.web.app import STATIC, UNKNOWN, create_app
+from reinflect.web.app import PALETTE, STATIC, UNKNOWN, create_app
 from reinflect.web.hosts import Hosts
+from reinflect.web.inventory import example_lemmas, inventory
 from reinflect.web.requests import CODES, LIMITS
 from tests.web.made_up import MEMBERS, VERBS, MadeUp, german, hebrew
 
 PAST = "V;IND;PST;3;SG"
 HERE = "http://127.0.0.1:8000"
-POSTS = ("inflect", "nbest", "paradigm", "trace", "batch", "reload")
+POSTS = ("inflect", "nbest", "paradigm", "trace", "batch", "rules", "reload")
+GLYPHS = re.compile("[\u2190-\u21ff\u2300-\u23ff\u2460-\u2bff\u00d7\ufe0f\U0001f000-\U0001faff]")
+"""Arrows, signs and emoji, which fonts draw differently or not at all."""
+NOTATION = "\u2423\u25cc"
+"""A blank made visible, and the ground of a combining mark."""
 
 
 @pytest.fixture(scope="module")
@@ -89,6 +98,81 @@ def test_a_paradigm_has_all_bundles_or_the_requested_ones(client: TestClient) ->
     assert [cell["features"] for cell in every] == list(VERBS)
     some = ask(client, "paradigm", lemma="machen", bundles=["V;NFIN", PAST])["cells"]
     assert [(cell["features"], cell["answer"]["form"]) for cell in some] == [("V;NFIN", "machen"), (PAST, "machte")]
+
+
+def test_a_label_in_any_case_and_a_new_combination(client: TestClient) -> None:
+    assert ask(client, "inflect", lemma="machen", features="Participle")["features"] == "V.PTCP;PRS"
+    for what in ("inflect", "nbest"):
+        content = ask(client, what, lemma="machen", features="V;IND;SG")
+        assert content["unseen"] == [{"features": "V;IND;SG", "nearest": ["V;IND;PRS;1;SG", "V;IND;PRS;2;SG"]}]
+        assert ask(client, what, lemma="machen", features=PAST)["unseen"] == []
+    rows = [{"lemma": "machen", "features": "V;IND;SG"}]
+    assert len(ask(client, "batch", rows=rows)["unseen"]) == 1
+    assert len(ask(client, "paradigm", lemma="machen", bundles=["V;IND;SG"])["unseen"]) == 1
+
+
+def test_attested_forms_beat_predictions_and_are_marked(client: TestClient) -> None:
+    first = "V;IND;PST;1;SG"
+    cells = {cell["features"]: cell["answer"] for cell in ask(client, "paradigm", lemma="sehen")["cells"]}
+    assert (cells[first]["form"], cells[first]["attested"], cells[first]["confidence"]) == ("sah", True, None)
+    assert [features for features, answer in cells.items() if answer["attested"]] == [first]
+    assert ask(client, "inflect", lemma="sehen", features=first)["answer"] == cells[first]
+    listed = ask(client, "nbest", lemma="sehen", features=first)["answers"]
+    assert [(answer["form"], answer["attested"]) for answer in listed[:2]] == [("sah", True), ("sehte", False)]
+    assert client.get("/api/models/german").json()["attested"] == 1
+
+
+def test_the_rules_are_learnt_once_and_from_attested_forms(monkeypatch: pytest.MonkeyPatch) -> None:
+    lessons: list[tuple[Item, ...]] = []
+    learn = Baseline.learn
+
+    def counted(items: tuple[Item, ...]) -> Baseline:
+        lessons.append(items)
+        return learn(items)
+
+    monkeypatch.setattr(Baseline, "learn", counted)
+    with TestClient(create_app({"german": german(), "hebrew": hebrew()}), base_url=HERE) as client:
+        first, content = "V;IND;PST;1;SG", {}
+        for _ in range(2):
+            content = ask(client, "rules", lemma="stehen", bundles=[first, PAST])
+        assert content["cells"] == [{"features": first, "form": "stah"}, {"features": PAST, "form": None}]
+        assert content["items"] == 1
+        assert ask(client, "rules", lemma="stehen")["cells"] == content["cells"][:1]
+        assert lessons == [german().attested]
+        assert "no attested forms" in refusal(client, "rules", model="hebrew", lemma="סוס")
+        assert "at most" in refusal(client, "rules", lemma="x", bundles=["V"] * (LIMITS.paradigm_cells + 1))
+
+
+def test_the_inventory_has_an_example_and_the_facts_of_the_card(client: TestClient) -> None:
+    german_verbs = client.get("/api/models/german").json()
+    assert [own["example"] for own in german_verbs["paradigms"]] == ["sehen"]
+    assert german_verbs["card"]["members"][0] == {"name": "haem-smart-1", "dev_accuracy": 80.0, "votes": True}
+    assert german_verbs["card"]["training"] is None
+    assert [own["example"] for own in client.get("/api/models/hebrew").json()["paradigms"]] == [None]
+
+
+def test_the_example_has_most_attested_forms_and_a_gap() -> None:
+    def attested(lemma: str, *cells: str) -> list[Item]:
+        return [Item(lemma, Bundle(features), "x") for features in cells]
+
+    every = ("V;NFIN", "V;PST", "V.PTCP;PST")
+    items = [
+        *attested("full", *every),
+        *attested("some", *every[:2]),
+        *attested("few", every[0]),
+        *attested("x" * 300, *every[:2]),
+        *attested("noun", "N;SG"),
+        *attested("both", "N;SG"),
+    ]
+    model = cast(Inflector, MadeUp(VERBS, attested=tuple(items)))
+    assert example_lemmas(model) == {"V": "some", "N": "noun"}
+
+
+def test_labels_of_single_features_are_in_the_inventory() -> None:
+    model = cast(Inflector, MadeUp(VERBS, labels=Labels((("sg", "SG"),))))
+    atoms = {atom["atom"]: atom for one in inventory("m", model)["dimensions"] for atom in one["atoms"]}
+    assert atoms["SG"] == {"atom": "SG", "meaning": "singular", "label": "sg"}
+    assert atoms["PL"]["label"] is None
 
 
 def test_a_trace_equals_that_of_the_inflector(client: TestClient) -> None:
@@ -320,12 +404,13 @@ def test_too_many_requests_are_refused(client: TestClient, monkeypatch: pytest.M
 def test_the_page_loads_nothing_from_other_servers(client: TestClient) -> None:
     page = client.get("/")
     assert page.headers["content-type"].startswith("text/html")
-    for path in STATIC.iterdir():
+    for path in (*STATIC.iterdir(), PALETTE):
         text = path.read_text(encoding="utf-8")
         assert client.get(f"/static/{path.name}").text == text
         assert "http://" not in text.replace("http://www.w3.org/2000/svg", "")
         assert "https://" not in text
         assert "innerHTML" not in text
+        assert not set(GLYPHS.findall(text)) - set(NOTATION), path
     assert "<script>" not in page.text
     assert "<style" not in page.text
     assert " style=" not in page.text

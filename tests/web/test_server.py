@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import pytest
 
+from reinflect.data.items import Item
 from reinflect.inflector.inflector import Answer, Inflector
 from reinflect.web import guard, server
 from reinflect.web.queue import Operation, Queue
@@ -29,11 +30,11 @@ class Slow(MadeUp):
         self.begun, self.go_on = threading.Semaphore(0), threading.Event()
         self.chunks: list[list[str]] = []
 
-    def answers(self, items: Sequence[tuple[str, str]]) -> list[Answer]:
-        self.chunks.append([lemma for lemma, _ in items])
+    def answers(self, items: Sequence[Item | tuple[str, str]], *, attested: bool = False) -> list[Answer]:
+        self.chunks.append([item.lemma for item in items if isinstance(item, Item)])
         self.begun.release()
         assert self.go_on.wait(PATIENCE)
-        return super().answers(items)
+        return super().answers(items, attested=attested)
 
 
 @pytest.fixture(scope="module")

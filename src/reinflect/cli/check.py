@@ -5,11 +5,12 @@ from collections.abc import Iterator, Sequence
 
 import click
 
+from reinflect.cli.files import json_text
 from reinflect.cli.options import columns_option, option
 from reinflect.data.form_cells import USUAL_RULES
-from reinflect.data.items import Columns, Item, check_lengths, read_items, swapped_columns_note, variants_note
+from reinflect.data.items import Columns, Item, check_lengths, place_of, read_items, swapped_columns_note, variants_note
 from reinflect.data.sheet_files import Finding, kind_of_sheet
-from reinflect.data.spelling import two_ways_note
+from reinflect.data.spelling import two_ways
 from reinflect.errors import InputError, printable, source_name
 from reinflect.text import visible
 
@@ -26,8 +27,9 @@ SWEEPS = 30
 @click.command("check", epilog=EXAMPLE)
 @click.argument("file")
 @option("--places most N", "Show up to N places of each kind.", type=click.IntRange(min=0), default=5)
+@option("--json as_json", "Print one JSON object, with all places.")
 @columns_option
-def command(file: str, most: int, columns: Columns) -> None:
+def command(file: str, most: int, as_json: bool, columns: Columns) -> None:
     """Say what train would learn from FILE, and what you may want to correct first.
 
     Counts items, cells and gaps, and lists fields that are not plain forms, items given twice, forms that are unlike
@@ -45,8 +47,18 @@ def command(file: str, most: int, columns: Columns) -> None:
     if not known:
         raise InputError("found no item with a form", "give some forms: a model learns from them", path=file)
     check_lengths(items, file, "models take", "shorten it or take it out")
-    click.echo(f"{source_name(file)}: {_size(items, known)}")
-    for finding in [*findings, *_about(file, items, known, columns)]:
+    findings += _about(file, items, known, columns)
+    sizes = _sizes(items, known)
+    if as_json:
+        said = [{"note": one.note.removeprefix("note: "), "places": list(one.places)} for one in findings]
+        click.echo(json_text({"file": source_name(file), **sizes, "findings": said}, indent=2), nl=False)
+        return
+    lemmas, bundles = _many(sizes["lemmas"], "lemma"), _many(sizes["bundles"], "bundle")
+    click.echo(
+        f"{source_name(file)}: {_many(sizes['items'], 'item')} with a form; {lemmas}, {bundles}; "
+        f"{sizes['filled']} of {sizes['cells']} cells filled, gaps: {sizes['cells'] - sizes['filled']}"
+    )
+    for finding in findings:
         click.echo(finding.note.removeprefix("note: "))
         for place in finding.places[:most]:
             click.echo(f"  {place}")
@@ -58,7 +70,7 @@ def _many(number: int, noun: str) -> str:
     return f"{number} {noun}{'s'[: number != 1]}"
 
 
-def _size(items: Sequence[Item], known: Sequence[Item]) -> str:
+def _sizes(items: Sequence[Item], known: Sequence[Item]) -> dict[str, int]:
     """Gaps are the cells of the file's lemmas and bundles without a form; lemmas differ in their parts of speech."""
     from reinflect.data.lemmas import part_of
 
@@ -67,39 +79,32 @@ def _size(items: Sequence[Item], known: Sequence[Item]) -> str:
     parts = Counter(part for _, part in {(item.lemma, part_of(item.features)) for item in items})
     own = Counter(part_of(bundle) for bundle in {item.features.cell: item.features for item in items}.values())
     cells = sum(many * own[part] for part, many in parts.items())
-    return (
-        f"{_many(len(known), 'item')} with a form; {_many(len(lemmas), 'lemma')}, {_many(len(bundles), 'bundle')}; "
-        f"{len(filled)} of {cells} cells filled, gaps: {cells - len(filled)}"
-    )
+    sizes = {"items": known, "lemmas": lemmas, "bundles": bundles, "filled": filled}
+    return {**{name: len(own) for name, own in sizes.items()}, "cells": cells}
 
 
 def _about(file: str, items: Sequence[Item], known: Sequence[Item], columns: Columns) -> Iterator[Finding]:
-    sheet = kind_of_sheet(file)
-    where = "row" if sheet else "line"
-
     def shown(item: Item) -> str:
-        return printable(f"{where} {item.line}: {item.lemma} {item.form} {item.features.spelling}")
+        return printable(f"{place_of(item, file)}: {item.lemma} {item.form} {item.features.spelling}")
 
-    if not sheet:
+    if not kind_of_sheet(file):
         marked = [item for item in known if USUAL_RULES.read(item.form, item.lemma).kind not in ("plain", "letters")]
         if marked:
             yield Finding(
                 f"forms that look like several, a remark or none: {len(marked)}; taken as they are",
                 [*map(shown, marked)],
             )
-    for note in (
-        swapped_columns_note(known, file, columns),
-        variants_note(known, file),
-        two_ways_note([(file, items)]),
-    ):
+    for note in (swapped_columns_note(known, file, columns), variants_note(known, file)):
         if note:
             yield Finding(note)
+    if found := two_ways([(file, items)]):
+        yield found
     seen: dict[tuple[str, str, tuple[str, ...]], Item] = {}
     twice = []
     for item in known:
         first = seen.setdefault((item.lemma, item.form, item.features.cell), item)
         if first is not item:
-            twice.append(f"{shown(item)} (also in {where} {first.line})")
+            twice.append(f"{shown(item)} (also in {place_of(first, file)})")
     if twice:
         yield Finding(f"duplicates: {_many(len(twice), 'item')} given again", twice)
     from reinflect.alignment.smart import Smart

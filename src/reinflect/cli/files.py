@@ -1,5 +1,6 @@
 """Input files and JSON output of several commands."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from reinflect.cli.options import say
@@ -10,7 +11,6 @@ from reinflect.errors import InputError, quoted
 from reinflect.files import STANDARD, lines_of, read_text
 
 if TYPE_CHECKING:
-    from reinflect.data.labels import Labels
     from reinflect.data.lemmas import Lexicon
 
 
@@ -48,14 +48,14 @@ def read_lexicon(path: str, columns: Columns) -> "Lexicon":
     return lexicon
 
 
-def read_bundles(path: str, labels: "Labels") -> list[str]:
+def read_bundles(path: str, to_features: Callable[[str], str]) -> list[str]:
     """The bundles of a file that has one on each line, without repetitions; blank lines are ignored."""
     lines = list(lines_of(read_text(path), path))
     for number, line in lines:
         if "\t" in line:
             remedy = "write only the features of one form on each line"
             raise InputError(f"found several columns in {quoted(line)}", remedy, path=path, line=number)
-    bundles = list(dict.fromkeys(labels.to_features(line) for _, line in lines if line.strip(" ")))
+    bundles = list(dict.fromkeys(to_features(line) for _, line in lines if line.strip(" ")))
     if not bundles:
         raise InputError("found no features", "write the features of one form on each line", path=path)
     return bundles

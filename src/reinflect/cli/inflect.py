@@ -3,18 +3,20 @@
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import click
 
 from reinflect.cli.files import check_no_json_sheet, json_text, read_for_model
-from reinflect.cli.models import load_inflector, members_option, model_example, say_unknown_features
+from reinflect.cli.models import features_named, load_inflector, members_option, model_example, say_doubts
 from reinflect.cli.options import (
     check_lemma,
     check_output,
     columns_option,
     option,
     output_option,
+    say,
     say_written,
     wide_option,
 )
@@ -45,6 +47,11 @@ NBEST_COLUMNS = ("rank", "confidence", "votes", "probability")
 )
 @output_option("the inflected items go")
 @option("--n-best most K", "Give the K likeliest forms of each item.", type=click.IntRange(1, MAX_NBEST))
+@option(
+    "--attested/--no-attested",
+    "Whether forms that a person gave, and MODEL keeps, come before predictions.  [default: only for a single LEMMA]",
+    default=None,
+)
 @option("--json as_json", "Print one JSON object for each item.")
 @wide_option
 @members_option
@@ -56,6 +63,7 @@ def command(
     source: str | None,
     output: str,
     most: int | None,
+    attested: bool | None,
     as_json: bool,
     wide: bool,
     strategy: str | None,
@@ -82,24 +90,32 @@ def command(
     check_output(output, [model, source], again="JSON" if as_json else "table" if source else None)
     if source is None:
         check_lemma(lemma or "")
-        items = [Item(lemma or "", Bundle(columns.labels.to_features(features or "")))]
+        items = [Item(lemma or "", Bundle(features or ""))]
     else:
         items = read_for_model(source, columns, forms="ignored")
 
     inflector = load_inflector(model, strategy)
-    to_features = inflector.labels.to_features
+    to_features = cache(partial(features_named, inflector, columns.labels or inflector.labels))
     asked = [replace(item, features=Bundle(to_features(item.features.spelling))) for item in items]
-    answers = inflector.nbest_many(asked, most) if most else [[answer] for answer in inflector.answers(asked)]
+    known = sum(bool(inflector.attested_forms(item.lemma, item.features.spelling)) for item in asked)
+    use = attested if attested is not None else source is None
+    if most:
+        answers = inflector.nbest_many(asked, most, attested=use)
+    else:
+        answers = [[answer] for answer in inflector.answers(asked, attested=use)]
     if as_json:
         write_text(output, "".join(_json_line(*one, nbest=bool(most)) for one in zip(asked, answers, strict=True)))
     elif most:
         _write_nbest(output, items, answers, columns, one_item=source is None)
     elif source is None:
-        write_text(output, f"{answers[0][0].form}\n")
+        write_text(output, f"{answers[0][0].text}\n")
     else:
         inflected = [replace(item, form=first.form) for item, (first, *_) in zip(items, answers, strict=True)]
         write_items(output, inflected, columns, wide=wide)
-    say_unknown_features(inflector, [item.features for item in asked], columns.labels or inflector.labels)
+    say_doubts(inflector, [item.features for item in asked], columns.labels or inflector.labels)
+    if known and attested is None:
+        many = f"{known} of {len(items)} items have forms that MODEL keeps; --attested gives those, not predictions"
+        say(f"note: {'attested: a person gave this form (--no-attested predicts one)' if use else many}")
     say_written(output)
 
 
@@ -133,7 +149,7 @@ def _write_nbest(
 
 def _figures(answer: "Answer") -> list[str | float]:
     """Confidence, votes and probability; empty where the model has none."""
-    confidence = "" if answer.confidence is None else answer.confidence
+    confidence = "attested" if answer.attested else "" if answer.confidence is None else answer.confidence
     probability = "" if answer.log_probability is None else round(math.exp(answer.log_probability), DECIMALS)
     return [confidence, answer.votes, probability]
 

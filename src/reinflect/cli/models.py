@@ -1,19 +1,18 @@
 """Options, notes and confidences of the commands that use a trained model."""
 
+import warnings
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from reinflect.cli.options import Command, option, say, strategy_option
 from reinflect.data.features import Bundle
-from reinflect.errors import quoted
-from reinflect.text import nearest
+from reinflect.errors import UnseenWarning, quoted
 
 if TYPE_CHECKING:
     from reinflect.data.labels import Labels
     from reinflect.inflector.inflector import Answer, Inflector
 
-MAX_NOTES = 5
-MAX_NAMES = 10
+ATTESTED = "✓"
 
 members_option = strategy_option("Which members of MODEL vote, instead of those chosen in training")
 
@@ -36,29 +35,35 @@ def bundles_option(what: str) -> Callable[[Command], Command]:
 def load_inflector(path: str, strategy: str | None = None) -> "Inflector":
     from reinflect.inflector.inflector import Inflector
 
+    warnings.simplefilter("ignore", UnseenWarning)  # `say_doubts` says it in notes
     inflector = Inflector.load(path)
     return inflector if strategy is None else inflector.using(strategy)
 
 
-def say_unknown_features(inflector: "Inflector", bundles: Iterable[Bundle], labels: "Labels") -> None:
-    """Name the features that no member knows, each with the nearest known name, which may be one of the labels."""
-    known = frozenset(inflector.atoms)
-    unknown = list(dict.fromkeys(atom for bundle in bundles for atom in bundle.among(known) if atom not in known))
-    names = [*known, *(label for label, _ in labels.pairs)]
-    otherwise = f"it knows {', '.join(sorted(known)[:MAX_NAMES])}{', …' if len(known) > MAX_NAMES else ''}"
-    for atom in unknown[:MAX_NOTES]:
-        say(f"note: the model has never seen the feature {quoted(atom)}; {nearest(atom, names, otherwise)}")
-    if more := len(unknown[MAX_NOTES:]):
-        say(f"note: the model has never seen {more} more feature{'s'[: more > 1]}")
+def say_doubts(inflector: "Inflector", bundles: Iterable[Bundle], labels: "Labels") -> None:
+    """Name the features, and combinations of them, that the model has not seen."""
+    say(*(f"note: {doubt}" for doubt in inflector.doubts(bundles, labels)))
+
+
+def features_named(inflector: "Inflector", labels: "Labels", text: str) -> str:
+    """The features of a label or bundle, with a note if a label is spelled in another case."""
+    spelled = labels.spelled(text, inflector.atoms)
+    if spelled != text:
+        say(f"note: {quoted(text)} is read as {quoted(spelled)}, as your label is spelled")
+    return labels.to_features(spelled)
 
 
 def confidence_text(answer: "Answer") -> str:
-    """The confidence in per cent; the share of votes where the model has no confidences."""
+    """The confidence in per cent; the share of votes where the model has no confidences; a mark if it is attested."""
+    if answer.attested:
+        return ATTESTED
     if answer.confidence is None:
         return f"{answer.votes}/{answer.voters}"
     return f"{100 * answer.confidence:.0f} %"
 
 
 def confidence_cell(answer: "Answer") -> str | float:
-    """The confidence for a spreadsheet: empty where the model has none."""
+    """The confidence for a spreadsheet: a word if the form is attested, empty where the model has no confidence."""
+    if answer.attested:
+        return "attested"
     return "" if answer.confidence is None else round(answer.confidence, 3)

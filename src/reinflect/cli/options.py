@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -9,7 +10,7 @@ import click
 
 from reinflect.data.features import Bundle
 from reinflect.data.form_cells import AUTO, FormRules, Variants
-from reinflect.data.items import COLUMNS_AUTO, Columns, Item, check_lengths
+from reinflect.data.items import COLUMNS_AUTO, Columns, Item, Normalisation, check_lengths
 from reinflect.data.labels import Labels
 from reinflect.errors import InputError, OutputError
 from reinflect.files import STANDARD, Kind, check_writable, has_content, kind_of_file
@@ -48,7 +49,8 @@ def _labels(context: click.Context, _option: click.Parameter, value: str | None)
 
 
 def _columns(context: click.Context, _option: click.Parameter, value: str) -> Columns:
-    return replace(Columns.parse(value), labels=context.meta[LABELS], rules=FormRules(**context.meta[RULES]))
+    way, rules = context.meta[RULES].pop("normalise"), FormRules(**context.meta[RULES])
+    return replace(Columns.parse(value), labels=context.meta[LABELS], rules=rules, normalisation=way)
 
 
 def _rule(context: click.Context, option: click.Parameter, value: str) -> None:
@@ -76,9 +78,10 @@ def forced() -> bool:
     return bool(click.get_current_context().meta.get(FORCE))
 
 
-def output_option(what: str) -> Callable[[Command], Command]:
-    """`--output`, with what is written there, and `--force`."""
-    output = option("--output -o FILE", f"Where {what} (- is the screen).", default=STANDARD, type=_output)
+def output_option(what: str, *, screen: bool = True) -> Callable[[Command], Command]:
+    """`--output`, with what is written there, and `--force`; it must be given if it cannot be the screen."""
+    default: dict[str, Any] = {"default": STANDARD} if screen else {"required": True}
+    output = option("--output -o FILE", f"Where {what}{' (- is the screen)' * screen}.", type=_output, **default)
     return lambda command: output(force_option("a file")(command))
 
 
@@ -138,14 +141,15 @@ def strategy_option(what: str) -> Callable[[Command], Command]:
     """`--strategy`, with what it decides."""
     return option(
         "--strategy NAME",
-        f"{what}: vote (all), ensemble-N (the N best), max (all of the best system and alignment), run1 to run7 "
-        "of the paper (run7: the better of max and ensemble-15), or average (of probabilities, the 15 best).",
+        f"{what}: vote (all), ensemble-N (the N best), max (all of the best system and alignment), average (of "
+        "probabilities, the 15 best); for those who benchmark, run1 to run7 of the paper. Unless told otherwise, train "
+        "takes the better of max and ensemble-15.",
         type=_strategy,
     )
 
 
 def columns_option(command: Command) -> Command:
-    """`--columns`, `--labels`, `--variants` and `--missing`, which make one `Columns`: how items are read."""
+    """`--columns`, `--labels`, `--variants`, `--missing` and `--normalise`: one `Columns`, how items are read."""
     columns = option(
         "--columns ORDER",
         "Order of the tab-separated columns, such as lemma,form,features or lemma,features,form (2023); auto finds out "
@@ -161,26 +165,28 @@ def columns_option(command: Command) -> Command:
         expose_value=False,
         callback=_labels,
     )
-    variants = option(
+    rule = partial(option, is_eager=True, expose_value=False, callback=_rule)
+    variants = rule(
         "--variants",
         "Several forms in a field of a spreadsheet (a / b): each is right, only the first is, the field is skipped, or "
         "kept as one form.",
         type=click.Choice(get_args(Variants)),
         default="all",
-        is_eager=True,
-        expose_value=False,
-        callback=_rule,
     )
-    missing = option(
+    missing = rule(
         "--missing LIST",
         "Fields of a spreadsheet that mean there is no form, separated by commas. auto: -, —, ?, n/a and the like, and "
         "doubtful forms (*x, ?x, (x)); none: every field is a form.",
         default=AUTO,
-        is_eager=True,
-        expose_value=False,
-        callback=_rule,
     )
-    return columns(labels(variants(missing(command))))
+    normalise = rule(
+        "--normalise",
+        "Encode lemmas and forms in one way: nfc (ä is one character) or nfd (two, a and its dots); none: as they are. "
+        "A model remembers it, and does the same to the words it is asked for.",
+        type=click.Choice(get_args(Normalisation)),
+        default="none",
+    )
+    return columns(labels(variants(missing(normalise(command)))))
 
 
 def check_lemma(lemma: str) -> None:

@@ -1,6 +1,7 @@
 """`reinflect paradigm`: all forms of one or several lemmas, as tables."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -17,7 +18,7 @@ from reinflect.text import Side
 if TYPE_CHECKING:
     from reinflect.data.dimensions import Table
     from reinflect.data.labels import Labels
-    from reinflect.inflector.inflector import Answer, Cell
+    from reinflect.inflector.inflector import Answer, Paradigm
 
 EXAMPLE = models.model_example(
     "reinflect paradigm verbs.reinflect sagen",
@@ -50,7 +51,8 @@ def command(
     """Inflect each LEMMA, or each lemma of a file, for every cell of its paradigm.
 
     Tables arrange the forms by features such as person and number. Beside each form is its confidence in per cent or,
-    if the model has none, the number of members that gave it. Several lemmas have their tables one after another; in
+    if the model has none, the number of members that gave it; ✓ marks forms that MODEL keeps because a person gave
+    them, which are never replaced by predictions. Several lemmas have their tables one after another; in
     a spreadsheet (.csv, .xlsx) every form has a row. The model does not know the part of speech of a lemma: if it was
     trained on several, choose one with --pos.
     """
@@ -68,7 +70,8 @@ def command(
 
     inflector = models.load_inflector(model, strategy)
     labels = columns.labels or inflector.labels
-    bundles = inflector.usual_bundles() if bundles_file is None else read_bundles(bundles_file, labels)
+    to_features = partial(models.features_named, inflector, labels)
+    bundles = inflector.usual_bundles() if bundles_file is None else read_bundles(bundles_file, to_features)
     if pos is not None:
         bundles = _of_part_of_speech(pos, bundles)
     paradigms = {lemma: inflector.paradigm(lemma, bundles) for lemma in lemmas}
@@ -76,7 +79,7 @@ def command(
     if kind_of_sheet(output):
         label = columns.labels.to_label  # not the model's labels: the file may be read again
         cells = [(lemma, cell.features, cell.answer) for lemma, own in paradigms.items() for cell in own]
-        rows = [[lemma, own.form, label(features), models.confidence_cell(own)] for lemma, features, own in cells]
+        rows = [[lemma, own.text, label(features), models.confidence_cell(own)] for lemma, features, own in cells]
         write_rows(output, ("lemma", "form", "features", "confidence"), rows)
     elif as_json:
         objects = [{"lemma": lemma, "cells": own} for lemma, own in paradigms.items()]
@@ -86,7 +89,7 @@ def command(
     else:
         titled = [f"{printable(lemma)}\n\n{_text(own, labels)}" for lemma, own in paradigms.items()]
         write_text(output, "\n\n".join(titled))
-    models.say_unknown_features(inflector, map(Bundle, bundles), labels)
+    models.say_doubts(inflector, map(Bundle, bundles), labels)
     say_written(output)
 
 
@@ -100,12 +103,12 @@ def _of_part_of_speech(pos: str, bundles: Sequence[str]) -> list[str]:
     return kept
 
 
-def _text(cells: "Sequence[Cell]", labels: "Labels") -> str:
-    from reinflect.data.dimensions import paradigms
-
+def _text(cells: "Paradigm", labels: "Labels") -> str:
     answers = {Bundle(cell.features).cell: cell.answer for cell in cells}
-    arranged = paradigms(cell.features for cell in cells)
-    return "\n".join(_table(table, answers, labels) for tables in arranged.values() for table in tables)
+    tables = [_table(table, answers, labels) for table in cells.tables(labels)]
+    if any(cell.answer.attested for cell in cells):
+        tables.append(f"{models.ATTESTED} attested: a person gave the form\n")
+    return "\n".join(tables)
 
 
 def _table(table: "Table", answers: "Mapping[tuple[str, ...], Answer]", labels: "Labels") -> str:
@@ -115,15 +118,10 @@ def _table(table: "Table", answers: "Mapping[tuple[str, ...], Answer]", labels: 
         if features is None:
             return ["", ""]
         answer = answers[Bundle(features).cell]
-        return [printable(answer.form), models.confidence_text(answer)]
+        return [printable(answer.text), models.confidence_text(answer)]
 
-    bundles = [features for row in table.rows for features in row.cells if features is not None]
-    if all(map(labels.names, bundles)):  # titles of rows and columns would hide these labels
-        columns = [""]
-        rows = [[labels.to_label(features), *shown(features)] for features in bundles]
-    else:
-        columns = [labels.to_label(column) for column in table.columns]
-        rows = [[labels.to_label(row.title), *(cell for own in row.cells for cell in shown(own))] for row in table.rows]
-    header = [labels.to_label(table.title), *(title for column in columns for title in (column, ""))]
-    sides: list[Side] = ["left", *FORM_AND_CONFIDENCE * len(columns)]
+    rows = [[labels.to_label(row.title), *(cell for own in row.cells for cell in shown(own))] for row in table.rows]
+    header = [labels.to_label(table.title)]
+    header += [title for column in table.columns for title in (labels.to_label(column), "")]
+    sides: list[Side] = ["left", *FORM_AND_CONFIDENCE * len(table.columns)]
     return in_table(header, rows, sides=sides) if any(header) else in_table(rows[0], rows[1:], sides=sides)

@@ -1,13 +1,14 @@
 """`reinflect report`: a model or a benchmark as one web page."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from reinflect.cli.files import read_for_model
-from reinflect.cli.models import load_inflector, model_example
+from reinflect.cli.models import load_inflector, model_example, say_doubts
 from reinflect.cli.options import check_output, columns_option, option, say_written
-from reinflect.data.items import Columns
+from reinflect.data.items import Columns, normalised
 from reinflect.errors import InputError
 from reinflect.files import write_text
 
@@ -25,9 +26,10 @@ PAGES = (".html", ".htm")
     "For a model: items with their right forms, to score it on. For a benchmark: the folder with its data, if "
     "that has moved.",
 )
+@option("--forecast FILE.json", "For a model: a file of reinflect forecast, to be drawn as a curve.")
 @option("--out FILE.html", "The page to write (- is the screen).", default="report.html")
 @columns_option
-def command(source: str, dev: str | None, out: str, columns: Columns) -> None:
+def command(source: str, dev: str | None, forecast: str | None, out: str, columns: Columns) -> None:
     """Write a page about MODEL, or about the folder DIR that reinflect benchmark wrote.
 
     The page is one HTML file, which any browser shows without a network: learning curves, accuracy by part of speech
@@ -38,6 +40,8 @@ def command(source: str, dev: str | None, out: str, columns: Columns) -> None:
     if Path(out).suffix.lower() not in ("", *PAGES):
         raise InputError("a report is an HTML page", "give it a name that ends in .html", path=out)
     if path.is_dir():
+        if forecast is not None:
+            raise InputError("found --forecast for a benchmark", "give it with a model", path=source)
         from reinflect.report.folder import data_of, folder_page, read_folder
 
         data = data_of(path) if dev is None else Path(dev)
@@ -47,19 +51,22 @@ def command(source: str, dev: str | None, out: str, columns: Columns) -> None:
             raise InputError("this is not a folder", "for a benchmark, name the folder with its data", path=data)
         page = folder_page(read_folder(path, data))
     else:
-        check_output(out, [source, dev], "--out", again="page")
-        page = _model_page(source, dev, columns)
+        check_output(out, [source, dev, forecast], "--out", again="page")
+        page = _model_page(source, dev, forecast, columns)
     write_text(out, page)
     say_written(out, " (open it in a browser)")
 
 
-def _model_page(source: str, dev: str | None, columns: Columns) -> str:
-    items = None if dev is None else read_for_model(dev, columns)
-
+def _model_page(source: str, dev: str | None, forecast: str | None, columns: Columns) -> str:
+    from reinflect.inflector.forecast import Forecast
     from reinflect.report.curves import read_log
     from reinflect.report.model import model_page
 
     inflector = load_inflector(source)
+    columns = replace(columns, labels=columns.labels or inflector.labels)
+    items = None if dev is None else normalised(read_for_model(dev, columns), inflector.normalisation)
+    say_doubts(inflector, [item.features for item in items or ()], columns.labels)
     log = Path(f"{source}.log.jsonl")
     curves = read_log(log) if log.is_file() else []
-    return model_page(Path(source).name, inflector, curves, items, columns.labels or inflector.labels)
+    expected = None if forecast is None else Forecast.read(forecast)
+    return model_page(Path(source).name, inflector, curves, items, columns.labels, expected)

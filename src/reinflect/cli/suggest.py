@@ -1,15 +1,24 @@
 """`reinflect suggest`: which forms to ask a speaker for next."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
 from reinflect.cli.files import check_stdin_once, read_bundles, read_lexicon
-from reinflect.cli.models import bundles_option, confidence_cell, confidence_text, load_inflector, model_example
+from reinflect.cli.models import (
+    bundles_option,
+    confidence_cell,
+    confidence_text,
+    features_named,
+    load_inflector,
+    model_example,
+)
 from reinflect.cli.options import check_output, columns_option, option, output_option, say, say_written
+from reinflect.data.corrections import read_further
 from reinflect.data.features import Bundle
-from reinflect.data.items import Columns, Item, read_items, write_items
+from reinflect.data.items import Columns, Item, write_items
 from reinflect.data.sheet_files import kind_of_sheet, write_rows
 from reinflect.errors import InputError, printable, source_name
 from reinflect.files import STANDARD
@@ -29,7 +38,7 @@ EXAMPLE = model_example(
 @option("--lemmas FILE", "Lemmas, one on each line, or items; their forms are known.", required=True)
 @option("--n most N", "Number of suggestions.", type=click.IntRange(min=1), default=20)
 @bundles_option("The forms to choose from")
-@option("--known FILE", "Items whose forms you already have.", multiple=True)
+@option("--known FILE", "Items whose forms you already have, besides those that MODEL keeps.", multiple=True)
 @option(
     "--spread/--no-spread",
     "Whether lemmas and features suggested before come after others. Without spreading, the hardest bundle is "
@@ -56,15 +65,17 @@ def command(
     check_stdin_once(lemmas, bundles_file, *known)
     check_output(output, [model, lemmas, bundles_file, *known])
     lexicon = read_lexicon(lemmas, columns)
-    for path in known:
-        lexicon = lexicon.knowing(read_items(path, columns, forms="optional", note=say))
 
     from reinflect.data.lemmas import part_of
     from reinflect.inflector.suggestions import open_cells, ranked
 
     inflector = load_inflector(model)
+    lexicon = lexicon.knowing(list(inflector.attested))
+    for path in known:
+        lexicon = lexicon.knowing(read_further(path, columns, inflector.bundles, forms="optional", note=say))
     labels = columns.labels or inflector.labels
-    bundles = inflector.usual_bundles() if bundles_file is None else read_bundles(bundles_file, labels)
+    to_features = partial(features_named, inflector, labels)
+    bundles = inflector.usual_bundles() if bundles_file is None else read_bundles(bundles_file, to_features)
     parts = sorted({part for bundle in bundles if (part := part_of(Bundle(bundle)))})
     if len(parts) > 1 and not lexicon.items:
         say(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from reinflect.cli.files import json_text
-from reinflect.cli.models import load_inflector, members_option, model_example, say_unknown_features
+from reinflect.cli.models import features_named, load_inflector, members_option, model_example, say_doubts
 from reinflect.cli.options import check_lemma, check_output, option, output_option, say_written
 from reinflect.cli.oracle import visible_symbol
 from reinflect.data.features import Bundle
@@ -54,11 +54,11 @@ def command(
     own_labels = Labels.read(labels_file) if labels_file else None
     inflector = load_inflector(model, strategy)
     labels = own_labels or inflector.labels
-    wanted = labels.to_features(features)
+    wanted = features_named(inflector, labels, features)
     names = [own.name for own in inflector.members] if member == ALL_MEMBERS else [member]
     traces = [inflector.trace(lemma, wanted, name) for name in names]
     write_text(output, "".join(map(json_text, traces)) if as_json else "\n".join(map(_text, traces)))
-    say_unknown_features(inflector, [Bundle(wanted)], labels)
+    say_doubts(inflector, [Bundle(wanted)], labels)
     say_written(output)
 
 

@@ -18,8 +18,10 @@ from reinflect.cli.options import (
     strategy_option,
 )
 from reinflect.cli.training import Training, checkpoint_seconds, training_options
+from reinflect.data.corrections import corrected, question, read_further
 from reinflect.data.items import Columns, Item, check_lengths, read_items, swapped_columns_note, variants_note
-from reinflect.data.spelling import two_ways_note
+from reinflect.data.sheets import cells_of
+from reinflect.data.spelling import two_ways
 from reinflect.errors import INTERRUPTED, InputError, OutputError, quoted, source_name
 from reinflect.files import STANDARD, has_content
 
@@ -57,6 +59,12 @@ Example (about a minute):
 )
 @force_option("a model")
 @option("--half", "Keep the model in half precision: a file half as large, hardly less accurate.")
+@option(
+    "--attested/--no-attested",
+    "Whether the model keeps the forms of all items, so that they are shown as attested later. Leave them out of a "
+    "model that is to be shared without its data.",
+    default=True,
+)
 @training_options("each system with each alignment", "by the size of the data; auto chooses")
 @option("--first-seed S", "First seed; further models use the seeds after it.", type=click.IntRange(1, 900), default=1)
 @strategy_option("Which of the trained models vote; the others stay in MODEL, and inflect --strategy can choose them")
@@ -71,6 +79,7 @@ def command(
     compare: str | None,
     out: str,
     half: bool,
+    attested: bool,
     training: Training,
     first_seed: int,
     strategy: str | None,
@@ -97,33 +106,28 @@ def command(
     check_stdin_once(train, dev, *additions)
     _check_out(out, [train, dev, *additions, compare])
     original = read_items(train, columns, note=say)
-    dev_items = read_items(dev, columns, note=say) if dev else None
-    added = [(path, read_items(path, columns, forms="optional", note=say)) for path in additions]
+    known = {item.features.spelling for item in original}
+    dev_items = read_further(dev, columns, known, note=say) if dev else None
+    added = [(path, read_further(path, columns, known, forms="optional", note=say)) for path in additions]
     lists = _with_additions(original, added, columns)
     items = lists[-1]
     rival = None if compare is None else _Rival(compare, lists, dev_items, train)
     preset = preset_for(len(items)) if training.preset == "auto" else training.preset
-    settings = training.settings(preset)
+    plan = training.plan(preset, training.changes, first_seed=first_seed, strategy=strategy)
     read = [(train, original), *added, *([(dev, dev_items)] if dev and dev_items else [])]
     for path, given in read:
         check_lengths(given, path, "models take", "shorten it or take it out")
-    say(*_notes(train, items, dev, dev_items, training.seeds, columns), two_ways_note(read))
+    say(
+        *_notes(train, items, dev, dev_items, training.seeds, columns),
+        found.note if (found := two_ways(read)) else None,
+    )
     models = training.seeds * sum(len(alignments_of(system, training.alignments)) for system in training.systems)
     many = f"{models} models" if models > 1 else "a model"
     say(f"training {many} on {_counted(len(items))} of {source_name(train)}, preset {preset}")
 
     from reinflect.cli.progress import display
-    from reinflect.inflector.train import Plan, train_inflector
+    from reinflect.inflector.train import train_inflector
 
-    plan = Plan(
-        settings=settings,
-        systems=training.systems,
-        alignments=training.alignments,
-        augmentations=training.augmentations,
-        seeds=training.seeds,
-        first_seed=first_seed,
-        strategy=strategy,
-    )
     with display() as shown:
         outcome = train_inflector(
             items,
@@ -134,13 +138,16 @@ def command(
             source=source_name(train),
             half=half,
             labels=columns.labels,
+            normalisation=columns.normalisation,
             force=forced(),
+            attested=attested,
+            cells=cells_of(train, columns),
         )
     if verbose:
         click.echo(_table(outcome))
     if rival and not outcome.training.interrupted:
         click.echo(rival.text(outcome.inflector, out))
-    _say_outcome(outcome, out)
+    _say_outcome(outcome, out, attested=attested)
     figures = outcome.training
     kind = "held-out" if figures.held_out else "dev"
     forms = f"{figures.scored} {kind} form{'s'[: figures.scored != 1]}"
@@ -153,8 +160,6 @@ def _with_additions(
     items: list[Item], additions: Sequence[tuple[str, list[Item]]], columns: Columns
 ) -> list[list[Item]]:
     """The training items: as they are, and after each file of corrections."""
-    from reinflect.data.corrections import corrected
-
     then = "they are learnt as new ones" + ("" if columns.labels else "; if they are labels of yours, give --labels")
     lists = [items]
     for path, given in additions:
@@ -172,7 +177,6 @@ class _Rival:
     """An earlier model to compare the new one with; it is checked before the new one is trained."""
 
     def __init__(self, model: str, lists: list[list[Item]], dev_items: list[Item] | None, train: str) -> None:
-        from reinflect.data.corrections import question
         from reinflect.inflector.changes import check_comparable
         from reinflect.inflector.inflector import Inflector
 
@@ -187,6 +191,7 @@ class _Rival:
         else:
             known = {question(item) for item in self._taught or ()}
             self._gold = [item for item in self._items if question(item) in known]
+        say(*(f"note: {model}: {doubt}" for doubt in self._inflector.doubts(item.features for item in self._gold)))
 
     def text(self, new: "Inflector", out: str) -> str:
         from reinflect.inflector.changes import Changes, forms_of, held_out_forms
@@ -239,8 +244,6 @@ def _unknown_note(items: Sequence[Item], others: Sequence[Item], path: str, then
 
 
 def _nothing_new_note(items: Sequence[Item], dev_items: Sequence[Item], dev: str) -> str | None:
-    from reinflect.data.corrections import question
-
     learnt = {question(item) for item in items}
     if any(question(item) not in learnt for item in dev_items):
         return None
@@ -260,12 +263,14 @@ def _table(outcome: "Outcome") -> str:
     return table(("model", what), [*rows, (vote, f"{outcome.training.accuracy:.2f}")], sides=("left", "right"))
 
 
-def _say_outcome(outcome: "Outcome", out: str) -> None:
+def _say_outcome(outcome: "Outcome", out: str, *, attested: bool) -> None:
     inflector, training = outcome.inflector, outcome.training
     say(*(f"note: {text}" for text in outcome.retried))
     if len(inflector.voters) < len(inflector.members):
         chosen = f"{len(inflector.voters)} of {len(inflector.members)} models"
-        say(f"note: {chosen} vote ({inflector.strategy}); inflect --strategy chooses others")
+        say(f"note: {chosen} vote; inflect --strategy chooses others")
+    if attested and not inflector.attested:
+        say("note: the forms are too many to be kept in the model as attested ones")
     if outcome.restarted:
         say(f"note: diverged and started again with another seed: {', '.join(outcome.restarted)}")
     if outcome.failed:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from reinflect.data.items import Item
     from reinflect.execution.resources import Resources, Watcher
-    from reinflect.inflector.train import Outcome
+    from reinflect.inflector.train import Outcome, Plan
 
 DEFAULT_ALIGNMENTS = ("naive", "smart")
 EVERY_LANGUAGE = "all"
@@ -45,6 +45,19 @@ class Training:
 
     def settings(self, preset: str) -> "dict[str, Struct]":
         return settings_of(preset, self.changes, self.systems, *self.alignments, *self.augmentations)
+
+    def plan(self, preset: str, changes: Sequence[str], **more: Any) -> "Plan":
+        """What is trained, with a preset and changes to it."""
+        from reinflect.inflector.train import Plan
+
+        return Plan(
+            settings=settings_of(preset, changes, self.systems, *self.alignments, *self.augmentations),
+            systems=self.systems,
+            alignments=self.alignments,
+            augmentations=self.augmentations,
+            seeds=self.seeds,
+            **more,
+        )
 
     def resources(self, watcher: "Watcher", **more: Any) -> "Resources":
         from reinflect.alignment.cache import default_folder

@@ -22,10 +22,6 @@ from reinflect.files import atomic_path, cannot_write, make_folder, read_bytes
 from reinflect.locks import TakenError, take_in
 from reinflect.text import nearest
 
-GITHUB = "https://raw.githubusercontent.com/sigmorphon/"
-CONLL2017_URL = f"{GITHUB}conll2017/519bb1677a7c747b3863d37069ffd395062288d8/all/task1/"
-CONLL2018_URL = f"{GITHUB}conll2018/490e2e0693241f708670d9d1c56803b754fab7cd/task1/"
-SIGMORPHON2023_URL = f"{GITHUB}2023InflectionST/e7f1b325b76b41e9ead998e449b17ec1cf536a9c/part1/data/"
 URL_VARIABLE = "REINFLECT_DATA_URL"
 CACHE_VARIABLE = "REINFLECT_CACHE"
 DISK_REMEDY = f"check the disk or name another place in the variable {CACHE_VARIABLE}"
@@ -121,113 +117,16 @@ def unknown_name(kind: str, name: str, known: Sequence[str], otherwise: str) -> 
     return InputError(f"there is no {kind} {quoted(name)}", nearest(name, known, otherwise))
 
 
-UNIMORPH_LICENCE = "see its repository; UniMorph, the source of most of its word forms, is CC BY-SA 3.0"
-_OTHERS = (
-    (
-        2019,
-        "SIGMORPHON 2019 shared task, task 1 (inflection with a related language)",
-        "100 pairs of languages, each in a folder SOURCE--TARGET with TARGET-train-low and TARGET-dev.",
-        "sigmorphon/2019",
-        "McCarthy, Vylomova, Wu and others (2019): The SIGMORPHON 2019 Shared Task: Morphological Analysis in Context "
-        "and Cross-Lingual Transfer for Inflection",
-    ),
-    (
-        2020,
-        "SIGMORPHON 2020 shared task 0 (inflection)",
-        "90 languages; files such as ang.trn, ang.dev and ang.tst.",
-        "sigmorphon2020/task0-data",
-        "Vylomova, White, Salesky and others (2020): SIGMORPHON 2020 Shared Task 0: Typologically Diverse "
-        "Morphological Inflection",
-    ),
-    (
-        2021,
-        "SIGMORPHON 2021 shared task 0, part 1 (inflection)",
-        "Files such as CODE.train, CODE.dev and CODE.test.",
-        "sigmorphon/2021Task0",
-        "Pimentel, Ryskina, Mielke and others (2021): SIGMORPHON 2021 Shared Task on Morphological Reinflection: "
-        "Generalization Across Languages",
-    ),
-    (
-        2022,
-        "SIGMORPHON–UniMorph 2022 shared task 0, part 1 (inflection)",
-        "33 languages; files such as CODE_small.train, CODE_large.train, CODE.dev, CODE.test (no forms) and CODE.gold.",
-        "sigmorphon/2022InflectionST",
-        "Kodner, Khalifa, Batsuren and others (2022): SIGMORPHON–UniMorph 2022 Shared Task 0: Generalization and "
-        "Typologically Diverse Morphological Inflection",
-    ),
-)
-"""The years whose files are read but not fetched: year, title, description, repository, citation."""
-
-
 @cache
 def catalog() -> dict[str, DataSet]:
     """Every known data set by its name."""
-    german_verbs = DataSet(
-        name="german-verbs",
-        title="German verbs to try things on",
-        description=(
-            "Forms of German verbs, weak, strong and irregular, made by rule from a list of their principal parts "
-            "written for reinflect. For a first try and for the demo; scores on it say nothing about other data."
-        ),
-        licence="MIT, as reinflect itself",
-        source="comes with reinflect; needs no download",
-    )
-    conll2017 = DataSet(
-        name="conll2017",
-        title="CoNLL–SIGMORPHON 2017 shared task, task 1 (inflection)",
-        description=(
-            "Words of 52 languages with their features and inflected forms: 100 (low), 1,000 (medium) and 10,000 "
-            "(high) training items, and mostly 1,000 items each in dev and covered-test, which has no forms. A few "
-            "languages have fewer, and Scottish Gaelic has no train-high. Files are named by language and split, such "
-            "as german-train-low, and hold lemma, form and features with tabs between."
-        ),
-        licence="CC BY-SA 3.0 (word forms from Wiktionary, by way of UniMorph)",
-        source="github.com/sigmorphon/conll2017, commit 519bb16, folder all/task1",
-        citation=(
-            "Cotterell, Kirov, Sylak-Glassman, Walther, Vylomova, Xia, Faruqui, Kübler, Yarowsky, Eisner and Hulden "
-            "(2017): CoNLL–SIGMORPHON 2017 Shared Task: Universal Morphological Reinflection in 52 Languages"
-        ),
-        base_url=CONLL2017_URL,
-        files=_listed("conll2017"),
-    )
-    conll2018 = DataSet(
-        name="conll2018",
-        title="CoNLL–SIGMORPHON 2018 shared task, task 1 (inflection)",
-        description=(
-            "As conll2017, in the same files and columns, with 103 languages at low, 102 at medium and 86 at high."
-        ),
-        licence=UNIMORPH_LICENCE,
-        source="github.com/sigmorphon/conll2018, commit 490e2e0, folders task1/all and task1/surprise",
-        citation=(
-            "Cotterell, Kirov, Sylak-Glassman, Walther, Vylomova, McCarthy, Kann, Mielke, Nicolai, Silfverberg, "
-            "Yarowsky, Eisner and Hulden (2018): The CoNLL–SIGMORPHON 2018 Shared Task: Universal Morphological "
-            "Reinflection"
-        ),
-        base_url=CONLL2018_URL,
-        files=_listed("conll2018"),
-    )
-    sigmorphon2023 = DataSet(
-        name="sigmorphon2023",
-        title="SIGMORPHON–UniMorph 2023 shared task 0, part 1 (inflection)",
-        description=(
-            "27 sets of 10,000 training items (deu.trn) and 1,000 each in dev and covered.tst, which has no forms; no "
-            "lemma is in two of the three. Columns are lemma, features and form; features have layers, such as "
-            "N;NOM(PL;PSS(1,PL))."
-        ),
-        licence=UNIMORPH_LICENCE,
-        source="github.com/sigmorphon/2023InflectionST, commit e7f1b32, folder part1/data",
-        citation=(
-            "Goldman, Batsuren, Khalifa, Arora, Nicolai, Tsarfaty and Vylomova (2023): SIGMORPHON–UniMorph 2023 Shared "
-            "Task 0: Typologically Diverse Morphological Inflection"
-        ),
-        base_url=SIGMORPHON2023_URL,
-        files=_listed("sigmorphon2023"),
-    )
-    others = [
-        DataSet(f"sigmorphon{year}", title, what, UNIMORPH_LICENCE, f"github.com/{source}", cited, described=True)
-        for year, title, what, source, cited in _OTHERS
-    ]
-    return {one.name: one for one in (german_verbs, conll2017, conll2018, *others, sigmorphon2023)}
+    import tomllib
+
+    described = tomllib.loads((resources.files("reinflect.data") / "catalog.toml").read_text("utf-8"))
+    return {
+        name: DataSet(name, **about, files=_listed(name) if "base_url" in about else ())
+        for name, about in described.items()
+    }
 
 
 def _listed(name: str) -> tuple[DataFile, ...]:

@@ -1,11 +1,15 @@
 """Corrections of training items, such as users make where a model was wrong, and new items."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from reinflect.data.items import Item
+from reinflect.data.features import Bundle
+from reinflect.data.items import COLUMNS_2017, Column, Columns, Forms, Item, parse_items, read_items
+from reinflect.data.sheet_files import Note, kind_of_sheet
 from reinflect.errors import InputError, quoted, source_name
+from reinflect.files import lines_of, read_text
 
 Question = tuple[str, tuple[str, ...]]
 """A cell: a lemma and its features in any order."""
@@ -30,6 +34,30 @@ class Corrected:
         parts += [f"{self.same} already correct"] if self.same else []
         parts += [f"{self.covered} ignored (no form)"] if self.covered else []
         return f"note: {source_name(path)}: {', '.join(parts)}"
+
+
+def read_further(
+    path: Path | str, columns: Columns, known: Iterable[str], *, forms: Forms = "required", note: Note = lambda _: None
+) -> list[Item]:
+    """All items of a file beside a main one, whose `columns` and bundles are given: corrections, dev items and such.
+
+    Its own headings tell its columns. A tab-separated file has none: it has the order of the main file, or that of the
+    files that reinflect and its page write, whichever makes known bundles of the features.
+    """
+    own = replace(columns, further=True)
+    if kind_of_sheet(path):
+        return read_items(path, own, forms=forms, note=note)
+    text, bundles = read_text(path), {Bundle(spelling).cell for spelling in known}
+
+    def hits(order: Sequence[Column]) -> int:
+        lines = [line.split("\t") for _, line in lines_of(text, path)]
+        given = Counter(fields[order.index("features")] for fields in lines if len(fields) == len(order))
+        return sum(given[name] for name in given if Bundle(columns.labels.to_features(name)).cell in bundles)
+
+    order = max((columns.order, COLUMNS_2017.order), key=hits)
+    if order != columns.order or columns.headers:
+        note(f"note: {source_name(path)}: its columns are read as {', '.join(order)}")
+    return parse_items(text, path, replace(own, order=order, headers=()), forms=forms, note=note)
 
 
 def question(item: Item) -> Question:

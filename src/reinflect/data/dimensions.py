@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -50,10 +50,13 @@ def dimension_of(atom: str) -> str:
 
 
 def meaning_of(atom: str) -> str:
-    """`past` for PST, `first person (NOM)` for NOM(1); empty for an atom that is not in the schema."""
-    if (layered := _LAYERED.fullmatch(atom)) and (inner := meaning_of(layered[2])):
-        return f"{inner} ({layered[1]})"
-    return schema().get(atom, ("", ""))[1]
+    """`past` for PST, `first person or second person` for {1/2}; empty for an atom that is not in the schema."""
+    if layered := _LAYERED.fullmatch(atom):
+        inner = meaning_of(layered[2])
+        return inner and f"{inner} ({layered[1]})"
+    mark, joint = ("/", " or ") if "/" in atom else ("+", " and ")
+    pieces = [atom] if atom in schema() else atom.strip("{}").split(mark)
+    return joint.join(schema()[piece][1] for piece in pieces) if all(piece in schema() for piece in pieces) else ""
 
 
 def grouped(atoms: Iterable[str]) -> dict[str, list[str]]:
@@ -81,16 +84,29 @@ class Table:
     rows: tuple[Row, ...]
 
 
-def paradigms(bundles: Iterable[str]) -> dict[str, list[Table]]:
-    """Tables for the bundles of each part of speech. Bundles with the same atoms are one cell, spelled as the first."""
+def paradigms(
+    bundles: Iterable[str], named: Callable[[str], bool] = lambda _: False, *, ordered: bool = False
+) -> dict[str, list[Table]]:
+    """Tables for the bundles of each part of speech. Bundles with the same atoms are one cell, spelled as the first.
+
+    A table whose bundles are all `named` as a whole becomes a list: titles of rows and columns would hide the names.
+    """
     by_part: dict[str, dict[tuple[str, ...], Bundle]] = {}
     for bundle in map(Bundle, bundles):
         by_part.setdefault(bundle.part_of_speech.split(".")[0], {}).setdefault(bundle.cell, bundle)
-    return {part: tables(list(cells.values())) for part, cells in by_part.items()}
+    return {
+        part: [_list(own, table.title) if all(map(named, own := _bundles(table))) else table for table in made]
+        for part, cells in by_part.items()
+        if (made := tables(list(cells.values()), ordered=ordered))
+    }
 
 
-def tables(bundles: Sequence[Bundle]) -> list[Table]:
-    """Bundles as tables with two dimensions; single bundles are the rows of a last table with one column."""
+def tables(bundles: Sequence[Bundle], *, ordered: bool = False) -> list[Table]:
+    """Bundles as tables with two dimensions; single bundles are the rows of a last table with one column.
+
+    Features come in the order of the schema and others by first appearance, or all by first appearance if the bundles
+    are `ordered` by the user.
+    """
     order = sorted({name for own in bundles for name in _groups(own.spelling)}, key=_order)
     across = _first_that_varies(_COLUMNS, order, bundles)
     down = _first_that_varies(_ROWS, [name for name in order if name not in across], bundles)
@@ -99,16 +115,22 @@ def tables(bundles: Sequence[Bundle]) -> list[Table]:
         down = down if across == [gender] else [person, gender]  # rows for he, she and it
     others = [name for name in order if name not in (*down, *across)]
     sections: dict[str, list[Bundle]] = {}
-    for bundle in sorted(bundles, key=lambda own: _places(own, [*others, *down, *across])):
+    for bundle in bundles if ordered else sorted(bundles, key=lambda own: _places(own, [*others, *down, *across])):
         sections.setdefault(_title(bundle, others), []).append(bundle)
     alone = [bundle for section in sections.values() if not _is_dense(section, down, across) for bundle in section]
     if len(bundles) <= _FEW:
-        sections, alone = {}, sorted(bundles, key=lambda own: _places(own, order))
+        sections, alone = {}, sorted(bundles, key=lambda own: not ordered and _places(own, order))
     dense = {title: section for title, section in sections.items() if _is_dense(section, down, across)}
-    made = [_table(title, section, down, across) for title, section in dense.items()]
-    if alone:
-        made.append(Table("", ("",), tuple(Row(own.spelling, (own.spelling,)) for own in alone)))
-    return made
+    made = [_table(title, section, down, across, ordered) for title, section in dense.items()]
+    return [*made, _list([own.spelling for own in alone])] if alone else made
+
+
+def _list(spellings: Iterable[str], title: str = "") -> Table:
+    return Table(title, ("",), tuple(Row(own, (own,)) for own in spellings))
+
+
+def _bundles(table: Table) -> list[str]:
+    return [features for row in table.rows for features in row.cells if features is not None]
 
 
 def _is_dense(bundles: Sequence[Bundle], down: Sequence[str], across: Sequence[str]) -> bool:
@@ -116,24 +138,24 @@ def _is_dense(bundles: Sequence[Bundle], down: Sequence[str], across: Sequence[s
     return len(bundles) > 1 and places <= _SPARSE * len(bundles)
 
 
-def _table(title: str, bundles: Sequence[Bundle], down: Sequence[str], across: Sequence[str]) -> Table:
-    rows, columns = _titles(bundles, down), _titles(bundles, across)
+def _table(title: str, bundles: Sequence[Bundle], down: Sequence[str], across: Sequence[str], ordered: bool) -> Table:
+    rows, columns = _titles(bundles, down, ordered), _titles(bundles, across, ordered)
     found = {(_title(own, down), _title(own, across)): own.spelling for own in bundles}
     return Table(title, columns, tuple(Row(row, tuple(found.get((row, own)) for own in columns)) for row in rows))
 
 
-def _titles(bundles: Iterable[Bundle], dimensions: Sequence[str]) -> tuple[str, ...]:
-    ordered = sorted(bundles, key=lambda bundle: [_place(atom) for atom in _values(bundle, dimensions)])
-    return tuple(dict.fromkeys(_title(bundle, dimensions) for bundle in ordered))
+def _titles(bundles: Sequence[Bundle], dimensions: Sequence[str], ordered: bool = False) -> tuple[str, ...]:
+    titled = bundles if ordered else sorted(bundles, key=lambda own: _places(own, dimensions))
+    return tuple(dict.fromkeys(_title(bundle, dimensions) for bundle in titled))
 
 
 def _title(bundle: Bundle, dimensions: Iterable[str]) -> str:
     return SEPARATOR.join(_values(bundle, dimensions))
 
 
-def _places(bundle: Bundle, dimensions: Iterable[str]) -> list[list[tuple[int, int, str]]]:
-    """A sort key by the order of the schema, in each of the dimensions."""
-    return [[_place(atom) for atom in _values(bundle, [dimension])] for dimension in dimensions]
+def _places(bundle: Bundle, dimensions: Iterable[str]) -> list[list[tuple[int, int]]]:
+    """A sort key by the order of the schema, in each of the dimensions; features outside of it are all last."""
+    return [[_place(atom)[:2] for atom in _values(bundle, [dimension])] for dimension in dimensions]
 
 
 def _values(bundle: Bundle, dimensions: Iterable[str]) -> list[str]:

@@ -18,6 +18,8 @@ Kind = Literal["plain", "variants", "remark", "missing", "doubtful", "letters"]
 AUTO, NONE = "auto", "none"
 MISSING = frozenset(["", *"- -- --- – — ― ‒ − ? ?? ??? n/a n.a. n.a #n/a … ... ∅ / * . _".split()])
 """Fields that mean that there is no form, in lower case and without blanks around them."""
+UNCONFIRMED = " ?"
+"""After a guess of `reinflect fill`, also in languages that have a question mark for a letter."""
 BRACKETED = re.compile(r"\([^()]*\)|\[[^][]*\]")
 REMARK = re.compile(rf"([^][()]*[^][()\s])\s+(?:{BRACKETED.pattern})")
 OPTIONAL_LETTER = re.compile(r"([^][()\s]+)\((\w)\)([^][()\s]+)")
@@ -53,7 +55,8 @@ class FormRules:
 
     def _read(self, field: str, letters: str) -> Reading:
         text, auto = field.strip(), AUTO in self.missing
-        if text in self.missing or (auto and text.casefold() in MISSING and text != letters.strip()):
+        marked = text in self.missing and text != AUTO  # which is also a word of several languages
+        if marked or (auto and text.casefold() in MISSING and text != letters.strip()):
             return Reading((), "missing")
         if text.casefold() in MISSING:
             return Reading((field,), "plain")
@@ -77,7 +80,7 @@ class FormRules:
         """A part of a field, without separators."""
         brackets = not set("()[]") & set(letters)
         doubtful = any(mark not in letters and part.startswith(mark) for mark in "*?") or (
-            part.endswith("?") and "?" not in letters
+            part.endswith(UNCONFIRMED) or (part.endswith("?") and "?" not in letters)
         )
         if brackets and self.variants != "keep" and (remark := REMARK.fullmatch(part)):
             inner = self._one(remark[1], letters)

@@ -11,6 +11,7 @@ from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, get_args
+from unicodedata import normalize
 
 from reinflect.data.features import PARTS_OF_SPEECH, SEPARATOR, Bundle
 from reinflect.data.form_cells import AUTO, USUAL_RULES, FormRules
@@ -22,6 +23,9 @@ from reinflect.files import BYTE_ORDER_MARK, lines_of, read_text, write_text
 Column = Literal["lemma", "form", "features"]
 Forms = Literal["required", "optional", "ignored"]
 """Whether items without a form are left out or refused, or are covered ones; `ignored`: all are covered."""
+
+Normalisation = Literal["none", "nfc", "nfd"]
+"""How lemmas and forms are encoded: as they are, or in one of Unicode's normal forms."""
 
 _NAMES: Mapping[Column, str] = {
     "lemma": "lemma|lemmas|lexeme|headword|citation form|dictionary form|base form|grundform|nennform|lemme|lema",
@@ -86,6 +90,9 @@ class Columns:
     """How fields of a spreadsheet are read that are not plain forms."""
     auto: bool = False
     """Whether the order is found in each file; `order` is for files that are written."""
+    normalisation: Normalisation = "none"
+    further: bool = False
+    """Whether the names may be those of another file, such as the main one beside a file of corrections."""
 
     @classmethod
     def parse(cls, text: str) -> "Columns":
@@ -142,9 +149,9 @@ def read_items(
     Empty lines, which UniMorph puts between lemmas, are ignored. `note` receives what the user should know of the file.
     """
     if kind_of_sheet(path):
-        from reinflect.data.sheets import read_sheet  # which imports this module
+        from reinflect.data.sheets import parse_sheet  # which imports this module
 
-        items = read_sheet(path, columns, forms=forms, note=note)
+        items = parse_sheet(path, columns, forms=forms, record=lambda finding: note(finding.note))
     else:
         items = parse_items(read_text(path), path, columns, forms=forms, note=note)
     _note_brackets(items, path, note)
@@ -198,7 +205,29 @@ def parse_items(
     ]
     if blanks:
         note(blanks_note(blanks))
-    return items
+    return normalised(items, columns.normalisation, path, note)
+
+
+def normalised(
+    items: Sequence[Item], way: Normalisation, path: Path | str = "", note: Note = lambda _: None
+) -> list[Item]:
+    """Items with lemmas and forms in a normal form; `note` receives how many that changed."""
+    made = [*items]
+    if way != "none":
+        made = [replace(item, lemma=normal(item.lemma, way), form=normal(item.form, way)) for item in items]
+        changed = [item for item, own in zip(items, made, strict=True) if item != own]
+        if changed:
+            many, where = f"{len(changed)} item{'s'[: len(changed) != 1]}", place_of(changed[0], path)
+            note(f"note: {source_name(path)}: {many} brought into the form {way.upper()} (the first: {where})")
+    return made
+
+
+def normal(text: str, way: Normalisation) -> str:
+    return text if way == "none" else normalize("NFC" if way == "nfc" else "NFD", text)
+
+
+def place_of(item: Item, path: Path | str) -> str:
+    return f"{'row' if kind_of_sheet(path) else 'line'} {item.line}"
 
 
 DECIDING = 1000

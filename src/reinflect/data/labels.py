@@ -4,7 +4,7 @@ A labels file has on each line a label, a tab and its features, or is a TOML fil
 single feature (`pl` for `PL`) also counts within a bundle (`N;pl`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -53,6 +53,15 @@ class Labels:
             return self._features[text]
         return SEPARATOR.join(self._atoms.get(part.strip(" "), part) for part in text.split(SEPARATOR))
 
+    def spelled(self, text: str, atoms: Container[str] = ()) -> str:
+        """A label, or a bundle with labels in it, as they are spelled here; features such as `atoms` are left alone."""
+
+        def own(part: str) -> str:
+            known = part in self._features or part in atoms
+            return part if known else self._folded.get(part.strip(" ").casefold(), part)
+
+        return whole if (whole := own(text)) != text else SEPARATOR.join(map(own, text.split(SEPARATOR)))
+
     def to_label(self, features: str) -> str:
         """The label of a bundle, whatever the order of its features; without one, the labels of its single features."""
         bundle = Bundle(features)
@@ -73,6 +82,10 @@ class Labels:
     @cached_property
     def _features(self) -> dict[str, str]:
         return dict(self.pairs)
+
+    @cached_property
+    def _folded(self) -> dict[str, str]:
+        return {label.casefold(): label for label, _ in reversed(self.pairs)}
 
     @cached_property
     def _labels(self) -> dict[str | tuple[str, ...], str]:

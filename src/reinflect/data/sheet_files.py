@@ -9,7 +9,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -103,6 +103,8 @@ class Sheet:
     """The fields read so far that the user should know of, with their places, by what is unusual about them."""
     merged: list[tuple[int, str]] = field(default_factory=list)
     """The last row of each range of merged cells, and the range."""
+    separator: str = ""
+    """Of the columns of a CSV file."""
 
     @property
     def header(self) -> list[str]:
@@ -110,7 +112,7 @@ class Sheet:
 
     def below(self, first: int) -> "Sheet":
         """The sheet from one of its rows on."""
-        return Sheet(self.path, self.name, self.rows[first:])
+        return Sheet(self.path, self.name, self.rows[first:], separator=self.separator)
 
     def place(self, row: int | None = None, column: int | None = None, called: str = "") -> str:
         """Such as `verbs.xlsx, sheet 'Verbs', row 3, column C ('form')`."""
@@ -196,7 +198,7 @@ def read_csv(path: Path | str) -> tuple[list[Sheet], list[InputError]]:
     errors: list[InputError] = []
     for separator in SEPARATORS:
         try:
-            sheets.append(_sheet(path, None, _csv_rows(text, separator, path)))
+            sheets.append(replace(_sheet(path, None, _csv_rows(text, separator, path)), separator=separator))
         except InputError as error:
             errors.append(error)
     full = [sheet for sheet in sheets if sheet.rows]  # a line of tabs is empty only if tabs separate
@@ -378,9 +380,7 @@ def _xlsx(path: Path | str, header: Sequence[str], rows: Sequence[Sequence[str |
 
     if len(rows) >= MOST_ROWS:
         raise OutputError(path, f"an XLSX file cannot hold {len(rows)} rows", "write a .csv file")
-    for text in (value for row in (header, *rows) for value in row if isinstance(value, str)):
-        if len(text) > LONGEST_FIELD or NOT_IN_XML.search(text):
-            raise OutputError(path, f"an XLSX file cannot hold {quoted(text)}", "write a .csv file")
+    _check_texts(path, (value for row in (header, *rows) for value in row))
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet("items")
     sheet.freeze_panes = "A2"
@@ -404,6 +404,78 @@ def _xlsx(path: Path | str, header: Sequence[str], rows: Sequence[Sequence[str |
     raw = BytesIO()
     ExcelWriter(book, _Archive(raw, "w")).save()
     return raw.getvalue()
+
+
+def _check_texts(path: Path | str, values: Iterable[str | float]) -> None:
+    for text in values:
+        if isinstance(text, str) and (len(text) > LONGEST_FIELD or NOT_IN_XML.search(text)):
+            raise OutputError(path, f"an XLSX file cannot hold {quoted(text)}", "write a .csv file")
+
+
+class Entry(NamedTuple):
+    """A value to be put into an empty field of a sheet, and the colour of the field in an XLSX file."""
+
+    row: int
+    column: int
+    value: str | float
+    colour: str | None = None
+
+
+def write_entries(
+    output: Path | str, sheet: Sheet, entries: Sequence[Entry], more: Sequence[Sequence[str | float]], note: Note
+) -> None:
+    """Write a sheet with entries in it, and everything else as it is; in an XLSX file `more` is a further sheet."""
+    if sheet.separator:
+        whole = read_bytes(sheet.path).decode("utf-8")
+        text = whole.removeprefix(BYTE_ORDER_MARK)
+        rows = [*_csv_rows(text, sheet.separator, sheet.path)]
+        for entry in entries:
+            own = rows[entry.row - 1]
+            own += [""] * (entry.column + 1 - len(own))
+            own[entry.column] = str(entry.value)
+        new, end = StringIO(newline=""), "\r\n" if "\r\n" in text else "\n"
+        csv.writer(new, delimiter=sheet.separator, lineterminator=end).writerows(rows)
+        write_text(output, BYTE_ORDER_MARK * whole.startswith(BYTE_ORDER_MARK) + new.getvalue())
+        return
+    import warnings
+
+    openpyxl, raw = _openpyxl(sheet.path), read_bytes(sheet.path)
+    from openpyxl.cell.cell import MergedCell
+    from openpyxl.styles import PatternFill
+    from openpyxl.writer.excel import ExcelWriter
+
+    _check_texts(output, [*(entry.value for entry in entries), *(value for row in more for value in row)])
+    try:
+        with ZipFile(BytesIO(raw)) as parts:
+            drawn = any(re.match("xl/(drawings/drawing|charts/|media/)", name) for name in parts.namelist())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            book = openpyxl.load_workbook(BytesIO(raw), rich_text=True)
+    except Exception:  # as in `read_xlsx`, which has read it in a simpler way
+        raise _invalid_xlsx(sheet.path, raw) from None
+    if drawn:
+        note(f"note: {sheet.place()}: charts and pictures are not kept")
+    own = book[sheet.name]
+
+    def put(cell: Any, value: str | float, colour: str | None = None) -> None:
+        cell.value = value
+        if isinstance(value, str):
+            cell.data_type, cell.number_format = "s", "@"
+        if colour:
+            cell.fill = PatternFill("solid", fgColor=colour)
+
+    for entry in entries:
+        cell = own.cell(entry.row, entry.column + 1)
+        if not isinstance(cell, MergedCell):  # which has no text of its own
+            put(cell, entry.value, entry.colour)
+    further = book.create_sheet("confidence")  # with a number after it if there is such a sheet
+    for number, row in enumerate(more, start=1):
+        for column, value in enumerate(row, start=1):
+            put(further.cell(number, column), value)
+    made = BytesIO()
+    ExcelWriter(book, _Archive(made, "w")).save()
+    with atomic_path(output) as part:
+        part.write_bytes(made.getvalue())
 
 
 class _Archive(ZipFile):

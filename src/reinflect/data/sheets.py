@@ -1,61 +1,23 @@
 """Items in spreadsheets (CSV and XLSX): one form per row, or one lemma per row.
 
-A *long* sheet has columns for lemma, form and features, found by their names in the first row. A *wide* sheet has a
-lemma column, and every other column holds forms: its name is a label or the features. Fields are kept code point for
-code point, as in tab-separated files.
+`sheet_layout` says where everything is. Fields are kept code point for code point, as in tab-separated files.
 """
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from reinflect.data.features import SEPARATOR, Bundle
+from reinflect.data.corrections import question
+from reinflect.data.features import Bundle
 from reinflect.data.form_cells import USUAL_RULES, FormRules
-from reinflect.data.items import NAMES, Column, Columns, Forms, Item, blanks_note, fields_of, plain_name
+from reinflect.data.items import COLUMNS_2017, NAMES, Columns, Forms, Item, blanks_note, fields_of, normalised
 from reinflect.data.labels import Labels
-from reinflect.data.sheet_files import (
-    MOST_CELLS,
-    NUMBER_FOUND,
-    SEPARATORS,
-    Cell,
-    Finding,
-    Note,
-    Row,
-    Sheet,
-    Unusable,
-    kind_of_sheet,
-    listed,
-    read_csv,
-    read_xlsx,
-    write_rows,
-)
-from reinflect.errors import InputError, OutputError, quoted, shortened
+from reinflect.data.sheet_files import MOST_CELLS, Finding, Note, Row, Sheet, kind_of_sheet, listed, write_rows
+from reinflect.data.sheet_layout import Layout, form_columns, is_aside, read_layout
+from reinflect.errors import OutputError, quoted, shortened
 
-REMARKS = frozenset(
-    "gloss glosses glosse glosa translation meaning note notes comment comments remark remarks source speaker "
-    "consultant example date frequency freq page übersetzung bedeutung bemerkung anmerkung kommentar quelle beispiel "
-    "häufigkeit seite traduction sens remarque traducción significado notas".split()
-)
-"""Words in the names of columns of a wide sheet that are never meant as features."""
-NOT_FORMS = REMARKS | frozenset(
-    "id no nr num number nummer # count rank p pp english pos class guess confidence".split()
-)
-"""Whole names of such columns."""
-LEMMA_WORDS = frozenset(
-    "verb verbs noun nouns adjective adjectives word words wort wörter stem stems root roots infinitive infinitiv "
-    "entry entries headwords citation nomen substantiv adjektiv verbe nom mot verbo nombre palabra infinitivo".split()
-)
-"""Names of the lemma's column that can also be meant otherwise."""
-TITLE_ROWS = 20
-"""The headings are among so many rows."""
-NUMBER = re.compile(r"[\d\s.,%+-]*\d[\d\s.,%+-]*")
-
-
-def read_sheet(path: Path | str, columns: Columns, *, forms: Forms, note: Note) -> list[Item]:
-    """All items of a spreadsheet; `note` receives a sentence about everything unusual in it."""
-    return parse_sheet(path, columns, forms=forms, record=lambda finding: note(finding.note))
+LEMMA_REMEDY = "give every row a lemma (a CSV file has the text of merged cells only once: fill them, or save as .xlsx)"
 
 
 def parse_sheet(path: Path | str, columns: Columns, *, forms: Forms, record: Callable[[Finding], None]) -> list[Item]:
@@ -64,20 +26,16 @@ def parse_sheet(path: Path | str, columns: Columns, *, forms: Forms, record: Cal
     def note(text: str) -> None:
         record(Finding(text))
 
-    layout = _read(path, columns, forms, note)
-    sheet = layout.sheet
-    said = [*layout.remarks]
-    rows = sheet.rows[1:] if layout.headed else sheet.rows
-    if "features" in layout.places:
-        used = layout.places.values()
-        said += ignored_columns(
-            [name for place, name in enumerate(sheet.header) if place not in used and layout.headed]
-        )
-        items = _long(sheet, rows, layout.places, columns, forms)
+    layout = read_layout(path, columns, forms, note)
+    sheet, places, said = layout.sheet, layout.places, [*layout.remarks]
+    if "features" in places:
+        others = [name for place, name in enumerate(sheet.header) if place not in places.values() and layout.headed]
+        said += ignored_columns(others)
+        items = _long(layout, columns, forms)
     else:
-        names, ignored = _form_columns(sheet, layout.places["lemma"], columns)
+        names, ignored = form_columns(sheet, places["lemma"], columns)
         said += ignored_columns(ignored, "no label" if columns.labels else "not inflected forms")
-        items = _wide(sheet, layout.places["lemma"], names, columns, forms)
+        items = _wide(layout, names, columns, forms)
     if said:
         note(f"note: {sheet.place()}: {'; '.join(said)}")
     for finding in _findings(sheet, columns.rules):
@@ -86,7 +44,7 @@ def parse_sheet(path: Path | str, columns: Columns, *, forms: Forms, record: Cal
         empty = [place for kind in ("missing", "doubtful", "variants") for place in sheet.places[kind]]
         why = f" with a form (such as {empty[0]})" if empty else ""
         raise sheet.error(f"found no items{why}", "give at least one lemma with its features and form")
-    return items
+    return normalised(items, columns.normalisation, path, note)
 
 
 def _findings(sheet: Sheet, rules: FormRules) -> Iterator[Finding]:
@@ -120,150 +78,59 @@ def ignored_columns(names: Sequence[str], why: str = "") -> list[str]:
 
 def read_lemma_column(path: Path | str, columns: Columns) -> list[str] | None:
     """The lemmas of a sheet without forms and features; None if it has some."""
-    sheet, places, *_ = _read(path, columns, "optional", lambda _: None)
-    if places.keys() != {"lemma"} or _form_columns(sheet, places["lemma"], columns)[0]:
+    sheet, places, *_ = read_layout(path, columns, "optional", lambda _: None)
+    if places.keys() != {"lemma"} or form_columns(sheet, places["lemma"], columns)[0]:
         return None
     return [lemma for row in sheet.rows[1:] if (lemma := sheet.text(row, places["lemma"], "lemma"))]
 
 
-class Layout(NamedTuple):
-    """Where everything is in a sheet."""
-
-    sheet: Sheet
-    """It begins with the headings, if there are any."""
-    places: Mapping[Column, int]
-    """The columns; a wide sheet has only that of the lemma."""
-    rank: int
-    """How sure that is: 0 is the surest."""
-    headed: bool = True
-    remarks: tuple[str, ...] = ()
-    """What the user should know of where it is."""
+def cells_of(path: Path | str, columns: Columns = COLUMNS_2017) -> tuple[str, ...]:
+    """The bundles of a wide sheet's columns in their order; empty for any other file."""
+    if not kind_of_sheet(path):
+        return ()
+    sheet, places, *_ = read_layout(path, columns, "optional", lambda _: None)
+    if "features" in places:
+        return ()
+    names = [sheet.header[at] for at in form_columns(sheet, places["lemma"], columns)[0]]
+    return tuple(dict.fromkeys(map(columns.labels.to_features, names)))
 
 
-def _read(path: Path | str, columns: Columns, forms: Forms, note: Note) -> Layout:
-    if kind_of_sheet(path) == ".xlsx":
-        sheet = read_xlsx(path, note)
-        layout = _layout(sheet, columns, forms)
-    else:
-        sheet, layout = _chosen(*read_csv(path), columns, forms)
-    if layout is None:
-        row = max(sheet.rows[:TITLE_ROWS], key=lambda row: sum(map(bool, row.cells)))
-        names = listed([cell if isinstance(cell, str) else "" for cell in row.cells])
-        where = "the first row" if row is sheet.rows[0] else f"row {row.number}"
-        raise sheet.error(
-            f"found {names} in {where}, and cannot tell which column is which",
-            "name them lemma, form and features there, or give --columns 'lemma=…,form=…,features=…' with their names "
-            "(lemma=… alone if the other columns are cells of the paradigm)",
-            row.number,
-        )
-    return layout
-
-
-def _layout(sheet: Sheet, columns: Columns, forms: Forms) -> Layout | None:
-    """How a sheet is laid out, by its headings, or by an item in its first row; None if that cannot be told."""
-    if places := _named_columns(sheet, columns, strict=not _has_headers(sheet, columns)):
-        return _headed(sheet, sheet, places, rank=0)
-    if _first_row_is_data(sheet, columns, forms, sure=True):
-        return _unheaded(sheet, columns, rank=1)
-    others = [sheet.below(at) for at in range(1, len(sheet.rows[:TITLE_ROWS]))]
-    for other in others:
-        if len(other.rows) > 1 and len(other.rows[0].cells) > 1 and (places := _named_columns(other, columns)):
-            return _headed(sheet, other, places, rank=2)
-    if _first_row_is_data(sheet, columns, forms):
-        return _unheaded(sheet, columns, rank=3)
-    if not columns.headers:
-        for other in (sheet, *others):
-            if (lemma := _guessed_lemma(other, columns.labels)) is not None:
-                found = {column: place for column, (place,) in _by_name(other).items()}
-                name = quoted(other.header[lemma])
-                remark = f"taking column {name} for the lemma (--columns lemma=… chooses another)"
-                return _headed(sheet, other, {**found, "lemma": lemma}, remark, rank=4)
-    return None
-
-
-def _unheaded(sheet: Sheet, columns: Columns, *, rank: int) -> Layout:
-    order = columns.order if len(sheet.rows[0].cells) == len(columns.order) else columns.covered()
-    return Layout(sheet, {column: place for place, column in enumerate(order)}, rank, headed=False)
-
-
-def _headed(whole: Sheet, sheet: Sheet, places: Mapping[Column, int], *remarks: str, rank: int) -> Layout:
-    """A layout of the rows from the headings on; those of a wide sheet can take two rows."""
-    above = len(whole.rows) - len(sheet.rows)
-    number = sheet.rows[0].number
-    said = f"using row {number} as headings" if above else ""
-    if "features" not in places:
-        lemma = places["lemma"]
-        following = sheet.rows[1] if len(sheet.rows) > 2 else None
-        header = sheet.header
-        unclear = [at for at, name in enumerate(header) if at != lemma and (not name or header.count(name) > 1)]
-        if following and following.cell(lemma) in ("", header[lemma]):
-            unclear += range(len(header), len(following.cells))
-            if any(following.cell(at) for at in unclear):
-                sheet = _joined(sheet.rows[0], following, lemma, sheet, sheet.rows[2:])
-                said = f"using rows {number} and {following.number} as headings"
-        elif above and any(map(header.__getitem__, unclear)):
-            upper = whole.rows[above - 1]
-            if sum(map(bool, upper.cells)) > 1:
-                sheet = _joined(upper, sheet.rows[0], lemma, sheet, sheet.rows[1:])
-                said = f"using rows {upper.number} and {number} as headings"
-    if said.startswith("using rows"):
-        example = next((name for name in sheet.header if SEPARATOR in name), "")
-        said += f" (such as {quoted(example)})" if example else ""
-    merged = [ref for last, ref in sorted(whole.merged) if last >= number]
-    if merged:
-        more = ", …" if len(merged) > 3 else ""
-        remarks = (*remarks, f"merged cells ({', '.join(merged[:3])}{more}) count for all their rows and columns")
-    return Layout(sheet, places, rank, remarks=(*([said] if said else []), *remarks))
-
-
-def _joined(upper: Row, lower: Row, lemma: int, sheet: Sheet, rows: Sequence[Row]) -> Sheet:
-    """A sheet with headings of two rows: `present` above `1sg` and `2sg` makes `present;1sg` and `present;2sg`."""
-    names: list[Cell] = []
-    over: Cell = ""
-    for at in range(max(len(upper.cells), len(lower.cells))):
-        own = lower.cell(at)
-        over = upper.cell(at) or over
-        apart = at == lemma or not isinstance(own, str) or not isinstance(over, str) or _is_aside(own)
-        names.append((own or upper.cell(at)) if apart or own in ("", over) or not over else f"{over}{SEPARATOR}{own}")
-    return Sheet(sheet.path, sheet.name, [Row(lower.number, names, max(upper.width, lower.width)), *rows])
-
-
-def _guessed_lemma(sheet: Sheet, labels: Labels) -> int | None:
-    """The lemma's column by what the others are: the only one that holds neither forms, features nor remarks."""
-    named, header = _by_name(sheet), sheet.header
-    if len(sheet.rows) < 2 or any(len(places) > 1 for places in named.values()):
-        return None
-    cells = [
-        at
-        for at, name in enumerate(header)
-        if (SEPARATOR in name or labels.knows(name))
-        and not any(SEPARATOR in str(cell) or cell == name for row in sheet.rows[1:] if (cell := row.cell(at)))
-    ]
-    known = {place for places in named.values() for place in places}
-    left = [
-        at for at, name in enumerate(header) if name and at not in known and at not in cells and not _is_aside(name)
-    ]
-    words = [at for at in left if plain_name(header[at]) in LEMMA_WORDS]
-    if named.keys() == {"form", "features"} or (cells and not named):
-        return left[0] if len(left) == 1 else words[0] if len(words) == 1 else None
-    return words[0] if len(words) == 1 and len(left) > 1 and not named else None
-
-
-def _long(
-    sheet: Sheet, rows: Sequence[Row], places: Mapping[Column, int], columns: Columns, forms: Forms
-) -> list[Item]:
-    if "form" not in places and forms == "required":
+def _long(layout: Layout, columns: Columns, forms: Forms) -> list[Item]:
+    sheet, places = layout.sheet, layout.places
+    form = places.get("form")
+    if form is None and forms == "required":
         found = f"found no column of forms among {listed(sheet.header)}"
         raise sheet.error(found, "name it form in the first row, or give --columns 'lemma=…,form=…,features=…'")
     bundle = cache(lambda text: Bundle(columns.labels.to_features(text)))
     items = []
-    for row in rows:
+    for row in layout.rows:
         lemma = _lemma(sheet, row, places["lemma"])
         features = bundle(sheet.text(row, places["features"], "features"))
-        if "form" in places and not row.cell(places["form"]) and forms == "required":
-            sheet.found("missing", row, places["form"], "form")
-        read = _forms(sheet, row, places.get("form"), "form", lemma, columns.rules, forms)
-        items += [Item(lemma, features, form, row.number) for form in read]
+        if form is not None and not row.cell(form) and forms == "required":
+            sheet.found("missing", row, form, "form")
+        read = _forms(sheet, row, form, "form", lemma, columns.rules, forms)
+        items += [Item(lemma, features, own, row.number) for own in read]
+    return items
+
+
+def _wide(layout: Layout, form_columns: Sequence[int], columns: Columns, forms: Forms) -> list[Item]:
+    sheet, rows = layout.sheet, layout.rows
+    names = {column: sheet.text(sheet.rows[0], column, "") for column in form_columns}
+    if not names:
+        raise sheet.error(
+            f"found no column of features and no column of forms among {listed(sheet.header)}",
+            "add a column named features, or one column for each cell, named by its features or label",
+        )
+    if forms != "required" and len(rows) * len(names) > MOST_CELLS:
+        found = f"found {len(rows):,} lemmas with {len(names):,} cells each"
+        raise sheet.error(found, f"ask for {MOST_CELLS:,} forms at most")
+    bundles = {name: Bundle(columns.labels.to_features(name)) for name in names.values()}
+    items = []
+    for row in rows:
+        lemma = _lemma(sheet, row, layout.places["lemma"])
+        for column, name in names.items():
+            read = _forms(sheet, row, column, name, lemma, columns.rules, forms)
+            items += [Item(lemma, bundles[name], form, row.number) for form in read]
     return items
 
 
@@ -282,31 +149,6 @@ def _forms(
     return found or covered
 
 
-def _wide(sheet: Sheet, lemma_column: int, form_columns: Sequence[int], columns: Columns, forms: Forms) -> list[Item]:
-    first, *rows = sheet.rows
-    labels = columns.labels
-    names = {column: sheet.text(first, column, "") for column in form_columns}
-    if not names:
-        raise sheet.error(
-            f"found no column of features and no column of forms among {listed(sheet.header)}",
-            "add a column named features, or one column for each cell, named by its features or label",
-        )
-    if forms != "required" and len(rows) * len(names) > MOST_CELLS:
-        found = f"found {len(rows):,} lemmas with {len(names):,} cells each"
-        raise sheet.error(found, f"ask for {MOST_CELLS:,} forms at most")
-    bundles = {name: Bundle(labels.to_features(name)) for name in names.values()}
-    items = []
-    for row in rows:
-        lemma = _lemma(sheet, row, lemma_column)
-        for column, name in names.items():
-            read = _forms(sheet, row, column, name, lemma, columns.rules, forms)
-            items += [Item(lemma, bundles[name], form, row.number) for form in read]
-    return items
-
-
-LEMMA_REMEDY = "give every row a lemma (a CSV file has the text of merged cells only once: fill them, or save as .xlsx)"
-
-
 def _lemma(sheet: Sheet, row: Row, column: int) -> str:
     lemma = sheet.text(row, column, "lemma")
     if not lemma:
@@ -316,128 +158,43 @@ def _lemma(sheet: Sheet, row: Row, column: int) -> str:
     return lemma
 
 
-def _has_headers(sheet: Sheet, columns: Columns) -> bool:
-    """Whether one of the first rows has all names that the user gave."""
-    wanted = {name for _, name in columns.headers}
-    return bool(wanted) and any(wanted <= {*map(str, row.cells)} for row in sheet.rows[:TITLE_ROWS])
+class Gap(NamedTuple):
+    """An empty field of a form: its row and column, and the covered item."""
+
+    row: int
+    column: int
+    item: Item
 
 
-def _by_name(sheet: Sheet) -> dict[Column, list[int]]:
-    """The columns that could be the lemma, the form or the features by their names."""
-    plain = [plain_name(name) for name in sheet.header]
-    found = {column: [at for at, name in enumerate(plain) if name in names] for column, names in NAMES.items()}
-    return {column: places for column, places in found.items() if places}
+def read_gaps(path: Path | str, columns: Columns, note: Note) -> tuple[Layout, list[Gap]]:
+    """The gaps of a sheet, wide or long. A field with anything in it, such as a mark for no form, is none.
 
-
-def _named_columns(sheet: Sheet, columns: Columns, *, strict: bool = False) -> dict[Column, int]:
-    """The places of the columns by their names in the first row; empty if the names are not enough.
-
-    If `strict`, names that the user gave have to be there.
+    Neither is the second row of a lemma, for second forms, where the first has one.
     """
-    header, first_row = sheet.header, sheet.rows[0].number
-    found: dict[Column, int] = {}
-    for column, name in columns.headers:
-        places = [place for place, own in enumerate(header) if own == name]
-        if len(places) != 1 and (strict or len(places) > 1):
-            many = f"{len(places)} columns" if places else "no column"
-            raise sheet.error(f"found {many} called {quoted(name)}", f"the columns are {listed(header)}", first_row)
-        if not places:
-            return {}
-        found[column] = places[0]
-    if found:
-        return found
-    for column, places in _by_name(sheet).items():
-        filled = [place for place in places if any(row.cell(place) for row in sheet.rows[1:])] or places
-        if len(filled) > 1:
-            raise sheet.error(
-                f"found {len(places)} columns that could be the {column}: {listed([header[p] for p in places])}",
-                f"choose one, such as --columns 'lemma=…,form=…,features=…' with {quoted(header[places[0]])} in it",
-                first_row,
-            )
-        found[column] = filled[0]
-    return {} if "lemma" not in found or ("form" in found and "features" not in found) else found
-
-
-def _is_aside(name: str) -> bool:
-    """Whether a column holds remarks, numbers of rows and the like, by its name."""
-    plain = plain_name(re.sub(r"[].:°()[]", " ", name))
-    return SEPARATOR not in name and (plain in NOT_FORMS or not REMARKS.isdisjoint(plain.split()))
-
-
-def _has_numbers(sheet: Sheet, column: int) -> bool:
-    """Whether a column has numbers only."""
-    cells = [cell for row in sheet.rows[1:] if (cell := row.cell(column))]
-    return bool(cells) and all(
-        cell.found.startswith(NUMBER_FOUND) if isinstance(cell, Unusable) else NUMBER.fullmatch(cell) for cell in cells
-    )
-
-
-def _form_columns(sheet: Sheet, lemma: int, columns: Columns) -> tuple[list[int], list[str]]:
-    """The columns of a wide sheet that hold forms, and the names of others.
-
-    With labels, those hold forms that are named by a label or by features.
-    """
-    forms, ignored, labels = [], [], columns.labels
-    filled = {column: row.number for row in reversed(sheet.rows) for column, cell in enumerate(row.cells) if cell}
-    for column in sorted(filled.keys() - {lemma}):
-        name = sheet.rows[0].cell(column)
-        if name == "":
-            remedy = f"name the column in row {sheet.rows[0].number}, or empty it"
-            raise sheet.error("found text in a column without a name", remedy, filled[column], column)
-        if isinstance(name, str) and (
-            _is_aside(name) or (SEPARATOR not in name and _has_numbers(sheet, column))
-            if not labels
-            else not (labels.knows(name) or SEPARATOR in name or labels.to_features(name) != name)
-        ):
-            ignored.append(name)
-        else:
-            forms.append(column)
-    return forms, ignored
-
-
-def _first_row_is_data(sheet: Sheet, columns: Columns, forms: Forms, *, sure: bool = False) -> bool:
-    """Whether the first row is an item: its features look like some, or (unless `sure`) other rows repeat them."""
-    widths = {len(columns.order): columns.order} | ({2: columns.covered()} if forms != "required" else {})
-    order = widths.get(len(sheet.rows[0].cells))
-    if order is None or columns.headers or any(len(row.cells) > len(order) for row in sheet.rows):
-        return False
-    place = order.index("features")
-    first = sheet.rows[0].cell(place)
-    if any(map(_is_aside, sheet.header)) and not any(SEPARATOR in str(row.cell(place)) for row in sheet.rows[1:]):
-        return False  # a heading such as Gloss, and no other features
-    return isinstance(first, str) and (
-        SEPARATOR in first
-        or columns.labels.knows(first)
-        or (not sure and any(row.cell(place) == first for row in sheet.rows[1:]))
-    )
-
-
-def _chosen(
-    sheets: Sequence[Sheet], errors: Sequence[InputError], columns: Columns, forms: Forms
-) -> tuple[Sheet, Layout | None]:
-    """A CSV file cut by the separator that makes sense of it, and its layout; several that do are an error."""
-    wanted = [sheet for sheet in sheets if _has_headers(sheet, columns)]
-    if columns.headers and not wanted:
-        wanted = [max(sheets, key=lambda sheet: len(sheet.rows[0].cells))]
-    found = [(own, layout) for own in (wanted or sheets) if (layout := _layout(own, columns, "optional"))]
-    if not found:
-        if errors:
-            raise errors[0]
-        return max(sheets, key=lambda sheet: max(len(row.cells) for row in sheet.rows[:TITLE_ROWS])), None
-    surest = min(layout.rank for _, layout in found)
-    (whole, layout), *others = [one for one in found if one[1].rank == surest]
-    sheet = layout.sheet
-    if any(other.sheet.rows != sheet.rows for _, other in others):
-        which = f"cannot tell which of {', '.join(SEPARATORS.values())} separates the columns"
-        raise sheet.error(which, "name the columns lemma, form and features in a first row")
-    width = sheet.rows[0].width
-    for row in sheet.rows:
-        if len(row.cells) > width:
-            where = "the first row" if sheet.rows[0].number == 1 else f"row {sheet.rows[0].number}"
-            many = f"found {len(row.cells)} columns, but {width} in {where}"
-            remedy = 'put a field that contains the separator between quotation marks ("…")'
-            raise sheet.error(many, remedy, row.number)
-    return whole, _layout(whole, columns, forms)
+    layout = read_layout(path, columns, "optional", note)
+    sheet, places, said = layout.sheet, layout.places, [*layout.remarks]
+    if "features" not in places:
+        forms, ignored = form_columns(sheet, places["lemma"], columns)
+        said += ignored_columns(ignored, "no label" if columns.labels else "not inflected forms")
+    elif "form" in places:
+        forms = [places["form"]]
+    else:
+        found = f"found no column of forms among {listed(sheet.header)}"
+        raise sheet.error(found, "add a column named form, or use reinflect inflect --input")
+    if said:
+        note(f"note: {sheet.place()}: {'; '.join(said)}")
+    gaps, known = [], set()
+    bundle = cache(lambda text: Bundle(columns.labels.to_features(text)))
+    for row in layout.rows:
+        lemma = _lemma(sheet, row, places["lemma"])
+        for column in forms:
+            features = sheet.text(row, places["features"], "features") if "features" in places else sheet.header[column]
+            item = Item(lemma, bundle(features), "", row.number)
+            if row.cell(column):
+                known.add(question(item))
+            else:
+                gaps.append(Gap(row.number, column, item))
+    return layout, [gap for gap in gaps if question(gap.item) not in known]
 
 
 def write_sheet(path: Path | str, items: Iterable[Item], columns: Columns, *, wide: bool) -> None:
@@ -456,7 +213,7 @@ def _wide_rows(items: Iterable[Item], path: Path | str, labels: Labels) -> tuple
     lemmas: dict[str, list[dict[str, str]]] = {}
     for item in items:
         name = labels.to_label(item.features.spelling)
-        if name.casefold().strip() in taken or (not labels and _is_aside(name)):
+        if name.casefold().strip() in taken or (not labels and is_aside(name)):
             found = f"the features {quoted(name)} cannot be the name of a column"
             raise OutputError(path, found, "write the sheet without --wide, or give them a label")
         columns[name] = None

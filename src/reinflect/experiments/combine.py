@@ -11,6 +11,7 @@ from reinflect.decoding.repeats import filtered, filtered_all
 from reinflect.ensembles.member import TrainedModel
 from reinflect.ensembles.strategies import RUNS, STRATEGIES, Strategy, Voter, choices, find_strategy
 from reinflect.ensembles.vote import vote
+from reinflect.ensembles.weights import Ballots, cross_fitted, fit
 from reinflect.evaluation.cells import right_forms
 from reinflect.evaluation.scores import Evaluation, MacroEvaluation, Score, digest_of_forms
 from reinflect.experiments.figures import Average, Scores
@@ -18,7 +19,7 @@ from reinflect.experiments.grid import Grid, kinds
 from reinflect.inflector.assemble import known_runs
 from reinflect.training.lesson import Lesson
 
-BASELINE = "baseline"
+BASELINE, BEST = "baseline", "best"
 COMPARED = ("ensemble-7", "average")
 """Beside the seven runs: Run 6 as it was at high, of seven models; and its members' probabilities averaged."""
 SPLITS = ("dev", "test")
@@ -87,6 +88,10 @@ def combine(corpus: Lesson, grid: Grid, models: Iterable[TrainedModel]) -> Combi
         if strategy.name in votes and needed and needed <= set(complete):
             chosen[strategy.name] = [voter.name for voter in votes[strategy.name]]
             forms[strategy.name] = together(strategy, chosen[strategy.name])
+    if votes and set(wanted) <= set(complete):
+        names = [voter.name for voter in votes["vote"]]
+        chosen[BEST] = names
+        forms[BEST] = _weighed(corpus, [voters[name] for name in names], kept)
     rules = Baseline.learn(corpus.train)
     forms[BASELINE] = {
         split: [rules.inflect(item.lemma, item.features) for item in items] for split, items in asked.items()
@@ -97,6 +102,30 @@ def combine(corpus: Lesson, grid: Grid, models: Iterable[TrainedModel]) -> Combi
             filters = [(_predictions(voter.model, split).forms, kept[voter.name, split]) for voter in own]
             changed.setdefault(systems[kind], Counter()).update(_changes(split, filters, lemmas[split], known))
     return Combined(corpus, forms, chosen, changed)
+
+
+def _weighed(corpus: Lesson, voters: Sequence[Voter], kept: Mapping[tuple[str, str], Sequence[str]]) -> Forms:
+    """The forms of all voters, weighed by kind; those of a dev item by weights that were fitted on other lemmas."""
+    seen = {item.features.cell for item in corpus.train}
+    kinds = [voter.kind for voter in voters]
+    ballots = {
+        split: Ballots.of(
+            kinds,
+            (
+                [kept[voter.name, split] for voter in voters],
+                [_predictions(voter.model, split).log_probabilities for voter in voters],
+            ),
+        )
+        for split in SPLITS
+    }
+    known = [item.features.cell in seen for item in corpus.dev]
+    answers = right_forms(corpus.dev, "last")
+    gold = [answers[item.lemma, item.features.spelling] for item in corpus.dev]
+    weights = fit(kinds, ballots["dev"], ballots["dev"].right(gold), known)
+    return {
+        "dev": cross_fitted(kinds, ballots["dev"], gold, known, [item.lemma for item in corpus.dev]),
+        "test": weights.best(ballots["test"], [item.features.cell in seen for item in corpus.asked]),
+    }
 
 
 def _predictions(model: TrainedModel, split: str) -> Predictions:

@@ -11,7 +11,7 @@ from rapidfuzz.distance.Levenshtein import distance
 
 from reinflect.data.corrections import question
 from reinflect.data.features import Bundle
-from reinflect.data.items import Item
+from reinflect.data.items import Item, normal, normalised
 from reinflect.data.lemmas import Lexicon
 from reinflect.inflector.inflector import Answer, Inflector
 
@@ -43,11 +43,14 @@ def analyse(inflector: Inflector, form: str, lexicon: Lexicon, n: int = 5) -> li
     Lemmas of the lexicon, and those of the forms that the model keeps. Cells whose attested form is another are left
     out.
     """
-    attested = [item for item in (*lexicon.items, *inflector.attested) if not item.covered]
+    way = inflector.normalisation
+    form = normal(form, way)
+    attested = normalised([item for item in (*lexicon.items, *inflector.attested) if not item.covered], way)
     sure = {
         question(item): Analysis(item.lemma, item.features.spelling, None) for item in attested if item.form == form
     }
-    whole = Lexicon(tuple(dict.fromkeys((*lexicon.lemmas, *(item.lemma for item in attested)))), tuple(attested))
+    lemmas = (*(normal(lemma, way) for lemma in lexicon.lemmas), *(item.lemma for item in attested))
+    whole = Lexicon(tuple(dict.fromkeys(lemmas)), tuple(attested))
     cells = _cells(whole, map(Bundle, inflector.usual_bundles()), form)
     ((forms, _),) = inflector.predictions(inflector.voters[:1], cells)
     away = {place: distance(form, own) for place, own in enumerate(forms)}

@@ -1,6 +1,6 @@
 """Assemble an inflector of trained models: its voters, accuracy and confidences, from predictions for dev items."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from reinflect.data.items import Item
@@ -13,6 +13,9 @@ from reinflect.evaluation.cells import Cell, right_forms
 from reinflect.inflector.card import describe_training
 from reinflect.inflector.inflector import Inflector
 from reinflect.training.lesson import fold_split
+
+MOST_ATTESTED, MOST_CHARACTERS = 200_000, 10_000_000
+"""Attested forms in a model file, and the characters of these items: about half of what its header can have."""
 
 
 def known_runs(items: Sequence[Item]) -> dict[str, int]:
@@ -40,10 +43,13 @@ def assemble(
     source: str,
     interrupted: bool = False,
     labels: Labels = NO_LABELS,
+    attested: bool = False,
+    cells: Sequence[str] = (),
 ) -> Inflector:
     """An inflector of models with their parameters, at least one of them usable.
 
-    Without dev items each model is scored on the fold of the training items that it held out.
+    Without dev items each model is scored on the fold of the training items that it held out. With `attested` it keeps
+    the forms of all items; `cells` are the bundles of a paradigm in the user's order.
     """
     voters = voters_of(models, train, dev)
     chosen = choices(voters, [strategy])
@@ -65,7 +71,16 @@ def assemble(
             interrupted=interrupted,
         ),
         labels=labels,
+        attested=kept((*train, *(dev or ()))) if attested else (),
+        cells=tuple(cells),
     )
+
+
+def kept(items: Iterable[Item]) -> tuple[Item, ...]:
+    """Attested forms that a model file can hold, each once: none if there are too many."""
+    own = {(item.lemma, item.form, item.features.spelling): item for item in items if not item.covered}
+    fits = len(own) <= MOST_ATTESTED and sum(len(text) for fields in own for text in fields) <= MOST_CHARACTERS
+    return tuple(Item(item.lemma, item.features, item.form) for item in own.values()) if fits else ()
 
 
 def _seen_cells(voters: Sequence[Voter], train: Sequence[Item], dev: Sequence[Item] | None) -> set[Cell]:

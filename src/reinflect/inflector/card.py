@@ -15,6 +15,7 @@ import msgspec
 
 from reinflect import __version__
 from reinflect.data.items import Item
+from reinflect.ensembles.strategies import DEFAULT
 from reinflect.errors import printable
 from reinflect.text import visible
 
@@ -99,13 +100,15 @@ def card_text(card: Mapping[str, Any]) -> str:
     """The text of a card (`Inflector.card`); a model without a record of its training has a shorter one."""
     training, confidence, members = card["training"], card["confidence"], card["members"]
     voters, some_vote = len(card["voters"]), any(not member["votes"] for member in members)
-    vote = f"{voters} vote{'s' if voters == 1 else ''} ({card['strategy']})"
+    named = "" if card["strategy"] == DEFAULT else f" ({card['strategy']})"
+    vote = f"{voters} vote{'s' if voters == 1 else ''}{named}"
     many = "one model" if len(members) == 1 else f"{len(members)} models, of which {vote}"
     sure = (
         "A confidence is the share of such predictions that were right when it was fitted; other words may be harder."
         if confidence
         else "It cannot say how likely a form is right."
     )
+    attested = f"; {_many(card['attested'], 'attested form')}" if card.get("attested") else ""
     title, known = "A model", [f"Features: {', '.join(card['atoms'])}"]
     known.append(f"Characters: {' '.join(map(visible, card['characters']))}")
     about_training = {}
@@ -119,7 +122,7 @@ def card_text(card: Mapping[str, Any]) -> str:
     parts = {
         title: [
             "It inflects words: a lemma and features in, a form out.",
-            f"In it: {many}; {card['parameters']:,} numbers.",
+            f"In it: {many}; {card['parameters']:,} numbers{attested}.",
         ],
         **about_training,
         "Its models, with their accuracy on dev or held-out items": [

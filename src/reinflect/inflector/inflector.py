@@ -1,20 +1,23 @@
 """The inflector: members that vote."""
 
 import math
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
+from heapq import nsmallest
 from html import escape
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 import torch
 
-from reinflect.data.dimensions import paradigms
+from reinflect.data.corrections import Question, question
+from reinflect.data.dimensions import Table, paradigms
 from reinflect.data.features import Bundle
-from reinflect.data.items import Item, records_of
+from reinflect.data.items import Item, Normalisation, normal, normalised, records_of
 from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.decoding.beam import WIDTH, Scored, beam_all, merged
 from reinflect.decoding.repeats import filtered, filtered_all
@@ -22,7 +25,7 @@ from reinflect.decoding.traces import Trace, follow, source_of
 from reinflect.ensembles.confidence import Confidence, Evidence, ranked
 from reinflect.ensembles.member import TrainedModel, by_fleets, decode, decoding
 from reinflect.ensembles.strategies import NAMED_ENSEMBLE, best_first, find_strategy
-from reinflect.errors import InputError, quoted
+from reinflect.errors import InputError, UnseenWarning, quoted
 from reinflect.files import Snapshot
 from reinflect.inflector.card import Training, card_text
 from reinflect.inflector.model_file import Numbers, not_a_model, read_model, write_model
@@ -32,6 +35,8 @@ from reinflect.text import close_names, nearest
 
 DECIMALS = 4
 """Of confidences and log-probabilities; further digits depend on the other items of a batch."""
+DOUBTS, NAMES = 5, 10
+"""The most unknown features, or combinations, that are named one by one; and features that a sentence lists."""
 STORED = ("known_runs", "strategy", "choices", "confidences", "training", "labels", "normalisation", "columns", "cells")
 """The fields of an inflector that a model file has under the same names."""
 Forms = tuple[list[str], list[float]]
@@ -51,6 +56,15 @@ class Answer:
     voters: int
     log_probability: float | None
     """The logarithm of the mean of the voters' probabilities; those that give another form count with 0."""
+    attested: bool = False
+    """Whether a person gave the form: then it is no prediction and has no confidence."""
+    variants: tuple[str, ...] = ()
+    """Further attested forms of the same cell."""
+
+    @property
+    def text(self) -> str:
+        """The form, and further attested ones as a field of a spreadsheet has them."""
+        return " / ".join((self.form, *self.variants))
 
 
 @dataclass(frozen=True)
@@ -64,9 +78,14 @@ class Cell:
 class Paradigm(list[Cell]):
     """The cells of a lemma; notebooks show them as tables."""
 
-    def __init__(self, lemma: str, cells: Iterable[Cell], labels: Labels = NO_LABELS) -> None:
+    def __init__(self, lemma: str, cells: Iterable[Cell], labels: Labels = NO_LABELS, *, ordered: bool = False) -> None:
         super().__init__(cells)
-        self.lemma, self.labels = lemma, labels
+        self.lemma, self.labels, self.ordered = lemma, labels, ordered
+
+    def tables(self, labels: Labels | None = None) -> list[Table]:
+        """The cells as tables: in their own order if they are `ordered`, or else by the order of the schema."""
+        named = (self.labels if labels is None else labels).names
+        return [*chain(*paradigms((cell.features for cell in self), named, ordered=self.ordered).values())]
 
     def _repr_html_(self) -> str:
         answers = {Bundle(cell.features).cell: cell.answer for cell in self}
@@ -76,13 +95,14 @@ class Paradigm(list[Cell]):
                 return "<td></td>"
             answer = answers[Bundle(features).cell]
             sure = "" if answer.confidence is None else f" <small>{100 * answer.confidence:.0f} %</small>"
-            return f"<td>{escape(answer.form)}{sure}</td>"
+            sure = " <small>attested</small>" if answer.attested else sure
+            return f"<td>{escape(answer.text)}{sure}</td>"
 
         def titles(names: Iterable[str]) -> str:
             return "".join(f"<th>{escape(self.labels.to_label(name))}</th>" for name in names)
 
         made = [f"<p><b>{escape(self.lemma)}</b></p>"]
-        for table in chain.from_iterable(paradigms(cell.features for cell in self).values()):
+        for table in self.tables():
             body = [f"<tr>{titles([row.title])}{''.join(map(shown, row.cells))}</tr>" for row in table.rows]
             made.append(f"<table><tr>{titles([table.title, *table.columns])}</tr>{''.join(body)}</table>")
         return "".join(made)
@@ -105,9 +125,9 @@ class Inflector:
     labels: Labels = NO_LABELS
     """The user's own names for features."""
     attested: tuple[Item, ...] = ()
-    """Forms that a person gave."""
-    normalisation: Literal["none", "nfc", "nfd"] = "none"
-    """The Unicode normalisation of the training data."""
+    """Forms that a person gave: those of the training and dev items, unless they are left out of the model."""
+    normalisation: Normalisation = "none"
+    """How the training data was encoded; lemmas are brought into the same form before they are inflected."""
     columns: tuple[str, ...] = ()
     """The columns of the training file, in their order; empty if they are not known."""
     cells: tuple[str, ...] = ()
@@ -174,6 +194,7 @@ class Inflector:
             "voters": voters,
             "members": [{"name": own.name, **own.facts, "votes": own.name in voters} for own in self.members],
             "parameters": sum(array.size for member in self.members for array in member.parameters.values()),
+            "attested": len(self.attested),
             "training": msgspec.to_builtins(self.training),
             "confidence": msgspec.to_builtins(self.confidences.get(self.strategy)),
             "atoms": list(self.atoms),
@@ -187,11 +208,64 @@ class Inflector:
         [('PSTT', ['PST'])]
         """
         known = self.atoms
-        unknown = dict.fromkeys(atom for atom in Bundle(features).among(known) if atom not in known)
+        unknown = dict.fromkeys(atom for atom in Bundle(features).among(known) if atom not in self._known_atoms)
         return [(atom, close_names(atom, known)) for atom in unknown]
 
+    def features_of(self, text: str) -> str:
+        """The features that a text names: a bundle, one of the model's labels in any case, or a bundle with labels."""
+        return self.labels.to_features(self.labels.spelled(text, self._known_atoms))
+
+    def nearest_bundles(self, features: str, n: int = 2) -> list[str]:
+        """The bundles of training items most like a combination of known features that no item has; else none."""
+        own = Bundle(features)
+        if not self._is_new(own):
+            return []
+        near = nsmallest(n, self._seen, key=lambda cell: len(set(own.cell).symmetric_difference(cell)))
+        return [self._seen[cell] for cell in near]
+
+    def _is_new(self, bundle: Bundle) -> bool:
+        return bool(bundle.atoms) and bundle.cell not in self._seen and self._known_atoms.issuperset(bundle.atoms)
+
+    def doubts(self, bundles: Iterable[Bundle], labels: Labels | None = None) -> list[str]:
+        """Sentences about what the model has not seen: features, and combinations of features that it knows."""
+        named, known = self.labels if labels is None else labels, self._known_atoms
+        asked = {bundle.cell: bundle for bundle in bundles}.values()
+        names = [*known, *(label for label, _ in named.pairs)]
+        otherwise = f"it knows {', '.join(sorted(known)[:NAMES])}{', …' if len(known) > NAMES else ''}"
+        unknown = [*dict.fromkeys(atom for bundle in asked for atom in bundle.among(known) if atom not in known)]
+        said = [
+            f"the model has never seen the feature {quoted(atom)}; {nearest(atom, names, otherwise)}"
+            for atom in unknown[:DOUBTS]
+        ]
+        if more := len(unknown[DOUBTS:]):
+            said.append(f"the model has never seen {more} more feature{'s'[: more > 1]}")
+        new = [own.spelling for own in asked if self._seen and self._is_new(own)]
+        for own in new[:DOUBTS]:
+            near = ", ".join(map(named.to_label, self.nearest_bundles(own)))
+            said.append(f"no training form has the combination {quoted(named.to_label(own))}; nearest: {near}")
+        return [*said, *([f"{more} more combinations are in no training form"] if (more := len(new[DOUBTS:])) else [])]
+
+    @cached_property
+    def _known_atoms(self) -> frozenset[str]:
+        return frozenset(self.atoms)
+
+    def attested_forms(self, lemma: str, features: str) -> tuple[str, ...]:
+        """The forms that a person gave for a cell, whatever the order of the features; none if they are not kept.
+
+        >>> inflector.attested_forms("sagen", "V;IND;PST;3;SG")
+        ('sagte',)
+        """
+        return self._attested_forms.get((normal(lemma, self.normalisation), Bundle(features).cell), ())
+
+    @cached_property
+    def _attested_forms(self) -> dict[Question, tuple[str, ...]]:
+        found: dict[Question, dict[str, None]] = {}
+        for item in self.attested:
+            found.setdefault(question(item), {})[item.form] = None
+        return {cell: tuple(forms) for cell, forms in found.items()}
+
     def inflect(self, lemma: str, features: str) -> str:
-        """The form of a lemma.
+        """The form that the model predicts for a lemma, whether or not one is attested.
 
         >>> inflector.inflect("sagen", "V;IND;PST;3;SG")
         'sagte'
@@ -204,21 +278,26 @@ class Inflector:
         >>> inflector.inflect_many([("sagen", "V;IND;PST;3;SG"), ("fragen", "V;IND;PST;3;SG")])
         ['sagte', 'fragte']
         """
-        return self._vote(_items(items), device).forms
+        return self._vote(self._asked(items), device).forms
 
-    def answers(self, items: Sequence[Asked], device: torch.device | str = "cpu") -> list[Answer]:
-        """The forms of many lemmas, with confidences.
+    def answers(
+        self, items: Sequence[Asked], device: torch.device | str = "cpu", *, attested: bool = False
+    ) -> list[Answer]:
+        """The forms of many lemmas, with confidences; with `attested`, forms that a person gave beat predictions.
 
         >>> (answer,) = inflector.answers([("sagen", "V;IND;PST;3;SG")])
         >>> answer.form, answer.votes, answer.voters
         ('sagte', 2, 2)
         """
-        asked = _items(items)
+        asked = self._asked(items)
         vote = self._vote(asked, device)
-        return [
-            self.judged(form, item.features, *vote.of_item(place))
-            for place, (item, form) in enumerate(zip(asked, vote.forms, strict=True))
-        ]
+        known = self._attested_forms if attested else {}
+        found = []
+        for place, (item, form) in enumerate(zip(asked, vote.forms, strict=True)):
+            first, *variants = known.get(question(item), (form,))
+            answer = self.judged(first, item.features, *vote.of_item(place))
+            found.append(_as_attested(answer, *variants) if question(item) in known else answer)
+        return found
 
     def inflect_rows(self, rows: Any, device: torch.device | str = "cpu") -> Any:
         """Rows with lemma and features, completed by form and confidence: a list of dicts, or a pandas frame.
@@ -227,8 +306,7 @@ class Inflector:
         'sagte'
         """
         records = records_of(rows, ("lemma", "features"))
-        asked = [(row["lemma"], self.labels.to_features(row["features"])) for row in records]
-        made = self.answers(asked, device)
+        made = self.answers([(row["lemma"], row["features"]) for row in records], device)
         forms, sure = [own.form for own in made], [own.confidence for own in made]
         if hasattr(rows, "assign"):
             return rows.assign(form=forms, confidence=sure)
@@ -246,26 +324,31 @@ class Inflector:
         return _answer(form, evidence, None if confidence is None else confidence.of(evidence))
 
     @cached_property
-    def _seen(self) -> frozenset[tuple[str, ...]]:
-        return frozenset(Bundle(spelling).cell for spelling in self.bundle_counts)
+    def _seen(self) -> dict[tuple[str, ...], str]:
+        found: dict[tuple[str, ...], str] = {}
+        for spelling in self.bundle_counts:
+            found.setdefault(Bundle(spelling).cell, spelling)
+        return found
 
     def paradigm(
         self, lemma: str, bundles: Sequence[str] | None = None, device: torch.device | str = "cpu"
     ) -> Paradigm:
-        """The forms of a lemma for some bundles, or else for `usual_bundles`.
+        """The forms of a lemma for some bundles, or else for `usual_bundles`; attested forms beat predictions.
 
         >>> cells = inflector.paradigm("sagen", ["V;IND;PST;1;SG", "V;IND;PST;2;SG"])
         >>> [(cell.features, cell.answer.form) for cell in cells]
         [('V;IND;PST;1;SG', 'sagte'), ('V;IND;PST;2;SG', 'sagtest')]
         """
-        chosen = self.usual_bundles() if bundles is None else list(bundles)
-        found = self.answers([(lemma, features) for features in chosen], device)
-        return Paradigm(lemma, map(Cell, chosen, found), self.labels)
+        items = self._asked([(lemma, own) for own in (self.usual_bundles() if bundles is None else bundles)])
+        found = self.answers(items, device, attested=True)
+        cells = [Cell(item.features.spelling, answer) for item, answer in zip(items, found, strict=True)]
+        return Paradigm(lemma, cells, self.labels, ordered=bool(self.cells))
 
     def usual_bundles(self) -> list[str]:
         """The bundles of the training items, ordered by part of speech, of which the lemma may have any.
 
-        Bundles that differ only in the order of their features count as one, in its commonest spelling.
+        Bundles that differ only in the order of their features count as one, in its commonest spelling. They are in
+        the order of `cells`, then in that of the training items.
         """
         counts = self.bundle_counts
         best: dict[tuple[str, ...], str] = {}
@@ -274,7 +357,8 @@ class Inflector:
             if cell not in best or count > counts[best[cell]]:
                 best[cell] = spelling
         by_part: dict[str, list[str]] = {}
-        for spelling in best.values():
+        first = [cell for own in self.cells if (cell := Bundle(own).cell) in best]
+        for spelling in {cell: best[cell] for cell in (*first, *best)}.values():
             by_part.setdefault(Bundle(spelling).part_of_speech, []).append(spelling)
         return [spelling for own in by_part.values() for spelling in own]
 
@@ -286,16 +370,20 @@ class Inflector:
         """
         return self.nbest_many([(lemma, features)], n)[0]
 
-    def nbest_many(self, items: Sequence[Asked], n: int = 5, device: torch.device | str = "cpu") -> list[list[Answer]]:
+    def nbest_many(
+        self, items: Sequence[Asked], n: int = 5, device: torch.device | str = "cpu", *, attested: bool = False
+    ) -> list[list[Answer]]:
         """The likeliest forms of many lemmas: the voted form, then the others by their confidence; at most n of each.
 
+        With `attested`, forms that a person gave come before those that are predicted.
+
         Each voter searches by beam; a probability is the mean over the voters. The confidence of the first form is that
-        of `answers`; the others share a part of the rest, as the right form may be in no list. Without confidences,
-        forms with more votes come first, then the more probable.
+        of `answers`; the others share a part of the rest, as the right form may be in no list, and have at most that of
+        the first. Without confidences, forms with more votes come first, then the more probable.
         """
         if n < 1:
             raise InputError(f"found n = {n}", "ask for one form or more")
-        asked = _items(items)
+        asked = self._asked(items)
         vote = self._vote(asked, device)
         lists = self._lists(asked, max(n, WIDTH), device) if asked else []
         found = []
@@ -304,21 +392,25 @@ class Inflector:
             # A narrow beam can lose the form that the same member decodes greedily.
             own = [{given: score} | dict(many[place]) for given, score, many in zip(forms, scores, lists, strict=True)]
             first = self.judged(form, item.features, forms, scores)
-            evidence = ranked(form, forms, own, seen=item.features.cell in self._seen)
-            found.append(self._alternatives(first.confidence, evidence)[:n])
+            seen = item.features.cell in self._seen
+            listed = self._alternatives(first.confidence, ranked(form, forms, own, seen=seen))
+            known = self._attested_forms.get(question(item), ()) if attested else ()
+            given = [_answer(one, Evidence.in_lists(one, forms, own, seen=seen), None) for one in known]
+            listed = [*map(_as_attested, given), *(answer for answer in listed if answer.form not in known)]
+            found.append(listed[:n])
         return found
 
     def _alternatives(self, first: float | None, forms: Mapping[str, Evidence]) -> list[Answer]:
         """Ranked forms as answers: the first, whose confidence is given, then the others by confidence."""
         fitted, sure = self.confidences.get(self.strategy), [first] * len(forms)
         if fitted is not None and first is not None:
-            sure[1:] = fitted.of_alternatives(first, list(forms.values())[1:])
+            sure[1:] = [min(first, own) for own in fitted.of_alternatives(first, list(forms.values())[1:])]
         found = [_answer(form, own, confidence) for (form, own), confidence in zip(forms.items(), sure, strict=True)]
         return [found[0], *sorted(found[1:], key=lambda answer: -(answer.confidence or 0.0))]
 
     def _lists(self, items: Sequence[Item], width: int, device: torch.device | str) -> list[list[list[Scored]]]:
         """The likeliest forms of each item by each voter, filtered: those that a beam search finds."""
-        known = dict(self.known_runs)
+        known, items = dict(self.known_runs), normalised(items, self.normalisation)
         found = by_fleets(self.voters, device, lambda fleet: beam_all(*decoding(fleet, items, device), width, width))
         return [
             [
@@ -328,20 +420,21 @@ class Inflector:
             for own in found
         ]
 
-    def trace(self, lemma: str, features: str, member: str | None = None) -> Trace:
+    def trace(self, lemma: str, features: str | Bundle, member: str | None = None) -> Trace:
         """The actions of a member: of the one named, or of the best that predicts the form of `inflect`.
 
         >>> trace = inflector.trace("sagen", "V;IND;PST;3;SG")
         >>> trace.form, trace.steps[-1].kind, trace.steps[-1].form_so_far
         ('sagte', 'stop', 'sagte')
         """
-        item = Item(lemma, Bundle(features))
+        lemma = normal(lemma, self.normalisation)
+        [item] = [Item(lemma, features)] if isinstance(features, Bundle) else self._asked([(lemma, features)])
         chosen = self._best_for(item) if member is None else self._named(member)
         decoder, stack, _ = decoding([chosen], [item], "cpu")
         with one_thread("cpu"):
             steps, ended = follow(decoder, stack, SYSTEMS[chosen.system].choices(chosen.inventory))
         form = filtered(steps[-1].form_so_far, lemma, dict(self.known_runs)) if ended else lemma
-        return Trace(chosen.name, chosen.system, lemma, features, form, source_of(stack), steps)
+        return Trace(chosen.name, chosen.system, lemma, item.features.spelling, form, source_of(stack), steps)
 
     def _best_for(self, item: Item) -> TrainedModel:
         vote = self._vote([item], "cpu")
@@ -356,7 +449,18 @@ class Inflector:
 
     def member_forms(self, items: Sequence[Asked], device: torch.device | str = "cpu") -> list[list[str]]:
         """The forms of each member, in the order of `members`, also of those that do not vote."""
-        return [forms for forms, _ in self.predictions(self.members, _items(items), device)]
+        return [forms for forms, _ in self.predictions(self.members, self._asked(items), device)]
+
+    def _asked(self, asked: Sequence[Asked]) -> list[Item]:
+        """Queries as items. Those of lemma and features may have labels; warnings say what the model has not seen."""
+        typed = [one for one in asked if not isinstance(one, Item)]
+        if not all(lemma for lemma, _ in typed):
+            raise InputError("found an empty lemma", "give one with at least one letter")
+        bundles = {features: Bundle(self.features_of(features)) for _, features in typed}
+        for doubt in self.doubts(bundles.values()):
+            warnings.warn(doubt, UnseenWarning, stacklevel=3)
+        found = [one if isinstance(one, Item) else Item(one[0], bundles[one[1]]) for one in asked]
+        return normalised(found, self.normalisation)
 
     def predictions(
         self, members: Sequence[TrainedModel], items: Sequence[Item], device: torch.device | str = "cpu"
@@ -364,6 +468,7 @@ class Inflector:
         """The predictions of some members: forms after the filter for repeats, log-probabilities before it."""
         if not items:
             return [([], []) for _ in members]
+        items = normalised(items, self.normalisation)
         lemmas, known = [item.lemma for item in items], dict(self.known_runs)
         decoded = by_fleets(members, device, lambda fleet: decode(fleet, items, device))
         return [(filtered_all(forms, lemmas, known), scores) for forms, scores in decoded]
@@ -384,7 +489,8 @@ class Inflector:
         """Read a model file; nothing in it is ever executed. Later changes of the file do not change the inflector."""
         source = Snapshot.of(path)  # before it is read: a file that is replaced meanwhile counts as changed
         members, header = read_model(path)
-        attested = tuple(Item(lemma, Bundle(features), form) for lemma, form, features in header.attested)
+        bundle = cache(Bundle)  # thousands of items share a few hundred
+        attested = tuple(Item(lemma, bundle(features), form) for lemma, form, features in header.attested)
         stored: dict[str, Any] = {name: getattr(header, name) for name in STORED}
         try:
             return cls(tuple(members), attested=attested, source=source, **stored).using(header.strategy)
@@ -413,5 +519,5 @@ def _answer(form: str, evidence: Evidence, confidence: float | None) -> Answer:
     )
 
 
-def _items(asked: Sequence[Asked]) -> list[Item]:
-    return [item if isinstance(item, Item) else Item(item[0], Bundle(item[1])) for item in asked]
+def _as_attested(answer: Answer, *variants: str) -> Answer:
+    return replace(answer, confidence=None, attested=True, variants=variants)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import save
 
 from reinflect import __version__
+from reinflect.data.items import Normalisation
 from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.ensembles.confidence import Confidence
 from reinflect.ensembles.member import FACTS, TrainedModel, digest
@@ -94,7 +95,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     labels: Labels = NO_LABELS
     attested: tuple[tuple[str, str, str], ...] = ()
     """Forms that a person gave: lemma, form, features."""
-    normalisation: Literal["none", "nfc", "nfd"] = "none"
+    normalisation: Normalisation = "none"
     """What was done to the data's characters, and is to be done to queries."""
     columns: tuple[str, ...] = ()
     """The columns of the training file, in their order."""

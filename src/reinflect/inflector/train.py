@@ -10,8 +10,9 @@ from typing import Any
 import msgspec
 
 from reinflect.alignment import ALIGNERS
-from reinflect.data.items import Item, as_items
+from reinflect.data.items import Item, Normalisation, as_items, normalised
 from reinflect.data.labels import NO_LABELS, Labels
+from reinflect.data.sheets import cells_of
 from reinflect.ensembles.member import TrainedModel
 from reinflect.ensembles.strategies import default_strategy, find_strategy
 from reinflect.errors import InputError, OutputError, ReinflectError, StoppedError
@@ -112,15 +113,21 @@ def train_inflector(
     source: Path | str = "training data",
     half: bool = False,
     labels: Labels = NO_LABELS,
+    normalisation: Normalisation = "none",
     force: bool = True,
+    attested: bool = True,
+    cells: Sequence[str] = (),
 ) -> Outcome:
     """Train the models of a plan, and let them vote. Without dev items each seed holds out a fold of its own.
 
     With `out`, the inflector is saved there (`half`: in half precision). A later call resumes an interrupted one from
     the folder `OUT.state`; until it is finished, a finished model at `out` stays there. Without `force`, a model at
     `out` is an error, unless this call resumes an interrupted one. `OUT.log.jsonl` has a line for each epoch of each
-    model. Several workers are processes: a script that uses them must be safe to import
-    (`if __name__ == "__main__":`). Ctrl-C ends the training early with the best models so far.
+    model. `normalisation` is how the items were encoded. Several workers are processes: a script that uses them must be
+    safe to import (`if __name__ == "__main__":`). Ctrl-C ends the training early with the best models so far.
+
+    The inflector keeps the forms of all items, which paradigms then show as attested, unless `attested` is False.
+    `cells` are the bundles of a paradigm in the order in which they are to be shown.
     """
     resources = resources or Resources()
     plan.check()
@@ -160,7 +167,10 @@ def train_inflector(
             source=name,
             interrupted=not execution.finished,
             labels=labels,
+            attested=attested,
+            cells=cells,
         )
+        inflector = replace(inflector, normalisation=normalisation)
         outcome = Outcome(
             inflector,
             restarted=tuple(model.name for model in models if model.restarts),
@@ -214,14 +224,19 @@ def train(
     workers: int = 1,
     out: Path | str | None = None,
     strategy: str | None = None,
+    normalise: Normalisation = "none",
+    attested: bool = True,
 ) -> Inflector:
     """Train an inflector on items or a file of them; `changes` are settings such as `hidden=200`.
 
-    Items may also be a list of dicts or a pandas frame with lemma, features and form.
+    Items may also be a list of dicts or a pandas frame with lemma, features and form. `normalise` encodes lemmas and
+    forms, and later the lemmas that are asked for, in one way: `nfc` or `nfd`. The inflector keeps the forms; with
+    `attested=False` it can be shared without them.
 
     Most programs need only this: `train("verbs.tsv").inflect("gehen", "V;PST")`. `train_inflector` has more options.
     """
-    train_items, dev_items = as_items(items), None if dev is None else as_items(dev)
+    train_items = normalised(as_items(items), normalise)
+    dev_items = None if dev is None else normalised(as_items(dev), normalise)
     for system in systems:
         SYSTEMS.check(system)
     settings = changed(load_preset(preset_for(len(train_items)) if preset == "auto" else preset, systems), changes)
@@ -233,6 +248,9 @@ def train(
         Resources(device=device, workers=workers),
         out=None if out is None else Path(out),
         source=Path(items).name if isinstance(items, (Path, str)) else "items given to reinflect.train",
+        normalisation=normalise,
+        attested=attested,
+        cells=cells_of(items) if isinstance(items, (Path, str)) else (),
     ).inflector
 
 

@@ -2,18 +2,22 @@
 
 from collections.abc import Sequence
 
+from reinflect.baseline import Baseline
+from reinflect.data.corrections import question
 from reinflect.data.items import Item
 from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.evaluation.scores import Evaluation, evaluate
 from reinflect.inflector.card import fingerprint
+from reinflect.inflector.forecast import Forecast
 from reinflect.inflector.inflector import Answer, Inflector
 from reinflect.report.curves import ModelLog, learning_curves, title_of
-from reinflect.report.drawing import bar
+from reinflect.report.drawing import Curve, bar, line_chart
 from reinflect.report.evaluations import breakdown_table, calibration, mistakes_list
 from reinflect.report.html import element, joined, paragraph, table
 from reinflect.report.page import Section, page
 
 MISTAKES = 15
+FORECAST = "#0b7d80"
 
 
 def model_page(
@@ -22,8 +26,9 @@ def model_page(
     logs: Sequence[ModelLog],
     dev: Sequence[Item] | None = None,
     labels: Labels = NO_LABELS,
+    forecast: Forecast | None = None,
 ) -> str:
-    """The page of a model: its members, their learning curves from `logs` and, with dev items, its evaluation."""
+    """The page of a model: its members, their learning curves from `logs`, its evaluation on dev items, a forecast."""
     sections = []
     facts = [("models", str(len(inflector.members))), ("voters", str(len(inflector.voters)))]
     if inflector.training:
@@ -38,12 +43,40 @@ def model_page(
             ("forms tested", f"{evaluation.items:,}"),
             *facts,
         ]
+        rules = _rules(inflector, dev)
+        facts[1:1] = [("accuracy of rules", f"{rules[0].accuracy:.1f} %")] if rules else []
         sections += _evaluation(dev, answers, evaluation, labels)
+        if rules:
+            sections.insert(0, _comparison(evaluation, *rules))
+        if doubts := inflector.doubts((item.features for item in dev), labels):
+            sections.append(Section("Not seen in training", [paragraph(f"{doubt}.") for doubt in doubts]))
+    if forecast:
+        sections.append(_forecast(forecast))
     sections.append(_members(inflector))
     if logs:
         words = "Thin lines: single models. Thick lines: means of a kind, of the best accuracy so far and of the loss."
         sections.append(Section("Learning curves", [paragraph(words), learning_curves(logs)]))
     return page(f"Report on {name}", _lead(inflector, dev), facts, sections)
+
+
+def _rules(inflector: Inflector, dev: Sequence[Item]) -> tuple[Evaluation, int] | None:
+    """The rule baseline on the forms tested, and how many other attested forms it learnt from, if there are any."""
+    tested = set(map(question, dev))
+    others = [item for item in inflector.attested if question(item) not in tested]
+    if not others:
+        return None
+    baseline = Baseline.learn(others)
+    predicted = [Item(item.lemma, item.features, baseline.inflect(item.lemma, item.features)) for item in dev]
+    return evaluate(dev, predicted, name="rules"), len(others)
+
+
+def _comparison(model: Evaluation, rules: Evaluation, items: int) -> Section:
+    rows = [
+        [name, bar(own.accuracy), f"{own.accuracy:.1f}", f"{own.levenshtein:.2f}"]
+        for name, own in (("this model", model), ("rules", rules))
+    ]
+    words = f"The rule system of the shared task, which learnt from {items:,} attested forms that are not tested here."
+    return Section("Beside rules", [paragraph(words), table([("", "accuracy", "%", "edit distance"), *rows], words=2)])
 
 
 def _lead(inflector: Inflector, dev: Sequence[Item] | None) -> str:
@@ -83,6 +116,20 @@ def _evaluation(
         Section("Commonest mistakes", [colours, mistakes_list(cells, MISTAKES, labels)]),
         Section("Confidence", [calibration(forms) if len(forms) == len(cells) else paragraph(missing)]),
     ]
+
+
+def _forecast(forecast: Forecast) -> Section:
+    words = (
+        f"By small models ({', '.join(forecast.models)}) that learnt from parts of the {forecast.items:,} forms of "
+        f"{forecast.source}. Thick: the fitted curve. Thin: what was measured, and the interval, which is meant to "
+        "have the truth in it four times out of five. Larger models, which vote, get some more right."
+    )
+    curves = [Curve("measured", [(one.items, one.accuracy) for one in forecast.measured], "faint", FORECAST)]
+    for name, style in (("low", "faint"), ("high", "faint"), ("accuracy", "")):
+        curves.append(Curve(name, [(one.items, getattr(one, name)) for one in forecast.curve], style, FORECAST))
+    chart = line_chart("accuracy with more forms", curves, "forms learnt from", "accuracy, %", top=100.0)
+    said = [element("li", f"{one}.") for one in forecast.expected]
+    return Section("With more forms", [element("ul", *said), chart, paragraph(words)])
 
 
 def _members(inflector: Inflector) -> Section:

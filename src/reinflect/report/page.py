@@ -12,6 +12,9 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 """The browser loads nothing and runs nothing, whatever words the page contains."""
 
 
+STYLES = ("palette.css", "style.css")
+
+
 @dataclass(frozen=True)
 class Section:
     """A part of the page, with an entry in the table of contents."""
@@ -26,14 +29,14 @@ class Section:
 
 def page(title: str, lead: str, facts: Sequence[tuple[str, str]], sections: Sequence[Section]) -> str:
     """A whole HTML file. `facts` are the names and values of the main figures."""
-    style = files("reinflect").joinpath("report", "style.css").read_text(encoding="utf-8")
+    styles = [files("reinflect").joinpath("report", name).read_text(encoding="utf-8") for name in STYLES]
     head = [
         element("meta", charset="utf-8"),
         element("meta", http_equiv="Content-Security-Policy", content=POLICY),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
         element("title", title),
-        element("style", Html(style)),
+        element("style", Html("".join(styles))),
     ]
     links = (element("li", element("a", one.title, href=f"#{one.anchor}")) for one in sections)
     contents = element("nav", element("ul", *links), aria_label="contents")

@@ -11,8 +11,7 @@ from reinflect.registry import Registry
 if TYPE_CHECKING:
     from reinflect.systems.system import System
 
-SYSTEMS: "Registry[System]" = Registry(
-    "system", {name: f"reinflect.systems.{name}:SYSTEM" for name in ("hacm", "haem", "soft")}
-)
+NAMES = ("hacm", "haem", "soft", "imitation", "transformer")
+SYSTEMS: "Registry[System]" = Registry("system", {name: f"reinflect.systems.{name}:SYSTEM" for name in NAMES})
 DEFAULT_SYSTEMS = ("hacm", "haem")
 """Trained unless the user chooses others."""

@@ -14,12 +14,12 @@ def read_presets(package: str, kind: type[AnySettings]) -> dict[str, AnySettings
     return {name: from_table(kind, table, f"{package} [{name}]") for name, table in parse_tables(text, package).items()}
 
 
-def load_preset(name: str, systems: Iterable[str] = SYSTEMS) -> dict[str, Settings]:
-    """The settings of each of these systems in a preset, each of which must have it."""
+def load_preset(name: str, systems: Iterable[str] | None = None) -> dict[str, Settings]:
+    """The settings in a preset of each of these systems, which must have it; of all that have it, if none is named."""
     if name not in PRESETS:
         raise InputError(f"found the preset {quoted(name)}", f"choose one of {', '.join(PRESETS)}")
     settings = {}
-    for system in systems:
+    for system in [own for own in SYSTEMS if name in SYSTEMS[own].presets] if systems is None else systems:
         own = SYSTEMS[system].presets
         if name not in own:
             raise InputError(

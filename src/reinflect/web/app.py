@@ -1,8 +1,9 @@
 """The app: static files for the page, and the JSON interface of docs/api-web.md."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from reinflect import __version__
+from reinflect.baseline import Baseline
 from reinflect.data.features import SEPARATOR, Bundle
+from reinflect.data.items import Item
 from reinflect.decoding.beam import WIDTH
 from reinflect.errors import InputError, ReinflectError, printable
 from reinflect.web import requests
@@ -28,9 +31,11 @@ if TYPE_CHECKING:
     from reinflect.inflector.inflector import Inflector
 
 STATIC = Path(__file__).parent / "static"
+PALETTE = Path(__file__).parents[1] / "report" / "palette.css"
+"""The colours that the page shares with reports."""
 TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 UNKNOWN = 20
-"""Unknown features that a response names, at most: the search for similar features takes time."""
+"""Unknown features, and combinations, that a response names, at most: the search for similar ones takes time."""
 CHANGED = "the file of this model has changed since it was loaded; answers are of the model as it was loaded"
 
 
@@ -55,7 +60,7 @@ def create_app(models: "Mapping[str, Inflector]", hosts: Hosts | None = None, qu
             Route("/api/models/{name:path}", api.model),
             *(
                 Route(f"/api/{answer.__name__}", answer, methods=["POST"])
-                for answer in (api.inflect, api.nbest, api.paradigm, api.trace, api.batch, api.reload)
+                for answer in (api.inflect, api.nbest, api.paradigm, api.trace, api.batch, api.rules, api.reload)
             ),
         ],
         exception_handlers=dict.fromkeys((RequestError, ReinflectError, HTTPException, Exception), error_response),
@@ -71,8 +76,9 @@ class Api:
     def __init__(self, models: "Mapping[str, Inflector]", queue: Queue) -> None:
         self.models, self.queue = dict(models), queue
         # Files are read once and looked up by name, so that no request can reach another file.
-        self._files = {path.name: (path.read_bytes(), TYPES[path.suffix]) for path in STATIC.iterdir()}
+        self._files = {path.name: (path.read_bytes(), TYPES[path.suffix]) for path in (*STATIC.iterdir(), PALETTE)}
         self._inventories: dict[str, tuple[Inflector, Response]] = {}
+        self._rules: dict[str, tuple[Inflector, Baseline]] = {}
         self._told: dict[str, Inflector] = {}
         """The models whose file has changed, after the terminal has said so."""
 
@@ -99,19 +105,19 @@ class Api:
 
     async def inflect(self, request: Request) -> Response:
         asked, key, inflector = await self._read(request, requests.InflectRequest)
-        [answer] = await self._answers(request, forms(key, inflector), [(asked.lemma, asked.features)])
-        return json_response(item(asked) | {"answer": answer, "unknown": unknown(inflector, [asked.features])})
+        [answer] = await self._answers(request, forms(key, inflector), [Item(asked.lemma, Bundle(asked.features))])
+        return json_response(item(asked) | {"answer": answer} | unseen(inflector, [asked.features]))
 
     async def nbest(self, request: Request) -> Response:
         asked, key, inflector = await self._read(request, requests.NbestRequest)
-        operation: Operation[tuple[str, str], list[Any]] = Operation(
+        operation: Operation[Item, list[Any]] = Operation(
             key,
             f"nbest {asked.n}",
-            lambda items: inflector.nbest_many(items, asked.n),
-            lambda item: decoding_cost(item[0], max(WIDTH, asked.n)),
+            lambda items: inflector.nbest_many(items, asked.n, attested=True),
+            lambda item: decoding_cost(item.lemma, max(WIDTH, asked.n)),
         )
-        [answers] = await self._answers(request, operation, [(asked.lemma, asked.features)])
-        return json_response(item(asked) | {"answers": answers, "unknown": unknown(inflector, [asked.features])})
+        [answers] = await self._answers(request, operation, [Item(asked.lemma, Bundle(asked.features))])
+        return json_response(item(asked) | {"answers": answers} | unseen(inflector, [asked.features]))
 
     async def paradigm(self, request: Request) -> Response:
         asked, key, inflector = await self._read(request, requests.ParadigmRequest)
@@ -119,24 +125,46 @@ class Api:
         if bundles is None:  # in a thread: sorting a hundred thousand takes a second
             bundles = await asyncio.to_thread(inflector.usual_bundles)
         requests.check_number(bundles, LIMITS.paradigm_cells, "bundles")
-        answers = await self._answers(request, forms(key, inflector), [(asked.lemma, bundle) for bundle in bundles])
+        items = [Item(asked.lemma, Bundle(features)) for features in bundles]
+        answers = await self._answers(request, forms(key, inflector), items)
         cells = [{"features": features, "answer": answer} for features, answer in zip(bundles, answers, strict=True)]
-        return json_response({"lemma": asked.lemma, "cells": cells, "unknown": unknown(inflector, bundles)})
+        return json_response({"lemma": asked.lemma, "cells": cells} | unseen(inflector, bundles))
+
+    async def rules(self, request: Request) -> Response:
+        """What the rule baseline says; it learns from the attested forms when it is first asked."""
+        asked, key, inflector = await self._read(request, requests.ParadigmRequest)
+        if not inflector.attested:
+            message = "this model keeps no attested forms to learn rules from; train it without --no-attested"
+            raise RequestError("cannot_answer", message, "model")
+        operation: Operation[str, Baseline] = Operation(
+            key, "rules", lambda names: [self._learnt(own, inflector) for own in names], alone
+        )
+        [baseline] = await self._answers(request, operation, [self._model(asked.model)[0]])
+        bundles = list(baseline.rules) if asked.bundles is None else asked.bundles
+        requests.check_number(bundles, LIMITS.paradigm_cells, "bundles")
+        found = [baseline.inflect(asked.lemma, own) if baseline.knows(own) else None for own in map(Bundle, bundles)]
+        cells = [{"features": own, "form": form} for own, form in zip(bundles, found, strict=True)]
+        return json_response({"lemma": asked.lemma, "cells": cells, "items": len(inflector.attested)})
+
+    def _learnt(self, name: str, inflector: "Inflector") -> Baseline:
+        if self._rules.get(name, (None,))[0] is not inflector:
+            self._rules[name] = inflector, Baseline.learn(inflector.attested)
+        return self._rules[name][1]
 
     async def trace(self, request: Request) -> Response:
         asked, key, inflector = await self._read(request, requests.TraceRequest)
-        operation: Operation[tuple[str, str, str | None], Any] = Operation(
+        operation: Operation[tuple[str, Bundle, str | None], Any] = Operation(
             key, "trace", lambda items: [inflector.trace(*item) for item in items], alone
         )
-        [trace] = await self._answers(request, operation, [(asked.lemma, asked.features, asked.member)])
+        [trace] = await self._answers(request, operation, [(asked.lemma, Bundle(asked.features), asked.member)])
         return json_response(trace)
 
     async def batch(self, request: Request) -> Response:
         asked, key, inflector = await self._read(request, requests.BatchRequest)
-        items = [(one.lemma, one.features) for one in asked.rows]
+        items = [Item(one.lemma, Bundle(one.features)) for one in asked.rows]
         answers = await self._answers(request, forms(key, inflector), items)
         rows = [item(one) | {"answer": answer} for one, answer in zip(asked.rows, answers, strict=True)]
-        return json_response({"rows": rows, "unknown": unknown(inflector, [features for _, features in items])})
+        return json_response({"rows": rows} | unseen(inflector, [one.features for one in asked.rows]))
 
     async def reload(self, request: Request) -> Response:
         """Load the file of a model again, if it has changed; if the new one cannot be used, the model stays."""
@@ -175,7 +203,7 @@ class Api:
         asked = await requests.read(request, kind)
         name, inflector = self._model(asked.model)
         self._changed(name)
-        asked.prepare(inflector.labels.to_features)
+        asked.prepare(inflector.features_of)
         # The queue merges questions to the same model: not those from before a reload with those after it.
         return asked, f"{name} {id(inflector)}", inflector
 
@@ -207,9 +235,10 @@ async def _disconnected(request: Request) -> None:
         pass
 
 
-def forms(key: str, inflector: "Inflector") -> Operation[tuple[str, str], Any]:
+def forms(key: str, inflector: "Inflector") -> Operation[Item, Any]:
     """The forms of lemmas with features; words, paradigms and batches share this operation."""
-    return Operation(key, "forms", inflector.answers, lambda item: decoding_cost(item[0]))
+    answers = partial(inflector.answers, attested=True)
+    return Operation(key, "forms", answers, lambda item: decoding_cost(item.lemma))
 
 
 def alone(_question: object) -> int:
@@ -221,12 +250,15 @@ def item(asked: requests.InflectRequest | requests.BatchItem) -> dict[str, Any]:
     return {"lemma": asked.lemma, "features": asked.features}
 
 
-def unknown(inflector: "Inflector", bundles: Iterable[str]) -> list[dict[str, Any]]:
-    """The features that the model does not know, each with the most similar known ones."""
+def unseen(inflector: "Inflector", bundles: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+    """The features that the model does not know, and combinations of features that are new to it, with near ones."""
     known = frozenset(inflector.atoms)
     atoms = dict.fromkeys(atom for features in dict.fromkeys(bundles) for atom in Bundle(features).among(known))
     new = islice((atom for atom in atoms if atom not in known), UNKNOWN)
-    return [{"feature": atom, "nearest": near} for atom, near in inflector.unknown_features(SEPARATOR.join(new))]
+    unknown = [{"feature": atom, "nearest": near} for atom, near in inflector.unknown_features(SEPARATOR.join(new))]
+    combined = ((features, inflector.nearest_bundles(features)) for features in dict.fromkeys(bundles))
+    found = ({"features": features, "nearest": near} for features, near in combined if near)
+    return {"unknown": unknown, "unseen": list(islice(found, UNKNOWN))}
 
 
 async def error_response(request: Request, error: Exception) -> Response:

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
 def summary(name: str, inflector: "Inflector") -> dict[str, Any]:
     """A model in the list of models."""
-    sizes = {"members": inflector.members, "voters": inflector.voters, "bundles": inflector.bundles}
-    return {"name": name} | {what: len(own) for what, own in sizes.items()}
+    return {"name": name} | {own: len(getattr(inflector, own)) for own in ("members", "voters", "bundles", "attested")}
 
 
 def inventory(name: str, inflector: "Inflector") -> dict[str, Any]:
@@ -27,7 +26,10 @@ def inventory(name: str, inflector: "Inflector") -> dict[str, Any]:
     by_part: dict[str, list[str]] = {}
     for features in commonest_first:
         by_part.setdefault(Bundle(features).part_of_speech.split(".")[0], []).append(features)
-    laid_out = paradigms(chain.from_iterable(own[: LIMITS.paradigm_cells] for own in by_part.values()))
+    examples = example_lemmas(inflector)
+    shown = set(chain.from_iterable(own[: LIMITS.paradigm_cells] for own in by_part.values()))
+    used = [features for features in inflector.usual_bundles() if features in shown]
+    laid_out = paradigms(used, inflector.labels.names, ordered=bool(inflector.cells))
     parts = {features: part for part, own in by_part.items() for features in own}
     labels = {features: inflector.labels.to_label(features) for features in commonest_first}
     return {
@@ -35,12 +37,13 @@ def inventory(name: str, inflector: "Inflector") -> dict[str, Any]:
         "strategy": inflector.strategy,
         "voter_names": [member.name for member in inflector.voters],
         "about": card_text(inflector.card),
+        "card": _card(inflector),
         "characters": list(inflector.characters),
         "dimensions": _dimensions(inflector),
         "bundles": [
             {
                 "features": features,
-                "atoms": Bundle(features).atoms if "(" in features else None,
+                "atoms": Bundle(features).among(inflector.atoms) if "(" in features else None,
                 "count": counts.get(features, 0),
                 "label": None if label == features else label,
                 "part_of_speech": parts[features],
@@ -50,11 +53,41 @@ def inventory(name: str, inflector: "Inflector") -> dict[str, Any]:
         "paradigms": [
             {
                 "part_of_speech": part,
+                "example": examples.get(part),
                 "tables": msgspec.to_builtins(tables),
                 "left_out": max(0, len(by_part[part]) - LIMITS.paradigm_cells),
             }
             for part, tables in laid_out.items()
         ],
+    }
+
+
+def example_lemmas(inflector: "Inflector") -> dict[str, str]:
+    """An attested lemma for each part of speech: the one with most forms, rather one that has a gap to fill."""
+    cells: dict[str, dict[str, set[tuple[str, ...]]]] = {}
+    for item in inflector.attested:
+        own = cells.setdefault(item.features.part_of_speech.split(".")[0], {})
+        if len(item.lemma) <= LIMITS.lemma_characters:
+            own.setdefault(item.lemma, set()).add(item.features.cell)
+    full = {part: len(set().union(*own.values())) for part, own in cells.items()}
+    return {
+        part: max(own, key=lambda lemma: (len(own[lemma]) < full[part], len(own[lemma])))
+        for part, own in cells.items()
+        if own
+    }
+
+
+def _card(inflector: "Inflector") -> dict[str, Any]:
+    """The facts of the panel about the model; its bundles and characters are elsewhere in the inventory."""
+    card = inflector.card
+    training, confidence = card["training"], card["confidence"]
+    facts = None if training is None else {name: own for name, own in training.items() if name != "bundles"}
+    members = [{name: own[name] for name in ("name", "dev_accuracy", "votes")} for own in card["members"]]
+    return {
+        "training": facts,
+        "members": members,
+        "parameters": card["parameters"],
+        "confidence_items": confidence and confidence["items"],
     }
 
 
@@ -68,7 +101,10 @@ def _dimensions(inflector: "Inflector") -> list[dict[str, Any]]:
         {
             "name": name,
             "several": name in several,
-            "atoms": [{"atom": atom, "meaning": meaning_of(atom)} for atom in atoms],
+            "atoms": [
+                {"atom": atom, "meaning": meaning_of(atom), "label": None if label == atom else label}
+                for atom, label in ((atom, inflector.labels.to_label(atom)) for atom in atoms)
+            ],
         }
         for name, atoms in grouped(inflector.atoms).items()
     ]

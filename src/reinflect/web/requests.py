@@ -110,7 +110,7 @@ class TraceRequest(InflectRequest):
 
 
 class ParadigmRequest(ModelRequest):
-    """`/api/paradigm`: all forms of a lemma, or the forms of some bundles."""
+    """`/api/paradigm` and `/api/rules`: all forms of a lemma, or the forms of some bundles."""
 
     lemma: str
     bundles: list[str] | None = None

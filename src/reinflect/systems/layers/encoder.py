@@ -82,8 +82,27 @@ def encode(parameters: Parameters, embedding: Tensor, lemmas: Lemmas, settings: 
     steps = lemmas.lengths.amax(dim=1)
     forwards = read(parameters, "forward", embedding, lemmas.symbols, settings, steps)
     backwards = read(parameters, "backward", embedding, lemmas.reversed, settings, steps)
+    return torch.cat([forwards, pick(backwards, _mirrored(lemmas))], dim=-1)
+
+
+def _mirrored(lemmas: Lemmas) -> Tensor:
+    """The place of each symbol, counted from the end. *Shape:* (M, N, B)"""
     positions = torch.arange(lemmas.symbols.shape[1], device=lemmas.symbols.device).view(1, -1, 1)
-    mirrored = (lemmas.lengths.unsqueeze(1) - 1 - positions).clamp_(min=0)
+    return (lemmas.lengths.unsqueeze(1) - 1 - positions).clamp_(min=0)
+
+
+def deeper_shapes(settings: RecurrentSettings) -> dict[str, Shape]:
+    both = 2 * settings.hidden
+    return lstm_shapes("deeper.forward", both, settings) | lstm_shapes("deeper.backward", both, settings)
+
+
+def encode_deeper(parameters: Parameters, states: Tensor, lemmas: Lemmas, settings: RecurrentSettings) -> Tensor:
+    """A second bidirectional LSTM over the states of the first. *Shape:* (M, N, B, 2H) → (M, N, B, 2H)"""
+    steps, mirrored, run = lemmas.lengths.amax(dim=1), _mirrored(lemmas), CELLS[settings.cell].run
+    forwards, backwards = (
+        run(projected(parameters, name, own), parameters[f"{name}.recurrent"], None, steps)
+        for name, own in (("deeper.forward", states), ("deeper.backward", pick(states, mirrored)))
+    )
     return torch.cat([forwards, pick(backwards, mirrored)], dim=-1)
 
 

@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from reinflect.systems.kernels.cells import triton_is_here
 from reinflect.systems.layers.precision import is_bf16
 from reinflect.systems.layers.randomness import uniform
 
@@ -158,6 +159,11 @@ class Dropout:
 def dropped(states: Tensor, dropout: Dropout, place: int, *, variational: bool) -> Tensor:
     """Dropout that depends on each model's key alone, and on the place in the model. *Shape:* states (M, L, B, D)"""
     _, length, items, width = states.shape
+    if states.device.type == "cuda" and states.dtype == torch.float32 and triton_is_here():
+        from reinflect.systems.kernels import triton_dropout
+
+        how = dropout.keys + place, dropout.rates, dropout.inverse_keep, MOST_STEPS
+        return triton_dropout.dropped(states, *how, variational=variational)
     # Room for any number of steps, so that an item's mask does not depend on the padding of its batch.
     shape = (items, 1 if variational else length, width)
     drawn = uniform(dropout.keys + place, shape, room=(items, MOST_STEPS, width))
@@ -175,6 +181,20 @@ def negative_log_softmax(logits: Tensor, right: Tensor) -> Tensor:
         return torch.logsumexp(logits, dim=-1) - torch.logsumexp(masked, dim=-1)
     losses = F.cross_entropy(logits.flatten(0, 2), right.flatten(), reduction="none")
     return losses.view(right.shape)
+
+
+def output_losses(logits: Tensor, right: Tensor, allowed: Tensor, smoothing: float) -> Tensor:
+    """-log P of the right outputs, among the allowed ones; `smoothing` is the weight of the mean -log P of all of them.
+
+    *Shape:* logits (M, T, B, A), right (M, T, B) or (M, T, B, A), allowed (M, A) → (M, T, B)
+    """
+    outputs = allowed.view(len(allowed), 1, 1, -1)
+    possible = logits + penalty(outputs, logits.dtype)
+    losses = negative_log_softmax(possible, right)
+    if not smoothing:
+        return losses
+    mean = (logits * outputs).sum(dim=-1) / outputs.sum(dim=-1)
+    return (1 - smoothing) * losses + smoothing * (torch.logsumexp(possible, dim=-1) - mean)
 
 
 def holds(right: Tensor, outputs: Tensor) -> Tensor:

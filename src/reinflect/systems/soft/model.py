@@ -1,6 +1,7 @@
 """The encoder-decoder with soft attention: the part that Nematus played in the 2017 submission.
 
-The source is one sequence of symbols, `<s> x_1 … x_n </s>` and the features; h_1 … h_N is a bidirectional LSTM over it.
+The source is one sequence of symbols, `<s> x_1 … x_n </s>` and the features; h_1 … h_N is a bidirectional LSTM over it,
+with `encoder_layers` = 2 a second one over the first.
 
 s_t = LSTM^y([E(y_{t-1}); h̄])                               h̄: the mean of all h
 α_t = softmax over j of v·tanh(W·s_t + U·h_j + R(j - t))    Bahdanau's additive attention, and how far j is from t
@@ -22,13 +23,21 @@ from torch import Tensor
 
 from reinflect.systems.kernels.cells import CELLS
 from reinflect.systems.layers.batches import Lemmas, Trajectory
-from reinflect.systems.layers.encoder import dropping, encode, encoder_shapes, lstm_shapes, projected
+from reinflect.systems.layers.encoder import (
+    deeper_shapes,
+    dropping,
+    encode,
+    encode_deeper,
+    encoder_shapes,
+    lstm_shapes,
+    projected,
+)
 from reinflect.systems.layers.operations import (
     Dropout,
     action_counts,
     certain,
     linear,
-    negative_log_softmax,
+    output_losses,
     penalty,
     rows,
 )
@@ -47,6 +56,7 @@ def shapes(settings: SoftSettings) -> dict[str, Shape]:
     return {
         "embedding": Shape(("symbols", embedding), "embedding"),
         **encoder_shapes(settings),
+        **(deeper_shapes(settings) if settings.encoder_layers > 1 else {}),
         **written,
         "written.source": Shape((both, gates)),
         "attention.state": Shape((hidden, size)),
@@ -116,6 +126,8 @@ def losses(
     steps = torch.arange(longest, device=previous.device).expand(models, 1, -1)
     embedding = parameters["embedding"]
     states = dropping(encode(parameters, embedding, batch, settings), "encoder", 0, settings, dropout)
+    if settings.encoder_layers > 1:
+        states = dropping(encode_deeper(parameters, states, batch, settings), "encoder", 3, settings, dropout)
     source = _read_source(parameters, batch, states)
     gates = rows(projected(parameters, "written", embedding), previous) + source.gates.unsqueeze(1)
     written = dropping(run(gates, parameters["written.recurrent"], None, counts), "written", 1, settings, dropout)
@@ -130,7 +142,7 @@ def losses(
     )
     state = dropping(torch.tanh(state), "state", 2, settings, dropout)
     logits = linear(state, parameters["output.weights"], parameters["output.bias"])
-    return negative_log_softmax(logits + penalty(allowed, logits.dtype).view(len(allowed), 1, 1, -1), batch.right)
+    return output_losses(logits, batch.right, allowed, settings.label_smoothing)
 
 
 @dataclass(frozen=True)
@@ -168,6 +180,8 @@ class Decoder:
 
     def start(self, lemmas: Lemmas) -> State:
         states = encode(self.parameters, self.parameters["embedding"], lemmas, self.settings)
+        if self.settings.encoder_layers > 1:
+            states = encode_deeper(self.parameters, states, lemmas, self.settings)
         source = _read_source(self.parameters, lemmas, states)
         zero = states.new_zeros(*lemmas.lengths.shape, self.settings.hidden)
         return State(

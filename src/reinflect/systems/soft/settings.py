@@ -1,11 +1,16 @@
 """The settings of soft attention."""
 
-from reinflect.settings import Size
+from typing import Literal
+
+from reinflect.settings import Rate, Size
 from reinflect.systems.layers.settings import RecurrentSettings
 
 
 class SoftSettings(RecurrentSettings, frozen=True, kw_only=True):
-    """Those of LSTMs, and the size of the attention."""
+    """Those of LSTMs, the size of the attention, a deeper encoder."""
 
     attention: Size = 64
     """The size of the layer in which states and source meet."""
+    encoder_layers: Literal[1, 2] = 1
+    label_smoothing: Rate = 0.0
+    """The share of the target probability that is spread over all outputs."""

@@ -21,4 +21,6 @@ class Augmentation(Protocol):
     def __call__(self, lesson: "Lesson", seed: int, /) -> "Lesson": ...
 
 
-AUGMENTATIONS: Registry[type[Augmentation]] = Registry("augmentation", {})
+AUGMENTATIONS: Registry[type[Augmentation]] = Registry(
+    "augmentation", {"made-up": "reinflect.training.augmentation.made_up:MadeUp"}
+)

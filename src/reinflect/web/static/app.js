@@ -1,20 +1,32 @@
 // The whole page: models, tabs, and links between them.
 
 import * as api from "./api.js";
+import { showAbout } from "./about.js";
+import { goTo, here, isShown } from "./address.js";
 import "./corrections.js";
 import { byId, button, hideMessage, make, showMessage, toast } from "./dom.js";
-import { showAll } from "./paradigm.js";
-import { choose, nameOf, onModel, state } from "./state.js";
+import { invite, showAll } from "./paradigm.js";
+import { choose, nameOf, onModel, spellingOf, state } from "./state.js";
 import "./table.js";
-import { onParadigm } from "./word.js";
+import { onParadigm, showWord } from "./word.js";
 
-const TABS = ["word", "paradigm", "table", "corrections"];
+const TABS = ["paradigm", "word", "table", "corrections"];
+const LINKS = {
+  word: (query) => showWord(query.get("lemma") ?? "", query.get("features") ?? ""),
+  paradigm: (query) => showAll(query.get("lemma") ?? "", query.get("part")),
+};
 const DATALIST = 400;
 const LAST_MODEL = "reinflect.model";
 
+let lastTab = TABS[0];
+/** The tab that the address names; other addresses, such as that of the content, leave it as it is. */
+function shownTab() {
+  if (TABS.includes(here().view)) lastTab = here().view;
+  return lastTab;
+}
+
 function showTab() {
-  const wanted = location.hash.slice(1);
-  const shown = TABS.includes(wanted) ? wanted : TABS[0];
+  const shown = shownTab();
   for (const name of TABS) {
     byId(name).hidden = name !== shown;
     byId(`tab-${name}`).setAttribute("aria-selected", String(name === shown));
@@ -22,45 +34,52 @@ function showTab() {
   }
 }
 
+/** Shows what the address names; a link may name another model. */
+async function follow() {
+  showTab();
+  for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close();
+  const tab = shownTab();
+  const { query } = here();
+  const [select, name] = [byId("model"), query.get("model")];
+  const known = [...select.options].some(({ value }) => value === name);
+  if (known && name !== state.model?.name) {
+    select.value = name;
+    await chosen(name);
+  }
+  if (!state.model) return;
+  if (name && !known) showMessage(byId("page-message"), "problem", `There is no model ${name} here.`);
+  else if (query.get("lemma") && LINKS[tab] && !isShown(tab, query)) LINKS[tab](query);
+  else if (tab === "paradigm") invite();
+}
+
 for (const [place, name] of TABS.entries()) {
   const tab = byId(`tab-${name}`);
-  tab.addEventListener("click", () => {
-    location.hash = name;
-  });
+  tab.addEventListener("click", () => goTo(name));
   tab.addEventListener("keydown", (event) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (!step) return;
     const next = TABS[(place + step + TABS.length) % TABS.length];
-    location.hash = next;
+    goTo(next);
     byId(`tab-${next}`).focus();
   });
 }
-addEventListener("hashchange", showTab);
+addEventListener("hashchange", follow);
 
-onParadigm((lemma) => {
-  location.hash = "paradigm";
-  showAll(lemma);
+onParadigm((lemma, features) => {
+  goTo("paradigm");
+  showAll(lemma, state.bundles.get(features)?.part_of_speech);
 });
 
 onModel((model) => {
+  byId("about-button").disabled = false;
   byId("known-bundles").replaceChildren(
-    ...model.bundles.slice(0, DATALIST).map(({ features }) => make("option", { value: nameOf(features) })),
+    ...model.bundles
+      .slice(0, DATALIST)
+      .map(({ features }) => make("option", { value: spellingOf(features), label: nameOf(features) })),
   );
 });
 
-byId("about-button").addEventListener("click", () => {
-  const dialog = byId("about");
-  dialog.replaceChildren(
-    make(
-      "header",
-      {},
-      make("h2", { id: "about-title" }, state.model.name),
-      button("Close", () => dialog.close(), { class: "quiet close" }),
-    ),
-    make("pre", { tabindex: "0" }, state.model.about),
-  );
-  dialog.showModal();
-});
+byId("about-button").addEventListener("click", showAbout);
 
 for (const dialog of document.querySelectorAll("dialog")) {
   dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
@@ -107,7 +126,8 @@ async function loadAgain() {
   } catch (error) {
     return showMessage(byId("page-message"), "problem", api.errorMessage(error));
   }
-  return chosen(state.model.name);
+  await chosen(state.model.name);
+  return follow();
 }
 
 document.addEventListener("visibilitychange", () => {
@@ -120,12 +140,22 @@ async function start() {
   try {
     const { models, limits } = await api.models();
     for (const field of [byId("lemma"), byId("paradigm-lemma")]) field.maxLength = limits.lemma_characters;
+    state.models = models.length;
     select.append(...models.map(({ name }) => make("option", { value: name }, name)));
     const last = stored(() => localStorage.getItem(LAST_MODEL));
     if (models.some(({ name }) => name === last)) select.value = last;
-    select.addEventListener("change", () => chosen(select.value));
+    select.addEventListener("change", async () => {
+      history.replaceState(null, "", `#${shownTab()}`);
+      await chosen(select.value);
+      if (shownTab() === "paradigm") invite();
+    });
+    const linked = here().query.get("model");
+    if (models.some(({ name }) => name === linked)) select.value = linked;
     await chosen(select.value);
-    byId("lemma").focus();
+    await follow();
+    // Typing replaces the example; on a touch screen, the keyboard would hide it.
+    if (shownTab() === "paradigm" && matchMedia("(pointer: fine)").matches) byId("paradigm-lemma").select();
+    if (shownTab() === "word" && matchMedia("(pointer: fine)").matches) byId("lemma").focus();
   } catch (error) {
     showMessage(byId("page-message"), "problem", api.errorMessage(error));
   }

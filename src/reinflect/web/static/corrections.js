@@ -1,6 +1,6 @@
-// Corrections of forms: stored in this browser, and exported as training data.
+// Forms that the user confirmed or corrected: stored in this browser, and exported as training data.
 
-import { byId, button, make, toast, word } from "./dom.js";
+import { byId, button, hintScroll, icon, make, toast, word } from "./dom.js";
 import { copy, download, tsv } from "./files.js";
 import { named, onModel, state } from "./state.js";
 
@@ -37,6 +37,7 @@ const same = (one, lemma, features) =>
 
 export const correctionOf = (lemma, features) => kept.find((one) => same(one, lemma, features))?.form;
 
+/** Keeps the right form of a cell: the prediction itself if the user confirms it. */
 export function correct(lemma, features, predicted, form) {
   kept = [
     ...kept.filter((one) => !same(one, lemma, features)),
@@ -63,15 +64,16 @@ function draw() {
   byId("corrections-tools").replaceChildren(
     ...(corrections.length
       ? [
-          button("Download as TSV", () => download(name, asTrainingData(own()), "text/tab-separated-values"), {
-            id: "corrections-download",
-            class: "main",
-          }),
-          button("Copy", () => copy(asTrainingData(own())), { id: "corrections-copy" }),
+          button(
+            [icon("download"), "Download as TSV"],
+            () => download(name, asTrainingData(own()), "text/tab-separated-values"),
+            { id: "corrections-download", class: "main" },
+          ),
+          button([icon("copy"), "Copy"], () => copy(asTrainingData(own())), { id: "corrections-copy" }),
           button("Remove all", () => {
             if (
               confirm(
-                `Remove ${corrections.length === 1 ? "this correction" : `these ${corrections.length} corrections`}?`,
+                `Remove ${corrections.length === 1 ? "this form" : `these ${corrections.length} forms`}?`,
               )
             ) {
               kept = kept.filter((one) => !corrections.includes(one));
@@ -96,7 +98,7 @@ function draw() {
           make(
             "p",
             { class: "empty" },
-            "No corrections for this model yet. To add one, click a form in a table, or “Wrong?” below a form.",
+            "Nothing is confirmed or corrected yet. Click a form in a paradigm to confirm it or to take another.",
           ),
         ]),
   );
@@ -112,7 +114,7 @@ const table = (corrections) =>
       make(
         "tr",
         {},
-        ["lemma", "features", "prediction", "right form", ""].map((title) => make("th", { scope: "col" }, title)),
+        ["lemma", "features", "prediction", "right form", "remove"].map((title) => make("th", { scope: "col" }, title)),
       ),
     ),
     make(
@@ -124,8 +126,8 @@ const table = (corrections) =>
           {},
           make("td", {}, word(lemma)),
           make("td", { class: "features" }, named(features)),
-          make("td", {}, make("s", {}, word(predicted ?? ""))),
-          make("td", {}, word(form)),
+          make("td", {}, form === predicted ? word(form) : make("s", {}, word(predicted ?? ""))),
+          make("td", {}, form === predicted ? [icon("check"), " confirmed"] : [icon("pencil"), " ", word(form)]),
           make(
             "td",
             {},
@@ -138,4 +140,5 @@ const table = (corrections) =>
     ),
   );
 
+hintScroll(byId("corrections-list"));
 onModel(draw);

@@ -36,23 +36,64 @@ export async function copy(text) {
   return toast("Copied.");
 }
 
-/** Pasted lines as `{ line, lemma, features }`; `features` is null for a lemma alone. */
-export function parsePasted(text) {
-  const rows = [];
-  const problems = [];
-  for (const [number, ended] of text
+const LEMMAS = ["lemma", "word", "infinitive", "citation form", "headword"];
+const LONG = ["form", "features", "confidence"];
+const MISSING = ["", "-", "–", "—", "?", "n/a"];
+
+/**
+ * Pasted lines as `{ line, lemma, features, form }`; `features` is null for a lemma alone.
+ *
+ * A first line with the names of features makes it a sheet with a row for each lemma: then `columns` are its headings
+ * with their features (null for other columns), and rows have `fields` and the `given` forms by features.
+ */
+export function parsePasted(text, knownFeatures) {
+  const lines = text
     .replace(/^\ufeff/, "")
     .split("\n")
-    .entries()) {
-    const line = ended.replace(/\r$/, "");
-    if (!line.trim()) continue;
-    const fields = line.split("\t").map((field) => field.trim());
-    const lemma = fields[0];
-    const features = fields.length === 2 ? fields[1] : (fields[2] ?? "");
-    if (fields.length > 3)
-      problems.push(`line ${number + 1} has ${fields.length} columns; give at most three (lemma, form, features)`);
-    else if (!lemma) problems.push(`line ${number + 1} has no lemma`);
-    else rows.push({ line: number + 1, lemma, features: features || null });
+    .map((line, place) => ({ line: place + 1, fields: line.split("\t").map((field) => field.trim()) }))
+    .filter(({ fields }) => fields.some((field) => field));
+  const names = (lines[0]?.fields ?? []).map((field) => field.toLowerCase());
+  const at = Math.max(0, names.findIndex((name) => LEMMAS.includes(name)));
+  const titled = LEMMAS.includes(names[at]);
+  const columns = (lines[0]?.fields ?? []).map((heading, place) => ({
+    heading,
+    features: place === at ? null : knownFeatures(heading),
+    isLemma: place === at,
+  }));
+  for (const [place, { features }] of columns.entries()) // the second of two equal columns is kept as it is
+    if (columns.slice(0, place).some((other) => other.features === features)) columns[place].features = null;
+  const known = columns.filter(({ features }) => features !== null).length;
+  if (known > 1 || (known && titled)) return wideSheet(lines.slice(1), columns, at);
+  const long = titled && names.every((name, place) => place === at || LONG.includes(name));
+  return longList(long ? lines.slice(1) : lines, long ? names : null, at);
+}
+
+function wideSheet(lines, columns, at) {
+  const problems = [];
+  const rows = [];
+  for (const { line, fields } of lines) {
+    if (!fields[at]) problems.push(`line ${line} has no lemma`);
+    const given = new Map();
+    for (const [place, { features }] of columns.entries())
+      if (features !== null && !MISSING.includes(fields[place] ?? "")) given.set(features, fields[place]);
+    rows.push({ line, lemma: fields[at], fields, given });
   }
-  return { rows, problems };
+  return { rows, problems, columns };
+}
+
+function longList(lines, names, at) {
+  const rows = [];
+  const problems = [];
+  for (const { line, fields } of lines) {
+    const lemma = fields[at];
+    const place = names ? names.indexOf("features") : fields.length === 2 ? 1 : 2;
+    if (!names && fields.length > 3)
+      problems.push(
+        `line ${line} has ${fields.length} columns; give at most three (lemma, form, features), or a first line with ` +
+          "the features of each column",
+      );
+    else if (!lemma) problems.push(`line ${line} has no lemma`);
+    else rows.push({ line, lemma, features: fields[place] || null });
+  }
+  return { rows, problems, columns: null };
 }

@@ -1,7 +1,7 @@
 // Buttons for the features of the model, by dimension. They always agree with the text field above them.
 
 import { make } from "./dom.js";
-import { atomsOf, bundleKey, featuresOf, nameOf, onModel, state } from "./state.js";
+import { atomsOf, bundleKey, featuresOf, nameOf, onModel, partName, spellingOf, state } from "./state.js";
 
 export class Picker {
   /** `changed` is called when the user has picked features. */
@@ -17,7 +17,7 @@ export class Picker {
   }
 
   set features(text) {
-    this.field.value = nameOf(text);
+    this.field.value = spellingOf(text);
     this.show();
   }
 
@@ -32,7 +32,7 @@ export class Picker {
         make(
           "div",
           { class: "chips" },
-          atoms.map(({ atom, meaning }) => this.button(name, several, atom, meaning)),
+          atoms.map(({ atom, meaning, label }) => this.button(name, several, atom, label ?? meaning)),
         ),
       ),
     );
@@ -61,7 +61,7 @@ export class Picker {
       "select",
       { id: "whole-bundle", onchange: () => select.value && this.pick(select.value) },
       make("option", { value: "" }, "pick one …"),
-      parts.map((part) => make("optgroup", { label: part }, optionsOf(part))),
+      parts.map((part) => make("optgroup", { label: partName(part) }, optionsOf(part))),
     );
     this.select = select;
     return make(

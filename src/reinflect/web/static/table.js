@@ -1,18 +1,19 @@
 // Many words: makes a table of forms from a pasted column, to copy or download.
 
 import * as api from "./api.js";
-import { cell, refresh } from "./answers.js";
+import { cell, formText, refresh } from "./answers.js";
 import { correctionOf, onCorrection } from "./corrections.js";
-import { byId, button, make, showMessage, word } from "./dom.js";
+import { byId, button, hintScroll, icon, make, showMessage, word } from "./dom.js";
 import { copy, csv, download, parsePasted, tsv } from "./files.js";
 import { legend } from "./paradigm.js";
-import { atomsOf, featuresOf, nameOf, named, onModel, state } from "./state.js";
+import { atomsOf, bundlesOf, featuresOf, knownFeatures, nameOf, named, onModel, partName, state } from "./state.js";
 
 const AT_ONCE = 60;
 const SHOWN = 500;
 const nextRequest = api.latest();
 const wordsField = byId("table-words");
 const bundleField = byId("table-bundle");
+const formsChoice = byId("table-forms");
 const message = byId("table-message");
 const tools = byId("table-tools");
 const place = byId("table-result");
@@ -24,13 +25,23 @@ onModel(({ paradigms }) => {
   want([]);
   clear();
   showMessage(message, "");
-  byId("table-parts").replaceChildren(
-    ...paradigms.map(({ part_of_speech, tables }) => {
-      const bundles = tables.flatMap(({ rows }) => rows.flatMap(({ cells }) => cells)).filter((features) => features);
-      return button(`all ${bundles.length} forms of ${part_of_speech}`, () => want([...wanted, ...bundles]));
-    }),
+  formsChoice.replaceChildren(
+    ...paradigms.map((own) =>
+      make(
+        "option",
+        { value: own.part_of_speech },
+        `all ${bundlesOf(own).length} ${partName(own.part_of_speech)} forms`,
+      ),
+    ),
+    make("option", { value: "" }, "only these forms"),
   );
+  choose();
 });
+
+/** Shows the field for single forms where it is needed. */
+function choose() {
+  byId("table-these").hidden = formsChoice.value !== "";
+}
 
 function want(bundles) {
   wanted = [...new Set(bundles)];
@@ -40,7 +51,7 @@ function want(bundles) {
         "li",
         {},
         make("span", {}, nameOf(features)),
-        button("×", () => want(wanted.filter((other) => other !== features)), {
+        button([icon("close")], () => want(wanted.filter((other) => other !== features)), {
           "aria-label": `Remove ${nameOf(features)}`,
         }),
       ),
@@ -76,45 +87,72 @@ function refuse(text, field) {
   field.focus();
 }
 
+/** The forms to make of lemmas without features. */
+function chosenBundles() {
+  const paradigm = state.model.paradigms.find(({ part_of_speech }) => part_of_speech === formsChoice.value);
+  return paradigm ? bundlesOf(paradigm) : wanted;
+}
+
+/** A form of the pasted sheet: a person gave it, so it is no prediction. */
+const given = (form) => ({ form, confidence: null, votes: 0, voters: 0, log_probability: null, attested: true });
+
 async function ask() {
   const signal = nextRequest();
   add();
-  const { rows, problems } = parsePasted(wordsField.value);
+  const { rows, problems, columns } = parsePasted(wordsField.value, knownFeatures);
   if (problems.length)
     return refuse(`${problems.slice(0, 3).join("; ")}${problems.length > 3 ? "; …" : ""}.`, wordsField);
   if (!rows.length)
     return refuse("There are no words. Paste a column of lemmas, or type them, one per line.", wordsField);
+  const bundles = chosenBundles();
   const bare = rows.filter(({ features }) => features === null);
-  if (bare.length && !wanted.length) {
+  if (bare.length && !bundles.length) {
     const which = bare.length === rows.length ? "The words have" : `Line ${bare[0].line} has`;
     return refuse(`${which} no features. Add the forms to make.`, bundleField);
   }
-  const asked = rows.flatMap(({ lemma, features }) =>
-    features === null
-      ? wanted.map((bundle) => ({ lemma, features: bundle }))
-      : [{ lemma, features: featuresOf(features) }],
+  const filled = columns?.flatMap(({ features }) => features ?? []);
+  const cells = rows.flatMap((row) =>
+    (filled ?? (row.features === null ? bundles : [featuresOf(row.features)])).map((features) => ({
+      lemma: row.lemma,
+      features,
+      form: row.given?.get(features),
+    })),
   );
+  const asked = cells.filter(({ form }) => form === undefined).map(({ lemma, features }) => ({ lemma, features }));
   clear();
   const progress = make("progress", { max: String(asked.length), value: "0", "aria-label": "forms made" });
   showMessage(message, "note", `${asked.length} forms `, progress);
-  const results = [];
+  const predictions = [];
   const unknown = new Map();
   try {
     for (let from = 0; from < asked.length; from += AT_ONCE) {
       const found = await api.batch({ model: state.model.name, rows: asked.slice(from, from + AT_ONCE) }, signal);
-      results.push(...found.rows);
+      predictions.push(...found.rows);
       for (const { feature, nearest } of found.unknown) unknown.set(feature, nearest);
-      progress.value = results.length;
+      progress.value = predictions.length;
     }
   } catch (error) {
     const problem = api.errorMessage(error);
     return problem ? refuse(problem, wordsField) : undefined;
   }
-  showMessage(message, "note", ...(unknown.size ? [unknownText(unknown)] : []));
+  const notes = [columns ? sheetText(columns, cells, asked) : null, unknown.size ? unknownText(unknown) : null];
+  showMessage(message, "note", ...notes.filter((note) => note).map((note) => make("p", {}, note)));
+  const results = cells.map(({ lemma, features, form }) =>
+    form === undefined ? predictions.shift() : { lemma, features, answer: given(form) },
+  );
+  if (columns) byId("table-form").elements.shape.value = "wide";
   const wide = new FormData(byId("table-form")).get("shape") === "wide";
-  shown = { wide, results, answers: new Map(results.map((row) => [`${row.lemma}\t${row.features}`, row.answer])) };
+  shown = { wide, results, columns, rows };
   draw();
   return undefined;
+}
+
+/** What was found in a sheet. */
+function sheetText(columns, cells, asked) {
+  const others = columns.filter(({ features, heading, isLemma }) => features === null && heading && !isLemma);
+  const kept = others.length ? ` Kept as they are: ${others.map(({ heading }) => heading).join(", ")}.` : "";
+  const counts = `${cells.length - asked.length} given, ${asked.length} predicted`;
+  return `A sheet with a row for each lemma. Forms: ${counts}.${kept}`;
 }
 
 function unknownText(unknown) {
@@ -124,7 +162,7 @@ function unknownText(unknown) {
   return `Features the model has never seen (ignored): ${named.join(", ")}.`;
 }
 
-const formOf = ({ lemma, features, answer }) => correctionOf(lemma, features) ?? answer.form;
+const formOf = ({ lemma, features, answer }) => correctionOf(lemma, features) ?? formText(answer);
 
 /** The table as rows of text, with its header. */
 function textRows() {
@@ -133,10 +171,19 @@ function textRows() {
       row.lemma,
       formOf(row),
       row.features,
-      row.answer.confidence?.toFixed(3) ?? "",
+      row.answer.attested ? "attested" : (row.answer.confidence?.toFixed(3) ?? ""),
     ]);
     return [["lemma", "form", "features", "confidence"], ...rows];
   }
+  if (shown.columns)
+    return [
+      shown.columns.map(({ heading }) => heading),
+      ...sheetRows().map(({ fields, cells }) =>
+        shown.columns.map(({ features }, place) =>
+          features === null ? (fields[place] ?? "") : formOf(cells.get(features)),
+        ),
+      ),
+    ];
   const { columns, lemmas } = wideTable();
   return [
     ["lemma", ...columns],
@@ -145,6 +192,15 @@ function textRows() {
       ...columns.map((features) => (found.has(features) ? formOf(found.get(features)) : "")),
     ]),
   ];
+}
+
+/** The rows of the pasted sheet, each with its own cells: two rows may have the same lemma. */
+function sheetRows() {
+  const features = shown.columns.flatMap((column) => column.features ?? []);
+  return shown.rows.map((row, place) => {
+    const own = shown.results.slice(place * features.length, (place + 1) * features.length);
+    return { ...row, cells: new Map(own.map((made) => [made.features, made])) };
+  });
 }
 
 /** All bundles, and the rows of each lemma by bundle. */
@@ -158,7 +214,9 @@ function wideTable() {
 }
 
 function draw() {
-  const headers = shown.wide ? ["lemma", ...wideTable().columns.map(nameOf)] : ["lemma", "features", "form"];
+  const headers = shown.wide
+    ? (shown.columns?.map(({ heading }) => heading) ?? ["lemma", ...wideTable().columns.map(nameOf)])
+    : ["lemma", "features", "form"];
   const all = shown.wide
     ? wideRows()
     : shown.results.map((row) => [
@@ -189,36 +247,50 @@ function draw() {
       ? [make("p", { class: "hint" }, `Shown: ${SHOWN} of ${all.length} rows. Copies and downloads have all rows.`)]
       : []),
   );
+  hintScroll(place);
   tools.replaceChildren(
-    legend(),
-    button("Copy", () => copy(tsv(textRows())), { id: "table-copy", class: "main" }),
-    button("Download TSV", () => download("inflected.tsv", tsv(textRows()), "text/tab-separated-values"), {
-      id: "table-tsv",
+    button([icon("copy"), "Copy"], () => copy(tsv(textRows())), { id: "table-copy", class: "main" }),
+    button(
+      [icon("download"), "Download TSV"],
+      () => download("inflected.tsv", tsv(textRows()), "text/tab-separated-values"),
+      { id: "table-tsv" },
+    ),
+    button([icon("download"), "Download CSV"], () => download("inflected.csv", csv(textRows()), "text/csv"), {
+      id: "table-csv",
     }),
-    button("Download CSV", () => download("inflected.csv", csv(textRows()), "text/csv"), { id: "table-csv" }),
+    legend({ attested: shown.columns || state.model.attested }),
   );
   tools.hidden = false;
 }
 
 function wideRows() {
+  if (shown.columns)
+    return sheetRows().map(({ lemma, fields, cells }) =>
+      shown.columns.map(({ features, isLemma }, column) =>
+        features === null
+          ? make(isLemma ? "th" : "td", { class: "kept", scope: isLemma ? "row" : null }, word(fields[column] ?? ""))
+          : make("td", {}, cell(lemma, features, cells.get(features).answer)),
+      ),
+    );
   const { columns, lemmas } = wideTable();
   return lemmas.map(([lemma, found]) => [
     make("th", { scope: "row" }, word(lemma)),
     ...columns.map((features) =>
       found.has(features)
         ? make("td", {}, cell(lemma, features, found.get(features).answer))
-        : make("td", { class: "none" }, "—"),
+        : make("td", { class: "none" }, "–"),
     ),
   ]);
 }
 
-onCorrection(() => shown && refresh(place, (lemma, features) => shown.answers.get(`${lemma}\t${features}`)));
+onCorrection(() => refresh(place));
 
 byId("table-form").addEventListener("submit", (event) => {
   event.preventDefault();
   ask();
 });
 byId("table-add").addEventListener("click", add);
+formsChoice.addEventListener("change", choose);
 bundleField.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && bundleField.value.trim()) {
     event.preventDefault();

@@ -3,7 +3,7 @@
 
 import * as api from "./api.js";
 import { meter } from "./answers.js";
-import { button, directionOf, fill, make, percent, visible, word } from "./dom.js";
+import { button, directionOf, fill, hintScroll, icon, make, percent, visible, word } from "./dom.js";
 import { named, onModel, state } from "./state.js";
 
 const SPEEDS = [0.5, 1, 2, 4, 8];
@@ -64,7 +64,7 @@ export class TracePlayer {
     this.form = make("output", { class: "growing", dir: direction, "aria-live": "off" });
     this.caption = make("p", { class: "caption", role: "status" });
     this.details = make("div", { class: "details" });
-    this.playButton = button("Play", () => this.toggle(), { class: "main play" });
+    this.playButton = button([icon("next"), "Play"], () => this.toggle(), { class: "main play" });
     this.slider = make("input", {
       type: "range",
       min: "0",
@@ -80,7 +80,7 @@ export class TracePlayer {
         "header",
         {},
         make("h2", {}, "How ", word(trace.lemma), " becomes ", word(trace.form)),
-        button("Close", () => this.close(), { class: "quiet close" }),
+        button([icon("close"), "Close"], () => this.close(), { class: "quiet close" }),
       ),
       make("p", { class: "hint" }, named(trace.features), " · ", this.memberChoice(member)),
       trace.form === trace.steps.at(-1).form_so_far
@@ -113,14 +113,14 @@ export class TracePlayer {
         "details",
         { class: "steps" },
         make("summary", {}, `All ${trace.steps.length} steps`),
-        make("div", { class: "scroll" }, this.stepsTable()),
+        hintScroll(make("div", { class: "scroll" }, this.stepsTable())),
       ),
     );
     this.show(0);
   }
 
   controls() {
-    const control = (text, label, act) => button(text, act, { "aria-label": label, title: label });
+    const control = (drawn, label, act) => button([icon(drawn)], act, { "aria-label": label, title: label });
     const speed = make("input", {
       type: "range",
       min: "0",
@@ -135,11 +135,11 @@ export class TracePlayer {
     return make(
       "div",
       { class: "controls" },
-      control("⏮", "First step", () => this.jump(0)),
-      control("◀", "Previous step", () => this.jump(this.at - 1)),
+      control("first", "First step", () => this.jump(0)),
+      control("previous", "Previous step", () => this.jump(this.at - 1)),
       this.playButton,
-      control("▶", "Next step", () => this.jump(this.at + 1)),
-      control("⏭", "Last step", () => this.jump(this.trace.steps.length - 1)),
+      control("next", "Next step", () => this.jump(this.at + 1)),
+      control("last", "Last step", () => this.jump(this.trace.steps.length - 1)),
       this.slider,
       make("label", { class: "speed" }, "speed", speed),
     );
@@ -255,7 +255,7 @@ export class TracePlayer {
   play() {
     if (this.at >= this.trace.steps.length - 1) this.show(0);
     this.playing = true;
-    this.playButton.textContent = "Pause";
+    this.playButton.replaceChildren(icon("pause"), "Pause");
     this.schedule();
   }
 
@@ -267,7 +267,7 @@ export class TracePlayer {
   pause() {
     clearInterval(this.timer);
     this.playing = false;
-    if (this.playButton) this.playButton.textContent = "Play";
+    this.playButton?.replaceChildren(icon("next"), "Play");
   }
 
   toggle() {

@@ -1,11 +1,22 @@
 // One word: a lemma, its features, the form with its confidence, and other forms.
 
 import * as api from "./api.js";
-import { alternatives, confidenceLine, onSteps, open } from "./answers.js";
+import { forgetView, goTo, remember } from "./address.js";
+import {
+  alternatives,
+  compare,
+  confidenceLine,
+  confirmButton,
+  formText,
+  linkButton,
+  onSteps,
+  open,
+  quickKeys,
+} from "./answers.js";
 import { correctionOf, onCorrection } from "./corrections.js";
-import { byId, button, fill, hideMessage, make, showMessage, visible, word } from "./dom.js";
+import { byId, button, fill, hideMessage, icon, make, showMessage, visible, word } from "./dom.js";
 import { Picker } from "./picker.js";
-import { atomsOf, bundleKey, named, onModel, state } from "./state.js";
+import { asCode, atomsOf, bundleKey, nameOf, named, onModel, state } from "./state.js";
 import { TracePlayer } from "./trace.js";
 
 const PAUSE = 350;
@@ -22,8 +33,11 @@ const picker = new Picker(byId("picker"), byId("features"), () => lemmaField.val
 /** The lemma without blanks around it: phone keyboards add a blank after a word. */
 export const lemma = () => lemmaField.value.trim();
 
-export function setLemma(text) {
+/** Shows the form of a lemma with features. */
+export function showWord(text, features) {
   lemmaField.value = text;
+  picker.features = features;
+  return text && features ? ask() : undefined;
 }
 
 let showParadigm = () => {};
@@ -41,9 +55,10 @@ async function ask() {
   mark(null);
   result.classList.add("waiting");
   try {
-    const { answers, unknown } = await api.nbest(asked, signal);
-    showMessage(message, "note", ...notes(asked, unknown));
+    const { answers, unknown, unseen } = await api.nbest(asked, signal);
+    showMessage(message, "note", ...notes(asked, unknown, unseen?.[0]?.nearest ?? []));
     show({ ...asked, answers });
+    remember("word", { lemma: asked.lemma, features: asked.features });
   } catch (error) {
     const problem = api.errorMessage(error);
     if (problem) refuse(problem, error.field === "features" ? picker.field : lemmaField);
@@ -71,7 +86,7 @@ function clear() {
 }
 
 /** Warnings about the request: unknown features, bundles and characters. */
-function notes(asked, unknown) {
+function notes(asked, unknown, combinations) {
   const found = unknown.map(({ feature, nearest }) =>
     make(
       "p",
@@ -90,6 +105,8 @@ function notes(asked, unknown) {
         "p",
         {},
         "The model has not seen these features together; it combines what it knows about each of them.",
+        combinations.length ? " The nearest it has seen: " : "",
+        combinations.map((known) => button(nameOf(known), () => picker.pick(known), { class: "chip", title: known })),
       ),
     );
   }
@@ -117,44 +134,52 @@ function replace(feature, known) {
 
 function show(found) {
   shown = found;
-  const [best, ...rest] = found.answers;
-  const right = correctionOf(found.lemma, found.features);
+  const { lemma: asked, features, answers } = found;
+  const [best, ...rest] = answers;
+  const right = correctionOf(asked, features);
+  const ruled = make("p", { class: "hint", role: "status" });
   fill(
     result,
-    make("p", { class: "asked" }, word(found.lemma), " ", named(found.features)),
+    make("p", { class: "asked" }, word(asked), " ", named(features), " ", asCode(features)),
     make(
       "p",
       { class: "form", id: "form" },
-      right === undefined ? word(best.form) : [make("s", {}, word(best.form)), " ", word(right)],
+      right === undefined || right === best.form
+        ? word(formText(best))
+        : [make("s", {}, word(best.form)), " ", word(right)],
     ),
-    confidenceLine(best),
-    rest.length ? make("h3", {}, "Other forms") : null,
-    rest.length ? alternatives(rest) : null,
+    confidenceLine(asked, features, best),
     make(
       "div",
       { class: "tools" },
-      button("Show the steps", () => showSteps(found.lemma, found.features), { id: "show-trace" }),
-      button("All forms", () => showParadigm(found.lemma), { id: "show-paradigm" }),
-      button("Wrong?", () => open(found.lemma, found.features, best), { id: "mark-wrong" }),
+      confirmButton(asked, features, best),
+      button([icon("pencil"), "Wrong?"], () => open(asked, features, best), { id: "mark-wrong" }),
+      button([icon("steps"), "Show the steps"], () => player.open(asked, features), { id: "show-trace" }),
+      button([icon("table"), "All forms"], () => showParadigm(asked, features), { id: "show-paradigm" }),
+      state.model.attested
+        ? button([icon("rules"), "Compare with rules"], () => compare(asked, features, best, ruled))
+        : null,
+      linkButton(asked, features),
     ),
+    ruled,
+    rest.length
+      ? make("h3", {}, best.attested ? "What the model would say" : "Other forms: click the right one")
+      : null,
+    rest.length ? alternatives(asked, features, best.form, rest) : null,
   );
-  if (player.isOpen && !player.isOf(found.lemma, found.features)) player.close();
-}
-
-async function showSteps(lemmaText, features) {
-  await player.open(lemmaText, features);
+  if (player.isOpen && !player.isOf(asked, features)) player.close();
 }
 
 onSteps((lemmaText, features) => {
-  location.hash = "word";
-  setLemma(lemmaText);
-  picker.features = features;
-  ask().then(() => showSteps(lemmaText, features));
+  goTo("word");
+  showWord(lemmaText, features).then(() => player.open(lemmaText, features));
 });
 
+quickKeys(result);
 onCorrection(() => shown && show(shown));
 onModel(() => {
   clear();
+  forgetView("word");
   hideMessage(message);
   mark(null);
   if (lemma() && picker.features) ask();

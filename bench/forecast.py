@@ -1,0 +1,97 @@
+"""How often the truth is in the interval of `reinflect forecast`.
+
+    python -m bench.forecast --data ../shared/data/conll2017 --out FOLDER
+
+A linguist has the first 100 (or 300) forms of a medium training file, and asks what to expect with 250, 500 and 1,000.
+The truth is the accuracy, on dev items, of a model that learnt from the first 250, 500 and 1,000 of the file. All
+models are those of the command: HAEM with smart alignments and small settings, scored at their end only. FOLDER keeps
+what was trained: a second call only fits and counts.
+"""
+
+import argparse
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import fmean
+
+import numpy as np
+
+from reinflect.data.items import Item, read_items
+from reinflect.errors import ReinflectError
+from reinflect.execution.resources import Resources
+from reinflect.inflector.forecast import Outcomes, outcomes, small
+from reinflect.inflector.train import Plan, train_inflector
+from reinflect.settings import changed, preset_for
+from reinflect.systems.presets import load_preset
+from reinflect.text import table
+
+TEN = "german finnish spanish polish turkish hungarian arabic hindi latin welsh"
+SIZES = (250, 500, 1000)
+
+
+def plan_for(items: int, seeds: int) -> Plan:
+    preset = preset_for(items)
+    settings = changed(load_preset(preset, ["haem"]), small(preset))
+    return Plan(settings=settings, systems=["haem"], alignments=["smart"], seeds=seeds)
+
+
+def first_items(data: Path, language: str, many: int) -> list[Item]:
+    return read_items(data / f"{language}-train-medium")[:many]
+
+
+def truth(data: Path, language: str, size: int, dev: Sequence[Item], folder: Path) -> float:
+    path = folder / f"{language}-truth-{size}.json"
+    if not path.exists():
+        made = train_inflector(first_items(data, language, size), dev, plan_for(size, 1)).training
+        path.write_text(json.dumps(made.accuracy))
+    return float(json.loads(path.read_text()))
+
+
+def measured(data: Path, language: str, start: int, folder: Path) -> Outcomes:
+    path = folder / f"{language}-{start}.json"
+    if not path.exists():
+        made = outcomes(first_items(data, language, start), plan_for(start, 5), path, Resources(), language)
+        path.write_text(json.dumps([list(made.sizes), made.right.tolist(), made.folds.tolist()]))
+    sizes, right, folds = json.loads(path.read_text())
+    return Outcomes(sizes, np.array(right), np.array(folds))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True, help="a folder for what was trained")
+    parser.add_argument("--languages", nargs="+", default=TEN.split())
+    parser.add_argument("--start", type=int, nargs="+", default=[100], help="numbers of forms to forecast from")
+    parser.add_argument("--dev", type=int, default=500, help="dev items to ask for")
+    given = parser.parse_args()
+    given.out.mkdir(parents=True, exist_ok=True)
+    rows, inside, widths, away = [], [], list[float](), list[float]()
+    for start in given.start:
+        for language in given.languages:
+            dev = read_items(given.data / f"{language}-dev")[: given.dev]
+            sizes = [size for size in SIZES if size > start]
+            expected = measured(given.data, language, start, given.out).expected(sizes)
+            row = [f"{language}, {start}"]
+            for one in expected:
+                found = truth(given.data, language, one.items, dev, given.out)
+                inside.append(one.low <= found <= one.high)
+                widths.append(one.high - one.low)
+                away.append(found - one.accuracy)
+                row.append(f"{one.low:.0f} to {one.high:.0f}: {found:.1f}{'' if inside[-1] else ' *'}")
+            rows.append([*row, *[""] * (len(SIZES) - len(sizes))])
+            print(" | ".join(row), flush=True)
+    header = ("language, start", *(f"{size} items" for size in SIZES))
+    print(table(header, rows, sides=["left"] * len(header)))
+    print(
+        f"{sum(inside)} of {len(inside)} truths within their interval; mean width {fmean(widths):.1f} points; "
+        f"truth minus expectation: mean {fmean(away):+.1f}, mean distance {fmean(map(abs, away)):.1f} points"
+    )
+    print(f"{time.process_time():.0f} CPU seconds")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except ReinflectError as error:
+        raise SystemExit(str(error)) from None

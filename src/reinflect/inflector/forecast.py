@@ -1,0 +1,192 @@
+"""A forecast: how many forms a model will get right once it has learnt from more of them.
+
+For each fold of the items, small models learn from a quarter, a half and all of the items outside it, and are asked for
+those in it. The log odds of a right form grow with the logarithm of the number of items, nearly in a straight line. The
+line is fitted with the slope of other languages as a prior. The interval is that of lines fitted to cells drawn at
+random, folds first, with a slope that changes at random outside the measured range.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import fmean
+from typing import Annotated
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from reinflect.data.corrections import question
+from reinflect.data.items import Item
+from reinflect.ensembles.strategies import best_first, combined, find_strategy
+from reinflect.errors import InputError, ReinflectError, StoppedError
+from reinflect.execution.execute import train_specs
+from reinflect.execution.folder import WorkFolder
+from reinflect.execution.resources import Resources
+from reinflect.files import read_bytes
+from reinflect.inflector.assemble import voters_of
+from reinflect.inflector.train import Plan
+from reinflect.systems.layers.randomness import key
+from reinflect.training.lesson import Lesson, ModelSpec, Preparation, plain_lessons
+
+SHARES = {"quarter": 0.25, "half": 0.5, "all": 1.0}
+"""Of the items outside a fold."""
+SMALL: Mapping[str, Sequence[str]] = {
+    "low": ("hidden=60", "embedding=50", "batch=4", "step=2", "epochs=30"),
+    "medium": ("hidden=100", "batch=8", "epochs=14", "dropout=0.2"),
+    "high": ("hidden=100", "epochs=8"),
+}
+"""Changes to presets that make models small and quick."""
+SLOPE, SPREAD = 0.77, 0.3
+"""Of the line, from 100 to 1,000 items: mean and standard deviation over the 52 languages of results/paper."""
+DRIFT = 0.2
+"""The standard deviation of the change of slope outside the measured range; `python -m bench.forecast` checks it."""
+TAILS = (10, 90)
+"""The percentiles of the interval: the truth is to be in it four times out of five."""
+DRAWS, CURVE = 1000, 25
+"""Fitted lines of an interval; points of the curve that a report draws."""
+
+Numbers = NDArray[np.float64]
+Items = Annotated[int, msgspec.Meta(ge=0, le=10**9)]
+Percent = Annotated[float, msgspec.Meta(ge=0, le=100)]
+
+
+class Measured(msgspec.Struct, frozen=True):
+    """The accuracy of models that learnt from this number of items, in per cent of the held-out cells."""
+
+    items: Items
+    accuracy: Percent
+    scored: Items
+
+
+class Expected(msgspec.Struct, frozen=True):
+    """What to expect of models that learn from this number of items, in per cent."""
+
+    items: Items
+    low: Percent
+    accuracy: Percent
+    high: Percent
+
+    def __str__(self) -> str:
+        return f"With {self.items:,} forms expect {self.low:.0f} to {self.high:.0f} % right"
+
+
+class Forecast(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What was measured, and what to expect; its file is JSON with these fields."""
+
+    source: str
+    items: int
+    models: tuple[str, ...]
+    """Their kinds: for each share of each fold there is one model of each kind."""
+    measured: tuple[Measured, ...]
+    expected: tuple[Expected, ...]
+    """For the numbers of forms that the user asked about."""
+    curve: tuple[Expected, ...] = ()
+    """For numbers between the smallest and the largest of these, to be drawn."""
+
+    @classmethod
+    def read(cls, path: Path | str) -> "Forecast":
+        try:
+            return msgspec.json.decode(read_bytes(path), type=cls)
+        except (ValueError, RecursionError):
+            remedy = "make one with: reinflect forecast --train FILE --out FORECAST.json"
+            raise InputError("not a forecast of reinflect", remedy, path=path) from None
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """What models of each share made of the held-out cells."""
+
+    sizes: Sequence[float]
+    """The mean number of items of each share."""
+    right: NDArray[np.bool_]
+    """*Shape:* a row for each share, a column for each cell."""
+    folds: NDArray[np.int64]
+    """The fold of each cell."""
+
+    @property
+    def measured(self) -> tuple[Measured, ...]:
+        shares = zip(self.sizes, self.right, strict=True)
+        return tuple(Measured(round(size), round(100 * float(row.mean()), 2), len(row)) for size, row in shares)
+
+    def forecast(self, asked: Sequence[int], source: str, items: int, models: Sequence[str]) -> Forecast:
+        sizes = sorted({round(size) for size in np.geomspace(self.sizes[0], max(*asked, items), CURVE)})
+        return Forecast(source, items, tuple(models), self.measured, self.expected(asked), self.expected(sizes))
+
+    def expected(self, items: Sequence[int]) -> tuple[Expected, ...]:
+        """What to expect with each of these numbers of items."""
+        random = np.random.Generator(np.random.PCG64(key("forecast", "draws")))
+        cells = [np.flatnonzero(self.folds == fold) for fold in np.unique(self.folds)]
+        drawn = [self.right]  # of the cells as they are is the line of the expectation, of all others the interval
+        for _ in range(DRAWS):
+            folds = [cells[fold] for fold in random.integers(len(cells), size=len(cells))]
+            drawn.append(self.right[:, np.concatenate([random.choice(own, len(own)) for own in folds])])
+        right = np.array([one.sum(axis=1) for one in drawn], np.float64)
+        scored = np.array([[one.shape[1]] for one in drawn], np.float64)
+        logs, drifts = np.log(self.sizes), random.normal(0, DRIFT, DRAWS)
+        levels, slopes = _lines(logs - logs[-1], right, scored)
+        found = []
+        for many in items:
+            place = np.log(many) - logs[-1]
+            odds = levels + slopes * place
+            odds[1:] += drifts * max(0.0, place)
+            share = 100 / (1 + np.exp(-odds))
+            low, high = np.percentile(share[1:], TAILS)
+            found.append(Expected(many, *(round(float(one), 2) for one in (low, share[0], high))))
+        return tuple(found)
+
+
+def _lines(x: Numbers, right: Numbers, scored: Numbers) -> tuple[Numbers, Numbers]:
+    """Level at x = 0 and slope of the log odds, fitted by weighted least squares. *Shape:* a row for each line"""
+    right, wrong, prior = right + 0.5, scored - right + 0.5, SPREAD**-2
+    odds, weights = np.log(right / wrong), right * wrong / (scored + 1)
+    mean_x, mean_y = (np.average(np.broadcast_to(own, odds.shape), axis=1, weights=weights) for own in (x, odds))
+    apart = x - mean_x[:, np.newaxis]
+    slopes = ((weights * apart * odds).sum(axis=1) + SLOPE * prior) / ((weights * apart**2).sum(axis=1) + prior)
+    return mean_y - slopes * mean_x, slopes
+
+
+def small(preset: str, changes: Sequence[str] = ()) -> list[str]:
+    """Changes to a preset; models are scored at their end only, so that no held-out form picks their best version."""
+    return [*SMALL.get(preset, ()), *changes, "score_from=4000"]
+
+
+def share_of(lesson: Lesson, name: str) -> Lesson:
+    """A lesson with a share of its cells, which are among those of any larger share."""
+    cells = sorted({question(item) for item in lesson.train})
+    order = np.random.Generator(np.random.PCG64(key("forecast", lesson.fold or 0))).permutation(len(cells))
+    kept = {cells[cell] for cell in order[: max(1, round(SHARES[name] * len(cells)))].tolist()}
+    return replace(lesson, train=tuple(item for item in lesson.train if question(item) in kept), setting=name)
+
+
+def planned(
+    items: Sequence[Item], plan: Plan, source: str = "training data"
+) -> tuple[Preparation, dict[str, list[ModelSpec]]]:
+    """The models of a plan for each share of the items, and how their lessons are prepared."""
+    plan.check()
+    lessons = plain_lessons(items, None, plan.seeds, source)
+    preparation = Preparation.of(plan.settings, plan.alignments, plan.augmentations)
+    return preparation, {name: plan.specs([share_of(one, name) for one in lessons], preparation) for name in SHARES}
+
+
+def outcomes(items: Sequence[Item], plan: Plan, out: Path, resources: Resources, source: str) -> Outcomes:
+    """Train the models of a plan on each share. A later call resumes an interrupted one from the folder `OUT.state`."""
+    preparation, specs = planned(items, plan, source)
+    folder = replace(WorkFolder.beside(out), parameters=None)
+    with folder.held():
+        execution = train_specs([spec for own in specs.values() for spec in own], preparation, folder, resources)
+        if execution.failed:
+            raise ReinflectError(execution.failed)
+        if not execution.finished:
+            raise StoppedError("stopped before all models were trained; the same command resumes the forecast")
+        folder.remove()
+    strategy = find_strategy(plan.used_strategy)
+    fold = {(item.lemma, item.features.spelling): spec.lesson.fold for spec in specs["all"] for item in spec.lesson.dev}
+    right = []
+    for own in specs.values():
+        voters = best_first(voters_of([execution.models[spec.digest] for spec in own], items, None))
+        gold = {cell: forms for voter in voters for cell, forms in voter.gold.items()}
+        said = combined(strategy, voters)
+        right.append([said.get(cell) in gold.get(cell, ()) for cell in fold])
+    sizes = [fmean(len(spec.lesson.train) for spec in own) for own in specs.values()]
+    return Outcomes(sizes, np.array(right), np.array([*fold.values()]))

@@ -1,0 +1,275 @@
+"""A Transformer over characters (Vaswani et al. 2017), whose features have no order (Wu et al. 2021).
+
+The source is `<s> x_1 … x_n </s>` and the features. Characters carry their positions; features carry none, and a vector
+says which of the two a symbol is. Each layer normalises its input and adds to it:
+
+x + attention(norm(x)), in the decoder then x + attention to the source(norm(x)), and last x + W·ReLU(V·norm(x))
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from reinflect.systems.layers.batches import Lemmas, Trajectory
+from reinflect.systems.layers.operations import (
+    Dropout,
+    certain,
+    dropped,
+    linear,
+    output_losses,
+    penalty,
+    rows,
+)
+from reinflect.systems.layers.parameters import Parameters, Shape
+from reinflect.systems.layers.states import Focus, LemmaState
+from reinflect.systems.soft.batch import BEGIN_NUMBER, END_NUMBER, UNKNOWN_NUMBER
+from reinflect.systems.transformer.settings import TransformerSettings
+
+ENCODER, DECODER = "encoder", "decoder"
+CHARACTER, FEATURE = 0, 1
+
+
+def shapes(settings: TransformerSettings) -> dict[str, Shape]:
+    width, inside = settings.hidden, settings.attention
+    maps: dict[str, tuple[int, int]] = {}
+    norms = [f"{ENCODER}.norm", f"{DECODER}.norm"]
+    for side, parts in ((ENCODER, ("self", "wide")), (DECODER, ("self", "query", "wide"))):
+        for layer in range(settings.layers):
+            own = {"self": (width, 3 * inside), "joined": (inside, width)}
+            if side == DECODER:
+                own |= {"query": (width, inside), "source": (width, 2 * inside), "crossed": (inside, width)}
+            own |= {"wide": (width, settings.feed_forward), "narrow": (settings.feed_forward, width)}
+            maps |= {f"{side}.{layer}.{name}": sizes for name, sizes in own.items()}
+            norms += [f"{side}.{layer}.norm.{part}" for part in parts]
+    return {
+        "embedding": Shape(("symbols", settings.embedding), "embedding"),
+        "embedding.map": Shape((settings.embedding, width)),
+        "kind": Shape((2, width), "embedding"),
+        **{name: Shape(sizes) for name, sizes in maps.items()},
+        **{f"{name}.bias": Shape((sizes[1],), "zero") for name, sizes in maps.items()},
+        **{f"{name}.{part}": Shape((width,), "zero") for name in norms for part in ("gain", "shift")},
+        "output.weights": Shape((width, "outputs")),
+        "output.bias": Shape(("outputs",), "zero"),
+    }
+
+
+def _map(parameters: Parameters, name: str, inputs: Tensor) -> Tensor:
+    return linear(inputs, parameters[name], parameters[f"{name}.bias"])
+
+
+def _norm(parameters: Parameters, name: str, inputs: Tensor) -> Tensor:
+    """*Shape:* (M, …, D)"""
+    around = inputs.dim() - 2
+    gain, shift = (parameters[f"{name}.{part}"].view(len(inputs), *[1] * around, -1) for part in ("gain", "shift"))
+    return torch.addcmul(shift, F.layer_norm(inputs, inputs.shape[-1:]), 1 + gain)
+
+
+def _positions(numbers: Tensor, width: int, dtype: torch.dtype) -> Tensor:
+    """Sines and cosines of places. *Shape:* (…) → (…, D)"""
+    rates = torch.exp(torch.arange(0, width, 2, device=numbers.device, dtype=dtype) * (-math.log(10_000.0) / width))
+    angles = numbers.unsqueeze(-1) * rates
+    return torch.cat([angles.sin(), angles.cos()], dim=-1)[..., :width]
+
+
+def _embedded(parameters: Parameters, numbers: Tensor) -> Tensor:
+    """*Shape:* (M, B, L) → (M, B, L, D)"""
+    mapped = linear(parameters["embedding"], parameters["embedding.map"])
+    return rows(mapped, numbers) * math.sqrt(mapped.shape[-1])
+
+
+def _heads(states: Tensor, heads: int) -> Tensor:
+    """*Shape:* (M, B, L, D) → (M·B, heads, L, D / heads)"""
+    models, items, length, width = states.shape
+    return states.view(models * items, length, heads, width // heads).transpose(1, 2)
+
+
+def _attend(queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None, heads: int) -> Tensor:
+    """*Shape:* queries (M, B, T, D), keys and values (M, B, N, D), mask (M·B, 1, 1, N) → (M, B, T, D)
+
+    Without a mask, a step sees those up to itself.
+    """
+    inner, keys, values = (_heads(own, heads) for own in (queries, keys, values))
+    found = F.scaled_dot_product_attention(inner, keys, values, mask, is_causal=mask is None)
+    return found.transpose(1, 2).reshape(queries.shape)
+
+
+def _attend_to_each_other(parameters: Parameters, name: str, states: Tensor, mask: Tensor | None, heads: int) -> Tensor:
+    three = _map(parameters, f"{name}.self", _norm(parameters, f"{name}.norm.self", states))
+    queries, keys, values = three.chunk(3, dim=-1)
+    return _map(parameters, f"{name}.joined", _attend(queries, keys, values, mask, heads))
+
+
+@dataclass
+class _Dropping:
+    """Dropout with a place of its own wherever it is called."""
+
+    dropout: Dropout | None
+    places: int = 0
+
+    def __call__(self, states: Tensor) -> Tensor:
+        """*Shape:* (M, B, L, D)"""
+        self.places += 1
+        return states if self.dropout is None else dropped(states, self.dropout, self.places << 22, variational=False)
+
+
+def _feed(parameters: Parameters, name: str, states: Tensor, drop: _Dropping) -> Tensor:
+    wide = F.relu(_map(parameters, f"{name}.wide", _norm(parameters, f"{name}.norm.wide", states)))
+    return states + drop(_map(parameters, f"{name}.narrow", drop(wide)))
+
+
+def _read_source(
+    parameters: Parameters, lemmas: Lemmas, settings: TransformerSettings, allowed: Tensor, drop: _Dropping
+) -> tuple[Tensor, Tensor]:
+    """The encoded source (M, B, N, D), and which of its places are real (M, B, N)."""
+    symbols = lemmas.symbols.transpose(1, 2)
+    width, heads = settings.hidden, settings.heads
+    places = torch.arange(symbols.shape[2], device=symbols.device)
+    real = places < lemmas.lengths.unsqueeze(-1)
+    # Features are numbered after the outputs, whose first two a decoder cannot choose.
+    outputs = END_NUMBER + allowed.sum(dim=-1).view(-1, 1, 1)
+    features = (symbols >= outputs).long()
+    ordered = _positions(places, width, parameters.flat.dtype) * (1 - features).unsqueeze(-1)
+    states = drop(_embedded(parameters, symbols) + ordered + rows(parameters["kind"], features))
+    mask = real.flatten(0, 1)[:, None, None, :]
+    for layer in range(settings.layers):
+        name = f"{ENCODER}.{layer}"
+        states = states + drop(_attend_to_each_other(parameters, name, states, mask, heads))
+        states = _feed(parameters, name, states, drop)
+    return _norm(parameters, f"{ENCODER}.norm", states), real
+
+
+def losses(
+    parameters: Parameters,
+    batch: Trajectory,
+    settings: TransformerSettings,
+    allowed: Tensor,
+    dropout: Dropout | None = None,
+) -> Tensor:
+    """-log P of every character of the form and of its end, smoothed. *Shape:* (M, T, B)"""
+    drop, heads = _Dropping(dropout), settings.heads
+    source, real = _read_source(parameters, batch, settings, allowed, drop)
+    mask = real.flatten(0, 1)[:, None, None, :]
+    states = drop(_written(parameters, batch.previous(BEGIN_NUMBER).transpose(1, 2), settings))
+    for layer in range(settings.layers):
+        name = f"{DECODER}.{layer}"
+        states = states + drop(_attend_to_each_other(parameters, name, states, None, heads))
+        query = _map(parameters, f"{name}.query", _norm(parameters, f"{name}.norm.query", states))
+        keys, values = _map(parameters, f"{name}.source", source).chunk(2, dim=-1)
+        states = states + drop(_map(parameters, f"{name}.crossed", _attend(query, keys, values, mask, heads)))
+        states = _feed(parameters, name, states, drop)
+    logits = _map_out(parameters, states).transpose(1, 2)
+    return output_losses(logits, batch.right, allowed, settings.label_smoothing)
+
+
+def _written(parameters: Parameters, numbers: Tensor, settings: TransformerSettings, first: Tensor | int = 0) -> Tensor:
+    """Characters of the form, from place `first` on. *Shape:* numbers (M, B, T), first (M, B, 1) → (M, B, T, D)"""
+    embedded = _embedded(parameters, numbers)
+    places = first + torch.arange(numbers.shape[2], device=numbers.device)
+    return embedded + _positions(places, settings.hidden, embedded.dtype) + parameters["kind"][:, None, None, CHARACTER]
+
+
+def _map_out(parameters: Parameters, states: Tensor) -> Tensor:
+    normed = _norm(parameters, f"{DECODER}.norm", states)
+    return linear(normed, parameters["output.weights"], parameters["output.bias"])
+
+
+@dataclass(frozen=True, kw_only=True)
+class State(LemmaState):
+    source: Tensor
+    """Keys and values of every layer. *Shape:* (M, B, N, layers · 2D)"""
+    mask: Tensor
+    """The penalty of padding. *Shape:* (M, B, N)"""
+    unknown: Tensor
+    """The unknown characters that were not copied yet. *Shape:* (M, B, N)"""
+    steps: Tensor
+    """The number of steps done. *Shape:* (M, B)"""
+    previous: Tensor
+    """*Shape:* (M, B)"""
+    written: Tensor
+    """Keys and values of every layer, of the characters written. *Shape:* (M, B, T, layers · 2D)"""
+    weights: Tensor
+    """The last layer's attention to the source, the mean over its heads. *Shape:* (M, B, N)"""
+
+
+class Decoder:
+    """The Transformer step by step."""
+
+    end = END_NUMBER
+
+    def __init__(self, parameters: Parameters, settings: TransformerSettings, allowed: Tensor) -> None:
+        self.parameters, self.settings, self.allowed = parameters, settings, allowed
+        self.penalty = penalty(allowed, parameters.flat.dtype).unsqueeze(1)
+
+    def start(self, lemmas: Lemmas) -> State:
+        parameters, layers = self.parameters, range(self.settings.layers)
+        source, real = _read_source(parameters, lemmas, self.settings, self.allowed, _Dropping(None))
+        pairs = torch.cat([_map(parameters, f"{DECODER}.{layer}.source", source) for layer in layers], dim=-1)
+        return State(
+            **LemmaState.first(lemmas),
+            source=pairs,
+            mask=penalty(real, source.dtype),
+            unknown=(lemmas.symbols.transpose(1, 2) == UNKNOWN_NUMBER) & real,
+            steps=torch.zeros_like(lemmas.lengths),
+            previous=torch.full_like(lemmas.lengths, BEGIN_NUMBER),
+            written=pairs[:, :, :0],
+            weights=torch.zeros_like(pairs[..., 0]),
+        )
+
+    def _attend(self, query: Tensor, pairs: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """*Shape:* query (M, B, D), pairs (M, B, N, 2D) → (M, B, D), weights (M, B, N)"""
+        models, items, width = query.shape
+        heads = self.settings.heads
+        keys, values = (
+            own.view(models, items, -1, heads, width // heads).transpose(2, 3) for own in pairs.chunk(2, dim=-1)
+        )
+        scores = keys @ query.view(models, items, heads, -1, 1) / math.sqrt(width // heads)
+        scores = scores.squeeze(-1)  # (M, B, heads, N)
+        weights = torch.softmax(scores if mask is None else scores + mask.unsqueeze(2), dim=-1)
+        return (weights.unsqueeze(3) @ values).reshape(query.shape), weights.mean(dim=2)
+
+    def log_probabilities(self, state: State) -> tuple[Tensor, State]:
+        """log P, and the state after it has read the character written last. *Shape:* (M, B, A)
+
+        An unknown character is copied for certain, as action 0, the first time that it is attended to most.
+        """
+        parameters, width = self.parameters, self.settings.attention
+        states = _written(parameters, state.previous.unsqueeze(-1), self.settings, state.steps.unsqueeze(-1)).squeeze(2)
+        pairs, weights = [], state.weights
+        for layer, (source, written) in enumerate(
+            zip(*(own.chunk(self.settings.layers, dim=-1) for own in (state.source, state.written)), strict=True)
+        ):
+            name = f"{DECODER}.{layer}"
+            three = _map(parameters, f"{name}.self", _norm(parameters, f"{name}.norm.self", states))
+            pairs.append(three[..., width:])
+            attended, _ = self._attend(three[..., :width], torch.cat([written, pairs[-1].unsqueeze(2)], dim=2))
+            states = states + _map(parameters, f"{name}.joined", attended)
+            query = _map(parameters, f"{name}.query", _norm(parameters, f"{name}.norm.query", states))
+            attended, weights = self._attend(query, source, state.mask)
+            states = states + _map(parameters, f"{name}.crossed", attended)
+            states = _feed(parameters, name, states, _Dropping(None))
+        scores = torch.log_softmax(_map_out(parameters, states) + self.penalty, dim=-1)
+        position = weights.argmax(dim=-1)
+        copies = state.unknown.gather(2, position.unsqueeze(-1))
+        after = replace(
+            state,
+            steps=state.steps + 1,
+            position=position,
+            weights=weights,
+            written=torch.cat([state.written, torch.cat(pairs, dim=-1).unsqueeze(2)], dim=2),
+        )
+        return certain(scores, UNKNOWN_NUMBER, copies), after
+
+    def focus(self, state: State) -> Focus:
+        """The attention, and where it is largest, in a state that `log_probabilities` gave."""
+        return Focus(state.position, attention=state.weights)
+
+    def advance(self, state: State, actions: Tensor) -> tuple[Tensor, State]:
+        """The literals that actions write, -1 for none, and the state after. *Shape:* actions (M, B) → (M, B)"""
+        copies, position = actions == UNKNOWN_NUMBER, state.position.unsqueeze(-1)
+        literal = state.literals.gather(2, position).squeeze(-1)
+        written = torch.where(copies, literal, torch.where(actions == self.end, -1, actions))
+        left = state.unknown.gather(2, position) & ~copies.unsqueeze(-1)
+        return written, replace(state, unknown=state.unknown.scatter(2, position, left), previous=actions)

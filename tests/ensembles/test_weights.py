@@ -1,0 +1,99 @@
+"""Weights of member kinds, learnt from dev items."""
+
+import numpy as np
+import pytest
+
+from reinflect.ensembles import weights as module
+from reinflect.ensembles.vote import vote_all
+from reinflect.ensembles.weights import Ballots, cross_fitted, fit
+
+KINDS = ["a", "b", "b", "a", "c"]
+
+
+Strings = list[list[str]]
+
+
+def answers(items: int, rates: list[float], seed: int = 1) -> tuple[Strings, list[list[float]], Strings]:
+    """Members that are right at these rates, else one of three wrong forms; and the right forms."""
+    chance = np.random.default_rng(seed)
+    forms = [
+        ["right" if chance.random() < rate else f"wrong{chance.integers(3)}" for _ in range(items)] for rate in rates
+    ]
+    return forms, [[-0.5] * items for _ in rates], [["right"]] * items
+
+
+def accuracy(forms: list[str]) -> float:
+    return sum(form == "right" for form in forms) / len(forms)
+
+
+def test_ballots_count_members_and_probabilities_by_kind() -> None:
+    forms = [["x"], ["y"], ["x"], ["x"], ["z"]]
+    scores = [[np.log(own)] for own in (0.5, 0.2, 0.4, 0.3, 0.9)]
+    ballots = Ballots.of(KINDS, (forms, scores))
+    assert ballots.forms == [["x", "y", "z"]]
+    expected = [[1.0, 0.5, 0.0, 0.4, 0.2, 0.0], [0.0, 0.5, 0.0, 0.0, 0.1, 0.0], [0.0, 0.0, 1.0, 0.0, 0.0, 0.9]]
+    np.testing.assert_allclose(ballots.numbers[0], expected)
+    assert ballots.right([["y", "q"]]).tolist() == [[False, True, False]]
+
+
+def test_without_items_to_learn_from_it_is_the_plain_vote() -> None:
+    forms, scores, _ = answers(200, [0.3] * 5)
+    ballots = Ballots.of(KINDS, (forms, scores))
+    nothing = fit(KINDS, ballots, np.zeros(ballots.numbers.shape[:2], dtype=bool), [True] * 200)
+    assert nothing.best(ballots, [True] * 200) == vote_all(forms)
+
+
+def test_a_good_kind_outweighs_a_majority() -> None:
+    kinds, rates = ["a", "b", "b", "b", "c"], [0.9, 0.3, 0.3, 0.3, 0.3]
+    forms, scores, gold = answers(400, rates)
+    ballots = Ballots.of(kinds, (forms, scores))
+    learnt = fit(kinds, ballots, ballots.right(gold), [True] * 400)
+    kept, kept_scores, _ = answers(400, rates, seed=2)
+    others = Ballots.of(kinds, (kept, kept_scores))
+    assert accuracy(learnt.best(others, [True] * 400)) > accuracy(vote_all(kept)) + 0.1
+
+
+def test_seen_and_unseen_bundles_have_weights_of_their_own() -> None:
+    """Kind a is good at seen bundles, kind b at others."""
+    half = 300
+    one, two = answers(half, [0.9, 0.2, 0.2, 0.9, 0.2])[0], answers(half, [0.2, 0.9, 0.9, 0.2, 0.2], seed=3)[0]
+    forms = [[*own, *other] for own, other in zip(one, two, strict=True)]
+    seen = [True] * half + [False] * half
+    ballots = Ballots.of(KINDS, (forms, [[-0.5] * 2 * half] * 5))
+    gold = [["right"]] * 2 * half
+    apart = fit(KINDS, ballots, ballots.right(gold), seen)
+    together = fit(KINDS, ballots, ballots.right(gold), [True] * 2 * half)
+    assert apart.seen[0] > apart.unseen[0]
+    assert apart.seen[1] < apart.unseen[1]
+    assert accuracy(apart.best(ballots, seen)) > accuracy(together.best(ballots, [True] * 2 * half)) + 0.05
+
+
+def test_probabilities_count() -> None:
+    """Members that know when they are right."""
+    forms, _, gold = answers(400, [0.5, 0.5, 0.5])
+    scores = [[-0.1 if form == "right" else -2.0 for form in own] for own in forms]
+    ballots = Ballots.of(["a", "b", "c"], (forms, scores))
+    learnt = fit(["a", "b", "c"], ballots, ballots.right(gold), [False] * 400)
+    assert accuracy(learnt.best(ballots, [False] * 400)) > accuracy(vote_all(forms)) + 0.1
+
+
+def test_an_item_is_judged_by_weights_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    forms, scores, gold = answers(60, [0.6, 0.4, 0.4, 0.6, 0.4])
+    lemmas = [f"lemma{number // 2}" for number in range(60)]
+    ballots = Ballots.of(KINDS, (forms, scores))
+    learnt_from: list[set[str]] = []
+
+    def seeing(kinds, own, right, seen):  # type: ignore[no-untyped-def]
+        learnt_from.append({lemmas[place] for place in np.flatnonzero(right.any(axis=1))})
+        return fit(kinds, own, right, seen)
+
+    monkeypatch.setattr(module, "fit", seeing)
+    before = cross_fitted(KINDS, ballots, gold, [True] * 60, lemmas)
+    assert len(before) == 60
+    assert len(learnt_from) == module.FOLDS
+    judged = [set(lemmas) - own for own in learnt_from]
+    assert set().union(*judged) == set(lemmas)
+    # An item whose right form changes is judged as before.
+    place = 7
+    changed = [["other"] if number == place else own for number, own in enumerate(gold)]
+    assert cross_fitted(KINDS, ballots, changed, [True] * 60, lemmas)[place] == before[place]

@@ -1,0 +1,178 @@
+"""Attested forms: kept with the model, shown as what they are, and never mixed with predictions silently."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import pytest
+from click.testing import Result
+
+from reinflect.cli import paradigm as paradigm_command
+from reinflect.data.dimensions import paradigms
+from reinflect.data.features import Bundle
+from reinflect.data.items import COLUMNS_2017, Item
+from reinflect.data.labels import NO_LABELS
+from reinflect.data.sheets import cells_of, parse_sheet
+from reinflect.inflector import assemble
+from reinflect.inflector.inflector import Inflector
+from reinflect.inflector.train import train
+from reinflect.web.inventory import inventory
+from tests.fuzz import tiny_models
+
+pytestmark = pytest.mark.filterwarnings("ignore::reinflect.errors.UnseenWarning")
+Reinflect = Callable[..., Result]
+KNOWN = (
+    Item("gehen", Bundle("V;PST"), "ging"),
+    Item("gehen", Bundle("PST;V"), "gung"),
+    Item("hand", Bundle("N;PL"), "hände"),
+)
+
+
+@pytest.fixture
+def inflector() -> Inflector:
+    return replace(tiny_models.inflector(), attested=KNOWN)
+
+
+@pytest.fixture
+def model(inflector: Inflector, tmp_path: Path) -> Path:
+    inflector.save(tmp_path / "tiny.reinflect")
+    return tmp_path / "tiny.reinflect"
+
+
+def test_they_are_found_in_any_order_of_features(inflector: Inflector) -> None:
+    assert inflector.attested_forms("gehen", " PST;V") == ("ging", "gung")
+    assert inflector.attested_forms("sehen", "V;PST") == ()
+
+
+def test_they_are_found_in_either_encoding_of_a_model_that_normalises(inflector: Inflector) -> None:
+    kept = replace(inflector, attested=(Item("h\u00e4nde", Bundle("V;PST"), "x"),), normalisation="nfc")
+    for lemma in ("h\u00e4nde", "ha\u0308nde"):
+        assert kept.attested_forms(lemma, "V;PST") == ("x",)
+        assert kept.paradigm(lemma, ["V;PST"])[0].answer.attested
+    assert not replace(kept, normalisation="none").paradigm("ha\u0308nde", ["V;PST"])[0].answer.attested
+
+
+def test_predictions_stay_predictions(inflector: Inflector) -> None:
+    bare, asked = replace(inflector, attested=()), [("gehen", "V;PST"), ("sehen", "V;PST")]
+    assert inflector.inflect_many(asked) == bare.inflect_many(asked)
+    assert inflector.answers(asked) == bare.answers(asked)
+    assert inflector.nbest_many(asked) == bare.nbest_many(asked)
+    assert not any(answer.attested for answer in inflector.answers(asked))
+
+
+def test_they_beat_predictions_where_they_are_asked_for(inflector: Inflector) -> None:
+    known, guess = inflector.answers([("gehen", "V;PST"), ("sehen", "V;PST")], attested=True)
+    assert (known.form, known.variants, known.attested, known.confidence) == ("ging", ("gung",), True, None)
+    assert guess == inflector.answers([("sehen", "V;PST")])[0]
+    [listed] = inflector.nbest_many([("gehen", "V;PST")], 4, attested=True)
+    assert [(answer.form, answer.attested) for answer in listed[:2]] == [("ging", True), ("gung", True)]
+    assert not any(answer.attested for answer in listed[2:])
+    assert len({answer.form for answer in listed}) == len(listed) == 4
+
+
+def test_paradigms_show_them_as_attested(inflector: Inflector) -> None:
+    made = inflector.paradigm("gehen")
+    assert {cell.features: cell.answer.attested for cell in made} == {"V;PST": True, "N;PL": False}
+    assert "<td>ging / gung <small>attested</small></td>" in made._repr_html_()
+    text = paradigm_command._text(made, NO_LABELS)
+    assert any(line.split() == ["V;PST", "ging", "/", "gung", "✓"] for line in text.splitlines())
+    assert text.endswith("✓ attested: a person gave the form\n")
+    assert "✓" not in paradigm_command._text(inflector.paradigm("sehen"), NO_LABELS)
+
+
+def test_the_file_keeps_them(model: Path) -> None:
+    assert Inflector.load(model).attested == KNOWN
+    assert Inflector.load(model).card["attested"] == 3
+
+
+def test_a_single_lemma_gets_its_attested_form_and_is_told(model: Path, reinflect: Reinflect) -> None:
+    result = reinflect("inflect", model, "gehen", "V;PST")
+    assert result.stdout == "ging / gung\n"
+    assert "attested: a person gave this form (--no-attested predicts one)" in result.stderr
+    predicted = reinflect("inflect", model, "gehen", "V;PST", "--no-attested")
+    assert predicted.stdout == Inflector.load(model).inflect("gehen", "V;PST") + "\n"
+    assert predicted.stderr == ""
+    table = reinflect("inflect", model, "gehen", "V;PST", "--n-best", 2).stdout.splitlines()
+    assert [line.split()[:2] for line in table[1:]] == [["ging", "attested"], ["gung", "attested"]]
+    assert msgspec.json.decode(reinflect("inflect", model, "gehen", "V;PST", "--json").stdout)["attested"] is True
+
+
+def test_files_get_predictions_unless_attested_forms_are_asked_for(
+    model: Path, tmp_path: Path, reinflect: Reinflect
+) -> None:
+    (tmp_path / "words").write_text("gehen\tV;PST\nsehen\tV;PST\n", encoding="utf-8")
+    result = reinflect("inflect", model, "--input", tmp_path / "words")
+    bare = replace(Inflector.load(model), attested=()).inflect_many([("gehen", "V;PST"), ("sehen", "V;PST")])
+    assert [line.split("\t")[1] for line in result.stdout.splitlines()] == bare
+    assert "1 of 2 items have forms that MODEL keeps; --attested gives those" in result.stderr
+    result = reinflect("inflect", model, "--input", tmp_path / "words", "--attested")
+    assert [line.split("\t")[1] for line in result.stdout.splitlines()] == ["ging", bare[1]]
+
+
+def test_exports_name_them(model: Path, tmp_path: Path, reinflect: Reinflect) -> None:
+    out = tmp_path / "forms.csv"
+    assert reinflect("paradigm", model, "gehen", "--output", out).exit_code == 0
+    lines = out.read_text(encoding="utf-8-sig").splitlines()
+    assert lines[1] == "gehen,ging / gung,V;PST,attested"
+    assert lines[2].startswith("gehen,")
+    assert "attested" not in lines[2]
+    items = parse_sheet(out, COLUMNS_2017, forms="required", record=lambda _: None)
+    assert [item.form for item in items[:2]] == ["ging", "gung"]
+
+
+def test_training_keeps_them_unless_told_not_to(tmp_path: Path) -> None:
+    items = [Item("ab", Bundle("V;PST"), "aba"), Item("ac", Bundle("V;PST"), "aca"), Item("ab", Bundle("V;PRS"), "abi")]
+    dev = [Item("ad", Bundle("V;PST"), "ada"), items[0]]
+    for attested in (True, False):
+        made = train(
+            items, dev, preset="low", changes=["epochs=1"], systems=["haem"], alignments=["naive"], seeds=1,
+            out=tmp_path / str(attested), attested=attested,
+        )  # fmt: skip
+        assert made.attested == ((*items, dev[0]) if attested else ())
+        assert Inflector.load(tmp_path / str(attested)).attested == made.attested
+    assert b"aca" not in (tmp_path / "False").read_bytes()
+
+
+def test_more_forms_than_a_file_can_hold_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert assemble.kept([*KNOWN, KNOWN[0], Item("x", Bundle("V"))]) == KNOWN
+    monkeypatch.setattr(assemble, "MOST_ATTESTED", 2)
+    assert assemble.kept(KNOWN) == ()
+    monkeypatch.undo()
+    monkeypatch.setattr(assemble, "MOST_CHARACTERS", 20)
+    assert assemble.kept(KNOWN) == ()
+
+
+def test_the_columns_of_a_wide_sheet_give_the_order(tmp_path: Path) -> None:
+    sheet = tmp_path / "verbs.csv"
+    sheet.write_text("lemma,V;PST,V;PRS,Gloss\ngehen,,geht,go\nsehen,sah,sieht,see\n", encoding="utf-8")
+    assert cells_of(sheet) == ("V;PST", "V;PRS")
+    (tmp_path / "long.csv").write_text("lemma,form,features\ngehen,ging,V;PST\n", encoding="utf-8")
+    assert cells_of(tmp_path / "long.csv") == cells_of(tmp_path / "none.tsv") == ()
+
+
+VERB = [f"V;{person};{number}" for number in ("PL", "SG") for person in "312"]
+
+
+def test_a_paradigm_has_the_users_order_in_terminal_notebook_and_page(inflector: Inflector) -> None:
+    training = inflector.training
+    assert training is not None
+    counts = dict.fromkeys([*VERB[2:], *VERB[:2], "V;NFIN"], 1)
+    ours = replace(
+        inflector, training=msgspec.structs.replace(training, bundles=counts), cells=("V;XX", *VERB), attested=()
+    )
+    assert ours.usual_bundles() == [*VERB, "V;NFIN"]
+    table, others = ours.paradigm("gehen").tables()
+    assert table.columns == ("PL", "SG")
+    assert [row.title for row in table.rows] == ["3", "1", "2"]
+    assert others.rows[0].title == "V;NFIN"
+    assert inventory("x", ours)["paradigms"][0]["tables"] == msgspec.to_builtins([table, others])
+    by_schema, _ = replace(ours, cells=()).paradigm("gehen").tables()
+    assert by_schema.columns == ("SG", "PL")
+    assert [row.title for row in by_schema.rows] == ["1", "2", "3"]
+
+
+def test_features_outside_the_schema_come_by_first_appearance() -> None:
+    spellings = [f"V;{own};{number}" for own in ("ZULU", "ALFA", "MIKE") for number in ("PL", "SG")]
+    [(_, found)] = paradigms([*spellings, "V;NFIN"]).items()
+    assert [table.title for table in found] == ["V;ZULU", "V;ALFA", "V;MIKE", ""]

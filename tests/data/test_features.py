@@ -116,7 +116,7 @@ def test_bundles_of_2023_have_layers_and_cells_of_their_own(shared_sets: Path) -
         assert not any(bundle.malformed for bundle in bundles)
         assert len({bundle.cell for bundle in bundles}) == len(bundles)
         assert all(Bundle(";".join(bundle.atoms)).atoms == bundle.atoms for bundle in bundles)
-        assert f"note: {path}: its columns are lemma, features, form" in notes
+        assert f"note: {path}: its columns are read as lemma, features, form" in notes
 
 
 def test_models_of_earlier_versions_know_the_text_between_semicolons() -> None:

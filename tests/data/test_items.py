@@ -248,7 +248,7 @@ def test_features_in_the_second_column_are_found(text: str) -> None:
     notes: list[str] = []
     items = parse_items(text, "x.tsv", forms="optional", note=notes.append)
     assert items == parse_items(text, "x.tsv", COLUMNS_2023, forms="optional")
-    assert notes == ["note: x.tsv: its columns are lemma, features, form"]
+    assert notes == ["note: x.tsv: its columns are read as lemma, features, form"]
 
 
 @pytest.mark.parametrize(

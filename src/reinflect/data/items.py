@@ -172,7 +172,7 @@ def parse_items(
     if columns.auto:
         columns = replace(columns, order=order_in(text, path, columns.labels), auto=False)
         if columns.order != COLUMNS_2017.order:
-            note(f"note: {source_name(path)}: its columns are {', '.join(columns.order)}")
+            note(f"note: {source_name(path)}: its columns are read as {', '.join(columns.order)}")
     items: list[Item] = []
     bundle = cache(lambda text: Bundle(columns.labels.to_features(text)))  # thousands of items share a few hundred
     for number, line in lines_of(text, path):

@@ -114,7 +114,8 @@ def split(files: tuple[str, ...], into: str, by: By, seed: int, columns: Columns
     for file in files:
         made = split_items(read_items(file, columns, note=say), by, seed)
         if not all(made.values()):
-            raise InputError(f"found too few {by}s for three parts", "give more items, or --by form", path=file)
+            remedy = "give more items" + (", or --by form" if by == "lemma" else "")
+            raise InputError(f"found too few {by}s for three parts", remedy, path=file)
         for part, items in made.items():
             target = Path(into) / f"{Path(file).stem}.{part}"
             if target in written:
@@ -164,9 +165,9 @@ def _items_of(data_set: DataSet, split: str) -> list[Item]:
 
     if not data_set.bundled:
         get = (
-            f"download it (reinflect data fetch {data_set.name})"
-            if data_set.files
-            else f"get it from {data_set.source}"
+            f"get it from {data_set.source}"
+            if data_set.described
+            else f"download it (reinflect data fetch {data_set.name})"
         )
         remedy = f"{get} and look at its files"
         raise InputError(f"{data_set.name} is not bundled with reinflect", remedy)

@@ -170,10 +170,8 @@ def fetch(
     with `force`, and without it nothing at all is fetched. `arrived` is called for each file.
     """
     if data_set.described:
-        found = f"the files of {data_set.name} are not known here"
-        raise InputError(
-            found, f"get them from {data_set.source} into a folder: every command that needs data takes it"
-        )
+        remedy = f"get them from {data_set.source} into a folder: every command that needs data takes it"
+        raise InputError(f"the files of {data_set.name} are not known here", remedy)
     if data_set.bundled:
         raise InputError(f"{data_set.name} comes with reinflect", f"see `reinflect data show {data_set.name}`")
     files = data_set.files_of(languages)

@@ -40,7 +40,7 @@ class Bundle:
         """`V`, `N`, … at any position: data sets do not always put it first."""
         return next((atom for atom in self.atoms if atom.split(".")[0] in PARTS_OF_SPEECH), "(none)")
 
-    @property
+    @cached_property
     def malformed(self) -> bool:
         """Whether it has brackets that are no layers, such as `NOM(1` or `(non)NOM`."""
         return any(mark in self.spelling for mark in "()") and _features(self.spelling) is None

@@ -47,7 +47,7 @@ def part_of(name: str) -> tuple[str, str]:
 def parts_in(folder: Path) -> dict[str, dict[str, Path]]:
     """The files of a folder, by language and part; those of 2019 are in folders `SOURCE--TARGET` of their own."""
     found: dict[str, dict[str, Path]] = {}
-    for path in sorted(folder.iterdir()):
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         if path.is_dir():
             target = path.name.partition("--")[2]
             if own := parts_in(path).get(target) if target else None:

@@ -51,14 +51,14 @@ def layout_note(folder: Path, languages: Sequence[str]) -> str:
 
 
 def read_corpus(folder: Path, language: str, setting: str) -> Lesson | None:
-    """The items of a language in a setting, as a lesson not yet prepared; None if there are no training items."""
+    """The items of a language in a setting, as a lesson not yet prepared; None if it has no training or dev items."""
     return _read(parts_in(folder).get(language, {}), language, setting)
 
 
 def _read(files: Mapping[str, Path], language: str, setting: str) -> Lesson | None:
     unsized = {preset_for(_lines(files[part])): files[part] for part in UNSIZED if part in files}
     train = files.get(setting) or unsized.get(setting)
-    if train is None:
+    if train is None or "dev" not in files:
         return None
     dev, covered = files["dev"], files.get("covered") or files.get("test")
     parts = [(train, read_items(train)), (dev, read_items(dev))]

@@ -9,7 +9,8 @@ from unicodedata import normalize
 import pytest
 from click.testing import Result
 
-from reinflect.data.items import COLUMNS_2017, Normalisation, read_items
+from reinflect.data.features import Bundle
+from reinflect.data.items import COLUMNS_2017, Item, Normalisation, read_items
 from reinflect.data.lemmas import Lexicon
 from reinflect.inflector.analyse import analyse
 from reinflect.inflector.inflector import Inflector
@@ -74,6 +75,14 @@ def test_queries_are_encoded_as_the_model_was_trained(tmp_path: Path, way: str) 
         assert inflector.trace(lemma, "N;PL") == plain.trace(right, "N;PL")
     one, other = (plain.answers([(lemma, "N;PL")]) for lemma in asked)
     assert one != other  # without it, they are two words
+
+
+def test_attested_forms_are_found_in_either_encoding() -> None:
+    inflector = replace(an_inflector("nfc"), attested=(Item(f"B{ONE}r", Bundle("N;PL"), f"B{ONE}ren"),))
+    for lemma in (f"B{ONE}r", f"B{TWO}r"):
+        (answer,) = inflector.answers([(lemma, "N;PL")], attested=True)
+        assert (answer.form, answer.attested) == (f"B{ONE}ren", True)
+        assert inflector.attested_forms(lemma, "N;PL") == (f"B{ONE}ren",)
 
 
 def test_analyse_finds_the_form_in_either_encoding() -> None:

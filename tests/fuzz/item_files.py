@@ -357,6 +357,46 @@ def _changed_xml(rng: Random, xml: str) -> str:
     return xml
 
 
+def cell_stream(rng: Random) -> TextFile:
+    """An XLSX file whose rows, cells and shared strings come as no program writes them, or far too many of them."""
+    strings = ["lemma", "form", "features", "gehen", "ging", "V;PST"]
+    many = rng.choice([0] * 12 + [20_000, 200_000])
+    flood = rng.choice(["<c/>", '<c r="A1"/>', '<c t="s"><v>0</v></c>', "<c><v>1</v></c>", "</row><row>"]) * many
+    rows = []
+    for number in range(1, rng.randrange(3, 6)):
+        cells = []
+        for column, letter in enumerate("ABC"):
+            place, value, kind = f' r="{letter}{number}"', str(column + 3 * (number > 1)), "s"
+            if rng.random() < 0.06:
+                place = rng.choice(["", ' r="A1"', f' r="{letter}1048577"', ' r="XFE1"', ' r="1A"', ' r="a1"'])
+            if rng.random() < 0.06:
+                value = rng.choice(["6", "-1", "x", "", "9" * 40, "1e400", "NaN"])
+            if rng.random() < 0.06:
+                kind = rng.choice(["n", "b", "e", "str", "inlineStr", "zz", ""])
+            inside = f"<is><t>{strings[column]}</t></is>" if kind == "inlineStr" else f"<v>{value}</v>"
+            cells.append(f'<c{place} t="{kind}">{inside}</c>')
+        mark = rng.choice([f' r="{number}"'] * 20 + ["", ' r="0"', ' r="1048577"', ' r="x"', ' r="1"'])
+        rows.append(f"<row{mark}>{''.join(cells)}</row>")
+    rows.insert(rng.randrange(len(rows) + 1), f"<row>{flood}</row>" if many else "")
+    merged = rng.choice([""] * 9 + ["A1:B2", "A1:XFD1048576", "B2:A1", "A1", "A1:", "ZZZZ1:A9"])
+    ranges = f'<mergeCells count="1"><mergeCell ref="{merged}"/></mergeCells>' * rng.choice([1, 1, 1000])
+    space = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+    sheet = f"<worksheet {space}><sheetData>{''.join(rows)}</sheetData>{ranges if merged else ''}</worksheet>"
+    shared = "".join(f"<si><t>{text}</t></si>" for text in strings) * rng.choice([1] * 20 + [50_000])
+    count = rng.choice([6, 6, 6, 0, -1, 10**12])
+    made = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(good_workbook(1))) as book, zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as new:
+        parts = {name: book.read(name).decode() for name in book.namelist()}
+        parts["xl/worksheets/sheet1.xml"] = sheet
+        parts["xl/sharedStrings.xml"] = f'<sst {space} count="{count}" uniqueCount="{count}">{shared}</sst>'
+        kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml"
+        known = f'<Override PartName="/xl/sharedStrings.xml" ContentType="{kind}"/></Types>'
+        parts["[Content_Types].xml"] = parts["[Content_Types].xml"].replace("</Types>", known)
+        for name, text in parts.items():
+            new.writestr(name, text)
+    return TextFile(made.getvalue(), COLUMNS_2017, _forms(rng), "items.xlsx")
+
+
 @contextmanager
 def _reading_workbooks(folder: Path) -> Iterator[Attempt]:
     def attempt(made: TextFile) -> str:
@@ -392,4 +432,5 @@ TEXTS = (
 MORE = (
     Kind("long", 200, long_file, _reading_anything),
     Kind("xlsx", 2_000, workbook, _reading_workbooks),
+    Kind("cells", 500, cell_stream, _reading_workbooks),
 )

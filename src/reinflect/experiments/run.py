@@ -98,7 +98,6 @@ def run_benchmark(plan: BenchmarkPlan, resources: Resources | None = None) -> Be
     """
     resources, account, started = resources or Resources(), Account(), time.monotonic()
     names = languages_in(plan.data, plan.languages)
-    resources.watcher.note(layout_note(plan.data, names))
     corpora, absent = read_corpora(plan.data, names, list(plan.presets))
     if not corpora:
         found = f"found no training items for {', '.join(plan.presets)}"
@@ -109,6 +108,7 @@ def run_benchmark(plan: BenchmarkPlan, resources: Resources | None = None) -> Be
     folder = WorkFolder.inside(plan.out, save_models=plan.save_models)
     for other in plan.merge:
         _copy_packs(other, make_folder(folder.packs), specs, resources.watcher.note)
+    resources.watcher.note(layout_note(plan.data, names))
     if absent:
         resources.watcher.note(f"note: no training items for {', '.join(absent)}; left out")
 

@@ -19,6 +19,7 @@ from reinflect.data.items import COLUMNS_2017, COLUMNS_2023, Columns, Item, read
 from reinflect.data.labels import Labels
 from reinflect.data.sheet_files import column_of, letters_of, write_rows
 from reinflect.data.sheet_layout import NUMBER
+from reinflect.data.sheets import cells_of
 from reinflect.errors import InputError, OutputError
 
 Reinflect = Callable[..., Result]
@@ -134,6 +135,19 @@ def test_an_empty_cell_of_a_wide_sheet_is_ignored_or_covered(tmp_path: Path) -> 
     assert fields(read_items(path)) == given_ones
     asked = fields(read_items(path, forms="optional"))
     assert sorted(asked) == sorted([*given_ones, ("gehen", "V;PRS", ""), ("sehen", "V;PST", "")])
+
+
+def test_headings_are_labels_whatever_their_case(tmp_path: Path) -> None:
+    path, notes = csv_file(tmp_path, "lemma,PAST,present,V;INF\ngehen,ging,geht,gehen\n"), list[str]()
+    labels = Labels((("Past", "V;PST"), ("present", "V;PRS")))
+    items = read_items(path, Columns(COLUMNS_2017.order, labels=labels), note=notes.append)
+    assert [(item.features.spelling, item.form) for item in items] == [
+        ("V;PST", "ging"),
+        ("V;PRS", "geht"),
+        ("V;INF", "gehen"),
+    ]
+    assert notes == [f"note: {path}: taking 'PAST' for labels, whatever the case"]
+    assert cells_of(path, Columns(COLUMNS_2017.order, labels=labels)) == ("V;PST", "V;PRS", "V;INF")
 
 
 def test_labels_name_the_columns_of_a_wide_sheet_and_other_columns_are_ignored(tmp_path: Path) -> None:

@@ -62,6 +62,10 @@ class Labels:
 
         return whole if (whole := own(text)) != text else SEPARATOR.join(map(own, text.split(SEPARATOR)))
 
+    def of_heading(self, name: str) -> str:
+        """The features of a column by its heading, whose labels may be written in capitals or without."""
+        return self.to_features(self.spelled(name, {atom for _, own in self.pairs for atom in Bundle(own).atoms}))
+
     def to_label(self, features: str) -> str:
         """The label of a bundle, whatever the order of its features; without one, the labels of its single features."""
         bundle = Bundle(features)

@@ -255,7 +255,7 @@ def form_columns(sheet: Sheet, lemma: int, columns: Columns) -> tuple[list[int],
         if isinstance(name, str) and (
             is_aside(name) or (SEPARATOR not in name and _has_numbers(sheet, column))
             if not labels
-            else _is_guess(name) or not (labels.knows(name) or SEPARATOR in name or labels.to_features(name) != name)
+            else _is_guess(name) or not (labels.knows(name) or SEPARATOR in name or labels.of_heading(name) != name)
         ):
             ignored.append(name)
         else:

@@ -34,7 +34,7 @@ def parse_sheet(path: Path | str, columns: Columns, *, forms: Forms, record: Cal
         items = _long(layout, columns, forms)
     else:
         names, ignored = form_columns(sheet, places["lemma"], columns)
-        said += ignored_columns(ignored, "no label" if columns.labels else "not inflected forms")
+        said += _about_columns(sheet, names, ignored, columns.labels)
         items = _wide(layout, names, columns, forms)
     if said:
         note(f"note: {sheet.place()}: {'; '.join(said)}")
@@ -76,6 +76,14 @@ def ignored_columns(names: Sequence[str], why: str = "") -> list[str]:
     return [f"ignored columns{why and f' ({why})'}: {', '.join(shown[:6])}{more}"] if shown else []
 
 
+def _about_columns(sheet: Sheet, forms: Sequence[int], ignored: Sequence[str], labels: Labels) -> list[str]:
+    """Remarks about the headings of a wide sheet."""
+    names = [sheet.header[at] for at in forms]
+    other = [shortened(name, 40) for name in names if labels.of_heading(name) != labels.to_features(name)]
+    said = [f"taking {', '.join(map(quoted, other[:6]))}{', …' * (len(other) > 6)} for labels, whatever the case"]
+    return (said if other else []) + ignored_columns(ignored, "no label" if labels else "not inflected forms")
+
+
 def read_lemma_column(path: Path | str, columns: Columns) -> list[str] | None:
     """The lemmas of a sheet without forms and features; None if it has some."""
     sheet, places, *_ = read_layout(path, columns, "optional", lambda _: None)
@@ -92,7 +100,7 @@ def cells_of(path: Path | str, columns: Columns = COLUMNS_2017) -> tuple[str, ..
     if "features" in places:
         return ()
     names = [sheet.header[at] for at in form_columns(sheet, places["lemma"], columns)[0]]
-    return tuple(dict.fromkeys(map(columns.labels.to_features, names)))
+    return tuple(dict.fromkeys(map(columns.labels.of_heading, names)))
 
 
 def _long(layout: Layout, columns: Columns, forms: Forms) -> list[Item]:
@@ -124,7 +132,7 @@ def _wide(layout: Layout, form_columns: Sequence[int], columns: Columns, forms: 
     if forms != "required" and len(rows) * len(names) > MOST_CELLS:
         found = f"found {len(rows):,} lemmas with {len(names):,} cells each"
         raise sheet.error(found, f"ask for {MOST_CELLS:,} forms at most")
-    bundles = {name: Bundle(columns.labels.to_features(name)) for name in names.values()}
+    bundles = {name: Bundle(columns.labels.of_heading(name)) for name in names.values()}
     items = []
     for row in rows:
         lemma = _lemma(sheet, row, layout.places["lemma"])
@@ -175,7 +183,7 @@ def read_gaps(path: Path | str, columns: Columns, note: Note) -> tuple[Layout, l
     sheet, places, said = layout.sheet, layout.places, [*layout.remarks]
     if "features" not in places:
         forms, ignored = form_columns(sheet, places["lemma"], columns)
-        said += ignored_columns(ignored, "no label" if columns.labels else "not inflected forms")
+        said += _about_columns(sheet, forms, ignored, columns.labels)
     elif "form" in places:
         forms = [places["form"]]
     else:
@@ -184,11 +192,12 @@ def read_gaps(path: Path | str, columns: Columns, note: Note) -> tuple[Layout, l
     if said:
         note(f"note: {sheet.place()}: {'; '.join(said)}")
     gaps, known = [], set()
-    bundle = cache(lambda text: Bundle(columns.labels.to_features(text)))
+    long = "features" in places
+    bundle = cache(lambda text: Bundle((columns.labels.to_features if long else columns.labels.of_heading)(text)))
     for row in layout.rows:
         lemma = _lemma(sheet, row, places["lemma"])
         for column in forms:
-            features = sheet.text(row, places["features"], "features") if "features" in places else sheet.header[column]
+            features = sheet.text(row, places["features"], "features") if long else sheet.header[column]
             item = Item(lemma, bundle(features), "", row.number)
             if row.cell(column):
                 known.add(question(item))

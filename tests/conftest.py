@@ -2,6 +2,7 @@
 
 import os
 import signal
+import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -30,6 +31,19 @@ def conll2017() -> Path:
     if not CONLL2017.is_dir():
         pytest.skip("the CoNLL 2017 data is not at ../shared/data/conll2017")
     return CONLL2017
+
+
+@pytest.fixture(scope="session")
+def shared_sets(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the data of 2018 and 2023, unpacked from archives beside this repository."""
+    folder = tmp_path_factory.mktemp("shared-sets")
+    for name in ("conll2018", "sigmorphon2023"):
+        packed = CONLL2017.parent / f"{name}.tar.xz"
+        if not packed.is_file():
+            pytest.skip(f"there is no ../shared/data/{packed.name}")
+        with tarfile.open(packed) as archive:
+            archive.extractall(folder, filter="data")
+    return folder
 
 
 @pytest.fixture

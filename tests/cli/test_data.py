@@ -103,7 +103,7 @@ def test_show_prints_a_split_that_reads_back(reinflect: Reinflect, split: str, t
         (["show", "german-verbs", "--output", "x"], "found --output without --split; name the split"),
         (["show", "conll2017", "--split", "dev"], "conll2017 is not bundled with reinflect; download it"),
         (["show", "german-verbs", "--split", "dev", "--output", "."], "this is a folder, not a file"),
-        (["fetch", "unimorph"], "there is no data set 'unimorph'; the known data sets are german-verbs, conll2017"),
+        (["fetch", "unimorph"], "there is no data set 'unimorph'; the known data sets are german-verbs, "),
         (["fetch", "german-verbs"], "german-verbs comes with reinflect; see `reinflect data show german-verbs`"),
         (["fetch", "conll2017", "--languages", "germn"], "there is no language 'germn'; did you mean german"),
         (["fetch", "conll2017", "--languages", ""], "found no language in ''; name some, or all"),
@@ -209,6 +209,32 @@ def test_a_terminal_gets_a_bar(conll2017: Path, tmp_path: Path) -> None:
     assert files_below(tmp_path / "cache" / "conll2017") == files
 
 
+# split
+
+
+def test_a_split_is_ready_for_a_benchmark(
+    reinflect: Reinflect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = [f"lemma{n}\tform{n}{m}\tN;{m}\n" for n in range(40) for m in ("SG", "PL", "DU")]
+    Path("xxx").write_text("\n".join(lines), encoding="utf-8")  # UniMorph has blank lines between lemmas
+    asked = ("data", "split", "xxx", "--into", "made")
+    done = reinflect(*asked)
+    assert done.exit_code == 0
+    assert "written: made/xxx.dev (12 items)" in done.stderr
+    parts = {part: {item.lemma for item in read_items(f"made/xxx.{part}")} for part in ("trn", "dev", "tst")}
+    assert sum(map(len, parts.values())) == len(set.union(*parts.values())) == 40
+    first = Path("made/xxx.dev").read_bytes()
+    assert "give --force to replace it" in refused(reinflect(*asked))
+    assert reinflect(*asked, "--force").exit_code == 0
+    assert Path("made/xxx.dev").read_bytes() == first
+    assert reinflect(*asked, "--force", "--seed", 2).exit_code == 0
+    assert Path("made/xxx.dev").read_bytes() != first
+    Path("few").write_text("a\tb\tN\na\tc\tV\nb\td\tN\n", encoding="utf-8")
+    assert "found too few lemmas for three parts" in refused(reinflect("data", "split", "few", "--into", "none"))
+    assert not Path("none").exists()
+
+
 # the help
 
 
@@ -220,9 +246,10 @@ def examples() -> list[str]:
 
 @pytest.mark.parametrize("example", sorted(set(examples())))
 def test_the_examples_of_the_help_run(reinflect: Reinflect, mirror: Mirror, example: str) -> None:  # noqa: ARG001
-    program, *arguments = shlex.split(example)
-    assert program == "reinflect"
-    assert reinflect(*arguments).exit_code == 0
+    for line in example.splitlines():
+        program, *arguments = shlex.split(line)
+        assert program == "reinflect"
+        assert reinflect(*arguments).exit_code == 0
 
 
 @pytest.mark.parametrize("sub", [[], ["list"], ["show"], ["fetch"]])

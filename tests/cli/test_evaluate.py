@@ -96,7 +96,9 @@ def test_columns_apply_to_both_files(reinflect: Run, tmp_path: Path, gold: Path,
 
 def test_columns_in_the_wrong_order_are_noticed(reinflect: Run, tmp_path: Path) -> None:
     file = written(tmp_path / "deu.dev", "gehen\tV;PST\tging\n")
-    assert "did you mean --columns lemma,features,form?" in reinflect("evaluate", file, file).stderr
+    assert reinflect("evaluate", file, file).stderr == f"note: {file}: its columns are read as lemma, features, form\n"
+    wrong = reinflect("evaluate", file, file, "--columns", "lemma,form,features")
+    assert "did you mean --columns lemma,features,form?" in wrong.stderr
     right = reinflect("evaluate", file, file, "--columns", "lemma,features,form")
     assert right.stderr == ""
 

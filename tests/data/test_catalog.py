@@ -20,7 +20,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reinflect.data import catalog
-from reinflect.data.catalog import SPLITS_2017, DataFile, DataSet, fetch
+from reinflect.data.catalog import DataFile, DataSet, fetch
+from reinflect.data.layouts import ENDINGS, SIZES, part_of
 from reinflect.errors import FetchError, InputError, OutputError, ReinflectError
 
 Fault = int | Literal["cut", "silence"]
@@ -132,24 +133,38 @@ def test_the_list_of_files_is_that_of_the_data(conll2017: Path) -> None:
         assert (file.size, file.sha256) == (len(content), hashlib.sha256(content).hexdigest()), name
 
 
+@pytest.mark.parametrize("name", ["conll2018", "sigmorphon2023"])
+def test_the_lists_of_other_years_are_those_of_their_files(name: str, shared_sets: Path) -> None:
+    listed = {file.name: file for file in catalog.find(name).files}
+    assert sorted(listed) == sorted(path.name for path in (shared_sets / name).iterdir())
+    assert all(file.matches(shared_sets / name / file.name) for file in listed.values())
+
+
+def test_files_in_folders_of_their_own_have_addresses_of_their_own() -> None:
+    folders = {file.name: file.folder for file in catalog.find("conll2018").files}
+    assert (folders["turkish-dev"], folders["german-dev"]) == ("all/", "surprise/")
+    assert {file.folder for file in catalog.find("sigmorphon2023").files} == {""}
+    assert not any(one.files for one in catalog.catalog().values() if one.described)
+
+
 def test_conll2017_has_every_language_with_every_split_but_one() -> None:
     data_set = catalog.find("conll2017")
     assert len(data_set.languages) == 52
-    expected = {(language, split) for language in data_set.languages for split in SPLITS_2017}
-    assert {(file.language, file.split) for file in data_set.files} == expected - {("scottish-gaelic", "train-high")}
+    expected = {(language, split) for language in data_set.languages for split in (*SIZES, "dev", "covered")}
+    assert {part_of(file.name) for file in data_set.files} == expected - {("scottish-gaelic", "high")}
     assert len(data_set.files) == 259
 
 
-@given(st.text(min_size=1), st.sampled_from(SPLITS_2017))
-def test_a_file_name_is_its_language_and_split(language: str, split: str) -> None:
-    file = DataFile(f"{language}-{split}", 0, "")
-    assert (file.language, file.split) == (language, split)
+@given(st.text("ab-_. é", min_size=1), st.sampled_from(sorted(ENDINGS)))
+def test_a_file_name_is_its_language_and_part(language: str, ending: str) -> None:
+    file = DataFile(f"{language}{ending}", 0, "")
+    assert (file.language, part_of(file.name)[1]) == (language, ENDINGS[ending])
 
 
 def test_an_unknown_data_set_gets_the_nearest_names() -> None:
-    with pytest.raises(InputError, match=r"no data set 'conl2017'; did you mean conll2017\?"):
+    with pytest.raises(InputError, match=r"no data set 'conl2017'; did you mean conll2017 or conll2018\?"):
         catalog.find("conl2017")
-    with pytest.raises(InputError, match=r"no data set 'xyz'; the known data sets are german-verbs, conll2017"):
+    with pytest.raises(InputError, match=r"no data set 'xyz'; the known data sets are german-verbs, "):
         catalog.find("xyz")
 
 
@@ -289,6 +304,10 @@ def test_a_cached_file_is_as_readable_as_any_other(toy: DataSet, cache: Path, tm
 def test_bundled_data_is_not_fetched(cache: Path) -> None:  # noqa: ARG001
     with pytest.raises(InputError, match="german-verbs comes with reinflect; see `reinflect data show german-verbs`"):
         fetch(catalog.find("german-verbs"))
+    with pytest.raises(
+        InputError, match=r"sigmorphon2020 are not known here; get them from github.com/sigmorphon2020/"
+    ):
+        fetch(catalog.find("sigmorphon2020"))
 
 
 # What goes wrong

@@ -36,6 +36,10 @@ atoms = st.sampled_from(
         ("PSS1S", "possession"),
         ("STRONG", OTHER),
         ("", OTHER),
+        ("NOM(1)", "person (NOM)"),
+        ("ACC(STRONG)", "other (ACC)"),
+        ("PSS(1)", "possession"),
+        ("FUT:MASC", "tense"),
     ],
 )
 def test_an_atom_has_a_dimension(atom: str, dimension: str) -> None:
@@ -109,3 +113,30 @@ def test_a_table_that_would_be_nearly_empty_is_a_list() -> None:
     [table] = tables([Bundle(spelling) for spelling in spellings])
     assert table.columns == ("",)
     assert sorted(row.title for row in table.rows) == sorted(spellings)
+
+
+def test_the_subject_of_a_verb_has_rows_and_columns() -> None:
+    cells = {
+        (person, number): f"V;NOM({person},{number});ACC({other},SG)"
+        for person in "12"
+        for number in ("SG", "PL")
+        for other in "3"
+    }
+    more = ["V;NFIN", "V;IMP;NOM(2,SG)", "V;IMP;NOM(2,PL)"]
+    (imperative, finite, rest) = sorted(paradigms([*cells.values(), *more])["V"], key=lambda table: table.title == "")[
+        :3
+    ]
+    tables_of = {table.columns for table in (imperative, finite)}
+    assert tables_of == {("NOM(SG)", "NOM(PL)")}
+    assert {row.title for row in (*imperative.rows, *finite.rows)} == {"NOM(1)", "NOM(2)"}
+    assert rest.rows[0].cells == ("V;NFIN",)
+    assert meaning_of("NOM(1)") == f"{meaning_of('1')} (NOM)"
+
+
+def test_nouns_with_layers_are_laid_out_as_without() -> None:
+    flat = [f"N;{case};{number}" for case in ("NOM", "ACC", "GEN", "DAT") for number in ("SG", "PL")]
+    layered = [f"N;{case}({number})" for case in ("NOM", "ACC", "GEN", "DAT") for number in ("SG", "PL")]
+    (one,), (other,) = paradigms(flat)["N"], paradigms(layered)["N"]
+    assert (one.title, one.columns) == (other.title, other.columns)
+    assert [row.title for row in one.rows] == [row.title for row in other.rows]
+    assert [cell for row in other.rows for cell in row.cells] == layered

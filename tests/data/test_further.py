@@ -7,7 +7,7 @@ import pytest
 from click.testing import Result
 
 from reinflect.data.corrections import read_further
-from reinflect.data.items import Columns
+from reinflect.data.items import COLUMNS_AUTO, Columns
 from reinflect.inflector.inflector import Inflector
 
 NAMED = "lemma=Verb,form=Says,features=Cell"
@@ -67,3 +67,14 @@ def test_train_adds_corrections_of_the_page_to_a_sheet_with_other_names(
     assert result.exit_code == 0, result.stderr
     assert "1 item corrected, 1 added" in result.stderr
     assert Inflector.load(tmp_path / "model").attested_forms("ab", "V;PST") == ("abe",)
+
+
+@pytest.mark.parametrize("known", [["V;PST"], ["N;SG"]])
+def test_a_file_of_another_year_is_read_whatever_the_main_one_is(tmp_path: Path, known: list[str]) -> None:
+    path, notes = tmp_path / "deu.dev", list[str]()
+    path.write_text("gehen\tV;PST\tging\n", encoding="utf-8")
+    (item,) = read_further(path, COLUMNS_AUTO, known, note=notes.append)
+    assert (item.form, item.features.spelling) == ("ging", "V;PST")
+    assert notes == [f"note: {path}: its columns are read as lemma, features, form"]
+    path.write_text("gehen\tging\tV;PST\n", encoding="utf-8")
+    assert read_further(path, COLUMNS_AUTO, known, note=pytest.fail)[0].form == "ging"

@@ -20,6 +20,7 @@ from reinflect.data.items import (
     variants_note,
     write_items,
 )
+from reinflect.data.labels import Labels
 from reinflect.errors import InputError, OutputError
 from reinflect.files import BYTE_ORDER_MARK
 
@@ -148,7 +149,7 @@ def test_notes_are_safe_to_print() -> None:
 
 def test_swapped_columns_are_recognised_by_semicolons() -> None:
     text = "gehen\tV;PST\tging\nsehen\tV\tsah\nlegen\tV;PST\tlegte\n"
-    wrong, right = parse_items(text, "x.tsv"), parse_items(text, "x.tsv", COLUMNS_2023)
+    wrong, right = parse_items(text, "x.tsv", COLUMNS_2017), parse_items(text, "x.tsv", COLUMNS_2023)
     note = swapped_columns_note(wrong, "x.tsv", COLUMNS_2017)
     assert note == "note: x.tsv: the forms look like features; did you mean --columns lemma,features,form?"
     assert swapped_columns_note(right, "x.tsv", COLUMNS_2023) is None
@@ -234,3 +235,51 @@ def test_blanks_at_the_edges_are_reported_and_kept(tmp_path: Path) -> None:
     path.write_text("gehen\tging\tV;PST\n")
     read_items(path, note=notes.append)
     assert len(notes) == 2
+
+
+# The order of the columns
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["gehen\tV;PST\tging\n", "a\tN\tb\nc\tN;PL\td\nN;\tb;c\tN\n", "a\tN;ACC(PL)\t\n", "a\tV.PTCP\tb\nc\tV\n"],
+)
+def test_features_in_the_second_column_are_found(text: str) -> None:
+    notes: list[str] = []
+    items = parse_items(text, "x.tsv", forms="optional", note=notes.append)
+    assert items == parse_items(text, "x.tsv", COLUMNS_2023, forms="optional")
+    assert notes == ["note: x.tsv: its columns are read as lemma, features, form"]
+
+
+@pytest.mark.parametrize(
+    "text", ["gehen\tging\tV;PST\n", "a\tb\tpast\n", "a\tb\t\n", "a\t\tN;PL\n", "a\tV;SG\tb\nc\td\tV\n", "a\tN\n"]
+)
+def test_other_files_are_read_as_before(text: str) -> None:
+    items = parse_items(text, "x.tsv", forms="optional", note=pytest.fail)
+    assert items == parse_items(text, "x.tsv", COLUMNS_2017, forms="optional")
+
+
+def test_files_with_two_columns_of_features_are_refused() -> None:
+    with pytest.raises(InputError, match="two columns look like features; give --columns lemma,form,features or --col"):
+        parse_items("a\tN;SG\tV;PST\n", "x.tsv")
+    assert parse_items("a\tN;SG\tV;PST\n", "x.tsv", COLUMNS_2017)[0].form == "N;SG"
+
+
+def test_labels_show_where_features_are() -> None:
+    labelled = Columns(COLUMNS_2017.order, labels=Labels((("past", "V;PST"),)), auto=True)
+    (item,) = parse_items("gehen\tpast\tging\n", "x.tsv", labelled)
+    assert (item.form, item.features.spelling) == ("ging", "V;PST")
+
+
+def test_brackets_that_are_no_layers_are_said_once(tmp_path: Path) -> None:
+    path, notes = tmp_path / "x.tsv", list[str]()
+    path.write_text("a\tb\tN;NOM(SG)\nc\td\tN;NOM(SG\ne\tf\tN;(non)NOM\n", encoding="utf-8")
+    read_items(path, note=notes.append)
+    assert len(notes) == 1
+    assert notes[0].startswith(f"note: {path}, line 2: brackets in 'N;NOM(SG' are not layers")
+
+
+def test_every_file_of_other_years_is_read(shared_sets: Path) -> None:
+    for name, columns in (("conll2018", COLUMNS_2017), ("sigmorphon2023", COLUMNS_2023)):
+        for path in (shared_sets / name).glob("[s-t]*"):
+            assert read_items(path, forms="optional") == read_items(path, columns, forms="optional")

@@ -12,7 +12,7 @@ from reinflect.evaluation.folders import language_of, pair_folders
 @pytest.mark.parametrize(
     "ending",
     "-dev -test -uncovered-test -covered-test -low-out -medium-out -high-out -train-low -train-medium -train-high "
-    "-dev.tsv .dev .tst .trn .tsv".split(),
+    "-dev.tsv .dev .tst .trn .tsv -test-covered _small.train _large.train .train .test .gold .covered.tst".split(),
 )
 def test_the_language_is_the_name_without_its_ending(language: str, ending: str) -> None:
     assert language_of(language + ending) == language
@@ -104,6 +104,21 @@ def test_a_requested_language_must_exist(tmp_path: Path) -> None:
 def test_ambiguous_files_are_an_error(tmp_path: Path, golds: list[str], predictions: list[str], named: str) -> None:
     with pytest.raises(InputError, match=f"several files of german .*: {named}; "):
         pair_folders(folder(tmp_path / "gold", *golds), folder(tmp_path / "predicted", *predictions))
+
+
+@pytest.mark.parametrize(
+    ("golds", "predictions", "paired"),
+    [
+        (["deu.trn", "deu.dev", "deu.covered.dev", "deu.covered.tst"], ["deu-dev", "deu-test"], ("deu.dev", "deu-dev")),
+        (["deu.dev", "deu.test", "deu.gold"], ["deu-dev"], ("deu.dev", "deu-dev")),
+        (["y-train-low", "y-dev", "y-test", "y-test-covered"], ["y.tst"], ("y-test", "y.tst")),
+    ],
+)
+def test_predictions_are_paired_with_gold_of_the_same_part(
+    tmp_path: Path, golds: list[str], predictions: list[str], paired: tuple[str, str]
+) -> None:
+    ((pair,), _) = pair_folders(folder(tmp_path / "gold", *golds), folder(tmp_path / "predicted", *predictions))
+    assert (pair.gold.name, pair.predicted.name) == paired
 
 
 def test_an_empty_folder_is_an_error(tmp_path: Path) -> None:

@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from reinflect.data.items import Item, write_items
+from reinflect.data.items import COLUMNS_2017, COLUMNS_2023, Columns, Item, write_items
 from reinflect.errors import InputError
 from reinflect.execution.execute import prepared
 from reinflect.execution.resources import Resources, Watcher
-from reinflect.experiments.corpora import languages_in, read_corpora, read_corpus
+from reinflect.experiments.corpora import languages_in, layout_note, read_corpora, read_corpus
+from reinflect.experiments.run import _read_gold
 from reinflect.training.lesson import ModelSpec, Preparation
 from tests.training.tiny import language, small
 
@@ -38,6 +39,49 @@ def test_languages_have_something_to_learn_from_and_to_be_scored_on(folder: Path
 def test_other_languages_are_refused(folder: Path, wanted: str, remedy: str) -> None:
     with pytest.raises(InputError, match=remedy):
         languages_in(folder, [wanted])
+
+
+@pytest.mark.parametrize(
+    ("names", "columns"),
+    [
+        (("xyz.trn", "xyz.dev", "xyz.covered.tst"), COLUMNS_2023),
+        (("xyz_small.train", "xyz.dev", "xyz.test"), COLUMNS_2017),
+    ],
+)
+def test_files_without_sizes_have_the_setting_of_their_number(
+    tmp_path: Path, names: tuple[str, str, str], columns: Columns
+) -> None:
+    many = [Item(f"a{n}", item.features, item.form) for n in range(320) for item in ITEMS[:1]]
+    for name, items in zip(names, (many, ITEMS, ITEMS[:3]), strict=True):
+        write_items(tmp_path / name, items, columns)
+    assert languages_in(tmp_path) == ["xyz"]
+    (corpus,), absent = read_corpora(tmp_path, ["xyz"], ["low", "medium", "high"])
+    assert (corpus.setting, absent, len(corpus.train), len(corpus.dev)) == ("medium", [], 320, len(ITEMS))
+    assert [item.form for item in corpus.dev] == [item.form for item in ITEMS]
+    assert [(item.lemma, item.form) for item in corpus.asked] == [(item.lemma, "") for item in ITEMS[:3]]
+    again = read_corpus(tmp_path, "xyz", "medium")
+    assert again is not None
+    assert again.train == corpus.train
+    assert read_corpora(tmp_path, ["xyz"], ["low"]) == ([], ["xyz-low"])
+    said = f"data: xyz; files such as {', '.join(names)}; columns {', '.join(columns.order)}"
+    assert layout_note(tmp_path, ["xyz"]) == said
+
+
+def test_a_pair_of_2019_is_the_language_that_is_learnt(folder: Path) -> None:
+    pair = folder / "greek--old-norse"
+    pair.mkdir()
+    for name in ("old-norse-train-low", "old-norse-dev"):
+        (folder / name).rename(pair / name)
+    assert languages_in(folder) == ["greek", "greek--old-norse"]
+    corpus = read_corpus(folder, "greek--old-norse", "low")
+    assert corpus is not None
+    assert len(corpus.dev) == 4
+
+
+def test_right_forms_of_test_items_are_found_by_their_endings(tmp_path: Path) -> None:
+    for name in ("a.tst", "b.gold", "c-test", "d-uncovered-test", "e.dev"):
+        write_items(tmp_path / name, ITEMS[:2])
+    assert sorted(_read_gold(tmp_path, list("abcde"), [])) == list("abcd")
 
 
 PREPARATION = Preparation.of({}, ["naive", "smart"])

@@ -175,6 +175,14 @@ def test_labels_of_single_features_are_in_the_inventory() -> None:
     assert atoms["PL"]["label"] is None
 
 
+def test_the_inventory_has_the_atoms_of_bundles_with_layers() -> None:
+    model = cast(Inflector, MadeUp({"V;NOM(1,SG)": "x", "V;NFIN": ""}))
+    found = inventory("m", model)
+    atoms = {one["features"]: one["atoms"] for one in found["bundles"]}
+    assert atoms == {"V;NOM(1,SG)": ("V", "NOM(1)", "NOM(SG)"), "V;NFIN": None}
+    assert [one["name"] for one in found["dimensions"]][-2:] == ["person (NOM)", "number (NOM)"]
+
+
 def test_a_trace_equals_that_of_the_inflector(client: TestClient) -> None:
     content = ask(client, "trace", lemma="machen", features=PAST)
     assert content == json.loads(msgspec.json.encode(german().trace("machen", PAST)))

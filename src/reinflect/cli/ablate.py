@@ -125,13 +125,15 @@ def _written(out: str) -> dict[str, Any] | None:
 
 
 def _corpora(folder: Path, languages: str, setting: str) -> "list[Lesson]":
-    from reinflect.experiments.corpora import languages_in, read_corpora
+    from reinflect.experiments.corpora import languages_in, layout_note, read_corpora
 
     named = [name.strip() for name in languages.split(",") if name.strip()]
     if not named:
         raise InputError("found no language in --languages", f"name some, or {EVERY_LANGUAGE}")
     every = EVERY_LANGUAGE in named
-    found, absent = read_corpora(folder, languages_in(folder, None if every else named), [setting])
+    among = languages_in(folder, None if every else named)
+    say(layout_note(folder, among))
+    found, absent = read_corpora(folder, among, [setting])
     names = ", ".join(label.removesuffix(f"-{setting}") for label in absent)
     if absent and (not every or not found):
         remedy = "leave that out, or choose another --setting"

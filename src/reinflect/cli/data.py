@@ -8,12 +8,22 @@ from pathlib import Path
 
 import click
 
-from reinflect.cli.options import check_output, option, output_option, say, say_written, wide_option
+from reinflect.cli.options import (
+    check_output,
+    columns_option,
+    force_option,
+    option,
+    output_option,
+    say,
+    say_written,
+    wide_option,
+)
 from reinflect.data import catalog
 from reinflect.data.catalog import DataFile, DataSet, Fetched, Way
-from reinflect.data.items import Item, format_items, write_items
+from reinflect.data.items import Columns, Item, format_items, read_items, write_items
+from reinflect.data.layouts import BYS, By, split_items
 from reinflect.errors import InputError
-from reinflect.files import STANDARD
+from reinflect.files import STANDARD, make_folder
 
 SAMPLE = 5
 WIDTH = 100
@@ -51,7 +61,7 @@ def show(name: str, split: str | None, output: str, wide: bool) -> None:
         raise InputError("found --output without --split", "name the split to write, such as --split train-low")
     else:
         more = _sample(data_set) if data_set.bundled else _wrapped("languages", ", ".join(data_set.languages))
-        click.echo(f"{_entry(data_set)}\n\n{more}")
+        click.echo(_entry(data_set) if data_set.described else f"{_entry(data_set)}\n\n{more}")
 
 
 @command.command(
@@ -82,6 +92,44 @@ def fetch(name: str, languages: str, into: Path | None, force: bool) -> None:
     click.echo(_summary(data_set, fetched))
 
 
+@command.command(
+    "split",
+    short_help="Divide a file of UniMorph into training, dev and test items",
+    epilog="\b\nExample:\n  reinflect data show german-verbs --split train-medium --output deu.tsv\n"
+    "  reinflect data split deu.tsv --into verbs",
+)
+@click.argument("files", nargs=-1, required=True)
+@option("--into DIR", "Folder for CODE.trn, CODE.dev and CODE.tst of each file CODE.", required=True)
+@option("--by", "What no two parts share: lemmas, or single forms.", type=click.Choice(BYS), default=BYS[0])
+@option("--seed S", "Another seed draws other items.", type=click.IntRange(min=0), default=1)
+@force_option("files")
+@columns_option
+def split(files: tuple[str, ...], into: str, by: By, seed: int, columns: Columns) -> None:
+    """Divide files with all forms of a language, as UniMorph releases them, into training, dev and test items.
+
+    A tenth of the items becomes dev, a tenth test, at most 1,000 each; the others, at most 10,000, are for training.
+    The same file, --by and --seed always give the same parts. DIR is then ready for `reinflect benchmark --data DIR`.
+    """
+    written = {}
+    for file in files:
+        made = split_items(read_items(file, columns, note=say), by, seed)
+        if not all(made.values()):
+            remedy = "give more items" + (", or --by form" if by == "lemma" else "")
+            raise InputError(f"found too few {by}s for three parts", remedy, path=file)
+        for part, items in made.items():
+            target = Path(into) / f"{Path(file).stem}.{part}"
+            if target in written:
+                remedy = "give each file a name of its own"
+                raise InputError(f"found two files named {Path(file).stem}", remedy, path=file)
+            if target.exists():
+                check_output(target, files, "--into")
+            written[target] = items
+    make_folder(Path(into))
+    for target, items in written.items():
+        write_items(target, items)
+        say(f"written: {target} ({len(items)} items)")
+
+
 def _entry(data_set: DataSet) -> str:
     from reinflect.data.german import SPLITS, read_split
 
@@ -90,11 +138,11 @@ def _entry(data_set: DataSet) -> str:
         size = "1 language; items: " + ", ".join(f"{split} {len(read_split(split))}" for split in SPLITS)
     lines = {
         "what": data_set.description,
-        "size": size,
+        "size": "" if data_set.described else size,
         "licence": data_set.licence,
         "from": data_set.source,
         "cite": data_set.citation,
-        "get it": "" if data_set.bundled else f"reinflect data fetch {data_set.name}",
+        "get it": f"reinflect data fetch {data_set.name}" if data_set.files else "",
         "see it": f"reinflect data show {data_set.name} --split train-low" if data_set.bundled else "",
     }
     described = (_wrapped(label, text) for label, text in lines.items() if text)
@@ -116,7 +164,12 @@ def _items_of(data_set: DataSet, split: str) -> list[Item]:
     from reinflect.data.german import SPLITS, read_split
 
     if not data_set.bundled:
-        remedy = f"download it (reinflect data fetch {data_set.name}) and look at its files"
+        get = (
+            f"get it from {data_set.source}"
+            if data_set.described
+            else f"download it (reinflect data fetch {data_set.name})"
+        )
+        remedy = f"{get} and look at its files"
         raise InputError(f"{data_set.name} is not bundled with reinflect", remedy)
     if split not in SPLITS:
         raise catalog.unknown_name("split", split, SPLITS, f"the splits are {', '.join(SPLITS)}")

@@ -10,8 +10,8 @@ import click
 from reinflect.cli.files import check_stdin_once, json_text
 from reinflect.cli.options import columns_option, option, say
 from reinflect.data.form_cells import AS_WRITTEN
-from reinflect.data.items import Columns, Item, read_items, swapped_columns_note, variants_note
-from reinflect.data.sheet_files import kind_of_sheet
+from reinflect.data.items import Columns, Forms, Item, read_items, swapped_columns_note, variants_note
+from reinflect.data.sheet_files import Note, kind_of_sheet
 from reinflect.errors import InputError, printable, quoted, source_name
 from reinflect.files import STANDARD
 
@@ -107,6 +107,10 @@ class Scorer:
         if note:
             self._notes.setdefault(kind, {}).setdefault(str(path), note)
 
+    def _noting(self, path: Path) -> Note:
+        """Notes that are the same for several files are of one kind."""
+        return lambda note: self._note(note.replace(source_name(path), "…"), path, note)
+
     def _pair_folders(self, gold: Path, folder: Path, languages: str | None) -> "list[FilePair]":
         from reinflect.evaluation.folders import pair_folders
 
@@ -122,7 +126,7 @@ class Scorer:
 
         path = pair.predicted
         as_written = replace(self.columns, rules=AS_WRITTEN)  # a model's forms have no remarks
-        predicted = read_items(path, as_written, forms="optional", note=say)
+        predicted = read_items(path, as_written, forms="optional", note=self._noting(path))
         self._note("predicted variants", path, variants_note(predicted, path, "the last counts"))
         name = "stdin" if str(pair.gold) == STANDARD else pair.gold.name
         scored = evaluate(right, predicted, name=name, variants=self.variants)
@@ -134,7 +138,8 @@ class Scorer:
 
     def _read_gold(self, path: Path) -> list[Item]:
         # Gaps in a wide sheet are not scored.
-        items = read_items(path, self.columns, forms="required" if kind_of_sheet(path) else "optional", note=say)
+        forms: Forms = "required" if kind_of_sheet(path) else "optional"
+        items = read_items(path, self.columns, forms=forms, note=self._noting(path))
         covered = [item for item in items if item.covered]
         if len(covered) == len(items):
             remedy = "give the file with the right forms as GOLD (GOLD comes first, then PREDICTED)"

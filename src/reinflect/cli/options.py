@@ -10,7 +10,7 @@ import click
 
 from reinflect.data.features import Bundle
 from reinflect.data.form_cells import AUTO, FormRules, Variants
-from reinflect.data.items import COLUMNS_2017, Columns, Item, Normalisation, check_lengths
+from reinflect.data.items import COLUMNS_AUTO, Columns, Item, Normalisation, check_lengths
 from reinflect.data.labels import Labels
 from reinflect.errors import InputError, OutputError
 from reinflect.files import STANDARD, Kind, check_writable, has_content, kind_of_file
@@ -152,9 +152,10 @@ def columns_option(command: Command) -> Command:
     """`--columns`, `--labels`, `--variants`, `--missing` and `--normalise`: one `Columns`, how items are read."""
     columns = option(
         "--columns ORDER",
-        "Order of the tab-separated columns; data of 2023 and later is lemma,features,form. In a spreadsheet "
+        "Order of the tab-separated columns, such as lemma,form,features or lemma,features,form (2023); auto finds out "
+        "which of these two each file has. In a spreadsheet "
         "(.csv, .xlsx) columns go by their names: lemma=Verb,form=Wordform,features=Tags.",
-        default=str(COLUMNS_2017),
+        default=str(COLUMNS_AUTO),
         callback=_columns,
     )
     labels = option(

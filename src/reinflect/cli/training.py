@@ -68,7 +68,9 @@ class Training:
 
 
 data_option = option(
-    "--data DIR", "Folder with files such as german-train-low, german-dev and german-covered-test.", required=True
+    "--data DIR",
+    "Folder with files such as german-train-low, german-dev and german-covered-test, or deu.trn and deu.dev.",
+    required=True,
 )
 languages_option = option("--languages LIST", "Languages to train on, separated by commas.", default=EVERY_LANGUAGE)
 device_option = option("--device", "What to train on.", type=click.Choice(["auto", "cpu", "cuda"]), default="auto")

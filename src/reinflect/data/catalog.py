@@ -16,16 +16,15 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
+from reinflect.data.layouts import part_of
 from reinflect.errors import FetchError, InputError, OutputError, quoted
 from reinflect.files import atomic_path, cannot_write, make_folder, read_bytes
 from reinflect.locks import TakenError, take_in
 from reinflect.text import nearest
 
-CONLL2017_URL = "https://raw.githubusercontent.com/sigmorphon/conll2017/519bb16/all/task1/"
 URL_VARIABLE = "REINFLECT_DATA_URL"
 CACHE_VARIABLE = "REINFLECT_CACHE"
 DISK_REMEDY = f"check the disk or name another place in the variable {CACHE_VARIABLE}"
-SPLITS_2017 = ("train-low", "train-medium", "train-high", "dev", "covered-test")
 EVERY_LANGUAGE = "all"
 RETRIES = 2
 TIMEOUT_SECONDS = 30
@@ -44,14 +43,12 @@ class DataFile:
     name: str
     size: int
     sha256: str
-
-    @property
-    def split(self) -> str:
-        return next((split for split in SPLITS_2017 if self.name.endswith(f"-{split}")), "")
+    folder: str = ""
+    """Where it is below the address of its data set, such as `surprise/`."""
 
     @property
     def language(self) -> str:
-        return self.name.removesuffix(f"-{self.split}")
+        return part_of(self.name)[0]
 
     def matches(self, path: Path) -> bool:
         """Whether the file at `path` is this one, byte for byte."""
@@ -64,7 +61,7 @@ class DataFile:
 
 @dataclass(frozen=True, slots=True)
 class DataSet:
-    """A known data set. One without a `base_url` comes with the package and has no files to fetch."""
+    """A known data set. One without a `base_url` comes with the package, or is only described."""
 
     name: str
     title: str
@@ -74,10 +71,12 @@ class DataSet:
     citation: str = ""
     base_url: str = ""
     files: tuple[DataFile, ...] = ()
+    described: bool = False
+    """Whether its files are not known here."""
 
     @property
     def bundled(self) -> bool:
-        return not self.base_url
+        return not self.base_url and not self.described
 
     @property
     def languages(self) -> list[str]:
@@ -121,37 +120,21 @@ def unknown_name(kind: str, name: str, known: Sequence[str], otherwise: str) -> 
 @cache
 def catalog() -> dict[str, DataSet]:
     """Every known data set by its name."""
-    _, *lines = (resources.files("reinflect.data") / "conll2017.tsv").read_text("utf-8").splitlines()
-    listed = (line.split("\t") for line in lines)
-    german_verbs = DataSet(
-        name="german-verbs",
-        title="German verbs to try things on",
-        description=(
-            "Forms of German verbs, weak, strong and irregular, made by rule from a list of their principal parts "
-            "written for reinflect. For a first try and for the demo; scores on it say nothing about other data."
-        ),
-        licence="MIT, as reinflect itself",
-        source="comes with reinflect; needs no download",
-    )
-    conll2017 = DataSet(
-        name="conll2017",
-        title="CoNLL–SIGMORPHON 2017 shared task, task 1 (inflection)",
-        description=(
-            "Words of 52 languages with their features and inflected forms: 100 (low), 1,000 (medium) and 10,000 "
-            "(high) training items, and mostly 1,000 items each in dev and covered-test, which has no forms. A few "
-            "languages have fewer, and Scottish Gaelic has no train-high. Files are named by language and split, such "
-            "as german-train-low, and hold lemma, form and features with tabs between."
-        ),
-        licence="CC BY-SA 3.0 (word forms from Wiktionary, by way of UniMorph)",
-        source="github.com/sigmorphon/conll2017, commit 519bb16, folder all/task1",
-        citation=(
-            "Cotterell, Kirov, Sylak-Glassman, Walther, Vylomova, Xia, Faruqui, Kübler, Yarowsky, Eisner and Hulden "
-            "(2017): CoNLL–SIGMORPHON 2017 Shared Task: Universal Morphological Reinflection in 52 Languages"
-        ),
-        base_url=CONLL2017_URL,
-        files=tuple(DataFile(name, int(size), sha256) for name, size, sha256 in listed),
-    )
-    return {data_set.name: data_set for data_set in (german_verbs, conll2017)}
+    import tomllib
+
+    described = tomllib.loads((resources.files("reinflect.data") / "catalog.toml").read_text("utf-8"))
+    return {
+        name: DataSet(name, **about, files=_listed(name) if "base_url" in about else ())
+        for name, about in described.items()
+    }
+
+
+def _listed(name: str) -> tuple[DataFile, ...]:
+    """The files of a data set, from the table of their sizes and checksums."""
+    _, *lines = (resources.files("reinflect.data") / f"{name}.tsv").read_text("utf-8").splitlines()
+    rows = (line.split("\t") for line in lines)
+    parts = ((*path.rpartition("/"), size, sha256) for path, size, sha256 in rows)
+    return tuple(DataFile(file, int(size), sha256, folder + slash) for folder, slash, file, size, sha256 in parts)
 
 
 def find(name: str) -> DataSet:
@@ -186,6 +169,9 @@ def fetch(
     A correct file in the folder is kept. Another file of the same name may be the user's own work: it is replaced only
     with `force`, and without it nothing at all is fetched. `arrived` is called for each file.
     """
+    if data_set.described:
+        remedy = f"get them from {data_set.source} into a folder: every command that needs data takes it"
+        raise InputError(f"the files of {data_set.name} are not known here", remedy)
     if data_set.bundled:
         raise InputError(f"{data_set.name} comes with reinflect", f"see `reinflect data show {data_set.name}`")
     files = data_set.files_of(languages)
@@ -269,6 +255,7 @@ def _download(file: DataFile, base_url: str, cached: Path, download: Download) -
     import pooch  # type: ignore[import-untyped]
     import requests
 
+    base_url += file.folder
     url = base_url + file.name
     registry = {file.name: f"sha256:{file.sha256}"}
     again = "run the same command again (what has arrived is kept)"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from reinflect.data.features import Bundle
-from reinflect.data.items import COLUMNS_2017, Column, Columns, Forms, Item, parse_items, read_items
+from reinflect.data.items import COLUMNS_2017, COLUMNS_2023, Column, Columns, Forms, Item, parse_items, read_items
 from reinflect.data.sheet_files import Note, kind_of_sheet
 from reinflect.errors import InputError, quoted, source_name
 from reinflect.files import lines_of, read_text
@@ -41,8 +41,8 @@ def read_further(
 ) -> list[Item]:
     """All items of a file beside a main one, whose `columns` and bundles are given: corrections, dev items and such.
 
-    Its own headings tell its columns. A tab-separated file has none: it has the order of the main file, or that of the
-    files that reinflect and its page write, whichever makes known bundles of the features.
+    Its own headings tell its columns. A tab-separated file has none: it has the order of the main file, or one of those
+    of the shared tasks (reinflect and its page write that of 2017), whichever makes known bundles of the features.
     """
     own = replace(columns, further=True)
     if kind_of_sheet(path):
@@ -54,10 +54,11 @@ def read_further(
         given = Counter(fields[order.index("features")] for fields in lines if len(fields) == len(order))
         return sum(given[name] for name in given if Bundle(columns.labels.to_features(name)).cell in bundles)
 
-    order = max((columns.order, COLUMNS_2017.order), key=hits)
+    order = max((columns.order, COLUMNS_2017.order, COLUMNS_2023.order), key=hits)
+    own = replace(own, order=order, headers=(), auto=columns.auto and not hits(order))
     if order != columns.order or columns.headers:
         note(f"note: {source_name(path)}: its columns are read as {', '.join(order)}")
-    return parse_items(text, path, replace(own, order=order, headers=()), forms=forms, note=note)
+    return parse_items(text, path, own, forms=forms, note=note)
 
 
 def question(item: Item) -> Question:

@@ -1,18 +1,21 @@
 """The dimensions of feature atoms (tense, person, case, …) and the layout of paradigms as tables."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import islice
 
-from reinflect.data.features import PARTS_OF_SPEECH, SEPARATOR, Bundle
+from reinflect.data.features import PARTS_OF_SPEECH, POSSESSOR, SEPARATOR, Bundle
 
 PART_OF_SPEECH = "part of speech"
 OTHER = "other"
-_BY_BEGINNING = {"ARG": "argument marking", "PSS": "possession", "BANTU": "gender"}
+_BY_BEGINNING = {"ARG": "argument marking", POSSESSOR: "possession", "BANTU": "gender"}
 _PIECES = re.compile(r"[{}+/|:]|non(?=\{)")
+_LAYERED = re.compile(r"([^()]+)\((.+)\)")
+"""An atom in a layer, such as `NOM(1)`."""
 _COLUMNS = "number gender definiteness polarity voice comparison animacy".split()
 _ROWS = "person case possession tense mood aspect gender".split()
 """The dimensions preferred for the columns and the rows of a table, the best first."""
@@ -32,7 +35,12 @@ def schema() -> Mapping[str, tuple[str, str]]:
 
 @lru_cache(10_000)
 def dimension_of(atom: str) -> str:
-    """`tense` for PST; a compound atom (`IN+ESS`, `{1/2}`) has the dimension of its first known piece."""
+    """`tense` for PST; a compound atom (`IN+ESS`, `{1/2}`) has the dimension of its first known piece.
+
+    `person (NOM)` for NOM(1), but all that is said of a possessor is one dimension.
+    """
+    if (layered := _LAYERED.fullmatch(atom)) and not atom.startswith(POSSESSOR):
+        return f"{dimension_of(layered[2])} ({layered[1]})"
     if atom.split(".")[0] in PARTS_OF_SPEECH:
         return PART_OF_SPEECH
     for piece in [atom, *filter(None, _PIECES.split(atom))]:
@@ -43,6 +51,9 @@ def dimension_of(atom: str) -> str:
 
 def meaning_of(atom: str) -> str:
     """`past` for PST, `first person or second person` for {1/2}; empty for an atom that is not in the schema."""
+    if layered := _LAYERED.fullmatch(atom):
+        inner = meaning_of(layered[2])
+        return inner and f"{inner} ({layered[1]})"
     mark, joint = ("/", " or ") if "/" in atom else ("+", " and ")
     pieces = [atom] if atom in schema() else atom.strip("{}").split(mark)
     return joint.join(schema()[piece][1] for piece in pieces) if all(piece in schema() for piece in pieces) else ""
@@ -96,17 +107,19 @@ def tables(bundles: Sequence[Bundle], *, ordered: bool = False) -> list[Table]:
     Features come in the order of the schema and others by first appearance, or all by first appearance if the bundles
     are `ordered` by the user.
     """
-    across = _first_that_varies(_COLUMNS, bundles)
-    down = _first_that_varies([name for name in _ROWS if name not in across], bundles)
-    if down == ["person"] and across != ["gender"]:
-        down = ["person", "gender"]  # rows for he, she and it
-    others = [name for name in _dimension_order() if name not in (*down, *across)]
+    order = sorted({name for own in bundles for name in _groups(own.spelling)}, key=_order)
+    across = _first_that_varies(_COLUMNS, order, bundles)
+    down = _first_that_varies(_ROWS, [name for name in order if name not in across], bundles)
+    for person in (name for name in down if _base(name) == "person"):
+        gender = person.replace("person", "gender", 1)
+        down = down if across == [gender] else [person, gender]  # rows for he, she and it
+    others = [name for name in order if name not in (*down, *across)]
     sections: dict[str, list[Bundle]] = {}
     for bundle in bundles if ordered else sorted(bundles, key=lambda own: _places(own, [*others, *down, *across])):
         sections.setdefault(_title(bundle, others), []).append(bundle)
     alone = [bundle for section in sections.values() if not _is_dense(section, down, across) for bundle in section]
     if len(bundles) <= _FEW:
-        sections, alone = {}, sorted(bundles, key=lambda own: not ordered and _places(own, _dimension_order()))
+        sections, alone = {}, sorted(bundles, key=lambda own: not ordered and _places(own, order))
     dense = {title: section for title, section in sections.items() if _is_dense(section, down, across)}
     made = [_table(title, section, down, across, ordered) for title, section in dense.items()]
     return [*made, _list([own.spelling for own in alone])] if alone else made
@@ -154,9 +167,22 @@ def _groups(spelling: str) -> Mapping[str, Sequence[str]]:
     return grouped(Bundle(spelling).atoms)
 
 
-def _first_that_varies(dimensions: Iterable[str], bundles: Sequence[Bundle]) -> list[str]:
-    varying = (name for name in dimensions if len({_title(own, [name]) for own in bundles} - {""}) > 1)
-    return list(islice(varying, 1))
+def _first_that_varies(preferred: Iterable[str], dimensions: Sequence[str], bundles: Sequence[Bundle]) -> list[str]:
+    """The first that varies; of those of several layers, the one that most bundles have, if half of them have it."""
+    having = Counter(name for own in bundles for name in _groups(own.spelling))
+    common = [name for name in dimensions if name == _base(name) or 2 * having[name] >= len(bundles)]
+    common.sort(key=lambda name: -having[name])
+    names = (name for base in preferred for name in common if _base(name) == base)
+    return list(islice((name for name in names if len({_title(own, [name]) for own in bundles} - {""}) > 1), 1))
+
+
+def _base(dimension: str) -> str:
+    """`person` for `person (NOM)`."""
+    return dimension.split(" (")[0]
+
+
+def _order(dimension: str) -> tuple[int, str]:
+    return _dimension_order().index(_base(dimension)), dimension
 
 
 @cache
@@ -168,5 +194,7 @@ def _dimension_order() -> tuple[str, ...]:
 @lru_cache(10_000)
 def _place(atom: str) -> tuple[int, int, str]:
     """A sort key for atoms: by dimension, then by the order of the schema, then by spelling."""
-    known = list(schema())
-    return _dimension_order().index(dimension_of(atom)), known.index(atom) if atom in schema() else len(known), atom
+    known, inner = list(schema()), atom
+    while layered := _LAYERED.fullmatch(inner):
+        inner = layered[2]
+    return _order(dimension_of(atom))[0], known.index(inner) if inner in schema() else len(known), atom

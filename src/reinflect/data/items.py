@@ -8,12 +8,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, get_args
 from unicodedata import normalize
 
-from reinflect.data.features import SEPARATOR, Bundle
-from reinflect.data.form_cells import USUAL_RULES, FormRules
+from reinflect.data.features import PARTS_OF_SPEECH, SEPARATOR, Bundle
+from reinflect.data.form_cells import AUTO, USUAL_RULES, FormRules
 from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.data.sheet_files import Note, kind_of_sheet, listed
 from reinflect.errors import InputError, OutputError, printable, quoted, source_name
@@ -87,12 +88,16 @@ class Columns:
     """The user's own names for features."""
     rules: FormRules = USUAL_RULES
     """How fields of a spreadsheet are read that are not plain forms."""
+    auto: bool = False
+    """Whether the order is found in each file; `order` is for files that are written."""
     normalisation: Normalisation = "none"
     further: bool = False
     """Whether the names may be those of another file, such as the main one beside a file of corrections."""
 
     @classmethod
     def parse(cls, text: str) -> "Columns":
+        if text == AUTO:
+            return COLUMNS_AUTO
         if "=" in text:
             return cls(COLUMNS_2017.order, _parse_headers(text))
         names = text.split(",")
@@ -100,7 +105,7 @@ class Columns:
             raise InputError(
                 f"found the columns {quoted(text)}",
                 "name each of lemma, form and features once, joined by commas, "
-                "such as lemma,form,features or lemma,features,form",
+                f"such as lemma,form,features or lemma,features,form; or {AUTO}",
             )
         return cls(tuple(sorted(get_args(Column), key=names.index)))
 
@@ -109,7 +114,9 @@ class Columns:
         return tuple(column for column in self.order if column != "form")
 
     def __str__(self) -> str:
-        return ",".join(f"{column}={name}" for column, name in self.headers) or ",".join(self.order)
+        return (
+            AUTO if self.auto else ",".join(f"{column}={name}" for column, name in self.headers) or ",".join(self.order)
+        )
 
 
 def _parse_headers(text: str) -> tuple[tuple[Column, str], ...]:
@@ -131,10 +138,11 @@ LONGEST = 1000
 
 COLUMNS_2017 = Columns(("lemma", "form", "features"))
 COLUMNS_2023 = Columns(("lemma", "features", "form"))
+COLUMNS_AUTO = Columns(COLUMNS_2017.order, auto=True)
 
 
 def read_items(
-    path: Path | str, columns: Columns = COLUMNS_2017, *, forms: Forms = "required", note: Note = lambda _: None
+    path: Path | str, columns: Columns = COLUMNS_AUTO, *, forms: Forms = "required", note: Note = lambda _: None
 ) -> list[Item]:
     """All items of a file (`-`: standard input); `forms` says what becomes of items without a form.
 
@@ -143,14 +151,17 @@ def read_items(
     if kind_of_sheet(path):
         from reinflect.data.sheets import parse_sheet  # which imports this module
 
-        return parse_sheet(path, columns, forms=forms, record=lambda finding: note(finding.note))
-    return parse_items(read_text(path), path, columns, forms=forms, note=note)
+        items = parse_sheet(path, columns, forms=forms, record=lambda finding: note(finding.note))
+    else:
+        items = parse_items(read_text(path), path, columns, forms=forms, note=note)
+    _note_brackets(items, path, note)
+    return items
 
 
 def parse_items(
     text: str,
     path: Path | str,
-    columns: Columns = COLUMNS_2017,
+    columns: Columns = COLUMNS_AUTO,
     *,
     forms: Forms = "required",
     note: Note = lambda _: None,
@@ -158,6 +169,10 @@ def parse_items(
     if columns.headers:
         found = f"found names of columns ({columns}) for a file without a header row"
         raise InputError(found, "give the order of its columns, such as --columns lemma,features,form", path=path)
+    if columns.auto:
+        columns = replace(columns, order=order_in(text, path, columns.labels), auto=False)
+        if columns.order != COLUMNS_2017.order:
+            note(f"note: {source_name(path)}: its columns are read as {', '.join(columns.order)}")
     items: list[Item] = []
     bundle = cache(lambda text: Bundle(columns.labels.to_features(text)))  # thousands of items share a few hundred
     for number, line in lines_of(text, path):
@@ -213,6 +228,33 @@ def normal(text: str, way: Normalisation) -> str:
 
 def place_of(item: Item, path: Path | str) -> str:
     return f"{'row' if kind_of_sheet(path) else 'line'} {item.line}"
+
+
+DECIDING = 1000
+"""The lines at the beginning of a file that decide about its columns."""
+
+
+def order_in(text: str, path: Path | str, labels: Labels = NO_LABELS) -> tuple[Column, ...]:
+    """The order of a file's columns: lemma, form, features, unless the second column has the features in most lines."""
+    fields = [line.split("\t") for _, line in islice(lines_of(text, path), DECIDING)]
+    rows = [row for row in fields if len(row) == len(NAMES)]
+    second, third = (sum(_is_bundle(labels.to_features(row[at])) for row in rows) > len(rows) / 2 for at in (1, 2))
+    if second and third:
+        remedy = f"give --columns {COLUMNS_2017} or --columns {COLUMNS_2023}"
+        raise InputError("cannot tell forms from features: two columns look like features", remedy, path=path)
+    return COLUMNS_2023.order if second else COLUMNS_2017.order
+
+
+def _is_bundle(text: str) -> bool:
+    return SEPARATOR in text or text.split(".")[0].strip(" ") in PARTS_OF_SPEECH
+
+
+def _note_brackets(items: Sequence[Item], path: Path | str, note: Note) -> None:
+    odd = {item.features.spelling: item.line for item in reversed(items) if item.features.malformed}
+    if odd:
+        spelling, line = min(odd.items(), key=lambda one: one[1])
+        where = f"{source_name(path)}, line {line}"
+        note(f"note: {where}: brackets in {quoted(spelling)} are not layers as in NOM(1,SG); they are kept as letters")
 
 
 def plain_name(name: str) -> str:

@@ -71,7 +71,7 @@ class Labels:
         bundle = Bundle(features)
         if label := self._labels.get(features) or self._labels.get(bundle.cell):
             return label
-        if not self._of_atoms.keys() & set(bundle.atoms):
+        if "(" in features or not self._of_atoms.keys() & set(bundle.atoms):  # layers would be lost
             return features
         return SEPARATOR.join(self._of_atoms.get(atom, atom) for atom in bundle.atoms)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from reinflect.data.corrections import Question, question
 from reinflect.data.features import Bundle
-from reinflect.data.items import COLUMNS_2017, Columns, Item, parse_items, read_items
+from reinflect.data.items import COLUMNS_AUTO, Columns, Item, parse_items, read_items
 from reinflect.data.sheet_files import Note, kind_of_sheet
 from reinflect.errors import InputError
 from reinflect.files import lines_of, read_text
@@ -50,7 +50,7 @@ def part_of(bundle: Bundle) -> str:
     return "" if part.startswith("(") else part
 
 
-def read_lemmas(path: Path | str, columns: Columns = COLUMNS_2017, *, note: Note = lambda _: None) -> Lexicon:
+def read_lemmas(path: Path | str, columns: Columns = COLUMNS_AUTO, *, note: Note = lambda _: None) -> Lexicon:
     """A file with one lemma per line, a sheet with a lemma column, or any file of items, with or without forms."""
     items: list[Item] = []
     lemmas: list[str] | None = None

@@ -11,12 +11,13 @@ from reinflect.errors import InputError, quoted
 _SIZE = "(?:low|medium|high)"
 _SUFFIX = r"(?:\.(?:tsv|txt))?$"
 _ENDING = re.compile(
-    rf"[-.](?:(?:un)?covered[-.](?:dev|test|tst)|train[-.]{_SIZE}|{_SIZE}[-.](?:dev|test|out)|{_SIZE}"
-    rf"|dev|test|tst|train|trn|out){_SUFFIX}"
+    rf"[-.](?:(?:un)?covered[-.](?:dev|test|tst)|test-covered|train[-.]{_SIZE}|{_SIZE}[-.](?:dev|test|out)|{_SIZE}"
+    rf"|dev|test|tst|gold|train|trn|out){_SUFFIX}|_(?:small|large)\.train{_SUFFIX}"
 )
 _TRAINING = re.compile(rf"[-.](?:train(?:[-.]{_SIZE})?|trn){_SUFFIX}")
-_COVERED = re.compile(rf"[-.]covered[-.](?:dev|test|tst){_SUFFIX}")
-_TEST = re.compile(rf"[-.](?:test|tst){_SUFFIX}")
+_COVERED = re.compile(rf"[-.]covered[-.](?:dev|test|tst){_SUFFIX}|-test-covered{_SUFFIX}")
+_TEST = re.compile(rf"[-.](?:test|tst|gold){_SUFFIX}")
+_PARTS = (re.compile(rf"[-.]dev{_SUFFIX}"), _TEST)
 _SHOWN = 8
 
 
@@ -84,6 +85,12 @@ def _pair(language: str, golds: list[Path], predictions: list[Path]) -> FilePair
         uncovered = [file for file in golds if not _COVERED.search(file.name)]
         if any(_TEST.search(file.name) for file in uncovered):
             golds = uncovered
+        # Predictions of a benchmark are named LANGUAGE-dev and LANGUAGE-test, whatever the gold files are called.
+        sides = [
+            [[file for file in own if part.search(file.name)] for own in (uncovered, predictions)] for part in _PARTS
+        ]
+        if len(both := [side for side in sides if all(side)]) == 1:
+            golds, predictions = both[0]
     for files, why in ((golds, purpose), (predictions, f"to score against {golds[0].name}")):
         if len(files) > 1:
             raise InputError(

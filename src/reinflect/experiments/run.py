@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from reinflect.data.items import Item, read_items
+from reinflect.data.layouts import parts_in
 from reinflect.ensembles.member import UNALIGNED, TrainedModel
 from reinflect.errors import InputError, quoted
 from reinflect.execution.execute import train_specs
@@ -14,15 +15,13 @@ from reinflect.execution.folder import WorkFolder
 from reinflect.execution.packs import ENDING, PackResult, by_key, read_result
 from reinflect.execution.resources import Resources
 from reinflect.experiments.combine import Changes, averages
-from reinflect.experiments.corpora import languages_in, read_corpora
+from reinflect.experiments.corpora import languages_in, layout_note, read_corpora
 from reinflect.experiments.figures import Scores
 from reinflect.experiments.finish import PREDICTIONS, Finished, Work, finish_all
 from reinflect.experiments.grid import Grid, specs_of
 from reinflect.files import atomic_path, make_folder
 from reinflect.settings import Settings
 from reinflect.training.lesson import Lesson, ModelSpec, Preparation
-
-GOLD_ENDINGS = ("uncovered-test", "test")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,6 +108,7 @@ def run_benchmark(plan: BenchmarkPlan, resources: Resources | None = None) -> Be
     folder = WorkFolder.inside(plan.out, save_models=plan.save_models)
     for other in plan.merge:
         _copy_packs(other, make_folder(folder.packs), specs, resources.watcher.note)
+    resources.watcher.note(layout_note(plan.data, names))
     if absent:
         resources.watcher.note(f"note: no training items for {', '.join(absent)}; left out")
 
@@ -154,13 +154,11 @@ def run_benchmark(plan: BenchmarkPlan, resources: Resources | None = None) -> Be
 
 def _read_gold(folder: Path, languages: Sequence[str], corpora: Sequence[Lesson]) -> dict[str, list[Item]]:
     """The right forms of test items, for those languages that have a file of them."""
-    found: dict[str, list[Item]] = {}
-    for language in languages:
-        paths = [path for ending in GOLD_ENDINGS if (path := folder / f"{language}-{ending}").exists()]
-        if paths:
-            found[language] = read_items(paths[0])
+    parts = {name: own for name, own in parts_in(folder).items() if name in languages}
+    paths = {name: own.get("gold") or own.get("test") for name, own in parts.items()}
+    found = {name: read_items(path) for name, path in paths.items() if path}
     if not found:
-        names = " or ".join(f"{languages[0]}-{ending}" for ending in GOLD_ENDINGS)
+        names = f"{languages[0]}-uncovered-test, {languages[0]}-test or {languages[0]}.gold"
         raise InputError("found no right forms of test items", f"it needs files such as {names}", path=folder)
     for corpus in corpora:  # gold of other cells would score as if nothing had been predicted
         asked, right = (

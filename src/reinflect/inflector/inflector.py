@@ -208,7 +208,7 @@ class Inflector:
         [('PSTT', ['PST'])]
         """
         known = self.atoms
-        unknown = dict.fromkeys(atom for atom in Bundle(features).atoms if atom not in self._known_atoms)
+        unknown = dict.fromkeys(atom for atom in Bundle(features).among(known) if atom not in self._known_atoms)
         return [(atom, close_names(atom, known)) for atom in unknown]
 
     def features_of(self, text: str) -> str:
@@ -232,7 +232,7 @@ class Inflector:
         asked = {bundle.cell: bundle for bundle in bundles}.values()
         names = [*known, *(label for label, _ in named.pairs)]
         otherwise = f"it knows {', '.join(sorted(known)[:NAMES])}{', …' if len(known) > NAMES else ''}"
-        unknown = [*dict.fromkeys(atom for bundle in asked for atom in bundle.atoms if atom not in known)]
+        unknown = [*dict.fromkeys(atom for bundle in asked for atom in bundle.among(known) if atom not in known)]
         said = [
             f"the model has never seen the feature {quoted(atom)}; {nearest(atom, names, otherwise)}"
             for atom in unknown[:DOUBTS]

@@ -253,7 +253,7 @@ def item(asked: requests.InflectRequest | requests.BatchItem) -> dict[str, Any]:
 def unseen(inflector: "Inflector", bundles: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
     """The features that the model does not know, and combinations of features that are new to it, with near ones."""
     known = frozenset(inflector.atoms)
-    atoms = dict.fromkeys(atom for features in dict.fromkeys(bundles) for atom in Bundle(features).atoms)
+    atoms = dict.fromkeys(atom for features in dict.fromkeys(bundles) for atom in Bundle(features).among(known))
     new = islice((atom for atom in atoms if atom not in known), UNKNOWN)
     unknown = [{"feature": atom, "nearest": near} for atom, near in inflector.unknown_features(SEPARATOR.join(new))]
     combined = ((features, inflector.nearest_bundles(features)) for features in dict.fromkeys(bundles))

@@ -43,6 +43,7 @@ def inventory(name: str, inflector: "Inflector") -> dict[str, Any]:
         "bundles": [
             {
                 "features": features,
+                "atoms": Bundle(features).among(inflector.atoms) if "(" in features else None,
                 "count": counts.get(features, 0),
                 "label": None if label == features else label,
                 "part_of_speech": parts[features],

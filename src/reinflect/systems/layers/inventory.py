@@ -1,5 +1,6 @@
 """The characters and features a model knows."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -41,7 +42,7 @@ class Inventory:
         distinct = {bundle.spelling: bundle for bundle in wanted}  # thousands of items share a few hundred
         rows = np.zeros((len(distinct), len(self.atoms)), dtype=np.float32)
         for row, bundle in zip(rows, distinct.values(), strict=True):
-            for atom, count in bundle.counts.items():
+            for atom, count in Counter(bundle.among(self._columns)).items():
                 if atom in self._columns:
                     row[self._columns[atom]] = count if counts else 1.0
         number = {spelling: row for row, spelling in enumerate(distinct)}
@@ -49,5 +50,6 @@ class Inventory:
 
     def feature_symbols(self, bundle: Bundle, *, counts: bool) -> list[str]:
         """The known features as symbols, in a fixed order; once, or as often as they occur."""
-        atoms = bundle.cell if counts else dict.fromkeys(bundle.cell)
+        cell = sorted(bundle.among(self._columns))
+        atoms = cell if counts else dict.fromkeys(cell)
         return [feature_symbol(atom) for atom in atoms if atom in self._columns]

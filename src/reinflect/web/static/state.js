@@ -35,8 +35,9 @@ export async function choose(name) {
   for (const listener of listeners) listener(model);
 }
 
-/** The atoms of a bundle, without blanks around them. */
+/** The atoms of a bundle, without blanks around them; the server knows those of bundles with layers. */
 export const atomsOf = (features) =>
+  state.bundles.get(features)?.atoms ??
   features
     .split(";")
     .map((atom) => atom.replace(/^ +| +$/g, ""))

@@ -276,7 +276,21 @@ async def watch_memory(server: Server, number: int) -> None:
 def small_model(path: Path) -> None:
     settings = changed(load_preset("low"), SMALL)
     train, dev = read_split("train-low"), read_split("dev")[:50]
-    train_inflector(train, dev, Plan(settings=settings, seeds=1, strategy="vote")).inflector.save(path)
+    plan = Plan(settings=settings, seeds=1, strategy="vote")
+    train_inflector(train, dev, plan, attested=False).inflector.save(path)  # every word asks the models
+
+
+def by_ab(server: Server, folder: Path, requests: int, clients: int) -> None:
+    """What ApacheBench, a client that is not ours, measures, and the server's memory before and after."""
+    item = read_split("dev")[0]
+    body = folder / "body.json"
+    body.write_text(json.dumps({"lemma": item.lemma, "features": item.features.spelling}), encoding="utf-8")
+    url, before = f"http://127.0.0.1:{server.port}/api/inflect", server.memory()
+    call = ["ab", "-q", "-n", str(requests), "-c", str(clients), "-p", str(body), "-T", "application/json", url]
+    said = subprocess.run(call, capture_output=True, text=True, check=True).stdout
+    wanted = ("Complete", "Failed", "Non-2xx", "Requests per second", "  50%", "  99%", " 100%")
+    print("\n".join(line for line in said.splitlines() if line.startswith(wanted)))
+    print(f"memory: {before:.0f} MB before, {server.memory():.0f} MB after")
 
 
 def main() -> None:
@@ -285,11 +299,18 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=10, help="for each number of clients (%(default)s)")
     parser.add_argument("--idlers", action="store_true", help="only measure one client beside idle and slow ones")
     parser.add_argument("--requests", type=int, default=50_000, help="while memory is watched (%(default)s)")
+    parser.add_argument(
+        "--ab", type=int, metavar="CLIENTS", help="only measure with ApacheBench (ab, which must be here)"
+    )
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         model = given.model or Path(folder) / "verbs.reinflect"
         if given.model is None:
             small_model(model)
+        if given.ab:
+            with served(model) as server:
+                by_ab(server, Path(folder), given.requests, given.ab)
+            return
         if given.idlers:
             with served(model) as server:
                 asyncio.run(among_idlers(server, 1300, 300))

@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -205,16 +206,20 @@ def program(model: Path) -> Iterator["tuple[subprocess.Popen[str], int]"]:
 posix = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Ctrl-C is sent in another way on Windows")
 
 
+def inflected(port: int) -> Any:
+    question = json.dumps({"lemma": "loben", "features": PAST}).encode()
+    asked = Request(f"http://127.0.0.1:{port}/api/inflect", question, {"Content-Type": "application/json"})
+    with urlopen(asked) as answer:
+        return json.load(answer)
+
+
 @posix
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 def test_the_server_runs_until_a_signal(model: Path, ending: signal.Signals) -> None:
     with program(model) as (started, port):
         with urlopen(f"http://127.0.0.1:{port}/") as page:
             assert b"<title>reinflect</title>" in page.read()
-        question = json.dumps({"lemma": "loben", "features": PAST}).encode()
-        asked = Request(f"http://127.0.0.1:{port}/api/inflect", question, {"Content-Type": "application/json"})
-        with urlopen(asked) as answer:
-            assert json.load(answer)["lemma"] == "loben"
+        assert inflected(port)["lemma"] == "loben"
         started.send_signal(ending)
         _, complaints = started.communicate(timeout=60)
     assert complaints == ""
@@ -226,6 +231,7 @@ def test_the_server_runs_until_a_signal(model: Path, ending: signal.Signals) -> 
 def test_open_requests_are_answered_after_a_signal(model: Path, ending: signal.Signals) -> None:
     body = json.dumps({"rows": [{"lemma": "loben", "features": PAST}] * 60}).encode()
     with program(model) as (started, port), ExitStack() as open_ones:
+        inflected(port)  # the first answer takes seconds, in which bodies would be late
         connections = [
             open_ones.enter_context(socket.create_connection(("127.0.0.1", port), timeout=60)) for _ in range(5)
         ]
@@ -239,6 +245,7 @@ def test_open_requests_are_answered_after_a_signal(model: Path, ending: signal.S
                 socket.create_connection(("127.0.0.1", port), timeout=60).close()
             except ConnectionError:
                 break
+            time.sleep(0.02)
         for connection in connections[1:]:
             connection.sendall(body)
         for connection in connections:

@@ -40,9 +40,16 @@ class Execution:
 
 
 def train_specs(
-    specs: Sequence[ModelSpec], preparation: Preparation, folder: WorkFolder, resources: Resources
+    specs: Sequence[ModelSpec],
+    preparation: Preparation,
+    folder: WorkFolder,
+    resources: Resources,
+    about: str = "",
 ) -> Execution:
-    """Train the specs that the folder, which the caller holds, does not have yet."""
+    """Train the specs that the folder, which the caller holds, does not have yet.
+
+    `about` is a note about the data, for a user whose engine is there: what is wrong with it is said in one line.
+    """
     started, watcher = time.monotonic(), resources.watcher
     results = read_results(folder.packs, watcher.note)
     done = by_key(results)
@@ -55,6 +62,8 @@ def train_specs(
     ran: list[PackResult | None] = []
     failed = None
     with engine(resources) as trains:
+        if about:
+            watcher.note(about)
         chosen = prepared(with_work(specs, done, trains.device), preparation, resources)
         whole = pack_specs(chosen, trains.device, trains.budget)
         packs = [

@@ -108,7 +108,6 @@ def run_benchmark(plan: BenchmarkPlan, resources: Resources | None = None) -> Be
     folder = WorkFolder.inside(plan.out, save_models=plan.save_models)
     for other in plan.merge:
         _copy_packs(other, make_folder(folder.packs), specs, resources.watcher.note)
-    resources.watcher.note(layout_note(plan.data, names))
     if absent:
         resources.watcher.note(f"note: no training items for {', '.join(absent)}; left out")
 
@@ -117,7 +116,9 @@ def run_benchmark(plan: BenchmarkPlan, resources: Resources | None = None) -> Be
 
     account.seconds["preparing"] = time.monotonic() - started
     with folder.held():
-        execution = train_specs(specs, preparation, folder, replace(resources, enough=enough))
+        execution = train_specs(
+            specs, preparation, folder, replace(resources, enough=enough), about=layout_note(plan.data, names)
+        )
     account.seconds["preparing"] += execution.preparing
     if execution.training:
         account.seconds["training"] = execution.training

@@ -21,7 +21,6 @@ from reinflect.systems.layers.inventory import Inventory
 from reinflect.systems.system import Decoder, System
 from tests.systems.slow_haem import SlowHaem
 from tests.systems.slow_soft import SlowSoft
-from tests.systems.slow_transformer import SlowTransformer
 from tests.systems.small_fleets import (
     HACM,
     HAEM,
@@ -132,11 +131,7 @@ def slow_form(fleet: SmallFleet, number: int, item: Item) -> str | None:
 def slow_answer(fleet: SmallFleet, number: int, item: Item) -> tuple[str | None, float]:
     """The most probable action at every step, until the end or the cap; and the log-probability of all actions."""
     machine = fleet.machine(number, item.lemma, item.features)
-    length = (
-        len(machine.source)
-        if isinstance(machine, SlowSoft | SlowTransformer)
-        else len(item.lemma) + 2 * (fleet.system is HACM)
-    )
+    length = len(machine.source) if isinstance(machine, SlowSoft) else len(item.lemma) + 2 * (fleet.system is HACM)
     form, probable = "", 0.0
     for _ in range(max(greedy.LEAST_ACTIONS, 4 * length + 50)):
         choices = machine.choices()

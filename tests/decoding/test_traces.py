@@ -13,7 +13,6 @@ from reinflect.systems.system import System
 from tests.decoding.test_greedy import ITEMS, a_fleet, always, both, decoder_of, every, small, stack_of
 from tests.systems.slow_hacm import SlowHacm
 from tests.systems.slow_soft import SlowSoft
-from tests.systems.slow_transformer import SlowTransformer
 from tests.systems.small_fleets import HACM, HAEM, SOFT, SmallFleet
 
 
@@ -38,7 +37,7 @@ def test_a_trace_is_greedy_decoding_with_the_probabilities_of_the_slow_system(sy
             assert step.probability == pytest.approx(choices[best], rel=1e-6)
             assert [share for _, share in step.alternatives] == pytest.approx(likeliest, rel=1e-6, abs=1e-12)
             assert all(choices[name] == pytest.approx(share) for name, share in step.alternatives)
-            if isinstance(machine, SlowSoft | SlowTransformer):
+            if isinstance(machine, SlowSoft):
                 assert step.attention == pytest.approx(machine.alpha.tolist())
                 assert step.position == int(machine.alpha.argmax()) - 1
             else:

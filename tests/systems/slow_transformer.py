@@ -9,13 +9,13 @@ from reinflect.data.features import Bundle
 from reinflect.systems.layers.inventory import Inventory
 from reinflect.systems.transformer.settings import TransformerSettings
 from tests.systems.slow_cells import Weights
+from tests.systems.slow_soft import BEGIN, END, UNKNOWN, SlowSoft
 
-UNKNOWN, BEGIN, END = "<unknown>", "<s>", "</s>"
 CHARACTER, FEATURE = 0, 1
 
 
-class SlowTransformer:
-    end = END
+class SlowTransformer(SlowSoft):
+    """It copies and writes as soft attention does."""
 
     def __init__(
         self, weights: Weights, settings: TransformerSettings, inventory: Inventory, lemma: str, bundle: Bundle
@@ -100,22 +100,3 @@ class SlowTransformer:
             found, self.alpha = self.attend(f"{name}.source", query, self.h)
             x = self.feed(name, x + self.map(f"{name}.crossed", found))
         self.o = self.norm("decoder.norm", x)
-
-    def probabilities(self) -> dict[str, Tensor]:
-        """The unknown symbol, `<s>` and features are never written."""
-        logits = (self.o @ self.weights["output.weights"] + self.weights["output.bias"])[2:]
-        names = [str(symbol) for symbol in self.symbols[2 : 2 + len(logits)]]
-        return dict(zip(names, torch.softmax(logits, dim=0), strict=True))
-
-    def choices(self) -> dict[str, Tensor]:
-        """At test time, what is attended to most is copied if it is unknown, and was not copied before."""
-        place = int(self.alpha.argmax())
-        return {str(self.source[place]): torch.ones(())} if self.uncopied[place] else self.probabilities()
-
-    def do(self, action: str) -> str:
-        """Take an action; what it writes."""
-        if action not in self.symbols:
-            self.uncopied[int(self.alpha.argmax())] = False
-        self.t, self.previous = self.t + 1, action
-        self._look()
-        return "" if action == END else action

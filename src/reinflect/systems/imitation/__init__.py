@@ -1,30 +1,25 @@
 """HAEM trained by imitation: it reads no alignment, acts by itself in training, and learns what was right then."""
 
-from reinflect.systems.haem import batch as haem
-from reinflect.systems.haem import model
+from dataclasses import replace
+
+import msgspec
+
+from reinflect.systems.haem import SYSTEM as HAEM
 from reinflect.systems.imitation import batch
 from reinflect.systems.imitation.settings import ImitationSettings
-from reinflect.systems.layers.encoder import source_numbers
-from reinflect.systems.presets import read_presets
-from reinflect.systems.system import System
 
-SYSTEM = System(
+SYSTEM = replace(
+    HAEM,
     name="imitation",
     title="HAEM by imitation",
     colour="#8a3fb0",
     settings=ImitationSettings,
-    presets=read_presets(__name__, ImitationSettings),
-    shapes=model.shapes,
-    names=haem.names,
-    outputs="actions",
-    allowed=haem.allowed_outputs,
-    symbols=haem.characters,
-    choices=haem.actions,
+    presets={
+        name: msgspec.convert(msgspec.to_builtins(HAEM.presets[name]), ImitationSettings)
+        for name in ("low", "medium", "high")
+    },
     tapes=batch.tapes,
     bound=batch.bound,
     trajectories=batch.trajectories,
-    losses=model.losses,
-    decoder=model.Decoder,
     aligned=False,
-    source_numbers=source_numbers,
 )

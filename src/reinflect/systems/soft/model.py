@@ -17,6 +17,7 @@ of earlier attention: it has a vector for every distance between places in sourc
 """
 
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import torch
 from torch import Tensor
@@ -154,14 +155,32 @@ class Reader:
 
 
 @dataclass(frozen=True, kw_only=True)
-class State(LemmaState):
-    source: Source
+class WriterState(LemmaState):
+    """The state of a decoder that writes characters, and copies the unknown ones it attends to."""
+
     unknown: Tensor
     """The unknown characters that were not copied yet. *Shape:* (M, B, N)"""
     steps: Tensor
     """The number of steps done. *Shape:* (M, B)"""
     previous: Tensor
     """*Shape:* (M, B)"""
+
+
+Writer = TypeVar("Writer", bound=WriterState)
+
+
+def written_by(state: Writer, actions: Tensor) -> tuple[Tensor, Writer]:
+    """The literals that actions write, -1 for none, and the state after. *Shape:* actions (M, B) → (M, B)"""
+    copies, position = actions == UNKNOWN_NUMBER, state.position.unsqueeze(-1)
+    literal = state.literals.gather(2, position).squeeze(-1)
+    written = torch.where(copies, literal, torch.where(actions == END_NUMBER, -1, actions))
+    left = state.unknown.gather(2, position) & ~copies.unsqueeze(-1)
+    return written, replace(state, unknown=state.unknown.scatter(2, position, left), previous=actions)
+
+
+@dataclass(frozen=True, kw_only=True)
+class State(WriterState):
+    source: Source
     written: Reader
     context: Reader
 
@@ -230,8 +249,4 @@ class Decoder:
 
     def advance(self, state: State, actions: Tensor) -> tuple[Tensor, State]:
         """The literals that actions write, -1 for none, and the state after. *Shape:* actions (M, B) → (M, B)"""
-        copies, position = actions == UNKNOWN_NUMBER, state.position.unsqueeze(-1)
-        literal = state.literals.gather(2, position).squeeze(-1)
-        written = torch.where(copies, literal, torch.where(actions == self.end, -1, actions))
-        left = state.unknown.gather(2, position) & ~copies.unsqueeze(-1)
-        return written, replace(state, unknown=state.unknown.scatter(2, position, left), previous=actions)
+        return written_by(state, actions)

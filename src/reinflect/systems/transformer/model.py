@@ -26,6 +26,7 @@ from reinflect.systems.layers.operations import (
 from reinflect.systems.layers.parameters import Parameters, Shape
 from reinflect.systems.layers.states import Focus, LemmaState
 from reinflect.systems.soft.batch import BEGIN_NUMBER, END_NUMBER, UNKNOWN_NUMBER
+from reinflect.systems.soft.model import WriterState, written_by
 from reinflect.systems.transformer.settings import TransformerSettings
 
 ENCODER, DECODER = "encoder", "decoder"
@@ -177,17 +178,11 @@ def _map_out(parameters: Parameters, states: Tensor) -> Tensor:
 
 
 @dataclass(frozen=True, kw_only=True)
-class State(LemmaState):
+class State(WriterState):
     source: Tensor
     """Keys and values of every layer. *Shape:* (M, B, N, layers · 2D)"""
     mask: Tensor
     """The penalty of padding. *Shape:* (M, B, N)"""
-    unknown: Tensor
-    """The unknown characters that were not copied yet. *Shape:* (M, B, N)"""
-    steps: Tensor
-    """The number of steps done. *Shape:* (M, B)"""
-    previous: Tensor
-    """*Shape:* (M, B)"""
     written: Tensor
     """Keys and values of every layer, of the characters written. *Shape:* (M, B, T, layers · 2D)"""
     weights: Tensor
@@ -268,8 +263,4 @@ class Decoder:
 
     def advance(self, state: State, actions: Tensor) -> tuple[Tensor, State]:
         """The literals that actions write, -1 for none, and the state after. *Shape:* actions (M, B) → (M, B)"""
-        copies, position = actions == UNKNOWN_NUMBER, state.position.unsqueeze(-1)
-        literal = state.literals.gather(2, position).squeeze(-1)
-        written = torch.where(copies, literal, torch.where(actions == self.end, -1, actions))
-        left = state.unknown.gather(2, position) & ~copies.unsqueeze(-1)
-        return written, replace(state, unknown=state.unknown.scatter(2, position, left), previous=actions)
+        return written_by(state, actions)

@@ -23,7 +23,7 @@ Example (about a minute):
 """
 NEXT = """\
 Your own language: reinflect train --train FORMS --out MODEL, then reinflect inflect MODEL LEMMA FEATURES
-A look inside: reinflect oracle fliegen flog, or reinflect align FORMS; the data of 52 languages: reinflect data fetch conll2017
+A look inside: reinflect oracle fliegen flog, or reinflect align FORMS; 52 languages: reinflect data fetch conll2017
 """
 WORDS = {
     "finnish": ("lauseoppi", "N;IN+ESS;SG"),

@@ -18,7 +18,7 @@ from reinflect.web.app import create_app
 from tests.fuzz import tiny_models
 from tests.web.test_app import HERE, ask, refusal
 
-ASKED = {"lemma": "gehen", "features": "V;PST"}
+ASKED: dict[str, Any] = {"lemma": "gehen", "features": "V;PST"}
 
 
 @pytest.fixture
@@ -112,7 +112,10 @@ def test_a_model_that_is_asked_for_stays(client: TestClient, loads: list[str], m
 
 def test_models_that_were_named_are_never_dropped(pocket: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(app, "IDLE_SECONDS", 0.0)
-    given = {"own": Inflector.load(pocket / "german.reinflect"), "finnish": pocket / "finnish.reinflect"}
+    given: dict[str, Inflector | Path] = {
+        "own": Inflector.load(pocket / "german.reinflect"),
+        "finnish": pocket / "finnish.reinflect",
+    }
     with TestClient(create_app(given), base_url=HERE) as client:
         ask(client, "inflect", model="own", **ASKED)
         ask(client, "inflect", model="finnish", **ASKED)

@@ -148,15 +148,16 @@ def test_a_model_is_added_with_its_card_and_its_entry(tmp_path: Path) -> None:
     content = path.read_bytes()
     assert (made.size, made.sha256) == (len(content), hashlib.sha256(content).hexdigest())
     assert (folder / made.file).read_bytes() == content
-    card = (folder / "lower-sorbian.md").read_text(encoding="utf-8")
+    card = (folder / "lower-sorbian.txt").read_text(encoding="utf-8")
     for line in (
-        "| all | 33.33 | 3 |",
-        "| V | 50.00 | 2 |",
-        "| N | 0.00 | 1 |",
-        "- Licence of the data, and so of this model: CC BY-SA 3.0 (word forms from Wiktionary, by way of UniMorph)",
-        "- Made on 2026-11-15 by `runs/pocket.sh lower-sorbian`",
+        "all 33.33 (of 3)",
+        "V 50.00 (of 2)",
+        "N 0.00 (of 1)",
+        "The licence is that of the data: CC BY-SA 3.0 (word forms from Wiktionary, by way of UniMorph)",
+        "Command: runs/pocket.sh lower-sorbian",
     ):
-        assert f"\n{line}\n" in card
+        assert f"\n  {line}\n" in card
+    assert card.startswith("A model of 2026-11-15, ")
     assert "Cotterell" in card
     assert "4 forms of 3 lemmas, from words.tsv" in card
 
@@ -188,7 +189,7 @@ def test_a_model_without_a_record_of_its_training_is_refused(tmp_path: Path) -> 
 def test_the_distribution_has_what_its_index_lists_and_nothing_else() -> None:
     folder = DISTRIBUTION / "reinflect_models"
     index = read_index(folder)
-    files = {INDEX, "__init__.py", *(own.file for own in index.values()), *(f"{name}.md" for name in index)}
+    files = {INDEX, "__init__.py", *(own.file for own in index.values()), *(f"{name}.txt" for name in index)}
     assert {path.name for path in folder.iterdir() if path.is_file()} == files
     for own in index.values():
         content = (folder / own.file).read_bytes()

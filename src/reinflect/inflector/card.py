@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version as version_of
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -18,10 +18,6 @@ from reinflect.data.items import Item
 from reinflect.ensembles.strategies import DEFAULT
 from reinflect.errors import printable
 from reinflect.text import visible
-
-if TYPE_CHECKING:
-    from reinflect.data.catalog import DataSet
-    from reinflect.evaluation.scores import Score
 
 WIDTH = 100
 SHOWN = 8
@@ -100,8 +96,11 @@ def _today() -> str:
     return moment.date().isoformat()
 
 
-def card_text(card: Mapping[str, Any]) -> str:
-    """The text of a card (`Inflector.card`); a model without a record of its training has a shorter one."""
+def card_text(card: Mapping[str, Any], further: Mapping[str, Sequence[str]] | None = None) -> str:
+    """The text of a card (`Inflector.card`), and `further` parts by their titles.
+
+    A model without a record of its training has a shorter one.
+    """
     training, confidence, members = card["training"], card["confidence"], card["members"]
     voters, some_vote = len(card["voters"]), any(not member["votes"] for member in members)
     named = "" if card["strategy"] == DEFAULT else f" ({card['strategy']})"
@@ -139,28 +138,9 @@ def card_text(card: Mapping[str, Any]) -> str:
             "Characters it has never seen are copied; features it has never seen are ignored, and named.",
             sure,
         ],
+        **(further or {}),
     }
     return "\n".join(_part(heading, lines) for heading, lines in parts.items())
-
-
-def card_page(name: str, card: Mapping[str, Any], scores: "Mapping[str, Score]", data: "DataSet", command: str) -> str:
-    """The card of a model that is given away, in Markdown, with its scores on dev items by part of speech."""
-    rows = [f"| {printable(part)} | {own.accuracy:.2f} | {own.items:,} |" for part, own in scores.items()]
-    return "\n".join(
-        [
-            f"# {name}\n",
-            f"A pocket model of reinflect: `reinflect inflect {name} LEMMA FEATURES`.\n",
-            f"- Data: {data.title}; {data.source}",
-            f"- Licence of the data, and so of this model: {data.licence}",
-            f"- To cite: {data.citation}",
-            f"- Made on {card['training']['date']} by `{printable(command)}`\n",
-            "Per cent of dev items right to the character:\n",
-            "| part of speech | accuracy | items |",
-            "|---|---:|---:|",
-            *rows,
-            f"\n```text\n{card_text(card)}```\n",
-        ]
-    )
 
 
 def _part(title: str, lines: Sequence[str]) -> str:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 PACKAGE, VARIABLE = "reinflect_models", "REINFLECT_MODELS"
 """Where the models are: an installed package, or the folder that this variable of the environment names."""
 INSTALL = "pip install --upgrade reinflect-models"
+AGAIN = f"install the pocket models again: {INSTALL} --force-reinstall"
 INDEX, ENDING = "index.json", ".reinflect"
 NAME = "[a-z0-9]+(-[a-z0-9]+)*"
 
@@ -58,15 +59,11 @@ def read_index(folder: Path) -> dict[str, PocketModel]:
     try:
         return msgspec.json.decode(read_bytes(folder / INDEX), type=dict[str, PocketModel])
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        found = f"not a valid index of pocket models ({error})"
-        raise InputError(found, f"install them again: {INSTALL} --force-reinstall", path=folder / INDEX) from None
+        raise InputError(f"not a valid index of pocket models ({error})", AGAIN, path=folder / INDEX) from None
 
 
 def find_model(name: Path | str, note: Callable[[str], object] = warnings.warn) -> Path:
-    """The file of a model: a bare language name is a pocket model; with a folder or an ending it is a file.
-
-    `note` is told where a bare name could also mean a file.
-    """
+    """The file of a model: a bare language name is a pocket model; with a folder or an ending it is a file."""
     path = Path(name)
     if isinstance(name, Path) or name in ("", STANDARD) or path.name != name or path.suffix:
         return path
@@ -96,8 +93,7 @@ def load(path: Path | str) -> "Inflector":
     except InputError as error:
         if found.parent != models_folder():
             raise
-        remedy = f"install the pocket models again: {INSTALL} --force-reinstall"
-        raise InputError(error.found, remedy, path=found) from None
+        raise InputError(error.found, AGAIN, path=found) from None
 
 
 def add_model(
@@ -109,7 +105,7 @@ def add_model(
     """
     from reinflect.data.catalog import find
     from reinflect.evaluation.scores import breakdown, evaluate
-    from reinflect.inflector.card import card_page
+    from reinflect.inflector.card import card_text
 
     if not re.fullmatch(NAME, language):
         raise InputError(f"found the language {quoted(language)}", "use small letters, digits and hyphens")
@@ -121,11 +117,18 @@ def add_model(
     about, digest = inflector.training, hashlib.sha256(content).hexdigest()
     facts = (len(content), scored.accuracy, scored.items, about.items, about.date, digest)
     made = PocketModel(f"{language}{ENDING}", *facts)
-    index = {**(read_index(folder) if (folder / INDEX).exists() else {}), language: made}
+    source, index = find(data), {**(read_index(folder) if (folder / INDEX).exists() else {}), language: made}
     with atomic_path(make_folder(folder) / made.file) as part:
         part.write_bytes(content)
-    scores = {"all": scored, **breakdown(scored.cells, "pos")}
-    write_text(folder / f"{language}.md", card_page(language, inflector.card, scores, find(data), command))
+    by_part = {"all": scored, **breakdown(scored.cells, "pos")}.items()
+    further = {
+        f"Accuracy on dev items, per cent, of the file {made.file}": [
+            f"{part} {own.accuracy:.2f} (of {own.items})" for part, own in by_part
+        ],
+        "Licence and citation": [f"The licence is that of the data: {source.licence}", f"Cite: {source.citation}"],
+        "Origin": [f"Data: {source.title}; {source.source}", f"Command: {command}"],
+    }
+    write_text(folder / f"{language}.txt", card_text(inflector.card, further))
     # The index comes last, so that it never lists a file that is not there.
     write_text(folder / INDEX, f"{json.dumps(msgspec.to_builtins(index), indent=1, sort_keys=True)}\n")
     return made

@@ -243,9 +243,9 @@ class Api:
             if isinstance(found, Path):
                 [found] = await self._answers(request, self._loading(name), [name])
         finally:  # also if the client has disconnected: the model may still be loaded then
+            if timer := self._timers.get(name):
+                timer.cancel()
             if name in self._files_of:
-                if name in self._timers:
-                    self._timers[name].cancel()
                 self._timers[name] = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._drop, name)
         return name, found
 

@@ -120,14 +120,14 @@ def test_a_distribution_without_models_is_one_line(reinflect: Reinflect, pocket:
         assert "pip install --upgrade reinflect-models" in result.stderr
 
 
-def test_the_list_has_accuracy_items_size_and_date(reinflect: Reinflect, pocket: Path) -> None:
+def test_the_list_has_accuracy_size_and_date(reinflect: Reinflect, pocket: Path) -> None:
     result = reinflect("models")
     assert result.exit_code == 0, result.output
     header, *rows, blank, last = result.stdout.splitlines()
-    assert header.split() == ["language", "accuracy", "training", "items", "size", "date"]
+    assert header.split() == ["language", "accuracy", "size", "date"]
     assert [row.split()[0] for row in rows] == ["finnish", "german", "norwegian-bokmal"]
     size = (pocket / "finnish.reinflect").stat().st_size
-    assert rows[0].split()[2:] == ["4", f"{size / 1000:.0f}", "KB", "2026-11-15"]
+    assert rows[0].split()[2:] == [f"{size / 1000:.0f}", "KB", "2026-11-15"]
     assert not blank
     assert last == f"3 pocket models, {3 * size / 1e6:.1f} MB, in {pocket}"
 

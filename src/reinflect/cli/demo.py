@@ -97,8 +97,8 @@ def show_pocket_models() -> None:
         say("note: no pocket models are installed: German verbs only")
         return
     header = ("language", "lemma", "features", "form", "confidence")
-    click.echo("Pocket models, trained before (reinflect models lists all languages):\n")
-    click.echo(table(header, rows, sides=("left", "left", "left", "left", "right")))
+    shown = table(header, rows, sides=("left", "left", "left", "left", "right"))
+    click.echo(f"Pocket models, trained before (reinflect models lists all languages):\n\n{shown}")
 
 
 def trained(examples: Sequence[Item], dev: Sequence[Item]) -> "Outcome":

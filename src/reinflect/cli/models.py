@@ -24,7 +24,8 @@ def model_example(*lines: str) -> str:
     """The end of the help of a command whose example needs a model."""
     train = "reinflect train --train verbs.tsv --out verbs.reinflect --seeds 1 --systems haem --alignments naive"
     commands = ["reinflect data show german-verbs --split train-low > verbs.tsv", train, *lines]
-    return "\n  ".join(["\b\nExample (the first two lines train a model in about a minute):", *commands])
+    title = "\b\nExample (two lines train a model; a language of reinflect models is one, too):"
+    return "\n  ".join([title, *commands])
 
 
 def model_file(_context: click.Context, _parameter: click.Parameter, value: Any) -> Any:
@@ -99,11 +100,7 @@ def command() -> None:
     index = {} if folder is None else read_index(folder)
     if not index:
         raise InputError("no pocket models are installed", f"install them: {INSTALL}")
-    rows = [
-        (name, f"{own.accuracy:.2f}", f"{own.items:,}", f"{own.size / 1000:,.0f} KB", own.date)
-        for name, own in index.items()
-    ]
-    header = ("language", "accuracy", "training items", "size", "date")
-    click.echo(table(header, rows, sides=("left", "right", "right", "right", "left")))
+    rows = [(name, f"{own.accuracy:.2f}", f"{own.size / 1e3:.0f} KB", own.date) for name, own in index.items()]
+    click.echo(table(("language", "accuracy", "size", "date"), rows, sides=("left", "right", "right", "left")))
     size = sum(own.size for own in index.values()) / 1e6
     click.echo(f"{len(index)} pocket models, {size:.1f} MB, in {printable(str(folder))}")

@@ -57,7 +57,7 @@ def command(
     from reinflect.inflector.pocket import INSTALL, load, pocket_models
 
     pocket = {} if models or demo else pocket_models()
-    if not models and not demo and not pocket:
+    if not (models or demo or pocket):
         remedy = f"name one (reinflect serve verbs.reinflect), give --demo, or install pocket models: {INSTALL}"
         raise InputError("found no model to serve", remedy)
     _check(names)

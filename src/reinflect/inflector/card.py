@@ -97,10 +97,7 @@ def _today() -> str:
 
 
 def card_text(card: Mapping[str, Any], further: Mapping[str, Sequence[str]] | None = None) -> str:
-    """The text of a card (`Inflector.card`), and `further` parts by their titles.
-
-    A model without a record of its training has a shorter one.
-    """
+    """The text of a card (`Inflector.card`) with `further` parts; without a record of the training it is shorter."""
     training, confidence, members = card["training"], card["confidence"], card["members"]
     voters, some_vote = len(card["voters"]), any(not member["votes"] for member in members)
     named = "" if card["strategy"] == DEFAULT else f" ({card['strategy']})"

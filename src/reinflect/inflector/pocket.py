@@ -35,7 +35,6 @@ class PocketModel(msgspec.Struct, frozen=True):
     file: Annotated[str, msgspec.Meta(pattern=rf"^{NAME}\{ENDING}$")]
     size: int
     accuracy: float
-    dev_items: int
     items: int
     date: str
     sha256: str
@@ -115,16 +114,13 @@ def add_model(
     forms = inflector.inflect_many(dev)
     scored = evaluate(dev, [replace(item, form=form) for item, form in zip(dev, forms, strict=True)])
     about, digest = inflector.training, hashlib.sha256(content).hexdigest()
-    facts = (len(content), scored.accuracy, scored.items, about.items, about.date, digest)
-    made = PocketModel(f"{language}{ENDING}", *facts)
+    made = PocketModel(f"{language}{ENDING}", len(content), scored.accuracy, about.items, about.date, digest)
     source, index = find(data), {**(read_index(folder) if (folder / INDEX).exists() else {}), language: made}
     with atomic_path(make_folder(folder) / made.file) as part:
         part.write_bytes(content)
-    by_part = {"all": scored, **breakdown(scored.cells, "pos")}.items()
+    scores = {"all": scored, **breakdown(scored.cells, "pos")}
     further = {
-        f"Accuracy on dev items, per cent, of the file {made.file}": [
-            f"{part} {own.accuracy:.2f} (of {own.items})" for part, own in by_part
-        ],
+        "Accuracy on dev items": [f"{part} {own.accuracy:.2f} % of {own.items}" for part, own in scores.items()],
         "Licence and citation": [f"The licence is that of the data: {source.licence}", f"Cite: {source.citation}"],
         "Origin": [f"Data: {source.title}; {source.source}", f"Command: {command}"],
     }

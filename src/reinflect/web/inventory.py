@@ -17,10 +17,8 @@ if TYPE_CHECKING:
 
 def summary(name: str, inflector: "Inflector | Path") -> dict[str, Any]:
     """A model in the list of models; only its name is known before its file is loaded."""
-    counted = dict.fromkeys(("members", "voters", "bundles", "attested"))
-    if isinstance(inflector, Path):
-        return {"name": name, **counted}
-    return {"name": name} | {own: len(getattr(inflector, own)) for own in counted}
+    counted, loaded = ("members", "voters", "bundles", "attested"), not isinstance(inflector, Path)
+    return {"name": name} | {own: len(getattr(inflector, own)) if loaded else None for own in counted}
 
 
 def inventory(name: str, inflector: "Inflector") -> dict[str, Any]:

@@ -24,7 +24,7 @@ def model_example(*lines: str) -> str:
     """The end of the help of a command whose example needs a model."""
     train = "reinflect train --train verbs.tsv --out verbs.reinflect --seeds 1 --systems haem --alignments naive"
     commands = ["reinflect data show german-verbs --split train-low > verbs.tsv", train, *lines]
-    title = "\b\nExample (two lines train a model; a language of reinflect models is one, too):"
+    title = "\b\nExample (two lines train a model; MODEL may also be a language: reinflect models lists them):"
     return "\n  ".join([title, *commands])
 
 

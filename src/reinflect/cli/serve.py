@@ -46,8 +46,8 @@ def command(
     with. It needs no internet, and sends nothing to other computers. Programs can use the same API: see
     docs/api-web.md.
 
-    Without MODEL, the page has all pocket models (reinflect models lists them). A language is loaded when it is chosen,
-    and leaves the memory when nobody has asked for it for ten minutes.
+    With neither MODEL nor --demo, the page has all pocket models (reinflect models lists them). A language is loaded
+    when it is chosen, and leaves the memory when nobody has asked for it for ten minutes.
 
     By default only this computer can reach the page. There is no password: consider that before you give another
     --host. If visitors use a host name instead of an address, allow it with --allow-host.
@@ -157,9 +157,7 @@ def _sigterm_as_ctrl_c() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _serve(
-    models: "dict[str, Inflector | Path]", listener: socket.socket, names: Sequence[str], open_browser: bool
-) -> None:
+def _serve(models: "dict[str, Inflector | Path]", listener: socket.socket, names: Sequence[str], browser: bool) -> None:
     """Serve until Ctrl-C; the first of the names is --host."""
     from reinflect.web.hosts import Hosts, is_loopback
     from reinflect.web.server import Server
@@ -174,7 +172,7 @@ def _serve(
         )
     shown = ", ".join(models) if len(models) <= SHOWN else f"{len(models)} languages"
     click.echo(f"serving {shown} at {address} (press Ctrl-C to stop)")
-    if open_browser:
+    if browser:
         import threading
         import webbrowser
 

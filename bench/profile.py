@@ -181,7 +181,7 @@ def _products_alone(fleet: Fleet, epoch: Epoch, seconds: float) -> None:
     with precision_of_products(fleet.settings.precision):
         for operands, times in products.found.items():
             left, right = (
-                torch.randn(math.prod(shape), device="cuda").to(kind).as_strided(shape, stride)
+                torch.empty_strided(shape, stride, dtype=kind, device="cuda").normal_()
                 for shape, stride, kind in operands
             )
             operations += times * _operations(left.shape, right.shape)

@@ -96,8 +96,7 @@ def show_pocket_models() -> None:
     if not rows:
         say("note: no pocket models are installed: German verbs only")
         return
-    header = ("language", "lemma", "features", "form", "confidence")
-    shown = table(header, rows, sides=("left", "left", "left", "left", "right"))
+    shown = table(("language", "lemma", "features", "form", "confidence"), rows, sides=(*("left",) * 4, "right"))
     click.echo(f"Pocket models, trained before (reinflect models lists all languages):\n\n{shown}")
 
 

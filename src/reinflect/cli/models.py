@@ -24,8 +24,7 @@ def model_example(*lines: str) -> str:
     """The end of the help of a command whose example needs a model."""
     train = "reinflect train --train verbs.tsv --out verbs.reinflect --seeds 1 --systems haem --alignments naive"
     commands = ["reinflect data show german-verbs --split train-low > verbs.tsv", train, *lines]
-    title = "\b\nExample (two lines train a model; MODEL may also be a language: reinflect models lists them):"
-    return "\n  ".join([title, *commands])
+    return "\n  ".join(["\b\nExample (two lines train a model; MODEL may be a language: reinflect models):", *commands])
 
 
 def model_file(_context: click.Context, _parameter: click.Parameter, value: Any) -> Any:

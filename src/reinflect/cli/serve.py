@@ -58,8 +58,7 @@ def command(
 
     pocket = {} if models or demo else pocket_models()
     if not (models or demo or pocket):
-        remedy = f"name one (reinflect serve verbs.reinflect), give --demo, or install pocket models: {INSTALL}"
-        raise InputError("found no model to serve", remedy)
+        raise InputError("found no model to serve", f"name a file, give --demo, or install pocket models: {INSTALL}")
     _check(names)
     # The socket first: a port in use should be reported before models are loaded or trained.
     with _listening(host, port) as listener:

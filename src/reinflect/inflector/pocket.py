@@ -98,10 +98,7 @@ def load(path: Path | str) -> "Inflector":
 def add_model(
     folder: Path, path: Path | str, language: str, dev: "Sequence[Item]", *, command: str, data: str = "conll2017"
 ) -> PocketModel:
-    """Put a model into a folder of pocket models: its file, its card, and its entry in the index.
-
-    The accuracy is that of the file on `dev`. `data` is the name of its data set, `command` the one that made it.
-    """
+    """Put a file that `command` made into a folder of pocket models, with its card and its accuracy on `dev`."""
     from reinflect.data.catalog import find
     from reinflect.evaluation.scores import breakdown, evaluate
     from reinflect.inflector.card import card_text

@@ -6,14 +6,20 @@ imported before it is asked for.
 """
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.metadata import EntryPoint, entry_points
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from reinflect.errors import InputError, quoted
 from reinflect.text import nearest
 
 T = TypeVar("T")
+
+
+def later(place: str) -> Any:
+    """The function at a place such as `reinflect.systems.haem.model:losses`, which is imported when it is called."""
+    load = cache(EntryPoint("later", place, "reinflect").load)
+    return lambda *given: load()(*given)
 
 
 class Registry(Mapping[str, T], Generic[T]):

@@ -28,7 +28,7 @@ from reinflect.inflector.card import Training
 from reinflect.settings import from_table
 from reinflect.systems import SYSTEMS
 from reinflect.systems.layers.inventory import Inventory
-from reinflect.systems.layers.parameters import expected_shapes
+from reinflect.systems.layers.shapes import expected_shapes
 
 FORMAT = 4
 MISFITS = (LookupError, TypeError, ValueError, RecursionError)

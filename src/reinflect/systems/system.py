@@ -1,11 +1,10 @@
 """A system as the rest of the program sees it: one record with everything that differs between systems."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
-
-import torch
-from torch import Tensor
+from typing import TYPE_CHECKING, Any, Protocol
 
 from reinflect.alignment.pairs import Alignment
 from reinflect.data.items import Item
@@ -13,10 +12,15 @@ from reinflect.data.vocabulary import Vocabulary
 from reinflect.settings import Settings
 from reinflect.systems.layers.batches import Drawn, Lemmas, Trajectory
 from reinflect.systems.layers.inventory import Inventory
-from reinflect.systems.layers.operations import Dropout
-from reinflect.systems.layers.parameters import Parameters, Shape, Sizes
-from reinflect.systems.layers.states import Focus
+from reinflect.systems.layers.shapes import Shape, Sizes
 from reinflect.transitions.tapes import Ragged
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from reinflect.systems.layers.operations import Dropout
+    from reinflect.systems.layers.parameters import Parameters
+    from reinflect.systems.layers.states import Focus
 
 Tapes = dict[str, Ragged]
 """Named index arrays of many items; those of one name are padded to the same length when stacked."""
@@ -39,7 +43,7 @@ class Decoder(Protocol):
     def advance(self, state: Any, actions: Tensor) -> tuple[Tensor, Any]: ...
 
 
-Trajectories = Callable[[Drawn, Parameters, Any, Tensor, Tensor, Tensor], Trajectory]
+Trajectories = Callable[[Drawn, "Parameters", Any, "Tensor", "Tensor", "Tensor"], Trajectory]
 """Makes the trajectories of a batch: from tapes, or by letting the models act and labelling what they visit. Arguments:
 the items, the parameters, the settings, the valid outputs, the finished epochs of each model (M), and the key of each
 model's random numbers (M)."""
@@ -91,4 +95,6 @@ class System:
 
 def allowed_outputs(system: System, sizes: Sequence[Sizes], padded: int) -> Tensor:
     """The valid outputs of every model of a fleet, padded to one number. *Shape:* (M, …, A)"""
+    import torch
+
     return torch.stack([system.allowed(own, padded) for own in sizes])

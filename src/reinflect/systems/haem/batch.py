@@ -1,23 +1,27 @@
 """HAEM's characters, actions, tapes and trajectories."""
 
+from __future__ import annotations
+
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-
-import torch
-from torch import Tensor
+from typing import TYPE_CHECKING
 
 from reinflect.alignment.pairs import Alignment
 from reinflect.data.items import Item
 from reinflect.data.vocabulary import UNKNOWN, Vocabulary
 from reinflect.systems.haem.settings import HaemSettings
 from reinflect.systems.layers.batches import Drawn, Trajectory
-from reinflect.systems.layers.encoder import feature_names
 from reinflect.systems.layers.inventory import Inventory
-from reinflect.systems.layers.parameters import Parameters, Sizes
+from reinflect.systems.layers.shapes import Sizes, feature_names
 from reinflect.systems.system import ACTIONS, Tapes
 from reinflect.transitions.edits import COPY, DELETE, STOP
 from reinflect.transitions.tapes import HAEM_SPECIALS, haem_tapes
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from reinflect.systems.layers.parameters import Parameters
 
 COPY_NUMBER, DELETE_NUMBER, STOP_NUMBER, FIRST_WRITE = 0, 1, 2, 3
 assert HAEM_SPECIALS == (COPY, DELETE, STOP)
@@ -60,6 +64,8 @@ def names(inventory: Inventory, settings: HaemSettings) -> dict[str, Sequence[Ha
 
 def allowed_outputs(own: Sizes, padded: int) -> Tensor:
     """Valid actions once the lemma is used up (row 0) and while it is not (row 1). *Shape:* (2, A)"""
+    import torch
+
     allowed = torch.zeros(2, padded, dtype=torch.bool)
     allowed[:, : own["actions"]] = True
     allowed[0, [COPY_NUMBER, DELETE_NUMBER]] = False

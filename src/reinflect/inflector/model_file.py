@@ -15,7 +15,6 @@ import msgspec
 import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
-from safetensors.numpy import save
 
 from reinflect import __version__
 from reinflect.data.items import Normalisation
@@ -108,6 +107,8 @@ def write_model(
     path: Path | str, members: Sequence[TrainedModel], about: Mapping[str, Any], numbers: Numbers = "single"
 ) -> None:
     """Write members and the further fields of `Header`, which are values of JSON."""
+    from safetensors.numpy import save
+
     inventories = list(dict.fromkeys(member.inventory for member in members))
     header = {
         "format": FORMAT,

@@ -6,6 +6,9 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from reinflect.alignment.pairs import Alignment
 from reinflect.data.items import Item
 from reinflect.data.vocabulary import Vocabulary
@@ -41,6 +44,21 @@ class Decoder(Protocol):
     def focus(self, state: Any) -> Focus: ...
 
     def advance(self, state: Any, actions: Tensor) -> tuple[Tensor, Any]: ...
+
+
+class Word(Protocol):
+    """One item for one model, by NumPy alone: its hypotheses, at first a single one without any action."""
+
+    end: int
+    lemma: str
+
+    def log_probabilities(self) -> NDArray[np.float32]:
+        """log P over the actions. *Shape:* (hypotheses, A)"""
+        ...
+
+    def advance(self, parents: Sequence[int], taken: Sequence[int]) -> list[str]:
+        """Continue these hypotheses, which may repeat, by these actions; what each action writes."""
+        ...
 
 
 Trajectories = Callable[[Drawn, "Parameters", Any, "Tensor", "Tensor", "Tensor"], Trajectory]
@@ -86,6 +104,9 @@ class System:
     """Whether the features are further symbols of the source, after the lemma."""
     source_numbers: Callable[[Any], int] = lambda settings: 20 * int(settings.hidden)
     """Numbers that decoding keeps for each symbol of a source, to estimate memory."""
+    word: Callable[[Mapping[str, NDArray[np.float32]], Any, Inventory, Item], Word] | None = None
+    """One item for the model with these parameters, settings and inventory; None if the system cannot do it without
+    torch. A single word is inflected so: importing torch takes longer."""
     pair_numbers: Callable[[Any], int] = lambda _: 0
     """Numbers that an update keeps for each pair of an action and a symbol of the source."""
 

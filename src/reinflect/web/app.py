@@ -18,7 +18,7 @@ from reinflect import __version__
 from reinflect.baseline import Baseline
 from reinflect.data.features import SEPARATOR, Bundle
 from reinflect.data.items import Item
-from reinflect.decoding.beam import WIDTH
+from reinflect.decoding.forms import WIDTH
 from reinflect.errors import InputError, ReinflectError, printable
 from reinflect.web import requests
 from reinflect.web.guard import INTERNAL_ERROR, Guard, json_response, log, refusal

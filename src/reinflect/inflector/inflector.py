@@ -28,7 +28,7 @@ from reinflect.ensembles.strategies import NAMED_ENSEMBLE, best_first, find_stra
 from reinflect.errors import InputError, UnseenWarning, quoted
 from reinflect.files import Snapshot
 from reinflect.inflector.card import Training, card_text
-from reinflect.inflector.model_file import Numbers, not_a_model, read_model, write_model
+from reinflect.inflector.model_file import Numbers, not_a_model, read_model, rounded, write_model
 from reinflect.systems import SYSTEMS
 from reinflect.text import close_names, nearest
 
@@ -503,13 +503,17 @@ class Inflector:
     def save(self, path: Path | str, *, half: bool = False, numbers: Numbers | None = None) -> None:
         """Write one file: all parameters, and everything else as JSON in its header.
 
-        `numbers` sets the precision of parameters: single, half (as with `half`) or eighth, with 32, 16 or 8 bits each.
-        Smaller files predict other forms only rarely.
+        `numbers` sets the precision of parameters: single, half (as with `half`) or eighth, with 32, 16 or 8 bits each;
+        8-bit numbers have one scale for each row. Smaller files predict other forms only rarely; see `rounded`.
         """
         about = {name: msgspec.to_builtins(getattr(self, name)) for name in STORED}
         about["attested"] = [(item.lemma, item.form, item.features.spelling) for item in self.attested]
         about["card"] = card_text(self.card)
         write_model(path, self.members, about, numbers or ("half" if half else "single"))
+
+    def rounded(self, numbers: Numbers) -> "Inflector":
+        """This inflector as a file with these `numbers` gives it back, to measure what the file will predict."""
+        return replace(self, members=tuple(rounded(member, numbers) for member in self.members))
 
     @classmethod
     def load(cls, path: Path | str) -> "Inflector":

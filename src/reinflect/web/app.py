@@ -19,6 +19,7 @@ from reinflect.baseline import Baseline
 from reinflect.data.features import SEPARATOR, Bundle
 from reinflect.data.items import Item
 from reinflect.decoding.forms import WIDTH
+from reinflect.ensembles import fleets  # noqa: F401 - imports torch, for which the first requests would wait
 from reinflect.errors import InputError, ReinflectError, printable
 from reinflect.web import requests
 from reinflect.web.guard import INTERNAL_ERROR, Guard, json_response, log, refusal

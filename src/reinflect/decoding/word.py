@@ -1,12 +1,20 @@
 """Decoding of one word without torch: what `greedy.py` and `beam.py` do, for one model and one item."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from reinflect.decoding.forms import ENDLESS_RUN, LEAST_ACTIONS, NEVER, Scored, merged
+from reinflect.decoding.forms import ENDLESS_RUN, LEAST_ACTIONS, NEVER, Predictions, Scored, merged
 from reinflect.systems.system import Word
 
 
-def greedy_word(word: Word) -> tuple[str | None, float]:
+def greedy_words(words: Sequence[Word]) -> Predictions:
+    """The predictions of a model for some words."""
+    found = [_greedy(word) for word in words]
+    return Predictions([form for form, _ in found], [score for _, score in found])
+
+
+def _greedy(word: Word) -> tuple[str | None, float]:
     """The form of the most probable actions, None if they do not end, and their log-probability."""
     form, total = "", 0.0
     for _ in range(_most_actions(word)):
@@ -28,8 +36,8 @@ def beam_word(word: Word, width: int, n: int) -> list[Scored]:
     for _ in range(_most_actions(word)):
         scores = totals[:, np.newaxis] + word.log_probabilities().astype(np.float64)
         order = np.argsort(-scores, axis=None, kind="stable")[: 2 * width]
-        ways = [(*divmod(int(place), scores.shape[1]), float(scores.flat[place])) for place in order]
-        ways = [way for way in ways if way[2] > NEVER]
+        best = [(int(place), float(scores.flat[place])) for place in order if scores.flat[place] > NEVER]
+        ways = [(*divmod(place, scores.shape[1]), score) for place, score in best]
         ended = [Scored(texts[parent], score) for parent, action, score in ways[:width] if action == word.end]
         finished = sorted([*finished, *ended], key=lambda own: -own.log_probability)[:width]
         going_on = [way for way in ways if way[1] != word.end][:width]
@@ -38,9 +46,7 @@ def beam_word(word: Word, width: int, n: int) -> list[Scored]:
         parents, actions, left = zip(*going_on, strict=True)
         written = word.advance(parents, actions)
         texts = [texts[parent] + new for parent, new in zip(parents, written, strict=True)]
-        totals = np.array(
-            [NEVER if _is_endless(text, word) else score for text, score in zip(texts, left, strict=True)]
-        )
+        totals = np.where([_is_endless(text, word) for text in texts], NEVER, left)
         if totals.max() <= (finished[-1].log_probability if len(finished) == width else NEVER):
             break
     return merged(finished, n)

@@ -21,7 +21,7 @@ from reinflect.data.items import Item, Normalisation, normal, normalised, record
 from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.decoding.forms import WIDTH, Scored, merged
 from reinflect.decoding.repeats import filtered, filtered_all
-from reinflect.decoding.word import beam_word, greedy_word
+from reinflect.decoding.word import beam_word, greedy_words
 from reinflect.ensembles.confidence import Confidence, Evidence, ranked
 from reinflect.ensembles.member import TrainedModel
 from reinflect.ensembles.strategies import NAMED_ENSEMBLE, best_first, find_strategy
@@ -418,16 +418,14 @@ class Inflector:
 
     def _lists(self, items: Sequence[Item], width: int, device: "torch.device | str") -> list[list[list[Scored]]]:
         """The likeliest forms of each item by each voter, filtered: those that a beam search finds."""
-        known, items = dict(self.known_runs), normalised(items, self.normalisation)
-        if words := _words(self.voters, items, device):
+        known, items, voters = dict(self.known_runs), normalised(items, self.normalisation), self.voters
+        if words := _words(voters, items, device):
             found = [[beam_word(word, width, width) for word in own] for own in words]
         else:
             from reinflect.decoding.beam import beam_all
             from reinflect.ensembles.fleets import by_fleets, decoding
 
-            found = by_fleets(
-                self.voters, device, lambda fleet: beam_all(*decoding(fleet, items, device), width, width)
-            )
+            found = by_fleets(voters, device, lambda fleet: beam_all(*decoding(fleet, items, device), width, width))
         return [
             [
                 merged([Scored(filtered(form, item.lemma, known), score) for form, score in forms], width)
@@ -490,10 +488,8 @@ class Inflector:
             return [([], []) for _ in members]
         items = normalised(items, self.normalisation)
         lemmas, known = [item.lemma for item in items], dict(self.known_runs)
-        decoded: Sequence[tuple[Sequence[str | None], list[float]]]
         if words := _words(members, items, device):
-            pairs = [[greedy_word(word) for word in own] for own in words]
-            decoded = [([form for form, _ in own], [score for _, score in own]) for own in pairs]
+            decoded = [greedy_words(own) for own in words]
         else:
             from reinflect.ensembles.fleets import by_fleets, decode
 
@@ -547,11 +543,10 @@ def _words(
     most = FEW_WORDS if "torch" in sys.modules else BEFORE_TORCH
     if len(members) * len(items) > most or str(device) != "cpu":
         return None
-    makers = [SYSTEMS[member.system].word for member in members]
     made = [
-        [maker(member.parameters, member.settings, member.inventory, item) for item in items]
-        for maker, member in zip(makers, members, strict=True)
-        if maker
+        [word(member.parameters, member.settings, member.inventory, item) for item in items]
+        for member in members
+        if (word := SYSTEMS[member.system].word)
     ]
     return made if len(made) == len(members) else None
 

@@ -52,13 +52,9 @@ class Word(Protocol):
     end: int
     lemma: str
 
-    def log_probabilities(self) -> NDArray[np.float32]:
-        """log P over the actions. *Shape:* (hypotheses, A)"""
-        ...
+    def log_probabilities(self) -> NDArray[np.float32]: ...
 
-    def advance(self, parents: Sequence[int], taken: Sequence[int]) -> list[str]:
-        """Continue these hypotheses, which may repeat, by these actions; what each action writes."""
-        ...
+    def advance(self, parents: Sequence[int], taken: Sequence[int]) -> list[str]: ...
 
 
 Trajectories = Callable[[Drawn, "Parameters", Any, "Tensor", "Tensor", "Tensor"], Trajectory]
@@ -105,8 +101,7 @@ class System:
     source_numbers: Callable[[Any], int] = lambda settings: 20 * int(settings.hidden)
     """Numbers that decoding keeps for each symbol of a source, to estimate memory."""
     word: Callable[[Mapping[str, NDArray[np.float32]], Any, Inventory, Item], Word] | None = None
-    """One item for the model with these parameters, settings and inventory; None if the system cannot do it without
-    torch. A single word is inflected so: importing torch takes longer."""
+    """One item for the model with these parameters, settings and inventory; None if that needs torch."""
     pair_numbers: Callable[[Any], int] = lambda _: 0
     """Numbers that an update keeps for each pair of an action and a symbol of the source."""
 

@@ -3,7 +3,6 @@
 from reinflect.registry import later
 from reinflect.systems.haem import batch
 from reinflect.systems.haem.settings import HaemSettings
-from reinflect.systems.haem.shapes import shapes
 from reinflect.systems.haem.word import HaemWord
 from reinflect.systems.layers.shapes import source_numbers
 from reinflect.systems.presets import read_presets
@@ -15,7 +14,7 @@ SYSTEM = System(
     colour="#c9571b",
     settings=HaemSettings,
     presets=read_presets(__name__, HaemSettings),
-    shapes=shapes,
+    shapes=batch.shapes,
     names=batch.names,
     outputs="actions",
     allowed=batch.allowed_outputs,

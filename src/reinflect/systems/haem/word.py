@@ -6,21 +6,13 @@ Shapes: K hypotheses, N lemma positions, H hidden, G gates.
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reinflect.data.items import Item
-from reinflect.systems.haem.batch import (
-    COPY_NUMBER,
-    DELETE_NUMBER,
-    FIRST_CHARACTER,
-    FIRST_WRITE,
-    STOP_NUMBER,
-    UNKNOWN_NUMBER,
-    actions,
-    characters,
-)
+from reinflect.systems.haem import batch
 from reinflect.systems.haem.settings import HaemSettings
 from reinflect.systems.layers.inventory import Inventory
 
@@ -30,20 +22,20 @@ Array = NDArray[np.float32]
 class HaemWord:
     """The hypotheses of one item: at first a single one, without any action."""
 
-    end = STOP_NUMBER
+    end = batch.STOP_NUMBER
 
     def __init__(
         self, parameters: Mapping[str, Array], settings: HaemSettings, inventory: Inventory, item: Item
     ) -> None:
         self.parameters, self.step = parameters, _coupled if settings.cell == "coupled" else _lstm
-        self.lemma, self.written = item.lemma, ("", "", "", *actions(inventory).symbols[FIRST_WRITE:])
-        embedding, symbols = parameters["embedding"], characters(inventory).numbers(item.lemma)
-        self.symbols = np.array([*symbols, UNKNOWN_NUMBER])
+        self.lemma, self.written = item.lemma, ("", "", "", *batch.actions(inventory).symbols[batch.FIRST_WRITE :])
+        embedding, symbols = parameters["embedding"], batch.characters(inventory).numbers(item.lemma)
+        self.symbols = np.array([*symbols, batch.UNKNOWN_NUMBER])
         """The lemma, and a symbol that no action reads at its end."""
         self.tables = {"written": embedding}
         if settings.history:
             own = parameters["action_embedding"]
-            self.tables["history"] = np.concatenate([own, embedding[FIRST_CHARACTER:]]) if settings.tied else own
+            self.tables["history"] = np.concatenate([own, embedding[batch.FIRST_CHARACTER :]]) if settings.tied else own
         if settings.deletions:
             self.tables["deleted"] = embedding
         states = [self._encode("forward", embedding[symbols]), self._encode("backward", embedding[symbols[::-1]])[::-1]]
@@ -62,8 +54,8 @@ class HaemWord:
         for name, reader in self.readers.items():
             state = state + reader[0] @ parameters[f"state.{name}"]
         logits: Array = np.maximum(state, 0) @ parameters["output.weights"] + parameters["output.bias"]
-        logits[left, STOP_NUMBER] = -np.inf
-        logits[~left, COPY_NUMBER] = logits[~left, DELETE_NUMBER] = -np.inf
+        logits[left, batch.STOP_NUMBER] = -np.inf
+        logits[~left, batch.COPY_NUMBER] = logits[~left, batch.DELETE_NUMBER] = -np.inf
         logits -= logits.max(axis=1, keepdims=True)
         logits -= np.log(np.exp(logits).sum(axis=1, keepdims=True))
         return logits
@@ -72,8 +64,9 @@ class HaemWord:
         """Continue these hypotheses, which may repeat, by these actions; what each action writes."""
         chosen, numbers = list(parents), np.array(taken)
         before = self.position[chosen]
-        copies, deletes, writes = numbers == COPY_NUMBER, numbers == DELETE_NUMBER, numbers >= FIRST_WRITE
-        pushed = np.where(writes, numbers - (FIRST_WRITE - FIRST_CHARACTER), self.symbols[before])
+        copies, deletes = numbers == batch.COPY_NUMBER, numbers == batch.DELETE_NUMBER
+        writes = numbers >= batch.FIRST_WRITE
+        pushed = np.where(writes, numbers - (batch.FIRST_WRITE - batch.FIRST_CHARACTER), self.symbols[before])
         readers = {name: own[:, chosen] for name, own in self.readers.items()}
         if "history" in readers:
             readers["history"] = self._read("history", readers["history"], numbers)
@@ -83,7 +76,7 @@ class HaemWord:
         readers["written"] = self._read("written", readers["written"], pushed, copies | writes)
         self.readers, self.position = readers, before + (copies | deletes)
         return [
-            self.lemma[place] if action == COPY_NUMBER else self.written[action]
+            self.lemma[place] if action == batch.COPY_NUMBER else self.written[action]
             for place, action in zip(before.tolist(), taken, strict=True)
         ]
 
@@ -91,13 +84,11 @@ class HaemWord:
         shown = self.parameters[f"{name}.empty"]
         return np.stack([shown, np.zeros_like(shown), np.zeros_like(shown)])[:, np.newaxis].repeat(hypotheses, axis=1)
 
-    def _read(
-        self, name: str, reader: Array, numbers: NDArray[np.int64], where: NDArray[np.bool_] | None = None
-    ) -> Array:
+    def _read(self, name: str, reader: Array, numbers: NDArray[Any], where: NDArray[Any] | None = None) -> Array:
         """An LSTM after one more symbol, for those hypotheses that have one."""
         if where is not None and not where.any():
             return reader
-        gates = self._gates(name, self.tables[name][numbers])
+        gates = self.tables[name][numbers] @ self.parameters[f"{name}.input"] + self.parameters[f"{name}.bias"]
         output, memory = self.step(gates, self.parameters[f"{name}.recurrent"], reader[1], reader[2])
         after = np.stack([output, output, memory])
         return after if where is None else np.where(where[:, np.newaxis], after, reader)
@@ -107,14 +98,10 @@ class HaemWord:
         recurrent = self.parameters[f"{name}.recurrent"]
         output = memory = np.zeros((1, len(recurrent)), dtype=np.float32)
         found = [output[:0]]
-        for gates in self._gates(name, inputs):
+        for gates in inputs @ self.parameters[f"{name}.input"] + self.parameters[f"{name}.bias"]:
             output, memory = self.step(gates[np.newaxis], recurrent, output, memory)
             found.append(output)
         return np.concatenate(found)
-
-    def _gates(self, name: str, inputs: Array) -> Array:
-        gates: Array = inputs @ self.parameters[f"{name}.input"] + self.parameters[f"{name}.bias"]
-        return gates
 
 
 def _features(parameters: Mapping[str, Array], settings: HaemSettings, inventory: Inventory, item: Item) -> Array:

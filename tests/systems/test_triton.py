@@ -14,8 +14,9 @@ from reinflect.settings import Settings
 from reinflect.systems.kernels.cells import CELLS
 from reinflect.systems.kernels.recurrence import recurrence
 from reinflect.systems.layers.operations import MOST_STEPS, Dropout, dropped
-from reinflect.systems.layers.parameters import Parameters, Shape, row_length
+from reinflect.systems.layers.parameters import Parameters
 from reinflect.systems.layers.precision import for_kernels, products
+from reinflect.systems.layers.shapes import Shape, row_length
 from reinflect.training.optimisers import Optimiser
 
 pytest.importorskip("triton")

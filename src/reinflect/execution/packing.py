@@ -18,7 +18,7 @@ from reinflect.decoding.greedy import places_at_once
 from reinflect.execution.packs import Pack
 from reinflect.settings import alike
 from reinflect.systems import SYSTEMS
-from reinflect.systems.layers.parameters import expected_shapes, row_length
+from reinflect.systems.layers.shapes import expected_shapes, row_length
 from reinflect.training.lesson import Lesson, ModelSpec
 from reinflect.training.schedule import epoch_batches
 

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from reinflect import __version__
-from reinflect.decoding.greedy import Predictions
+from reinflect.decoding.forms import Predictions
 from reinflect.ensembles.member import TrainedModel
 from reinflect.files import atomic_path, raise_if_too_many_files
 from reinflect.systems import SYSTEMS

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from reinflect.baseline import Baseline
 from reinflect.data.items import Item
-from reinflect.decoding.greedy import Predictions
+from reinflect.decoding.forms import Predictions
 from reinflect.decoding.repeats import filtered, filtered_all
 from reinflect.ensembles.member import TrainedModel
 from reinflect.ensembles.strategies import RUNS, STRATEGIES, Strategy, Voter, best_first, choices, find_strategy

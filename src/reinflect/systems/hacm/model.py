@@ -16,15 +16,7 @@ from reinflect.systems.hacm.batch import BEGIN_NUMBER, END_NUMBER, STEP_NUMBER, 
 from reinflect.systems.hacm.settings import HacmSettings
 from reinflect.systems.kernels.cells import CELLS, for_steps
 from reinflect.systems.layers.batches import Lemmas
-from reinflect.systems.layers.encoder import (
-    dropping,
-    encode,
-    encoder_shapes,
-    feature_shapes,
-    feature_vector,
-    feature_width,
-    lstm_shapes,
-)
+from reinflect.systems.layers.encoder import dropping, encode, feature_vector
 from reinflect.systems.layers.operations import (
     Dropout,
     action_counts,
@@ -37,7 +29,8 @@ from reinflect.systems.layers.operations import (
     pick,
     rows,
 )
-from reinflect.systems.layers.parameters import Parameters, Shape
+from reinflect.systems.layers.parameters import Parameters
+from reinflect.systems.layers.shapes import Shape, encoder_shapes, feature_shapes, feature_width, lstm_shapes
 from reinflect.systems.layers.states import Focus, LemmaState
 
 

@@ -19,6 +19,7 @@ from torch import Tensor
 from reinflect.systems.kernels import torch_backend
 from reinflect.systems.kernels.recurrence import recurrence
 from reinflect.systems.layers.precision import for_kernels
+from reinflect.systems.layers.shapes import CELL_WIDTHS
 
 FEW_ITEMS, MANY_ITEMS = 4, 32
 
@@ -71,8 +72,8 @@ class Cell:
 
 
 CELLS = {
-    "lstm": Cell(torch_backend.lstm, torch_backend.lstm_step, gates=4, recurrent=4),
-    "coupled": Cell(torch_backend.coupled, torch_backend.coupled_step, gates=3, recurrent=5),
+    "lstm": Cell(torch_backend.lstm, torch_backend.lstm_step, *CELL_WIDTHS["lstm"]),
+    "coupled": Cell(torch_backend.coupled, torch_backend.coupled_step, *CELL_WIDTHS["coupled"]),
 }
 
 

@@ -24,15 +24,7 @@ from torch import Tensor
 
 from reinflect.systems.kernels.cells import CELLS, for_steps
 from reinflect.systems.layers.batches import Lemmas, Trajectory
-from reinflect.systems.layers.encoder import (
-    deeper_shapes,
-    dropping,
-    encode,
-    encode_deeper,
-    encoder_shapes,
-    lstm_shapes,
-    projected,
-)
+from reinflect.systems.layers.encoder import dropping, encode, encode_deeper, projected
 from reinflect.systems.layers.operations import (
     Dropout,
     action_counts,
@@ -42,7 +34,8 @@ from reinflect.systems.layers.operations import (
     penalty,
     rows,
 )
-from reinflect.systems.layers.parameters import Parameters, Shape
+from reinflect.systems.layers.parameters import Parameters
+from reinflect.systems.layers.shapes import Shape, deeper_shapes, encoder_shapes, lstm_shapes
 from reinflect.systems.layers.states import Focus, LemmaState
 from reinflect.systems.soft.batch import BEGIN_NUMBER, END_NUMBER, UNKNOWN_NUMBER
 from reinflect.systems.soft.settings import SoftSettings

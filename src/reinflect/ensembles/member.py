@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from reinflect.data.items import Item
 from reinflect.decoding.greedy import Predictions, predict_all
@@ -90,15 +91,22 @@ class TrainedModel:
         return mark.hexdigest()
 
 
-def joined_decoder(
+def joined(
     system: System, settings: Settings, models: Sequence[TrainedModel], device: torch.device | str
-) -> Decoder:
-    """A decoder for models that may come from different fleets."""
+) -> tuple[Parameters, Tensor]:
+    """The parameters of models that may come from different fleets, and their valid outputs."""
     sizes = [system.sizes(model.inventory, settings) for model in models]
     own = [{name: torch.from_numpy(array) for name, array in model.parameters.items()} for model in models]
     joined = Parameters.join(system.shapes(settings), sizes, own)
     parameters = Parameters(joined.shapes, joined.sizes, joined.flat.to(device))
-    allowed = allowed_outputs(system, sizes, parameters.sizes[system.outputs]).to(device)
+    return parameters, allowed_outputs(system, sizes, parameters.sizes[system.outputs]).to(device)
+
+
+def joined_decoder(
+    system: System, settings: Settings, models: Sequence[TrainedModel], device: torch.device | str
+) -> Decoder:
+    """A decoder for models that may come from different fleets."""
+    parameters, allowed = joined(system, settings, models, device)
     return system.decoder(parameters, settings, allowed)
 
 

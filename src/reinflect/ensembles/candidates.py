@@ -4,6 +4,7 @@ For a system that learns from alignments these are the oracle's actions for an a
 learns by imitation, at each step the right action with the best score; for others, the form's characters.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -15,7 +16,6 @@ from numpy.typing import NDArray
 from reinflect.alignment.pairs import Alignment
 from reinflect.data.items import Item
 from reinflect.ensembles.member import TrainedModel, joined
-from reinflect.settings import Settings
 from reinflect.systems import SYSTEMS
 from reinflect.systems.layers.examples import LEMMA, Examples, Stack
 from reinflect.systems.system import ACTIONS
@@ -43,38 +43,30 @@ def log_probabilities(
     models: Sequence[TrainedModel], files: Sequence[Questions], which: Sequence[int], device: torch.device | str = "cpu"
 ) -> list[NDArray[np.float32]]:
     """What models that share system and settings give to the forms of their files; `which` is each model's file."""
-    system, settings = SYSTEMS[models[0].system], _unsmoothed(models[0].settings)
+    system, settings = SYSTEMS[models[0].system], models[0].settings
+    if hasattr(settings, "label_smoothing"):
+        settings = msgspec.structs.replace(settings, label_smoothing=0.0)
     parameters, allowed = joined(system, settings, models, device)
-    inventories = [models[which.index(number)].inventory for number in range(len(files))]
-    stack = Stack(
-        [
-            Examples.to_learn(system, *own, inventory, settings)
-            for own, inventory in zip(files, inventories, strict=True)
-        ],
-        device,
-    )
-    numbers = torch.tensor(which, device=device)
-    no_means, no_keys = torch.zeros_like(numbers, dtype=torch.bool), torch.zeros_like(numbers)
-    always_right = torch.full((len(models),), float("-inf"), device=device)  # before the first epoch, no model acts
-    orders = [np.argsort(-stack.files[file].bounds, kind="stable") for file in which]
+    inventories = [models[which.index(file)].inventory for file in range(len(files))]
+    examples = [
+        Examples.to_learn(system, *own, inventory, settings) for own, inventory in zip(files, inventories, strict=True)
+    ]
+    stack, numbers = Stack(examples, device), torch.tensor(which, device=device)
+    zeros, no_epoch = torch.zeros_like(numbers), torch.full_like(numbers, -math.inf, dtype=torch.float32)
+    orders = [np.argsort(-examples[file].bounds, kind="stable") for file in which]
     places = np.full((len(models), max(map(len, orders))), -1, dtype=np.int64)
     for row, order in zip(places, orders, strict=True):
         row[: len(order)] = order
-    found = np.zeros(places.shape, dtype=np.float32)
-    start, limit = 0, NUMBERS_AT_ONCE[torch.device(device).type]
+    found, start = np.zeros(places.shape, dtype=np.float32), 0
     while start < places.shape[1]:
         longest = stack.longest(which, places[:, start : start + 1])
-        of_place = 8 * settings.hidden + longest[LEMMA] * system.pair_numbers(settings) + allowed.shape[-1]
-        size = max(1, limit // (len(models) * longest[ACTIONS] * of_place))
+        of_action = 8 * settings.hidden + longest[LEMMA] * system.pair_numbers(settings) + allowed.shape[-1]
+        size = max(1, NUMBERS_AT_ONCE[torch.device(device).type] // (len(models) * longest[ACTIONS] * of_action))
         items = places[:, start : start + size]
-        drawn = stack.to_learn(numbers, torch.from_numpy(items).to(device), stack.longest(which, items), no_means)
-        batch = system.trajectories(drawn, parameters, settings, allowed, always_right, no_keys)
+        drawn = stack.to_learn(numbers, torch.from_numpy(items).to(device), stack.longest(which, items), zeros.bool())
+        # Long before the first epoch, no model acts by itself: every action is a right one.
+        batch = system.trajectories(drawn, parameters, settings, allowed, no_epoch, zeros)
         losses = system.losses(parameters, replace(batch, right=batch.taken), settings, allowed, None)
         found[:, start : start + size] = -(losses * (batch.weights > 0)).sum(dim=1).cpu().numpy()
         start += size
     return [row[np.argsort(order)] for row, order in zip(found, orders, strict=True)]
-
-
-def _unsmoothed(settings: Settings) -> Settings:
-    """Settings with which a loss is -log P."""
-    return msgspec.structs.replace(settings, label_smoothing=0.0) if hasattr(settings, "label_smoothing") else settings

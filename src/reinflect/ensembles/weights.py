@@ -1,9 +1,9 @@
 """Weights of member kinds, learnt from dev items, apart for bundles that training has seen and for those it has not.
 
 A form's score adds up, over the kinds, the share of the kind's members that give it, and their mean probability of it,
-each times a weight. If every member's probability of every candidate is known, so do the kind's mean probability and
-its mean log-probability. The weights are those with which right forms have the largest scores (a conditional logit over
-the candidates), drawn towards those of a plain vote: 100 dev items decide less than 1,000.
+each times a weight; and, where they are known, the mean log-probability and probability that all members of the kind
+give to it. The weights are those with which right forms have the largest scores (a conditional logit over the forms
+that members give), drawn towards those of a plain vote: 100 dev items decide less than 1,000.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,17 +19,21 @@ PULL = 2.0
 """How strongly weights are drawn to those of a plain vote, and those of seen and unseen bundles to common ones."""
 A_VOTE = 1.0
 """What one member's vote adds to a score in a plain vote."""
-FLOOR, RANGE = -20.0, 5.0
-"""The least log-probability that counts, and the difference that is one unit to a weight."""
 STEPS, SMALL_STEP, LARGEST_STEP = 50, 1e-6, 2.0
 FOLDS = 5
+FLOOR, UNIT = -20.0, 5.0
+"""The least log-probability that counts, and the difference that is 1 to a weight."""
+BEST, VOTES = "best", (0,)
+WAYS: Mapping[str, tuple[int, ...]] = {"vote": (), "weights": (0, 1), "scores": (0, 1, 2, 3)}
+"""Ways to choose: the groups of numbers that have learnt weights. Among equally good ways the first is the best."""
 
 Numbers = NDArray[np.float64]
 Answers = tuple[Sequence[Sequence[str]], Sequence[Sequence[float]]]
 """Forms and log-probabilities: a list for each member, best member first."""
+Chosen = NDArray[np.int64]
+"""The number of a form of each item."""
 Pooled = tuple[Sequence[Sequence[str]], NDArray[np.floating]]
-"""The candidates of each item, and what each member gives to each, nan where that is not known.
-*Shape:* (members, candidates of all items)"""
+"""Forms of each item, and what each member gives to each; nan where that is not known. *Shape:* (members, forms)"""
 
 
 @dataclass(frozen=True)
@@ -39,8 +43,8 @@ class Ballots:
     forms: list[list[str]]
     """Of each item, the best member's first."""
     numbers: Numbers
-    """Shares and mean probabilities by kind, and perhaps mean log-probabilities and probabilities of all candidates; 0
-    for padding. *Shape:* (items, forms, 2 or 4 · kinds)"""
+    """Shares, mean probabilities, and mean log-probabilities and probabilities by all members, by kind; 0 for padding
+    and for what is not known. *Shape:* (items, forms, 4 · kinds)"""
 
     @classmethod
     def of(cls, kinds: Sequence[str], answers: Answers, pooled: Pooled | None = None) -> "Ballots":
@@ -49,34 +53,35 @@ class Ballots:
         place = [known.index(kind) for kind in kinds]
         size = [kinds.count(kind) for kind in kinds]
         said, scores = (list(zip(*own, strict=True)) for own in answers)  # by item
-        more, given = pooled or ([()] * len(said), None)
-        forms = [list(dict.fromkeys((*own, *others))) for own, others in zip(said, more, strict=True)]
-        groups = 2 if given is None else 4
-        numbers = np.zeros((len(forms), max(map(len, forms), default=1), groups * len(known)))
+        forms = [list(dict.fromkeys(own)) for own in said]
+        numbers = np.zeros((len(forms), max(map(len, forms), default=1), 4 * len(known)))
         for row, own, some, sure in zip(numbers, forms, said, scores, strict=True):
             for member, (form, score) in enumerate(zip(some, sure, strict=True)):
                 line = row[own.index(form)]
                 line[place[member]] += 1 / size[member]
                 line[len(known) + place[member]] += np.exp(score) / size[member]
-        if given is not None:
-            floored = np.maximum(given.astype(np.float64), FLOOR)
-            mean = np.equal.outer(known, kinds) / np.array([[kinds.count(kind)] for kind in known])
-            both = np.concatenate([mean @ (floored / RANGE), mean @ np.exp(floored)]).T
-            flat, start = np.nan_to_num(both), 0
-            for row, own, others in zip(numbers, forms, more, strict=True):
-                row[[own.index(form) for form in others], 2 * len(known) :] = flat[start : start + len(others)]
-                start += len(others)
+        if pooled:
+            floored = np.maximum(pooled[1].astype(np.float64), FLOOR)
+            mean = np.equal.outer(np.array(known), np.array(kinds)) / [[kinds.count(kind)] for kind in known]
+            flat = np.nan_to_num(np.concatenate([mean @ (floored / UNIT), mean @ np.exp(floored)]).T)
+            starts = np.cumsum([0, *map(len, pooled[0])]).tolist()
+            for row, own, candidates, start in zip(numbers, forms, pooled[0], starts, strict=False):
+                row[: len(own), 2 * len(known) :] = flat[[start + candidates.index(form) for form in own]]
         return cls(forms, numbers)
+
+    def only(self, groups: Sequence[int], kinds: int) -> "Ballots":
+        """With some groups of numbers alone."""
+        columns = [group * kinds + kind for group in groups for kind in range(kinds)]
+        return Ballots(self.forms, self.numbers[..., columns])
+
+    def named(self, chosen: Chosen) -> list[str]:
+        return [own[number] for own, number in zip(self.forms, chosen.tolist(), strict=True)]
 
     @property
     def padding(self) -> NDArray[np.bool_]:
         """*Shape:* (items, forms)"""
         counts = np.array([len(own) for own in self.forms])
         return np.arange(self.numbers.shape[1]) >= counts[:, np.newaxis]
-
-    def named(self, numbers: NDArray[np.int64]) -> list[str]:
-        """The forms with these numbers, one of each item."""
-        return [own[number] for own, number in zip(self.forms, numbers.tolist(), strict=True)]
 
     def right(self, gold: Sequence[Sequence[str]]) -> NDArray[np.bool_]:
         """Which forms are right. *Shape:* (items, forms)"""
@@ -88,13 +93,13 @@ class Ballots:
 
 @dataclass(frozen=True)
 class Weights:
-    """*Shapes:* (2 or 4 · kinds)"""
+    """Of each number of a form."""
 
     seen: Numbers
     unseen: Numbers
 
-    def best(self, ballots: Ballots, seen: Sequence[bool]) -> NDArray[np.int64]:
-        """The number of the form with the largest score, of each item; among equals the best member's."""
+    def best(self, ballots: Ballots, seen: Sequence[bool]) -> Chosen:
+        """The form of each item with the largest score; among equals the best member's."""
         weights = np.where(np.array(seen, dtype=bool)[:, np.newaxis], self.seen, self.unseen)
         scores = np.einsum("icf,if->ic", ballots.numbers, weights)
         return np.where(ballots.padding, -np.inf, scores).argmax(axis=1)
@@ -103,7 +108,7 @@ class Weights:
 def fit(kinds: Sequence[str], ballots: Ballots, right: NDArray[np.bool_], seen: Sequence[bool]) -> Weights:
     """Learn from the items for which some member is right and some member is not."""
     known = sorted(set(kinds))
-    usual = np.zeros(ballots.numbers.shape[2])
+    usual = np.zeros(ballots.numbers.shape[-1])
     usual[: len(known)] = [A_VOTE * kinds.count(kind) for kind in known]
     decided = np.logical_and(right.any(axis=1), ~(right | ballots.padding).all(axis=1))
     both = _fitted(ballots, right, decided, usual)
@@ -136,65 +141,46 @@ def _shares(scores: Numbers) -> Numbers:
     return whole
 
 
-@dataclass(frozen=True)
-class Way:
-    """A way to choose among the candidates of dev and test items."""
-
-    name: str
-    ballots: Mapping[str, Ballots]
-    """By split."""
-    learns: bool = True
-    """If not, all votes count the same."""
-
-
-def ways(kinds: Sequence[str], answers: Mapping[str, Answers], pooled: Mapping[str, Pooled] | None = None) -> list[Way]:
-    """The ways that there are, by split; among those that are equally good, the first wins."""
-    plain = {split: Ballots.of(kinds, own) for split, own in answers.items()}
-    found = [Way("vote", plain, learns=False), Way("weights", plain)]
-    if pooled:
-        found.append(Way("scores", {split: Ballots.of(kinds, own, pooled[split]) for split, own in answers.items()}))
-    return found
-
-
 def cross_fitted(
     kinds: Sequence[str],
-    compared: Sequence[Way],
+    ballots: Mapping[str, Ballots],
     gold: Sequence[Sequence[str]],
     seen: Mapping[str, Sequence[bool]],
     lemmas: Sequence[str],
 ) -> dict[str, dict[str, list[str]]]:
-    """The forms of each way, and those of the `best` one, by split.
+    """The forms that each way chooses, and those of the best way, by split.
 
-    A dev item's form is chosen by weights that were fitted on other dev items, with other lemmas. So is the best way:
-    by what each way gets right there, with weights fitted on others again. Test items' forms come from all dev items.
+    A dev item's form is chosen by weights that were fitted on dev items with other lemmas. So is the best way: by what
+    each way gets right there, with weights that were fitted on others again. Test items' forms come from all dev items.
     """
     order = sorted(set(lemmas))
     drawn = np.random.Generator(np.random.PCG64(key("weights"))).permutation(len(order))
     fold = dict(zip(order, (drawn % FOLDS).tolist(), strict=True))
-    folds = np.array([fold[lemma] for lemma in lemmas])
+    folds, right = np.array([fold[lemma] for lemma in lemmas]), ballots["dev"].right(gold)
     found: dict[str, dict[str, list[str]]] = {}
-    hits, totals = np.zeros((len(compared), FOLDS)), []
-    for number, way in enumerate(compared):
-        ballots = way.ballots["dev"]
-        right = ballots.right(gold)
+    hits = np.zeros((len(WAYS), FOLDS + 1), dtype=np.int64)
+    for way, groups in enumerate(WAYS.values()):
+        own = {split: its.only(groups or VOTES, len(set(kinds))) for split, its in ballots.items()}
+        if groups and not ballots["dev"].only(groups[-1:], len(set(kinds))).numbers.any():
+            continue  # nobody scored the candidates
 
-        def fitted(
-            *without: int, way: Way = way, ballots: Ballots = ballots, right: NDArray[np.bool_] = right
-        ) -> Weights:
-            # Items without a right form are not learnt from.
-            others = right & ~np.isin(folds, without)[:, np.newaxis] & way.learns
-            return fit(kinds, ballots, others, seen["dev"])
+        def chosen(split: str, *without: int, own: Mapping[str, Ballots] = own, learns: bool = bool(groups)) -> Chosen:
+            others = right & ~np.isin(folds, without)[:, np.newaxis] & learns  # the right forms to learn from
+            return fit(kinds, own["dev"], others, seen["dev"]).best(own[split], seen[split])
 
-        chosen = np.zeros(len(folds), dtype=np.int64)
-        for own in range(FOLDS):
-            chosen[folds == own] = fitted(own).best(ballots, seen["dev"])[folds == own]
+        def correct(numbers: Chosen, among: int) -> int:
+            return int(right[np.arange(len(folds)), numbers][folds == among].sum())
+
+        dev = np.zeros(len(folds), dtype=np.int64)
+        for one in range(FOLDS):
+            alone = chosen("dev", one)
+            dev[folds == one] = alone[folds == one]
+            hits[way, FOLDS] += correct(alone, one)
         for one, two in combinations(range(FOLDS), 2):
-            correct = np.take_along_axis(right, fitted(one, two).best(ballots, seen["dev"])[:, np.newaxis], axis=1)
-            hits[number, two] += correct[folds == one].sum()
-            hits[number, one] += correct[folds == two].sum()
-        totals.append(int(np.take_along_axis(right, chosen[:, np.newaxis], axis=1).sum()))
-        test = fitted().best(way.ballots["test"], seen["test"])
-        found[way.name] = {"dev": ballots.named(chosen), "test": way.ballots["test"].named(test)}
-    winners = [compared[number].name for number in hits.argmax(axis=0).tolist()]
-    dev = [found[winners[own]]["dev"][place] for place, own in enumerate(folds.tolist())]
-    return found | {"best": {"dev": dev, "test": found[compared[int(np.argmax(totals))].name]["test"]}}
+            both = chosen("dev", one, two)
+            hits[way, one] += correct(both, two)
+            hits[way, two] += correct(both, one)
+        found[list(WAYS)[way]] = {"dev": own["dev"].named(dev), "test": own["test"].named(chosen("test"))}
+    *winners, winner = (list(WAYS)[way] for way in hits.argmax(axis=0).tolist())
+    dev_forms = [found[winners[fold]]["dev"][place] for place, fold in enumerate(folds.tolist())]
+    return found | {BEST: {"dev": dev_forms, "test": found[winner]["test"]}}

@@ -3,9 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, compress
-
-import numpy as np
+from typing import Any
 
 from reinflect.baseline import Baseline
 from reinflect.data.items import Item
@@ -15,7 +13,7 @@ from reinflect.ensembles.candidates import Pool
 from reinflect.ensembles.member import TrainedModel
 from reinflect.ensembles.strategies import RUNS, STRATEGIES, Strategy, Voter, choices, find_strategy
 from reinflect.ensembles.vote import vote
-from reinflect.ensembles.weights import Pooled, cross_fitted, ways
+from reinflect.ensembles.weights import BEST, WAYS, Ballots, cross_fitted
 from reinflect.evaluation.cells import right_forms
 from reinflect.evaluation.scores import Evaluation, MacroEvaluation, Score, digest_of_forms
 from reinflect.experiments.figures import Average, Scores
@@ -23,11 +21,9 @@ from reinflect.experiments.grid import Grid, kinds
 from reinflect.inflector.assemble import known_runs
 from reinflect.training.lesson import Lesson
 
-BASELINE, BEST = "baseline", "best"
+BASELINE = "baseline"
 COMPARED = ("ensemble-7", "average")
 """Beside the seven runs: Run 6 as it was at high, of seven models; and its members' probabilities averaged."""
-WAYS = ("vote", "weights", "scores")
-"""What `best` chooses from in each language: see `ensembles.weights.ways`."""
 WITHOUT = "best without "
 """Before a kind of model: `best` of the other kinds."""
 SPLITS = ("dev", "test")
@@ -116,12 +112,10 @@ def combine(
             forms[strategy.name] = together(strategy, chosen[strategy.name])
     if votes and set(wanted) <= set(complete):
         chosen[BEST] = [voter.name for voter in votes["vote"]]
-        everyone = [voters[name] for name in chosen[BEST]]
-        forms |= _weighed(corpus, everyone, kept, pool)
-        for kind in sorted({voter.kind for voter in everyone}) if leave_out else ():
-            others = [voter for voter in everyone if voter.kind != kind]
-            if others:
-                forms[f"{WITHOUT}{kind}"] = _weighed(corpus, others, kept, pool)[BEST]
+        forms |= _weighed(corpus, votes["vote"], kept, pool)
+        for kind in of_kind if leave_out else ():
+            if some := [voter for voter in votes["vote"] if voter.kind != kind]:
+                forms[f"{WITHOUT}{kind}"] = _weighed(corpus, some, kept, pool)[BEST]
     rules = Baseline.learn(corpus.train)
     forms[BASELINE] = {
         split: [rules.inflect(item.lemma, item.features) for item in items] for split, items in asked.items()
@@ -134,44 +128,20 @@ def combine(
     return Combined(corpus, forms, chosen, changed)
 
 
-def _weighed(corpus: Lesson, voters: Sequence[Voter], kept: Kept, pool: Pool | None) -> dict[str, Forms]:
+def _weighed(corpus: Lesson, voters: Sequence[Voter], kept: Kept, pool: Pool | None) -> Mapping[str, Forms]:
     """The forms of all voters, weighed by kind in each way, and by the best way."""
-    bundles, answers = {item.features.cell for item in corpus.train}, right_forms(corpus.dev, "last")
-    said = {
-        split: (
-            [kept[voter.name, split] for voter in voters],
-            [_predictions(voter.model, split).log_probabilities for voter in voters],
-        )
-        for split in SPLITS
-    }
-    kinds = [voter.kind for voter in voters]
-    found = cross_fitted(
-        kinds,
-        ways(kinds, said, {split: _pooled(pool, split, voters, kept) for split in SPLITS} if pool else None),
-        [answers[item.lemma, item.features.spelling] for item in corpus.dev],
-        {
-            split: [item.features.cell in bundles for item in items]
-            for split, items in (("dev", corpus.dev), ("test", corpus.asked))
-        },
-        [item.lemma for item in corpus.dev],
-    )
-    return dict(found)
-
-
-def _pooled(pool: Pool, split: str, voters: Sequence[Voter], kept: Kept) -> Pooled:
-    """What these voters give to the candidates, without those that are the first form of other models only."""
-    own = {voter.name for voter in voters}
-    firsts, all_firsts = (
-        [set(forms) for forms in zip(*(kept[name, split] for name in names), strict=True)]
-        for names in (own, {name for name, _ in kept})
-    )
-    keep = [
-        [form in some or form not in every for form in forms]
-        for forms, some, every in zip(pool.candidates[split], firsts, all_firsts, strict=True)
-    ]
-    candidates = [list(compress(*pair)) for pair in zip(pool.candidates[split], keep, strict=True)]
-    rows = [pool.models.index(voter.model.key) for voter in voters]
-    return candidates, pool.scores[split][rows][:, np.array(list(chain.from_iterable(keep)), dtype=bool)]
+    kinds, bundles = [voter.kind for voter in voters], {item.features.cell for item in corpus.train}
+    ballots, seen = {}, {}
+    for split, items in (("dev", corpus.dev), ("test", corpus.asked)):
+        forms = [kept[voter.name, split] for voter in voters]
+        scores = [_predictions(voter.model, split).log_probabilities for voter in voters]
+        rows = [pool.models.index(voter.model.key) for voter in voters] if pool else []
+        pooled = (pool.candidates[split], pool.scores[split][rows]) if pool else None
+        ballots[split] = Ballots.of(kinds, (forms, scores), pooled)
+        seen[split] = [item.features.cell in bundles for item in items]
+    answers = right_forms(corpus.dev, "last")
+    gold = [answers[item.lemma, item.features.spelling] for item in corpus.dev]
+    return cross_fitted(kinds, ballots, gold, seen, [item.lemma for item in corpus.dev])
 
 
 def _predictions(model: TrainedModel, split: str) -> Predictions:
@@ -212,23 +182,19 @@ def evaluations(combined: Combined, gold: Sequence[Item]) -> Evaluations:
             cells = [(item.lemma, item.features.spelling) for item in asked]
             answers = right_forms(right, "last")
             seen = {item.features.spelling for item in right if item.features.cell in bundles}
-            mark, known = digest_of_forms(answers), dict[int, tuple[Score, Score]]()
+            of_seen = {cell: own for cell, own in answers.items() if cell[1] in seen}
+            mark, known = digest_of_forms(answers), dict[int, dict[str, Any]]()
             for forms in combined.forms.values():
                 if id(forms[split]) not in known:
                     said = dict(zip(cells, forms[split], strict=True))
-                    of_seen = {cell: own for cell, own in answers.items() if cell[1] in seen}
-                    known[id(forms[split])] = Score.counted(answers, said), Score.counted(of_seen, said)
-            found[split] = {}
-            for system, forms in combined.forms.items():
-                score, of_seen_score = known[id(forms[split])]
-                found[split][system] = Evaluation(
-                    **vars(score),
-                    name=corpus.language,
-                    cells=[],
-                    variants="last",
-                    gold_digest=mark,
-                    seen=of_seen_score,
+                    parts = {"seen": Score.counted(of_seen, said)}
+                    known[id(forms[split])] = vars(Score.counted(answers, said)) | parts
+            found[split] = {
+                system: Evaluation(
+                    **known[id(forms[split])], name=corpus.language, cells=[], variants="last", gold_digest=mark
                 )
+                for system, forms in combined.forms.items()
+            }
     return found
 
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 import msgspec
 
 from reinflect.errors import InputError
-from reinflect.evaluation.scores import DECIMALS, Evaluation, MacroEvaluation
+from reinflect.evaluation.scores import DECIMALS, Evaluation, MacroEvaluation, Score
 from reinflect.files import read_bytes
 
 FILE = "results.json"
@@ -21,17 +21,6 @@ class Part(msgspec.Struct, frozen=True):
     accuracy: float
     items: int
 
-    @classmethod
-    def of(cls, correct: int, items: int) -> "Part | None":
-        return cls(round(100 * correct / items, DECIMALS), items) if items else None
-
-    @classmethod
-    def mean(cls, parts: "Iterable[Part | None]") -> "Part | None":
-        """Of the languages that have such items."""
-        some = [part for part in parts if part]
-        mean = round(fmean(part.accuracy for part in some), DECIMALS) if some else 0.0
-        return cls(mean, sum(part.items for part in some)) if some else None
-
 
 class Figure(msgspec.Struct, frozen=True, omit_defaults=True):
     """The figures of a language."""
@@ -43,12 +32,18 @@ class Figure(msgspec.Struct, frozen=True, omit_defaults=True):
     unseen: Part | None = None
     """Of the others."""
 
-    @classmethod
-    def of_one(cls, one: Evaluation) -> "Figure":
-        if one.seen is None:
-            return Figure(one.accuracy, one.levenshtein)
-        unseen = Part.of(one.correct - one.seen.correct, one.items - one.seen.items)
-        return Figure(one.accuracy, one.levenshtein, Part.of(one.seen.correct, one.seen.items), unseen)
+
+def _figure(one: Evaluation) -> Figure:
+    seen = one.seen or Score(0, 0, 0, 0)
+    unseen = Score(one.items - seen.items, one.correct - seen.correct, 0, 0)
+    parts = [Part(own.accuracy, own.items) if own.items and one.seen else None for own in (seen, unseen)]
+    return Figure(one.accuracy, one.levenshtein, *parts)
+
+
+def _mean(parts: Iterable[Part | None]) -> Part | None:
+    """Over the languages that have such items."""
+    some = [part for part in parts if part]
+    return Part(round(fmean(p.accuracy for p in some), DECIMALS), sum(p.items for p in some)) if some else None
 
 
 class Average(Figure, frozen=True, kw_only=True):
@@ -59,9 +54,9 @@ class Average(Figure, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, macro: MacroEvaluation) -> "Average":
-        languages = {name: Figure.of_one(one) for name, one in macro.languages.items()}
-        seen, unseen = (Part.mean(getattr(one, part) for one in languages.values()) for part in ("seen", "unseen"))
-        return cls(macro.accuracy, macro.levenshtein, seen, unseen, languages=languages, signature=macro.signature)
+        languages = {name: _figure(one) for name, one in macro.languages.items()}
+        parts = [_mean(getattr(one, part) for one in languages.values()) for part in ("seen", "unseen")]
+        return cls(macro.accuracy, macro.levenshtein, *parts, languages=languages, signature=macro.signature)
 
 
 Figures = Mapping[str, Mapping[str, Average]]

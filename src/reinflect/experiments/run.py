@@ -142,9 +142,10 @@ def run_benchmark(plan: BenchmarkPlan, resources: Resources | None = None) -> Be
     if plan.candidates:
         unfinished = {spec.lesson.label for spec in specs if spec.digest not in models}
         whole = [job for label, job in jobs.items() if label not in unfinished]
-        fill_pools(whole, replace(preparation, augmentations=()), folder, resources, keep=plan.save_models)
-        account.seconds["scoring"] = time.monotonic() - before
-        before = time.monotonic()
+        fill_pools(whole, replace(preparation, augmentations=()), folder, resources)
+        for model in () if plan.save_models else (model for job in whole for model in job.models):
+            folder.parameters_file(model).unlink(missing_ok=True)
+        account.seconds["scoring"], before = time.monotonic() - before, time.monotonic()
     work = [
         Work(corpus, of_corpus[corpus.label], right.get(corpus.language, ()), jobs[corpus.label].path)
         for corpus in corpora
@@ -207,14 +208,11 @@ def _copy_packs(source: Path, target: Path, specs: Sequence[ModelSpec], note: Ca
             remedy = "copy the file again from where it was made, or leave it out"
             raise InputError("its predictions are not for the items of --data", remedy, path=path)
         else:
-            _copy(path, target)
+            with atomic_path(target / path.name) as part:
+                part.write_bytes(path.read_bytes())
     for path in folder.glob(f"*{POOL}"):
-        _copy(path, target)
-
-
-def _copy(path: Path, folder: Path) -> None:
-    with atomic_path(folder / path.name) as part:
-        part.write_bytes(path.read_bytes())
+        with atomic_path(target / path.name) as part:
+            part.write_bytes(path.read_bytes())
 
 
 def _fits(model: TrainedModel, lesson: Lesson) -> bool:

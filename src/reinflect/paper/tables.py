@@ -4,9 +4,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from reinflect.ensembles.strategies import RUNS
+from reinflect.ensembles.weights import BEST
 from reinflect.evaluation.significance import compare_pairs
 from reinflect.execution.packs import PackResult
-from reinflect.experiments.combine import BEST, COMPARED, SPLITS, WITHOUT, Changes
+from reinflect.experiments.combine import COMPARED, SPLITS, WITHOUT, Changes
 from reinflect.experiments.corpora import SETTINGS
 from reinflect.experiments.figures import Average, Figures, Scores
 from reinflect.paper import published

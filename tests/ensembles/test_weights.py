@@ -137,7 +137,7 @@ def test_scored_candidates_count() -> None:
     scores[2, 100] = -1000.0
     kinds = ["a", "a", "b", "b"]
     ballots = Ballots.of(kinds, (forms, [[-1.0] * items] * 4), ([["right", "wrong"]] * items, scores))
-    assert ballots.numbers[50, 0, 5] == pytest.approx((-20 + scores[3, 100]) / 2 / module.UNIT)
+    assert ballots.numbers[50, 0, 5] == pytest.approx((-20 + scores[3, 100]) / 2 / 20)
     assert ballots.numbers[50, 1, 6] == pytest.approx(np.exp(scores[:2, 101]).mean())
     assert not ballots.numbers[:20, :, 4:].any()
     lemmas = [f"lemma{number}" for number in range(items)]

@@ -36,14 +36,6 @@ class Aligner(Protocol):
     def align(self, pairs: Sequence[StringPair], progress: Progress | None = None) -> list[Alignment]: ...
 
 
-def align_more(
-    aligner: Aligner, known: Sequence[StringPair], alignments: Sequence[Alignment], more: Sequence[StringPair]
-) -> list[Alignment]:
-    """Alignments of more pairs, by what an aligner learnt from known ones if it has a method for that, else anew."""
-    learnt: Callable[..., list[Alignment]] | None = getattr(aligner, "align_more", None)
-    return learnt(known, alignments, more) if learnt else aligner.align(more)
-
-
 def replayed(moves: Iterable[object], lemma: str, form: str, *, inserted: object, deleted: object) -> Alignment:
     """The alignment that moves make; a move that is neither `inserted` nor `deleted` takes a character of both."""
     left, right = iter(lemma), iter(form)

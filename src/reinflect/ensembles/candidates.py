@@ -22,7 +22,7 @@ from reinflect.systems.system import ACTIONS
 
 Questions = tuple[Sequence[Item], Sequence[Alignment]]
 """Items with the forms to be scored, and their alignments; all characters are the model's."""
-NUMBERS_AT_ONCE = {"cpu": 1 << 24, "cuda": 1 << 31}
+NUMBERS_AT_ONCE = {"cpu": 1 << 24, "cuda": 1 << 30}
 """The size of a batch: numbers that the models keep of it."""
 
 

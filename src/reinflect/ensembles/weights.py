@@ -21,8 +21,8 @@ A_VOTE = 1.0
 """What one member's vote adds to a score in a plain vote."""
 STEPS, SMALL_STEP, LARGEST_STEP = 50, 1e-6, 2.0
 FOLDS = 5
-FLOOR, UNIT = -20.0, 5.0
-"""The least log-probability that counts, and the difference that is 1 to a weight."""
+FLOOR = -20.0
+"""The least log-probability that counts; it is -1 to a weight."""
 BEST, VOTES = "best", (0,)
 WAYS: Mapping[str, tuple[int, ...]] = {"vote": (), "weights": (0, 1), "scores": (0, 1, 2, 3)}
 """Ways to choose: the groups of numbers that have learnt weights. Among equally good ways the first is the best."""
@@ -63,7 +63,7 @@ class Ballots:
         if pooled:
             floored = np.maximum(pooled[1].astype(np.float64), FLOOR)
             mean = np.equal.outer(np.array(known), np.array(kinds)) / [[kinds.count(kind)] for kind in known]
-            flat = np.nan_to_num(np.concatenate([mean @ (floored / UNIT), mean @ np.exp(floored)]).T)
+            flat = np.nan_to_num(np.concatenate([mean @ (floored / -FLOOR), mean @ np.exp(floored)]).T)
             starts = np.cumsum([0, *map(len, pooled[0])]).tolist()
             for row, own, candidates, start in zip(numbers, forms, pooled[0], starts, strict=False):
                 row[: len(own), 2 * len(known) :] = flat[[start + candidates.index(form) for form in own]]
@@ -102,7 +102,8 @@ class Weights:
         """The form of each item with the largest score; among equals the best member's."""
         weights = np.where(np.array(seen, dtype=bool)[:, np.newaxis], self.seen, self.unseen)
         scores = np.einsum("icf,if->ic", ballots.numbers, weights)
-        return np.where(ballots.padding, -np.inf, scores).argmax(axis=1)
+        chosen: Chosen = np.where(ballots.padding, -np.inf, scores).argmax(axis=1)
+        return chosen
 
 
 def fit(kinds: Sequence[str], ballots: Ballots, right: NDArray[np.bool_], seen: Sequence[bool]) -> Weights:

@@ -15,7 +15,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from reinflect.alignment.pairs import Alignment, align_more
+from reinflect.alignment.pairs import Alignment
+from reinflect.alignment.smart import Smart
 from reinflect.data.items import Item
 from reinflect.ensembles.candidates import Pool, log_probabilities
 from reinflect.ensembles.member import UNALIGNED, TrainedModel, by_fleets
@@ -98,8 +99,12 @@ def _make(job: Job, *, preparation: Preparation, folder: WorkFolder, cache: Path
     learnt, more = ([(item.lemma, item.form) for item in own] for own in (corpus.train, items))
     alignments: dict[str, Sequence[Alignment]] = {UNALIGNED: [()] * len(items)}
     for name in {model.alignment for model in models} - {UNALIGNED}:
-        lesson = preparation.prepared(preparation.planned(corpus, name), cache=cache)
-        alignments[name] = align_more(preparation.aligners[name], learnt, lesson.alignments, more)
+        lesson, aligner = (
+            preparation.prepared(preparation.planned(corpus, name), cache=cache),
+            preparation.aligners[name],
+        )
+        how = partial(aligner.align_more, learnt, lesson.alignments) if isinstance(aligner, Smart) else aligner.align
+        alignments[name] = how(more)
 
     def score(fleet: Sequence[TrainedModel]) -> list[NDArray[np.float32]]:
         names = list(dict.fromkeys(model.alignment for model in fleet))

@@ -99,7 +99,7 @@ def seen_table(figures: Figures) -> Rows:
     for system in dict.fromkeys(system for setting in settings for system in figures[setting]):
         own = [figures[setting].get(system) for setting in settings]
         parts = [getattr(one, part, None) for one in own for part in ("seen", "unseen")]
-        rows.append([system, *(f"{part.accuracy:.2f} of {part.items}" if part else NOTHING for part in parts)])
+        rows.append([system, *(f"{part.accuracy:.2f} % of {part.items}" if part else NOTHING for part in parts)])
     return rows
 
 

@@ -11,11 +11,13 @@ from reinflect.data.items import Item
 from reinflect.ensembles.strategies import RUNS
 from reinflect.experiments.combine import averages, combine, evaluations
 from reinflect.experiments.figures import Part, read_figures
-from reinflect.experiments.grid import PAPER, QUICK, kinds
-from reinflect.training.lesson import Lesson
+from reinflect.experiments.grid import PAPER, QUICK, Entry, kinds, specs_of
+from reinflect.systems.presets import load_preset
+from reinflect.training.lesson import Lesson, Preparation
 from tests.experiments.made_up import combined, corpus, everyone, gold, result, score
 
 KINDS = ("hacm-naive", "hacm-smart", "haem-naive", "haem-smart")
+PRESETS = {"low": load_preset("low", ["haem"])}
 RIGHT = {"hacm-naive": 1, "hacm-smart": 2, "haem-naive": 3, "haem-smart": 2}
 
 
@@ -63,6 +65,36 @@ def test_the_best_way_weighs_kinds_by_what_they_got_right() -> None:
     forms = combine(own, QUICK, models).forms
     assert {split: forms["average"][split] for split in right} == wrong
     assert {split: forms["best"][split] for split in right} == right
+
+
+def test_models_set_apart_vote_in_the_best_way_and_in_none_of_the_runs() -> None:
+    own = corpus(items=60, asked=10)
+    grid = (*QUICK, Entry("haem", "smart", {"low": 2}, variant="made-up", augmentations=("made-up",)))
+    right = {split: [f"{item.lemma}x" for item in items] for split, items in (("dev", own.dev), ("test", own.asked))}
+    plain = [result(own, kind, seed, dev=["z"] * 60, test=["z"] * 10) for kind in KINDS for seed in (1, 2)]
+    apart = [
+        replace(result(own, "haem-smart", seed, dev=right["dev"], test=right["test"]), variant="made-up")
+        for seed in (1, 2)
+    ]
+    found = combine(own, grid, [*plain, *apart])
+    assert found.forms["haem-smart+made-up"] == found.forms["best"] == right
+    assert {name for run in RUNS for name in found.chosen[run.name]} <= {model.name for model in plain}
+    assert {"haem-smart+made-up-1", "haem-smart+made-up-2"} < set(found.chosen["best"])
+    assert "best" not in combine(own, grid, plain).forms
+
+
+def test_entries_of_a_grid_have_settings_and_augmentations_of_their_own() -> None:
+    own = replace(corpus(), alignment="none")
+    grid = (
+        Entry("haem", "smart", {"low": 1}),
+        Entry("haem", "smart", {"low": 2}, variant="made-up", changes=("hidden=7",), augmentations=("made-up",)),
+    )
+    plain, *others = specs_of([own], grid, PRESETS, Preparation.of({}, ["smart"], ["made-up"]))
+    assert (plain.kind, plain.lesson.augmentations, plain.settings) == ("haem-smart", (), PRESETS["low"]["haem"])
+    assert [spec.name for spec in others] == [f"{own.label}-haem-smart+made-up-{seed}" for seed in (1, 2)]
+    assert {spec.lesson.augmentations for spec in others} == {("made-up",)}
+    assert {spec.settings.hidden for spec in others} == {7}
+    assert len({spec.lesson.digest for spec in (plain, *others)}) == 3
 
 
 def test_test_items_play_no_part_in_the_choice() -> None:

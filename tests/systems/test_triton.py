@@ -137,19 +137,18 @@ def test_optimisers_equal_the_plain_ones_and_leave_inactive_models_alone(kind: A
     assert torch.equal(parameters.flat[1], before)
 
 
-@pytest.mark.parametrize("variational", [False, True])
+@pytest.mark.parametrize(("variational", "relu"), [(False, False), (True, False), (False, True)])
 @pytest.mark.parametrize("place", [0, 5, 21 << 22])
-def test_dropout_is_the_cpu_s(place: int, variational: bool) -> None:
+def test_dropout_is_the_cpu_s(place: int, variational: bool, relu: bool) -> None:
     torch.manual_seed(3)
     states = torch.randn(3, 5, 7, 40, requires_grad=True)
     keys = torch.tensor([1, 2**31 - 1, 123_456_789])
     dropout = Dropout.of(keys, [0.5, 0.0, 0.2], torch.float32)
     gradient = torch.randn(states.shape)
-    expected = dropped(states, dropout, place, variational=variational)
-    found = triton_dropout.dropped(
-        states, keys + place, dropout.rates, dropout.inverse_keep, MOST_STEPS, variational=variational
-    )
+    expected = dropped(states, dropout, place, variational=variational, relu=relu)
+    how = keys + place, dropout.rates, dropout.inverse_keep, MOST_STEPS
+    found = triton_dropout.dropped(states, *how, variational=variational, relu=relu)
     torch.testing.assert_close(found, expected)
-    assert 0 < int((found == 0).sum()) < found.numel() / 2
+    assert 0 < int((found == 0).sum()) < found.numel() * (0.8 if relu else 0.5)
     both = (torch.autograd.grad((own * gradient).sum(), states)[0] for own in (found, expected))
     torch.testing.assert_close(*both)

@@ -237,7 +237,6 @@ def test_how_a_lesson_is_prepared_is_in_its_digest() -> None:
         digest(smart=Smart(seed=2)),
         digest(augmentations=("copies",)),
         digest(augmentations=("copies",), copies=Copies(2)),
-        digest(augmentations=("copies", "copies")),
         own,
         digest(augmentations=("own-copies",), seed=2),
     ]
@@ -255,7 +254,7 @@ def test_an_augmentation_is_given_the_seed_of_its_lesson() -> None:
         preparation = Preparation.of({}, ["naive"], [name])
         one, two = (preparation.prepared(preparation.planned(plain, "naive", seed), seed=seed) for seed in (1, 2))
         assert (one.phases == two.phases) == shared
-        assert preparation.per_seed != shared
+        assert preparation.per_seed() != shared
 
 
 def test_names_of_specs() -> None:

@@ -30,9 +30,10 @@ FACTS = ("system", "alignment", "seed", "fold", "restarts", "dev_accuracy")
 NOTHING_PREDICTED = Predictions([], [])
 
 
-def kind_of(system: str, alignment: str) -> str:
-    """Such as `hacm-naive`: models that differ only in their seed are of one kind."""
-    return system if alignment == UNALIGNED else f"{system}-{alignment}"
+def kind_of(system: str, alignment: str, variant: str = "") -> str:
+    """Such as `hacm-naive`, or `hacm-naive+made-up`: models that differ only in their seed are of one kind."""
+    kind = system if alignment == UNALIGNED else f"{system}-{alignment}"
+    return f"{kind}+{variant}" if variant else kind
 
 
 def digest(text: str, tensors: Mapping[str, NDArray[Any]]) -> str:
@@ -60,6 +61,8 @@ class TrainedModel:
     """The digest of its spec."""
     language: str = ""
     setting: str = ""
+    variant: str = ""
+    """What a grid calls models that differ from others of their system and alignment by settings or augmentation."""
     fold: int | None = None
     restarts: int = 0
     best_epoch: int = 0
@@ -72,7 +75,7 @@ class TrainedModel:
 
     @property
     def kind(self) -> str:
-        return kind_of(self.system, self.alignment)
+        return kind_of(self.system, self.alignment, self.variant)
 
     @property
     def name(self) -> str:

@@ -11,7 +11,7 @@ from reinflect.decoding.greedy import Predictions
 from reinflect.decoding.repeats import filtered, filtered_all
 from reinflect.ensembles.candidates import Pool
 from reinflect.ensembles.member import TrainedModel
-from reinflect.ensembles.strategies import RUNS, STRATEGIES, Strategy, Voter, choices, find_strategy
+from reinflect.ensembles.strategies import RUNS, STRATEGIES, Strategy, Voter, best_first, choices, find_strategy
 from reinflect.ensembles.vote import vote
 from reinflect.ensembles.weights import BEST, WAYS, Ballots, cross_fitted
 from reinflect.evaluation.cells import right_forms
@@ -99,22 +99,24 @@ def combine(
             }
         return made[mark]
 
-    votes = choices(list(voters.values()), COMPARED) if voters else {}
-    of_kind = {kind: [voter for voter in votes.get("vote", ()) if voter.kind == kind] for kind in complete}
+    # The runs are the paper's: models that are set apart from the paper's take no part in them.
+    votes = choices([voter for voter in voters.values() if not voter.model.variant], COMPARED) if voters else {}
+    everybody = best_first(list(voters.values()))
+    of_kind = {kind: [voter for voter in everybody if voter.kind == kind] for kind in complete}
     forms = {kind: together(STRATEGIES["vote"], [voter.name for voter in own]) for kind, own in of_kind.items() if own}
     chosen: dict[str, list[str]] = {}
     ours = {strategy.name for strategy in RUNS} | {"vote", "max", *COMPARED}
     others = [strategy for strategy in STRATEGIES.values() if strategy.name not in ours]  # of other packages
     for strategy in (*RUNS, *map(find_strategy, COMPARED), *others):
-        needed = {kind for kind in wanted if strategy.may_vote(systems[kind])}
+        needed = {kind for kind in wanted if "+" not in kind and strategy.may_vote(systems[kind])}
         if strategy.name in votes and needed and needed <= set(complete):
             chosen[strategy.name] = [voter.name for voter in votes[strategy.name]]
             forms[strategy.name] = together(strategy, chosen[strategy.name])
     if votes and set(wanted) <= set(complete):
-        chosen[BEST] = [voter.name for voter in votes["vote"]]
-        forms |= _weighed(corpus, votes["vote"], kept, pool)
+        chosen[BEST] = [voter.name for voter in everybody]
+        forms |= _weighed(corpus, everybody, kept, pool)
         for kind in of_kind if leave_out else ():
-            if some := [voter for voter in votes["vote"] if voter.kind != kind]:
+            if some := [voter for voter in everybody if voter.kind != kind]:
                 forms[f"{WITHOUT}{kind}"] = _weighed(corpus, some, kept, pool)[BEST]
     rules = Baseline.learn(corpus.train)
     forms[BASELINE] = {

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from reinflect.ensembles.member import UNALIGNED, kind_of
-from reinflect.settings import Settings
+from reinflect.settings import Settings, changed
 from reinflect.training.lesson import Lesson, ModelSpec, Preparation, alignments_of
 
 
@@ -19,10 +19,16 @@ class Entry:
     """By setting; a setting that is not named has none."""
     settings: Settings | None = None
     """None: those of the preset of the setting."""
+    variant: str = ""
+    """Set apart from other entries of its system and alignment by what follows."""
+    changes: tuple[str, ...] = ()
+    """Of the preset's settings, such as `hidden=200`."""
+    augmentations: tuple[str, ...] = ()
+    """Besides those of the whole benchmark."""
 
     @property
     def kind(self) -> str:
-        return kind_of(self.system, self.alignment)
+        return kind_of(self.system, self.alignment, self.variant)
 
 
 Grid = tuple[Entry, ...]
@@ -42,7 +48,19 @@ QUICK: Grid = tuple(
 )
 """Enough models to see that everything works."""
 
-GRIDS: Mapping[str, Grid] = {"paper": PAPER, "quick": QUICK}
+MADE_UP = "made-up"
+BEST: Grid = (
+    *PAPER,
+    Entry("imitation", UNALIGNED, {"low": 5, "medium": 5, "high": 3}),
+    Entry("imitation", UNALIGNED, {"low": 5}, variant=MADE_UP, augmentations=(MADE_UP,)),
+    Entry("hacm", "smart", {"low": 5}, variant=MADE_UP, augmentations=(MADE_UP,)),
+    Entry("haem", "smart", {"low": 5}, variant=MADE_UP, augmentations=(MADE_UP,)),
+    Entry("soft", UNALIGNED, {"high": 3}, variant="deep", changes=("encoder_layers=2", "label_smoothing=0.1")),
+    Entry("transformer", UNALIGNED, {"high": 1}),
+)
+"""The paper's models, and those that make votes better."""
+
+GRIDS: Mapping[str, Grid] = {"paper": PAPER, "best": BEST, "quick": QUICK}
 
 
 def with_systems(grid: Grid, systems: Sequence[str], alignments: Sequence[str]) -> Grid:
@@ -69,13 +87,16 @@ def specs_of(
 ) -> list[ModelSpec]:
     """All models of a grid. `corpora` are lessons not yet prepared; `presets` are by setting and system."""
     made: list[ModelSpec] = []
+    common = set(preparation.augmentations) - {name for entry in grid for name in entry.augmentations}
     for corpus in corpora:
-        planned: dict[tuple[str, int], Lesson] = {}
+        planned: dict[tuple[str, tuple[str, ...], int], Lesson] = {}
         for entry in grid:
+            names = tuple(name for name in preparation.augmentations if name in common or name in entry.augmentations)
             for seed in range(1, entry.seeds.get(corpus.setting, 0) + 1):
-                mark = entry.alignment, seed if preparation.per_seed else 0
+                mark = entry.alignment, names, seed if preparation.per_seed(names) else 0
                 if mark not in planned:
-                    planned[mark] = preparation.planned(corpus, entry.alignment, seed)
+                    planned[mark] = preparation.planned(corpus, entry.alignment, seed, names)
                 settings = entry.settings or presets[corpus.setting][entry.system]
-                made.append(ModelSpec(planned[mark], entry.system, settings, seed))
+                settings = changed({entry.system: settings}, entry.changes)[entry.system]
+                made.append(ModelSpec(planned[mark], entry.system, settings, seed, variant=entry.variant))
     return made

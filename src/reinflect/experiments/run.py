@@ -142,7 +142,7 @@ def run_benchmark(plan: BenchmarkPlan, resources: Resources | None = None) -> Be
     if plan.candidates:
         unfinished = {spec.lesson.label for spec in specs if spec.digest not in models}
         whole = [job for label, job in jobs.items() if label not in unfinished]
-        fill_pools(whole, replace(preparation, augmentations=()), folder, resources)
+        fill_pools(whole, preparation, folder, resources)
         for model in () if plan.save_models else (model for job in whole for model in job.models):
             folder.parameters_file(model).unlink(missing_ok=True)
         account.seconds["scoring"], before = time.monotonic() - before, time.monotonic()

@@ -76,7 +76,7 @@ class Plan:
             start = self.start if self.start is not None and self.start.system == system else None
             for alignment in alignments_of(system, self.alignments):
                 for seed, lesson in enumerate(lessons, start=self.first_seed):
-                    mark = id(lesson), alignment, seed if preparation.per_seed else 0
+                    mark = id(lesson), alignment, seed if preparation.per_seed() else 0
                     if mark not in planned:
                         planned[mark] = preparation.planned(lesson, alignment, seed)
                     made.append(ModelSpec(planned[mark], system, settings, seed, start))

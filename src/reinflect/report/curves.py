@@ -111,18 +111,19 @@ def learning_curves(models: Sequence[ModelLog], *, single: bool = True) -> Html:
 
 def kind_of_model(name: str) -> str:
     """A model name without language, setting and seed: `haem-smart` for `welsh-low-haem-smart-3`."""
-    parts = name.split("-")[:-1]
-    aligned = parts[-1:] and parts[-1] in ALIGNERS
-    return "-".join(parts[-2:] if aligned else parts[-1:])
+    plain, plus, variant = name.rpartition("-")[0].partition("+")
+    parts = plain.split("-")
+    return "-".join(parts[-2:] if parts[-1] in ALIGNERS else parts[-1:]) + plus + variant
 
 
 def title_of(kind: str) -> str:
-    system, _, alignment = kind.partition("-")
+    plain, _, variant = kind.partition("+")
+    system, _, alignment = plain.partition("-")
     title = SYSTEMS[system].title if system in SYSTEMS else system
-    return f"{title}, {alignment}" if alignment else title
+    return ", ".join(filter(None, (title, alignment, variant)))
 
 
 def colour_of(kind: str, number: int) -> str:
     """The colour of the kind's system, or that of its number in a chart."""
-    system = kind.partition("-")[0]
+    system = kind.partition("+")[0].partition("-")[0]
     return SYSTEMS[system].colour if system in SYSTEMS else PALETTE[number % len(PALETTE)]

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -57,6 +57,8 @@ class Lesson:
     """Which fold of the user's items is `dev`; None if the user gave dev items."""
     alignments: tuple[Alignment, ...] = ()
     """One for each training item, once the lesson is prepared."""
+    augmentations: tuple[str, ...] = ()
+    """The names of those that make its phases."""
     phases: tuple[Phase, ...] = ()
     """Made-up items to learn from before the real ones."""
 
@@ -91,6 +93,8 @@ class ModelSpec:
     seed: int
     start: TrainedModel | None = None
     """A model whose parameters it starts from, in all rows of the same names."""
+    variant: str = ""
+    """See `TrainedModel`; no part of the digest."""
 
     @cached_property
     def digest(self) -> str:
@@ -102,7 +106,7 @@ class ModelSpec:
 
     @property
     def kind(self) -> str:
-        return kind_of(self.system, self.lesson.alignment)
+        return kind_of(self.system, self.lesson.alignment, self.variant)
 
     @property
     def name(self) -> str:
@@ -146,7 +150,7 @@ class Preparation:
     """The aligners and augmentations of lessons, made from their settings."""
 
     aligners: Mapping[str, Aligner]
-    augmentations: tuple[Augmentation, ...] = ()
+    augmentations: Mapping[str, Augmentation] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -155,22 +159,25 @@ class Preparation:
         """`settings` may have structs of aligners and augmentations by name; all others have their defaults."""
         return cls(
             {name: settings.get(name) or ALIGNERS[name]() for name in alignments},  # type: ignore[misc]
-            tuple(settings.get(name) or AUGMENTATIONS[name]() for name in augmentations),  # type: ignore[misc]
+            {name: settings.get(name) or AUGMENTATIONS[name]() for name in augmentations},  # type: ignore[misc]
         )
 
-    def planned(self, lesson: Lesson, alignment: str, seed: int = 0) -> Lesson:
-        """A lesson with the recipe of its preparation, and so with its digest."""
+    def planned(
+        self, lesson: Lesson, alignment: str, seed: int = 0, augmentations: Sequence[str] | None = None
+    ) -> Lesson:
+        """A lesson with the recipe of its preparation, and so with its digest; by all augmentations, or these."""
+        names = tuple(self.augmentations if augmentations is None else augmentations)
         parts = [] if alignment == UNALIGNED else [self.aligners[alignment].signature]
-        for own in self.augmentations:
+        for own in (self.augmentations[name] for name in names):
             kind = type(own)
             parts.append(f"{kind.__module__}.{kind.__qualname__}:{msgspec.json.encode(own).decode()}")
-        if self.per_seed:
+        if self.per_seed(names):
             parts.append(str(seed))
-        return replace(lesson, alignment=alignment, recipe="|".join(parts))
+        return replace(lesson, alignment=alignment, augmentations=names, recipe="|".join(parts))
 
-    @property
-    def per_seed(self) -> bool:
-        return any(own.per_seed for own in self.augmentations)
+    def per_seed(self, augmentations: Iterable[str] | None = None) -> bool:
+        names = self.augmentations if augmentations is None else augmentations
+        return any(self.augmentations[name].per_seed for name in names)
 
     def prepared(
         self,
@@ -185,7 +192,7 @@ class Preparation:
         pairs = [(item.lemma, item.form) for item in lesson.train]
         made = ((),) * len(pairs) if aligner is None else tuple(aligned(aligner, pairs, cache, progress))
         lesson = replace(lesson, alignments=made)
-        for augmentation in self.augmentations:
+        for augmentation in (self.augmentations[name] for name in lesson.augmentations):
             lesson = augmentation(lesson, seed if augmentation.per_seed else 0)
         return lesson
 

@@ -67,6 +67,7 @@ def train(
             key=spec.digest,
             language=spec.lesson.language,
             setting=spec.lesson.setting,
+            variant=spec.variant,
             fold=spec.lesson.fold,
             restarts=model.restarts,
             best_epoch=model.best_epoch,

@@ -69,7 +69,7 @@ def _launch(kernel: Any, given: Tensor, recurrent: Tensor, keep: Tensor | None, 
         rows=rows,
         resets=keep is not None,
         precision=in_kernels(),
-        num_warps=4 if block <= 64 or (rows == 16 and programs > FEW_PROGRAMS) else 8,
+        num_warps=4 if block <= 64 or (block <= 256 and rows == 16 and programs > FEW_PROGRAMS) else 8,
     )
 
 

@@ -12,7 +12,19 @@ BLOCK = 1024
 
 @triton.jit
 def _drop(
-    states, out, keys, rates, inverse_keep, numbers, items, width, room, variational: tl.constexpr, block: tl.constexpr
+    states,
+    outputs,
+    out,
+    keys,
+    rates,
+    inverse_keep,
+    numbers,
+    items,
+    width,
+    room,
+    variational: tl.constexpr,
+    relu: tl.constexpr,
+    block: tl.constexpr,
 ):
     model = tl.program_id(0).to(tl.int64)
     places = tl.program_id(1) * block + tl.arange(0, block)
@@ -27,19 +39,30 @@ def _drop(
     mixed = ((mixed ^ (mixed >> 16)) * 0x7FEB352D).to(tl.uint32)
     mixed = ((mixed ^ (mixed >> 16)) * 0x846CA68B).to(tl.uint32)
     drawn = ((mixed ^ (mixed >> 15)) & 0xFFFFFF).to(tl.float32) / 0x1000000
-    own = tl.load(states + model * numbers + places, mask=inside, other=0.0)
+    own = tl.load(states + model * numbers + places, mask=inside, other=0.0).to(tl.float32)
+    if relu:
+        own = tl.where(tl.load(outputs + model * numbers + places, mask=inside, other=0.0) > 0, own, 0.0)
     kept = tl.where(drawn >= tl.load(rates + model), own * tl.load(inverse_keep + model), 0.0)
     tl.store(out + model * numbers + places, kept, mask=inside)
 
 
-def _dropped(states: Tensor, keys: Tensor, rates: Tensor, inverse_keep: Tensor, room: int, variational: bool) -> Tensor:
+def _dropped(
+    states: Tensor,
+    outputs: Tensor,
+    keys: Tensor,
+    rates: Tensor,
+    inverse_keep: Tensor,
+    room: int,
+    variational: bool,
+    relu: bool,
+) -> Tensor:
+    """With `relu`, only where `outputs`, the states themselves or what became of them, are positive."""
     states = states.contiguous()
     models, steps, items, width = states.shape
     numbers, out = steps * items * width, torch.empty_like(states)
     if numbers:
-        _drop[(models, triton.cdiv(numbers, BLOCK))](
-            states, out, keys, rates, inverse_keep, numbers, items, width, room, variational=variational, block=BLOCK
-        )
+        given = states, outputs.contiguous(), out, keys, rates, inverse_keep, numbers, items, width, room
+        _drop[(models, triton.cdiv(numbers, BLOCK))](*given, variational=variational, relu=relu, block=BLOCK)
     return out
 
 
@@ -48,17 +71,20 @@ class _Dropped(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, states: Tensor, *how: Any) -> Tensor:
-        ctx.how = how
-        return _dropped(states, *how)
+        ctx.how, out = how, _dropped(states, states, *how)
+        if how[-1]:
+            ctx.save_for_backward(out)
+        return out
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        return _dropped(gradients[0], *ctx.how), *[None] * len(ctx.how)
+        outputs = ctx.saved_tensors or gradients
+        return _dropped(gradients[0], outputs[0], *ctx.how), *[None] * len(ctx.how)
 
 
 def dropped(
-    states: Tensor, keys: Tensor, rates: Tensor, inverse_keep: Tensor, room: int, *, variational: bool
+    states: Tensor, keys: Tensor, rates: Tensor, inverse_keep: Tensor, room: int, *, variational: bool, relu: bool
 ) -> Tensor:
-    """States after dropout; `room` is the most steps. *Shape:* states (M, L, B, D), others (M)"""
-    result: Tensor = _Dropped.apply(states, keys, rates, inverse_keep, room, variational)
+    """States, or ReLU of them, after dropout; `room` is the most steps. *Shape:* states (M, L, B, D), others (M)"""
+    result: Tensor = _Dropped.apply(states, keys, rates, inverse_keep, room, variational, relu)
     return result

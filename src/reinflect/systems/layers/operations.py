@@ -156,18 +156,22 @@ class Dropout:
         return cls(keys, numbers.to(keys.device, torch.float32), inverse_keep)
 
 
-def dropped(states: Tensor, dropout: Dropout, place: int, *, variational: bool) -> Tensor:
-    """Dropout that depends on each model's key alone, and on the place in the model. *Shape:* states (M, L, B, D)"""
+def dropped(states: Tensor, dropout: Dropout, place: int, *, variational: bool, relu: bool = False) -> Tensor:
+    """Dropout, perhaps after ReLU, that depends on each model's key alone, and on the place in the model.
+
+    *Shape:* states (M, L, B, D)
+    """
     _, length, items, width = states.shape
-    if states.device.type == "cuda" and states.dtype == torch.float32 and triton_is_here():
+    if states.device.type == "cuda" and states.dtype != torch.float64 and triton_is_here():
         from reinflect.systems.kernels import triton_dropout
 
         how = dropout.keys + place, dropout.rates, dropout.inverse_keep, MOST_STEPS
-        return triton_dropout.dropped(states, *how, variational=variational)
+        return triton_dropout.dropped(states, *how, variational=variational, relu=relu)
     # Room for any number of steps, so that an item's mask does not depend on the padding of its batch.
     shape = (items, 1 if variational else length, width)
     drawn = uniform(dropout.keys + place, shape, room=(items, MOST_STEPS, width))
     kept = drawn.ge(dropout.rates.view(-1, 1, 1, 1)).transpose(1, 2)
+    states = F.relu(states) if relu else states
     return states * kept.to(states.dtype).mul_(dropout.inverse_keep.view(-1, 1, 1, 1))
 
 

@@ -4,9 +4,13 @@ The source is `<s> x_1 … x_n </s>` and the features. Characters carry their po
 says which of the two a symbol is. Each layer normalises its input and adds to it:
 
 x + attention(norm(x)), in the decoder then x + attention to the source(norm(x)), and last x + W·ReLU(V·norm(x))
+
+In precision `bf16` all numbers have 16 bits but parameters, sums and losses: a Transformer's time on a GPU goes into
+moving them.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import torch
@@ -24,6 +28,7 @@ from reinflect.systems.layers.operations import (
     rows,
 )
 from reinflect.systems.layers.parameters import Parameters, Shape
+from reinflect.systems.layers.precision import is_bf16
 from reinflect.systems.layers.states import Focus, LemmaState
 from reinflect.systems.soft.batch import BEGIN_NUMBER, END_NUMBER, UNKNOWN_NUMBER
 from reinflect.systems.soft.model import WriterState, written_by
@@ -31,6 +36,10 @@ from reinflect.systems.transformer.settings import TransformerSettings
 
 ENCODER, DECODER = "encoder", "decoder"
 CHARACTER, FEATURE = 0, 1
+
+
+Maps = Mapping[str, tuple[Tensor, Tensor]]
+"""Weights (M, D, O) and bias (M, O) by name."""
 
 
 def shapes(settings: TransformerSettings) -> dict[str, Shape]:
@@ -57,15 +66,26 @@ def shapes(settings: TransformerSettings) -> dict[str, Shape]:
     }
 
 
-def _map(parameters: Parameters, name: str, inputs: Tensor) -> Tensor:
-    return linear(inputs, parameters[name], parameters[f"{name}.bias"])
+def _maps(parameters: Parameters) -> Maps:
+    """All maps, each with the gain and shift of the norm before it: (x·(1 + g) + s)·W + b = x·(1 + g)·W + s·W + b."""
+    kind = torch.bfloat16 if is_bf16(parameters.flat) else parameters.flat.dtype
+    found = {}
+    for bias in [name for name in parameters.views if name.endswith(".bias")]:
+        name = bias.removesuffix(".bias")
+        owner, _, part = name.rpartition(".")
+        weights, moved = parameters["output.weights" if name == "output" else name], parameters[bias]
+        after = {"output": f"{DECODER}.norm", "source": f"{ENCODER}.norm"}.get(part, f"{owner}.norm.{part}")
+        if f"{after}.gain" in parameters.views:
+            moved = moved + (parameters[f"{after}.shift"].unsqueeze(1) @ weights).squeeze(1)
+            weights = weights * (1 + parameters[f"{after}.gain"]).unsqueeze(-1)
+        found[name] = weights.to(kind), moved.to(kind)
+    mapped = linear(parameters["embedding"], parameters["embedding.map"])
+    found["embedding"] = (mapped * math.sqrt(mapped.shape[-1])).to(kind), parameters["kind"].to(kind)
+    return found
 
 
-def _norm(parameters: Parameters, name: str, inputs: Tensor) -> Tensor:
-    """*Shape:* (M, …, D)"""
-    around = inputs.dim() - 2
-    gain, shift = (parameters[f"{name}.{part}"].view(len(inputs), *[1] * around, -1) for part in ("gain", "shift"))
-    return torch.addcmul(shift, F.layer_norm(inputs, inputs.shape[-1:]), 1 + gain)
+def _normed(states: Tensor) -> Tensor:
+    return F.layer_norm(states, states.shape[-1:])
 
 
 def _positions(numbers: Tensor, width: int, dtype: torch.dtype) -> Tensor:
@@ -73,12 +93,6 @@ def _positions(numbers: Tensor, width: int, dtype: torch.dtype) -> Tensor:
     rates = torch.exp(torch.arange(0, width, 2, device=numbers.device, dtype=dtype) * (-math.log(10_000.0) / width))
     angles = numbers.unsqueeze(-1) * rates
     return torch.cat([angles.sin(), angles.cos()], dim=-1)[..., :width]
-
-
-def _embedded(parameters: Parameters, numbers: Tensor) -> Tensor:
-    """*Shape:* (M, B, L) → (M, B, L, D)"""
-    mapped = linear(parameters["embedding"], parameters["embedding.map"])
-    return rows(mapped, numbers) * math.sqrt(mapped.shape[-1])
 
 
 def _heads(states: Tensor, heads: int) -> Tensor:
@@ -97,10 +111,9 @@ def _attend(queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None, 
     return found.transpose(1, 2).reshape(queries.shape)
 
 
-def _attend_to_each_other(parameters: Parameters, name: str, states: Tensor, mask: Tensor | None, heads: int) -> Tensor:
-    three = _map(parameters, f"{name}.self", _norm(parameters, f"{name}.norm.self", states))
-    queries, keys, values = three.chunk(3, dim=-1)
-    return _map(parameters, f"{name}.joined", _attend(queries, keys, values, mask, heads))
+def _attend_to_each_other(maps: Maps, name: str, states: Tensor, mask: Tensor | None, heads: int) -> Tensor:
+    queries, keys, values = linear(_normed(states), *maps[f"{name}.self"]).chunk(3, dim=-1)
+    return linear(_attend(queries, keys, values, mask, heads), *maps[f"{name}.joined"])
 
 
 @dataclass
@@ -110,21 +123,24 @@ class _Dropping:
     dropout: Dropout | None
     places: int = 0
 
-    def __call__(self, states: Tensor) -> Tensor:
+    def __call__(self, states: Tensor, *, relu: bool = False) -> Tensor:
         """*Shape:* (M, B, L, D)"""
         self.places += 1
-        return states if self.dropout is None else dropped(states, self.dropout, self.places << 22, variational=False)
+        if self.dropout is None:
+            return F.relu(states) if relu else states
+        return dropped(states, self.dropout, self.places << 22, variational=False, relu=relu)
 
 
-def _feed(parameters: Parameters, name: str, states: Tensor, drop: _Dropping) -> Tensor:
-    wide = F.relu(_map(parameters, f"{name}.wide", _norm(parameters, f"{name}.norm.wide", states)))
-    return states + drop(_map(parameters, f"{name}.narrow", drop(wide)))
+def _feed(maps: Maps, name: str, states: Tensor, drop: _Dropping) -> Tensor:
+    wide = drop(linear(_normed(states), *maps[f"{name}.wide"]), relu=True)
+    return states + drop(linear(wide, *maps[f"{name}.narrow"]))
 
 
 def _read_source(
-    parameters: Parameters, lemmas: Lemmas, settings: TransformerSettings, allowed: Tensor, drop: _Dropping
+    maps: Maps, lemmas: Lemmas, settings: TransformerSettings, allowed: Tensor, drop: _Dropping
 ) -> tuple[Tensor, Tensor]:
     """The encoded source (M, B, N, D), and which of its places are real (M, B, N)."""
+    table, kinds = maps["embedding"]
     symbols = lemmas.symbols.transpose(1, 2)
     width, heads = settings.hidden, settings.heads
     places = torch.arange(symbols.shape[2], device=symbols.device)
@@ -132,14 +148,14 @@ def _read_source(
     # Features are numbered after the outputs, whose first two a decoder cannot choose.
     outputs = END_NUMBER + allowed.sum(dim=-1).view(-1, 1, 1)
     features = (symbols >= outputs).long()
-    ordered = _positions(places, width, parameters.flat.dtype) * (1 - features).unsqueeze(-1)
-    states = drop(_embedded(parameters, symbols) + ordered + rows(parameters["kind"], features))
+    ordered = _positions(places, width, _exact(table)).to(table.dtype) * (1 - features).unsqueeze(-1)
+    states = drop(rows(table, symbols) + ordered + rows(kinds, features))
     mask = real.flatten(0, 1)[:, None, None, :]
     for layer in range(settings.layers):
         name = f"{ENCODER}.{layer}"
-        states = states + drop(_attend_to_each_other(parameters, name, states, mask, heads))
-        states = _feed(parameters, name, states, drop)
-    return _norm(parameters, f"{ENCODER}.norm", states), real
+        states = states + drop(_attend_to_each_other(maps, name, states, mask, heads))
+        states = _feed(maps, name, states, drop)
+    return _normed(states), real
 
 
 def losses(
@@ -150,31 +166,31 @@ def losses(
     dropout: Dropout | None = None,
 ) -> Tensor:
     """-log P of every character of the form and of its end, smoothed. *Shape:* (M, T, B)"""
-    drop, heads = _Dropping(dropout), settings.heads
-    source, real = _read_source(parameters, batch, settings, allowed, drop)
+    maps, drop, heads = _maps(parameters), _Dropping(dropout), settings.heads
+    source, real = _read_source(maps, batch, settings, allowed, drop)
     mask = real.flatten(0, 1)[:, None, None, :]
-    states = drop(_written(parameters, batch.previous(BEGIN_NUMBER).transpose(1, 2), settings))
+    states = drop(_written(maps, batch.previous(BEGIN_NUMBER).transpose(1, 2), settings))
     for layer in range(settings.layers):
         name = f"{DECODER}.{layer}"
-        states = states + drop(_attend_to_each_other(parameters, name, states, None, heads))
-        query = _map(parameters, f"{name}.query", _norm(parameters, f"{name}.norm.query", states))
-        keys, values = _map(parameters, f"{name}.source", source).chunk(2, dim=-1)
-        states = states + drop(_map(parameters, f"{name}.crossed", _attend(query, keys, values, mask, heads)))
-        states = _feed(parameters, name, states, drop)
-    logits = _map_out(parameters, states).transpose(1, 2)
+        states = states + drop(_attend_to_each_other(maps, name, states, None, heads))
+        query = linear(_normed(states), *maps[f"{name}.query"])
+        keys, values = linear(source, *maps[f"{name}.source"]).chunk(2, dim=-1)
+        states = states + drop(linear(_attend(query, keys, values, mask, heads), *maps[f"{name}.crossed"]))
+        states = _feed(maps, name, states, drop)
+    logits = linear(_normed(states), *maps["output"]).transpose(1, 2).to(parameters.flat.dtype)
     return output_losses(logits, batch.right, allowed, settings.label_smoothing)
 
 
-def _written(parameters: Parameters, numbers: Tensor, settings: TransformerSettings, first: Tensor | int = 0) -> Tensor:
+def _written(maps: Maps, numbers: Tensor, settings: TransformerSettings, first: Tensor | int = 0) -> Tensor:
     """Characters of the form, from place `first` on. *Shape:* numbers (M, B, T), first (M, B, 1) → (M, B, T, D)"""
-    embedded = _embedded(parameters, numbers)
+    table, kinds = maps["embedding"]
     places = first + torch.arange(numbers.shape[2], device=numbers.device)
-    return embedded + _positions(places, settings.hidden, embedded.dtype) + parameters["kind"][:, None, None, CHARACTER]
+    ordered = _positions(places, settings.hidden, _exact(table)).to(table.dtype)
+    return rows(table, numbers) + ordered + kinds[:, None, None, CHARACTER]
 
 
-def _map_out(parameters: Parameters, states: Tensor) -> Tensor:
-    normed = _norm(parameters, f"{DECODER}.norm", states)
-    return linear(normed, parameters["output.weights"], parameters["output.bias"])
+def _exact(table: Tensor) -> torch.dtype:
+    return torch.float32 if table.dtype == torch.bfloat16 else table.dtype
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,13 +211,13 @@ class Decoder:
     end = END_NUMBER
 
     def __init__(self, parameters: Parameters, settings: TransformerSettings, allowed: Tensor) -> None:
-        self.parameters, self.settings, self.allowed = parameters, settings, allowed
+        self.maps, self.settings, self.allowed = _maps(parameters), settings, allowed
         self.penalty = penalty(allowed, parameters.flat.dtype).unsqueeze(1)
 
     def start(self, lemmas: Lemmas) -> State:
-        parameters, layers = self.parameters, range(self.settings.layers)
-        source, real = _read_source(parameters, lemmas, self.settings, self.allowed, _Dropping(None))
-        pairs = torch.cat([_map(parameters, f"{DECODER}.{layer}.source", source) for layer in layers], dim=-1)
+        maps, layers = self.maps, range(self.settings.layers)
+        source, real = _read_source(maps, lemmas, self.settings, self.allowed, _Dropping(None))
+        pairs = torch.cat([linear(source, *maps[f"{DECODER}.{layer}.source"]) for layer in layers], dim=-1)
         return State(
             **LemmaState.first(lemmas),
             source=pairs,
@@ -230,22 +246,22 @@ class Decoder:
 
         An unknown character is copied for certain, as action 0, the first time that it is attended to most.
         """
-        parameters, width = self.parameters, self.settings.attention
-        states = _written(parameters, state.previous.unsqueeze(-1), self.settings, state.steps.unsqueeze(-1)).squeeze(2)
+        maps, width = self.maps, self.settings.attention
+        states = _written(maps, state.previous.unsqueeze(-1), self.settings, state.steps.unsqueeze(-1)).squeeze(2)
         pairs, weights = [], state.weights
         for layer, (source, written) in enumerate(
             zip(*(own.chunk(self.settings.layers, dim=-1) for own in (state.source, state.written)), strict=True)
         ):
             name = f"{DECODER}.{layer}"
-            three = _map(parameters, f"{name}.self", _norm(parameters, f"{name}.norm.self", states))
+            three = linear(_normed(states), *maps[f"{name}.self"])
             pairs.append(three[..., width:])
             attended, _ = self._attend(three[..., :width], torch.cat([written, pairs[-1].unsqueeze(2)], dim=2))
-            states = states + _map(parameters, f"{name}.joined", attended)
-            query = _map(parameters, f"{name}.query", _norm(parameters, f"{name}.norm.query", states))
-            attended, weights = self._attend(query, source, state.mask)
-            states = states + _map(parameters, f"{name}.crossed", attended)
-            states = _feed(parameters, name, states, _Dropping(None))
-        scores = torch.log_softmax(_map_out(parameters, states) + self.penalty, dim=-1)
+            states = states + linear(attended, *maps[f"{name}.joined"])
+            attended, weights = self._attend(linear(_normed(states), *maps[f"{name}.query"]), source, state.mask)
+            states = states + linear(attended, *maps[f"{name}.crossed"])
+            states = _feed(maps, name, states, _Dropping(None))
+        logits = linear(_normed(states), *maps["output"])
+        scores = torch.log_softmax(logits + self.penalty, dim=-1)
         position = weights.argmax(dim=-1)
         copies = state.unknown.gather(2, position.unsqueeze(-1))
         after = replace(

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from reinflect.alignment.pairs import Alignment
@@ -74,7 +75,7 @@ def fill_pools(jobs: Sequence[Job], preparation: Preparation, folder: WorkFolder
         else:
             found = f"{job.corpus.label} has no scored candidates: the parameters of some of its models were not kept"
             resources.watcher.note(f"note: {found}; give --candidates when they are trained")
-    on_gpu = resources.device == "cuda"
+    on_gpu = resources.device == "cuda" and torch.cuda.is_available()  # not if only a cluster's workers have one
     device, workers = ("cuda", min(PROCESSES_ON_A_GPU, resources.workers)) if on_gpu else ("cpu", resources.workers)
     make = partial(_make, preparation=preparation, folder=folder, cache=resources.alignment_cache, device=device)
     for done, _ in enumerate(map_in_processes(make, left, workers=workers), start=1):
@@ -99,10 +100,8 @@ def _make(job: Job, *, preparation: Preparation, folder: WorkFolder, cache: Path
     learnt, more = ([(item.lemma, item.form) for item in own] for own in (corpus.train, items))
     alignments: dict[str, Sequence[Alignment]] = {UNALIGNED: [()] * len(items)}
     for name in {model.alignment for model in models} - {UNALIGNED}:
-        lesson, aligner = (
-            preparation.prepared(preparation.planned(corpus, name), cache=cache),
-            preparation.aligners[name],
-        )
+        aligner, plan = preparation.aligners[name], preparation.planned(corpus, name, augmentations=())
+        lesson = preparation.prepared(plan, cache=cache)
         how = partial(aligner.align_more, learnt, lesson.alignments) if isinstance(aligner, Smart) else aligner.align
         alignments[name] = how(more)
 

@@ -139,12 +139,14 @@ def run_benchmark(plan: BenchmarkPlan, resources: Resources | None = None) -> Be
     for model in models.values():
         of_corpus[f"{model.language}-{model.setting}"].append(model)
     jobs = {corpus.label: Job.of(corpus, of_corpus[corpus.label], folder.packs) for corpus in corpora}
-    if plan.candidates:
+    if plan.candidates and not account.interrupted:
         unfinished = {spec.lesson.label for spec in specs if spec.digest not in models}
         whole = [job for label, job in jobs.items() if label not in unfinished]
         fill_pools(whole, preparation, folder, resources)
         for model in () if plan.save_models else (model for job in whole for model in job.models):
             folder.parameters_file(model).unlink(missing_ok=True)
+        if folder.parameters and not any(folder.parameters.glob("*")):
+            folder.parameters.rmdir()
         account.seconds["scoring"], before = time.monotonic() - before, time.monotonic()
     work = [
         Work(corpus, of_corpus[corpus.label], right.get(corpus.language, ()), jobs[corpus.label].path)

@@ -126,6 +126,18 @@ def test_the_best_way_is_chosen_without_the_items_it_is_judged_on(monkeypatch: p
     assert found["best"]["test"] == found[winner]["test"]
 
 
+def test_the_best_way_is_another_one_for_unseen_bundles(monkeypatch: pytest.MonkeyPatch) -> None:
+    items, chance = 200, np.random.default_rng(7)
+    numbers = chance.normal(size=(items, 2, 2))
+    numbers[:100, :, 0] = numbers[100:, :, 1] = [5.0, -5.0]  # the first way knows the seen ones, the second the others
+    monkeypatch.setattr(module, "WAYS", {"a": (0,), "b": (1,)})
+    seen = [True] * 100 + [False] * 100
+    ballots, lemmas = Ballots([["right", "wrong"]] * items, numbers), [f"lemma{number}" for number in range(items)]
+    found = cross_fitted(["k"], splits(ballots), [["right"]] * items, {"dev": seen, "test": seen}, lemmas)
+    assert max(accuracy(found[way]["dev"]) for way in ("a", "b")) < 0.9
+    assert found["best"] == {"dev": ["right"] * items, "test": ["right"] * items}
+
+
 def test_scored_candidates_count() -> None:
     """Votes are no better than chance; members know better when they are shown both forms."""
     items, chance = 300, np.random.default_rng(2)

@@ -151,15 +151,16 @@ def cross_fitted(
 ) -> dict[str, dict[str, list[str]]]:
     """The forms that each way chooses, and those of the best way, by split.
 
-    A dev item's form is chosen by weights that were fitted on dev items with other lemmas. So is the best way: by what
-    each way gets right there, with weights that were fitted on others again. Test items' forms come from all dev items.
+    A dev item's form is chosen by weights that were fitted on dev items with other lemmas. So is the best way, apart
+    for seen and unseen bundles: by what each way gets right there, with weights that were fitted on others again. Test
+    items' forms come from all dev items.
     """
     order = sorted(set(lemmas))
     drawn = np.random.Generator(np.random.PCG64(key("weights"))).permutation(len(order))
     fold = dict(zip(order, (drawn % FOLDS).tolist(), strict=True))
     folds, right = np.array([fold[lemma] for lemma in lemmas]), ballots["dev"].right(gold)
     found: dict[str, dict[str, list[str]]] = {}
-    hits = np.zeros((len(WAYS), FOLDS + 1), dtype=np.int64)
+    part, hits = np.array(seen["dev"], dtype=np.int64), np.zeros((len(WAYS), FOLDS + 1, 2), dtype=np.int64)
     for way, groups in enumerate(WAYS.values()):
         own = {split: its.only(groups or VOTES, len(set(kinds))) for split, its in ballots.items()}
         if groups and not ballots["dev"].only(groups[-1:], len(set(kinds))).numbers.any():
@@ -169,8 +170,8 @@ def cross_fitted(
             others = right & ~np.isin(folds, without)[:, np.newaxis] & learns  # the right forms to learn from
             return fit(kinds, own["dev"], others, seen["dev"]).best(own[split], seen[split])
 
-        def correct(numbers: Chosen, among: int) -> int:
-            return int(right[np.arange(len(folds)), numbers][folds == among].sum())
+        def correct(numbers: Chosen, among: int) -> NDArray[np.int64]:
+            return np.bincount(part[right[np.arange(len(folds)), numbers] & (folds == among)], minlength=2)
 
         dev = np.zeros(len(folds), dtype=np.int64)
         for one in range(FOLDS):
@@ -182,6 +183,13 @@ def cross_fitted(
             hits[way, one] += correct(both, two)
             hits[way, two] += correct(both, one)
         found[list(WAYS)[way]] = {"dev": own["dev"].named(dev), "test": own["test"].named(chosen("test"))}
-    *winners, winner = (list(WAYS)[way] for way in hits.argmax(axis=0).tolist())
-    dev_forms = [found[winners[fold]]["dev"][place] for place, fold in enumerate(folds.tolist())]
-    return found | {BEST: {"dev": dev_forms, "test": found[winner]["test"]}}
+    winners = [[list(WAYS)[way] for way in own] for own in hits.argmax(axis=0).tolist()]
+    which = {"dev": folds.tolist(), "test": [FOLDS] * len(seen["test"])}
+    chosen_forms = {
+        split: [
+            found[winners[fold][own]][split][place]
+            for place, (fold, own) in enumerate(zip(some, seen[split], strict=True))
+        ]
+        for split, some in which.items()
+    }
+    return found | {BEST: chosen_forms}

@@ -7,7 +7,7 @@ unexport PYTHONPATH PYTHONHOME
 BIN := .venv/bin
 
 help:
-	@echo "make demo         set up, train on the bundled German verbs, score, show some inflections"
+	@echo "make demo         set up, inflect words of five languages, train on the bundled German verbs, score"
 	@echo "make test         set up, run the tests"
 	@echo "make check        ruff and mypy (strict)"
 	@echo "make test-long    the tests that are too long for every day"

@@ -1,6 +1,7 @@
 """Where the tests find the shared-task data, and what they do without it."""
 
 import os
+import shutil
 import signal
 import tarfile
 from collections.abc import Callable
@@ -44,6 +45,36 @@ def shared_sets(tmp_path_factory: pytest.TempPathFactory) -> Path:
         with tarfile.open(packed) as archive:
             archive.extractall(folder, filter="data")
     return folder
+
+
+@pytest.fixture(scope="session")
+def tiny_pocket_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of pocket models that have learnt nothing."""
+    from reinflect.inflector.pocket import add_model
+    from tests.fuzz import tiny_models
+
+    folder = tmp_path_factory.mktemp("pocket")
+    (folder / "tiny").write_bytes(tiny_models.model_file())
+    for language in ("norwegian-bokmal", "finnish", "german"):
+        add_model(folder / "models", folder / "tiny", language, tiny_models.ITEMS, command="made for a test")
+    return folder / "models"
+
+
+@pytest.fixture
+def pocket(tiny_pocket_models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of pocket models of one's own, which are installed, and an empty folder to work in."""
+    shutil.copytree(tiny_pocket_models, tmp_path / "pocket")
+    monkeypatch.setenv("REINFLECT_MODELS", str(tmp_path / "pocket"))
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    return tmp_path / "pocket"
+
+
+@pytest.fixture
+def no_pocket(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No pocket models are installed."""
+    monkeypatch.delenv("REINFLECT_MODELS", raising=False)
+    monkeypatch.setattr("reinflect.inflector.pocket.find_spec", lambda _name: None)
 
 
 @pytest.fixture

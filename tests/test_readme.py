@@ -16,7 +16,8 @@ from reinflect.cli import COMMANDS, main
 
 ROOT = Path(__file__).parents[1]
 PAGES = ["README.md", "docs/commands.md", "docs/training.md"]
-PAGES += sorted({"BENCHMARKS.md", *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))} - set(PAGES))
+OTHERS = {"BENCHMARKS.md", "models/README.md", *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))}
+PAGES += sorted(OTHERS - set(PAGES))
 README, COMMANDS_PAGE, TRAINING = ((ROOT / page).read_text(encoding="utf-8") for page in PAGES[:3])
 SHOWN = README + COMMANDS_PAGE
 TINY = "--seeds 1 --set epochs=1 --set hidden=6 --set history_hidden=4 --set embedding=5 --set score_from=0 --workers 1"
@@ -33,7 +34,8 @@ def blocks(page: str, language: str = "") -> list[str]:
 def commands(page: str) -> list[str]:
     """The command lines, in the order of the page, but for those that need a network, or wait for Ctrl-C."""
     lines = [line.removeprefix("$ ") for block in blocks(page) for line in block.splitlines()]
-    return [line for line in lines if line.startswith("reinflect ") and " fetch " not in line and " serve " not in line]
+    wanted = [line for line in lines if line.startswith("reinflect ")]
+    return [line for line in wanted if shlex.split(line)[1] != "serve" and " fetch " not in line]
 
 
 def name(line: str) -> str:
@@ -62,12 +64,13 @@ def shortened(path: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def folder(tmp_path_factory: pytest.TempPathFactory, tiny_pocket_models: Path) -> Iterator[Path]:
     """A folder in which everything on the pages was done, but for the demo."""
     folder = tmp_path_factory.mktemp("readme")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.setenv("REINFLECT_CACHE", str(folder / "cache"))
+        patch.setenv("REINFLECT_MODELS", str(tiny_pocket_models))
         for line in commands(SHOWN) + commands(TRAINING):
             if name(line) != "demo":
                 result = run(line)
@@ -113,9 +116,9 @@ def _sentence(page: str) -> str:
 
 
 @pytest.mark.long
-def test_what_is_learnt_on_the_page_is_learnt_here(tmp_path: Path) -> None:
+def test_what_is_learnt_on_the_page_is_learnt_here(tmp_path: Path, tiny_pocket_models: Path) -> None:
     """Other processors round otherwise, and models then learn a little otherwise: votes may differ by some points."""
-    environment = os.environ | {"REINFLECT_CACHE": str(tmp_path / "cache")}
+    environment = os.environ | {"REINFLECT_CACHE": str(tmp_path / "cache"), "REINFLECT_MODELS": str(tiny_pocket_models)}
     program = str(Path(sys.executable).with_name("reinflect"))
     votes = []
     for line in commands(SHOWN):

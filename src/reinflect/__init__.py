@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from reinflect.alignment import align
     from reinflect.evaluation import evaluate
     from reinflect.inflector.inflector import Inflector
-    from reinflect.inflector.train import load, train
+    from reinflect.inflector.pocket import load
+    from reinflect.inflector.train import train
 
 __version__ = "0.2.0"
 __all__ = ["Inflector", "__version__", "align", "evaluate", "load", "train"]
@@ -19,7 +20,7 @@ _HOMES = {
     "Inflector": "reinflect.inflector.inflector",
     "align": "reinflect.alignment",
     "evaluate": "reinflect.evaluation",
-    "load": "reinflect.inflector.train",
+    "load": "reinflect.inflector.pocket",
     "train": "reinflect.inflector.train",
 }
 

@@ -17,8 +17,9 @@ from reinflect.cli import COMMANDS, demo, main, training
 from reinflect.data import german
 from reinflect.data.features import Bundle
 from reinflect.data.german import read_split
-from reinflect.data.items import Item
+from reinflect.data.items import Item, read_items
 from reinflect.ensembles.member import TrainedModel
+from reinflect.errors import StoppedError
 from reinflect.evaluation import Judged
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.train import Outcome
@@ -154,6 +155,40 @@ def test_after_ctrl_c_it_shows_what_there_is(run: Run, reinflect: Reinflect, mon
     assert result.exit_code == 130
     assert [row[:2] for row in section(result.stdout, "system")[1:]] == [["HAEM, vote", "3"], ["vote of all", "3"]]
     assert "interrupted" in result.stderr
+
+
+def stop(*_: object) -> Outcome:
+    raise StoppedError("stop")
+
+
+def test_pocket_models_inflect_words_of_their_languages_first(
+    pocket: Path, reinflect: Reinflect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert {"finnish", "german", "turkish", "spanish", "russian"} == set(demo.WORDS)
+    monkeypatch.setattr(demo, "trained", stop)
+    shown = reinflect("demo").stdout
+    rows = section(f"{shown}\n\n", "language")
+    assert [row[0] for row in rows] == ["finnish", "german"]
+    for language, lemma, features, *rest in rows:
+        [answer] = Inflector.load(pocket / f"{language}.reinflect").answers([Item(lemma, Bundle(features))])
+        sure = f"{100 * (answer.confidence or 0):.0f} %"
+        assert rest == ([answer.form, sure] if answer.form else [sure])
+    assert shown.index("finnish ") < shown.index("German verbs")
+
+
+@pytest.mark.usefixtures("no_pocket")
+def test_without_pocket_models_one_line_says_so(reinflect: Reinflect, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demo, "trained", stop)
+    result = reinflect("demo")
+    assert result.stderr.splitlines() == ["note: no pocket models are installed: German verbs only", "reinflect: stop"]
+    assert result.stdout.startswith("German verbs: learn from")
+
+
+def test_the_words_for_pocket_models_are_of_the_shared_task_and_not_among_its_training_items(conll2017: Path) -> None:
+    for language, (lemma, features) in demo.WORDS.items():
+        dev = {(item.lemma, item.features.spelling) for item in read_items(conll2017 / f"{language}-dev")}
+        assert (lemma, features) in dev
+        assert lemma not in {item.lemma for item in read_items(conll2017 / f"{language}-train-high")}
 
 
 @pytest.mark.parametrize("count", [1, 2, 9, 10, 11, 300])

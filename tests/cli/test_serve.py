@@ -45,6 +45,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.usefixtures("no_pocket")
 def test_nothing_to_serve_is_an_error(reinflect: Reinflect) -> None:
     result = reinflect("serve")
     assert result.exit_code == 2
@@ -189,9 +190,9 @@ def test_concurrent_requests_get_the_same_answers_as_single_ones(model: Path, mo
 
 
 @contextmanager
-def program(model: Path) -> Iterator["tuple[subprocess.Popen[str], int]"]:
+def program(*models: Path) -> Iterator["tuple[subprocess.Popen[str], int]"]:
     """The real program, and its port."""
-    call = [sys.executable, "-m", "reinflect", "serve", str(model), "--port", "0"]
+    call = [sys.executable, "-m", "reinflect", "serve", *map(str, models), "--port", "0"]
     environment = os.environ | {"PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as started:
         try:
@@ -266,6 +267,38 @@ def served(reinflect: Reinflect, monkeypatch: pytest.MonkeyPatch, *arguments: ob
     assert result.exit_code == 0, result.output
     [hosts] = found
     return result, hosts
+
+
+def test_without_a_model_all_languages_are_served_and_none_is_loaded(
+    reinflect: Reinflect, pocket: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[dict[str, object]] = []
+    monkeypatch.setattr(Server, "__init__", lambda _self, models, _hosts: given.append(models))
+    monkeypatch.setattr(Server, "run", lambda _self, **_sockets: None)
+    assert reinflect("serve", "--port", 0).stdout.startswith("serving finnish, german, norwegian-bokmal at http://")
+    assert given.pop() == {name: pocket / f"{name}.reinflect" for name in ("finnish", "german", "norwegian-bokmal")}
+    assert reinflect("serve", "--port", 0, "german").stdout.startswith("serving german at http://")
+    [(name, inflector)] = given.pop().items()
+    assert (name, type(inflector)) == ("german", Inflector)
+    monkeypatch.setattr(serve, "SHOWN", 2)
+    assert reinflect("serve", "--port", 0).stdout.startswith("serving 3 languages at http://")
+
+
+@pytest.mark.usefixtures("pocket")
+def test_an_unknown_language_is_an_error(reinflect: Reinflect) -> None:
+    result = reinflect("serve", "--port", 0, "german", "finish")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("reinflect: there is no pocket model 'finish'; did you mean finnish?")
+
+
+@posix
+@pytest.mark.usefixtures("pocket")
+def test_the_program_serves_all_languages() -> None:
+    with program() as (started, port):
+        assert inflected(port)["answer"]["voters"] == 2
+        started.send_signal(signal.SIGTERM)
+        _, complaints = started.communicate(timeout=60)
+    assert complaints == ""
 
 
 def test_only_this_computer_can_reach_it_by_default(

@@ -109,6 +109,18 @@ def test_a_model_is_asked() -> None:
     assert len(inflector.members) == 4
 
 
+def test_pocket_models_are_found_if_they_are_installed() -> None:
+    package = find_spec("reinflect_models")
+    index = Path(str(package.origin)).parent / "index.json" if package else None
+    languages = list(json.loads(index.read_text(encoding="utf-8"))) if index else []
+    if not languages:
+        refused(run("models"), "pip install")
+        refused(run("inflect", "finnish", *ASKED), "pip install")
+        return
+    assert f"{len(languages)} pocket models" in printed("models")
+    assert reinflect.load(languages[0]).inflect(*ASKED)
+
+
 def test_paradigm_trace_info_and_suggest() -> None:
     assert "V;IND;PST" in printed("paradigm", "verbs.reinflect", "fliegen", "--json")
     assert json.loads(printed("trace", "verbs.reinflect", *ASKED, "--json"))["lemma"] == "fliegen"

@@ -18,6 +18,7 @@ COMMANDS = {
     "demo": "Try training and inflecting on bundled German verbs",
     "check": "Check a file of examples before training",
     "train": "Train a model on examples",
+    "models": "List the pocket models, which inflect many languages by name",
     "inflect": "Inflect words with a trained model",
     "paradigm": "Show all forms of a lemma, as tables",
     "fill": "Fill the gaps of your own spreadsheet",

@@ -13,7 +13,7 @@ EXAMPLE = models.model_example("reinflect analyse verbs.reinflect flogst --lemma
 
 
 @click.command("analyse", epilog=EXAMPLE)
-@click.argument("model")
+@models.model_name
 @click.argument("form")
 @option(
     "--lemmas FILE",

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from reinflect.cli.models import confidence_text, load_inflector
 from reinflect.cli.options import say
 from reinflect.cli.training import train_german
 from reinflect.data.items import Item
-from reinflect.errors import INTERRUPTED
+from reinflect.errors import INTERRUPTED, printable
 from reinflect.systems import DEFAULT_SYSTEMS
 
 if TYPE_CHECKING:
@@ -24,6 +25,14 @@ NEXT = """\
 Your own language: reinflect train --train FORMS --out MODEL, then reinflect inflect MODEL LEMMA FEATURES
 A look inside: reinflect oracle fliegen flog, or reinflect align FORMS; 52 languages: reinflect data fetch conll2017
 """
+WORDS = {
+    "finnish": ("lauseoppi", "N;IN+ESS;SG"),
+    "german": ("Übersetzerin", "N;ACC;PL"),
+    "turkish": ("limonata", "N;ACC;PL;PSS1P"),
+    "spanish": ("delinquir", "V;NEG;IMP;2;SG"),
+    "russian": ("достопримечательность", "N;GEN;PL"),
+}
+"""Words for pocket models, none of which is in the training data of the shared task."""
 KNOWN_BY_NAME = ("fliegen", "V;IND;PST;3;SG")
 SHOWN = 10
 SYSTEMS = DEFAULT_SYSTEMS
@@ -38,14 +47,15 @@ CHANGES = ("epochs=30", "score_every=5")
 def command(context: click.Context) -> None:
     """Learn from 100 of the bundled German verb forms, inflect others, and show which are right and which wrong.
 
-    Trains the systems HACM and HAEM on both alignments of lemmas with forms, and lets them vote. Nothing is
-    downloaded, and no file is written.
+    Before that, pocket models inflect words of five languages, if they are installed. Trains the systems HACM and HAEM
+    on both alignments of lemmas with forms, and lets them vote. Nothing is downloaded, and no file is written.
     """
     from reinflect.baseline import Baseline
     from reinflect.data.german import read_split
     from reinflect.evaluation import evaluate
     from reinflect.text import table
 
+    show_pocket_models()
     examples, dev, asked = (read_split(split) for split in ("train-low", "dev", "test"))
     click.echo(
         f"German verbs: learn from {len(examples)} forms, then inflect {len(asked)} others.\n"
@@ -72,6 +82,22 @@ def command(context: click.Context) -> None:
     if outcome.training.interrupted:
         say("note: interrupted; these are the best versions so far of the models that had begun")
         context.exit(INTERRUPTED)
+
+
+def show_pocket_models() -> None:
+    from reinflect.inflector.pocket import pocket_models
+    from reinflect.text import table
+
+    rows = []
+    for language, path in pocket_models().items():
+        if language in WORDS:
+            [answer] = load_inflector(str(path)).answers([WORDS[language]])
+            rows.append((language, *WORDS[language], printable(answer.form), confidence_text(answer)))
+    if not rows:
+        say("note: no pocket models are installed: German verbs only")
+        return
+    shown = table(("language", "lemma", "features", "form", "confidence"), rows, sides=(*("left",) * 4, "right"))
+    click.echo(f"Pocket models, trained before (reinflect models lists all languages):\n\n{shown}")
 
 
 def trained(examples: Sequence[Item], dev: Sequence[Item]) -> "Outcome":

@@ -27,7 +27,7 @@ GUESSED, ATTESTED = "FFE699", "C6E0B4"
 
 
 @click.command("fill", epilog=EXAMPLE)
-@click.argument("model")
+@models.model_name
 @click.argument("sheet")
 @output_option("the filled sheet goes: a file of the same kind", screen=False)
 @option(

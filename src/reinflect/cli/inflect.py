@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from reinflect.cli.files import check_no_json_sheet, json_text, read_for_model
-from reinflect.cli.models import features_named, load_inflector, members_option, model_example, say_doubts
+from reinflect.cli.models import features_named, load_inflector, members_option, model_example, model_name, say_doubts
 from reinflect.cli.options import (
     check_lemma,
     check_output,
@@ -37,7 +37,7 @@ NBEST_COLUMNS = ("rank", "confidence", "votes", "probability")
 
 
 @click.command("inflect", epilog=model_example("reinflect inflect verbs.reinflect fliegen 'V;IND;PST;3;SG' --n-best 3"))
-@click.argument("model")
+@model_name
 @click.argument("lemma", required=False)
 @click.argument("features", required=False)
 @option(

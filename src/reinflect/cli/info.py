@@ -3,12 +3,12 @@
 import click
 
 from reinflect.cli.files import json_text
-from reinflect.cli.models import load_inflector, model_example
+from reinflect.cli.models import load_inflector, model_example, model_name
 from reinflect.cli.options import option
 
 
 @click.command("info", epilog=model_example("reinflect info verbs.reinflect"))
-@click.argument("model")
+@model_name
 @option("--json as_json", "Print one JSON object, with every setting and every count.")
 def command(model: str, as_json: bool) -> None:
     """Show the training data of MODEL, its accuracy, its members, and the features and characters it knows."""

@@ -1,12 +1,15 @@
-"""Options, notes and confidences of the commands that use a trained model."""
+"""`reinflect models`: list the pocket models; also what all commands that use a trained model share."""
 
 import warnings
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
 
 from reinflect.cli.options import Command, option, say, strategy_option
 from reinflect.data.features import Bundle
-from reinflect.errors import UnseenWarning, quoted
+from reinflect.errors import InputError, UnseenWarning, printable, quoted
 
 if TYPE_CHECKING:
     from reinflect.data.labels import Labels
@@ -21,7 +24,19 @@ def model_example(*lines: str) -> str:
     """The end of the help of a command whose example needs a model."""
     train = "reinflect train --train verbs.tsv --out verbs.reinflect --seeds 1 --systems haem --alignments naive"
     commands = ["reinflect data show german-verbs --split train-low > verbs.tsv", train, *lines]
-    return "\n  ".join(["\b\nExample (the first two lines train a model in about a minute):", *commands])
+    return "\n  ".join(["\b\nExample (two lines train a model; MODEL may be a language: reinflect models):", *commands])
+
+
+def model_file(_context: click.Context, _parameter: click.Parameter, value: Any) -> Any:
+    """The callback of arguments and options that are models: the file of each, where a language is named too."""
+    from reinflect.inflector.pocket import find_model
+
+    if isinstance(value, tuple):
+        return tuple(model_file(_context, _parameter, own) for own in value)
+    return value and str(find_model(value, lambda note: say(f"note: {note}")))
+
+
+model_name = click.argument("model", callback=model_file)
 
 
 def bundles_option(what: str) -> Callable[[Command], Command]:
@@ -33,10 +48,10 @@ def bundles_option(what: str) -> Callable[[Command], Command]:
 
 
 def load_inflector(path: str, strategy: str | None = None) -> "Inflector":
-    from reinflect.inflector.inflector import Inflector
+    from reinflect.inflector.pocket import load
 
     warnings.simplefilter("ignore", UnseenWarning)  # `say_doubts` says it in notes
-    inflector = Inflector.load(path)
+    inflector = load(Path(path))
     return inflector if strategy is None else inflector.using(strategy)
 
 
@@ -67,3 +82,24 @@ def confidence_cell(answer: "Answer") -> str | float:
     if answer.attested:
         return "attested"
     return "" if answer.confidence is None else round(answer.confidence, 3)
+
+
+@click.command("models", epilog="\b\nExample:\n  reinflect models")
+def command() -> None:
+    """List the pocket models: small models of many languages, with their accuracy on items they did not learn from.
+
+    Every command takes a language where it asks for MODEL: reinflect inflect finnish talo 'N;IN+ESS;PL'. A name with a
+    slash or an ending is a file of your own (./finnish, finnish.reinflect). The models are a distribution of their own,
+    reinflect-models; or the variable REINFLECT_MODELS names a folder of such models.
+    """
+    from reinflect.inflector.pocket import INSTALL, models_folder, read_index
+    from reinflect.text import table
+
+    folder = models_folder()
+    index = {} if folder is None else read_index(folder)
+    if not index:
+        raise InputError("no pocket models are installed", f"install them: {INSTALL}")
+    rows = [(name, f"{own.accuracy:.2f}", f"{own.size / 1e3:.0f} KB", own.date) for name, own in index.items()]
+    click.echo(table(("language", "accuracy", "size", "date"), rows, sides=("left", "right", "right", "left")))
+    size = sum(own.size for own in index.values()) / 1e6
+    click.echo(f"{len(index)} pocket models, {size:.1f} MB, in {printable(str(folder))}")

@@ -28,7 +28,7 @@ FORM_AND_CONFIDENCE: tuple[Side, Side] = ("left", "right")
 
 
 @click.command("paradigm", epilog=EXAMPLE)
-@click.argument("model")
+@models.model_name
 @click.argument("words", metavar="[LEMMA]...", nargs=-1)
 @option("--input source FILE", "Lemmas, one on each line, or a file of items (- is standard input).")
 @models.bundles_option("The forms you want")

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from reinflect.cli.files import read_for_model
-from reinflect.cli.models import load_inflector, model_example, say_doubts
+from reinflect.cli.models import load_inflector, model_example, model_file, say_doubts
 from reinflect.cli.options import check_output, columns_option, option, say_written
 from reinflect.data.items import Columns, normalised
 from reinflect.errors import InputError
@@ -20,7 +20,7 @@ PAGES = (".html", ".htm")
 
 
 @click.command("report", epilog=EXAMPLE)
-@click.argument("source", metavar="MODEL|DIR")
+@click.argument("source", metavar="MODEL|DIR", callback=model_file)
 @option(
     "--dev FILE|DIR",
     "For a model: items with their right forms, to score it on. For a benchmark: the folder with its data, if "

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from reinflect.cli.models import model_file
 from reinflect.cli.options import option, say
 from reinflect.cli.training import train_german
 from reinflect.errors import INTERRUPTED, InputError, ReinflectError, quoted
@@ -26,10 +27,11 @@ DEMO_CHANGES = ("epochs=20", "hidden=100")
 """For a training of two minutes; `reinflect train` uses the preset unchanged, and five seeds."""
 DEMO_SEEDS = 1
 WAITING_CONNECTIONS = 128
+SHOWN = 10
 
 
 @click.command("serve", epilog=EXAMPLE)
-@click.argument("models", metavar="[MODEL]...", nargs=-1)
+@click.argument("models", metavar="[MODEL]...", nargs=-1, callback=model_file)
 @option("--demo", "Also serve a model of the bundled German verbs, trained once and kept.")
 @option("--port", "Port; 0 chooses a free one.", type=click.IntRange(0, 65535), default=8000)
 @option("--host", "Address to listen on; 0.0.0.0 means all of them.", default="127.0.0.1")
@@ -44,19 +46,24 @@ def command(
     with. It needs no internet, and sends nothing to other computers. Programs can use the same API: see
     docs/api-web.md.
 
+    With neither MODEL nor --demo, the page has all pocket models (reinflect models lists them). A language is loaded
+    when it is chosen, and leaves the memory when nobody has asked for it for ten minutes.
+
     By default only this computer can reach the page. There is no password: consider that before you give another
     --host. If visitors use a host name instead of an address, allow it with --allow-host.
 
     Ctrl-C ends the server after it has answered all open requests.
     """
-    if not models and not demo:
-        raise InputError("found no model to serve", "name one (reinflect serve verbs.reinflect), or give --demo")
+    from reinflect.inflector.pocket import INSTALL, load, pocket_models
+
+    pocket = {} if models or demo else pocket_models()
+    if not (models or demo or pocket):
+        raise InputError("found no model to serve", f"name a file, give --demo, or install pocket models: {INSTALL}")
     _check(names)
     # The socket first: a port in use should be reported before models are loaded or trained.
     with _listening(host, port) as listener:
-        from reinflect.inflector.inflector import Inflector
-
-        served = {name: Inflector.load(path) for name, path in zip(model_names(models), models, strict=True)}
+        named = zip(model_names(models), map(Path, models), strict=True)
+        served: dict[str, Inflector | Path] = {**pocket, **{name: load(path) for name, path in named}}
         if demo:
             name = DEMO if DEMO not in served else f"{DEMO} (demo)"
             served = {name: _demo_model(), **served}
@@ -149,7 +156,7 @@ def _sigterm_as_ctrl_c() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _serve(models: "dict[str, Inflector]", listener: socket.socket, names: Sequence[str], open_browser: bool) -> None:
+def _serve(models: "dict[str, Inflector | Path]", listener: socket.socket, names: Sequence[str], browser: bool) -> None:
     """Serve until Ctrl-C; the first of the names is --host."""
     from reinflect.web.hosts import Hosts, is_loopback
     from reinflect.web.server import Server
@@ -162,8 +169,9 @@ def _serve(models: "dict[str, Inflector]", listener: socket.socket, names: Seque
             "note: anyone who can reach this computer can use the page and all its models, and what is sent can be "
             "read on the way"
         )
-    click.echo(f"serving {', '.join(models)} at {address} (press Ctrl-C to stop)")
-    if open_browser:
+    shown = ", ".join(models) if len(models) <= SHOWN else f"{len(models)} languages"
+    click.echo(f"serving {shown} at {address} (press Ctrl-C to stop)")
+    if browser:
         import threading
         import webbrowser
 

@@ -14,6 +14,7 @@ from reinflect.cli.models import (
     features_named,
     load_inflector,
     model_example,
+    model_name,
 )
 from reinflect.cli.options import check_output, columns_option, option, output_option, say, say_written
 from reinflect.data.corrections import read_further
@@ -34,7 +35,7 @@ EXAMPLE = model_example(
 
 
 @click.command("suggest", epilog=EXAMPLE)
-@click.argument("model")
+@model_name
 @option("--lemmas FILE", "Lemmas, one on each line, or items; their forms are known.", required=True)
 @option("--n most N", "Number of suggestions.", type=click.IntRange(min=1), default=20)
 @bundles_option("The forms to choose from")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from reinflect.cli.files import json_text
-from reinflect.cli.models import features_named, load_inflector, members_option, model_example, say_doubts
+from reinflect.cli.models import features_named, load_inflector, members_option, model_example, model_name, say_doubts
 from reinflect.cli.options import check_lemma, check_output, option, output_option, say_written
 from reinflect.cli.oracle import visible_symbol
 from reinflect.data.features import Bundle
@@ -23,7 +23,7 @@ MIN_SHARE = 0.01
 
 
 @click.command("trace", epilog=model_example("reinflect trace verbs.reinflect fliegen 'V;IND;PST;3;SG'"))
-@click.argument("model")
+@model_name
 @click.argument("lemma")
 @click.argument("features")
 @option("--member NAME", "Member to show, or all.  [default: the best one that gave the winning form]")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from reinflect.cli.files import check_stdin_once
+from reinflect.cli.models import load_inflector, model_file
 from reinflect.cli.options import (
     check_output,
     columns_option,
@@ -51,6 +52,7 @@ Example (about a minute):
 @option(
     "--compare MODEL",
     "An earlier model: show at the end which items only one of the two models gets right.",
+    callback=model_file,
 )
 @option(
     "--out MODEL",
@@ -178,9 +180,8 @@ class _Rival:
 
     def __init__(self, model: str, lists: list[list[Item]], dev_items: list[Item] | None, train: str) -> None:
         from reinflect.inflector.changes import check_comparable
-        from reinflect.inflector.inflector import Inflector
 
-        self._model, self._inflector, self._items = model, Inflector.load(model), lists[-1]
+        self._model, self._inflector, self._items = model, load_inflector(model), lists[-1]
         self._taught = None if dev_items else check_comparable(self._inflector, lists, model, train)
         if dev_items:
             # A fair comparison uses items that neither model learnt from, and a dev item may be among the additions.

@@ -96,8 +96,8 @@ def _today() -> str:
     return moment.date().isoformat()
 
 
-def card_text(card: Mapping[str, Any]) -> str:
-    """The text of a card (`Inflector.card`); a model without a record of its training has a shorter one."""
+def card_text(card: Mapping[str, Any], further: Mapping[str, Sequence[str]] | None = None) -> str:
+    """The text of a card (`Inflector.card`) with `further` parts; without a record of the training it is shorter."""
     training, confidence, members = card["training"], card["confidence"], card["members"]
     voters, some_vote = len(card["voters"]), any(not member["votes"] for member in members)
     named = "" if card["strategy"] == DEFAULT else f" ({card['strategy']})"
@@ -135,6 +135,7 @@ def card_text(card: Mapping[str, Any]) -> str:
             "Characters it has never seen are copied; features it has never seen are ignored, and named.",
             sure,
         ],
+        **(further or {}),
     }
     return "\n".join(_part(heading, lines) for heading, lines in parts.items())
 

@@ -252,8 +252,3 @@ def train(
         attested=attested,
         cells=cells_of(items) if isinstance(items, (Path, str)) else (),
     ).inflector
-
-
-def load(path: Path | str) -> Inflector:
-    """Read an inflector from a model file."""
-    return Inflector.load(path)

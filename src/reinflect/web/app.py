@@ -20,6 +20,7 @@ from reinflect.data.features import SEPARATOR, Bundle
 from reinflect.data.items import Item
 from reinflect.decoding.beam import WIDTH
 from reinflect.errors import InputError, ReinflectError, printable
+from reinflect.text import nearest
 from reinflect.web import requests
 from reinflect.web.guard import INTERNAL_ERROR, Guard, json_response, log, refusal
 from reinflect.web.hosts import Hosts
@@ -36,13 +37,17 @@ PALETTE = Path(__file__).parents[1] / "report" / "palette.css"
 TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 UNKNOWN = 20
 """Unknown features, and combinations, that a response names, at most: the search for similar ones takes time."""
+IDLE_SECONDS = 600.0
 CHANGED = "the file of this model has changed since it was loaded; answers are of the model as it was loaded"
 
 
-def create_app(models: "Mapping[str, Inflector]", hosts: Hosts | None = None, queue: Queue | None = None) -> Guard:
+def create_app(
+    models: "Mapping[str, Inflector | Path]", hosts: Hosts | None = None, queue: Queue | None = None
+) -> Guard:
     """The page and the interface for models by name; requests that name no model get the first.
 
-    `hosts` are the admitted host names; by default the local names of this computer.
+    A model given as a file is loaded when a request names it, and dropped after `IDLE_SECONDS` without one. `hosts` are
+    the admitted host names; by default the local names of this computer.
     """
     queue = queue or Queue()
     api = Api(models, queue)
@@ -73,8 +78,11 @@ def create_app(models: "Mapping[str, Inflector]", hosts: Hosts | None = None, qu
 class Api:
     """Answers the requests for each address."""
 
-    def __init__(self, models: "Mapping[str, Inflector]", queue: Queue) -> None:
+    def __init__(self, models: "Mapping[str, Inflector | Path]", queue: Queue) -> None:
         self.models, self.queue = dict(models), queue
+        self._files_of = {name: own for name, own in models.items() if isinstance(own, Path)}
+        """The files of models that are loaded for requests, and dropped when they are idle."""
+        self._timers: dict[str, asyncio.TimerHandle] = {}
         # Files are read once and looked up by name, so that no request can reach another file.
         self._files = {path.name: (path.read_bytes(), TYPES[path.suffix]) for path in (*STATIC.iterdir(), PALETTE)}
         self._inventories: dict[str, tuple[Inflector, Response]] = {}
@@ -90,11 +98,11 @@ class Api:
         return Response(content, media_type=media_type)
 
     async def models_list(self, _request: Request) -> Response:
-        known = [summary(*self._model(name)) | {"changed": self._changed(name)} for name in self.models]
+        known = [summary(*own) | {"changed": self._changed(*own)} for own in self.models.items()]
         return json_response({"version": __version__, "models": known, "limits": LIMITS})
 
     async def model(self, request: Request) -> Response:
-        name, inflector = self._model(request.path_params["name"])
+        name, inflector = await self._model(request, request.path_params["name"])
         if self._inventories.get(name, (None,))[0] is not inflector:
             operation: Operation[str, Response] = Operation(
                 name, "inventory", lambda names: [json_response(inventory(own, inflector)) for own in names], alone
@@ -139,7 +147,7 @@ class Api:
         operation: Operation[str, Baseline] = Operation(
             key, "rules", lambda names: [self._learnt(own, inflector) for own in names], alone
         )
-        [baseline] = await self._answers(request, operation, [self._model(asked.model)[0]])
+        [baseline] = await self._answers(request, operation, [self._name(asked.model)])
         bundles = list(baseline.rules) if asked.bundles is None else asked.bundles
         requests.check_number(bundles, LIMITS.paradigm_cells, "bundles")
         found = [baseline.inflect(asked.lemma, own) if baseline.knows(own) else None for own in map(Bundle, bundles)]
@@ -169,26 +177,39 @@ class Api:
     async def reload(self, request: Request) -> Response:
         """Load the file of a model again, if it has changed; if the new one cannot be used, the model stays."""
         asked, key, _ = await self._read(request, requests.ModelRequest)
-        name, _ = self._model(asked.model)
-        operation: Operation[str, None] = Operation(key, "reload", lambda names: [*map(self._reload, names)], alone)
-        await self._answers(request, operation, [name])
-        return json_response(summary(*self._model(name)) | {"changed": self._changed(name)})
+        name = self._name(asked.model)
+        await self._answers(request, self._loading(key), [name])
+        return json_response(summary(name, self.models[name]) | {"changed": self._changed(name, self.models[name])})
 
-    def _reload(self, name: str) -> None:
-        old = self.models[name]
-        if old.source is None or not old.source.changed:
-            return
+    def _loading(self, key: str) -> "Operation[str, Inflector]":
+        return Operation(key, "load", lambda names: [*map(self._load, names)], alone)
+
+    def _load(self, name: str) -> "Inflector":
+        """A model, after its file was read if it is not loaded or has changed; a file that cannot be used is not."""
+        from reinflect.inflector.pocket import load
+
+        path, stays = self.models[name], ""
+        if not isinstance(path, Path):
+            if path.source is None or not path.source.changed:
+                return path
+            path, stays = path.source.path, "; the model stays as it was loaded"
         try:
-            self.models[name] = type(old).load(old.source.path)
+            self.models[name] = loaded = load(path)
         except InputError as error:
-            log.warning("note: %s; the model %s stays as it was loaded", error, printable(name))
-            message = f"the file of this model cannot be used now ({error.found}); the model stays as it was loaded"
+            log.warning("note: %s; the model %s cannot be used%s", error, printable(name), stays)
+            message = f"the file of this model cannot be used now ({error.found}){stays}"
             raise RequestError("cannot_answer", message, "model") from None
+        return loaded
 
-    def _changed(self, name: str) -> str | None:
+    def _drop(self, name: str) -> None:
+        """Leave a model and all that was made of it to be collected; requests under way still have it."""
+        self.models[name] = self._files_of[name]
+        for kept in (self._inventories, self._rules, self._told, self._timers):
+            kept.pop(name, None)
+
+    def _changed(self, name: str, inflector: "Inflector | Path") -> str | None:
         """A sentence if the file of a model is not the one that was loaded; the terminal says it once."""
-        inflector = self.models[name]
-        if inflector.source is None or not inflector.source.changed:
+        if isinstance(inflector, Path) or inflector.source is None or not inflector.source.changed:
             return None
         if self._told.get(name) is not inflector:
             self._told[name] = inflector
@@ -201,18 +222,32 @@ class Api:
     ) -> "tuple[requests.AnyRequest, str, Inflector]":
         await self.queue.refuse_if_full()
         asked = await requests.read(request, kind)
-        name, inflector = self._model(asked.model)
-        self._changed(name)
+        name, inflector = await self._model(request, asked.model)
+        self._changed(name, inflector)
         asked.prepare(inflector.features_of)
         # The queue merges questions to the same model: not those from before a reload with those after it.
         return asked, f"{name} {id(inflector)}", inflector
 
-    def _model(self, name: str | None) -> "tuple[str, Inflector]":
+    def _name(self, name: str | None) -> str:
         name = next(iter(self.models)) if name is None else name
         if name not in self.models:
-            message = f"there is no model with this name; the models are {', '.join(self.models)}"
-            raise RequestError("no_such_model", message, "model")
-        return name, self.models[name]
+            known = nearest(name[: LIMITS.lemma_characters], self.models, f"the models are {', '.join(self.models)}")
+            raise RequestError("no_such_model", f"there is no model with this name; {known}", "model")
+        return name
+
+    async def _model(self, request: Request, named: str | None) -> "tuple[str, Inflector]":
+        """The name and the model; one that is dropped when idle is loaded first if need be."""
+        name = self._name(named)
+        found = self.models[name]
+        try:
+            if isinstance(found, Path):
+                [found] = await self._answers(request, self._loading(name), [name])
+        finally:  # also if the client has disconnected: the model may still be loaded then
+            if timer := self._timers.get(name):
+                timer.cancel()
+            if name in self._files_of:
+                self._timers[name] = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._drop, name)
+        return name, found
 
     async def _answers(
         self, request: Request, operation: Operation[Question, Answer], questions: Sequence[Question]

@@ -1,6 +1,7 @@
 """A model as the page needs it before the first request: features, bundles, paradigm tables, and its card."""
 
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -14,9 +15,10 @@ if TYPE_CHECKING:
     from reinflect.inflector.inflector import Inflector
 
 
-def summary(name: str, inflector: "Inflector") -> dict[str, Any]:
-    """A model in the list of models."""
-    return {"name": name} | {own: len(getattr(inflector, own)) for own in ("members", "voters", "bundles", "attested")}
+def summary(name: str, inflector: "Inflector | Path") -> dict[str, Any]:
+    """A model in the list of models; only its name is known before its file is loaded."""
+    counted, loaded = ("members", "voters", "bundles", "attested"), not isinstance(inflector, Path)
+    return {"name": name} | {own: len(getattr(inflector, own)) if loaded else None for own in counted}
 
 
 def inventory(name: str, inflector: "Inflector") -> dict[str, Any]:

@@ -5,6 +5,7 @@ import signal
 import socket
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -111,7 +112,7 @@ def _cancel(timer: asyncio.TimerHandle | None) -> None:
 class Server(uvicorn.Server):
     """Serves models until a signal arrives; then it finishes open requests and accepts no new ones."""
 
-    def __init__(self, models: "Mapping[str, Inflector]", hosts: Hosts) -> None:
+    def __init__(self, models: "Mapping[str, Inflector | Path]", hosts: Hosts) -> None:
         self.queue = Queue()
         self._ignores_ctrl_c = signal.getsignal(signal.SIGINT) == signal.SIG_IGN
         super().__init__(

@@ -1,0 +1,127 @@
+"""Pocket models: small models of many languages, named by their language, in a folder with an index."""
+
+import hashlib
+import json
+import os
+import re
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+
+from reinflect.errors import InputError, quoted
+from reinflect.files import STANDARD, atomic_path, make_folder, read_bytes, write_text
+from reinflect.text import nearest
+
+if TYPE_CHECKING:
+    from reinflect.data.items import Item
+    from reinflect.inflector.inflector import Inflector
+
+PACKAGE, VARIABLE = "reinflect_models", "REINFLECT_MODELS"
+"""Where the models are: an installed package, or the folder that this variable of the environment names."""
+INSTALL = "pip install --upgrade reinflect-models"
+AGAIN = f"install the pocket models again: {INSTALL} --force-reinstall"
+INDEX, ENDING = "index.json", ".reinflect"
+NAME = "[a-z0-9]+(-[a-z0-9]+)*"
+
+
+class PocketModel(msgspec.Struct, frozen=True):
+    """A model in the index: its file, its accuracy on dev items in per cent, and the number of its training items."""
+
+    file: Annotated[str, msgspec.Meta(pattern=rf"^{NAME}\{ENDING}$")]
+    size: int
+    accuracy: float
+    items: int
+    date: str
+    sha256: str
+
+
+def models_folder() -> Path | None:
+    """The folder of pocket models; None if they are not installed."""
+    if named := os.environ.get(VARIABLE):
+        return Path(named)
+    package = find_spec(PACKAGE)
+    return Path(package.origin).parent if package and package.origin else None
+
+
+def pocket_models() -> dict[str, Path]:
+    """The file of each installed pocket model, by language."""
+    folder = models_folder()
+    return {} if folder is None else {name: folder / own.file for name, own in read_index(folder).items()}
+
+
+def read_index(folder: Path) -> dict[str, PocketModel]:
+    try:
+        return msgspec.json.decode(read_bytes(folder / INDEX), type=dict[str, PocketModel])
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"not a valid index of pocket models ({error})", AGAIN, path=folder / INDEX) from None
+
+
+def find_model(name: Path | str, note: Callable[[str], object] = warnings.warn) -> Path:
+    """The file of a model: a bare language name is a pocket model; with a folder or an ending it is a file."""
+    path = Path(name)
+    if isinstance(name, Path) or name in ("", STANDARD) or path.name != name or path.suffix:
+        return path
+    known = pocket_models()
+    if name in known:
+        if path.exists():
+            note(f"{name} is the pocket model; if you mean the file or folder of this name, write ./{name}")
+        return known[name]
+    if path.exists():
+        return path
+    own, found = f"{name}{ENDING}", f"there is no pocket model {quoted(name)}"
+    if Path(own).is_file():
+        raise InputError(found, f"for the file of this name, write {own}")
+    remedy = nearest(name, known, "reinflect models lists them")
+    if not known:
+        found, remedy = f"{found}: none are installed", f"install them: {INSTALL}"
+    raise InputError(found, f"{remedy} (reinflect train --train FORMS --out {own} trains one)")
+
+
+def load(path: Path | str) -> "Inflector":
+    """Read a model: a text may be the name of a language, whose pocket model is meant; a `Path` is always a file."""
+    from reinflect.inflector.inflector import Inflector
+
+    found = find_model(path)
+    try:
+        return Inflector.load(found)
+    except InputError as error:
+        if found.parent != models_folder():
+            raise
+        raise InputError(error.found, AGAIN, path=found) from None
+
+
+def add_model(
+    folder: Path, path: Path | str, language: str, dev: "Sequence[Item]", *, command: str, data: str = "conll2017"
+) -> PocketModel:
+    """Put a file that `command` made into a folder of pocket models, with its card and its accuracy on `dev`."""
+    from reinflect.data.catalog import find
+    from reinflect.evaluation.scores import breakdown, evaluate
+    from reinflect.inflector.card import card_text
+
+    if not re.fullmatch(NAME, language):
+        raise InputError(f"found the language {quoted(language)}", "use small letters, digits and hyphens")
+    content, inflector = read_bytes(path), load(Path(path))
+    if inflector.training is None:
+        raise InputError("this model has no record of its training", "train it with reinflect", path=path)
+    forms = inflector.inflect_many(dev)
+    scored = evaluate(dev, [replace(item, form=form) for item, form in zip(dev, forms, strict=True)])
+    about, digest = inflector.training, hashlib.sha256(content).hexdigest()
+    made = PocketModel(f"{language}{ENDING}", len(content), scored.accuracy, about.items, about.date, digest)
+    source, index = find(data), {**(read_index(folder) if (folder / INDEX).exists() else {}), language: made}
+    with atomic_path(make_folder(folder) / made.file) as part:
+        part.write_bytes(content)
+    scores = {"all": scored, **breakdown(scored.cells, "pos")}
+    further = {
+        "Accuracy on dev items": [f"{part} {own.accuracy:.2f} % of {own.items}" for part, own in scores.items()],
+        "Licence and citation": [f"The licence is that of the data: {source.licence}", f"Cite: {source.citation}"],
+        "Origin": [f"Data: {source.title}; {source.source}", f"Command: {command}"],
+    }
+    write_text(folder / f"{language}.txt", card_text(inflector.card, further))
+    # The index comes last, so that it never lists a file that is not there.
+    write_text(folder / INDEX, f"{json.dumps(msgspec.to_builtins(index), indent=1, sort_keys=True)}\n")
+    return made

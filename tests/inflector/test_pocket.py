@@ -1,0 +1,211 @@
+"""Pocket models: which file a name means, what is said when there is none, and how a model gets into its folder."""
+
+import hashlib
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import reinflect
+from reinflect.data.features import Bundle
+from reinflect.data.items import Item
+from reinflect.errors import InputError
+from reinflect.inflector.inflector import Inflector
+from reinflect.inflector.pocket import INDEX, NAME, add_model, find_model, models_folder, pocket_models, read_index
+from tests.fuzz import tiny_models
+
+DISTRIBUTION = Path(__file__).parents[2] / "models" / "reinflect_models"
+
+
+def silent(note: str) -> None:
+    pytest.fail(note)
+
+
+def test_a_bare_name_is_a_language(pocket: Path) -> None:
+    assert find_model("finnish", silent) == pocket / "finnish.reinflect"
+    loaded = reinflect.load("norwegian-bokmal")
+    assert loaded.inflect("gehen", "V;PST") == tiny_models.inflector().inflect("gehen", "V;PST")
+
+
+@pytest.mark.parametrize("name", ["finnish.reinflect", "./finnish", "folder/finnish", "verbs.v2", "", "-", "."])
+@pytest.mark.usefixtures("pocket")
+def test_anything_with_a_folder_or_an_ending_is_a_file(name: str) -> None:
+    assert find_model(name, silent) == Path(name)
+    assert find_model(Path("finnish"), silent) == Path("finnish")
+
+
+@pytest.mark.parametrize("make", [Path.touch, Path.mkdir])
+def test_a_language_is_meant_where_there_is_a_file_of_the_same_name_too(pocket: Path, make: object) -> None:
+    make(Path("finnish"))  # type: ignore[operator]
+    said: list[str] = []
+    assert find_model("finnish", said.append) == pocket / "finnish.reinflect"
+    assert said == ["finnish is the pocket model; if you mean the file or folder of this name, write ./finnish"]
+    with pytest.warns(UserWarning, match="write ./finnish"):
+        reinflect.load("finnish")
+
+
+@pytest.mark.usefixtures("pocket")
+def test_a_file_without_ending_is_found_where_no_language_has_its_name() -> None:
+    Path("verbs").write_bytes(tiny_models.model_file())
+    assert find_model("verbs", silent) == Path("verbs")
+    assert reinflect.load("verbs").strategy == "run7"
+
+
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("finish", "there is no pocket model 'finish'; did you mean finnish? (reinflect train"),
+        ("Finnish", "did you mean finnish?"),
+        ("norwegian", "did you mean norwegian-bokmal?"),
+        ("xyzzy", "reinflect models lists them (reinflect train --train FORMS --out xyzzy.reinflect trains one)"),
+        ("own", "there is no pocket model 'own'; for the file of this name, write own.reinflect"),
+    ],
+)
+@pytest.mark.usefixtures("pocket")
+def test_an_unknown_name_is_answered_with_the_nearest_and_with_training(name: str, remedy: str) -> None:
+    Path("own.reinflect").touch()
+    with pytest.raises(InputError) as error:
+        reinflect.load(name)
+    assert remedy in str(error.value)
+
+
+@pytest.mark.usefixtures("no_pocket")
+def test_without_the_distribution_its_installation_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert models_folder() is None
+    assert pocket_models() == {}
+    with pytest.raises(InputError) as error:
+        reinflect.load("finnish")
+    assert "none are installed; install them: pip install --upgrade reinflect-models (reinflect train" in str(
+        error.value
+    )
+
+
+def test_an_installed_package_is_found_without_being_imported(
+    tiny_pocket_models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "reinflect_models"
+    package.mkdir()
+    (package / "__init__.py").write_text("raise AssertionError('imported')")
+    (package / INDEX).write_bytes((tiny_pocket_models / INDEX).read_bytes())
+    monkeypatch.delenv("REINFLECT_MODELS", raising=False)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    sys.modules.pop("reinflect_models", None)
+    assert models_folder() == package
+    assert pocket_models()["german"] == package / "german.reinflect"
+
+
+@pytest.mark.parametrize("damage", [lambda path: path.write_bytes(path.read_bytes()[:-9]), Path.unlink])
+def test_a_damaged_pocket_model_is_to_be_installed_again(pocket: Path, damage: object) -> None:
+    damage(pocket / "finnish.reinflect")  # type: ignore[operator]
+    with pytest.raises(InputError) as error:
+        reinflect.load("finnish")
+    assert str(pocket / "finnish.reinflect") in str(error.value)
+    assert str(error.value).endswith("pip install --upgrade reinflect-models --force-reinstall")
+    assert reinflect.load("german").members
+    Path("own.reinflect").write_bytes(b"")
+    with pytest.raises(InputError) as error:
+        reinflect.load("own.reinflect")
+    assert "pip install" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{", b"[]", b"\xff", b'{"finnish": {}}', b'{"finnish": 3}', "outside"],
+)
+def test_a_damaged_index_is_one_line(pocket: Path, content: bytes | str) -> None:
+    index = pocket / INDEX
+    if content == "outside":
+        content = index.read_bytes().replace(b"finnish.reinflect", b"../finnish.reinflect")
+    assert isinstance(content, bytes)
+    index.write_bytes(content)
+    with pytest.raises(InputError) as error:
+        pocket_models()
+    assert str(error.value).startswith(f"{index}: not a valid index of pocket models (")
+    assert "\n" not in str(error.value)
+
+
+def test_a_folder_without_an_index_is_one_line(pocket: Path) -> None:
+    (pocket / INDEX).unlink()
+    with pytest.raises(InputError, match="there is no such file"):
+        reinflect.load("finnish")
+
+
+def test_a_model_is_added_with_its_card_and_its_entry(tmp_path: Path) -> None:
+    path, folder = tmp_path / "made.reinflect", tmp_path / "models"
+    inflector = tiny_models.inflector()
+    inflector.save(path)
+    said = inflector.inflect("gehen", "V;PST")
+    dev = [
+        Item("gehen", Bundle("V;PST"), said),
+        Item("sehen", Bundle("V;PST"), "x"),
+        Item("hand", Bundle("N;PL"), "x"),
+    ]
+    made = add_model(folder, path, "lower-sorbian", dev, command="runs/pocket.sh lower-sorbian")
+    assert (made.accuracy, made.items, made.date) == (33.33, 4, "2026-11-15")
+    content = path.read_bytes()
+    assert (made.size, made.sha256) == (len(content), hashlib.sha256(content).hexdigest())
+    assert (folder / made.file).read_bytes() == content
+    card = (folder / "lower-sorbian.txt").read_text(encoding="utf-8")
+    for line in (
+        "all 33.33 % of 3",
+        "V 50.00 % of 2",
+        "N 0.00 % of 1",
+        "The licence is that of the data: CC BY-SA 3.0 (word forms from Wiktionary, by way of UniMorph)",
+        "Command: runs/pocket.sh lower-sorbian",
+    ):
+        assert f"\n  {line}\n" in card
+    assert card.startswith("A model of 2026-11-15, ")
+    assert "Cotterell" in card
+    assert "4 forms of 3 lemmas, from words.tsv" in card
+
+    again = add_model(folder, path, "estonian", dev[:1], command="x")
+    assert read_index(folder) == {"estonian": again, "lower-sorbian": made}
+    assert list(json.loads((folder / INDEX).read_text())) == ["estonian", "lower-sorbian"]
+    better = add_model(folder, path, "lower-sorbian", dev[:1], command="x")
+    assert read_index(folder)["lower-sorbian"] == better
+    assert better.accuracy == 100
+
+
+@pytest.mark.parametrize("name", ["Finnish", "../finnish", "", "a.b", "-a", "suomi/x"])
+def test_a_language_that_is_no_name_is_refused_and_nothing_is_written(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "made.reinflect"
+    path.write_bytes(tiny_models.model_file())
+    with pytest.raises(InputError, match="use small letters"):
+        add_model(tmp_path / "models", path, name, tiny_models.ITEMS, command="x")
+    assert not (tmp_path / "models").exists()
+
+
+def test_a_model_without_a_record_of_its_training_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "made.reinflect"
+    replace(tiny_models.inflector(), training=None).save(path)
+    with pytest.raises(InputError, match="no record of its training"):
+        add_model(tmp_path / "models", path, "finnish", tiny_models.ITEMS, command="x")
+
+
+@pytest.mark.skipif(not DISTRIBUTION.is_dir(), reason="the sdist of reinflect leaves the models out")
+def test_the_distribution_has_what_its_index_lists_and_nothing_else() -> None:
+    index = read_index(DISTRIBUTION)
+    files = {INDEX, "__init__.py", *(own.file for own in index.values()), *(f"{name}.txt" for name in index)}
+    assert {path.name for path in DISTRIBUTION.iterdir() if path.is_file()} == files
+    for own in index.values():
+        content = (DISTRIBUTION / own.file).read_bytes()
+        assert (own.size, own.sha256) == (len(content), hashlib.sha256(content).hexdigest())
+
+
+def test_all_languages_of_the_shared_task_can_be_names() -> None:
+    from re import fullmatch
+
+    from reinflect.data.catalog import find
+
+    languages = find("conll2017").languages
+    assert len(languages) == 52
+    assert all(fullmatch(NAME, language) for language in languages)
+
+
+def test_loading_by_name_is_loading_the_file(pocket: Path) -> None:
+    one, other = reinflect.load("finnish"), Inflector.load(pocket / "finnish.reinflect")
+    assert one.card == other.card
+    assert one.source == other.source

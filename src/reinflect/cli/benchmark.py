@@ -79,10 +79,7 @@ Example (some minutes; the first line needs a network):
     type=click.FloatRange(min=0),
 )
 @option("--save-models", "Keep an inflector for each language and setting, in DIR/models.")
-@option(
-    "--candidates",
-    "Let every model score the forms of all models of its language, for the strategy best.",
-)
+@option("--candidates", "Let every model score the forms of all models of its language, for the strategy best.")
 @option("--leave-out", "Also combine the models without each kind of them, to see what each kind contributes.")
 @option("--gold DIR", "A folder with the right forms of test items (LANGUAGE-uncovered-test), to score these too.")
 @option(

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import torch
+from rapidfuzz.distance import LCSseq
 from torch import Tensor
 
 from reinflect.alignment.pairs import Alignment
@@ -41,12 +42,8 @@ def tapes(items: Sequence[Item], _: Sequence[Alignment], inventory: Inventory) -
 
 def bound(item: Item, _: Alignment) -> int:
     """A cheapest trajectory has a COPY for each common character, instead of a DELETE and a WRITE."""
-    common = [0] * (len(item.form) + 1)
-    for x in item.lemma:
-        above = 0
-        for j, y in enumerate(item.form, 1):
-            above, common[j] = common[j], above + 1 if x == y else max(common[j], common[j - 1])
-    return len(item.lemma) + len(item.form) - common[-1] + 1 + MORE_ACTIONS
+    common = LCSseq.similarity(item.lemma, item.form)
+    return len(item.lemma) + len(item.form) - common + 1 + MORE_ACTIONS
 
 
 def trajectories(

@@ -19,6 +19,7 @@ from reinflect.cli.options import (
     say,
     say_written,
     wide_option,
+    words_option,
 )
 from reinflect.data.features import Bundle
 from reinflect.data.items import Columns, Item, format_items, write_items
@@ -28,6 +29,7 @@ from reinflect.files import write_text
 from reinflect.text import in_columns, visible_text
 
 if TYPE_CHECKING:
+    from reinflect.data.words import WordList
     from reinflect.inflector.inflector import Answer
 
 MAX_NBEST = 100
@@ -52,6 +54,7 @@ NBEST_COLUMNS = ("rank", "confidence", "votes", "probability")
     "Whether forms that a person gave, and MODEL keeps, come before predictions.  [default: only for a single LEMMA]",
     default=None,
 )
+@words_option("The word list that MODEL was trained with: forms that occur in it are likelier.")
 @option("--json as_json", "Print one JSON object for each item.")
 @wide_option
 @members_option
@@ -64,6 +67,7 @@ def command(
     output: str,
     most: int | None,
     attested: bool | None,
+    words: "WordList | None",
     as_json: bool,
     wide: bool,
     strategy: str | None,
@@ -95,6 +99,10 @@ def command(
         items = read_for_model(source, columns, forms="ignored")
 
     inflector = load_inflector(model, strategy)
+    if words:
+        inflector = inflector.with_words(words)
+        if (own := inflector.words) and own.digest != words.digest:
+            say(f"note: MODEL was trained with another word list: {own.name}, {own.words:,} words")
     to_features = cache(partial(features_named, inflector, columns.labels or inflector.labels))
     asked = [replace(item, features=Bundle(to_features(item.features.spelling))) for item in items]
     known = sum(bool(inflector.attested_forms(item.lemma, item.features.spelling)) for item in asked)

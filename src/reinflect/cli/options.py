@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
 
@@ -14,6 +14,9 @@ from reinflect.data.items import COLUMNS_AUTO, Columns, Item, Normalisation, che
 from reinflect.data.labels import Labels
 from reinflect.errors import InputError, OutputError
 from reinflect.files import STANDARD, Kind, check_writable, has_content, kind_of_file
+
+if TYPE_CHECKING:
+    from reinflect.data.words import WordList
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -63,6 +66,12 @@ def _output(path: str) -> str:
 
     check_sheet(path)
     return path
+
+
+def _words(path: str) -> "WordList":
+    from reinflect.data.words import WordList
+
+    return WordList.read(path)
 
 
 def _force(context: click.Context, _option: click.Parameter, value: bool) -> None:
@@ -128,6 +137,7 @@ def _same_file(one: Path | str, other: Path | str) -> bool:
         return False
 
 
+words_option = partial(option, "--words FILE", type=_words)
 wide_option = option("--wide", "Write a spreadsheet with one lemma a row and one column for each bundle of features.")
 
 

@@ -17,6 +17,7 @@ from reinflect.cli.options import (
     say,
     say_written,
     strategy_option,
+    words_option,
 )
 from reinflect.cli.training import Training, checkpoint_seconds, training_options
 from reinflect.data.corrections import corrected, question, read_further
@@ -27,6 +28,7 @@ from reinflect.errors import INTERRUPTED, InputError, OutputError, quoted, sourc
 from reinflect.files import STANDARD, has_content
 
 if TYPE_CHECKING:
+    from reinflect.data.words import WordList
     from reinflect.inflector.inflector import Inflector
     from reinflect.inflector.train import Outcome
 
@@ -67,6 +69,10 @@ Example (about a minute):
     "model that is to be shared without its data.",
     default=True,
 )
+@words_option(
+    "A word list as evidence for forms: a word on each line, a word, a tab and its count, or any text. Training finds "
+    "out what it is worth; give it again to inflect.",
+)
 @training_options("each system with each alignment", "by the size of the data; auto chooses")
 @option("--first-seed S", "First seed; further models use the seeds after it.", type=click.IntRange(1, 900), default=1)
 @strategy_option("Which of the trained models vote; the others stay in MODEL, and inflect --strategy can choose them")
@@ -82,6 +88,7 @@ def command(
     out: str,
     half: bool,
     attested: bool,
+    words: "WordList | None",
     training: Training,
     first_seed: int,
     strategy: str | None,
@@ -144,6 +151,7 @@ def command(
             force=forced(),
             attested=attested,
             cells=cells_of(train, columns),
+            words=words,
         )
     if verbose:
         click.echo(_table(outcome))
@@ -154,6 +162,10 @@ def command(
     kind = "held-out" if figures.held_out else "dev"
     forms = f"{figures.scored} {kind} form{'s'[: figures.scored != 1]}"
     click.echo(f"Expect about {figures.accuracy:.0f} % right, estimated on {forms}")
+    if learnt := outcome.inflector.words:
+        click.echo(f"With {learnt.name} about {learnt.accuracy:.0f} %: reinflect inflect {out} --words FILE …")
+    elif words:
+        say(f"note: too few {kind} forms to learn what {words.name} is worth; the model does not use it")
     if outcome.training.interrupted:
         context.exit(INTERRUPTED)
 

@@ -47,6 +47,8 @@ class Evidence(NamedTuple):
     """The logarithm of the largest probability that a voter gives it."""
     seen: bool
     """Whether a training item has this bundle."""
+    added: float = 0.0
+    """What a word list adds to the log-odds; see `word_evidence`."""
 
     @classmethod
     def of(cls, form: str, forms: Sequence[str], log_probabilities: Sequence[float], *, seen: bool) -> "Evidence":
@@ -96,8 +98,11 @@ class Confidence(msgspec.Struct, frozen=True):
             raise ValueError("the weights of its confidence are wrong in number, not finite or too large")
 
     def of(self, evidence: Evidence) -> float:
-        total = sum(weight * number for weight, number in zip(self.weights, evidence.numbers, strict=True))
-        return 1 / (1 + math.exp(-min(max(total, -30.0), 30.0)))
+        return 1 / (1 + math.exp(-min(max(self.log_odds(evidence), -30.0), 30.0)))
+
+    def log_odds(self, evidence: Evidence) -> float:
+        own = sum(weight * number for weight, number in zip(self.weights, evidence.numbers, strict=True))
+        return own + evidence.added
 
     def of_alternatives(self, first: float, others: Sequence[Evidence]) -> list[float]:
         """The confidences of all forms besides the first, whose confidence is given: at most one of them is right."""
@@ -110,12 +115,12 @@ def fit(evidence: Sequence[Evidence], right: Sequence[bool], *, pull: float = 1.
     """Fit the weights by Newton's method; None if there are too few items. `pull` is a factor of `PULL`."""
     if len(evidence) < LEAST_ITEMS:
         return None
-    numbers = np.array([one.numbers for one in evidence])
+    numbers, added = np.array([one.numbers for one in evidence]), np.array([one.added for one in evidence])
     target = np.array(right, dtype=np.float64)
     usual, pulls = np.array(USUAL), pull * np.array(PULL)
     weights = usual.copy()
     for _ in range(STEPS):
-        probable = 1 / (1 + np.exp(-np.clip(numbers @ weights, -30, 30)))
+        probable = 1 / (1 + np.exp(-np.clip(numbers @ weights + added, -30, 30)))
         slope = numbers.T @ (probable - target) + pulls * (weights - usual)
         curve = (numbers * (probable * (1 - probable))[:, np.newaxis]).T @ numbers + np.diag(pulls)
         step = np.linalg.solve(curve, slope)

@@ -75,10 +75,13 @@ class Evaluation(Score):
     gold_digest: str
     seen: Score | None = None
     """Of the cells whose bundle the training items have, if these are known."""
+    words: str = ""
+    """The name and digest of the word list that the predictions were made with, if any."""
 
     @property
     def signature(self) -> str:
-        return signature(data=self.name, items=self.items, gold=self.gold_digest, variants=self.variants)
+        more = {"words": self.words} if self.words else {}
+        return signature(data=self.name, items=self.items, gold=self.gold_digest, variants=self.variants, **more)
 
 
 @dataclass(frozen=True)

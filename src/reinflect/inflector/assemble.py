@@ -5,10 +5,13 @@ from dataclasses import replace
 
 from reinflect.data.items import Item
 from reinflect.data.labels import NO_LABELS, Labels
+from reinflect.data.words import WordList
+from reinflect.decoding.forms import WIDTH
 from reinflect.decoding.repeats import longest_runs
-from reinflect.ensembles.confidence import HELD_OUT_PULL, Confidence, fit, judged_cells, seen_cells
+from reinflect.ensembles.confidence import HELD_OUT_PULL, Confidence, fit, judged_cells, ranked, seen_cells
 from reinflect.ensembles.member import TrainedModel
 from reinflect.ensembles.strategies import STRATEGIES, Voter, choices, dev_accuracy, find_strategy
+from reinflect.ensembles.word_evidence import learn
 from reinflect.evaluation.cells import Cell, right_forms
 from reinflect.inflector.card import describe_training
 from reinflect.inflector.inflector import Inflector
@@ -16,6 +19,9 @@ from reinflect.training.lesson import fold_split
 
 MOST_ATTESTED, MOST_CHARACTERS = 200_000, 10_000_000
 """Attested forms in a model file, and the characters of these items: about half of what its header can have."""
+
+MOST_ASKED = 1000
+"""Dev or held-out items that say what a word list is worth; their n-best lists take time."""
 
 
 def known_runs(items: Sequence[Item]) -> dict[str, int]:
@@ -45,18 +51,19 @@ def assemble(
     labels: Labels = NO_LABELS,
     attested: bool = False,
     cells: Sequence[str] = (),
+    words: WordList | None = None,
 ) -> Inflector:
     """An inflector of models with their parameters, at least one of them usable.
 
     Without dev items each model is scored on the fold of the training items that it held out. With `attested` it keeps
-    the forms of all items; `cells` are the bundles of a paradigm in the user's order.
+    the forms of all items; `cells` are the bundles of a paradigm in the user's order, `words` a word list as evidence.
     """
     voters = voters_of(models, train, dev)
     chosen = choices(voters, [strategy])
     used = strategy if strategy in chosen else "vote"
-    seen = _seen_cells(voters, train, dev)
+    seen = _seen_cells([voter.model for voter in voters], train, dev)
     confidences = {name: _fitted(name, chosen, seen, held_out=dev is None) for name in chosen}
-    return Inflector(
+    made = Inflector(
         tuple(replace(voter.model, dev_accuracy=voter.dev_accuracy) for voter in voters),
         known_runs(train),
         used,
@@ -74,6 +81,7 @@ def assemble(
         attested=kept((*train, *(dev or ()))) if attested else (),
         cells=tuple(cells),
     )
+    return made if words is None else taught_words(made, train, dev, words)
 
 
 def kept(items: Iterable[Item]) -> tuple[Item, ...]:
@@ -83,11 +91,30 @@ def kept(items: Iterable[Item]) -> tuple[Item, ...]:
     return tuple(Item(item.lemma, item.features, item.form) for item in own.values()) if fits else ()
 
 
-def _seen_cells(voters: Sequence[Voter], train: Sequence[Item], dev: Sequence[Item] | None) -> set[Cell]:
+def _seen_cells(models: Sequence[TrainedModel], train: Sequence[Item], dev: Sequence[Item] | None) -> set[Cell]:
     if dev is not None:
         return seen_cells(train, dev)
-    folds = {voter.model.fold for voter in voters if voter.model.fold is not None}
+    folds = {model.fold for model in models if model.fold is not None}
     return set().union(*(seen_cells(*fold_split(train, fold)) for fold in folds))
+
+
+def taught_words(made: Inflector, train: Sequence[Item], dev: Sequence[Item] | None, words: WordList) -> Inflector:
+    """An inflector of these items with a word list; without it if there are too few items to learn what it is worth."""
+    seen = _seen_cells(made.members, train, dev)
+    asked = [(made, dev)] if dev is not None else []
+    for fold in {member.fold for member in made.members if member.fold is not None} if dev is None else ():
+        members = tuple(member for member in made.members if member.fold == fold)
+        asked.append((replace(made, members=members, choices={}, strategy="vote"), fold_split(train, fold)[1]))
+    judged = []
+    for voters, given in asked:
+        items = {(item.lemma, item.features.spelling): item for item in given[:MOST_ASKED]}
+        right, found = right_forms(given, "last"), voters.candidates([*items.values()], WIDTH)
+        for cell, (form, forms, _, lists) in zip(items, found, strict=True):
+            judged.append((cell, ranked(form, forms, lists, seen=cell in seen), right[cell]))
+    usual, any_case = made.confidences.get(made.strategy), not any(map(str.isupper, made.characters))
+    pull = HELD_OUT_PULL if dev is None else 1.0
+    learnt = learn(words, judged, usual, any_case=any_case, pull=pull) if usual else None
+    return replace(made, words=learnt, word_list=words if learnt else None)
 
 
 def _fitted(name: str, chosen: dict[str, list[Voter]], seen: set[Cell], *, held_out: bool) -> Confidence | None:

@@ -116,6 +116,13 @@ def card_text(card: Mapping[str, Any], further: Mapping[str, Sequence[str]] | No
     if training:
         title += f" of {training['date']}, by reinflect {training['versions'].get('reinflect', '?')}"
         about_training = {"Training data": _data(training), "Accuracy": _accuracy(training, confidence)}
+        if words := card.get("words"):
+            right, wrong = (f"{100 * share:.0f} %" for share in words["shares"][""][0])
+            about_training["Word list (used only where it is given again)"] = [
+                f"{words['name']}: {_many(words['words'], 'word')} (SHA-256 {words['digest']}…)",
+                f"About {right} of right forms and {wrong} of wrong candidates occur in it; with it, "
+                f"{words['accuracy']:.1f} % of {words['confidence']['items']} forms were right.",
+            ]
         counts = Counter(training["bundles"])
         some = ", ".join(f"{bundle or '(none)'} ({count})" for bundle, count in counts.most_common(SHOWN))
         more = ", …" if len(counts) > SHOWN else ""

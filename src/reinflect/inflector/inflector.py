@@ -3,7 +3,7 @@
 import math
 import sys
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from heapq import nsmallest
@@ -19,12 +19,14 @@ from reinflect.data.dimensions import Table, paradigms
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item, Normalisation, normal, normalised, records_of
 from reinflect.data.labels import NO_LABELS, Labels
+from reinflect.data.words import WordList
 from reinflect.decoding.forms import WIDTH, Scored, merged
 from reinflect.decoding.repeats import filtered, filtered_all
 from reinflect.decoding.word import beam_word, greedy_words
 from reinflect.ensembles.confidence import Confidence, Evidence, ranked
 from reinflect.ensembles.member import TrainedModel
 from reinflect.ensembles.strategies import NAMED_ENSEMBLE, best_first, find_strategy
+from reinflect.ensembles.word_evidence import WordEvidence
 from reinflect.errors import InputError, UnseenWarning, quoted
 from reinflect.files import Snapshot
 from reinflect.inflector.card import Training, card_text
@@ -140,6 +142,10 @@ class Inflector:
     """The columns of the training file, in their order; empty if they are not known."""
     cells: tuple[str, ...] = ()
     """The bundles of a paradigm in the user's order; empty for the order of the training items."""
+    words: WordEvidence | None = None
+    """What was learnt about a word list in training."""
+    word_list: WordList | None = field(default=None, compare=False)
+    """The word list that is in use."""
     source: Snapshot | None = field(default=None, compare=False)
     """The file that it was loaded from."""
 
@@ -158,6 +164,13 @@ class Inflector:
         made = replace(self, strategy=name)
         made.voters  # noqa: B018 - raises if the strategy has none
         return made
+
+    def with_words(self, words: WordList | Path | str) -> "Inflector":
+        """This inflector with a word list as evidence for forms; it must have been trained with one, best the same."""
+        if self.words is None:
+            remedy = "leave the list out, or train a model with reinflect train --words FILE"
+            raise InputError("this model was trained without a word list", remedy)
+        return replace(self, word_list=words if isinstance(words, WordList) else WordList.read(words))
 
     @property
     def voters(self) -> tuple[TrainedModel, ...]:
@@ -205,6 +218,7 @@ class Inflector:
             "attested": len(self.attested),
             "training": msgspec.to_builtins(self.training),
             "confidence": msgspec.to_builtins(self.confidences.get(self.strategy)),
+            **({"words": msgspec.to_builtins(self.words)} if self.words else {}),
             "atoms": list(self.atoms),
             "characters": list(self.characters),
         }
@@ -286,7 +300,8 @@ class Inflector:
         >>> inflector.inflect_many([("sagen", "V;IND;PST;3;SG"), ("fragen", "V;IND;PST;3;SG")])
         ['sagte', 'fragte']
         """
-        return self._vote(self._asked(items), device).forms
+        asked = self._asked(items)
+        return [own.form for own in self.answers(asked, device)] if self.word_list else self._vote(asked, device).forms
 
     def answers(
         self, items: Sequence[Asked], device: "torch.device | str" = "cpu", *, attested: bool = False
@@ -297,10 +312,13 @@ class Inflector:
         >>> answer.form, answer.votes, answer.voters
         ('sagte', 2, 2)
         """
-        asked = self._asked(items)
-        vote = self._vote(asked, device)
+        asked, found = self._asked(items), []
         known = self._attested_forms if attested else {}
-        found = []
+        if self.word_list:
+            lists = self.nbest_many(asked, 1, device, attested=attested)
+            given = (known.get(question(item), ())[1:] for item in asked)
+            return [replace(own, variants=more) for (own, *_), more in zip(lists, given, strict=True)]
+        vote = self._vote(asked, device)
         for place, (item, form) in enumerate(zip(asked, vote.forms, strict=True)):
             first, *variants = known.get(question(item), (form,))
             answer = self.judged(first, item.features, *vote.of_item(place))
@@ -391,26 +409,37 @@ class Inflector:
         """
         if n < 1:
             raise InputError(f"found n = {n}", "ask for one form or more")
-        asked = self._asked(items)
-        vote = self._vote(asked, device)
-        lists = self._lists(asked, max(n, WIDTH), device) if asked else []
-        found = []
-        for place, (item, form) in enumerate(zip(asked, vote.forms, strict=True)):
-            forms, scores = vote.of_item(place)
-            # A narrow beam can lose the form that the same member decodes greedily.
-            own = [{given: score} | dict(many[place]) for given, score, many in zip(forms, scores, lists, strict=True)]
-            first = self.judged(form, item.features, forms, scores)
+        asked, found = self._asked(items), []
+        for item, (form, forms, scores, own) in zip(asked, self.candidates(asked, max(n, WIDTH), device), strict=True):
             seen = item.features.cell in self._seen
-            listed = self._alternatives(first.confidence, ranked(form, forms, own, seen=seen))
+            evidence = ranked(form, forms, own, seen=seen)
+            first = self.judged(form, item.features, forms, scores).confidence
+            if self.words and self.word_list:
+                evidence = self.words.weighed((item.lemma, item.features.spelling), evidence, self.word_list)
+                first = self.words.confidence.of(next(iter(evidence.values())))
+            listed = self._alternatives(first, evidence)
             known = self._attested_forms.get(question(item), ()) if attested else ()
             given = [_answer(one, Evidence.in_lists(one, forms, own, seen=seen), None) for one in known]
             listed = [*map(_as_attested, given), *(answer for answer in listed if answer.form not in known)]
             found.append(listed[:n])
         return found
 
+    def candidates(
+        self, items: Sequence[Item], width: int, device: "torch.device | str" = "cpu"
+    ) -> Iterator[tuple[str, list[str], list[float], list[dict[str, float]]]]:
+        """Of each item the voted form, each voter's form and its log-probability, and each voter's n-best list."""
+        vote, lists = self._vote(items, device), self._lists(items, width, device) if items else []
+        for place, form in enumerate(vote.forms):
+            forms, scores = vote.of_item(place)
+            # A narrow beam can lose the form that the same member decodes greedily.
+            own = [{given: score} | dict(many[place]) for given, score, many in zip(forms, scores, lists, strict=True)]
+            yield form, forms, scores, own
+
     def _alternatives(self, first: float | None, forms: Mapping[str, Evidence]) -> list[Answer]:
         """Ranked forms as answers: the first, whose confidence is given, then the others by confidence."""
         fitted, sure = self.confidences.get(self.strategy), [first] * len(forms)
+        if self.words and self.word_list:
+            fitted = self.words.confidence
         if fitted is not None and first is not None:
             sure[1:] = [min(first, own) for own in fitted.of_alternatives(first, list(forms.values())[1:])]
         found = [_answer(form, own, confidence) for (form, own), confidence in zip(forms.items(), sure, strict=True)]
@@ -503,6 +532,7 @@ class Inflector:
         8-bit numbers have one scale for each row. Smaller files predict other forms only rarely; see `rounded`.
         """
         about = {name: msgspec.to_builtins(getattr(self, name)) for name in STORED}
+        about |= {"words": msgspec.to_builtins(self.words)} if self.words else {}
         about["attested"] = [(item.lemma, item.form, item.features.spelling) for item in self.attested]
         about["card"] = card_text(self.card)
         write_model(path, self.members, about, numbers or ("half" if half else "single"))
@@ -518,7 +548,7 @@ class Inflector:
         members, header = read_model(path)
         bundle = cache(Bundle)  # thousands of items share a few hundred
         attested = tuple(Item(lemma, bundle(features), form) for lemma, form, features in header.attested)
-        stored: dict[str, Any] = {name: getattr(header, name) for name in STORED}
+        stored: dict[str, Any] = {name: getattr(header, name) for name in (*STORED, "words")}
         try:
             return cls(tuple(members), attested=attested, source=source, **stored).using(header.strategy)
         except InputError as error:

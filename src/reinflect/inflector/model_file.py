@@ -22,6 +22,7 @@ from reinflect.data.items import Normalisation
 from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.ensembles.confidence import Confidence
 from reinflect.ensembles.member import FACTS, TrainedModel, digest
+from reinflect.ensembles.word_evidence import WordEvidence
 from reinflect.errors import InputError, quoted, shortened
 from reinflect.files import atomic_path, raise_if_too_many_files, read_bytes
 from reinflect.inflector.card import Training
@@ -104,6 +105,8 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """The columns of the training file, in their order."""
     cells: tuple[str, ...] = ()
     """The bundles of a paradigm, in the user's order."""
+    words: WordEvidence | None = None
+    """What was learnt about a word list, if the training had one."""
     card: str = ""
 
 

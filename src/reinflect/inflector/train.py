@@ -13,6 +13,7 @@ from reinflect.alignment import ALIGNERS
 from reinflect.data.items import Item, Normalisation, as_items, normalised
 from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.data.sheets import cells_of
+from reinflect.data.words import WordList
 from reinflect.ensembles.member import TrainedModel
 from reinflect.ensembles.strategies import default_strategy, find_strategy
 from reinflect.errors import InputError, OutputError, ReinflectError, StoppedError
@@ -117,6 +118,7 @@ def train_inflector(
     force: bool = True,
     attested: bool = True,
     cells: Sequence[str] = (),
+    words: WordList | None = None,
 ) -> Outcome:
     """Train the models of a plan, and let them vote. Without dev items each seed holds out a fold of its own.
 
@@ -127,7 +129,8 @@ def train_inflector(
     safe to import (`if __name__ == "__main__":`). Ctrl-C ends the training early with the best models so far.
 
     The inflector keeps the forms of all items, which paradigms then show as attested, unless `attested` is False.
-    `cells` are the bundles of a paradigm in the order in which they are to be shown.
+    `cells` are the bundles of a paradigm in the order in which they are to be shown. With `words`, the forms it gives
+    depend on a word list too; the models do not.
     """
     resources = resources or Resources()
     plan.check()
@@ -169,6 +172,7 @@ def train_inflector(
             labels=labels,
             attested=attested,
             cells=cells,
+            words=words,
         )
         inflector = replace(inflector, normalisation=normalisation)
         outcome = Outcome(
@@ -226,12 +230,14 @@ def train(
     strategy: str | None = None,
     normalise: Normalisation = "none",
     attested: bool = True,
+    words: WordList | Path | str | None = None,
 ) -> Inflector:
     """Train an inflector on items or a file of them; `changes` are settings such as `hidden=200`.
 
     Items may also be a list of dicts or a pandas frame with lemma, features and form. `normalise` encodes lemmas and
     forms, and later the lemmas that are asked for, in one way: `nfc` or `nfd`. The inflector keeps the forms; with
-    `attested=False` it can be shared without them.
+    `attested=False` it can be shared without them. `words` is a word list as evidence for forms, or its file; a model
+    that is loaded later needs it again (`Inflector.with_words`).
 
     Most programs need only this: `train("verbs.tsv").inflect("gehen", "V;PST")`. `train_inflector` has more options.
     """
@@ -251,4 +257,5 @@ def train(
         normalisation=normalise,
         attested=attested,
         cells=cells_of(items) if isinstance(items, (Path, str)) else (),
+        words=WordList.read(words) if isinstance(words, (Path, str)) else words,
     ).inflector

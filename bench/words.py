@@ -1,0 +1,109 @@
+"""What a word list is worth: `python -m bench.words --data DIR --lists /usr/share/dict --folder DIR`.
+
+For each language a few models learn from the 100 items of its `low` setting, as `reinflect train` does without dev
+items. A word list is weighed by the items that they held out, and the forms for the dev items with and without it are
+compared. `--folder` keeps the models, so that the program goes on where it was stopped. The lists are Debian's
+(wspanish, witalian, …); those that are not in UTF-8 are read as Latin-1.
+"""
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from reinflect.data.items import Item, read_items
+from reinflect.data.words import WordList
+from reinflect.ensembles.confidence import bins, calibration_error
+from reinflect.errors import ReinflectError
+from reinflect.evaluation.scores import Evaluation, evaluate
+from reinflect.evaluation.significance import compare, holm
+from reinflect.execution.resources import Resources
+from reinflect.inflector.assemble import taught_words
+from reinflect.inflector.inflector import Inflector
+from reinflect.inflector.train import Plan, train_inflector
+from reinflect.settings import changed
+from reinflect.systems.presets import load_preset
+from reinflect.text import table
+
+LISTS = {
+    "spanish": "spanish",
+    "italian": "italian",
+    "norwegian-bokmal": "bokmaal",
+    "catalan": "catalan",
+    "dutch": "dutch",
+    "danish": "danish",
+    "polish": "polish",
+    "ukrainian": "ukrainian",
+    "english": "american-english",
+    "irish": "irish",
+}
+CHANGES = ("epochs=30", "hidden=64")
+SEEDS = 5
+"""One for each fold: then every training item is held out by one model."""
+
+
+def trained(language: str, items: Sequence[Item], folder: Path) -> Inflector:
+    """The kept model of a language, or a new one."""
+    out = folder / f"{language}.reinflect"
+    if not out.exists():
+        settings = changed(load_preset("low", ["haem"]), CHANGES)
+        plan = Plan(settings=settings, systems=["haem"], alignments=["naive"], seeds=SEEDS)
+        train_inflector(items, None, plan, Resources(workers=2), out=out, source=f"{language}-train-low")
+    return Inflector.load(out)
+
+
+def read_list(path: Path, folder: Path) -> WordList:
+    raw = path.read_bytes()
+    try:
+        raw.decode()
+    except UnicodeDecodeError:
+        path = folder / f"{path.name}.txt"
+        path.write_text(raw.decode("latin-1"), encoding="utf-8")
+    return WordList.read(path)
+
+
+def scored(inflector: Inflector, dev: Sequence[Item], name: str) -> tuple[Evaluation, float]:
+    """The score for dev items, and the expected calibration error of the confidences in per cent."""
+    answers = inflector.answers(dev)
+    forms = [replace(item, form=answer.form) for item, answer in zip(dev, answers, strict=True)]
+    right = [answer.form == item.form for item, answer in zip(dev, answers, strict=True)]
+    error = calibration_error(bins([answer.confidence or 0.0 for answer in answers], right))
+    own = inflector.word_list
+    return replace(evaluate(dev, forms, name=name), words=f"{own.name}-{own.digest}" if own else ""), 100 * error
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--lists", type=Path, default=Path("/usr/share/dict"))
+    parser.add_argument("--folder", type=Path, required=True)
+    parser.add_argument("--languages", default=",".join(LISTS))
+    given = parser.parse_args()
+    given.folder.mkdir(exist_ok=True)
+    rows, p_values = [], []
+    for language in given.languages.split(","):
+        items, dev = (read_items(given.data / f"{language}-{split}") for split in ("train-low", "dev"))
+        plain = trained(language, items, given.folder)
+        words = read_list(given.lists / LISTS[language], given.folder)
+        taught = taught_words(plain, items, None, words)
+        assert taught.words is not None
+        before, sure_before = scored(plain, dev, f"{language}-dev")
+        after, sure_after = scored(taught, dev, f"{language}-dev")
+        made = compare(after, before)
+        p_values.append(made.p_value)
+        right, wrong = (f"{100 * share:.0f}" for share in taught.words.shares[""][0])
+        scores = [f"{before.accuracy:.1f}", f"{after.accuracy:.1f}", f"{made.difference:+.1f}", made.won, made.lost]
+        rows.append(
+            [language, f"{len(words.counts):,}", right, wrong, *map(str, scores), f"{sure_before:.1f} {sure_after:.1f}"]
+        )
+        print(after.signature, flush=True)
+    header = ["language", "words", "% right in", "% wrong in", "without", "with", "", "won", "lost", "ECE", "p (Holm)"]
+    shown = [[*row, f"{p_value:.4f}"] for row, p_value in zip(rows, holm(p_values), strict=True)]
+    print(table(header, shown, sides=["left" if name == "language" else "right" for name in header]), end="")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except ReinflectError as error:
+        raise SystemExit(str(error)) from None

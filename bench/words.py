@@ -94,7 +94,7 @@ def main() -> None:
         right, wrong = (f"{100 * share:.0f}" for share in taught.words.shares[""][0])
         scores = [f"{before.accuracy:.1f}", f"{after.accuracy:.1f}", f"{made.difference:+.1f}", made.won, made.lost]
         rows.append(
-            [language, f"{len(words.counts):,}", right, wrong, *map(str, scores), f"{sure_before:.1f} {sure_after:.1f}"]
+            [language, f"{words.size:,}", right, wrong, *map(str, scores), f"{sure_before:.1f} {sure_after:.1f}"]
         )
         print(after.signature, flush=True)
     header = ["language", "words", "% right in", "% wrong in", "without", "with", "", "won", "lost", "ECE", "p (Holm)"]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import Any, TypeVar, get_args
 
 import click
 
@@ -14,9 +14,6 @@ from reinflect.data.items import COLUMNS_AUTO, Columns, Item, Normalisation, che
 from reinflect.data.labels import Labels
 from reinflect.errors import InputError, OutputError
 from reinflect.files import STANDARD, Kind, check_writable, has_content, kind_of_file
-
-if TYPE_CHECKING:
-    from reinflect.data.words import WordList
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -68,7 +65,7 @@ def _output(path: str) -> str:
     return path
 
 
-def _words(path: str) -> "WordList":
+def _words(path: str) -> Any:
     from reinflect.data.words import WordList
 
     return WordList.read(path)

@@ -23,17 +23,15 @@ class WordList:
 
     name: str
     digest: str
+    size: int
     counts: Mapping[str, int]
-    lowered: Mapping[str, int]
-    """The words that have capitals, in lower case."""
+    """Those of words with capitals also count for the same word in lower case: a sentence may begin with it."""
 
     @classmethod
     def read(cls, path: Path | str) -> "WordList":
         """Read a file with a word on each line; with a word, a tab and its count on each line; or with running text."""
         text = read_text(path)
-        if "\0" in text:
-            raise InputError("found a NUL character", "give a text file: this is another kind", path=path)
-        counts, lowered, lines = Counter[str](), Counter[str](), StringIO(normalize("NFC", text))
+        counts, lines = Counter[str](), StringIO(normalize("NFC", text))
         while piece := lines.readlines(PIECE):
             found = [(line, COUNTED.fullmatch(line) if "\t" in line else None) for line in piece]
             # Spelling dictionaries have marks after a slash.
@@ -46,14 +44,14 @@ class WordList:
             places = [place for place, character in enumerate(token) if category(character)[0] in "LMN"]
             counts[token[places[0] : places[-1] + 1] if places else ""] += counts.pop(token)
         del counts[""]
-        for word, count in counts.items():
-            if (low := word.lower()) != word:
-                lowered[low] += count
-        if not counts:
-            raise InputError("found no words", "give a list with a word on each line, or a text", path=path)
-        return cls(Path(source_name(path)).name, hashlib.sha256(text.encode()).hexdigest()[:12], counts, lowered)
+        if "\0" in text or not counts:
+            found_what = "a NUL character" if counts else "no words"
+            raise InputError(f"found {found_what}", "give a text file, such as one with a word a line", path=path)
+        size = len(counts)
+        for word in [own for own in counts if own != own.lower()]:
+            counts[word.lower()] += counts[word]
+        return cls(Path(source_name(path)).name, hashlib.sha256(text.encode()).hexdigest()[:12], size, counts)
 
-    def count(self, form: str, *, any_case: bool) -> int:
-        """How often a form occurs (if it has several words, the rarest); `any_case`: also with capitals."""
-        words = normalize("NFC", form).split()
-        return min((self.counts.get(own, 0) + any_case * self.lowered.get(own, 0) for own in words), default=0)
+    def count(self, form: str) -> int:
+        """How often a form occurs; if it has several words, the rarest."""
+        return min((self.counts.get(own, 0) for own in normalize("NFC", form).split()), default=0)

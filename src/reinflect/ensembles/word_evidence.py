@@ -1,14 +1,13 @@
 """How much it says for a form that it occurs in a word list, learnt from forms that none of the voters learnt from.
 
-Of the right forms some share occurs in the list, and another share of the wrong candidates. The logarithm of the ratio
-of both is added to the log-odds of a form that occurs, and that of the shares that do not occur to the log-odds of one
+Of the right forms some share occurs in the list, and another share of the wrong candidates. The logarithm of their
+ratio is added to the log-odds of a form that occurs, and that of the shares that do not occur to the log-odds of one
 that does not. A list without inflected forms has as few of the right forms as of the wrong ones, and changes nothing.
 """
 
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from itertools import chain
 
 import msgspec
 import numpy as np
@@ -28,8 +27,6 @@ EQUAL, LIKE_ALL = 10.0, 20.0
 part of speech towards those of all."""
 Shares = tuple[tuple[float, float], ...]
 """For each step, the share of right forms and that of wrong candidates that reach it."""
-Judged = tuple[Cell, Mapping[str, Evidence], Sequence[str]]
-"""A cell, its candidates, and its right forms."""
 
 
 class WordEvidence(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,16 +35,16 @@ class WordEvidence(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     words: int
     digest: str
-    any_case: bool
-    """Whether capitals in the list do not matter: no training word has any."""
     shares: dict[str, Shares]
     """By part of speech."""
     confidence: Confidence
-    accuracy: float
+    accuracy: float = 0.0
     """With the list, in per cent, on the cells that all this was learnt from."""
 
     def __post_init__(self) -> None:
-        sound = all(len(own) == len(STEPS) and all(0 < one < 1 for one in chain(*own)) for own in self.shares.values())
+        sound = all(
+            len(own) == len(STEPS) and 0 < min(map(min, own)) <= max(map(max, own)) < 1 for own in self.shares.values()
+        )
         if ALL not in self.shares or not sound or not 0 <= self.accuracy <= 100:
             raise ValueError("what it learnt about a word list is damaged")
 
@@ -57,26 +54,27 @@ class WordEvidence(msgspec.Struct, frozen=True, kw_only=True):
         The voted form stays the first where the list has no more evidence for another one.
         """
         lemma, shares = cell[0], self.shares.get(Bundle(cell[1]).part_of_speech, self.shares[ALL])
-        made, known = dict(candidates), words.count(lemma, any_case=self.any_case) > 0
-        for form, own in candidates.items():
-            if form != lemma:  # which is a word whatever its forms are
-                count = words.count(form, any_case=self.any_case)
-                made[form] = own._replace(added=_log_ratio(shares, count, known=known))
-        voted = next(iter(made))
-        rivals = [form for form, own in made.items() if form == voted or own.added > made[voted].added]
+        made, known = dict(candidates), words.count(lemma) > 0
+        for form in made.keys() - {lemma}:  # which is a word whatever its forms are
+            made[form] = made[form]._replace(added=_log_ratio(shares, words.count(form), known=known))
+        least = next(iter(made.values())).added
+        rivals = [form for place, (form, own) in enumerate(made.items()) if place == 0 or own.added > least]
         best = max(rivals, key=lambda form: self.confidence.log_odds(made[form]))
         return {best: made.pop(best)} | made
 
 
 def learn(
-    words: WordList, judged: Sequence[Judged], confidence: Confidence, *, any_case: bool, pull: float
+    words: WordList,
+    judged: Sequence[tuple[Cell, Mapping[str, Evidence], Sequence[str]]],
+    confidence: Confidence,
+    pull: float,
 ) -> WordEvidence | None:
-    """Count right and wrong forms that occur, and fit the confidence of those chosen; None if there are too few."""
+    """What cells with their candidates and right forms say about a list; None if they are too few."""
     # *Shape:* (steps, right or wrong, all that reached the step before or those that reach it)
     tallies: defaultdict[str, NDArray[np.float64]] = defaultdict(lambda: np.zeros((len(STEPS), 2, 2)))
     for (lemma, features), candidates, right in judged:
         for kind, forms in enumerate((right, [form for form in candidates if form not in right])):
-            counts = [words.count(form, any_case=any_case) for form in forms if form != lemma]
+            counts = [words.count(form) for form in forms if form != lemma]
             for reached in [[count >= least for least in (0, *STEPS)] for count in counts]:
                 for part in (ALL, Bundle(features).part_of_speech):
                     tallies[part][:, kind] += np.transpose([reached[:-1], reached[1:]]) / len(counts)
@@ -84,19 +82,11 @@ def learn(
     pooled = (reach.sum(axis=1, keepdims=True) + 1) / (came.sum(axis=1, keepdims=True) + 2)
     overall = (reach + EQUAL * pooled) / (came + EQUAL)
     shares = {part: (own[..., 1] + LIKE_ALL * overall) / (own[..., 0] + LIKE_ALL) for part, own in tallies.items()}
-    made = WordEvidence(
-        name=words.name,
-        words=len(words.counts),
-        digest=words.digest,
-        any_case=any_case,
-        shares={part: own.round(6).tolist() for part, own in (shares | {ALL: overall}).items()},
-        confidence=confidence,
-        accuracy=0.0,
-    )
+    listed = {part: own.round(6).tolist() for part, own in (shares | {ALL: overall}).items()}
+    made = WordEvidence(name=words.name, words=words.size, digest=words.digest, shares=listed, confidence=confidence)
     chosen = [next(iter(made.weighed(cell, candidates, words).items())) for cell, candidates, _ in judged]
     good = [form in right for (form, _), (_, _, right) in zip(chosen, judged, strict=True)]
-    fitted = fit([evidence for _, evidence in chosen], good, pull=pull)
-    if fitted is None:
+    if (fitted := fit([evidence for _, evidence in chosen], good, pull=pull)) is None:
         return None
     return msgspec.structs.replace(made, confidence=fitted, accuracy=round(100 * sum(good) / len(good), 2))
 

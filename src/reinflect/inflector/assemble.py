@@ -111,9 +111,8 @@ def taught_words(made: Inflector, train: Sequence[Item], dev: Sequence[Item] | N
         right, found = right_forms(given, "last"), voters.candidates([*items.values()], WIDTH)
         for cell, (form, forms, _, lists) in zip(items, found, strict=True):
             judged.append((cell, ranked(form, forms, lists, seen=cell in seen), right[cell]))
-    usual, any_case = made.confidences.get(made.strategy), not any(map(str.isupper, made.characters))
-    pull = HELD_OUT_PULL if dev is None else 1.0
-    learnt = learn(words, judged, usual, any_case=any_case, pull=pull) if usual else None
+    usual = made.confidences.get(made.strategy)
+    learnt = learn(words, judged, usual, HELD_OUT_PULL if dev is None else 1.0) if usual else None
     return replace(made, words=learnt, word_list=words if learnt else None)
 
 

@@ -11,9 +11,10 @@ from reinflect.cli.options import option, say
 from reinflect.errors import INTERRUPTED, InputError, ReinflectError
 from reinflect.systems import SYSTEMS
 
-GRIDS = ("paper", "best", "quick")
+GRIDS = ("paper", "best", "quick", "teacher")
 ENGINES = ("processes", DASK := "dask")
 GIB = 2**30
+MOST_CELLS = 1_000_000
 SECONDS_BETWEEN, SECONDS_ON_A_GPU = 60.0, 600.0
 """Between checkpoints. On a GPU a pack has gigabytes, so that writing a checkpoint takes long."""
 
@@ -31,7 +32,7 @@ Example (some minutes; the first line needs a network):
 @option(
     "--grid",
     "What to train: all models of the paper (20, 18 and 12 for a language), these and others that make votes better "
-    "(40, 23 and 19), or a few of the paper's.",
+    "(40, 23 and 19), a few of the paper's, or five models from which a small one can learn (medium and high).",
     type=click.Choice(GRIDS),
     default="paper",
 )
@@ -79,6 +80,13 @@ Example (some minutes; the first line needs a network):
     type=click.FloatRange(min=0),
 )
 @option("--save-models", "Keep an inflector for each language and setting, in DIR/models.")
+@option(
+    "--cells N",
+    "Let every model also inflect up to N cells of each language that are in none of its files, for a small model to "
+    "learn from: see docs/benchmark.md.",
+    type=click.IntRange(0, MOST_CELLS),
+    default=0,
+)
 @option("--gold DIR", "A folder with the right forms of test items (LANGUAGE-uncovered-test), to score these too.")
 @option(
     "--merge DIR",
@@ -106,6 +114,7 @@ def command(
     pack_memory: float | None,
     time_limit: float | None,
     save_models: bool,
+    cells: int,
     gold: str | None,
     merge: tuple[str, ...],
 ) -> None:
@@ -160,6 +169,7 @@ def command(
         languages=names,
         time_limit=time_limit,
         save_models=save_models,
+        cells=cells,
         gold=Path(gold) if gold else None,
         merge=[Path(folder) for folder in merge],
     )

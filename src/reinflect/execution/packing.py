@@ -316,7 +316,7 @@ def needs(models: Sequence[ModelSpec], measured: _Measures | None = None) -> Nee
     # The output of each map at every action of the longest batch; of a recurrent map, about as many gates and states.
     update = COPIES_OF_STATES * settings.batch * max(actions, source) * sum(shape[-1] for shape in maps.values())
     update += COPIES_OF_PAIRS * settings.batch * actions * source * system.pair_numbers(settings)
-    asked = max(len(lesson.lesson.dev) + len(lesson.lesson.asked) for lesson in lessons)
+    asked = max(len(own.lesson.dev) + len(own.lesson.asked) + own.lesson.cells for own in lessons)
     symbol = system.source_numbers(settings)
     places = places_at_once(settings.hidden)
     phases = max(sum(len(phase.items) for phase in lesson.lesson.phases) for lesson in lessons)

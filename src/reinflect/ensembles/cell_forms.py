@@ -44,9 +44,6 @@ class CellForms(msgspec.Struct, frozen=True):
         return [change and _changed(item.lemma, *change) for item, change in pairs]
 
 
-NO_CELLS = CellForms()
-
-
 def digest_of_cells(items: Sequence[Item]) -> str:
     return digest_of(f"{item.lemma}\t{item.features.spelling}" for item in items)
 
@@ -67,3 +64,6 @@ def _change(lemma: str, form: str) -> Change:
 
 def _changed(lemma: str, before: str, start: int, end: int, after: str) -> str:
     return f"{before}{lemma[start : len(lemma) - end]}{after}"
+
+
+NO_CELLS = CellForms()

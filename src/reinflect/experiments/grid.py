@@ -65,7 +65,7 @@ TEACHER: Grid = (
     Entry("hacm", "smart", {"medium": 1, "high": 1}),
     Entry("soft", UNALIGNED, {"medium": 1, "high": 1}),
 )
-"""Few models, good ones of different kinds, from which one small model learns: `distil.py`."""
+"""Few models, good ones of different kinds, from which one small model learns (`bench/distil.py`)."""
 
 GRIDS: Mapping[str, Grid] = {"paper": PAPER, "best": BEST, "quick": QUICK, "teacher": TEACHER}
 

@@ -24,14 +24,13 @@ def cells_of(train: Sequence[Item], others: Iterable[Item], most: int) -> tuple[
         bundles.setdefault(part, {}).setdefault(item.features.cell, item.features)
     grids = [(list(lemmas[part]), list(bundles[part].values())) for part in sorted(lemmas)]
     ends = np.cumsum([0, *(len(rows) * len(columns) for rows, columns in grids)])
+    order = np.random.Generator(np.random.PCG64(key("cells"))).permutation(ends[-1])[: most + len(known)]
+    whose = np.searchsorted(ends, order, side="right") - 1
     found: list[Item] = []
-    for number in np.random.Generator(np.random.PCG64(key("cells"))).permutation(ends[-1]) if most else ():
-        grid = int(np.searchsorted(ends, number, side="right")) - 1
+    for grid, number in zip(whose.tolist(), (order - ends[whose]).tolist(), strict=True):
         rows, columns = grids[grid]
-        row, column = divmod(int(number - ends[grid]), len(columns))
-        item = Item(rows[row], columns[column])
+        item = Item(rows[number // len(columns)], columns[number % len(columns)])
         if question(item) not in known:
             found.append(item)
-            if len(found) == most:
-                break
-    return tuple(sorted(found, key=lambda item: (item.features.spelling, item.lemma)))  # similar forms side by side
+    # Sorted, so that similar forms are side by side.
+    return tuple(sorted(found[:most], key=lambda item: (item.features.spelling, item.lemma)))

@@ -15,7 +15,7 @@ from reinflect.systems.kernels.cells import CELLS
 from reinflect.systems.kernels.recurrence import recurrence
 from reinflect.systems.layers.operations import MOST_STEPS, Dropout, dropped
 from reinflect.systems.layers.parameters import Parameters
-from reinflect.systems.layers.precision import products
+from reinflect.systems.layers.precision import for_kernels, products
 from reinflect.systems.layers.shapes import Shape, row_length
 from reinflect.training.optimisers import Optimiser
 
@@ -105,6 +105,25 @@ def test_a_model_stops_at_its_own_last_step(cell: str) -> None:
     assert (outputs[1, 2:] == 0).all()
     torch.testing.assert_close(by_gates, whole[1], rtol=1e-5, atol=1e-5)
     torch.testing.assert_close(by_recurrent, whole[2], rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_single_step_equals_the_cpu_s(shape: tuple[int, int, int, int], cell: str) -> None:
+    own, (models, _, items, hidden) = CELLS[cell], shape
+    torch.manual_seed(4)
+    gates = torch.randn(models, items, own.gates * hidden)
+    flat = torch.randn(models, own.recurrent * hidden * hidden + 11) * 0.3
+    recurrent = flat[:, 5:-6].view(models, hidden, own.recurrent * hidden)
+    state = torch.randn(models, items, hidden), torch.randn(models, hidden, items).transpose(1, 2)
+    before = [part.clone() for part in state]
+    found = triton_backend.step(gates, recurrent, state)
+    for one, other in zip(found, own.torch_step(gates, recurrent, state), strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-5)
+    assert all(torch.equal(one, other) for one, other in zip(state, before, strict=True))
+    with products("tf32"):
+        rounded = triton_backend.step(gates, for_kernels(recurrent), state)
+    assert all(float((one - other).norm() / other.norm()) < 1e-2 for one, other in zip(rounded, found, strict=True))
 
 
 WARM: dict[str, Any] = {"warmup": 2, "schedule": "inverse-sqrt"}

@@ -23,7 +23,7 @@ from reinflect.systems.haem.batch import (
     HaemBatch,
 )
 from reinflect.systems.haem.settings import HaemSettings
-from reinflect.systems.kernels.cells import CELLS
+from reinflect.systems.kernels.cells import CELLS, for_steps
 from reinflect.systems.layers.batches import Lemmas
 from reinflect.systems.layers.encoder import dropping, encode, feature_vector, projected, read
 from reinflect.systems.layers.operations import (
@@ -122,6 +122,7 @@ class Decoder:
             self.tables["history"] = projected(parameters, "history", _action_embedding(parameters, settings))
         if settings.deletions:
             self.tables["deleted"] = projected(parameters, "deleted", embedding)
+        self.recurrent = {name: for_steps(parameters[f"{name}.recurrent"]) for name in self.tables}
 
     def start(self, lemmas: Lemmas) -> State:
         parameters = self.parameters
@@ -146,7 +147,7 @@ class Decoder:
     def _read(self, name: str, reader: Reader, numbers: Tensor, where: Tensor | None = None) -> Reader:
         """The reader after one more symbol, for those items that have one."""
         gates = rows(self.tables[name], numbers)
-        output, memory = self.step(gates, self.parameters[f"{name}.recurrent"], (reader.output, reader.memory))
+        output, memory = self.step(gates, self.recurrent[name], (reader.output, reader.memory))
         after = Reader(output, output, memory)
         return after if where is None else after.where(where, reader)
 

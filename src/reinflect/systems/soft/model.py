@@ -22,7 +22,7 @@ from typing import TypeVar
 import torch
 from torch import Tensor
 
-from reinflect.systems.kernels.cells import CELLS
+from reinflect.systems.kernels.cells import CELLS, for_steps
 from reinflect.systems.layers.batches import Lemmas, Trajectory
 from reinflect.systems.layers.encoder import dropping, encode, encode_deeper, projected
 from reinflect.systems.layers.operations import (
@@ -186,6 +186,7 @@ class Decoder:
     def __init__(self, parameters: Parameters, settings: SoftSettings, allowed: Tensor) -> None:
         self.parameters, self.settings = parameters, settings
         self.step = CELLS[settings.cell].step
+        self.recurrent = {name: for_steps(parameters[f"{name}.recurrent"]) for name in ("written", "context")}
         self.penalty = penalty(allowed, parameters.flat.dtype).unsqueeze(1)
         self.written = projected(parameters, "written", parameters["embedding"])
         self.previous = linear(parameters["embedding"], parameters["state.previous"], parameters["state.bias"])
@@ -207,7 +208,7 @@ class Decoder:
         )
 
     def _read(self, name: str, reader: Reader, gates: Tensor) -> Reader:
-        return Reader(*self.step(gates, self.parameters[f"{name}.recurrent"], (reader.output, reader.memory)))
+        return Reader(*self.step(gates, self.recurrent[name], (reader.output, reader.memory)))
 
     def log_probabilities(self, state: State) -> tuple[Tensor, State]:
         """log P, and the state after the LSTMs' step. *Shape:* (M, B, A)

@@ -2,6 +2,8 @@
 
 import json
 import lzma
+import os
+import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,15 +20,17 @@ from reinflect.data.items import Item, write_items
 from reinflect.ensembles.cell_forms import CellForms
 from reinflect.ensembles.member import UNALIGNED
 from reinflect.errors import INTERRUPTED, InputError
+from reinflect.execution.packing import needs
 from reinflect.execution.packs import by_key, read_result, read_results, write_result
 from reinflect.execution.resources import Resources
+from reinflect.experiments.corpora import read_corpora
 from reinflect.experiments.grid import GRIDS, Entry, kinds
 from reinflect.experiments.run import Benchmark, BenchmarkPlan, run_benchmark
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.pocket import VARIABLE, read_index
 from reinflect.training.cells import cells_of
 from reinflect.training.fleet import Fleet
-from reinflect.training.lesson import Preparation
+from reinflect.training.lesson import ModelSpec, Preparation
 from tests.training.tiny import language, small
 
 GRID = (
@@ -268,6 +272,63 @@ def test_a_wrong_folder_is_one_line(
     assert run_program(monkeypatch, *options, "--device", "cpu") == 2
     assert capsys.readouterr().err.startswith(f"error: {tmp_path}: found no models that inflected further cells")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("environment", "asked"),
+    [
+        (
+            {},
+            [
+                "benchmark --data data --languages all --settings high --grid teacher --cells 60000 --device auto "
+                "--out out/teacher",
+                "benchmark --data data --languages scottish-gaelic --settings medium --grid teacher --cells 60000 "
+                "--device auto --out out/teacher",
+                "-m bench.distil --data data --teacher out/teacher --out out/students --into models/reinflect_models "
+                "--device auto --least 4",
+            ],
+        ),
+        (
+            {"LANGUAGES": "welsh,scottish-gaelic", "DEVICE": "cuda", "WORKERS": "3", "INTO": "here"},
+            [
+                "benchmark --data data --languages welsh --settings high --grid teacher --cells 60000 --device cuda "
+                "--workers 3 --out out/teacher",
+                "benchmark --data data --languages scottish-gaelic --settings medium --grid teacher --cells 60000 "
+                "--device cuda --workers 3 --out out/teacher",
+                "-m bench.distil --data data --teacher out/teacher --out out/students --into here --device cuda "
+                "--workers 3 --languages welsh,scottish-gaelic --least 4",
+            ],
+        ),
+        ({"LANGUAGES": "scottish-gaelic"}, ["--languages scottish-gaelic --settings medium", "-m bench.distil"]),
+        ({"LANGUAGES": "welsh"}, ["--languages welsh --settings high", "-m bench.distil"]),
+    ],
+)
+def test_the_script_that_rebuilds_all(tmp_path: Path, environment: dict[str, str], asked: list[str]) -> None:
+    for folder in ("runs", ".venv/bin", "data"):
+        (tmp_path / folder).mkdir(parents=True)
+    script = tmp_path / "runs" / "pocket.sh"
+    script.write_bytes((Path(__file__).parents[1] / "runs" / "pocket.sh").read_bytes())
+    for name in ("reinflect", "python"):
+        stub = tmp_path / ".venv" / "bin" / name
+        stub.write_text('#!/bin/sh\necho "$@"\n')
+        stub.chmod(0o755)
+    ran = subprocess.run(
+        ["sh", script, "data", "out", "--least", "4"],
+        env={"PATH": os.environ["PATH"], **environment},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    lines = ran.stdout.splitlines()
+    assert len(lines) == len(asked)
+    assert all(text in line for text, line in zip(asked, lines, strict=True)), lines
+
+
+def test_packing_makes_room_for_cells(data: Path) -> None:
+    [corpus], _ = read_corpora(data, ["german"], ["high"])
+    spec = ModelSpec(Preparation.of({}, []).prepared(corpus), "imitation", small("imitation"), 1)
+    more = replace(spec, lesson=replace(spec.lesson, cells=1000))
+    assert needs([more]).items > 50 * needs([spec]).items
 
 
 def test_the_teacher_has_five_models_of_three_kinds() -> None:

@@ -210,9 +210,11 @@ def make(given: argparse.Namespace) -> int:
             changes=given.changes,
             added=added,
         )
-    if made:
-        accuracy, size = fmean(own.accuracy for own in made.values()), sum(own.size for own in made.values())
-        print(f"{len(made)} pocket models: {accuracy:.2f} % on average, {size / 1e6:.1f} MB in {given.into}")
+    for setting in SETTINGS:
+        names = [one.corpus.language for one in students if one.corpus.setting == setting]
+        if own := [made[name].accuracy for name in names if name in made]:
+            print(f"{setting}: {fmean(own):.2f} % of dev items right on average, pocket models: {len(own)}")
+    print(f"{sum(model.size for model in made.values()) / 1e6:.1f} MB in {given.into}")
     if execution.failed:
         raise ReinflectError(execution.failed)
     if len(made) < len(students):
@@ -229,7 +231,13 @@ def main() -> None:
     parser.add_argument("--into", type=Path, required=True, help="a folder of pocket models")
     parser.add_argument("--languages", type=lambda text: text.split(","), help="default: all that the teacher knows")
     parser.add_argument("--system", choices=("imitation", "haem"), default=SYSTEM)
-    parser.add_argument("--least", type=int, help="models that must agree on a cell (default: all but one)")
+    parser.add_argument(
+        "--least",
+        type=int,
+        choices=range(1, 101),
+        metavar="N",
+        help="models that must agree on a cell (default: all but one)",
+    )
     parser.add_argument("--set", action="append", dest="changes", default=[], metavar="KEY=VALUE")
     parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
     parser.add_argument("--workers", type=int, help="processes (default: one for each core; one trains on a GPU)")

@@ -80,6 +80,8 @@ Example (some minutes; the first line needs a network):
     type=click.FloatRange(min=0),
 )
 @option("--save-models", "Keep an inflector for each language and setting, in DIR/models.")
+@option("--candidates", "Let every model score the forms of all models of its language, for the strategy best.")
+@option("--leave-out", "Also combine the models without each kind of them, to see what each kind contributes.")
 @option(
     "--cells N",
     "Let every model also inflect up to N cells of each language that are in none of its files, for a small model to "
@@ -114,6 +116,8 @@ def command(
     pack_memory: float | None,
     time_limit: float | None,
     save_models: bool,
+    candidates: bool,
+    leave_out: bool,
     cells: int,
     gold: str | None,
     merge: tuple[str, ...],
@@ -169,6 +173,8 @@ def command(
         languages=names,
         time_limit=time_limit,
         save_models=save_models,
+        candidates=candidates,
+        leave_out=leave_out,
         cells=cells,
         gold=Path(gold) if gold else None,
         merge=[Path(folder) for folder in merge],

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 import torch
+from torch import Tensor
 
 from reinflect.data.items import Item
 from reinflect.decoding.forms import Predictions
@@ -19,15 +20,22 @@ from reinflect.systems.system import Decoder, System, allowed_outputs
 Decoded = TypeVar("Decoded")
 
 
-def joined_decoder(
+def joined(
     system: System, settings: Settings, models: Sequence[TrainedModel], device: torch.device | str
-) -> Decoder:
-    """A decoder for models that may come from different fleets."""
+) -> tuple[Parameters, Tensor]:
+    """The parameters of models that may come from different fleets, and their valid outputs."""
     sizes = [system.sizes(model.inventory, settings) for model in models]
     own = [{name: torch.from_numpy(array) for name, array in model.parameters.items()} for model in models]
     joined = Parameters.join(system.shapes(settings), sizes, own)
     parameters = Parameters(joined.shapes, joined.sizes, joined.flat.to(device))
-    allowed = allowed_outputs(system, sizes, parameters.sizes[system.outputs]).to(device)
+    return parameters, allowed_outputs(system, sizes, parameters.sizes[system.outputs]).to(device)
+
+
+def joined_decoder(
+    system: System, settings: Settings, models: Sequence[TrainedModel], device: torch.device | str
+) -> Decoder:
+    """A decoder for models that may come from different fleets."""
+    parameters, allowed = joined(system, settings, models, device)
     return system.decoder(parameters, settings, allowed)
 
 

@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 from reinflect.alignment.cache import default_folder
 from reinflect.cli.benchmark import SECONDS_BETWEEN, SECONDS_ON_A_GPU
 from reinflect.cli.progress import display
-from reinflect.cli.training import cores, device_for
+from reinflect.cli.training import checkpoint_seconds, cores, device_for
 from reinflect.data.items import Item
 from reinflect.ensembles.cell_forms import digest_of_cells
 from reinflect.ensembles.fleets import by_fleets, decode
@@ -195,7 +195,7 @@ def make(given: argparse.Namespace) -> int:
             device=device,
             workers=cores() if device == "cuda" else given.workers or cores(),
             trainers=given.workers,
-            checkpoint_seconds=SECONDS_ON_A_GPU if device == "cuda" else SECONDS_BETWEEN,
+            checkpoint_seconds=checkpoint_seconds(SECONDS_ON_A_GPU if device == "cuda" else SECONDS_BETWEEN),
             alignment_cache=default_folder(),
             watcher=shown,
             enough=lambda: end is not None and time.monotonic() >= end,

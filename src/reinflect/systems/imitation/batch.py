@@ -76,17 +76,13 @@ def roll_in(drawn: Drawn, decoder: Decoder, own: Tensor, keys: Tensor) -> tuple[
         scores, state = decoder.log_probabilities(state)
         here = torch.minimum(state.position, state.lengths - 1).clamp(min=0)
         attended = state.symbols.gather(2, here.unsqueeze(-1)).squeeze(-1)
-        right = expert.right(state.position, attended, actions)
-        best = scores.masked_fill(~right, float("-inf")).argmax(dim=-1)
-        drawn_own = (scores - torch.log(-torch.log(chance[:, :, step]))).argmax(dim=-1)
-        taken = torch.where(done, STOP_NUMBER, torch.where(acts[:, :, step], drawn_own, best))
-        right[..., STOP_NUMBER] |= done  # padding
+        taken, right = expert.act(state.position, attended, scores, chance[:, :, step], acts[:, :, step], done)
         all_taken.append(taken)
         all_right.append(right)
         counts = counts + ~done
         done = done | (taken == STOP_NUMBER) | (counts >= drawn.bounds)
         written, state = decoder.advance(state, taken)
-        expert.write(written, written >= 0)
+        expert.write(written)
     return torch.stack(all_taken, dim=1), torch.stack(all_right, dim=1), counts
 
 

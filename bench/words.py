@@ -91,7 +91,7 @@ def main() -> None:
         after, sure_after = scored(taught, dev, f"{language}-dev")
         made = compare(after, before)
         p_values.append(made.p_value)
-        right, wrong = (f"{100 * share:.0f}" for share in taught.words.shares[""][0])
+        right, wrong = (f"{100 * share:.0f}" for share in taught.words.overall[0])
         scores = [f"{before.accuracy:.1f}", f"{after.accuracy:.1f}", f"{made.difference:+.1f}", made.won, made.lost]
         rows.append(
             [language, f"{words.size:,}", right, wrong, *map(str, scores), f"{sure_before:.1f} {sure_after:.1f}"]

@@ -99,20 +99,19 @@ def _seen_cells(models: Sequence[TrainedModel], train: Sequence[Item], dev: Sequ
 
 
 def taught_words(made: Inflector, train: Sequence[Item], dev: Sequence[Item] | None, words: WordList) -> Inflector:
-    """An inflector of these items with a word list; without it if there are too few items to learn what it is worth."""
-    seen = _seen_cells(made.members, train, dev)
-    asked = [(made, dev)] if dev is not None else []
-    for fold in {member.fold for member in made.members if member.fold is not None} if dev is None else ():
+    """An inflector of these items with a word list; without it if they are too few to learn what it is worth."""
+    seen, judged = _seen_cells(made.members, train, dev), []
+    for fold in dict.fromkeys(member.fold for member in made.members):
         members = tuple(member for member in made.members if member.fold == fold)
-        asked.append((replace(made, members=members, choices={}, strategy="vote"), fold_split(train, fold)[1]))
-    judged = []
-    for voters, given in asked:
+        voters = replace(made, members=members, choices={}, strategy="vote") if dev is None else made
+        given = (dev or ()) if fold is None else fold_split(train, fold)[1]
         items = {(item.lemma, item.features.spelling): item for item in given[:MOST_ASKED]}
-        right, found = right_forms(given, "last"), voters.candidates([*items.values()], WIDTH)
-        for cell, (form, forms, _, lists) in zip(items, found, strict=True):
-            judged.append((cell, ranked(form, forms, lists, seen=cell in seen), right[cell]))
+        found = zip(
+            items, voters.candidates([*items.values()], WIDTH), right_forms(given, "last").values(), strict=False
+        )
+        judged += [(cell, ranked(*own, seen=cell in seen), right) for cell, (*own, _), right in found]
     usual = made.confidences.get(made.strategy)
-    learnt = learn(words, judged, usual, HELD_OUT_PULL if dev is None else 1.0) if usual else None
+    learnt = usual and learn(words, judged, usual, HELD_OUT_PULL if dev is None else 1.0)
     return replace(made, words=learnt, word_list=words if learnt else None)
 
 

@@ -117,7 +117,7 @@ def card_text(card: Mapping[str, Any], further: Mapping[str, Sequence[str]] | No
         title += f" of {training['date']}, by reinflect {training['versions'].get('reinflect', '?')}"
         about_training = {"Training data": _data(training), "Accuracy": _accuracy(training, confidence)}
         if words := card.get("words"):
-            right, wrong = (f"{100 * share:.0f} %" for share in words["shares"][""][0])
+            right, wrong = (f"{100 * share:.0f} %" for share in words["overall"][0])
             about_training["Word list (used only where it is given again)"] = [
                 f"{words['name']}: {_many(words['words'], 'word')} (SHA-256 {words['digest']}…)",
                 f"About {right} of right forms and {wrong} of wrong candidates occur in it; with it, "

@@ -168,8 +168,7 @@ class Inflector:
     def with_words(self, words: WordList | Path | str) -> "Inflector":
         """This inflector with a word list as evidence for forms; it must have been trained with one, best the same."""
         if self.words is None:
-            remedy = "leave the list out, or train a model with reinflect train --words FILE"
-            raise InputError("this model was trained without a word list", remedy)
+            raise InputError("this model was trained without a word list", "train one with it: reinflect train --words")
         return replace(self, word_list=words if isinstance(words, WordList) else WordList.read(words))
 
     @property
@@ -315,9 +314,8 @@ class Inflector:
         asked, found = self._asked(items), []
         known = self._attested_forms if attested else {}
         if self.word_list:
-            lists = self.nbest_many(asked, 1, device, attested=attested)
-            given = (known.get(question(item), ())[1:] for item in asked)
-            return [replace(own, variants=more) for (own, *_), more in zip(lists, given, strict=True)]
+            lists = zip(asked, self.nbest_many(asked, 1, device, attested=attested), strict=True)
+            return [replace(own[0], variants=known.get(question(item), ())[1:]) for item, own in lists]
         vote = self._vote(asked, device)
         for place, (item, form) in enumerate(zip(asked, vote.forms, strict=True)):
             first, *variants = known.get(question(item), (form,))

@@ -129,8 +129,8 @@ def train_inflector(
     safe to import (`if __name__ == "__main__":`). Ctrl-C ends the training early with the best models so far.
 
     The inflector keeps the forms of all items, which paradigms then show as attested, unless `attested` is False.
-    `cells` are the bundles of a paradigm in the order in which they are to be shown. With `words`, the forms it gives
-    depend on a word list too; the models do not.
+    `cells` are the bundles of a paradigm in the order in which they are to be shown. `words` is a list
+    that is evidence for forms; the models do not depend on it.
     """
     resources = resources or Resources()
     plan.check()
@@ -236,8 +236,8 @@ def train(
 
     Items may also be a list of dicts or a pandas frame with lemma, features and form. `normalise` encodes lemmas and
     forms, and later the lemmas that are asked for, in one way: `nfc` or `nfd`. The inflector keeps the forms; with
-    `attested=False` it can be shared without them. `words` is a word list as evidence for forms, or its file; a model
-    that is loaded later needs it again (`Inflector.with_words`).
+    `attested=False` it can be shared without them. `words` is a word list, or its file, as evidence for forms; it
+    is not kept (see `Inflector.with_words`).
 
     Most programs need only this: `train("verbs.tsv").inflect("gehen", "V;PST")`. `train_inflector` has more options.
     """

@@ -12,6 +12,7 @@ from typing import Annotated
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from reinflect.data.features import Bundle
 from reinflect.data.words import WordList
@@ -42,8 +43,7 @@ class WordEvidence(msgspec.Struct, frozen=True, kw_only=True):
     """With the list, in per cent, on the cells that all this was learnt from."""
 
     def weighed(self, cell: Cell, candidates: Mapping[str, Evidence], words: WordList) -> dict[str, Evidence]:
-        """Candidates with the evidence of a list: first the likeliest, which is the voted form, first so far, unless
-        the list has more evidence for another."""
+        """Candidates with the evidence of a list; the voted form stays the first unless it is better for another."""
         shares, known = self.shares.get(Bundle(cell[1]).part_of_speech, self.overall), words.count(cell[0]) > 0
         made = {
             form: own if form == cell[0] else own._replace(added=_log_ratio(shares, words.count(form), known=known))
@@ -63,26 +63,23 @@ def learn(
 ) -> WordEvidence | None:
     """What cells with their candidates and right forms say about a list; None if they are too few."""
     # *Shape:* (all that reached the step before or those that reach it, steps, right or wrong)
-    tallies = defaultdict[str, "np.ndarray[tuple[int, ...], np.dtype[np.float64]]"](
-        lambda: np.zeros((2, len(STEPS), 2))
-    )
+    tallies: defaultdict[str, NDArray[np.float64]] = defaultdict(lambda: np.zeros((2, len(STEPS), 2)))
     for (lemma, features), candidates, right in judged:
         for kind, forms in enumerate((right, [form for form in candidates if form not in right])):
             counts = [words.count(form) for form in forms if form != lemma]
             for reached in ([count >= least for least in (0, *STEPS)] for count in counts):
                 for part in ("", Bundle(features).part_of_speech):
                     tallies[part][..., kind] += np.array([reached[:-1], reached[1:]]) / len(counts)
-    came, reach = tallies.pop("", np.zeros((2, len(STEPS), 2)))
+    came, reach = tallies[""]
     pooled = (reach.sum(axis=1, keepdims=True) + 1) / (came.sum(axis=1, keepdims=True) + 2)
     overall = (reach + EQUAL * pooled) / (came + EQUAL)
+    shares = {part: (own[1] + LIKE_ALL * overall) / (own[0] + LIKE_ALL) for part, own in tallies.items()}
     made = WordEvidence(
         name=words.name,
         words=words.size,
         digest=words.digest,
         overall=overall.round(6).tolist(),
-        shares={
-            part: ((n + LIKE_ALL * overall) / (of + LIKE_ALL)).round(6).tolist() for part, (of, n) in tallies.items()
-        },
+        shares={part: own.round(6).tolist() for part, own in shares.items()},
         confidence=usual,
     )
     chosen = [next(iter(made.weighed(cell, candidates, words).items())) for cell, candidates, _ in judged]

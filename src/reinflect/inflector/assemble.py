@@ -106,12 +106,11 @@ def taught_words(made: Inflector, train: Sequence[Item], dev: Sequence[Item] | N
         voters = replace(made, members=members, choices={}, strategy="vote") if dev is None else made
         given = (dev or ()) if fold is None else fold_split(train, fold)[1]
         items = {(item.lemma, item.features.spelling): item for item in given[:MOST_ASKED]}
-        found = zip(
-            items, voters.candidates([*items.values()], WIDTH), right_forms(given, "last").values(), strict=False
-        )
-        judged += [(cell, ranked(*own, seen=cell in seen), right) for cell, (*own, _), right in found]
+        right, found = right_forms(given, "last"), voters.candidates([*items.values()], WIDTH)
+        for cell, (form, forms, lists, _) in zip(items, found, strict=True):
+            judged.append((cell, ranked(form, forms, lists, seen=cell in seen), right[cell]))
     usual = made.confidences.get(made.strategy)
-    learnt = usual and learn(words, judged, usual, HELD_OUT_PULL if dev is None else 1.0)
+    learnt = learn(words, judged, usual, HELD_OUT_PULL if dev is None else 1.0) if usual else None
     return replace(made, words=learnt, word_list=words if learnt else None)
 
 

@@ -408,7 +408,7 @@ class Inflector:
         if n < 1:
             raise InputError(f"found n = {n}", "ask for one form or more")
         asked, found = self._asked(items), []
-        for item, (form, forms, scores, own) in zip(asked, self.candidates(asked, max(n, WIDTH), device), strict=True):
+        for item, (form, forms, own, scores) in zip(asked, self.candidates(asked, max(n, WIDTH), device), strict=True):
             seen = item.features.cell in self._seen
             evidence = ranked(form, forms, own, seen=seen)
             first = self.judged(form, item.features, forms, scores).confidence
@@ -424,14 +424,14 @@ class Inflector:
 
     def candidates(
         self, items: Sequence[Item], width: int, device: "torch.device | str" = "cpu"
-    ) -> Iterator[tuple[str, list[str], list[float], list[dict[str, float]]]]:
-        """Of each item the voted form, each voter's form and its log-probability, and each voter's n-best list."""
+    ) -> Iterator[tuple[str, list[str], list[dict[str, float]], list[float]]]:
+        """Of each item the voted form; of each voter its form, its n-best list, and the log-probability of its form."""
         vote, lists = self._vote(items, device), self._lists(items, width, device) if items else []
         for place, form in enumerate(vote.forms):
             forms, scores = vote.of_item(place)
             # A narrow beam can lose the form that the same member decodes greedily.
             own = [{given: score} | dict(many[place]) for given, score, many in zip(forms, scores, lists, strict=True)]
-            yield form, forms, scores, own
+            yield form, forms, own, scores
 
     def _alternatives(self, first: float | None, forms: Mapping[str, Evidence]) -> list[Answer]:
         """Ranked forms as answers: the first, whose confidence is given, then the others by confidence."""

@@ -42,7 +42,8 @@ class WordList:
                 raise InputError(f"found more than {MOST_WORDS:,} words", "leave out the rarest", path=path)
         for token in [own for own in counts if not (own[0].isalnum() and own[-1].isalnum())]:
             places = [place for place, character in enumerate(token) if category(character)[0] in "LMN"]
-            counts[token[places[0] : places[-1] + 1] if places else ""] += counts.pop(token)
+            count = counts.pop(token)
+            counts[token[places[0] : places[-1] + 1] if places else ""] += count
         del counts[""]
         if "\0" in text or not counts:
             found_what = "a NUL character" if counts else "no words"

@@ -74,14 +74,9 @@ def learn(
     pooled = (reach.sum(axis=1, keepdims=True) + 1) / (came.sum(axis=1, keepdims=True) + 2)
     overall = (reach + EQUAL * pooled) / (came + EQUAL)
     shares = {part: (own[1] + LIKE_ALL * overall) / (own[0] + LIKE_ALL) for part, own in tallies.items()}
-    made = WordEvidence(
-        name=words.name,
-        words=words.size,
-        digest=words.digest,
-        overall=overall.round(6).tolist(),
-        shares={part: own.round(6).tolist() for part, own in shares.items()},
-        confidence=usual,
-    )
+    listed = {part: own.round(6).tolist() for part, own in shares.items()}
+    about = {"name": words.name, "words": words.size, "digest": words.digest, "confidence": usual}
+    made = msgspec.convert(about | {"overall": overall.round(6).tolist(), "shares": listed}, WordEvidence)
     chosen = [next(iter(made.weighed(cell, candidates, words).items())) for cell, candidates, _ in judged]
     good = [form in right for (form, _), (_, _, right) in zip(chosen, judged, strict=True)]
     if (fitted := fit([evidence for _, evidence in chosen], good, pull=pull)) is None:

@@ -101,7 +101,7 @@ def _seen_cells(models: Sequence[TrainedModel], train: Sequence[Item], dev: Sequ
 def taught_words(made: Inflector, train: Sequence[Item], dev: Sequence[Item] | None, words: WordList) -> Inflector:
     """An inflector of these items with a word list; without it if they are too few to learn what it is worth."""
     seen, judged = _seen_cells(made.members, train, dev), []
-    for fold in dict.fromkeys(member.fold for member in made.members):
+    for fold in dict.fromkeys(member.fold for member in made.members) if dev is None else [None]:
         members = tuple(member for member in made.members if member.fold == fold)
         voters = replace(made, members=members, choices={}, strategy="vote") if dev is None else made
         given = (dev or ()) if fold is None else fold_split(train, fold)[1]

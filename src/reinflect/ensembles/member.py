@@ -24,7 +24,7 @@ from reinflect.systems.system import Decoder, System, allowed_outputs
 Decoded = TypeVar("Decoded")
 UNALIGNED = "none"
 """The alignment of a system that needs none."""
-FACTS = ("system", "alignment", "seed", "fold", "restarts", "dev_accuracy")
+FACTS = ("system", "alignment", "variant", "seed", "fold", "restarts", "dev_accuracy")
 """The fields of a member that model files and cards store."""
 NOTHING_PREDICTED = Predictions([], [])
 
@@ -61,7 +61,7 @@ class TrainedModel:
     language: str = ""
     setting: str = ""
     variant: str = ""
-    """What a grid calls models that differ from others of their system and alignment by settings or augmentation."""
+    """What sets models apart from others of their system and alignment: settings, augmentation, or a start."""
     fold: int | None = None
     restarts: int = 0
     best_epoch: int = 0

@@ -77,6 +77,16 @@ def tasks_of(specs: Sequence[ModelSpec]) -> list[Task]:
     return tasks
 
 
+def take_start(spec: ModelSpec, own: dict[str, Tensor]) -> int:
+    """Overwrite the first parameters of a model with those of its start, by the names of rows; the count of numbers."""
+    assert spec.start is not None
+    system, start = SYSTEMS[spec.system], spec.start
+    other = {name: torch.from_numpy(array) for name, array in start.parameters.items()}
+    names = system.names(spec.lesson.inventory, spec.settings)
+    others = SYSTEMS[start.system].names(start.inventory, start.settings)
+    return take_over(system.shapes(spec.settings), own, names, other, others)
+
+
 @dataclass
 class Progress:
     """The progress of one model."""
@@ -179,13 +189,9 @@ class Fleet:
             device=self.device,
         )
         for number, model in enumerate(models):
-            spec = model.task.spec
-            if spec.start is not None:
-                other = {name: torch.from_numpy(array) for name, array in spec.start.parameters.items()}
-                names = self.system.names(spec.lesson.inventory, spec.settings)
-                others = SYSTEMS[spec.start.system].names(spec.start.inventory, spec.start.settings)
+            if model.task.spec.start is not None:
                 own = {name: tensor.cpu() for name, tensor in made.one(number, model.task.sizes).items()}
-                take_over(self.shapes, own, names, other, others)
+                take_start(model.task.spec, own)
                 made.put(number, own)
         return made
 

@@ -39,7 +39,7 @@ from reinflect.inflector.start import Relative, Start, relatives
 from reinflect.inflector.train import Plan
 from reinflect.settings import changed
 from reinflect.systems.presets import load_preset
-from reinflect.text import table
+from reinflect.text import Side, table
 from reinflect.training.lesson import Lesson, ModelSpec, Preparation
 
 FAMILIES = Path(__file__).with_name("families.tsv")
@@ -162,14 +162,13 @@ def report(
             fmean(model.dev_accuracy for model in own) if own else float("nan")
             for own in (_alike(models[name, 0], models[name, number]), models[name, number])
         ]
-        p = f"{corrected[name]:.4f}"
-        rows.append(
-            [name, *(f"{own:.2f}" for own in (*figures, figures[3] - figures[2])), p]
-            + [verdict(compared[name], corrected[name]), *(f"{own:.1f}" for own in single), starts]
-        )
+        tested = f"{corrected[name]:.4f}", verdict(compared[name], corrected[name])
+        figures.append(figures[3] - figures[2])
+        rows.append((name, *(f"{own:.2f}" for own in figures), *tested, *(f"{own:.1f}" for own in single), starts))
     header = ["language", "without", "with", "crossed: without", "with", "difference", "Holm", "verdict"]
     header += ["single: without", "with", "starts, and their % of the items"]
-    print(f"\nStart from the best {number}:\n" + table(header, rows, sides=["left", *["right"] * 9, "left"]))
+    sides: list[Side] = ["left" if column in (0, len(header) - 1) else "right" for column in range(len(header))]
+    print(f"\nStart from the best {number}:\n{table(header, rows, sides=sides)}")
     means = dict[str, list[float]]()
     for group, own in {"all": names, **dict(sorted(by_group.items()))}.items():
         means[group] = [

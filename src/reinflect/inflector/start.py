@@ -69,8 +69,7 @@ Startable = Inflector | Path | str
 
 def variant_of(starts: Sequence[Start]) -> str:
     """What sets the kind of models with this start apart: `from-polish+slovak`."""
-    joined = f"from-{'+'.join(start.name for start in starts)}"
-    return joined if len(joined) <= LONGEST else f"from-{len(starts)}-models"
+    return f"from-{'+'.join(start.name for start in starts)}"[:LONGEST]
 
 
 def find_starts(
@@ -147,13 +146,14 @@ def taken_over(spec: ModelSpec, name: str) -> str:
     shapes = system.shapes(spec.settings)
     sizes = expected_shapes(shapes, system.sizes(spec.lesson.inventory, spec.settings))
     own = {part: torch.zeros(size) for part, size in sizes.items()}
-    share = take_start(spec, own) / sum(part.numel() for part in own.values())
+    taken = take_start(spec, own)
     others = [
         f"{key} is {getattr(there, key)} there and {getattr(spec.settings, key)} here"
         for key in msgspec.structs.asdict(there)
         if system.shapes(msgspec.structs.replace(spec.settings, **{key: getattr(there, key)})) != shapes
     ]
     sizes_differ = f" ({', '.join(others)}; --set changes it)" if others else ""
-    if not share:
+    if taken <= sum(part.numel() for part in own.values() if part.dim() < 2):  # biases alone, which always fit
         raise InputError(f"nothing of {name} fits the {spec.system} models{sizes_differ}", "start from another model")
-    return f"note: {spec.system} models take over {100 * share:.0f} % of their numbers from {name}{sizes_differ}"
+    share = 100 * taken / sum(part.numel() for part in own.values())
+    return f"note: {spec.system} models take over {share:.1f} % of their numbers from {name}{sizes_differ}"

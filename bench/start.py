@@ -35,7 +35,7 @@ from reinflect.files import make_folder, write_text
 from reinflect.inflector.assemble import known_runs
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.pocket import read_index
-from reinflect.inflector.start import Relative, Start, relatives
+from reinflect.inflector.start import Relative, Start, best_few, relatives
 from reinflect.inflector.train import Plan
 from reinflect.settings import changed
 from reinflect.systems.presets import load_preset
@@ -76,7 +76,7 @@ def planned(lesson: Lesson, pocket: Sequence[Start], plan: Plan, numbers: Sequen
     preparation = Preparation.of(plan.settings, plan.alignments)
     lessons, specs = [lesson] * plan.seeds, dict[int, Sequence[ModelSpec]]()
     for number in (0, *numbers):
-        starts = [one.start for one in found[:number]]
+        starts = [one.start for one in best_few(found, number)]
         made = replace(plan, starts=starts).specs(lessons, preparation)
         specs[number] = [
             replace(spec, variant=spec.variant and f"from-best-{number}")
@@ -156,7 +156,7 @@ def report(
     for one in languages:
         name = one.lesson.language
         by_group[kinds.get(name, "not in families.tsv")].append(name)
-        starts = ", ".join(f"{own.start.name} {own.right:.0f}" for own in one.relatives[:number]) or "none"
+        starts = ", ".join(f"{own.start.name} {own.right:.0f}" for own in best_few(one.relatives, number)) or "none"
         figures = [scores[name, started, crossed].accuracy for crossed in (False, True) for started in (False, True)]
         single = [
             fmean(model.dev_accuracy for model in own) if own else float("nan")
@@ -168,7 +168,7 @@ def report(
     header = ["language", "without", "with", "crossed: without", "with", "difference", "Holm", "verdict"]
     header += ["single: without", "with", "starts, and their % of the items"]
     sides: list[Side] = ["left" if column in (0, len(header) - 1) else "right" for column in range(len(header))]
-    print(f"\nStart from the best {number}:\n{table(header, rows, sides=sides)}")
+    print(f"\nStart from the best, at most {number}:\n{table(header, rows, sides=sides)}")
     means = dict[str, list[float]]()
     for group, own in {"all": names, **dict(sorted(by_group.items()))}.items():
         means[group] = [

@@ -18,7 +18,18 @@ from reinflect.errors import InputError
 from reinflect.execution.resources import Resources, Watcher
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.pocket import add_model
-from reinflect.inflector.start import AUTO, LONGEST, RELATIVES, Start, Startable, find_starts, relatives, variant_of
+from reinflect.inflector.start import (
+    AUTO,
+    LONGEST,
+    RELATIVES,
+    Relative,
+    Start,
+    Startable,
+    best_few,
+    find_starts,
+    relatives,
+    variant_of,
+)
 from reinflect.inflector.train import Plan, train_inflector
 from reinflect.settings import Settings, changed
 from reinflect.systems.presets import load_preset
@@ -142,21 +153,32 @@ def test_a_language_is_ranked_by_what_it_knows_of_the_items(languages: Path) -> 
     assert (alone[0].right, alone[0].edits) == (found[0].right, found[0].edits), "whichever others are asked"
 
 
+def test_a_good_relative_is_not_mixed_with_bad_ones() -> None:
+    def few(*right: float) -> list[float]:
+        return [one.right for one in best_few([Relative(tiny_start("haem"), own, 1.0, "") for own in right])]
+
+    assert few(40, 30, 20, 20) == [40, 30, 20]
+    assert few(40, 30, 19) == [40, 30]
+    assert few(40, 3, 3) == [40]
+    assert few(0, 0, 0, 0) == [0] * RELATIVES
+    assert few() == []
+
+
 @pytest.mark.usefixtures("installed")
 def test_auto_says_why_it_chose_a_language() -> None:
     said: list[str] = []
     starts = find_starts([AUTO, "related"], OWN, ["haem"], said.append)
-    assert [start.name for start in starts] == ["related", "unrelated"]
+    assert [start.name for start in starts] == ["related"]
     assert said[0] == "note: 2 of 3 pocket models know enough characters and features of your items"
     known = r"15 of 17 characters and 8 of 8 features known; a start"
     assert re.fullmatch(rf"note: related: \d+ % of your forms right, {known}", said[1])
+    assert re.fullmatch(r"note: unrelated: .* known; not used", said[2])
     assert len(said) == 3
     said.clear()
     assert find_starts([AUTO], [Item("你", Bundle("V"), "好")], ["haem"], said.append) == ()
     assert said == [
         "note: 0 of 3 pocket models know enough characters and features of your items; no model starts from them"
     ]
-    assert len(starts) <= RELATIVES
 
 
 @pytest.mark.parametrize("asked", [AUTO, "related"])
@@ -228,7 +250,7 @@ WORK = ["--systems", "haem", "--alignments", "naive", "--seeds", "2", "--workers
 def test_the_command_trains_both_and_the_file_says_so(installed: Path, reinflect: Reinflect) -> None:
     write_items("own.tsv", OWN)
     changes = [word for change in [*CHANGES, "epochs=4", "score_from=0"] for word in ("--set", change)]
-    work = ["train", "--train", "own.tsv", *WORK, *changes, "--from", "auto"]
+    work = ["train", "--train", "own.tsv", *WORK, *changes, "--from", "auto", "--from", "unrelated"]
     ran = reinflect(*work, "--out", "one.reinflect", "--verbose")
     assert ran.exit_code == 0, ran.stderr
     assert "training 4 models on 24 items" in ran.stderr

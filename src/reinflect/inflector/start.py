@@ -28,6 +28,8 @@ ASKED = 200
 """The most items that `auto` asks pocket models for."""
 LEAST_KNOWN = 0.5
 """The least share of the characters, and of the features, that a relative knows."""
+NEAR_BEST = 0.5
+"""The least number of right forms of a further relative, as a share of the first one's."""
 LONGEST = 60
 """Characters of the name of a kind: it is part of file names."""
 
@@ -124,6 +126,11 @@ def relatives(items: Sequence[Item], starts: Iterable[Start], systems: Sequence[
     return sorted(found, key=lambda one: (-one.right, one.edits, one.start.name))
 
 
+def best_few(found: Sequence[Relative], most: int = RELATIVES) -> list[Relative]:
+    """The first relatives, without those that are far behind the very first: a good start alone is better."""
+    return [one for one in found[:most] if one.right >= NEAR_BEST * found[0].right]
+
+
 def _relatives(items: Sequence[Item], systems: Sequence[str], note: Callable[[str], object]) -> list[Start]:
     pocket = [Start(name, load(path).members) for name, path in pocket_models().items()]
     if not pocket:
@@ -133,10 +140,11 @@ def _relatives(items: Sequence[Item], systems: Sequence[str], note: Callable[[st
     found = relatives(items, pocket, systems)
     then = "" if found else "; no model starts from them"
     note(f"note: {len(found)} of {len(pocket)} pocket models know enough characters and features of your items{then}")
-    for place, one in enumerate(found[: 2 * RELATIVES]):
-        use = "a start" if place < RELATIVES else "not used"
+    chosen = best_few(found)
+    for one in found[: 2 * RELATIVES]:
+        use = "a start" if one in chosen else "not used"
         note(f"note: {one.start.name}: {one.right:.0f} % of your forms right, {one.known} known; {use}")
-    return [one.start for one in found[:RELATIVES]]
+    return [one.start for one in chosen]
 
 
 def taken_over(spec: ModelSpec, name: str) -> str:

@@ -21,7 +21,7 @@ from statistics import fmean
 
 from reinflect.cli.progress import display
 from reinflect.data.items import Item
-from reinflect.decoding.greedy import Predictions
+from reinflect.decoding.forms import Predictions
 from reinflect.ensembles.member import TrainedModel
 from reinflect.ensembles.strategies import Voter, choices, combined, default_strategy, find_strategy
 from reinflect.errors import InputError, ReinflectError

@@ -49,7 +49,8 @@ def measure(data: Path, preset: str, size: str, system: str, changes: Sequence[s
 
     from reinflect.alignment.smart import Smart
     from reinflect.data.items import read_items
-    from reinflect.ensembles.member import TrainedModel, decode
+    from reinflect.ensembles.fleets import decode
+    from reinflect.ensembles.member import TrainedModel
     from reinflect.settings import changed
     from reinflect.systems.presets import load_preset
     from reinflect.training.fleet import Fleet, Progress, tasks_of

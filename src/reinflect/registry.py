@@ -6,14 +6,24 @@ imported before it is asked for.
 """
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property
-from importlib.metadata import EntryPoint, entry_points
-from typing import Generic, TypeVar
+from functools import cache, cached_property
+from itertools import chain
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from reinflect.errors import InputError, quoted
 from reinflect.text import nearest
 
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
 T = TypeVar("T")
+
+
+def later(place: str) -> Any:
+    """The function at a place such as `reinflect.systems.haem.model:losses`, which is imported when it is called."""
+    load = cache(lambda: resolve_name(place))
+    return lambda *given: load()(*given)
 
 
 class Registry(Mapping[str, T], Generic[T]):
@@ -27,29 +37,32 @@ class Registry(Mapping[str, T], Generic[T]):
         self._loaded: dict[str, T] = {name: own for name, own in ours.items() if not isinstance(own, str)}
 
     @cached_property
-    def _entries(self) -> dict[str, EntryPoint]:
-        found = {name: EntryPoint(name, str(place), self.group) for name, place in self._ours.items()}
+    def _others(self) -> "dict[str, EntryPoint]":
+        from importlib.metadata import entry_points  # looking for packages takes longer than inflecting a word
+
+        found: dict[str, EntryPoint] = {}
         for entry in sorted(entry_points(group=self.group), key=lambda entry: entry.name):
-            found.setdefault(entry.name, entry)  # no other package can replace one of ours
+            if entry.name not in self._ours:  # no other package can replace one of ours
+                found.setdefault(entry.name, entry)
         return found
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._entries)
+        return chain(self._ours, self._others)
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self._ours) + len(self._others)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._entries
+        return name in self._ours or name in self._others
 
     def __getitem__(self, name: str) -> T:
-        if name not in self._loaded:
-            entry = self._entries[name]
+        if name in self._ours and name not in self._loaded:
+            self._loaded[name] = resolve_name(str(self._ours[name]))
+        elif name not in self._loaded:
+            entry = self._others[name]
             try:
                 self._loaded[name] = entry.load()
             except Exception as error:
-                if name in self._ours:
-                    raise
                 package = entry.dist.name if entry.dist else entry.value
                 raise InputError(
                     f"the {self.kind} {quoted(name)} of the package {package} could not be loaded ({error})",

@@ -347,6 +347,15 @@ def test_one_pair_alone(pair: StringPair) -> None:
     assert [sides(alignment) for alignment in Smart(sweeps=5).align([pair])] == [pair]
 
 
+def test_more_pairs_are_aligned_by_the_counts_of_known_ones() -> None:
+    known = random_pairs(4, 30)
+    alignments = Smart(sweeps=8).align(known)
+    more = [*random_pairs(5, 20), ("aab", ""), ("", "ba"), ("xa", "ax")]
+    expected = [best_alignment(*pair, counted(alignments), Fraction(1, 10)) for pair in more]
+    assert Smart().align_more(known, alignments, more) == expected
+    assert Smart().align_more(known, alignments, []) == []
+
+
 def test_nothing_to_align() -> None:
     assert Smart().align([]) == []
 

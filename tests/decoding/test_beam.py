@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.decoding import greedy
-from reinflect.decoding.beam import Scored, beam_all, merged
+from reinflect.decoding.beam import beam_all
+from reinflect.decoding.forms import ENDLESS_RUN, Scored, merged
 from reinflect.settings import Settings
 from reinflect.systems.layers.inventory import Inventory
 from reinflect.systems.system import System
@@ -95,7 +96,7 @@ def slow_beam(fleet: SmallFleet, model: int, item: Item, width: int) -> list[Sco
         for score, form, before, action in [one for one in tried if one[3] != machine.end][:width]:
             after = copy.deepcopy(before)
             written = form + after.do(action)
-            if not (written and written.endswith(written[-1] * (greedy.ENDLESS_RUN + length))):
+            if not (written and written.endswith(written[-1] * (ENDLESS_RUN + length))):
                 alive.append((score, written, after))
         if not alive or (len(aside) == width and aside[-1].log_probability >= max(score for score, _, _ in alive)):
             break

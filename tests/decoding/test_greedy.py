@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.decoding import greedy
+from reinflect.decoding.forms import ENDLESS_RUN, LEAST_ACTIONS
 from reinflect.settings import Settings
 from reinflect.systems.layers.batches import Lemmas
 from reinflect.systems.layers.examples import Examples, Stack
@@ -133,14 +134,14 @@ def slow_answer(fleet: SmallFleet, number: int, item: Item) -> tuple[str | None,
     machine = fleet.machine(number, item.lemma, item.features)
     length = len(machine.source) if isinstance(machine, SlowSoft) else len(item.lemma) + 2 * (fleet.system is HACM)
     form, probable = "", 0.0
-    for _ in range(max(greedy.LEAST_ACTIONS, 4 * length + 50)):
+    for _ in range(max(LEAST_ACTIONS, 4 * length + 50)):
         choices = machine.choices()
         action = max(choices, key=lambda name: choices[name].item())
         probable += math.log(choices[action].item())
         form += machine.do(action)
         if action == machine.end:
             return form, probable
-        if form.endswith(form[-1:] * (greedy.ENDLESS_RUN + length)) and form:
+        if form.endswith(form[-1:] * (ENDLESS_RUN + length)) and form:
             break
     return None, probable
 

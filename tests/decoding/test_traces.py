@@ -7,6 +7,7 @@ import pytest
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.decoding import greedy
+from reinflect.decoding.forms import ENDLESS_RUN
 from reinflect.decoding.traces import ALTERNATIVES, TraceStep, follow, source_of
 from reinflect.settings import Settings
 from reinflect.systems.system import System
@@ -116,7 +117,7 @@ def test_a_trace_without_end_stops_where_decoding_gives_up(system: System) -> No
     steps, ended = traced(fleet, item)
     assert not ended
     length = len(source_of(stack_of(fleet, [[item]])))
-    assert len(steps) == greedy.ENDLESS_RUN + length
+    assert len(steps) == ENDLESS_RUN + length
     assert {step.kind for step in steps} == {"write"}
     assert math.isclose(steps[-1].probability, 1.0, rel_tol=1e-3)
 

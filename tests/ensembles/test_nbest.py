@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reinflect.decoding.beam import WIDTH
+from reinflect.decoding.forms import WIDTH
 from reinflect.ensembles.confidence import Confidence, ranked
 from reinflect.errors import InputError
 from reinflect.inflector.inflector import Answer, Inflector

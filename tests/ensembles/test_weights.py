@@ -32,7 +32,8 @@ def test_ballots_count_members_and_probabilities_by_kind() -> None:
     ballots = Ballots.of(KINDS, (forms, scores))
     assert ballots.forms == [["x", "y", "z"]]
     expected = [[1.0, 0.5, 0.0, 0.4, 0.2, 0.0], [0.0, 0.5, 0.0, 0.0, 0.1, 0.0], [0.0, 0.0, 1.0, 0.0, 0.0, 0.9]]
-    np.testing.assert_allclose(ballots.numbers[0], expected)
+    np.testing.assert_allclose(ballots.numbers[0, :, :6], expected)
+    assert not ballots.numbers[0, :, 6:].any()
     assert ballots.right([["y", "q"]]).tolist() == [[False, True, False]]
 
 
@@ -40,7 +41,7 @@ def test_without_items_to_learn_from_it_is_the_plain_vote() -> None:
     forms, scores, _ = answers(200, [0.3] * 5)
     ballots = Ballots.of(KINDS, (forms, scores))
     nothing = fit(KINDS, ballots, np.zeros(ballots.numbers.shape[:2], dtype=bool), [True] * 200)
-    assert nothing.best(ballots, [True] * 200) == vote_all(forms)
+    assert ballots.named(nothing.best(ballots, [True] * 200)) == vote_all(forms)
 
 
 def test_a_good_kind_outweighs_a_majority() -> None:
@@ -50,7 +51,7 @@ def test_a_good_kind_outweighs_a_majority() -> None:
     learnt = fit(kinds, ballots, ballots.right(gold), [True] * 400)
     kept, kept_scores, _ = answers(400, rates, seed=2)
     others = Ballots.of(kinds, (kept, kept_scores))
-    assert accuracy(learnt.best(others, [True] * 400)) > accuracy(vote_all(kept)) + 0.1
+    assert accuracy(others.named(learnt.best(others, [True] * 400))) > accuracy(vote_all(kept)) + 0.1
 
 
 def test_seen_and_unseen_bundles_have_weights_of_their_own() -> None:
@@ -65,7 +66,8 @@ def test_seen_and_unseen_bundles_have_weights_of_their_own() -> None:
     together = fit(KINDS, ballots, ballots.right(gold), [True] * 2 * half)
     assert apart.seen[0] > apart.unseen[0]
     assert apart.seen[1] < apart.unseen[1]
-    assert accuracy(apart.best(ballots, seen)) > accuracy(together.best(ballots, [True] * 2 * half)) + 0.05
+    found = [ballots.named(own.best(ballots, its)) for own, its in ((apart, seen), (together, [True] * 2 * half))]
+    assert accuracy(found[0]) > accuracy(found[1]) + 0.05
 
 
 def test_probabilities_count() -> None:
@@ -74,13 +76,21 @@ def test_probabilities_count() -> None:
     scores = [[-0.1 if form == "right" else -2.0 for form in own] for own in forms]
     ballots = Ballots.of(["a", "b", "c"], (forms, scores))
     learnt = fit(["a", "b", "c"], ballots, ballots.right(gold), [False] * 400)
-    assert accuracy(learnt.best(ballots, [False] * 400)) > accuracy(vote_all(forms)) + 0.1
+    assert accuracy(ballots.named(learnt.best(ballots, [False] * 400))) > accuracy(vote_all(forms)) + 0.1
+
+
+def splits(ballots: Ballots) -> dict[str, Ballots]:
+    return {"dev": ballots, "test": ballots}
+
+
+def all_seen(items: int) -> dict[str, list[bool]]:
+    return {"dev": [True] * items, "test": [True] * items}
 
 
 def test_an_item_is_judged_by_weights_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
     forms, scores, gold = answers(60, [0.6, 0.4, 0.4, 0.6, 0.4])
     lemmas = [f"lemma{number // 2}" for number in range(60)]
-    ballots = Ballots.of(KINDS, (forms, scores))
+    ballots = splits(Ballots.of(KINDS, (forms, scores)))
     learnt_from: list[set[str]] = []
 
     def seeing(kinds, own, right, seen):  # type: ignore[no-untyped-def]
@@ -88,12 +98,61 @@ def test_an_item_is_judged_by_weights_of_others(monkeypatch: pytest.MonkeyPatch)
         return fit(kinds, own, right, seen)
 
     monkeypatch.setattr(module, "fit", seeing)
-    before = cross_fitted(KINDS, ballots, gold, [True] * 60, lemmas)
-    assert len(before) == 60
-    assert len(learnt_from) == module.FOLDS
-    judged = [set(lemmas) - own for own in learnt_from]
-    assert set().union(*judged) == set(lemmas)
-    # An item whose right form changes is judged as before.
-    place = 7
-    changed = [["other"] if number == place else own for number, own in enumerate(gold)]
-    assert cross_fitted(KINDS, ballots, changed, [True] * 60, lemmas)[place] == before[place]
+    before = cross_fitted(KINDS, ballots, gold, all_seen(60), lemmas)
+    assert set(before) == {"vote", "weights", "best"}  # nobody has scored the candidates
+    usable = max(learnt_from, key=len)
+    left_out = [usable - own for own in learnt_from if own]
+    pairs = module.FOLDS * (module.FOLDS - 1) // 2
+    assert len(left_out) == 1 + module.FOLDS + pairs
+    assert sum(map(len, left_out)) == len(usable) + 2 * len(usable) * pairs // module.FOLDS
+    # An item whose right form changes is judged as before; so is the best way to judge it.
+    for place in range(0, 60, 7):
+        changed = [["other"] if lemmas[number] == lemmas[place] else own for number, own in enumerate(gold)]
+        after = cross_fitted(KINDS, ballots, changed, all_seen(60), lemmas)
+        assert [own["dev"][place] for own in after.values()] == [own["dev"][place] for own in before.values()]
+
+
+def test_the_best_way_is_chosen_without_the_items_it_is_judged_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forty ways that choose by chance: the one with the most right forms is no better than the others elsewhere."""
+    items, chance = 400, np.random.default_rng(5)
+    lemmas = [f"lemma{number}" for number in range(items)]
+    ballots = Ballots([["right", "wrong"]] * items, chance.normal(size=(items, 2, 40)))
+    monkeypatch.setattr(module, "WAYS", {str(group): (group,) for group in range(40)})
+    found = cross_fitted(["a"], splits(ballots), [["right"]] * items, all_seen(items), lemmas)
+    ways = {name: accuracy(own["dev"]) for name, own in found.items() if name != "best"}
+    winner = max(ways, key=lambda name: ways[name])
+    assert ways[winner] > 0.53
+    assert accuracy(found["best"]["dev"]) < ways[winner] - 0.02
+    assert found["best"]["test"] == found[winner]["test"]
+
+
+def test_the_best_way_is_another_one_for_unseen_bundles(monkeypatch: pytest.MonkeyPatch) -> None:
+    items, chance = 200, np.random.default_rng(7)
+    numbers = chance.normal(size=(items, 2, 2))
+    numbers[:100, :, 0] = numbers[100:, :, 1] = [5.0, -5.0]  # the first way knows the seen ones, the second the others
+    monkeypatch.setattr(module, "WAYS", {"a": (0,), "b": (1,)})
+    seen = [True] * 100 + [False] * 100
+    ballots, lemmas = Ballots([["right", "wrong"]] * items, numbers), [f"lemma{number}" for number in range(items)]
+    found = cross_fitted(["k"], splits(ballots), [["right"]] * items, {"dev": seen, "test": seen}, lemmas)
+    assert max(accuracy(found[way]["dev"]) for way in ("a", "b")) < 0.9
+    assert found["best"] == {"dev": ["right"] * items, "test": ["right"] * items}
+
+
+def test_scored_candidates_count() -> None:
+    """Votes are no better than chance; members know better when they are shown both forms."""
+    items, chance = 300, np.random.default_rng(2)
+    forms = [[str(chance.choice(["right", "wrong"])) for _ in range(items)] for _ in range(4)]
+    forms[0], forms[1] = ["right"] * items, ["wrong"] * items  # both are candidates
+    scores = np.full((4, 2 * items), -3.0) + chance.normal(size=(4, 2 * items))
+    scores[:, ::2] += 3
+    scores[:, :40] = np.nan  # of the first 20 items
+    scores[2, 100] = -1000.0
+    kinds = ["a", "a", "b", "b"]
+    ballots = Ballots.of(kinds, (forms, [[-1.0] * items] * 4), ([["right", "wrong"]] * items, scores))
+    assert ballots.numbers[50, 0, 5] == pytest.approx((-20 + scores[3, 100]) / 2 / 20)
+    assert ballots.numbers[50, 1, 6] == pytest.approx(np.exp(scores[:2, 101]).mean())
+    assert not ballots.numbers[:20, :, 4:].any()
+    lemmas = [f"lemma{number}" for number in range(items)]
+    found = cross_fitted(kinds, splits(ballots), [["right"]] * items, all_seen(items), lemmas)
+    assert accuracy(found["scores"]["dev"]) > accuracy(found["weights"]["dev"]) + 0.2
+    assert found["best"] == found["scores"]

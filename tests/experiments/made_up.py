@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
-from reinflect.decoding.greedy import Predictions
+from reinflect.decoding.forms import Predictions
 from reinflect.ensembles.member import TrainedModel
 from reinflect.evaluation.scores import Evaluation, MacroEvaluation, evaluate
 from reinflect.execution.packs import PackResult

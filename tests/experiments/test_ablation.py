@@ -10,7 +10,7 @@ import pytest
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
-from reinflect.decoding.greedy import Predictions
+from reinflect.decoding.forms import Predictions
 from reinflect.ensembles.member import TrainedModel
 from reinflect.ensembles.strategies import Voter
 from reinflect.ensembles.vote import vote

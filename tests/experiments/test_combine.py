@@ -1,14 +1,19 @@
 """From single models to ensembles, runs and scores."""
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from reinflect.data.features import Bundle
+from reinflect.data.items import Item
 from reinflect.ensembles.strategies import RUNS
-from reinflect.experiments.combine import combine
+from reinflect.experiments.combine import averages, combine, evaluations
+from reinflect.experiments.figures import Part, read_figures
 from reinflect.experiments.grid import PAPER, QUICK, Entry, kinds, specs_of
 from reinflect.systems.presets import load_preset
-from reinflect.training.lesson import Preparation
+from reinflect.training.lesson import Lesson, Preparation
 from tests.experiments.made_up import combined, corpus, everyone, gold, result, score
 
 KINDS = ("hacm-naive", "hacm-smart", "haem-naive", "haem-smart")
@@ -26,7 +31,17 @@ def test_the_grid_of_the_paper() -> None:
 
 def test_every_system_has_predictions_for_all_items() -> None:
     (found,) = combined(PAPER, corpus(setting="high"), right=RIGHT | {"soft": 4})
-    names = {*KINDS, "soft", "baseline", *(run.name for run in RUNS), "ensemble-7", "average", "best"}
+    names = {
+        *KINDS,
+        "soft",
+        "baseline",
+        *(run.name for run in RUNS),
+        "ensemble-7",
+        "average",
+        "vote",
+        "weights",
+        "best",
+    }
     assert set(found.forms) == names
     assert {(len(forms["dev"]), len(forms["test"])) for forms in found.forms.values()} == {(4, 3)}
     assert found.chosen["run1"] == ["hacm-smart-1", "hacm-smart-2", "hacm-smart-3"]
@@ -87,6 +102,47 @@ def test_test_items_play_no_part_in_the_choice() -> None:
     models = [result(own, kind, seed, test=["?"] * 3) for kind in KINDS for seed in (1, 2)]
     others = [result(own, kind, seed) for kind in KINDS for seed in (1, 2)]
     assert combine(own, QUICK, models).chosen == combine(own, QUICK, others).chosen
+
+
+def test_each_kind_is_left_out_once() -> None:
+    own = corpus(items=60, asked=10)
+    right = {"haem-smart": 60, "haem-naive": 20}
+    models = everyone(own, QUICK, right)
+    found = combine(own, QUICK, models, leave_out=True)
+    whole, *others = (
+        evaluations(found, ())["dev"][name].accuracy for name in ("best", *(f"best without {kind}" for kind in KINDS))
+    )
+    assert whole == 100.0
+    assert others == [100.0, 100.0, 100.0, pytest.approx(100 / 3, abs=0.01)]
+    alone = combine(own, QUICK, [model for model in models if model.kind == "haem-smart"] * 4, leave_out=True)
+    assert not any("without" in name for name in alone.forms)
+
+
+def test_bundles_that_training_has_and_others_are_counted_apart() -> None:
+    """Of five dev items two have a bundle of the training items, one of them spelt in another order."""
+    bundles = ["V;PST", "PST;V", "V", "V;PST;PL", "N"]
+    dev = tuple(Item(f"a{number}", Bundle(bundle), "x") for number, bundle in enumerate(bundles))
+    own = Lesson((Item("c", Bundle("V;PST"), "cx"),), dev, (), "german", "low")
+    plain = combine(own, QUICK, [])
+    said = replace(plain, forms={"best": {"dev": ["x", "y", "x", "y", "x"], "test": []}})
+    found = averages([(own, evaluations(said, ()))])["dev"]["low"]["best"]
+    assert (found.seen, found.unseen) == (Part(50.0, 2), Part(66.67, 3))
+    assert found.languages["german"].unseen == Part(66.67, 3)
+    other = replace(own, language="welsh", dev=dev[:2])
+    both = averages(
+        [
+            (own, evaluations(said, ())),
+            (other, evaluations(replace(said, corpus=other, forms={"best": {"dev": ["x", "x"], "test": []}}), ())),
+        ]
+    )["dev"]["low"]["best"]
+    assert both.languages["welsh"].unseen is None
+    assert (both.seen, both.unseen) == (Part(75.0, 4), Part(66.67, 3))
+
+
+def test_results_of_earlier_versions_are_read(tmp_path: Path) -> None:
+    old = {"accuracy": 1.0, "levenshtein": 2.0, "languages": {"a": {"accuracy": 1.0, "levenshtein": 2.0}}}
+    (tmp_path / "results.json").write_text(json.dumps({"dev": {"low": {"best": old | {"signature": "s"}}}}))
+    assert read_figures(tmp_path)["dev"]["low"]["best"].unseen is None
 
 
 def test_what_is_not_all_trained_is_not_there_yet() -> None:

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from reinflect.data.items import Item
-from reinflect.decoding.greedy import Predictions
+from reinflect.decoding.forms import Predictions
 from reinflect.ensembles.member import TrainedModel
 from reinflect.execution.packs import ENDING, Pack, PackResult, by_key, matched, read_result, read_results, write_result
 from reinflect.systems.layers.inventory import Inventory

@@ -17,7 +17,7 @@ from safetensors.numpy import save_file
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
-from reinflect.decoding.greedy import Predictions
+from reinflect.decoding.forms import Predictions
 from reinflect.ensembles.confidence import Confidence, Evidence
 from reinflect.ensembles.member import TrainedModel, digest
 from reinflect.ensembles.vote import vote_all
@@ -142,7 +142,8 @@ def test_a_sure_member_decides_an_average(monkeypatch: pytest.MonkeyPatch) -> No
         answers = [said[member.seed] for member in members]
         return [Predictions([form] * len(items), [score] * len(items)) for form, score in answers]
 
-    monkeypatch.setattr("reinflect.inflector.inflector.decode", told)
+    monkeypatch.setattr("reinflect.inflector.inflector.FEW_WORDS", 0)
+    monkeypatch.setattr("reinflect.ensembles.fleets.decode", told)
     inflector = Inflector(tuple(a_member(seed=seed) for seed in said), {})
     assert inflector.inflect("gehen", "V") == "b"
     assert inflector.using("average").inflect("gehen", "V") == "a"
@@ -156,7 +157,8 @@ def test_inflecting_takes_one_thread_and_gives_the_others_back(monkeypatch: pyte
         return [Predictions([None] * len(items), [0.0] * len(items)) for _ in members]
 
     before = torch.get_num_threads()
-    monkeypatch.setattr("reinflect.inflector.inflector.decode", watched)
+    monkeypatch.setattr("reinflect.inflector.inflector.FEW_WORDS", 0)
+    monkeypatch.setattr("reinflect.ensembles.fleets.decode", watched)
     try:
         torch.set_num_threads(3)
         Inflector((a_member(),), {}).inflect_many(ITEMS)

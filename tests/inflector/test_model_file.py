@@ -10,11 +10,15 @@ from dataclasses import replace
 from importlib.metadata import EntryPoint
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
+import hypothesis.extra.numpy
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
 from safetensors.torch import load, save
 
 from reinflect.data.features import Bundle
@@ -24,8 +28,9 @@ from reinflect.errors import InputError, quoted
 from reinflect.inflector import model_file
 from reinflect.inflector.card import card_text
 from reinflect.inflector.inflector import Inflector
-from reinflect.inflector.model_file import FORMAT
+from reinflect.inflector.model_file import FORMAT, Numbers
 from reinflect.systems import SYSTEMS
+from reinflect.systems.layers.inventory import Inventory
 from tests.fuzz import tiny_models
 from tests.fuzz.model_files import signed
 from tests.inflector.test_inflector import a_member
@@ -165,9 +170,9 @@ def test_a_file_of_8_bit_numbers_is_near_the_original_and_inflects(tmp_path: Pat
                 assert np.array_equal(found, array)
                 continue
             assert stored[f"{number}.{name}"].dtype == torch.int8
-            scales = np.abs(array).max(axis=-1, keepdims=True) / 127
-            assert stored[f"{number}.{name}.scales"].numpy() == pytest.approx(scales.squeeze(-1), rel=1e-6)
-            assert (np.abs(found - array) <= scales / 2 * (1 + 1e-5)).all(), name
+            scales = stored[f"{number}.{name}.scales"].numpy()
+            assert scales == pytest.approx(np.abs(array).max(axis=-1) / 127, rel=2e-5)
+            assert (np.abs(found - array) <= scales[..., np.newaxis] / 2 * (1 + 1e-5)).all(), name
     for whole, rounded in zip(inflector.using("vote").answers(ASKED), back.using("vote").answers(ASKED), strict=True):
         assert rounded.form == whole.form
         assert rounded.log_probability == pytest.approx(whole.log_probability, abs=0.2)
@@ -195,6 +200,58 @@ def test_a_row_of_zeros_has_8_bit_numbers_too(tmp_path: Path) -> None:
     (back,) = Inflector.load(tmp_path / "model").members
     assert not back.parameters["embedding"][0].any()
     assert back.parameters["embedding"][1].any()
+
+
+@pytest.mark.parametrize("numbers", get_args(Numbers))
+def test_a_rounded_inflector_is_what_its_file_gives_back(tmp_path: Path, numbers: Numbers) -> None:
+    inflector = Inflector((a_member(seed=1, hidden=30), a_member("hacm", seed=2)), {})
+    made = inflector.rounded(numbers)
+    inflector.save(tmp_path / "whole", numbers=numbers)
+    made.save(tmp_path / "rounded", numbers=numbers)
+    for back in (Inflector.load(tmp_path / name) for name in ("whole", "rounded")):
+        for one, other in zip(made.members, back.members, strict=True):
+            assert one.parameters.keys() == other.parameters.keys()
+            for name, array in one.parameters.items():
+                assert np.array_equal(other.parameters[name], array), name
+                assert other.parameters[name].dtype == array.dtype
+    same = [
+        np.array_equal(one.parameters[name], array)
+        for one, other in zip(inflector.members, made.members, strict=True)
+        for name, array in other.parameters.items()
+    ]
+    assert all(same) == (numbers == "single")
+
+
+@given(
+    hypothesis.extra.numpy.arrays(
+        np.float32, (3, 5), elements=st.floats(-1e8, 1e8, width=32) | st.floats(-(2**-10), 2**-10, width=32)
+    )
+)
+def test_8_bit_numbers_are_at_most_half_a_step_off_and_stay_as_they_are(array: NDArray[np.float32]) -> None:
+    stored = model_file._stored("x", array, "eighth")
+    found = model_file._loaded("x", stored)
+    steps = stored[f"x{model_file.SCALES}"][:, np.newaxis].astype(np.float64)
+    assert (np.abs(found.astype(np.float64) - array) <= steps * (0.5 + 1e-5) + 1e-42).all()
+    assert (steps <= np.abs(array).max(axis=1, keepdims=True) / 127 * (1 + 2e-5) + 1e-42).all()
+    again = model_file._stored("x", found, "eighth")
+    assert all(np.array_equal(stored[name], again[name]) for name in stored)
+
+
+def test_a_pocket_model_has_less_than_700_kb_and_little_more_than_its_parameters_in_memory(tmp_path: Path) -> None:
+    letters = tuple("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZäöüßéèàçñøåæœşğıőűžščřďťňůýáíóúćłńśźż")
+    inventory = Inventory(tuple(sorted(letters)), tuple(f"F{number:02}" for number in range(60)))
+    member = a_member(inventory=inventory, hidden=100, embedding=100, history_hidden=100)
+    Inflector((member,), {}).save(tmp_path / "model", numbers="eighth")
+    assert (tmp_path / "model").stat().st_size < 600_000
+    Inflector.load(tmp_path / "model").inflect_many(ASKED)  # what is imported the first time
+    tracemalloc.start()
+    try:
+        back = Inflector.load(tmp_path / "model")
+        back.inflect_many(ASKED)
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert kept < 1.1 * sum(array.nbytes for array in back.members[0].parameters.values())
 
 
 SCALES: dict[str, Callable[[Tensors], object]] = {

@@ -18,7 +18,7 @@ from safetensors import safe_open
 import reinflect
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item, write_items
-from reinflect.decoding.greedy import Predictions
+from reinflect.decoding.forms import Predictions
 from reinflect.ensembles.member import TrainedModel
 from reinflect.ensembles.vote import vote
 from reinflect.errors import InputError, OutputError, ReinflectError

@@ -12,7 +12,7 @@ from reinflect.experiments.grid import PAPER, QUICK
 from reinflect.experiments.run import Account, Benchmark
 from reinflect.paper import plots, published
 from reinflect.paper.output import write_all
-from reinflect.paper.tables import main_table, markdown, page
+from reinflect.paper.tables import kinds_table, main_table, markdown, page
 from tests.experiments.made_up import combined, corpus, gold, macro, pack, result, score
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "benchmark.md"
@@ -33,6 +33,17 @@ def test_the_whole_page() -> None:
         results=[pack(*models[:3], seconds=3), pack(*models[3:], seconds=60)],
     )
     assert text == GOLDEN.read_text(encoding="utf-8")
+
+
+def test_what_each_kind_contributes() -> None:
+    languages = {f"l{number}": 50.0 + number for number in range(8)}
+    worse = {name: accuracy - 2 for name, accuracy in languages.items()}
+    own = {"best": macro(**languages), "best without soft": macro(**worse), "best without haem": macro(**languages)}
+    assert kinds_table({"low": own}) == [
+        ["setting", "without", "accuracy", "difference", "p"],
+        ["low", "soft", "51.50", "-2.00", "0.008"],
+        ["low", "haem", "53.50", "+0.00", "1.000"],
+    ]
 
 
 def test_columns_are_in_line_in_the_source() -> None:

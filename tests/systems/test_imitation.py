@@ -96,7 +96,7 @@ def test_the_expert_knows_the_actions_that_a_search_finds() -> None:
     expert = Expert(lemmas, lengths, forms)
     for place in range(3):
         characters = torch.tensor([[numbers(written, 3)[place] for _, _, written, _ in cases]])
-        expert.write(characters, characters > 0)
+        expert.write(torch.where(characters > 0, characters, -1))
     positions = torch.tensor([[position for _, position, *_ in cases]])
     attended = torch.tensor([[numbers(lemma, 4)[position] for lemma, position, *_ in cases]])
     found = expert.right(positions, attended, FIRST_WRITE + len(ALPHABET))[0]

@@ -8,8 +8,9 @@ import torch
 from reinflect.settings import Settings
 from reinflect.systems import SYSTEMS
 from reinflect.systems.layers.inventory import Inventory
-from reinflect.systems.layers.parameters import Parameters, expected_shapes
+from reinflect.systems.layers.parameters import Parameters
 from reinflect.systems.layers.settings import RecurrentSettings
+from reinflect.systems.layers.shapes import expected_shapes
 from reinflect.systems.system import System
 from tests.systems.small_fleets import settings_of
 

@@ -11,15 +11,19 @@ import torch
 from torch import Tensor
 
 from reinflect.settings import Settings
+from reinflect.systems.haem.batch import COPY_NUMBER, DELETE_NUMBER, FIRST_CHARACTER, FIRST_WRITE
+from reinflect.systems.imitation.expert import Expert
 from reinflect.systems.kernels.cells import CELLS
 from reinflect.systems.kernels.recurrence import recurrence
 from reinflect.systems.layers.operations import MOST_STEPS, Dropout, dropped
-from reinflect.systems.layers.parameters import Parameters, Shape, row_length
-from reinflect.systems.layers.precision import products
+from reinflect.systems.layers.parameters import Parameters
+from reinflect.systems.layers.precision import for_kernels, products
+from reinflect.systems.layers.shapes import Shape, row_length
 from reinflect.training.optimisers import Optimiser
 
 pytest.importorskip("triton")
 
+from reinflect.systems.imitation import triton_expert
 from reinflect.systems.kernels import triton_backend, triton_dropout
 from reinflect.training import triton_optimiser
 
@@ -106,6 +110,25 @@ def test_a_model_stops_at_its_own_last_step(cell: str) -> None:
     torch.testing.assert_close(by_recurrent, whole[2], rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_single_step_equals_the_cpu_s(shape: tuple[int, int, int, int], cell: str) -> None:
+    own, (models, _, items, hidden) = CELLS[cell], shape
+    torch.manual_seed(4)
+    gates = torch.randn(models, items, own.gates * hidden)
+    flat = torch.randn(models, own.recurrent * hidden * hidden + 11) * 0.3
+    recurrent = flat[:, 5:-6].view(models, hidden, own.recurrent * hidden)
+    state = torch.randn(models, items, hidden), torch.randn(models, hidden, items).transpose(1, 2)
+    before = [part.clone() for part in state]
+    found = triton_backend.step(gates, recurrent, state)
+    for one, other in zip(found, own.torch_step(gates, recurrent, state), strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-5)
+    assert all(torch.equal(one, other) for one, other in zip(state, before, strict=True))
+    with products("tf32"):
+        rounded = triton_backend.step(gates, for_kernels(recurrent), state)
+    assert all(float((one - other).norm() / other.norm()) < 1e-2 for one, other in zip(rounded, found, strict=True))
+
+
 WARM: dict[str, Any] = {"warmup": 2, "schedule": "inverse-sqrt"}
 FALLING: dict[str, Any] = {"warmup": 1, "schedule": "cosine", "decay": 5}
 
@@ -135,6 +158,37 @@ def test_optimisers_equal_the_plain_ones_and_leave_inactive_models_alone(kind: A
     torch.testing.assert_close(fast.first.double(), plain.first, rtol=1e-4, atol=1e-9)
     torch.testing.assert_close(fast.second.double(), plain.second, rtol=1e-4, atol=1e-9)
     assert torch.equal(parameters.flat[1], before)
+
+
+def test_the_expert_of_imitation_is_the_cpu_s() -> None:
+    """Random actions from random lemmas and forms, with items that are done, and models that act by themselves."""
+    torch.manual_seed(7)
+    models, items, actions = 3, 5, FIRST_WRITE + 4
+    lengths = torch.randint(0, 6, (models, items))
+    lemma = torch.randint(FIRST_CHARACTER, FIRST_CHARACTER + 4, (models, 6, items))
+    form = torch.randint(FIRST_CHARACTER, FIRST_CHARACTER + 4, (models, 7, items))
+    form[torch.arange(7).view(1, -1, 1) >= torch.randint(0, 8, (models, 1, items))] = 0
+    expert = Expert(lemma, lengths, form)
+    costs, letters = expert.costs.int().contiguous(), expert.form.int().contiguous()
+    distances, position = expert.distances.int(), torch.zeros_like(lengths)
+    kinds = set()
+    for _ in range(8):
+        attended = lemma.gather(1, position.clamp(max=5).unsqueeze(1)).squeeze(1)
+        scores = torch.log_softmax(torch.randn(models, items, actions), dim=-1)
+        acts, done = (torch.rand(models, items) < share for share in (0.4, 0.2))
+        given = position, attended, scores, torch.rand(models, items, actions), acts, done
+        taken, right = triton_expert.act(costs, distances, letters, lengths, *given)
+        expected = expert.act(*given)
+        assert torch.equal(taken, expected[0])
+        assert torch.equal(right, expected[1])
+        kinds |= set(taken.flatten().tolist())
+        written = torch.where(taken >= FIRST_WRITE, taken - (FIRST_WRITE - FIRST_CHARACTER), -1)
+        written = torch.where((taken == COPY_NUMBER) & (position < lengths), attended, written)
+        triton_expert.write(distances, letters, expert.wanted, written)
+        expert.write(written)
+        assert torch.equal(distances.long(), expert.distances)
+        position = torch.minimum(position + ((taken == COPY_NUMBER) | (taken == DELETE_NUMBER)), lengths)
+    assert kinds == set(range(actions))
 
 
 @pytest.mark.parametrize(("variational", "relu"), [(False, False), (True, False), (False, True)])

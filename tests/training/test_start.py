@@ -12,7 +12,8 @@ from torch import Tensor
 from reinflect.ensembles.member import TrainedModel
 from reinflect.settings import Settings
 from reinflect.systems import SYSTEMS
-from reinflect.systems.layers.parameters import Shape, take_over
+from reinflect.systems.layers.parameters import take_over
+from reinflect.systems.layers.shapes import Shape
 from reinflect.training.fleet import tasks_of
 from reinflect.training.lesson import Lesson, ModelSpec
 from tests.training.tiny import fleet, language, lesson, small

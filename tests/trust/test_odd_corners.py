@@ -18,7 +18,7 @@ import pytest
 from click.testing import Result
 
 from reinflect.data.items import read_items, write_items
-from reinflect.decoding.greedy import Predictions
+from reinflect.decoding.forms import Predictions
 from reinflect.errors import InputError, OutputError
 from reinflect.execution.folder import WorkFolder
 from reinflect.execution.packs import ENDING, read_result, write_result

@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from reinflect.alignment.pairs import Alignment, Progress, StringPair, replayed
+from reinflect.alignment.pairs import Alignment, Progress, StringPair, kind, replayed
 from reinflect.data.items import LONGEST
 from reinflect.errors import InputError
 
@@ -51,6 +51,14 @@ class Smart(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
             if progress:
                 progress(done + 1, self.sweeps)
         return sampler.best_alignments()
+
+    def align_more(
+        self, known: Sequence[StringPair], alignments: Sequence[Alignment], more: Sequence[StringPair]
+    ) -> list[Alignment]:
+        """The most probable alignments of more pairs, by the counts of these alignments of known pairs."""
+        sampler = GibbsSampler([*known, *more], seed=self.seed, alpha=self.alpha)
+        sampler.count(alignments)
+        return sampler.best_alignments()[len(known) :]
 
 
 class GibbsSampler:
@@ -91,6 +99,16 @@ class GibbsSampler:
         choices = np.empty(self._grid.shape, dtype=np.int8)
         self._gibbs.best_paths(moves, lengths, *self._tables, self.alpha, self._grid, choices)
         return self._read(moves, lengths)
+
+    def count(self, alignments: Sequence[Alignment]) -> None:
+        """Let the counts be those of these alignments of the first pairs; the other pairs count nothing."""
+        moves = {"insertion": self._gibbs.INSERT, "deletion": self._gibbs.DELETE}
+        for p, alignment in enumerate(alignments):
+            path = [moves.get(kind(x, y), self._gibbs.DIAGONAL) for x, y in alignment]
+            self._moves[self._starts[p, 0] : self._starts[p, 0] + len(path)] = path
+            self._lengths[p] = len(path)
+        self.counts[:], self.totals[:] = 0, 0
+        self._gibbs.count_paths(self._moves, self._lengths[: len(alignments)], *self._tables)
 
     def _lay_out(self) -> None:
         """Set where each pair's moves, characters and grid cells lie in the flat arrays."""

@@ -79,6 +79,8 @@ Example (some minutes; the first line needs a network):
     type=click.FloatRange(min=0),
 )
 @option("--save-models", "Keep an inflector for each language and setting, in DIR/models.")
+@option("--candidates", "Let every model score the forms of all models of its language, for the strategy best.")
+@option("--leave-out", "Also combine the models without each kind of them, to see what each kind contributes.")
 @option("--gold DIR", "A folder with the right forms of test items (LANGUAGE-uncovered-test), to score these too.")
 @option(
     "--merge DIR",
@@ -106,6 +108,8 @@ def command(
     pack_memory: float | None,
     time_limit: float | None,
     save_models: bool,
+    candidates: bool,
+    leave_out: bool,
     gold: str | None,
     merge: tuple[str, ...],
 ) -> None:
@@ -160,6 +164,8 @@ def command(
         languages=names,
         time_limit=time_limit,
         save_models=save_models,
+        candidates=candidates,
+        leave_out=leave_out,
         gold=Path(gold) if gold else None,
         merge=[Path(folder) for folder in merge],
     )

@@ -8,32 +8,19 @@ Different actions can write the same form. They are different hypotheses in the 
 probabilities.
 """
 
-import math
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import fields
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from reinflect.decoding import greedy
+from reinflect.decoding.forms import ENDLESS_RUN, IMPOSSIBLE, NEVER, Scored, merged
 from reinflect.systems.layers.batches import Lemmas
 from reinflect.systems.layers.examples import NOTHING, Stack
 from reinflect.systems.layers.states import select
 from reinflect.systems.system import Decoder
-
-WIDTH = 5
-IMPOSSIBLE = -1e8
-"""Actions that are not allowed have log-probabilities far below this; a wide beam would take them otherwise."""
-NEVER = float("-inf")
-
-
-class Scored(NamedTuple):
-    """A form and its log-probability: the sum over all hypotheses that write it."""
-
-    form: str
-    log_probability: float
 
 
 class _Hypotheses:
@@ -50,7 +37,7 @@ class _Hypotheses:
         self.shared = {field.name for field in fields(self.state)}
         """Fields of the state that no step has changed: equal for all hypotheses of an item, and by far the largest."""
         self.running = asked
-        self.caps, self.endless = greedy.most_actions(lemmas.lengths), greedy.ENDLESS_RUN + lemmas.lengths
+        self.caps, self.endless = greedy.most_actions(lemmas.lengths), ENDLESS_RUN + lemmas.lengths
         never = torch.full((models, items, width), NEVER, dtype=torch.float64, device=asked.device)
         self.scores = never.clone()
         self.scores[:, :, 0] = torch.where(asked, 0.0, NEVER)
@@ -160,19 +147,3 @@ def beam_all(
                 if item >= 0:
                     answers[model][item] = merged(ways[place * width : (place + 1) * width], n)
     return answers
-
-
-def merged(hypotheses: Iterable[Scored], n: int) -> list[Scored]:
-    """The n most probable forms; the probabilities of hypotheses with the same form are added up."""
-    ways: defaultdict[str, list[float]] = defaultdict(list)
-    for form, score in hypotheses:
-        if score > NEVER:
-            ways[form].append(score)
-    added = [Scored(form, _log_sum(scores)) for form, scores in ways.items()]
-    return sorted(added, key=lambda scored: -scored.log_probability)[:n]
-
-
-def _log_sum(scores: Sequence[float]) -> float:
-    """The logarithm of the sum of the probabilities with these logarithms."""
-    most = max(scores)
-    return min(0.0, most + math.log(sum(math.exp(score - most) for score in scores)))

@@ -1,22 +1,19 @@
 """Greedy decoding: the most probable action at every step, for all models and items at once."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from reinflect.decoding.forms import ENDLESS_RUN, LEAST_ACTIONS, Predictions
 from reinflect.systems.layers.batches import Lemmas
 from reinflect.systems.layers.examples import LEMMA, NOTHING, Stack
 from reinflect.systems.layers.states import select
 from reinflect.systems.system import Decoder
 
-LEAST_ACTIONS = 150
-ENDLESS_RUN = 30
-"""Decoding stops after a run of one character that is this much longer than the lemma: the filter for repeats would
-replace the form anyway. (The lemma's length is added because the lemma may itself be one long run.)"""
 IDLE_ACTIONS = 20
 """While right answers are counted, an item that takes this many more actions than it can need is given up."""
 LOOK_EVERY = 4
@@ -162,15 +159,6 @@ def accuracies(decoder: Decoder, stack: Stack, files: Sequence[int], items_at_on
         if leave:
             rounds.leave(items, left.numpy())
     return [100.0 * right / len(stack.files[file]) for right, file in zip(correct.tolist(), files, strict=True)]
-
-
-class Predictions(NamedTuple):
-    """The predictions of a model for the items of a file."""
-
-    forms: list[str | None]
-    """None where decoding did not end."""
-    log_probabilities: list[float]
-    """Of all actions taken."""
 
 
 def predict_all(

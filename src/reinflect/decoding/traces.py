@@ -9,7 +9,7 @@ import torch
 from reinflect.data.features import SEPARATOR
 from reinflect.data.vocabulary import UNKNOWN, Vocabulary
 from reinflect.decoding import greedy
-from reinflect.decoding.beam import IMPOSSIBLE
+from reinflect.decoding.forms import ENDLESS_RUN, IMPOSSIBLE
 from reinflect.systems.layers.examples import LITERALS, NOTHING, Stack
 from reinflect.systems.system import Decoder
 from reinflect.transitions.edits import COPY, DELETE
@@ -64,7 +64,7 @@ def follow(decoder: Decoder, stack: Stack, choices: Vocabulary) -> tuple[tuple[T
     before = len(stack.system.frame[0])
     letters, source = stack.files[0].spellings, source_of(stack)
     _, lemmas, _, _ = next(greedy.batches(decoder, stack, [0], 1))
-    cap, endless = int(greedy.most_actions(lemmas.lengths)), greedy.ENDLESS_RUN + int(lemmas.lengths)
+    cap, endless = int(greedy.most_actions(lemmas.lengths)), ENDLESS_RUN + int(lemmas.lengths)
     state, form = decoder.start(lemmas), ""
     steps: list[TraceStep] = []
     while len(steps) < cap and not (form and form.endswith(form[-1] * endless)):

@@ -1,27 +1,19 @@
-"""The record of a trained model, from training to model file, and how several models predict together."""
+"""The record of a trained model, from training to model file."""
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
-from reinflect.data.items import Item
-from reinflect.decoding.greedy import Predictions, predict_all
+from reinflect.decoding.forms import Predictions
 from reinflect.settings import Settings
-from reinflect.systems import SYSTEMS
-from reinflect.systems.layers.examples import Examples, Stack
 from reinflect.systems.layers.inventory import Inventory
-from reinflect.systems.layers.parameters import Parameters
-from reinflect.systems.layers.precision import one_thread
-from reinflect.systems.system import Decoder, System, allowed_outputs
 
-Decoded = TypeVar("Decoded")
 UNALIGNED = "none"
 """The alignment of a system that needs none."""
 FACTS = ("system", "alignment", "variant", "seed", "fold", "restarts", "dev_accuracy")
@@ -91,49 +83,3 @@ class TrainedModel:
         for name in sorted(self.parameters):
             mark.update(name.encode() + np.ascontiguousarray(self.parameters[name]).tobytes())
         return mark.hexdigest()
-
-
-def joined_decoder(
-    system: System, settings: Settings, models: Sequence[TrainedModel], device: torch.device | str
-) -> Decoder:
-    """A decoder for models that may come from different fleets."""
-    sizes = [system.sizes(model.inventory, settings) for model in models]
-    own = [{name: torch.from_numpy(array) for name, array in model.parameters.items()} for model in models]
-    joined = Parameters.join(system.shapes(settings), sizes, own)
-    parameters = Parameters(joined.shapes, joined.sizes, joined.flat.to(device))
-    allowed = allowed_outputs(system, sizes, parameters.sizes[system.outputs]).to(device)
-    return system.decoder(parameters, settings, allowed)
-
-
-def decode(
-    members: Sequence[TrainedModel], items: Sequence[Item], device: torch.device | str = "cpu"
-) -> list[Predictions]:
-    """The predictions of members that share system and settings, decoded greedily."""
-    return predict_all(*decoding(members, items, device))
-
-
-def decoding(
-    members: Sequence[TrainedModel], items: Sequence[Item], device: torch.device | str
-) -> tuple[Decoder, Stack, list[int]]:
-    """A decoder for members that share system and settings, the items as their input, and each member's input."""
-    system, settings = SYSTEMS[members[0].system], members[0].settings
-    decoder = joined_decoder(system, settings, members, device)
-    inventories = list(dict.fromkeys(member.inventory for member in members))
-    stack = Stack([Examples.to_inflect(system, items, inventory, settings) for inventory in inventories], device)
-    return decoder, stack, [inventories.index(member.inventory) for member in members]
-
-
-def by_fleets(
-    members: Sequence[TrainedModel],
-    device: torch.device | str,
-    decode_fleet: Callable[[Sequence[TrainedModel]], Sequence[Decoded]],
-) -> list[Decoded]:
-    """The result of `decode_fleet` for each member; it is called with all members that share system and settings."""
-    fleets: dict[tuple[str, Settings], list[int]] = {}
-    for place, member in enumerate(members):
-        fleets.setdefault((member.system, member.settings), []).append(place)
-    found: dict[int, Decoded] = {}
-    with one_thread(device):
-        for fleet in fleets.values():
-            found.update(zip(fleet, decode_fleet([members[place] for place in fleet]), strict=True))
-    return [found[place] for place in range(len(members))]

@@ -1,12 +1,14 @@
 """Weights of member kinds, learnt from dev items, apart for bundles that training has seen and for those it has not.
 
 A form's score adds up, over the kinds, the share of the kind's members that give it, and their mean probability of it,
-each times a weight. The weights are those with which right forms have the largest scores (a conditional logit over the
-forms that members give), drawn towards those of a plain vote: 100 dev items decide less than 1,000.
+each times a weight; and, where they are known, the mean log-probability and probability that all members of the kind
+give to it. The weights are those with which right forms have the largest scores (a conditional logit over the forms
+that members give), drawn towards those of a plain vote: 100 dev items decide less than 1,000.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +20,20 @@ PULL = 2.0
 A_VOTE = 1.0
 """What one member's vote adds to a score in a plain vote."""
 STEPS, SMALL_STEP, LARGEST_STEP = 50, 1e-6, 2.0
-FOLDS = 10
+FOLDS = 5
+FLOOR = -20.0
+"""The least log-probability that counts; it is -1 to a weight."""
+BEST, VOTES = "best", (0,)
+WAYS: Mapping[str, tuple[int, ...]] = {"vote": (), "weights": (0, 1), "scores": (0, 1, 2, 3)}
+"""Ways to choose: the groups of numbers that have learnt weights. Among equally good ways the first is the best."""
 
 Numbers = NDArray[np.float64]
 Answers = tuple[Sequence[Sequence[str]], Sequence[Sequence[float]]]
 """Forms and log-probabilities: a list for each member, best member first."""
+Chosen = NDArray[np.int64]
+"""The number of a form of each item."""
+Pooled = tuple[Sequence[Sequence[str]], NDArray[np.floating]]
+"""Forms of each item, and what each member gives to each; nan where that is not known. *Shape:* (members, forms)"""
 
 
 @dataclass(frozen=True)
@@ -32,23 +43,39 @@ class Ballots:
     forms: list[list[str]]
     """Of each item, the best member's first."""
     numbers: Numbers
-    """Shares and mean probabilities by kind; 0 for padding. *Shape:* (items, forms, 2 · kinds)"""
+    """Shares, mean probabilities, and mean log-probabilities and probabilities by all members, by kind; 0 for padding
+    and for what is not known. *Shape:* (items, forms, 4 · kinds)"""
 
     @classmethod
-    def of(cls, kinds: Sequence[str], answers: Answers) -> "Ballots":
+    def of(cls, kinds: Sequence[str], answers: Answers, pooled: Pooled | None = None) -> "Ballots":
         """`kinds`: of each member."""
         known = sorted(set(kinds))
         place = [known.index(kind) for kind in kinds]
         size = [kinds.count(kind) for kind in kinds]
         said, scores = (list(zip(*own, strict=True)) for own in answers)  # by item
         forms = [list(dict.fromkeys(own)) for own in said]
-        numbers = np.zeros((len(forms), max(map(len, forms), default=1), 2 * len(known)))
+        numbers = np.zeros((len(forms), max(map(len, forms), default=1), 4 * len(known)))
         for row, own, some, sure in zip(numbers, forms, said, scores, strict=True):
             for member, (form, score) in enumerate(zip(some, sure, strict=True)):
                 line = row[own.index(form)]
                 line[place[member]] += 1 / size[member]
                 line[len(known) + place[member]] += np.exp(score) / size[member]
+        if pooled:
+            floored = np.maximum(pooled[1].astype(np.float64), FLOOR)
+            mean = np.equal.outer(np.array(known), np.array(kinds)) / [[kinds.count(kind)] for kind in known]
+            flat = np.nan_to_num(np.concatenate([mean @ (floored / -FLOOR), mean @ np.exp(floored)]).T)
+            starts = np.cumsum([0, *map(len, pooled[0])]).tolist()
+            for row, own, candidates, start in zip(numbers, forms, pooled[0], starts, strict=False):
+                row[: len(own), 2 * len(known) :] = flat[[start + candidates.index(form) for form in own]]
         return cls(forms, numbers)
+
+    def only(self, groups: Sequence[int], kinds: int) -> "Ballots":
+        """With some groups of numbers alone."""
+        columns = [group * kinds + kind for group in groups for kind in range(kinds)]
+        return Ballots(self.forms, self.numbers[..., columns])
+
+    def named(self, chosen: Chosen) -> list[str]:
+        return [own[number] for own, number in zip(self.forms, chosen.tolist(), strict=True)]
 
     @property
     def padding(self) -> NDArray[np.bool_]:
@@ -66,23 +93,24 @@ class Ballots:
 
 @dataclass(frozen=True)
 class Weights:
-    """*Shapes:* (2 · kinds)"""
+    """Of each number of a form."""
 
     seen: Numbers
     unseen: Numbers
 
-    def best(self, ballots: Ballots, seen: Sequence[bool]) -> list[str]:
+    def best(self, ballots: Ballots, seen: Sequence[bool]) -> Chosen:
         """The form of each item with the largest score; among equals the best member's."""
-        weights = np.where(np.array(seen)[:, np.newaxis], self.seen, self.unseen)
+        weights = np.where(np.array(seen, dtype=bool)[:, np.newaxis], self.seen, self.unseen)
         scores = np.einsum("icf,if->ic", ballots.numbers, weights)
-        chosen = np.where(ballots.padding, -np.inf, scores).argmax(axis=1)
-        return [own[number] for own, number in zip(ballots.forms, chosen.tolist(), strict=True)]
+        chosen: Chosen = np.where(ballots.padding, -np.inf, scores).argmax(axis=1)
+        return chosen
 
 
 def fit(kinds: Sequence[str], ballots: Ballots, right: NDArray[np.bool_], seen: Sequence[bool]) -> Weights:
     """Learn from the items for which some member is right and some member is not."""
     known = sorted(set(kinds))
-    usual = np.array([A_VOTE * kinds.count(kind) for kind in known] + [0.0] * len(known))
+    usual = np.zeros(ballots.numbers.shape[-1])
+    usual[: len(known)] = [A_VOTE * kinds.count(kind) for kind in known]
     decided = np.logical_and(right.any(axis=1), ~(right | ballots.padding).all(axis=1))
     both = _fitted(ballots, right, decided, usual)
     of_seen = np.array(seen, dtype=bool)
@@ -93,13 +121,13 @@ def fit(kinds: Sequence[str], ballots: Ballots, right: NDArray[np.bool_], seen: 
 def _fitted(ballots: Ballots, right: NDArray[np.bool_], chosen: NDArray[np.bool_], usual: Numbers) -> Numbers:
     """Newton's method on -log P(a right form) and the distance from the usual weights."""
     numbers, right, padding = ballots.numbers[chosen], right[chosen], ballots.padding[chosen]
-    weights = usual.copy()
+    weights, flat = usual.copy(), numbers.reshape(-1, len(usual))
     for _ in range(STEPS if len(numbers) else 0):
         scores = np.where(padding, -np.inf, numbers @ weights)
         all_forms, right_forms = _shares(scores), _shares(np.where(right, scores, -np.inf))
         slope = np.einsum("ic,icf->f", all_forms - right_forms, numbers) + PULL * (weights - usual)
         mean = np.einsum("ic,icf->if", all_forms, numbers)
-        curve = np.einsum("ic,icf,icg->fg", all_forms, numbers, numbers) - mean.T @ mean
+        curve = flat.T @ (flat * all_forms.reshape(-1, 1)) - mean.T @ mean
         step = np.linalg.solve(curve + PULL * np.eye(len(weights)), slope)
         weights = weights - step * min(1.0, LARGEST_STEP / max(float(np.abs(step).max()), SMALL_STEP))
         if np.abs(step).max() < SMALL_STEP:
@@ -116,19 +144,52 @@ def _shares(scores: Numbers) -> Numbers:
 
 def cross_fitted(
     kinds: Sequence[str],
-    ballots: Ballots,
+    ballots: Mapping[str, Ballots],
     gold: Sequence[Sequence[str]],
-    seen: Sequence[bool],
+    seen: Mapping[str, Sequence[bool]],
     lemmas: Sequence[str],
-) -> list[str]:
-    """The best form of each item by weights that were fitted on other items, with other lemmas."""
-    right, order = ballots.right(gold), sorted(set(lemmas))
+) -> dict[str, dict[str, list[str]]]:
+    """The forms that each way chooses, and those of the best way, by split.
+
+    A dev item's form is chosen by weights that were fitted on dev items with other lemmas. So is the best way, apart
+    for seen and unseen bundles: by what each way gets right there, with weights that were fitted on others again. Test
+    items' forms come from all dev items.
+    """
+    order = sorted(set(lemmas))
     drawn = np.random.Generator(np.random.PCG64(key("weights"))).permutation(len(order))
     fold = dict(zip(order, (drawn % FOLDS).tolist(), strict=True))
-    folds, found = np.array([fold[lemma] for lemma in lemmas]), [""] * len(lemmas)
-    for own in range(FOLDS):
-        others = right & (folds != own)[:, np.newaxis]  # items without a right form are not learnt from
-        forms = fit(kinds, ballots, others, seen).best(ballots, seen)
-        for place in np.flatnonzero(folds == own).tolist():
-            found[place] = forms[place]
-    return found
+    folds, right = np.array([fold[lemma] for lemma in lemmas]), ballots["dev"].right(gold)
+    found: dict[str, dict[str, list[str]]] = {}
+    part, hits = np.array(seen["dev"], dtype=np.int64), np.zeros((len(WAYS), FOLDS + 1, 2), dtype=np.int64)
+    for way, groups in enumerate(WAYS.values()):
+        own = {split: its.only(groups or VOTES, len(set(kinds))) for split, its in ballots.items()}
+        if groups and not ballots["dev"].only(groups[-1:], len(set(kinds))).numbers.any():
+            continue  # nobody scored the candidates
+
+        def chosen(split: str, *without: int, own: Mapping[str, Ballots] = own, learns: bool = bool(groups)) -> Chosen:
+            others = right & ~np.isin(folds, without)[:, np.newaxis] & learns  # the right forms to learn from
+            return fit(kinds, own["dev"], others, seen["dev"]).best(own[split], seen[split])
+
+        def correct(numbers: Chosen, among: int) -> NDArray[np.int64]:
+            return np.bincount(part[right[np.arange(len(folds)), numbers] & (folds == among)], minlength=2)
+
+        dev = np.zeros(len(folds), dtype=np.int64)
+        for one in range(FOLDS):
+            alone = chosen("dev", one)
+            dev[folds == one] = alone[folds == one]
+            hits[way, FOLDS] += correct(alone, one)
+        for one, two in combinations(range(FOLDS), 2):
+            both = chosen("dev", one, two)
+            hits[way, one] += correct(both, two)
+            hits[way, two] += correct(both, one)
+        found[list(WAYS)[way]] = {"dev": own["dev"].named(dev), "test": own["test"].named(chosen("test"))}
+    winners = [[list(WAYS)[way] for way in own] for own in hits.argmax(axis=0).tolist()]
+    which = {"dev": folds.tolist(), "test": [FOLDS] * len(seen["test"])}
+    chosen_forms = {
+        split: [
+            found[winners[fold][own]][split][place]
+            for place, (fold, own) in enumerate(zip(some, seen[split], strict=True))
+        ]
+        for split, some in which.items()
+    }
+    return found | {BEST: chosen_forms}

@@ -73,6 +73,8 @@ class Evaluation(Score):
     """Empty if only the score is kept."""
     variants: Variants
     gold_digest: str
+    seen: Score | None = None
+    """Of the cells whose bundle the training items have, if these are known."""
 
     @property
     def signature(self) -> str:

@@ -3,6 +3,7 @@
 All sequences of an update are padded to its longest, so models with long words slow the others down.
 """
 
+import math
 from bisect import bisect_right
 from collections.abc import Callable, Container, Hashable, Iterable, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from reinflect.decoding.greedy import places_at_once
 from reinflect.execution.packs import Pack
 from reinflect.settings import alike
 from reinflect.systems import SYSTEMS
-from reinflect.systems.layers.parameters import expected_shapes, row_length
+from reinflect.systems.layers.shapes import expected_shapes, row_length
 from reinflect.training.lesson import Lesson, ModelSpec
 from reinflect.training.schedule import epoch_batches
 
@@ -316,6 +317,7 @@ def needs(models: Sequence[ModelSpec], measured: _Measures | None = None) -> Nee
     # The output of each map at every action of the longest batch; of a recurrent map, about as many gates and states.
     update = COPIES_OF_STATES * settings.batch * max(actions, source) * sum(shape[-1] for shape in maps.values())
     update += COPIES_OF_PAIRS * settings.batch * actions * source * system.pair_numbers(settings)
+    update += sum(math.prod(shape) for shape in maps.values())  # weights in other precision, or times a norm's gain
     asked = max(len(lesson.lesson.dev) + len(lesson.lesson.asked) for lesson in lessons)
     symbol = system.source_numbers(settings)
     places = places_at_once(settings.hidden)

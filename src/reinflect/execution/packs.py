@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from reinflect import __version__
-from reinflect.decoding.greedy import Predictions
+from reinflect.decoding.forms import Predictions
 from reinflect.ensembles.member import TrainedModel
 from reinflect.files import atomic_path, raise_if_too_many_files
 from reinflect.systems import SYSTEMS
@@ -129,7 +129,7 @@ def _plain(model: TrainedModel, decimals: int | None) -> dict[str, Any]:
 def read_result(path: Path) -> PackResult | None:
     """The content of a file; None if it is damaged, of another format, or of a system that is not installed."""
     try:
-        plain = msgspec.json.decode(_unpacked(path.read_bytes()))
+        plain = msgspec.json.decode(unpacked(path.read_bytes()))
         if type(plain["format"]) is not int or plain.pop("format") != FORMAT:
             return None
         models = [_model(own) for own in plain.pop("models")]
@@ -148,7 +148,7 @@ def read_result(path: Path) -> PackResult | None:
         return None
 
 
-def _unpacked(raw: bytes) -> bytes:
+def unpacked(raw: bytes) -> bytes:
     """The content, if it is whole and no larger than a pack can be: a small file can unpack to a very large one."""
     xz = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=UNPACKING_BYTES)
     content = xz.decompress(raw, max_length=LARGEST)

@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from reinflect.decoding.greedy import Predictions, predict_all
-from reinflect.ensembles.member import TrainedModel, joined_decoder
+from reinflect.decoding.forms import Predictions
+from reinflect.decoding.greedy import predict_all
+from reinflect.ensembles.fleets import joined_decoder
+from reinflect.ensembles.member import TrainedModel
 from reinflect.execution.failures import classify_failures
 from reinflect.execution.folder import WorkFolder
 from reinflect.execution.packs import Pack, PackResult

@@ -8,7 +8,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 
-from reinflect.decoding.greedy import Predictions
+from reinflect.decoding.forms import Predictions
 from reinflect.ensembles.confidence import fit, judged_cells, seen_cells
 from reinflect.ensembles.member import TrainedModel
 from reinflect.ensembles.strategies import DEFAULT, Voter, choices, find_strategy

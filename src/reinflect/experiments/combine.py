@@ -3,15 +3,17 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from reinflect.baseline import Baseline
 from reinflect.data.items import Item
-from reinflect.decoding.greedy import Predictions
+from reinflect.decoding.forms import Predictions
 from reinflect.decoding.repeats import filtered, filtered_all
+from reinflect.ensembles.candidates import Pool
 from reinflect.ensembles.member import TrainedModel
 from reinflect.ensembles.strategies import RUNS, STRATEGIES, Strategy, Voter, best_first, choices, find_strategy
 from reinflect.ensembles.vote import vote
-from reinflect.ensembles.weights import Ballots, cross_fitted, fit
+from reinflect.ensembles.weights import BEST, WAYS, Ballots, cross_fitted
 from reinflect.evaluation.cells import right_forms
 from reinflect.evaluation.scores import Evaluation, MacroEvaluation, Score, digest_of_forms
 from reinflect.experiments.figures import Average, Scores
@@ -19,13 +21,17 @@ from reinflect.experiments.grid import Grid, kinds
 from reinflect.inflector.assemble import known_runs
 from reinflect.training.lesson import Lesson
 
-BASELINE, BEST = "baseline", "best"
+BASELINE = "baseline"
 COMPARED = ("ensemble-7", "average")
 """Beside the seven runs: Run 6 as it was at high, of seven models; and its members' probabilities averaged."""
+WITHOUT = "best without "
+"""Before a kind of model: `best` of the other kinds."""
 SPLITS = ("dev", "test")
 
 Forms = Mapping[str, Sequence[str]]
 """The forms of a system by split, in the order of the items."""
+Kept = Mapping[tuple[str, str], Sequence[str]]
+"""Forms by the name of a model and by split."""
 Changes = Counter[tuple[str, str]]
 """How many outputs the filter for repeats replaces by the lemma, by split and by whose they are: `single` models, or
 the `voted` forms E(·) of models that are not filtered before they vote, which the paper counts."""
@@ -44,8 +50,28 @@ class Combined:
     """By system."""
 
 
-def combine(corpus: Lesson, grid: Grid, models: Iterable[TrainedModel]) -> Combined:
+def has_files(system: str) -> bool:
+    """Whether the predictions of a system are written: not those of systems that are only compared."""
+    return system not in (*COMPARED, *WAYS) and not system.startswith(WITHOUT)
+
+
+def kept_forms(corpus: Lesson, models: Iterable[TrainedModel], known: dict[str, int]) -> Kept:
+    """The forms of models after the filter for repeats."""
+    lemmas = {"dev": [item.lemma for item in corpus.dev], "test": [item.lemma for item in corpus.asked]}
+    return {
+        (model.name, split): filtered_all(_predictions(model, split).forms, lemmas[split], known)
+        for model in models
+        for split in SPLITS
+    }
+
+
+def combine(
+    corpus: Lesson, grid: Grid, models: Iterable[TrainedModel], pool: Pool | None = None, *, leave_out: bool = False
+) -> Combined:
     """All predictions for a corpus that can be made of the models there are.
+
+    `pool` has every model's probability of every candidate; with `leave_out`, the best way is also found without each
+    kind of model.
 
     An ensemble or strategy needs all models of the grid that may take part in it. Models that diverged count as
     trained, but take no part.
@@ -54,11 +80,7 @@ def combine(corpus: Lesson, grid: Grid, models: Iterable[TrainedModel]) -> Combi
     asked = {"dev": corpus.dev, "test": corpus.asked}
     lemmas = {split: [item.lemma for item in items] for split, items in asked.items()}
     voters = {model.name: Voter.of(model, corpus.dev, known, right) for model in found if model.usable}
-    kept = {
-        (name, split): filtered_all(_predictions(voter.model, split).forms, lemmas[split], known)
-        for name, voter in voters.items()
-        for split in SPLITS
-    }
+    kept = kept_forms(corpus, [voter.model for voter in voters.values()], known)
     trained = Counter(model.kind for model in found)
     systems = {entry.kind: entry.system for entry in grid}
     wanted = kinds(grid, corpus.setting)
@@ -91,9 +113,11 @@ def combine(corpus: Lesson, grid: Grid, models: Iterable[TrainedModel]) -> Combi
             chosen[strategy.name] = [voter.name for voter in votes[strategy.name]]
             forms[strategy.name] = together(strategy, chosen[strategy.name])
     if votes and set(wanted) <= set(complete):
-        names = [voter.name for voter in everybody]
-        chosen[BEST] = names
-        forms[BEST] = _weighed(corpus, [voters[name] for name in names], kept)
+        chosen[BEST] = [voter.name for voter in everybody]
+        forms |= _weighed(corpus, everybody, kept, pool)
+        for kind in of_kind if leave_out else ():
+            if some := [voter for voter in everybody if voter.kind != kind]:
+                forms[f"{WITHOUT}{kind}"] = _weighed(corpus, some, kept, pool)[BEST]
     rules = Baseline.learn(corpus.train)
     forms[BASELINE] = {
         split: [rules.inflect(item.lemma, item.features) for item in items] for split, items in asked.items()
@@ -106,28 +130,20 @@ def combine(corpus: Lesson, grid: Grid, models: Iterable[TrainedModel]) -> Combi
     return Combined(corpus, forms, chosen, changed)
 
 
-def _weighed(corpus: Lesson, voters: Sequence[Voter], kept: Mapping[tuple[str, str], Sequence[str]]) -> Forms:
-    """The forms of all voters, weighed by kind; those of a dev item by weights that were fitted on other lemmas."""
-    seen = {item.features.cell for item in corpus.train}
-    kinds = [voter.kind for voter in voters]
-    ballots = {
-        split: Ballots.of(
-            kinds,
-            (
-                [kept[voter.name, split] for voter in voters],
-                [_predictions(voter.model, split).log_probabilities for voter in voters],
-            ),
-        )
-        for split in SPLITS
-    }
-    known = [item.features.cell in seen for item in corpus.dev]
+def _weighed(corpus: Lesson, voters: Sequence[Voter], kept: Kept, pool: Pool | None) -> Mapping[str, Forms]:
+    """The forms of all voters, weighed by kind in each way, and by the best way."""
+    kinds, bundles = [voter.kind for voter in voters], {item.features.cell for item in corpus.train}
+    ballots, seen = {}, {}
+    for split, items in (("dev", corpus.dev), ("test", corpus.asked)):
+        forms = [kept[voter.name, split] for voter in voters]
+        scores = [_predictions(voter.model, split).log_probabilities for voter in voters]
+        rows = [pool.models.index(voter.model.key) for voter in voters] if pool else []
+        pooled = (pool.candidates[split], pool.scores[split][rows]) if pool else None
+        ballots[split] = Ballots.of(kinds, (forms, scores), pooled)
+        seen[split] = [item.features.cell in bundles for item in items]
     answers = right_forms(corpus.dev, "last")
     gold = [answers[item.lemma, item.features.spelling] for item in corpus.dev]
-    weights = fit(kinds, ballots["dev"], ballots["dev"].right(gold), known)
-    return {
-        "dev": cross_fitted(kinds, ballots["dev"], gold, known, [item.lemma for item in corpus.dev]),
-        "test": weights.best(ballots["test"], [item.features.cell in seen for item in corpus.asked]),
-    }
+    return cross_fitted(kinds, ballots, gold, seen, [item.lemma for item in corpus.dev])
 
 
 def _predictions(model: TrainedModel, split: str) -> Predictions:
@@ -161,19 +177,23 @@ Evaluations = Mapping[str, Mapping[str, Evaluation]]
 
 def evaluations(combined: Combined, gold: Sequence[Item]) -> Evaluations:
     """The scores of every system on dev and, if the right forms of the test items are given, on test."""
-    corpus = combined.corpus
+    corpus, bundles = combined.corpus, {item.features.cell for item in combined.corpus.train}
     found: dict[str, dict[str, Evaluation]] = {}
     for split, right, asked in (("dev", corpus.dev, corpus.dev), ("test", gold, corpus.asked)):
         if right and asked:
             cells = [(item.lemma, item.features.spelling) for item in asked]
             answers = right_forms(right, "last")
-            mark, known = digest_of_forms(answers), dict[int, Score]()
+            seen = {item.features.spelling for item in right if item.features.cell in bundles}
+            of_seen = {cell: own for cell, own in answers.items() if cell[1] in seen}
+            mark, known = digest_of_forms(answers), dict[int, dict[str, Any]]()
             for forms in combined.forms.values():
                 if id(forms[split]) not in known:
-                    known[id(forms[split])] = Score.counted(answers, dict(zip(cells, forms[split], strict=True)))
+                    said = dict(zip(cells, forms[split], strict=True))
+                    parts = {"seen": Score.counted(of_seen, said)}
+                    known[id(forms[split])] = vars(Score.counted(answers, said)) | parts
             found[split] = {
                 system: Evaluation(
-                    **vars(known[id(forms[split])]), name=corpus.language, cells=[], variants="last", gold_digest=mark
+                    **known[id(forms[split])], name=corpus.language, cells=[], variants="last", gold_digest=mark
                 )
                 for system, forms in combined.forms.items()
             }

@@ -9,8 +9,9 @@ from pathlib import Path
 from reinflect.data.items import Item, write_items
 from reinflect.ensembles.member import TrainedModel
 from reinflect.execution.side import map_in_processes
-from reinflect.experiments.combine import COMPARED, Changes, Combined, Evaluations, combine, evaluations
+from reinflect.experiments.combine import Changes, Combined, Evaluations, combine, evaluations, has_files
 from reinflect.experiments.grid import Grid
+from reinflect.experiments.pool import read_pool
 from reinflect.files import BYTE_ORDER_MARK, make_folder, write_text
 from reinflect.training.lesson import Lesson
 
@@ -38,20 +39,26 @@ class Work:
     models: Sequence[TrainedModel]
     gold: Sequence[Item]
     """The right forms of its test items, if they are known."""
+    pool: Path | None = None
+    """The file with every model's probability of every candidate, if there is one."""
 
 
-def finish(work: Work, grid: Grid, folder: Path) -> Finished:
+def finish(work: Work, grid: Grid, folder: Path, *, leave_out: bool = False) -> Finished:
     """Combine, score, and write the predictions into a folder."""
-    combined = combine(work.corpus, grid, work.models)
+    pool = read_pool(work.pool) if work.pool else None
+    combined = combine(work.corpus, grid, work.models, pool, leave_out=leave_out)
     write_predictions(combined, folder)
     return Finished(combined.chosen, combined.changed, evaluations(combined, work.gold))
 
 
-def finish_all(work: Sequence[Work], grid: Grid, folder: Path, workers: int = 1) -> dict[Lesson, Finished]:
+def finish_all(
+    work: Sequence[Work], grid: Grid, folder: Path, workers: int = 1, *, leave_out: bool = False
+) -> dict[Lesson, Finished]:
     """Finish every language in every setting, in several processes if there is much to do."""
     predictions = sum(len(model.dev.forms) + len(model.asked.forms) for one in work for model in one.models)
     alone = predictions < WORTH_PROCESSES
-    found = map_in_processes(partial(finish, grid=grid, folder=folder), work, workers=1 if alone else workers)
+    do = partial(finish, grid=grid, folder=folder, leave_out=leave_out)
+    found = map_in_processes(do, work, workers=1 if alone and not leave_out else workers)
     return {one.corpus: own for one, own in zip(work, found, strict=True)}
 
 
@@ -64,7 +71,7 @@ def write_predictions(combined: Combined, folder: Path) -> None:
     for split, items in (("dev", corpus.dev), ("test", corpus.asked)):
         cells = [(item.lemma, item.features.spelling) for item in items]
         for system, forms in combined.forms.items() if items else ():
-            if system not in COMPARED:
+            if has_files(system):
                 path = make_folder(folder / corpus.setting / system) / f"{corpus.language}-{split}"
                 pairs = list(zip(cells, forms[split], strict=True))
                 text = "".join(f"{lemma}\t{form}\t{features}\n" for (lemma, features), form in pairs)

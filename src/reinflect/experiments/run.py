@@ -19,6 +19,8 @@ from reinflect.experiments.corpora import languages_in, layout_note, read_corpor
 from reinflect.experiments.figures import Scores
 from reinflect.experiments.finish import PREDICTIONS, Finished, Work, finish_all
 from reinflect.experiments.grid import Grid, specs_of
+from reinflect.experiments.pool import ENDING as POOL
+from reinflect.experiments.pool import Job, fill_pools
 from reinflect.files import atomic_path, make_folder
 from reinflect.settings import Settings
 from reinflect.training.lesson import Lesson, ModelSpec, Preparation
@@ -44,6 +46,10 @@ class BenchmarkPlan:
     """A folder with the right forms of test items."""
     merge: Sequence[Path] = ()
     """Output folders of other benchmarks, whose packs are copied."""
+    candidates: bool = False
+    """Whether every model scores the forms of all models of its language."""
+    leave_out: bool = False
+    """Whether to combine also without each kind of model."""
 
 
 @dataclass
@@ -105,7 +111,7 @@ def run_benchmark(plan: BenchmarkPlan, resources: Resources | None = None) -> Be
     right = _read_gold(plan.gold, names, corpora) if plan.gold else {}
     preparation = plan.preparation or Preparation.of({}, sorted({entry.alignment for entry in plan.grid} - {UNALIGNED}))
     specs = specs_of(corpora, plan.grid, plan.presets, preparation)
-    folder = WorkFolder.inside(plan.out, save_models=plan.save_models)
+    folder = WorkFolder.inside(plan.out, save_models=plan.save_models or plan.candidates)
     for other in plan.merge:
         _copy_packs(other, make_folder(folder.packs), specs, resources.watcher.note)
     if absent:
@@ -132,8 +138,22 @@ def run_benchmark(plan: BenchmarkPlan, resources: Resources | None = None) -> Be
     of_corpus: defaultdict[str, list[TrainedModel]] = defaultdict(list)
     for model in models.values():
         of_corpus[f"{model.language}-{model.setting}"].append(model)
-    work = [Work(corpus, of_corpus[corpus.label], right.get(corpus.language, ())) for corpus in corpora]
-    finished = finish_all(work, plan.grid, make_folder(plan.out / PREDICTIONS), resources.workers)
+    jobs = {corpus.label: Job.of(corpus, of_corpus[corpus.label], folder.packs) for corpus in corpora}
+    if plan.candidates and not account.interrupted:
+        unfinished = {spec.lesson.label for spec in specs if spec.digest not in models}
+        whole = [job for label, job in jobs.items() if label not in unfinished]
+        fill_pools(whole, preparation, folder, resources)
+        for model in () if plan.save_models else (model for job in whole for model in job.models):
+            folder.parameters_file(model).unlink(missing_ok=True)
+        if folder.parameters and not any(folder.parameters.glob("*")):
+            folder.parameters.rmdir()
+        account.seconds["scoring"], before = time.monotonic() - before, time.monotonic()
+    work = [
+        Work(corpus, of_corpus[corpus.label], right.get(corpus.language, ()), jobs[corpus.label].path)
+        for corpus in corpora
+    ]
+    predictions = make_folder(plan.out / PREDICTIONS)
+    finished = finish_all(work, plan.grid, predictions, resources.workers, leave_out=plan.leave_out)
     results = []
     for result in execution.results:
         own = [model for model in result.models if model.key in models]
@@ -192,6 +212,9 @@ def _copy_packs(source: Path, target: Path, specs: Sequence[ModelSpec], note: Ca
         else:
             with atomic_path(target / path.name) as part:
                 part.write_bytes(path.read_bytes())
+    for path in folder.glob(f"*{POOL}"):
+        with atomic_path(target / path.name) as part:
+            part.write_bytes(path.read_bytes())
 
 
 def _fits(model: TrainedModel, lesson: Lesson) -> bool:

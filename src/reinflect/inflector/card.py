@@ -7,7 +7,6 @@ import platform
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from importlib.metadata import version as version_of
 from textwrap import wrap
 from typing import Any
 
@@ -68,6 +67,8 @@ def describe_training(
     starts: Mapping[str, str] | None = None,
 ) -> Training:
     """The record of a training that ends now."""
+    from importlib.metadata import version as version_of
+
     return Training(
         source=source.encode("utf-8", "backslashreplace").decode(),  # a file name can have any bytes
         items=len(train_items),

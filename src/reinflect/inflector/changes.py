@@ -6,7 +6,7 @@ from pathlib import Path
 
 from reinflect.data.corrections import question
 from reinflect.data.items import Item
-from reinflect.decoding.greedy import Predictions
+from reinflect.decoding.forms import Predictions
 from reinflect.ensembles.strategies import Voter, combined, find_strategy
 from reinflect.errors import InputError, printable, source_name
 from reinflect.evaluation.cells import Cell, Judged

@@ -1,6 +1,7 @@
 """The inflector: members that vote."""
 
 import math
+import sys
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,29 +10,33 @@ from heapq import nsmallest
 from html import escape
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
-import torch
 
 from reinflect.data.corrections import Question, question
 from reinflect.data.dimensions import Table, paradigms
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item, Normalisation, normal, normalised, records_of
 from reinflect.data.labels import NO_LABELS, Labels
-from reinflect.decoding.beam import WIDTH, Scored, beam_all, merged
+from reinflect.decoding.forms import WIDTH, Scored, merged
 from reinflect.decoding.repeats import filtered, filtered_all
-from reinflect.decoding.traces import Trace, follow, source_of
+from reinflect.decoding.word import beam_word, greedy_words
 from reinflect.ensembles.confidence import Confidence, Evidence, ranked
-from reinflect.ensembles.member import TrainedModel, by_fleets, decode, decoding
+from reinflect.ensembles.member import TrainedModel
 from reinflect.ensembles.strategies import NAMED_ENSEMBLE, best_first, find_strategy
 from reinflect.errors import InputError, UnseenWarning, quoted
 from reinflect.files import Snapshot
 from reinflect.inflector.card import Training, card_text
-from reinflect.inflector.model_file import Numbers, not_a_model, read_model, write_model
+from reinflect.inflector.model_file import Numbers, not_a_model, read_model, rounded, write_model
 from reinflect.systems import SYSTEMS
-from reinflect.systems.layers.precision import one_thread
 from reinflect.text import close_names, nearest
+
+if TYPE_CHECKING:
+    import torch
+
+    from reinflect.decoding.traces import Trace
+    from reinflect.systems.system import Word
 
 DECIMALS = 4
 """Of confidences and log-probabilities; further digits depend on the other items of a batch."""
@@ -39,6 +44,9 @@ DOUBTS, NAMES = 5, 10
 """The most unknown features, or combinations, that are named one by one; and features that a sentence lists."""
 STORED = ("known_runs", "strategy", "choices", "confidences", "training", "labels", "normalisation", "columns", "cells")
 """The fields of an inflector that a model file has under the same names."""
+FEW_WORDS, BEFORE_TORCH = 4, 100
+"""The most items, times members, that NumPy alone decodes, if their systems can be: it is quicker for up to four, and
+for up to a hundred as long as torch is not imported, which takes seconds."""
 Forms = tuple[list[str], list[float]]
 """The form of a member for each item, and its log-probability."""
 Asked = Item | tuple[str, str]
@@ -272,7 +280,7 @@ class Inflector:
         """
         return self.inflect_many([(lemma, features)])[0]
 
-    def inflect_many(self, items: Sequence[Asked], device: torch.device | str = "cpu") -> list[str]:
+    def inflect_many(self, items: Sequence[Asked], device: "torch.device | str" = "cpu") -> list[str]:
         """The forms of many lemmas; one call for all of them is far quicker than many calls.
 
         >>> inflector.inflect_many([("sagen", "V;IND;PST;3;SG"), ("fragen", "V;IND;PST;3;SG")])
@@ -281,7 +289,7 @@ class Inflector:
         return self._vote(self._asked(items), device).forms
 
     def answers(
-        self, items: Sequence[Asked], device: torch.device | str = "cpu", *, attested: bool = False
+        self, items: Sequence[Asked], device: "torch.device | str" = "cpu", *, attested: bool = False
     ) -> list[Answer]:
         """The forms of many lemmas, with confidences; with `attested`, forms that a person gave beat predictions.
 
@@ -299,7 +307,7 @@ class Inflector:
             found.append(_as_attested(answer, *variants) if question(item) in known else answer)
         return found
 
-    def inflect_rows(self, rows: Any, device: torch.device | str = "cpu") -> Any:
+    def inflect_rows(self, rows: Any, device: "torch.device | str" = "cpu") -> Any:
         """Rows with lemma and features, completed by form and confidence: a list of dicts, or a pandas frame.
 
         >>> inflector.inflect_rows([{"lemma": "sagen", "features": "V;IND;PST;3;SG", "page": 7}])[0]["form"]
@@ -312,7 +320,7 @@ class Inflector:
             return rows.assign(form=forms, confidence=sure)
         return [{**row, "form": form, "confidence": own} for row, form, own in zip(records, forms, sure, strict=True)]
 
-    def _vote(self, items: Sequence[Item], device: torch.device | str) -> "_Vote":
+    def _vote(self, items: Sequence[Item], device: "torch.device | str") -> "_Vote":
         said = self.predictions(self.voters, items, device)
         strategy = find_strategy(self.strategy)
         return _Vote(said, strategy.combine_all([forms for forms, _ in said], [scores for _, scores in said]))
@@ -331,7 +339,7 @@ class Inflector:
         return found
 
     def paradigm(
-        self, lemma: str, bundles: Sequence[str] | None = None, device: torch.device | str = "cpu"
+        self, lemma: str, bundles: Sequence[str] | None = None, device: "torch.device | str" = "cpu"
     ) -> Paradigm:
         """The forms of a lemma for some bundles, or else for `usual_bundles`; attested forms beat predictions.
 
@@ -371,7 +379,7 @@ class Inflector:
         return self.nbest_many([(lemma, features)], n)[0]
 
     def nbest_many(
-        self, items: Sequence[Asked], n: int = 5, device: torch.device | str = "cpu", *, attested: bool = False
+        self, items: Sequence[Asked], n: int = 5, device: "torch.device | str" = "cpu", *, attested: bool = False
     ) -> list[list[Answer]]:
         """The likeliest forms of many lemmas: the voted form, then the others by their confidence; at most n of each.
 
@@ -408,10 +416,16 @@ class Inflector:
         found = [_answer(form, own, confidence) for (form, own), confidence in zip(forms.items(), sure, strict=True)]
         return [found[0], *sorted(found[1:], key=lambda answer: -(answer.confidence or 0.0))]
 
-    def _lists(self, items: Sequence[Item], width: int, device: torch.device | str) -> list[list[list[Scored]]]:
+    def _lists(self, items: Sequence[Item], width: int, device: "torch.device | str") -> list[list[list[Scored]]]:
         """The likeliest forms of each item by each voter, filtered: those that a beam search finds."""
-        known, items = dict(self.known_runs), normalised(items, self.normalisation)
-        found = by_fleets(self.voters, device, lambda fleet: beam_all(*decoding(fleet, items, device), width, width))
+        known, items, voters = dict(self.known_runs), normalised(items, self.normalisation), self.voters
+        if words := _words(voters, items, device):
+            found = [[beam_word(word, width, width) for word in own] for own in words]
+        else:
+            from reinflect.decoding.beam import beam_all
+            from reinflect.ensembles.fleets import by_fleets, decoding
+
+            found = by_fleets(voters, device, lambda fleet: beam_all(*decoding(fleet, items, device), width, width))
         return [
             [
                 merged([Scored(filtered(form, item.lemma, known), score) for form, score in forms], width)
@@ -420,13 +434,17 @@ class Inflector:
             for own in found
         ]
 
-    def trace(self, lemma: str, features: str | Bundle, member: str | None = None) -> Trace:
+    def trace(self, lemma: str, features: str | Bundle, member: str | None = None) -> "Trace":
         """The actions of a member: of the one named, or of the best that predicts the form of `inflect`.
 
         >>> trace = inflector.trace("sagen", "V;IND;PST;3;SG")
         >>> trace.form, trace.steps[-1].kind, trace.steps[-1].form_so_far
         ('sagte', 'stop', 'sagte')
         """
+        from reinflect.decoding.traces import Trace, follow, source_of
+        from reinflect.ensembles.fleets import decoding
+        from reinflect.systems.layers.precision import one_thread
+
         lemma = normal(lemma, self.normalisation)
         [item] = [Item(lemma, features)] if isinstance(features, Bundle) else self._asked([(lemma, features)])
         chosen = self._best_for(item) if member is None else self._named(member)
@@ -447,7 +465,7 @@ class Inflector:
             raise InputError(f"found the member {quoted(name)}", nearest(name, named, f"it has {', '.join(named)}"))
         return named[name]
 
-    def member_forms(self, items: Sequence[Asked], device: torch.device | str = "cpu") -> list[list[str]]:
+    def member_forms(self, items: Sequence[Asked], device: "torch.device | str" = "cpu") -> list[list[str]]:
         """The forms of each member, in the order of `members`, also of those that do not vote."""
         return [forms for forms, _ in self.predictions(self.members, self._asked(items), device)]
 
@@ -463,26 +481,35 @@ class Inflector:
         return normalised(found, self.normalisation)
 
     def predictions(
-        self, members: Sequence[TrainedModel], items: Sequence[Item], device: torch.device | str = "cpu"
+        self, members: Sequence[TrainedModel], items: Sequence[Item], device: "torch.device | str" = "cpu"
     ) -> list[Forms]:
         """The predictions of some members: forms after the filter for repeats, log-probabilities before it."""
         if not items:
             return [([], []) for _ in members]
         items = normalised(items, self.normalisation)
         lemmas, known = [item.lemma for item in items], dict(self.known_runs)
-        decoded = by_fleets(members, device, lambda fleet: decode(fleet, items, device))
+        if words := _words(members, items, device):
+            decoded = [greedy_words(own) for own in words]
+        else:
+            from reinflect.ensembles.fleets import by_fleets, decode
+
+            decoded = by_fleets(members, device, lambda fleet: decode(fleet, items, device))
         return [(filtered_all(forms, lemmas, known), scores) for forms, scores in decoded]
 
     def save(self, path: Path | str, *, half: bool = False, numbers: Numbers | None = None) -> None:
         """Write one file: all parameters, and everything else as JSON in its header.
 
-        `numbers` sets the precision of parameters: single, half (as with `half`) or eighth, with 32, 16 or 8 bits each.
-        Smaller files predict other forms only rarely.
+        `numbers` sets the precision of parameters: single, half (as with `half`) or eighth, with 32, 16 or 8 bits each;
+        8-bit numbers have one scale for each row. Smaller files predict other forms only rarely; see `rounded`.
         """
         about = {name: msgspec.to_builtins(getattr(self, name)) for name in STORED}
         about["attested"] = [(item.lemma, item.form, item.features.spelling) for item in self.attested]
         about["card"] = card_text(self.card)
         write_model(path, self.members, about, numbers or ("half" if half else "single"))
+
+    def rounded(self, numbers: Numbers) -> "Inflector":
+        """This inflector as a file with these `numbers` gives it back, to measure what the file will predict."""
+        return replace(self, members=tuple(rounded(member, numbers) for member in self.members))
 
     @classmethod
     def load(cls, path: Path | str) -> "Inflector":
@@ -507,6 +534,21 @@ class _Vote(NamedTuple):
     def of_item(self, place: int) -> tuple[list[str], list[float]]:
         """The form of each voter for one item, and its log-probability."""
         return [forms[place] for forms, _ in self.predictions], [scores[place] for _, scores in self.predictions]
+
+
+def _words(
+    members: Sequence[TrainedModel], items: Sequence[Item], device: "torch.device | str"
+) -> list[list["Word"]] | None:
+    """Each item for each member, to decode without torch; None if there are too many, or a system cannot do it."""
+    most = FEW_WORDS if "torch" in sys.modules else BEFORE_TORCH
+    if len(members) * len(items) > most or str(device) != "cpu":
+        return None
+    made = [
+        [word(member.parameters, member.settings, member.inventory, item) for item in items]
+        for member in members
+        if (word := SYSTEMS[member.system].word)
+    ]
+    return made if len(made) == len(members) else None
 
 
 def _answer(form: str, evidence: Evidence, confidence: float | None) -> Answer:

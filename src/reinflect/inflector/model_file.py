@@ -8,6 +8,7 @@ import json
 import math
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -15,7 +16,6 @@ import msgspec
 import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
-from safetensors.numpy import save
 
 from reinflect import __version__
 from reinflect.data.items import Normalisation
@@ -28,7 +28,7 @@ from reinflect.inflector.card import Training
 from reinflect.settings import from_table
 from reinflect.systems import SYSTEMS
 from reinflect.systems.layers.inventory import Inventory
-from reinflect.systems.layers.parameters import expected_shapes
+from reinflect.systems.layers.shapes import expected_shapes
 
 FORMAT = 4
 MISFITS = (LookupError, TypeError, ValueError, RecursionError)
@@ -42,6 +42,9 @@ LARGEST = 1e9
 KINDS: dict[str, np.dtype[Any]] = {"F32": np.dtype("<f4"), "F16": np.dtype("<f2"), "I8": np.dtype("i1")}
 """The kinds of numbers that a file can have, by their names in its header."""
 SCALES = ".scales"
+SPARE_BITS = 7
+"""The bits of a scale's fraction that are zero: then its products with 8-bit numbers are exact, and numbers that were
+rounded once stay as they are when they are stored again."""
 ABOUT, DIGEST = "reinflect", "sha256"
 
 Numbers = Literal["single", "half", "eighth"]
@@ -109,6 +112,8 @@ def write_model(
     path: Path | str, members: Sequence[TrainedModel], about: Mapping[str, Any], numbers: Numbers = "single"
 ) -> None:
     """Write members and the further fields of `Header`, which are values of JSON."""
+    from safetensors.numpy import save
+
     inventories = list(dict.fromkeys(member.inventory for member in members))
     header = {
         "format": FORMAT,
@@ -139,12 +144,31 @@ def _stored(name: str, array: NDArray[Any], numbers: Numbers) -> dict[str, NDArr
     if numbers == "half" and bool((np.abs(array) <= np.finfo(np.float16).max).all()):
         return {name: array.astype(np.float16)}
     if numbers == "eighth" and array.ndim > 1 and array.size:
-        scales = np.abs(array).max(axis=-1, keepdims=True).astype(np.float32) / 127
+        scales = np.abs(array).max(axis=-1, keepdims=True).astype(np.float32) / np.float32(127)
+        scales = (((scales.view(np.int32) - 1 >> SPARE_BITS) + 1) << SPARE_BITS).view(np.float32)  # the next one above
         return {
             name: np.rint(array / np.where(scales > 0, scales, 1)).astype(np.int8),
             f"{name}{SCALES}": scales.squeeze(-1),
         }
     return {name: array}
+
+
+def rounded(member: TrainedModel, numbers: Numbers) -> TrainedModel:
+    """The member as it is in a file with these numbers: what is measured of it then holds for the file."""
+    made = {name: _loaded(name, _stored(name, array, numbers)) for name, array in member.parameters.items()}
+    return replace(member, parameters=made)
+
+
+def _loaded(name: str, tensors: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
+    """A parameter in single precision."""
+    own = tensors[name]
+    if own.dtype == np.int8:
+        scales = tensors[f"{name}{SCALES}"]
+        sound = scales.shape == own.shape[:-1] and scales.dtype == np.float32
+        if not sound or not bool((np.abs(scales) <= LARGEST).all()):
+            raise ValueError(f"{name} has the wrong scales")
+        own = own * scales[..., np.newaxis]
+    return own.astype(np.float32, copy=False)
 
 
 def read_model(path: Path | str) -> tuple[list[TrainedModel], Header]:
@@ -248,17 +272,13 @@ def _member(
     except InputError as error:
         raise ValueError(error.found) from None
     parameters = {}
+    small = any(own.dtype != np.float32 for own in tensors.values())
     for name, size in expected_shapes(system.shapes(settings), system.sizes(inventory, settings)).items():
-        own = tensors[f"{number}.{name}"]
-        if own.shape != size:
+        if tensors[f"{number}.{name}"].shape != size:
             raise ValueError(f"{name} has the wrong size")
-        if own.dtype == np.int8:
-            scales = tensors[f"{number}.{name}{SCALES}"]
-            sound = scales.shape == size[:-1] and scales.dtype == np.float32
-            if not sound or not bool((np.abs(scales) <= LARGEST).all()):
-                raise ValueError(f"{name} has the wrong scales")
-            own = own * scales[..., np.newaxis]
-        parameters[name] = own.astype(np.float32, copy=False)
+        own = _loaded(f"{number}.{name}", tensors)
+        # A view of the file's bytes would keep all of them in memory, beside the numbers made of the small ones.
+        parameters[name] = own.copy() if small and own.base is not None else own
         if not bool((np.abs(parameters[name]) <= LARGEST).all()):
             raise ValueError(f"{name} has numbers that training never gives")
     facts: dict[str, Any] = {name: getattr(about, name) for name in FACTS}

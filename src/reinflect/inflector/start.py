@@ -11,13 +11,14 @@ from rapidfuzz.distance.Levenshtein import distance
 
 from reinflect.data.items import Item
 from reinflect.decoding.repeats import filtered_all
-from reinflect.ensembles.member import TrainedModel, by_fleets, decode
+from reinflect.ensembles.fleets import by_fleets, decode
+from reinflect.ensembles.member import TrainedModel
 from reinflect.errors import InputError
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.pocket import INSTALL, find_model, load, pocket_models
 from reinflect.systems import SYSTEMS
 from reinflect.systems.layers.inventory import Inventory
-from reinflect.systems.layers.parameters import expected_shapes
+from reinflect.systems.layers.shapes import expected_shapes
 from reinflect.training.fleet import take_start
 from reinflect.training.lesson import ModelSpec
 

@@ -4,8 +4,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from reinflect.ensembles.strategies import RUNS
+from reinflect.ensembles.weights import BEST
+from reinflect.evaluation.significance import compare_pairs
 from reinflect.execution.packs import PackResult
-from reinflect.experiments.combine import COMPARED, SPLITS, Changes
+from reinflect.experiments.combine import COMPARED, SPLITS, WITHOUT, Changes
 from reinflect.experiments.corpora import SETTINGS
 from reinflect.experiments.figures import Average, Figures, Scores
 from reinflect.paper import published
@@ -77,6 +79,10 @@ def combining_table(figures: Figures) -> Rows:
         "run6": "vote of the best 15 (Run 6)",
         COMPARED[0]: "vote of the best 7",
         COMPARED[1]: "mean probability of the best 15",
+        "vote": "vote of all",
+        "weights": "all, weighed by kind",
+        "scores": "all, weighed by kind, with each model's probability of each candidate",
+        BEST: "what wins on other dev items, in each language (best)",
     }
     settings = [setting for setting in SETTINGS if setting in figures]
     rows = [
@@ -84,6 +90,32 @@ def combining_table(figures: Figures) -> Rows:
         for system, name in systems.items()
     ]
     return [["", *settings], *rows]
+
+
+def seen_table(figures: Figures) -> Rows:
+    """Accuracy on items whose bundle the training items have, and on the others, with the number of items."""
+    settings = [setting for setting in SETTINGS if setting in figures]
+    rows = [["", *(f"{setting}, {part}" for setting in settings for part in ("seen", "unseen"))]]
+    for system in dict.fromkeys(system for setting in settings for system in figures[setting]):
+        own = [figures[setting].get(system) for setting in settings]
+        parts = [getattr(one, part, None) for one in own for part in ("seen", "unseen")]
+        rows.append([system, *(f"{part.accuracy:.2f} % of {part.items}" if part else NOTHING for part in parts)])
+    return rows
+
+
+def kinds_table(figures: Figures) -> Rows:
+    """`best` without each kind of model; p by a permutation test over languages."""
+    rows = [["setting", "without", "accuracy", "difference", "p"]]
+    for setting in (setting for setting in SETTINGS if BEST in figures.get(setting, {})):
+        whole = figures[setting][BEST].languages
+        for system, own in figures[setting].items():
+            if system.startswith(WITHOUT):
+                found = compare_pairs(
+                    {name: [one.accuracy - whole[name].accuracy] for name, one in own.languages.items()}
+                )
+                numbers = f"{own.accuracy:.2f}", f"{found.difference:+.2f}", f"{found.p_value:.3f}"
+                rows.append([setting, system.removeprefix(WITHOUT), *numbers])
+    return rows
 
 
 def language_table(figures: Mapping[str, Average], setting: str) -> Rows:
@@ -150,6 +182,9 @@ def page(
         if figures:
             parts += [f"## Accuracy on {split}\n", markdown(main_table(figures, split), 2), languages_note(figures)]
             parts += [f"### Ways to combine ({split})\n", markdown(combining_table(figures), 1)]
+            parts += [f"### Bundles that training has seen, and others ({split})\n", markdown(seen_table(figures), 1)]
+            if len(rows := kinds_table(figures)) > 1:
+                parts += [f"### Without a kind of model ({split})\n", markdown(rows, 2)]
             if any("run7" in by_system for by_system in figures.values()):
                 parts += [f"### Every language ({split})\n", f"![accuracy of every language](languages-{split}.svg)\n"]
     dev = scores["dev"]

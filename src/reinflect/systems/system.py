@@ -1,11 +1,13 @@
 """A system as the rest of the program sees it: one record with everything that differs between systems."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-import torch
-from torch import Tensor
+import numpy as np
+from numpy.typing import NDArray
 
 from reinflect.alignment.pairs import Alignment
 from reinflect.data.items import Item
@@ -13,10 +15,15 @@ from reinflect.data.vocabulary import Vocabulary
 from reinflect.settings import Settings
 from reinflect.systems.layers.batches import Drawn, Lemmas, Trajectory
 from reinflect.systems.layers.inventory import Inventory
-from reinflect.systems.layers.operations import Dropout
-from reinflect.systems.layers.parameters import Parameters, Shape, Sizes
-from reinflect.systems.layers.states import Focus
+from reinflect.systems.layers.shapes import Shape, Sizes
 from reinflect.transitions.tapes import Ragged
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from reinflect.systems.layers.operations import Dropout
+    from reinflect.systems.layers.parameters import Parameters
+    from reinflect.systems.layers.states import Focus
 
 Tapes = dict[str, Ragged]
 """Named index arrays of many items; those of one name are padded to the same length when stacked."""
@@ -39,7 +46,18 @@ class Decoder(Protocol):
     def advance(self, state: Any, actions: Tensor) -> tuple[Tensor, Any]: ...
 
 
-Trajectories = Callable[[Drawn, Parameters, Any, Tensor, Tensor, Tensor], Trajectory]
+class Word(Protocol):
+    """One item for one model, by NumPy alone: its hypotheses, at first a single one without any action."""
+
+    end: int
+    lemma: str
+
+    def log_probabilities(self) -> NDArray[np.float32]: ...
+
+    def advance(self, parents: Sequence[int], taken: Sequence[int]) -> list[str]: ...
+
+
+Trajectories = Callable[[Drawn, "Parameters", Any, "Tensor", "Tensor", "Tensor"], Trajectory]
 """Makes the trajectories of a batch: from tapes, or by letting the models act and labelling what they visit. Arguments:
 the items, the parameters, the settings, the valid outputs, the finished epochs of each model (M), and the key of each
 model's random numbers (M)."""
@@ -82,6 +100,8 @@ class System:
     """Whether the features are further symbols of the source, after the lemma."""
     source_numbers: Callable[[Any], int] = lambda settings: 20 * int(settings.hidden)
     """Numbers that decoding keeps for each symbol of a source, to estimate memory."""
+    word: Callable[[Mapping[str, NDArray[np.float32]], Any, Inventory, Item], Word] | None = None
+    """One item for the model with these parameters, settings and inventory; None if that needs torch."""
     pair_numbers: Callable[[Any], int] = lambda _: 0
     """Numbers that an update keeps for each pair of an action and a symbol of the source."""
 
@@ -91,4 +111,6 @@ class System:
 
 def allowed_outputs(system: System, sizes: Sequence[Sizes], padded: int) -> Tensor:
     """The valid outputs of every model of a fleet, padded to one number. *Shape:* (M, …, A)"""
+    import torch
+
     return torch.stack([system.allowed(own, padded) for own in sizes])

@@ -15,9 +15,10 @@ from reinflect.settings import Settings, alike
 from reinflect.systems import SYSTEMS
 from reinflect.systems.layers.examples import Examples, Stack
 from reinflect.systems.layers.operations import Dropout
-from reinflect.systems.layers.parameters import Parameters, Sizes, take_over
+from reinflect.systems.layers.parameters import Parameters, take_over
 from reinflect.systems.layers.precision import products
 from reinflect.systems.layers.randomness import keys
+from reinflect.systems.layers.shapes import Sizes
 from reinflect.systems.system import System, allowed_outputs
 from reinflect.training.graphs import Graphs, Lengths
 from reinflect.training.lesson import ModelSpec, Phase

@@ -18,7 +18,8 @@ from reinflect import __version__
 from reinflect.baseline import Baseline
 from reinflect.data.features import SEPARATOR, Bundle
 from reinflect.data.items import Item
-from reinflect.decoding.beam import WIDTH
+from reinflect.decoding.forms import WIDTH
+from reinflect.ensembles import fleets  # noqa: F401 - imports torch, for which the first requests would wait
 from reinflect.errors import InputError, ReinflectError, printable
 from reinflect.text import nearest
 from reinflect.web import requests

@@ -16,7 +16,8 @@ from reinflect.settings import Positive, Settings
 from reinflect.systems.layers.batches import Drawn, Lemmas, Trajectory
 from reinflect.systems.layers.inventory import Inventory
 from reinflect.systems.layers.operations import Dropout, linear, negative_log_softmax, penalty, rows
-from reinflect.systems.layers.parameters import Parameters, Shape, Sizes
+from reinflect.systems.layers.parameters import Parameters
+from reinflect.systems.layers.shapes import Shape, Sizes
 from reinflect.systems.layers.states import Focus
 from reinflect.systems.system import ACTIONS, System, Tapes
 from reinflect.transitions.tapes import Ragged

@@ -2,7 +2,7 @@
 
 from reinflect.systems.hacm import batch, model
 from reinflect.systems.hacm.settings import HacmSettings
-from reinflect.systems.layers.encoder import source_numbers
+from reinflect.systems.layers.shapes import source_numbers
 from reinflect.systems.presets import read_presets
 from reinflect.systems.system import System
 from reinflect.transitions.write_step import BEGIN, END

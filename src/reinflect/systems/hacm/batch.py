@@ -12,9 +12,9 @@ from reinflect.data.items import Item
 from reinflect.data.vocabulary import Vocabulary
 from reinflect.systems.hacm.settings import HacmSettings
 from reinflect.systems.layers.batches import Drawn, Trajectory
-from reinflect.systems.layers.encoder import feature_names
 from reinflect.systems.layers.inventory import Inventory
-from reinflect.systems.layers.parameters import Parameters, Sizes
+from reinflect.systems.layers.parameters import Parameters
+from reinflect.systems.layers.shapes import Sizes, feature_names
 from reinflect.systems.system import ACTIONS, Tapes
 from reinflect.transitions.tapes import HACM_SPECIALS, hacm_tapes
 from reinflect.transitions.write_step import BEGIN, END, STEP

@@ -14,17 +14,9 @@ from torch import Tensor
 
 from reinflect.systems.hacm.batch import BEGIN_NUMBER, END_NUMBER, STEP_NUMBER, UNKNOWN_NUMBER, HacmBatch
 from reinflect.systems.hacm.settings import HacmSettings
-from reinflect.systems.kernels.cells import CELLS
+from reinflect.systems.kernels.cells import CELLS, for_steps
 from reinflect.systems.layers.batches import Lemmas
-from reinflect.systems.layers.encoder import (
-    dropping,
-    encode,
-    encoder_shapes,
-    feature_shapes,
-    feature_vector,
-    feature_width,
-    lstm_shapes,
-)
+from reinflect.systems.layers.encoder import dropping, encode, feature_vector
 from reinflect.systems.layers.operations import (
     Dropout,
     action_counts,
@@ -37,7 +29,8 @@ from reinflect.systems.layers.operations import (
     pick,
     rows,
 )
-from reinflect.systems.layers.parameters import Parameters, Shape
+from reinflect.systems.layers.parameters import Parameters
+from reinflect.systems.layers.shapes import Shape, encoder_shapes, feature_shapes, feature_width, lstm_shapes
 from reinflect.systems.layers.states import Focus, LemmaState
 
 
@@ -123,7 +116,7 @@ class Decoder:
 
     def __init__(self, parameters: Parameters, settings: HacmSettings, allowed: Tensor) -> None:
         self.parameters, self.settings = parameters, settings
-        self.step = CELLS[settings.cell].step
+        self.step, self.recurrent = CELLS[settings.cell].step, for_steps(parameters["decoder.recurrent"])
         self.penalty = penalty(allowed, parameters.flat.dtype).unsqueeze(1)
         self.previous = linear(parameters["embedding"], parameters["decoder.input"])
         self.copy = linear(parameters["embedding"], parameters["copy.previous"]) if settings.copy_mixture else None
@@ -147,7 +140,7 @@ class Decoder:
         With the copy mixture, an unknown x_i is copied for certain, as action 0.
         """
         gates = rows(self.previous, state.previous) + at(state.gates, state.position) + state.feature_gates
-        output, memory = self.step(gates, self.parameters["decoder.recurrent"], (state.output, state.memory))
+        output, memory = self.step(gates, self.recurrent, (state.output, state.memory))
         logits = linear(output, self.parameters["output.weights"], self.parameters["output.bias"])
         scores = F.log_softmax(logits + self.penalty, dim=-1)
         after = replace(state, output=output, memory=memory)

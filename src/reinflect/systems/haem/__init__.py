@@ -1,8 +1,10 @@
 """HAEM: hard attention over the edit actions COPY, DELETE, WRITE and STOP (§4)."""
 
-from reinflect.systems.haem import batch, model
+from reinflect.registry import later
+from reinflect.systems.haem import batch
 from reinflect.systems.haem.settings import HaemSettings
-from reinflect.systems.layers.encoder import source_numbers
+from reinflect.systems.haem.word import HaemWord
+from reinflect.systems.layers.shapes import source_numbers
 from reinflect.systems.presets import read_presets
 from reinflect.systems.system import System
 
@@ -12,7 +14,7 @@ SYSTEM = System(
     colour="#c9571b",
     settings=HaemSettings,
     presets=read_presets(__name__, HaemSettings),
-    shapes=model.shapes,
+    shapes=batch.shapes,
     names=batch.names,
     outputs="actions",
     allowed=batch.allowed_outputs,
@@ -21,7 +23,8 @@ SYSTEM = System(
     tapes=batch.tapes,
     bound=batch.bound,
     trajectories=batch.trajectories,
-    losses=model.losses,
-    decoder=model.Decoder,
+    losses=later("reinflect.systems.haem.model:losses"),
+    decoder=later("reinflect.systems.haem.model:Decoder"),
     source_numbers=source_numbers,
+    word=HaemWord,
 )

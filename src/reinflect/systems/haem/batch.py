@@ -1,23 +1,28 @@
-"""HAEM's characters, actions, tapes and trajectories."""
+"""HAEM's characters, actions, parameters, tapes and trajectories."""
+
+from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-
-import torch
-from torch import Tensor
+from typing import TYPE_CHECKING
 
 from reinflect.alignment.pairs import Alignment
 from reinflect.data.items import Item
 from reinflect.data.vocabulary import UNKNOWN, Vocabulary
 from reinflect.systems.haem.settings import HaemSettings
+from reinflect.systems.layers import shapes as layers
 from reinflect.systems.layers.batches import Drawn, Trajectory
-from reinflect.systems.layers.encoder import feature_names
 from reinflect.systems.layers.inventory import Inventory
-from reinflect.systems.layers.parameters import Parameters, Sizes
+from reinflect.systems.layers.shapes import Shape, Sizes, lstm_shapes
 from reinflect.systems.system import ACTIONS, Tapes
 from reinflect.transitions.edits import COPY, DELETE, STOP
 from reinflect.transitions.tapes import HAEM_SPECIALS, haem_tapes
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from reinflect.systems.layers.parameters import Parameters
 
 COPY_NUMBER, DELETE_NUMBER, STOP_NUMBER, FIRST_WRITE = 0, 1, 2, 3
 assert HAEM_SPECIALS == (COPY, DELETE, STOP)
@@ -54,12 +59,47 @@ def names(inventory: Inventory, settings: HaemSettings) -> dict[str, Sequence[Ha
     return {
         "characters": characters(inventory).symbols,
         "actions": actions(inventory).symbols,
-        **feature_names(inventory.atoms, settings),
+        **layers.feature_names(inventory.atoms, settings),
+    }
+
+
+def shapes(settings: HaemSettings) -> dict[str, Shape]:
+    hidden, embedding = settings.hidden, settings.embedding
+    history = {
+        **lstm_shapes("history", embedding, settings, settings.history_hidden),
+        "history.empty": Shape((settings.history_hidden,), "embedding"),
+        "state.history": Shape((settings.history_hidden, hidden)),
+    }
+    deletions = {
+        **lstm_shapes("deleted", embedding, settings),
+        "deleted.empty": Shape((hidden,), "embedding"),
+        "state.deleted": Shape((hidden, hidden)),
+    }
+    # Tied: WRITE actions have their characters' embeddings, and only the other three have their own.
+    own_actions = FIRST_WRITE if settings.tied else "actions"
+    return {
+        "embedding": Shape(("characters", embedding), "embedding"),
+        **({"action_embedding": Shape((own_actions, embedding), "embedding")} if settings.history else {}),
+        **layers.feature_shapes(settings),
+        **layers.encoder_shapes(settings),
+        "encoder.empty": Shape((2 * hidden,), "embedding"),
+        **lstm_shapes("written", embedding, settings),
+        "written.empty": Shape((hidden,), "embedding"),
+        **(history if settings.history else {}),
+        **(deletions if settings.deletions else {}),
+        "state.written": Shape((hidden, hidden)),
+        "state.attended": Shape((2 * hidden, hidden)),
+        "state.features": Shape((layers.feature_width(settings), hidden)),
+        "state.bias": Shape((hidden,), "zero"),
+        "output.weights": Shape((hidden, "actions")),
+        "output.bias": Shape(("actions",), "zero"),
     }
 
 
 def allowed_outputs(own: Sizes, padded: int) -> Tensor:
     """Valid actions once the lemma is used up (row 0) and while it is not (row 1). *Shape:* (2, A)"""
+    import torch
+
     allowed = torch.zeros(2, padded, dtype=torch.bool)
     allowed[:, : own["actions"]] = True
     allowed[0, [COPY_NUMBER, DELETE_NUMBER]] = False

@@ -23,19 +23,9 @@ from reinflect.systems.haem.batch import (
     HaemBatch,
 )
 from reinflect.systems.haem.settings import HaemSettings
-from reinflect.systems.kernels.cells import CELLS
+from reinflect.systems.kernels.cells import CELLS, for_steps
 from reinflect.systems.layers.batches import Lemmas
-from reinflect.systems.layers.encoder import (
-    dropping,
-    encode,
-    encoder_shapes,
-    feature_shapes,
-    feature_vector,
-    feature_width,
-    lstm_shapes,
-    projected,
-    read,
-)
+from reinflect.systems.layers.encoder import dropping, encode, feature_vector, projected, read
 from reinflect.systems.layers.operations import (
     Dropout,
     action_counts,
@@ -47,41 +37,8 @@ from reinflect.systems.layers.operations import (
     rows,
     with_empty,
 )
-from reinflect.systems.layers.parameters import Parameters, Shape
+from reinflect.systems.layers.parameters import Parameters
 from reinflect.systems.layers.states import Focus, LemmaState
-
-
-def shapes(settings: HaemSettings) -> dict[str, Shape]:
-    hidden, embedding = settings.hidden, settings.embedding
-    history = {
-        **lstm_shapes("history", embedding, settings, settings.history_hidden),
-        "history.empty": Shape((settings.history_hidden,), "embedding"),
-        "state.history": Shape((settings.history_hidden, hidden)),
-    }
-    deletions = {
-        **lstm_shapes("deleted", embedding, settings),
-        "deleted.empty": Shape((hidden,), "embedding"),
-        "state.deleted": Shape((hidden, hidden)),
-    }
-    # Tied: WRITE actions have their characters' embeddings, and only the other three have their own.
-    own_actions = FIRST_WRITE if settings.tied else "actions"
-    return {
-        "embedding": Shape(("characters", embedding), "embedding"),
-        **({"action_embedding": Shape((own_actions, embedding), "embedding")} if settings.history else {}),
-        **feature_shapes(settings),
-        **encoder_shapes(settings),
-        "encoder.empty": Shape((2 * hidden,), "embedding"),
-        **lstm_shapes("written", embedding, settings),
-        "written.empty": Shape((hidden,), "embedding"),
-        **(history if settings.history else {}),
-        **(deletions if settings.deletions else {}),
-        "state.written": Shape((hidden, hidden)),
-        "state.attended": Shape((2 * hidden, hidden)),
-        "state.features": Shape((feature_width(settings), hidden)),
-        "state.bias": Shape((hidden,), "zero"),
-        "output.weights": Shape((hidden, "actions")),
-        "output.bias": Shape(("actions",), "zero"),
-    }
 
 
 def _action_embedding(parameters: Parameters, settings: HaemSettings) -> Tensor:
@@ -165,6 +122,7 @@ class Decoder:
             self.tables["history"] = projected(parameters, "history", _action_embedding(parameters, settings))
         if settings.deletions:
             self.tables["deleted"] = projected(parameters, "deleted", embedding)
+        self.recurrent = {name: for_steps(parameters[f"{name}.recurrent"]) for name in self.tables}
 
     def start(self, lemmas: Lemmas) -> State:
         parameters = self.parameters
@@ -189,7 +147,7 @@ class Decoder:
     def _read(self, name: str, reader: Reader, numbers: Tensor, where: Tensor | None = None) -> Reader:
         """The reader after one more symbol, for those items that have one."""
         gates = rows(self.tables[name], numbers)
-        output, memory = self.step(gates, self.parameters[f"{name}.recurrent"], (reader.output, reader.memory))
+        output, memory = self.step(gates, self.recurrent[name], (reader.output, reader.memory))
         after = Reader(output, output, memory)
         return after if where is None else after.where(where, reader)
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import torch
+from rapidfuzz.distance import LCSseq
 from torch import Tensor
 
 from reinflect.alignment.pairs import Alignment
@@ -41,12 +42,8 @@ def tapes(items: Sequence[Item], _: Sequence[Alignment], inventory: Inventory) -
 
 def bound(item: Item, _: Alignment) -> int:
     """A cheapest trajectory has a COPY for each common character, instead of a DELETE and a WRITE."""
-    common = [0] * (len(item.form) + 1)
-    for x in item.lemma:
-        above = 0
-        for j, y in enumerate(item.form, 1):
-            above, common[j] = common[j], above + 1 if x == y else max(common[j], common[j - 1])
-    return len(item.lemma) + len(item.form) - common[-1] + 1 + MORE_ACTIONS
+    common = LCSseq.similarity(item.lemma, item.form)
+    return len(item.lemma) + len(item.form) - common + 1 + MORE_ACTIONS
 
 
 def trajectories(
@@ -79,17 +76,13 @@ def roll_in(drawn: Drawn, decoder: Decoder, own: Tensor, keys: Tensor) -> tuple[
         scores, state = decoder.log_probabilities(state)
         here = torch.minimum(state.position, state.lengths - 1).clamp(min=0)
         attended = state.symbols.gather(2, here.unsqueeze(-1)).squeeze(-1)
-        right = expert.right(state.position, attended, actions)
-        best = scores.masked_fill(~right, float("-inf")).argmax(dim=-1)
-        drawn_own = (scores - torch.log(-torch.log(chance[:, :, step]))).argmax(dim=-1)
-        taken = torch.where(done, STOP_NUMBER, torch.where(acts[:, :, step], drawn_own, best))
-        right[..., STOP_NUMBER] |= done  # padding
+        taken, right = expert.act(state.position, attended, scores, chance[:, :, step], acts[:, :, step], done)
         all_taken.append(taken)
         all_right.append(right)
         counts = counts + ~done
         done = done | (taken == STOP_NUMBER) | (counts >= drawn.bounds)
         written, state = decoder.advance(state, taken)
-        expert.write(written, written >= 0)
+        expert.write(written)
     return torch.stack(all_taken, dim=1), torch.stack(all_right, dim=1), counts
 
 

@@ -16,6 +16,7 @@ from reinflect.systems.haem.batch import (
     STOP_NUMBER,
     UNKNOWN_NUMBER,
 )
+from reinflect.systems.kernels.cells import triton_is_here
 
 FAR = 1 << 20
 """More than any cost."""
@@ -28,12 +29,36 @@ class Expert:
         """*Shape:* lemma (M, N, B), lengths (M, B), form (M, J, B), 0 after its last character"""
         self.lengths, self.form = lengths, form.transpose(1, 2)
         self._places = torch.arange(form.shape[1] + 1, device=form.device)
-        wanted = (self.form != UNKNOWN_NUMBER).sum(dim=2, keepdim=True)
+        self.wanted = wanted = (self.form != UNKNOWN_NUMBER).sum(dim=2, keepdim=True)
         self._beyond = self._places > wanted
         self.costs = self._costs_to_go(lemma, wanted)
         self.distances = self._places.masked_fill(self._beyond, FAR)
         """Characters too many and missing, if what is written so far is taken for the first j of the form.
         *Shape:* (M, B, J + 1)"""
+        self._on_gpu = form.device.type == "cuda" and triton_is_here()
+        if self._on_gpu:
+            self.form, self.costs, self.distances = (
+                own.int().contiguous() for own in (self.form, self.costs, self.distances)
+            )
+
+    def act(
+        self, position: Tensor, attended: Tensor, scores: Tensor, chance: Tensor, acts: Tensor, done: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """The actions taken (M, B), and which are right (M, B, A).
+
+        Where a model `acts`, it takes an action drawn by its `scores`, with numbers `chance` from 0 to 1; elsewhere the
+        best-scored right one. An item that is `done` only stops. *Shape:* (M, B), scores and chance (M, B, A)
+        """
+        if self._on_gpu:
+            from reinflect.systems.imitation import triton_expert
+
+            given = self.costs, self.distances, self.form, self.lengths, position, attended
+            return triton_expert.act(*given, scores, chance, acts, done)
+        right = self.right(position, attended, scores.shape[-1])
+        best = scores.masked_fill(~right, float("-inf")).argmax(dim=-1)
+        own = (scores - torch.log(-torch.log(chance))).argmax(dim=-1)
+        right[..., STOP_NUMBER] |= done
+        return torch.where(done, STOP_NUMBER, torch.where(acts, own, best)), right
 
     def _costs_to_go(self, lemma: Tensor, wanted: Tensor) -> Tensor:
         """The cost to write the form from its character j with the lemma from position i. *Shape:* (M, B, N + 2, J + 1)
@@ -72,11 +97,16 @@ class Expert:
         index = position.view(*position.shape, 1, 1).expand(-1, -1, 1, self.costs.shape[-1])
         return self.costs.gather(2, index).squeeze(2)
 
-    def write(self, characters: Tensor, where: Tensor) -> None:
-        """Take note of characters written by some of the items. *Shapes:* (M, B)"""
+    def write(self, characters: Tensor) -> None:
+        """Take note of the character that each item wrote, or -1. *Shape:* (M, B)"""
+        if self._on_gpu:
+            from reinflect.systems.imitation import triton_expert
+
+            triton_expert.write(self.distances, self.form, self.wanted, characters)
+            return
         found = self.distances + 1
         matching = self.form == characters.unsqueeze(-1)
         found[..., 1:] = torch.minimum(found[..., 1:], self.distances[..., :-1].masked_fill(~matching, FAR))
         # A missing character leads from j to j + 1: the least of all before.
         found = ((found - self._places).cummin(dim=-1).values + self._places).masked_fill(self._beyond, FAR)
-        self.distances = torch.where(where.unsqueeze(-1), found, self.distances)
+        self.distances = torch.where(characters.ge(0).unsqueeze(-1), found, self.distances)

@@ -18,6 +18,8 @@ from torch import Tensor
 
 from reinflect.systems.kernels import torch_backend
 from reinflect.systems.kernels.recurrence import recurrence
+from reinflect.systems.layers.precision import for_kernels
+from reinflect.systems.layers.shapes import CELL_WIDTHS
 
 FEW_ITEMS, MANY_ITEMS = 4, 32
 
@@ -32,7 +34,7 @@ class Cell:
     recurrent: int
 
     def step(self, gates: Tensor, recurrent: Tensor, state: torch_backend.State) -> torch_backend.State:
-        """The output and the memory after one more step, without gradients.
+        """The output and the memory after one more step, without gradients, by weights that `for_steps` gave.
 
         *Shape:* gates (M, B, gates · H), recurrent (M, H, recurrent · H), state two of (M, B, H)
         """
@@ -40,6 +42,10 @@ class Cell:
             from reinflect.systems.kernels import numba_backend
 
             return numba_backend.step(gates, recurrent, state)
+        if _on_triton(gates):
+            from reinflect.systems.kernels import triton_backend
+
+            return triton_backend.step(gates, recurrent, state)
         return self.torch_step(gates, recurrent, state)
 
     def run(self, gates: Tensor, recurrent: Tensor, keep: Tensor | None = None, steps: Tensor | None = None) -> Tensor:
@@ -57,7 +63,7 @@ class Cell:
             if keep is None and gates.shape[2] >= MANY_ITEMS and not torch.is_grad_enabled():
                 return numba_backend.run(gates, recurrent)
             return recurrence(numba_backend.forward, numba_backend.backward, gates, recurrent, keep)
-        if device == "cuda" and triton_is_here():
+        if _on_triton(gates):
             from reinflect.systems.kernels import triton_backend
 
             forward = partial(triton_backend.forward, steps=steps)
@@ -66,9 +72,18 @@ class Cell:
 
 
 CELLS = {
-    "lstm": Cell(torch_backend.lstm, torch_backend.lstm_step, gates=4, recurrent=4),
-    "coupled": Cell(torch_backend.coupled, torch_backend.coupled_step, gates=3, recurrent=5),
+    "lstm": Cell(torch_backend.lstm, torch_backend.lstm_step, *CELL_WIDTHS["lstm"]),
+    "coupled": Cell(torch_backend.coupled, torch_backend.coupled_step, *CELL_WIDTHS["coupled"]),
 }
+
+
+def for_steps(recurrent: Tensor) -> Tensor:
+    """Recurrent weights for many calls of `step`."""
+    return for_kernels(recurrent) if _on_triton(recurrent) else recurrent
+
+
+def _on_triton(given: Tensor) -> bool:
+    return given.device.type == "cuda" and given.dtype != torch.float64 and triton_is_here()
 
 
 def is_quick(gates: Tensor) -> bool:

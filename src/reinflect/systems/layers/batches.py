@@ -1,10 +1,14 @@
 """What models read at an update or when they decode, as tensors."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from __future__ import annotations
 
-import torch
-from torch import Tensor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from torch import Tensor
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,8 @@ class Trajectory(Lemmas):
 
     def previous(self, begin: int) -> Tensor:
         """The action before each one, `begin` before the first. *Shape:* (M, T, B)"""
+        import torch
+
         return torch.cat([torch.full_like(self.taken[:, :1], begin), self.taken[:, :-1]], dim=1)
 
 
@@ -60,6 +66,8 @@ class Drawn:
 
     def weights(self, actions: Tensor | None = None) -> Tensor:
         """The weight of each step, for items with this number of actions each. *Shape:* (M, B) → (M, T, B)"""
+        import torch
+
         actions = self.bounds if actions is None else actions
         shares = self.shares / torch.where(self.mean.unsqueeze(1), actions, 1)
         steps = torch.arange(self.longest, device=actions.device).view(1, -1, 1)

@@ -1,47 +1,13 @@
 """The encoder of the lemma and the vector of features, which the systems share."""
 
-from collections.abc import Hashable, Sequence
-
 import torch
 from torch import Tensor
 
 from reinflect.systems.kernels.cells import CELLS
 from reinflect.systems.layers.batches import Lemmas
 from reinflect.systems.layers.operations import Dropout, dropped, linear, pick, rows
-from reinflect.systems.layers.parameters import Parameters, Shape
+from reinflect.systems.layers.parameters import Parameters
 from reinflect.systems.layers.settings import RecurrentSettings
-
-
-def lstm_shapes(
-    name: str, inputs: int | str, settings: RecurrentSettings, hidden: int | None = None
-) -> dict[str, Shape]:
-    """The parameters of one LSTM: W, U and b."""
-    cell, hidden = CELLS[settings.cell], hidden or settings.hidden
-    gates = hidden * cell.gates
-    bias = Shape((gates,), "forget", settings.forget_bias) if settings.cell == "lstm" else Shape((gates,), "zero")
-    return {
-        f"{name}.input": Shape((inputs, gates)),
-        f"{name}.recurrent": Shape((hidden, hidden * cell.recurrent)),
-        f"{name}.bias": bias,
-    }
-
-
-def feature_width(settings: RecurrentSettings) -> int | str:
-    return "embedded_features" if settings.features == "embedded" else "features"
-
-
-def feature_shapes(settings: RecurrentSettings) -> dict[str, Shape]:
-    if settings.features != "embedded":
-        return {}
-    return {"features.embedding": Shape(("feature_rows", settings.feature_embedding), "embedding")}
-
-
-def feature_names(atoms: Sequence[str], settings: RecurrentSettings) -> dict[str, Sequence[Hashable]]:
-    return {
-        "features": atoms,
-        "feature_rows": ("", *atoms),
-        "embedded_features": [(atom, k) for atom in atoms for k in range(settings.feature_embedding)],
-    }
 
 
 def feature_vector(parameters: Parameters, lemmas: Lemmas, settings: RecurrentSettings) -> Tensor:
@@ -73,10 +39,6 @@ def read(
     return CELLS[settings.cell].run(gates, parameters[f"{name}.recurrent"], keep, steps)
 
 
-def encoder_shapes(settings: RecurrentSettings) -> dict[str, Shape]:
-    return lstm_shapes("forward", settings.embedding, settings) | lstm_shapes("backward", settings.embedding, settings)
-
-
 def encode(parameters: Parameters, embedding: Tensor, lemmas: Lemmas, settings: RecurrentSettings) -> Tensor:
     """h_1 … h_n: a bidirectional LSTM over the lemma. *Shape:* (M, N, B, 2H)"""
     steps = lemmas.lengths.amax(dim=1)
@@ -89,11 +51,6 @@ def _mirrored(lemmas: Lemmas) -> Tensor:
     """The place of each symbol, counted from the end. *Shape:* (M, N, B)"""
     positions = torch.arange(lemmas.symbols.shape[1], device=lemmas.symbols.device).view(1, -1, 1)
     return (lemmas.lengths.unsqueeze(1) - 1 - positions).clamp_(min=0)
-
-
-def deeper_shapes(settings: RecurrentSettings) -> dict[str, Shape]:
-    both = 2 * settings.hidden
-    return lstm_shapes("deeper.forward", both, settings) | lstm_shapes("deeper.backward", both, settings)
 
 
 def encode_deeper(parameters: Parameters, states: Tensor, lemmas: Lemmas, settings: RecurrentSettings) -> Tensor:
@@ -111,10 +68,3 @@ def dropping(states: Tensor, name: str, place: int, settings: RecurrentSettings,
     if dropout is None or name not in settings.dropout_on:
         return states
     return dropped(states, dropout, place, variational=settings.dropout_kind == "variational")
-
-
-def source_numbers(settings: RecurrentSettings) -> int:
-    """Numbers that decoding keeps for each symbol: an LSTM's gates before and after, states, and what the decoder
-    attends to, at most as wide as gates. A GPU was seen to take less than two thirds of this.
-    """
-    return settings.hidden * (2 * CELLS[settings.cell].gates + 5)

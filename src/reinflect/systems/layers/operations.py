@@ -84,7 +84,7 @@ def _places(numbers: Tensor, height: int) -> Tensor:
 
 def _multiples(count: int, of: int, device: torch.device) -> Tensor:
     """0, 1, 2 … times a number; on a CPU, where decoders ask for the same ones at every step, they are kept."""
-    return _kept_multiples(count, of) if device.type == "cpu" else torch.arange(count, device=device) * of
+    return _kept_multiples(count, of) if device.type == "cpu" else torch.arange(0, count * of, of, device=device)
 
 
 @lru_cache(256)

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -10,25 +9,7 @@ import torch
 from torch import Tensor
 
 from reinflect.systems.layers.randomness import key
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """The size and the initial values of one parameter of one model."""
-
-    sizes: tuple[int | str, ...]
-    """Named dimensions such as `symbols` differ between the models of a fleet, which pads them."""
-    start: str = "glorot"
-    """glorot: uniform by fan-in and fan-out; embedding: uniform ±√(6/dimension); zero; forget: zero but for an LSTM's
-    forget gate, which starts at `forget`."""
-    forget: float = 0.0
-
-
-Sizes = Mapping[str, int]
-"""Of the named dimensions."""
-
-ALIGNED = 32
-"""Every parameter, and every row, starts at a multiple of this: a GPU took twice as long for rows of odd length."""
+from reinflect.systems.layers.shapes import Shape, Sizes, resolve, room, row_length
 
 
 class Parameters:
@@ -61,7 +42,7 @@ class Parameters:
         for name, shape in shapes.items():
             alike: dict[tuple[tuple[int, ...], int], list[int]] = {}  # models of one seed, of several languages
             for model, (own, seed) in enumerate(zip(sizes, seeds, strict=True)):
-                alike.setdefault((_resolve(shape, own), seed), []).append(model)
+                alike.setdefault((resolve(shape, own), seed), []).append(model)
             for (resolved, seed), models in alike.items():
                 drawn = torch.from_numpy(_draw(shape, resolved, key(seed, "initial", name)))
                 drawn, corner = drawn.to(device=device, dtype=dtype), tuple(slice(size) for size in resolved)
@@ -102,7 +83,7 @@ class Parameters:
     def one(self, model: int, sizes: Sizes) -> dict[str, Tensor]:
         """One model's own parameters without padding, as they are stored. *Shapes:* without M"""
         return {
-            name: view[model][tuple(slice(size) for size in _resolve(self.shapes[name], sizes))].detach().clone()
+            name: view[model][tuple(slice(size) for size in resolve(self.shapes[name], sizes))].detach().clone()
             for name, view in self.views.items()
         }
 
@@ -154,31 +135,13 @@ def take_over(
     return taken
 
 
-def expected_shapes(shapes: Mapping[str, Shape], sizes: Sizes) -> dict[str, tuple[int, ...]]:
-    """The size of every parameter of one model."""
-    return {name: _resolve(shape, sizes) for name, shape in shapes.items()}
-
-
-def _resolve(shape: Shape, sizes: Sizes) -> tuple[int, ...]:
-    return tuple(sizes[size] if isinstance(size, str) else size for size in shape.sizes)
-
-
-def row_length(shapes: Mapping[str, Shape], sizes: Sizes) -> int:
-    """The count of numbers of a model of these sizes, including gaps."""
-    return sum(_room(_resolve(shape, sizes)) for shape in shapes.values())
-
-
-def _room(sizes: tuple[int, ...]) -> int:
-    return -(-math.prod(sizes) // ALIGNED) * ALIGNED
-
-
 def _views(shapes: Mapping[str, Shape], sizes: Sizes, flat: Tensor) -> dict[str, Tensor]:
     views, start = {}, 0
     for name, shape in shapes.items():
-        resolved = _resolve(shape, sizes)
+        resolved = resolve(shape, sizes)
         end = start + math.prod(resolved)
         views[name] = flat[:, start:end].view(flat.shape[0], *resolved)
-        start += _room(resolved)
+        start += room(resolved)
     return views
 
 

@@ -1,6 +1,6 @@
 """The encoder-decoder with soft attention: the part that Nematus played in the 2017 submission."""
 
-from reinflect.systems.layers.encoder import source_numbers
+from reinflect.systems.layers.shapes import source_numbers
 from reinflect.systems.presets import read_presets
 from reinflect.systems.soft import batch, model
 from reinflect.systems.soft.settings import SoftSettings

@@ -11,7 +11,8 @@ from reinflect.data.items import Item
 from reinflect.data.vocabulary import UNKNOWN, Vocabulary
 from reinflect.systems.layers.batches import Drawn, Trajectory
 from reinflect.systems.layers.inventory import Inventory, feature_symbol
-from reinflect.systems.layers.parameters import Parameters, Sizes
+from reinflect.systems.layers.parameters import Parameters
+from reinflect.systems.layers.shapes import Sizes
 from reinflect.systems.soft.settings import SoftSettings
 from reinflect.systems.system import ACTIONS, Tapes
 from reinflect.transitions.tapes import Ragged

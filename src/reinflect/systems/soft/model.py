@@ -22,17 +22,9 @@ from typing import TypeVar
 import torch
 from torch import Tensor
 
-from reinflect.systems.kernels.cells import CELLS
+from reinflect.systems.kernels.cells import CELLS, for_steps
 from reinflect.systems.layers.batches import Lemmas, Trajectory
-from reinflect.systems.layers.encoder import (
-    deeper_shapes,
-    dropping,
-    encode,
-    encode_deeper,
-    encoder_shapes,
-    lstm_shapes,
-    projected,
-)
+from reinflect.systems.layers.encoder import dropping, encode, encode_deeper, projected
 from reinflect.systems.layers.operations import (
     Dropout,
     action_counts,
@@ -42,7 +34,8 @@ from reinflect.systems.layers.operations import (
     penalty,
     rows,
 )
-from reinflect.systems.layers.parameters import Parameters, Shape
+from reinflect.systems.layers.parameters import Parameters
+from reinflect.systems.layers.shapes import Shape, deeper_shapes, encoder_shapes, lstm_shapes
 from reinflect.systems.layers.states import Focus, LemmaState
 from reinflect.systems.soft.batch import BEGIN_NUMBER, END_NUMBER, UNKNOWN_NUMBER
 from reinflect.systems.soft.settings import SoftSettings
@@ -193,6 +186,7 @@ class Decoder:
     def __init__(self, parameters: Parameters, settings: SoftSettings, allowed: Tensor) -> None:
         self.parameters, self.settings = parameters, settings
         self.step = CELLS[settings.cell].step
+        self.recurrent = {name: for_steps(parameters[f"{name}.recurrent"]) for name in ("written", "context")}
         self.penalty = penalty(allowed, parameters.flat.dtype).unsqueeze(1)
         self.written = projected(parameters, "written", parameters["embedding"])
         self.previous = linear(parameters["embedding"], parameters["state.previous"], parameters["state.bias"])
@@ -214,7 +208,7 @@ class Decoder:
         )
 
     def _read(self, name: str, reader: Reader, gates: Tensor) -> Reader:
-        return Reader(*self.step(gates, self.parameters[f"{name}.recurrent"], (reader.output, reader.memory)))
+        return Reader(*self.step(gates, self.recurrent[name], (reader.output, reader.memory)))
 
     def log_probabilities(self, state: State) -> tuple[Tensor, State]:
         """log P, and the state after the LSTMs' step. *Shape:* (M, B, A)

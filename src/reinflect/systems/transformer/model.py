@@ -27,8 +27,9 @@ from reinflect.systems.layers.operations import (
     penalty,
     rows,
 )
-from reinflect.systems.layers.parameters import Parameters, Shape
+from reinflect.systems.layers.parameters import Parameters
 from reinflect.systems.layers.precision import is_bf16
+from reinflect.systems.layers.shapes import Shape
 from reinflect.systems.layers.states import Focus, LemmaState
 from reinflect.systems.soft.batch import BEGIN_NUMBER, END_NUMBER, UNKNOWN_NUMBER
 from reinflect.systems.soft.model import WriterState, written_by

@@ -1,0 +1,73 @@
+"""How members predict together: those that share system and settings are decoded as one fleet."""
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+import torch
+from torch import Tensor
+
+from reinflect.data.items import Item
+from reinflect.decoding.forms import Predictions
+from reinflect.decoding.greedy import predict_all
+from reinflect.ensembles.member import TrainedModel
+from reinflect.settings import Settings
+from reinflect.systems import SYSTEMS
+from reinflect.systems.layers.examples import Examples, Stack
+from reinflect.systems.layers.parameters import Parameters
+from reinflect.systems.layers.precision import one_thread
+from reinflect.systems.system import Decoder, System, allowed_outputs
+
+Decoded = TypeVar("Decoded")
+
+
+def joined(
+    system: System, settings: Settings, models: Sequence[TrainedModel], device: torch.device | str
+) -> tuple[Parameters, Tensor]:
+    """The parameters of models that may come from different fleets, and their valid outputs."""
+    sizes = [system.sizes(model.inventory, settings) for model in models]
+    own = [{name: torch.from_numpy(array) for name, array in model.parameters.items()} for model in models]
+    joined = Parameters.join(system.shapes(settings), sizes, own)
+    parameters = Parameters(joined.shapes, joined.sizes, joined.flat.to(device))
+    return parameters, allowed_outputs(system, sizes, parameters.sizes[system.outputs]).to(device)
+
+
+def joined_decoder(
+    system: System, settings: Settings, models: Sequence[TrainedModel], device: torch.device | str
+) -> Decoder:
+    """A decoder for models that may come from different fleets."""
+    parameters, allowed = joined(system, settings, models, device)
+    return system.decoder(parameters, settings, allowed)
+
+
+def decode(
+    members: Sequence[TrainedModel], items: Sequence[Item], device: torch.device | str = "cpu"
+) -> list[Predictions]:
+    """The predictions of members that share system and settings, decoded greedily."""
+    return predict_all(*decoding(members, items, device))
+
+
+def decoding(
+    members: Sequence[TrainedModel], items: Sequence[Item], device: torch.device | str
+) -> tuple[Decoder, Stack, list[int]]:
+    """A decoder for members that share system and settings, the items as their input, and each member's input."""
+    system, settings = SYSTEMS[members[0].system], members[0].settings
+    decoder = joined_decoder(system, settings, members, device)
+    inventories = list(dict.fromkeys(member.inventory for member in members))
+    stack = Stack([Examples.to_inflect(system, items, inventory, settings) for inventory in inventories], device)
+    return decoder, stack, [inventories.index(member.inventory) for member in members]
+
+
+def by_fleets(
+    members: Sequence[TrainedModel],
+    device: torch.device | str,
+    decode_fleet: Callable[[Sequence[TrainedModel]], Sequence[Decoded]],
+) -> list[Decoded]:
+    """The result of `decode_fleet` for each member; it is called with all members that share system and settings."""
+    fleets: dict[tuple[str, Settings], list[int]] = {}
+    for place, member in enumerate(members):
+        fleets.setdefault((member.system, member.settings), []).append(place)
+    found: dict[int, Decoded] = {}
+    with one_thread(device):
+        for fleet in fleets.values():
+            found.update(zip(fleet, decode_fleet([members[place] for place in fleet]), strict=True))
+    return [found[place] for place in range(len(members))]

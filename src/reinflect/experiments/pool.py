@@ -1,0 +1,119 @@
+"""Pools: the forms that the models of a language give for each item, and every model's probability of each form.
+
+A pool is made once all models of a language and setting are trained, while their parameters are there. Its file is
+MessagePack, compressed as xz, beside the packs; its name has a digest of the models and of their forms.
+"""
+
+import hashlib
+import lzma
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from reinflect.alignment.pairs import Alignment
+from reinflect.alignment.smart import Smart
+from reinflect.data.items import Item
+from reinflect.ensembles.candidates import Pool, log_probabilities
+from reinflect.ensembles.fleets import by_fleets
+from reinflect.ensembles.member import UNALIGNED, TrainedModel
+from reinflect.execution.folder import WorkFolder
+from reinflect.execution.packs import PRESET, unpacked
+from reinflect.execution.resources import Resources
+from reinflect.execution.side import map_in_processes
+from reinflect.experiments.combine import SPLITS, kept_forms
+from reinflect.files import atomic_path
+from reinflect.inflector.assemble import known_runs
+from reinflect.training.lesson import Lesson, Preparation
+
+ENDING = ".pool.xz"
+FORMAT = 1
+LEAST = -64.0
+"""The least log-probability that is kept."""
+PROCESSES_ON_A_GPU = 4
+"""One aligns while another scores."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """The usable models of a language and setting, without parameters, and the file of their pool."""
+
+    corpus: Lesson
+    models: Sequence[TrainedModel]
+    path: Path
+
+    @classmethod
+    def of(cls, corpus: Lesson, models: Sequence[TrainedModel], folder: Path) -> "Job":
+        usable = sorted((model for model in models if model.usable), key=lambda model: model.key)
+        plain = [[model.key, model.dev.forms, model.asked.forms] for model in usable]
+        mark = hashlib.sha256(msgspec.json.encode([FORMAT, plain])).hexdigest()[:12]
+        return cls(corpus, usable, folder / f"{corpus.label}.{mark}{ENDING}")
+
+
+def read_pool(path: Path) -> Pool | None:
+    """A pool; None if there is no such file, or it is damaged."""
+    try:
+        plain = msgspec.msgpack.decode(unpacked(path.read_bytes()))
+        counts = [sum(map(len, plain[split])) for split in SPLITS]
+        scores = np.frombuffer(plain["scores"], dtype="<f2").reshape(len(plain["models"]), sum(counts))
+        parts = np.split(scores, counts[:1], axis=1)
+        return Pool(plain["models"], {split: plain[split] for split in SPLITS}, dict(zip(SPLITS, parts, strict=True)))
+    except (OSError, EOFError, lzma.LZMAError, ValueError, LookupError, TypeError):
+        return None
+
+
+def fill_pools(jobs: Sequence[Job], preparation: Preparation, folder: WorkFolder, resources: Resources) -> None:
+    """Make the pools that have no file yet."""
+    left = []
+    for job in (job for job in jobs if job.models and read_pool(job.path) is None):
+        if all(folder.parameters_file(model).exists() for model in job.models):
+            left.append(job)
+        else:
+            found = f"{job.corpus.label} has no scored candidates: the parameters of some of its models were not kept"
+            resources.watcher.note(f"note: {found}; give --candidates when they are trained")
+    on_gpu = resources.device == "cuda" and torch.cuda.is_available()  # not if only a cluster's workers have one
+    device, workers = ("cuda", min(PROCESSES_ON_A_GPU, resources.workers)) if on_gpu else ("cpu", resources.workers)
+    make = partial(_make, preparation=preparation, folder=folder, cache=resources.alignment_cache, device=device)
+    for done, _ in enumerate(map_in_processes(make, left, workers=workers), start=1):
+        resources.watcher.aligning("all candidates", done, len(left))
+
+
+def _make(job: Job, *, preparation: Preparation, folder: WorkFolder, cache: Path | None, device: str) -> None:
+    """Write a pool."""
+    corpus, models = job.corpus, [folder.with_parameters(model) for model in job.models]
+    first = kept_forms(corpus, models, known_runs(corpus.train))
+    forms = {
+        split: [list(dict.fromkeys(own)) for own in zip(*(first[model.name, split] for model in models), strict=True)]
+        for split in SPLITS
+    }
+    known = set(corpus.inventory.characters)
+    pairs = [
+        (Item(item.lemma, item.features, form), known >= set(item.lemma))
+        for item, own in zip((*corpus.dev, *corpus.asked), (*forms["dev"], *forms["test"]), strict=True)
+        for form in own
+    ]
+    items, scored = [item for item, asked in pairs if asked], np.array([asked for _, asked in pairs], dtype=bool)
+    learnt, more = ([(item.lemma, item.form) for item in own] for own in (corpus.train, items))
+    alignments: dict[str, Sequence[Alignment]] = {UNALIGNED: [()] * len(items)}
+    for name in {model.alignment for model in models} - {UNALIGNED}:
+        aligner, plan = preparation.aligners[name], preparation.planned(corpus, name, augmentations=())
+        lesson = preparation.prepared(plan, cache=cache)
+        how = partial(aligner.align_more, learnt, lesson.alignments) if isinstance(aligner, Smart) else aligner.align
+        alignments[name] = how(more)
+
+    def score(fleet: Sequence[TrainedModel]) -> list[NDArray[np.float32]]:
+        names = list(dict.fromkeys(model.alignment for model in fleet))
+        which = [names.index(model.alignment) for model in fleet]
+        return log_probabilities(fleet, [(items, alignments[name]) for name in names], which, device)
+
+    rows = np.full((len(models), len(pairs)), np.nan, dtype="<f2")
+    if items:
+        rows[:, scored] = np.maximum(np.stack(by_fleets(models, device, score)), LEAST)
+    plain = {"models": [model.key for model in models], **forms, "scores": rows.tobytes()}
+    with atomic_path(job.path) as part:
+        part.write_bytes(lzma.compress(msgspec.msgpack.encode(plain), preset=PRESET))

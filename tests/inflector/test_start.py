@@ -9,12 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bench.start import ALONE, ISOLATES, groups
 from click.testing import Result
 
 import reinflect as library
+from reinflect.data.catalog import find
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item, write_items
 from reinflect.errors import InputError
+from reinflect.execution.packs import matched
 from reinflect.execution.resources import Resources, Watcher
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.pocket import add_model
@@ -242,6 +245,38 @@ def test_what_other_sizes_leave_is_said_and_nothing_is_refused(languages: Path) 
     with pytest.raises(InputError) as error:
         train("hidden=6", "embedding=5", "history_hidden=4")
     assert str(error.value).startswith("nothing of related fits the haem models (embedding is 20 there and 5 here, ")
+
+
+def test_a_start_that_has_seen_what_is_held_out_is_named(languages: Path) -> None:
+    settings = changed(load_preset("low", ["haem"]), [*CHANGES, "epochs=1"])
+    start = Start.of(languages / "related.reinflect")
+
+    def notes(train: Sequence[Item], dev: Sequence[Item] | None) -> list[str]:
+        plan, watcher = Plan(settings=settings, systems=["haem"], alignments=["naive"], seeds=1, starts=[start]), Said()
+        train_inflector(train, dev, plan, Resources(watcher=watcher))
+        return [note for note in watcher.notes if "has seen" in note]
+
+    (whole,) = notes(RELATED, None)
+    assert whole.startswith(f"note: related has seen {len(RELATED)} of the held-out or dev items: the accuracies below")
+    (some,) = notes(OWN, [*OWN[:3], *RELATED[:2]])
+    assert "has seen 2 of" in some
+    assert notes(OWN, None) == []
+    assert notes(RELATED, OWN) == []
+
+
+def test_a_model_that_was_trained_before_its_start_was_renamed_has_the_new_name() -> None:
+    (before, after) = (specs(1, tiny_start("haem", name=name), systems=["haem"])[-1] for name in ("old", "new"))
+    (model,) = tiny_start("haem").members
+    trained = replace(model, key=before.digest, variant=before.variant)
+    assert matched([after], {before.digest: trained})[after.digest].kind == "haem-smart+from-new"
+
+
+def test_the_families_of_the_benchmark_are_those_of_its_languages() -> None:
+    assert groups().keys() == set(find("conll2017").languages)
+    by_group = Counter(groups().values())
+    assert by_group["Slavic"] == 10
+    assert {name for name, group in groups().items() if group == ISOLATES} >= {"basque", "haida", "turkish", "navajo"}
+    assert {name for name, group in groups().items() if group == ALONE} >= {"albanian", "hungarian"}
 
 
 WORK = ["--systems", "haem", "--alignments", "naive", "--seeds", "2", "--workers", "1", "--device", "cpu"]

@@ -9,13 +9,14 @@ import msgspec
 import torch
 from rapidfuzz.distance.Levenshtein import distance
 
+from reinflect.data.corrections import Question, question
 from reinflect.data.items import Item
 from reinflect.decoding.repeats import filtered_all
 from reinflect.ensembles.fleets import by_fleets, decode
 from reinflect.ensembles.member import TrainedModel
 from reinflect.errors import InputError
 from reinflect.inflector.inflector import Inflector
-from reinflect.inflector.pocket import INSTALL, find_model, load, pocket_models
+from reinflect.inflector.pocket import ENDING, INSTALL, find_model, load, pocket_models
 from reinflect.systems import SYSTEMS
 from reinflect.systems.layers.inventory import Inventory
 from reinflect.systems.layers.shapes import expected_shapes
@@ -42,14 +43,16 @@ class Start:
     name: str
     members: tuple[TrainedModel, ...]
     """The best first."""
+    seen: frozenset[Question] = frozenset()
+    """What it is known to have learnt from."""
 
     @classmethod
     def of(cls, model: Inflector | Path | str, note: Callable[[str], object] = lambda _: None) -> "Start":
         """A model, by its file or its language; an inflector that was not read from a file has the name `model`."""
-        if isinstance(model, Inflector):
-            return cls(_plain(model.source.path if model.source else "model"), model.members)
-        path = find_model(model, note)
-        return cls(_plain(path), load(path).members)
+        if not isinstance(model, Inflector):
+            model = load(find_model(model, lambda text: note(f"note: {text}")))
+        name = re.sub(r"\W+", "-", model.source.path.name.removesuffix(ENDING)).strip("-") if model.source else ""
+        return cls(name or "model", model.members, frozenset(map(question, model.attested)))
 
     @property
     def systems(self) -> list[str]:
@@ -59,11 +62,6 @@ class Start:
         """The best member of a system: if possible, of those that learnt from the alignment."""
         own = [member for member in self.members if member.system == system]
         return next((member for member in own if member.alignment == alignment), own[0] if own else None)
-
-
-def _plain(path: Path | str) -> str:
-    """The name of a file without its folder and ending, as kinds of models can bear it."""
-    return re.sub(r"\W+", "-", Path(path).name.removesuffix(".reinflect")).strip("-") or "model"
 
 
 Startable = Inflector | Path | str
@@ -133,7 +131,7 @@ def best_few(found: Sequence[Relative], most: int = RELATIVES) -> list[Relative]
 
 
 def _relatives(items: Sequence[Item], systems: Sequence[str], note: Callable[[str], object]) -> list[Start]:
-    pocket = [Start(name, load(path).members) for name, path in pocket_models().items()]
+    pocket = [Start.of(path) for path in pocket_models().values()]
     if not pocket:
         raise InputError("auto chooses among pocket models, and none are installed", f"install them: {INSTALL}")
     if not any(start.member(system) for start in pocket for system in systems):

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from reinflect.alignment import ALIGNERS
+from reinflect.data.corrections import question
 from reinflect.data.items import Item, Normalisation, as_items, normalised
 from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.data.sheets import cells_of
@@ -157,6 +158,10 @@ def train_inflector(
     started = plan.started(specs)
     for note in dict.fromkeys(taken_over(spec, name) for name, spec in started.values()):
         resources.watcher.note(note)
+    for start in plan.starts:
+        if known := start.seen.intersection(map(question, train_items if dev_items is None else dev_items)):
+            high = "the accuracies below are too high, and its models may vote too often; give --dev FILE with others"
+            resources.watcher.note(f"note: {start.name} has seen {len(known)} of the held-out or dev items: {high}")
     with ExitStack() as stack:
         place = out or Path(stack.enter_context(TemporaryDirectory())) / "model"
         folder = WorkFolder.beside(place)

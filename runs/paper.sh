@@ -1,28 +1,4 @@
 #!/bin/sh
 # The paper, reproduced: 2,537 models and 51 of soft attention, for 52 languages in three settings, on one GPU.
 #   runs/paper.sh [DATA [OUT [options of reinflect benchmark]]]
-# DATA is a folder with the files of the shared task; they are downloaded if it is not there. All tables are in
-# OUT/results.md. The same command goes on where it was stopped; --time-limit SECONDS stops it, --merge FOLDER takes over
-# what another machine has done.
-set -eu
-data=${1:-conll2017}
-out=${2:-paper}
-[ $# -lt 2 ] && shift $# || shift 2
-cd "$(dirname "$0")/.."
-reinflect=.venv/bin/reinflect
-[ -d "$data" ] || $reinflect data fetch conll2017 --into "$data"
-
-# Processes that share a GPU use it at the same time, and not in turns, while NVIDIA's MPS runs.
-if command -v nvidia-cuda-mps-control >/dev/null 2>&1 && [ -z "${CUDA_MPS_PIPE_DIRECTORY:-}" ]; then
-    CUDA_MPS_PIPE_DIRECTORY=$(mktemp -d)
-    CUDA_MPS_LOG_DIRECTORY=$CUDA_MPS_PIPE_DIRECTORY
-    export CUDA_MPS_PIPE_DIRECTORY CUDA_MPS_LOG_DIRECTORY
-    if nvidia-cuda-mps-control -d >/dev/null 2>&1; then
-        trap 'echo quit | nvidia-cuda-mps-control >/dev/null 2>&1; rm -rf "$CUDA_MPS_PIPE_DIRECTORY"' EXIT
-        trap : INT # the benchmark stops by itself, and keeps what it has
-    else
-        rmdir "$CUDA_MPS_PIPE_DIRECTORY"
-        unset CUDA_MPS_PIPE_DIRECTORY CUDA_MPS_LOG_DIRECTORY
-    fi
-fi
-$reinflect benchmark --data "$data" --settings low,medium,high --grid paper --device cuda --workers 6 --out "$out" "$@"
+exec "$(dirname "$0")/gpu.sh" conll2017 paper low,medium,high "$@"

@@ -11,9 +11,10 @@ from reinflect.cli.options import option, say
 from reinflect.errors import INTERRUPTED, InputError, ReinflectError
 from reinflect.systems import SYSTEMS
 
-GRIDS = ("paper", "best", "quick")
+GRIDS = ("paper", "best", "quick", "teacher")
 ENGINES = ("processes", DASK := "dask")
 GIB = 2**30
+MOST_CELLS = 1_000_000
 SECONDS_BETWEEN, SECONDS_ON_A_GPU = 60.0, 600.0
 """Between checkpoints. On a GPU a pack has gigabytes, so that writing a checkpoint takes long."""
 
@@ -31,7 +32,7 @@ Example (some minutes; the first line needs a network):
 @option(
     "--grid",
     "What to train: all models of the paper (20, 18 and 12 for a language), these and others that make votes better "
-    "(40, 23 and 19), or a few of the paper's.",
+    "(40, 23 and 19), a few of the paper's, or five models from which a small one can learn (medium and high).",
     type=click.Choice(GRIDS),
     default="paper",
 )
@@ -81,6 +82,13 @@ Example (some minutes; the first line needs a network):
 @option("--save-models", "Keep an inflector for each language and setting, in DIR/models.")
 @option("--candidates", "Let every model score the forms of all models of its language, for the strategy best.")
 @option("--leave-out", "Also combine the models without each kind of them, to see what each kind contributes.")
+@option(
+    "--cells N",
+    "Let every model also inflect up to N cells of each language that are in none of its files, for a small model to "
+    "learn from: see docs/benchmark.md.",
+    type=click.IntRange(0, MOST_CELLS),
+    default=0,
+)
 @option("--gold DIR", "A folder with the right forms of test items (LANGUAGE-uncovered-test), to score these too.")
 @option(
     "--merge DIR",
@@ -110,6 +118,7 @@ def command(
     save_models: bool,
     candidates: bool,
     leave_out: bool,
+    cells: int,
     gold: str | None,
     merge: tuple[str, ...],
 ) -> None:
@@ -166,6 +175,7 @@ def command(
         save_models=save_models,
         candidates=candidates,
         leave_out=leave_out,
+        cells=cells,
         gold=Path(gold) if gold else None,
         merge=[Path(folder) for folder in merge],
     )

@@ -9,6 +9,7 @@ import torch
 
 from reinflect.decoding.forms import Predictions
 from reinflect.decoding.greedy import predict_all
+from reinflect.ensembles.cell_forms import NO_CELLS, CellForms
 from reinflect.ensembles.fleets import joined_decoder
 from reinflect.ensembles.member import TrainedModel
 from reinflect.execution.failures import classify_failures
@@ -76,7 +77,7 @@ def run_pack(
             pack.specs, device=device, checkpoint=checkpoint, log=folder.log(pack), report=seldom, stop=stop
         )
         named = torch.cuda.get_device_name() if device == "cuda" else device
-        models = _predicted(pack, trained, device)
+        models = _predicted(pack, trained, device, cells=finished)
         result = PackResult(pack.name, models, finished, named, checkpoint.seconds)
         if finished:
             result = folder.keep(pack, result)
@@ -87,19 +88,25 @@ def run_pack(
     return result
 
 
-def _predicted(pack: Pack, trained: Sequence[TrainedModel], device: str) -> list[TrainedModel]:
-    """The models with their predictions for the dev items and the further items of their lessons."""
+def _predicted(pack: Pack, trained: Sequence[TrainedModel], device: str, *, cells: bool) -> list[TrainedModel]:
+    """The models with their predictions for the dev items, the further items and perhaps the cells of their lessons."""
     usable = [(spec, model) for spec, model in zip(pack.specs, trained, strict=True) if model.usable]
     if not usable:
         return list(trained)
     system, own = SYSTEMS[pack.system], [(spec.lesson, model.settings) for spec, model in usable]
     lessons = list(dict.fromkeys(own))
-    files = [Examples.to_inflect(system, (*lesson.dev, *lesson.asked), lesson.inventory, by) for lesson, by in lessons]
+    further = {lesson: lesson.further_cells if cells else () for lesson, _ in lessons}
+    files = [
+        Examples.to_inflect(system, (*lesson.dev, *lesson.asked, *further[lesson]), lesson.inventory, by)
+        for lesson, by in lessons
+    ]
     decoder = joined_decoder(system, pack.specs[0].settings, [model for _, model in usable], device)
     predictions = predict_all(decoder, Stack(files, device), [lessons.index(one) for one in own])
     found = {}
     for (spec, model), (forms, scores) in zip(usable, predictions, strict=True):
-        dev = len(spec.lesson.dev)
-        split = Predictions(forms[:dev], scores[:dev]), Predictions(forms[dev:], scores[dev:])
-        found[model.key] = replace(model, dev=split[0], asked=split[1])
+        lesson = spec.lesson
+        dev, end = len(lesson.dev), len(lesson.dev) + len(lesson.asked)
+        split = Predictions(forms[:dev], scores[:dev]), Predictions(forms[dev:end], scores[dev:end])
+        said = CellForms.of(further[lesson], forms[end:]) if cells and lesson.cells else NO_CELLS
+        found[model.key] = replace(model, dev=split[0], asked=split[1], cells=said)
     return [found.get(model.key, model) for model in trained]

@@ -60,7 +60,14 @@ BEST: Grid = (
 )
 """The paper's models, and those that make votes better."""
 
-GRIDS: Mapping[str, Grid] = {"paper": PAPER, "best": BEST, "quick": QUICK}
+TEACHER: Grid = (
+    Entry("imitation", UNALIGNED, {"medium": 3, "high": 3}),
+    Entry("hacm", "smart", {"medium": 1, "high": 1}),
+    Entry("soft", UNALIGNED, {"medium": 1, "high": 1}),
+)
+"""Few models, good ones of different kinds, from which one small model learns (`bench/distil.py`)."""
+
+GRIDS: Mapping[str, Grid] = {"paper": PAPER, "best": BEST, "quick": QUICK, "teacher": TEACHER}
 
 
 def with_systems(grid: Grid, systems: Sequence[str], alignments: Sequence[str]) -> Grid:

@@ -50,6 +50,8 @@ class BenchmarkPlan:
     """Whether every model scores the forms of all models of its language."""
     leave_out: bool = False
     """Whether to combine also without each kind of model."""
+    cells: int = 0
+    """The most further cells of each language that all models inflect."""
 
 
 @dataclass
@@ -105,6 +107,7 @@ def run_benchmark(plan: BenchmarkPlan, resources: Resources | None = None) -> Be
     resources, account, started = resources or Resources(), Account(), time.monotonic()
     names = languages_in(plan.data, plan.languages)
     corpora, absent = read_corpora(plan.data, names, list(plan.presets))
+    corpora = [replace(corpus, cells=plan.cells) for corpus in corpora]
     if not corpora:
         found = f"found no training items for {', '.join(plan.presets)}"
         raise InputError(found, "choose other --settings", path=plan.data)

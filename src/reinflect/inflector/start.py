@@ -36,7 +36,7 @@ LONGEST = 60
 """Characters of the name of a kind: it is part of file names."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Start:
     """A model that others start from."""
 
@@ -92,7 +92,7 @@ def find_starts(
     return tuple({start.members[0].fingerprint: start for start in found}.values())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Relative:
     """What a model of another language predicts for the training items, and what it knows of them."""
 

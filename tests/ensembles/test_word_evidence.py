@@ -17,7 +17,8 @@ Judged = tuple[Cell, dict[str, Evidence], tuple[str, ...]]
 
 def cells(count: int, right_first: float = 0.5, part: str = "V", seed: int = 1) -> list[Judged]:
     """Cells whose two voters disagree; the first form is right in some share of them."""
-    random, made = np.random.default_rng(seed), []
+    made: list[Judged] = []
+    random = np.random.default_rng(seed)
     for number in range(count):
         lemma = f"{part.lower()}{number}"
         good, bad = f"{lemma}good", f"{lemma}bad"

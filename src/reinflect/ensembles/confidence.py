@@ -98,11 +98,8 @@ class Confidence(msgspec.Struct, frozen=True):
             raise ValueError("the weights of its confidence are wrong in number, not finite or too large")
 
     def of(self, evidence: Evidence) -> float:
-        return 1 / (1 + math.exp(-min(max(self.log_odds(evidence), -30.0), 30.0)))
-
-    def log_odds(self, evidence: Evidence) -> float:
-        own = sum(weight * number for weight, number in zip(self.weights, evidence.numbers, strict=True))
-        return own + evidence.added
+        total = sum(weight * number for weight, number in zip(self.weights, evidence.numbers, strict=True))
+        return 1 / (1 + math.exp(-min(max(total + evidence.added, -30.0), 30.0)))
 
     def of_alternatives(self, first: float, others: Sequence[Evidence]) -> list[float]:
         """The confidences of all forms besides the first, whose confidence is given: at most one of them is right."""

@@ -51,7 +51,7 @@ class WordEvidence(msgspec.Struct, frozen=True, kw_only=True):
         }  # the lemma is a word whatever its forms are
         voted = next(iter(made))
         rivals = (form for form in made if form == voted or made[form].added > made[voted].added)
-        best = max(rivals, key=lambda form: self.confidence.log_odds(made[form]))
+        best = max(rivals, key=lambda form: self.confidence.of(made[form]))
         return {best: made.pop(best)} | made
 
 

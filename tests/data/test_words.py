@@ -1,13 +1,15 @@
 """Word lists: every layout, encoding and accident of a file."""
 
-import unicodedata
 from pathlib import Path
+from typing import Literal
+from unicodedata import normalize
 
 import pytest
 
 from reinflect.data import words
 from reinflect.data.words import WordList
 from reinflect.errors import InputError
+from reinflect.files import PIECE
 
 
 def read(tmp_path: Path, content: str | bytes) -> WordList:
@@ -42,9 +44,11 @@ def test_its_name_size_and_digest(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("of_list", ["NFC", "NFD"])
 @pytest.mark.parametrize("of_form", ["NFC", "NFD"])
-def test_the_encoding_of_marks_does_not_matter(of_list: str, of_form: str, tmp_path: Path) -> None:
-    made = read(tmp_path, unicodedata.normalize(of_list, "hände\n"))
-    assert made.count(unicodedata.normalize(of_form, "hände")) == 1
+def test_the_encoding_of_marks_does_not_matter(
+    of_list: Literal["NFC", "NFD"], of_form: Literal["NFC", "NFD"], tmp_path: Path
+) -> None:
+    made = read(tmp_path, normalize(of_list, "hände\n"))
+    assert made.count(normalize(of_form, "hände")) == 1
 
 
 def test_capitals_matter_in_forms_only(tmp_path: Path) -> None:
@@ -58,7 +62,7 @@ def test_a_form_of_several_words_is_as_frequent_as_the_rarest(tmp_path: Path) ->
 
 
 def test_pieces_of_a_long_file_are_counted_together(tmp_path: Path) -> None:
-    many = words.PIECE // 4
+    many = PIECE // 4
     assert read(tmp_path, "ging sah\n" * many).counts == {"ging": many, "sah": many}
 
 

@@ -57,8 +57,8 @@ def assemble(
     """An inflector of models with their parameters, at least one of them usable.
 
     Without dev items each model is scored on the fold of the training items that it held out. With `attested` it keeps
-    the forms of all items; `cells` are the bundles of a paradigm in the user's order, `starts` that of the card, `words`
-    a list that is evidence for forms.
+    the forms of all items; `cells` are the bundles of a paradigm in the user's order, `starts` that of the card,
+    `words` a list that is evidence for forms.
     """
     voters = voters_of(models, train, dev)
     chosen = choices(voters, [strategy])

@@ -8,6 +8,7 @@ that does not. A list without inflected forms has as few of the right forms as o
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from statistics import fmean
 from typing import Annotated
 
 import msgspec
@@ -77,11 +78,16 @@ def learn(
     listed = {part: own.round(6).tolist() for part, own in shares.items()}
     about = {"name": words.name, "words": words.size, "digest": words.digest, "confidence": usual}
     made = msgspec.convert(about | {"overall": overall.round(6).tolist(), "shares": listed}, WordEvidence)
-    chosen = [next(iter(made.weighed(cell, candidates, words).items())) for cell, candidates, _ in judged]
-    good = [form in right for (form, _), (_, _, right) in zip(chosen, judged, strict=True)]
-    if (fitted := fit([evidence for _, evidence in chosen], good, pull=pull)) is None:
+
+    def chosen(own: WordEvidence) -> tuple[list[Evidence], list[bool]]:
+        firsts = [next(iter(own.weighed(cell, candidates, words).items())) for cell, candidates, _ in judged]
+        good = [form in right for (form, _), (_, _, right) in zip(firsts, judged, strict=True)]
+        return [evidence for _, evidence in firsts], good
+
+    if (fitted := fit(*chosen(made), pull=pull)) is None:
         return None
-    return msgspec.structs.replace(made, confidence=fitted, accuracy=round(100 * sum(good) / len(good), 2))
+    made = msgspec.structs.replace(made, confidence=fitted)
+    return msgspec.structs.replace(made, accuracy=round(100 * fmean(chosen(made)[1]), 2))
 
 
 def _log_ratio(shares: Sequence[tuple[float, float]], count: int, *, known: bool) -> float:

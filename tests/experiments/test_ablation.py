@@ -319,7 +319,7 @@ def made_up(settings: Settings, accuracies: Mapping[tuple[str, str, int], float 
             dev=said,
         )
         kept = None if accuracy is None else Voter.of(model, DEV, {})
-        models.append(Scored(model, accuracy or 0.0, kept, "pack"))
+        models.append(Scored(model, accuracy or 0.0, None, kept, "pack"))
     return models
 
 

@@ -97,6 +97,14 @@ def test_entries_of_a_grid_have_settings_and_augmentations_of_their_own() -> Non
     assert len({spec.lesson.digest for spec in (plain, *others)}) == 3
 
 
+@pytest.mark.parametrize("teaches", [True, False])
+def test_entries_that_teach_inflect_further_cells_or_if_none_does_all(teaches: bool) -> None:
+    own = replace(corpus(), alignment="none", cells=9)
+    grid = Entry("haem", "smart", {"low": 1}, teaches=teaches), Entry("haem", "naive", {"low": 1})
+    found = specs_of([own], grid, PRESETS, Preparation.of({}, ["naive", "smart"]))
+    assert [spec.lesson.cells for spec in found] == [9, 0 if teaches else 9]
+
+
 def test_test_items_play_no_part_in_the_choice() -> None:
     own = corpus()
     models = [result(own, kind, seed, test=["?"] * 3) for kind in KINDS for seed in (1, 2)]

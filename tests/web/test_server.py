@@ -165,7 +165,8 @@ def test_connections_that_wait_make_room_for_others(here: Running, few: Any, mon
         arriving = [stack.enter_context(here.connect()) for _ in range(3)]
         for connection in arriving:
             connection.sendall(head("inflect", "127.0.0.1", "Content-Length: 100") + b"{")
-        until(lambda: len(here.server.server_state.connections) == 3)
+        open_now = here.server.server_state.connections
+        until(lambda: [own._waits for own in open_now if isinstance(own, server.Connection)] == [1, 1, 1])
         idle = [stack.enter_context(here.connect()) for _ in range(3)]
         until(lambda: len(here.server.server_state.connections) == 6)
         assert here.ask("inflect", model="german", lemma="sagen", features=PAST).status == 200

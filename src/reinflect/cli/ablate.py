@@ -160,6 +160,7 @@ def _row(row: "Variant") -> dict[str, str]:
         **{f"E({method})": f"{accuracy:.2f}" for method, accuracy in row.votes.items()},
         **({"MAX": f"{row.best_vote:.2f}"} if len(row.votes) > 1 else {}),
         "single": f"{row.single:.2f}",
+        **({"unseen": f"{row.unseen:.2f}"} if row.unseen is not None else {}),
         "epoch": f"{row.best_epoch:.1f}",
         "seconds": f"{row.seconds:.0f}{'*' if row.shared else ''}",
         "difference": f"{found.difference:+.2f}" if found else "",
@@ -176,8 +177,9 @@ def _notes(found: "Ablation", *, resumable: bool) -> list[str]:
 
     against = [row.against_base for row in found.rows if row.against_base]
     notes = [
-        f"note: E is the vote of the seeds, epoch the best one; differences are of single models, in points of dev "
-        f"accuracy, by {against[0].pairs} pairs of models that share language, alignment and seed; Holm is p "
+        "note: E is the vote of the seeds, unseen the accuracy of single models on bundles that no training item has, "
+        "epoch the best one; differences are of single models, in points of dev accuracy, by "
+        f"{against[0].pairs} pairs of models that share language, alignment and seed; Holm is p "
         "corrected for the number of comparisons"
     ]
     if any(row.shared for row in found.rows):

@@ -32,7 +32,7 @@ Example (some minutes; the first line needs a network):
 @option(
     "--grid",
     "What to train: all models of the paper (20, 18 and 12 for a language), these and others that make votes better "
-    "(40, 23 and 19), a few of the paper's, or five models from which a small one can learn (medium and high).",
+    "(40, 26 and 21), a few of the paper's, or five models from which a small one can learn (medium and high).",
     type=click.Choice(GRIDS),
     default="paper",
 )
@@ -84,8 +84,8 @@ Example (some minutes; the first line needs a network):
 @option("--leave-out", "Also combine the models without each kind of them, to see what each kind contributes.")
 @option(
     "--cells N",
-    "Let every model also inflect up to N cells of each language that are in none of its files, for a small model to "
-    "learn from: see docs/benchmark.md.",
+    "Let models also inflect up to N cells of each language that are in none of its files, for a small model to learn "
+    "from; in the grids teacher and best, those of imitation and deep soft attention. See docs/benchmark.md.",
     type=click.IntRange(0, MOST_CELLS),
     default=0,
 )

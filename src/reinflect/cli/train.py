@@ -1,6 +1,7 @@
 """`reinflect train`: learn to inflect from examples."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -69,6 +70,13 @@ Example (about a minute):
 )
 @training_options("each system with each alignment", "by the size of the data; auto chooses")
 @option("--first-seed S", "First seed; further models use the seeds after it.", type=click.IntRange(1, 900), default=1)
+@option(
+    "--from starts MODEL|LANGUAGE|auto",
+    "Train further models that start from what another model knows (a file, or a language of reinflect models), beside "
+    "those that start from nothing; both vote as they do on held-out items. auto takes the languages whose models "
+    "inflect your items best. It helps with few items and a related language in the same script.",
+    multiple=True,
+)
 @strategy_option("Which of the trained models vote; the others stay in MODEL, and inflect --strategy can choose them")
 @option("--verbose", "Also list the models with their accuracies.")
 @columns_option
@@ -84,6 +92,7 @@ def command(
     attested: bool,
     training: Training,
     first_seed: int,
+    starts: tuple[str, ...],
     strategy: str | None,
     verbose: bool,
     columns: Columns,
@@ -102,11 +111,10 @@ def command(
     apart, or REINFLECT_CHECKPOINT_SECONDS). MODEL.log.jsonl has a line for every epoch of every model.
     """
     from reinflect.settings import preset_for
-    from reinflect.training.lesson import alignments_of
 
     seconds = checkpoint_seconds()
     check_stdin_once(train, dev, *additions)
-    _check_out(out, [train, dev, *additions, compare])
+    _check_out(out, [train, dev, *additions, compare, *starts])
     original = read_items(train, columns, note=say)
     known = {item.features.spelling for item in original}
     dev_items = read_further(dev, columns, known, note=say) if dev else None
@@ -123,8 +131,11 @@ def command(
         *_notes(train, items, dev, dev_items, training.seeds, columns),
         found.note if (found := two_ways(read)) else None,
     )
-    models = training.seeds * sum(len(alignments_of(system, training.alignments)) for system in training.systems)
-    many = f"{models} models" if models > 1 else "a model"
+    if starts:
+        from reinflect.inflector.start import find_starts
+
+        plan = replace(plan, starts=find_starts(starts, items, training.systems, say))
+    many = f"{plan.models} models" if plan.models > 1 else "a model"
     say(f"training {many} on {_counted(len(items))} of {source_name(train)}, preset {preset}")
 
     from reinflect.cli.progress import display

@@ -17,7 +17,7 @@ from reinflect.systems.layers.inventory import Inventory
 
 UNALIGNED = "none"
 """The alignment of a system that needs none."""
-FACTS = ("system", "alignment", "seed", "fold", "restarts", "dev_accuracy")
+FACTS = ("system", "alignment", "variant", "seed", "fold", "restarts", "dev_accuracy")
 """The fields of a member that model files and cards store."""
 NOTHING_PREDICTED = Predictions([], [])
 
@@ -54,7 +54,7 @@ class TrainedModel:
     language: str = ""
     setting: str = ""
     variant: str = ""
-    """What a grid calls models that differ from others of their system and alignment by settings or augmentation."""
+    """What sets models apart from others of their system and alignment: settings, augmentation, or a start."""
     fold: int | None = None
     restarts: int = 0
     best_epoch: int = 0

@@ -182,9 +182,11 @@ def by_key(results: Iterable[PackResult]) -> dict[str, TrainedModel]:
 
 
 def matched(specs: Iterable[ModelSpec], models: Mapping[str, TrainedModel]) -> dict[str, TrainedModel]:
-    """The models of these specs, with what packs do not store."""
+    """The models of these specs, with what packs do not store, and with what their digests leave open."""
     return {
-        spec.digest: replace(models[spec.digest], inventory=spec.lesson.inventory, settings=spec.settings)
+        spec.digest: replace(
+            models[spec.digest], inventory=spec.lesson.inventory, settings=spec.settings, variant=spec.variant
+        )
         for spec in specs
         if spec.digest in models
     }

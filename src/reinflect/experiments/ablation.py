@@ -5,9 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
+from reinflect.ensembles.confidence import seen_cells
 from reinflect.ensembles.member import TrainedModel
 from reinflect.ensembles.strategies import STRATEGIES, Voter, best_first, dev_accuracy
 from reinflect.errors import InputError, ReinflectError, StoppedError, quoted
+from reinflect.evaluation.cells import right_forms
 from reinflect.evaluation.scores import DECIMALS
 from reinflect.evaluation.significance import FEWEST, LEVEL, PairedDifference, compare_pairs, holm
 from reinflect.execution.execute import train_specs
@@ -81,6 +83,8 @@ class Scored:
     model: TrainedModel
     accuracy: float
     """On dev items; 0 if the model diverged each time it was started."""
+    unseen: float | None
+    """On dev items whose bundle no training item has, if there are any."""
     voter: Voter | None
     pack: str
 
@@ -103,6 +107,8 @@ class Variant:
     best_vote: float
     """MAX: of each language the vote of the better alignment."""
     single: float
+    unseen: float | None
+    """Of single models, on bundles that no training item has."""
     best_epoch: float
     seconds: float
     shared: bool
@@ -188,9 +194,13 @@ def ablate(
     for corpus in complete:
         own = [execution.models[spec.digest] for spec in specs if spec.lesson.label == corpus.label]
         voters = {voter.model.key: voter for voter in voters_of(own, corpus.train, corpus.dev)}
+        seen = seen_cells(corpus.train, corpus.dev)
+        others = {cell: forms for cell, forms in right_forms(corpus.dev, "last").items() if cell not in seen}
         for model in own:
             voter = voters.get(model.key)
-            models.append(Scored(model, voter.dev_accuracy if voter else 0.0, voter, packs[model.key].pack))
+            right = [(voter.said[cell][0] in forms if voter else False) for cell, forms in others.items()]
+            unseen = 100 * fmean(right) if right else None
+            models.append(Scored(model, voter.dev_accuracy if voter else 0.0, unseen, voter, packs[model.key].pack))
     seconds = {result.pack: round(result.seconds, 1) for result in packs.values()}
     return Ablation(
         languages=[corpus.language for corpus in complete],
@@ -219,6 +229,7 @@ def rows(compared: Sequence[Factor], models: Sequence[Scored], seconds: Mapping[
         settings = factor.variants[name]
         own = by_settings[factor.system, settings]
         packs = {one.pack for one in own}
+        unseen = [one.unseen for one in own if one.unseen is not None]
         votes: defaultdict[str, dict[str, float]] = defaultdict(dict)
         for alignment, language in dict.fromkeys((one.model.alignment, one.model.language) for one in own):
             votes[alignment][language] = _vote(one for one in own if one.place[:2] == (language, alignment))
@@ -233,6 +244,7 @@ def rows(compared: Sequence[Factor], models: Sequence[Scored], seconds: Mapping[
                 votes={alignment: round(fmean(each.values()), DECIMALS) for alignment, each in votes.items()},
                 best_vote=round(fmean(best), DECIMALS),
                 single=round(fmean(one.accuracy for one in own), DECIMALS),
+                unseen=round(fmean(unseen), DECIMALS) if unseen else None,
                 best_epoch=round(fmean(one.model.best_epoch for one in own), 1),
                 seconds=round(sum(seconds[pack] for pack in packs), 1),
                 shared=any(one.pack in packs and one.model.settings != settings for one in models),

@@ -1,7 +1,7 @@
 """Grids: how many models of each system and alignment an experiment trains in each setting."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from reinflect.ensembles.member import UNALIGNED, kind_of
@@ -25,6 +25,8 @@ class Entry:
     """Of the preset's settings, such as `hidden=200`."""
     augmentations: tuple[str, ...] = ()
     """Besides those of the whole benchmark."""
+    teaches: bool = False
+    """Whether its models inflect the further cells that a small model learns from; if no entry teaches, all do."""
 
     @property
     def kind(self) -> str:
@@ -48,24 +50,29 @@ QUICK: Grid = tuple(
 )
 """Enough models to see that everything works."""
 
+TEACHER: Grid = (
+    Entry("imitation", UNALIGNED, {"low": 5, "medium": 5, "high": 3}, teaches=True),
+    Entry(
+        "soft",
+        UNALIGNED,
+        {"medium": 3, "high": 5},
+        variant="deep",
+        changes=("encoder_layers=2", "label_smoothing=0.1"),
+        teaches=True,
+    ),
+)
+"""The best models of two kinds, from which one small model learns (`bench/distil.py`)."""
+
 MADE_UP = "made-up"
 BEST: Grid = (
     *PAPER,
-    Entry("imitation", UNALIGNED, {"low": 5, "medium": 5, "high": 3}),
+    *TEACHER,
     Entry("imitation", UNALIGNED, {"low": 5}, variant=MADE_UP, augmentations=(MADE_UP,)),
     Entry("hacm", "smart", {"low": 5}, variant=MADE_UP, augmentations=(MADE_UP,)),
     Entry("haem", "smart", {"low": 5}, variant=MADE_UP, augmentations=(MADE_UP,)),
-    Entry("soft", UNALIGNED, {"high": 3}, variant="deep", changes=("encoder_layers=2", "label_smoothing=0.1")),
     Entry("transformer", UNALIGNED, {"high": 1}),
 )
 """The paper's models, and those that make votes better."""
-
-TEACHER: Grid = (
-    Entry("imitation", UNALIGNED, {"medium": 3, "high": 3}),
-    Entry("hacm", "smart", {"medium": 1, "high": 1}),
-    Entry("soft", UNALIGNED, {"medium": 1, "high": 1}),
-)
-"""Few models, good ones of different kinds, from which one small model learns (`bench/distil.py`)."""
 
 GRIDS: Mapping[str, Grid] = {"paper": PAPER, "best": BEST, "quick": QUICK, "teacher": TEACHER}
 
@@ -94,15 +101,17 @@ def specs_of(
 ) -> list[ModelSpec]:
     """All models of a grid. `corpora` are lessons not yet prepared; `presets` are by setting and system."""
     made: list[ModelSpec] = []
+    teaching = any(entry.teaches for entry in grid)
     common = set(preparation.augmentations) - {name for entry in grid for name in entry.augmentations}
     for corpus in corpora:
-        planned: dict[tuple[str, tuple[str, ...], int], Lesson] = {}
+        planned: dict[tuple[str, tuple[str, ...], bool, int], Lesson] = {}
         for entry in grid:
             names = tuple(name for name in preparation.augmentations if name in common or name in entry.augmentations)
             for seed in range(1, entry.seeds.get(corpus.setting, 0) + 1):
-                mark = entry.alignment, names, seed if preparation.per_seed(names) else 0
+                mark = entry.alignment, names, entry.teaches, seed if preparation.per_seed(names) else 0
                 if mark not in planned:
-                    planned[mark] = preparation.planned(corpus, entry.alignment, seed, names)
+                    own = corpus if entry.teaches or not teaching else replace(corpus, cells=0)
+                    planned[mark] = preparation.planned(own, entry.alignment, seed, names)
                 settings = entry.settings or presets[corpus.setting][entry.system]
                 settings = changed({entry.system: settings}, entry.changes)[entry.system]
                 made.append(ModelSpec(planned[mark], entry.system, settings, seed, variant=entry.variant))

@@ -51,7 +51,7 @@ class BenchmarkPlan:
     leave_out: bool = False
     """Whether to combine also without each kind of model."""
     cells: int = 0
-    """The most further cells of each language that all models inflect."""
+    """The most further cells of each language that the grid's models which teach inflect."""
 
 
 @dataclass

@@ -1,6 +1,6 @@
 """Assemble an inflector of trained models: its voters, accuracy and confidences, from predictions for dev items."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from reinflect.data.items import Item
@@ -45,11 +45,12 @@ def assemble(
     labels: Labels = NO_LABELS,
     attested: bool = False,
     cells: Sequence[str] = (),
+    starts: Mapping[str, str] | None = None,
 ) -> Inflector:
     """An inflector of models with their parameters, at least one of them usable.
 
     Without dev items each model is scored on the fold of the training items that it held out. With `attested` it keeps
-    the forms of all items; `cells` are the bundles of a paradigm in the user's order.
+    the forms of all items; `cells` are the bundles of a paradigm in the user's order, `starts` that of the card.
     """
     voters = voters_of(models, train, dev)
     chosen = choices(voters, [strategy])
@@ -69,6 +70,7 @@ def assemble(
             accuracy=dev_accuracy(find_strategy(used), chosen[used]),
             scored=len({cell for voter in chosen[used] for cell in voter.gold}),
             interrupted=interrupted,
+            starts=starts,
         ),
         labels=labels,
         attested=kept((*train, *(dev or ()))) if attested else (),

@@ -44,6 +44,8 @@ class Training(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the training was stopped early, and the models are the best so far."""
     date: str
     versions: dict[str, str]
+    starts: dict[str, str] = {}
+    """The names of the models that some members started from, by their fingerprints."""
 
     def __post_init__(self) -> None:
         if not math.isfinite(self.accuracy):
@@ -62,6 +64,7 @@ def describe_training(
     accuracy: float,
     scored: int,
     interrupted: bool,
+    starts: Mapping[str, str] | None = None,
 ) -> Training:
     """The record of a training that ends now."""
     from importlib.metadata import version as version_of
@@ -79,6 +82,7 @@ def describe_training(
         interrupted=interrupted,
         date=_today(),
         versions={"reinflect": __version__, "python": platform.python_version(), "torch": version_of("torch")},
+        starts=dict(starts or {}),
     )
 
 
@@ -159,6 +163,9 @@ def _data(training: Mapping[str, Any]) -> list[str]:
         lines.append(f"The best version of each model was picked by {_many(training['dev_items'], 'dev item')}.")
     else:
         lines.append("There was no dev file: each seed held out a fifth of the forms to pick the best version by.")
+    if training["starts"]:
+        starts = ", ".join(f"{name} (SHA-256 of its numbers {mark[:12]}…)" for mark, name in training["starts"].items())
+        lines.append(f"Models with “+from” in their names started from {starts}.")
     if training["interrupted"]:
         lines.append("The training was interrupted; these are the best models until then.")
     return lines

@@ -81,6 +81,7 @@ class MemberHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     dev_accuracy: Annotated[float, Meta(ge=-100, le=100)]
     inventory: Annotated[int, Meta(ge=0)]
     settings: dict[str, Any]
+    variant: Annotated[str, Meta(max_length=100, pattern=r"^[\w+-]*$")] = ""
 
 
 class Header(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

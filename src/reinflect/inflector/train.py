@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -10,10 +11,10 @@ from typing import Any
 import msgspec
 
 from reinflect.alignment import ALIGNERS
+from reinflect.data.corrections import question
 from reinflect.data.items import Item, Normalisation, as_items, normalised
 from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.data.sheets import cells_of
-from reinflect.ensembles.member import TrainedModel
 from reinflect.ensembles.strategies import default_strategy, find_strategy
 from reinflect.errors import InputError, OutputError, ReinflectError, StoppedError
 from reinflect.execution.execute import train_specs
@@ -23,6 +24,7 @@ from reinflect.files import has_content
 from reinflect.inflector.assemble import assemble
 from reinflect.inflector.card import Training
 from reinflect.inflector.inflector import Inflector
+from reinflect.inflector.start import Start, Startable, find_starts, taken_over, variant_of
 from reinflect.settings import Settings, changed, preset_for
 from reinflect.systems import DEFAULT_SYSTEMS, SYSTEMS
 from reinflect.systems.presets import load_preset
@@ -41,8 +43,8 @@ class Plan:
     augmentations: Sequence[str] = ()
     seeds: int = 5
     first_seed: int = 1
-    start: TrainedModel | None = None
-    """A model with the initial parameters of all models of its system."""
+    starts: Sequence[Start] = ()
+    """Models of a kind of their own start from these, one seed from the first, the next from the second, and so on."""
     strategy: str | None = None
     """By default that of `default_strategy`."""
 
@@ -67,20 +69,38 @@ class Plan:
         if self.seeds < 1:
             raise InputError(f"found {self.seeds} seeds", "train with at least one")
 
+    @property
+    def models(self) -> int:
+        """The number of models."""
+        kinds = (len(alignments_of(system, self.alignments)) * len(self._starts(system)) for system in self.systems)
+        return self.seeds * sum(kinds)
+
+    def _starts(self, system: str) -> list[Sequence[Start]]:
+        """The starts of the kinds of a system with one alignment: none, and where there are some, these."""
+        own = [start for start in self.starts if start.member(system)]
+        return [(), own] if own else [()]
+
     def specs(self, lessons: Sequence[Lesson], preparation: Preparation) -> list[ModelSpec]:
         """All models; `lessons` has one for each seed."""
         made, planned = [], dict[tuple[int, str, int], Lesson]()
         for system in self.systems:
             settings = self.settings[system]
             assert isinstance(settings, Settings)
-            start = self.start if self.start is not None and self.start.system == system else None
-            for alignment in alignments_of(system, self.alignments):
-                for seed, lesson in enumerate(lessons, start=self.first_seed):
+            for alignment, starts in product(alignments_of(system, self.alignments), self._starts(system)):
+                for number, lesson in enumerate(lessons):
+                    seed = self.first_seed + number
                     mark = id(lesson), alignment, seed if preparation.per_seed() else 0
                     if mark not in planned:
                         planned[mark] = preparation.planned(lesson, alignment, seed)
-                    made.append(ModelSpec(planned[mark], system, settings, seed, start))
+                    start = starts[number % len(starts)].member(system, alignment) if starts else None
+                    variant = variant_of(starts) if starts else ""
+                    made.append(ModelSpec(planned[mark], system, settings, seed, start, variant))
         return made
+
+    def started(self, specs: Sequence[ModelSpec]) -> dict[str, tuple[str, ModelSpec]]:
+        """The name of each model that some specs start from, and one of these specs, by its fingerprint."""
+        names = {own.fingerprint: start.name for start in self.starts for own in start.members}
+        return {mark: (names[mark], spec) for spec in specs if spec.start and (mark := spec.start.fingerprint)}
 
 
 @dataclass(frozen=True)
@@ -135,6 +155,13 @@ def train_inflector(
         raise InputError(f"found no {'dev' if train_items else 'training'} items", "give some", path=source)
     preparation = Preparation.of(plan.settings, plan.alignments, plan.augmentations)
     specs = plan.specs(plain_lessons(train_items, dev_items, plan.seeds, source), preparation)
+    started = plan.started(specs)
+    for note in dict.fromkeys(taken_over(spec, name) for name, spec in started.values()):
+        resources.watcher.note(note)
+    for start in plan.starts:
+        if known := start.seen.intersection(map(question, train_items if dev_items is None else dev_items)):
+            high = "the accuracies below are too high, and its models may vote too often; give --dev FILE with others"
+            resources.watcher.note(f"note: {start.name} has seen {len(known)} of the held-out or dev items: {high}")
     with ExitStack() as stack:
         place = out or Path(stack.enter_context(TemporaryDirectory())) / "model"
         folder = WorkFolder.beside(place)
@@ -169,6 +196,7 @@ def train_inflector(
             labels=labels,
             attested=attested,
             cells=cells,
+            starts={mark: name for mark, (name, _) in started.items()},
         )
         inflector = replace(inflector, normalisation=normalisation)
         outcome = Outcome(
@@ -226,12 +254,14 @@ def train(
     strategy: str | None = None,
     normalise: Normalisation = "none",
     attested: bool = True,
+    start: Startable | Sequence[Startable] = (),
 ) -> Inflector:
     """Train an inflector on items or a file of them; `changes` are settings such as `hidden=200`.
 
     Items may also be a list of dicts or a pandas frame with lemma, features and form. `normalise` encodes lemmas and
     forms, and later the lemmas that are asked for, in one way: `nfc` or `nfd`. The inflector keeps the forms; with
-    `attested=False` it can be shared without them.
+    `attested=False` it can be shared without them. `start` has inflectors, files or languages that some models start
+    from, or `auto`, which chooses languages.
 
     Most programs need only this: `train("verbs.tsv").inflect("gehen", "V;PST")`. `train_inflector` has more options.
     """
@@ -241,6 +271,8 @@ def train(
         SYSTEMS.check(system)
     settings = changed(load_preset(preset_for(len(train_items)) if preset == "auto" else preset, systems), changes)
     plan = Plan(settings=settings, systems=systems, alignments=alignments, seeds=seeds, strategy=strategy)
+    asked = [start] if isinstance(start, Startable) else start
+    plan = replace(plan, starts=find_starts(asked, train_items, systems))
     return train_inflector(
         train_items,
         dev_items,

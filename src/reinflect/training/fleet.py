@@ -78,6 +78,16 @@ def tasks_of(specs: Sequence[ModelSpec]) -> list[Task]:
     return tasks
 
 
+def take_start(spec: ModelSpec, own: dict[str, Tensor]) -> int:
+    """Overwrite the first parameters of a model with those of its start, by the names of rows; the count of numbers."""
+    assert spec.start is not None
+    system, start = SYSTEMS[spec.system], spec.start
+    other = {name: torch.from_numpy(array) for name, array in start.parameters.items()}
+    names = system.names(spec.lesson.inventory, spec.settings)
+    others = SYSTEMS[start.system].names(start.inventory, start.settings)
+    return take_over(system.shapes(spec.settings), own, names, other, others)
+
+
 @dataclass
 class Progress:
     """The progress of one model."""
@@ -180,13 +190,9 @@ class Fleet:
             device=self.device,
         )
         for number, model in enumerate(models):
-            spec = model.task.spec
-            if spec.start is not None:
-                other = {name: torch.from_numpy(array) for name, array in spec.start.parameters.items()}
-                names = self.system.names(spec.lesson.inventory, spec.settings)
-                others = SYSTEMS[spec.start.system].names(spec.start.inventory, spec.start.settings)
+            if model.task.spec.start is not None:
                 own = {name: tensor.cpu() for name, tensor in made.one(number, model.task.sizes).items()}
-                take_over(self.shapes, own, names, other, others)
+                take_start(model.task.spec, own)
                 made.put(number, own)
         return made
 
@@ -200,7 +206,8 @@ class Fleet:
         self.means = torch.tensor([model.settings.loss == "mean" for model in running], device=self.device)
         rates = [model.settings.dropout for model in running]
         no_keys = torch.zeros(len(running), dtype=torch.int64, device=self.device)
-        self.dropout = Dropout.of(no_keys, rates, self.dtype) if any(rates) else None
+        drops = any(rates) or bool(getattr(self.settings, "feature_dropout", False))
+        self.dropout = Dropout.of(no_keys, rates, self.dtype) if drops else None
         outputs = self.parameters.sizes[self.system.outputs]
         self.allowed = allowed_outputs(self.system, [model.task.sizes for model in running], outputs).to(self.device)
         self.optimiser.configure([model.settings for model in running])

@@ -22,5 +22,9 @@ class Augmentation(Protocol):
 
 
 AUGMENTATIONS: Registry[type[Augmentation]] = Registry(
-    "augmentation", {"made-up": "reinflect.training.augmentation.made_up:MadeUp"}
+    "augmentation",
+    {
+        "made-up": "reinflect.training.augmentation.made_up:MadeUp",
+        "recombined": "reinflect.training.augmentation.recombined:Recombined",
+    },
 )

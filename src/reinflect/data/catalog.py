@@ -270,11 +270,12 @@ def _download(file: DataFile, base_url: str, cached: Path, session: "requests.Se
         except requests.RequestException as error:
             problem = f"could not be downloaded ({type(error).__name__}); {again}, or {by_hand}"
         else:
-            answer = f"the server answered {response.status_code}{response.reason and f' ({response.reason})'}"
+            reason = f" ({response.reason})" if response.reason else ""
+            answer = f"the server answered {response.status_code}{reason}"
             if 400 <= response.status_code < 500:  # asking again does not help
-                remedy = f"check the address {base_url}{file.folder} ({URL_VARIABLE} names another one)"
+                remedy = f"check the address {base_url} ({URL_VARIABLE} names another one)"
                 raise FetchError(f"{url}: {answer}; {remedy}")
-            if hashlib.sha256(response.content).hexdigest() == file.sha256:
+            if response.ok and hashlib.sha256(response.content).hexdigest() == file.sha256:
                 _keep(response.content, cached / file.name)
                 return
             wrong = f"the file has the wrong checksum (expected SHA-256 {file.sha256[:12]}…) and was discarded"

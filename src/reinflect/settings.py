@@ -69,21 +69,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
 
 OF_EACH_MODEL = (
-    "feature_scale",
-    "dropout",
-    "step",
-    "schedule",
-    "warmup",
-    "decay",
-    "rho",
-    "epsilon",
-    "clip",
-    "loss",
-    "epochs",
-    "patience",
-    "score_every",
-    "score_from",
-)
+    "feature_scale dropout step schedule warmup decay rho epsilon clip loss epochs patience score_every score_from"
+).split()
 """Settings in which the models of a fleet can differ: they change numbers, no shape and no operation."""
 
 Struct = TypeVar("Struct", bound=msgspec.Struct)

@@ -200,4 +200,4 @@ def test_an_unknown_split_names_the_known_ones() -> None:
 def test_reading_is_light() -> None:
     check = "import sys, reinflect.data.german as g; g.read_split('dev'); print(sorted(sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", check], check=True, capture_output=True, text=True).stdout
-    assert not [heavy for heavy in ("torch", "numpy", "numba", "rich", "pooch") if f"'{heavy}'" in loaded]
+    assert not [heavy for heavy in ("torch", "numpy", "numba", "rich", "requests") if f"'{heavy}'" in loaded]

@@ -78,6 +78,13 @@ def test_a_useless_or_misleading_list_changes_no_form(count: Callable[[str], int
         assert [*learnt.weighed(cell, candidates, words)] == [*candidates]
 
 
+def test_thousands_of_cells_leave_no_share_without_a_logarithm() -> None:
+    known = cells(6000)
+    learnt = taught(known, listing(known, lambda _: 0))
+    assert learnt.overall[0] == (0.001, 0.001)
+    assert taught(known, listing(known, lambda form: int("good" in form))).overall[0] == (0.999, 0.001)
+
+
 def test_a_random_list_is_worth_little() -> None:
     known, new = cells(100), cells(500, seed=2)
     random = np.random.default_rng(3)

@@ -21,7 +21,7 @@ from reinflect.execution.packs import ENDING, by_key, read_results, write_result
 from reinflect.report.folder import data_of, folder_page, read_folder
 from reinflect.settings import known_keys
 from reinflect.systems import SYSTEMS
-from reinflect.training.checkpoint import Checkpoint, _joined
+from reinflect.training.checkpoint import Checkpoint, _joined, fingerprint_of
 from reinflect.training.fleet import Fleet
 from tests.experiments import made_up
 from tests.fuzz import json_values, model_files, texts
@@ -170,7 +170,7 @@ def _resuming(folder: Path) -> Iterator[Attempt]:
 
     def attempt(made: bytes) -> str:
         kept.path.write_bytes(made)
-        begun, fleet = kept.begun, _fleet()
+        begun, fleet = fingerprint_of(kept.path) == mark, _fleet()
         fresh = fleet.parameters.flat.clone()
         if kept.load(fleet) is None:
             assert torch.equal(fleet.parameters.flat, fresh)

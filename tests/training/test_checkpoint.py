@@ -13,7 +13,7 @@ from safetensors import safe_open
 
 from reinflect.data.items import Item
 from reinflect.execution.packs import Pack
-from reinflect.training.checkpoint import Checkpoint, _joined
+from reinflect.training.checkpoint import Checkpoint, _joined, fingerprint_of
 from reinflect.training.lesson import Lesson
 from tests.training.tiny import fleet_of, pack
 
@@ -74,9 +74,8 @@ def saved(tmp_path: Path) -> Checkpoint:
 
 
 def test_what_is_found(saved: Checkpoint, tmp_path: Path) -> None:
-    assert saved.begun
-    assert not Checkpoint(tmp_path / "none", "mark").begun
-    assert not Checkpoint(saved.path, "another").begun
+    assert fingerprint_of(saved.path) == saved.fingerprint
+    assert fingerprint_of(tmp_path / "none") is None
 
 
 def test_a_finished_run_has_nothing_to_resume(saved: Checkpoint) -> None:
@@ -98,7 +97,7 @@ def test_another_run_is_not_taken_up(saved: Checkpoint) -> None:
 @pytest.mark.parametrize("content", [b"", b"\0" * 100, b"no tensors", b"cut"])
 def test_a_damaged_file_is_not_taken_up(saved: Checkpoint, content: bytes) -> None:
     saved.path.write_bytes(saved.path.read_bytes()[:-10] if content == b"cut" else content)
-    assert not saved.begun
+    assert fingerprint_of(saved.path) is None
     assert saved.load(fleet_of(pack())) is None
 
 
@@ -107,10 +106,10 @@ def test_a_single_wrong_bit_is_noticed(saved: Checkpoint) -> None:
     whole = saved.path.read_bytes()
     for place in (len(whole) - 1, len(whole) // 2, whole.index(b'\\"update\\": 3') + 12):
         saved.path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
-        assert not saved.begun
+        assert fingerprint_of(saved.path) is None
         assert saved.load(fleet_of(pack())) is None
     saved.path.write_bytes(whole)
-    assert saved.begun
+    assert fingerprint_of(saved.path) == saved.fingerprint
 
 
 def test_the_time_of_earlier_runs_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

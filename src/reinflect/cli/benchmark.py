@@ -90,11 +90,7 @@ Example (some minutes; the first line needs a network):
     default=0,
 )
 @option("--gold DIR", "A folder with the right forms of test items (LANGUAGE-uncovered-test), to score these too.")
-@option(
-    "--merge DIR",
-    "Another folder that this command wrote, whose trained models are used too.",
-    multiple=True,
-)
+@option("--merge DIR", "Another folder that this command wrote, whose trained models are used too.", multiple=True)
 @click.pass_context
 def command(
     context: click.Context,

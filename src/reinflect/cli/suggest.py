@@ -6,16 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from reinflect.cli import models
 from reinflect.cli.files import check_stdin_once, read_bundles, read_lexicon
-from reinflect.cli.models import (
-    bundles_option,
-    confidence_cell,
-    confidence_text,
-    features_named,
-    load_inflector,
-    model_example,
-    model_name,
-)
 from reinflect.cli.options import check_output, columns_option, option, output_option, say, say_written
 from reinflect.data.corrections import read_further
 from reinflect.data.features import Bundle
@@ -28,17 +20,17 @@ if TYPE_CHECKING:
     from reinflect.data.labels import Labels
     from reinflect.inflector.suggestions import Suggestion
 
-EXAMPLE = model_example(
+EXAMPLE = models.model_example(
     "printf 'fliegen\\nlachen\\nsehen\\n' > lemmas.txt",
     "reinflect suggest verbs.reinflect --lemmas lemmas.txt --n 5",
 )
 
 
 @click.command("suggest", epilog=EXAMPLE)
-@model_name
+@models.model_name
 @option("--lemmas FILE", "Lemmas, one on each line, or items; their forms are known.", required=True)
 @option("--n most N", "Number of suggestions.", type=click.IntRange(min=1), default=20)
-@bundles_option("The forms to choose from")
+@models.bundles_option("The forms to choose from")
 @option("--known FILE", "Items whose forms you already have, besides those that MODEL keeps.", multiple=True)
 @option(
     "--spread/--no-spread",
@@ -70,12 +62,12 @@ def command(
     from reinflect.data.lemmas import part_of
     from reinflect.inflector.suggestions import open_cells, ranked
 
-    inflector = load_inflector(model)
+    inflector = models.load_inflector(model)
     lexicon = lexicon.knowing(list(inflector.attested))
     for path in known:
         lexicon = lexicon.knowing(read_further(path, columns, inflector.bundles, forms="optional", note=say))
     labels = columns.labels or inflector.labels
-    to_features = partial(features_named, inflector, labels)
+    to_features = partial(models.features_named, inflector, labels)
     bundles = inflector.usual_bundles() if bundles_file is None else read_bundles(bundles_file, to_features)
     parts = sorted({part for bundle in bundles if (part := part_of(Bundle(bundle)))})
     if len(parts) > 1 and not lexicon.items:
@@ -101,14 +93,19 @@ def _write(output: str, found: "Sequence[Suggestion]", columns: Columns, labels:
 
     if output == STANDARD:
         rows = [
-            [*map(printable, (one.lemma, labels.to_label(one.features), one.answer.form)), confidence_text(one.answer)]
+            [
+                *map(printable, (one.lemma, labels.to_label(one.features), one.answer.form)),
+                models.confidence_text(one.answer),
+            ]
             for one in found
         ]
         header = ("lemma", "features", "prediction", "confidence")
         click.echo(table(header, rows, sides=("left", "left", "left", "right")), nl=False)
     elif kind_of_sheet(output):
         label = columns.labels.to_label
-        cells = [[one.lemma, "", label(one.features), one.answer.form, confidence_cell(one.answer)] for one in found]
+        cells = [
+            [one.lemma, "", label(one.features), one.answer.form, models.confidence_cell(one.answer)] for one in found
+        ]
         write_rows(output, ("lemma", "form", "features", "guess", "confidence"), cells)
     else:
         write_items(output, [Item(one.lemma, Bundle(one.features)) for one in found], columns)

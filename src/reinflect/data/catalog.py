@@ -5,15 +5,15 @@ cache, so that nothing is downloaded twice, and are complete or absent, never pa
 """
 
 import hashlib
-import logging
 import os
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 from reinflect.data.layouts import part_of
@@ -22,15 +22,17 @@ from reinflect.files import atomic_path, cannot_write, make_folder, read_bytes
 from reinflect.locks import TakenError, take_in
 from reinflect.text import nearest
 
+if TYPE_CHECKING:
+    import requests
+
 URL_VARIABLE = "REINFLECT_DATA_URL"
 CACHE_VARIABLE = "REINFLECT_CACHE"
 DISK_REMEDY = f"check the disk or name another place in the variable {CACHE_VARIABLE}"
 EVERY_LANGUAGE = "all"
 RETRIES = 2
 TIMEOUT_SECONDS = 30
-CHUNK_BYTES = 1 << 16
-ARRIVING = "tmp????????"
-"""How pooch names unfinished downloads."""
+ARRIVING = ".arriving"
+"""The file that is being written; only the process that holds the lock writes it."""
 
 Way = Literal["downloaded", "cached", "kept"]
 """How a file got to its place: from the web, from the cache, or it was there before."""
@@ -169,6 +171,8 @@ def fetch(
     A correct file in the folder is kept. Another file of the same name may be the user's own work: it is replaced only
     with `force`, and without it nothing at all is fetched. `arrived` is called for each file.
     """
+    import requests
+
     if data_set.described:
         remedy = f"get them from {data_set.source} into a folder: every command that needs data takes it"
         raise InputError(f"the files of {data_set.name} are not known here", remedy)
@@ -189,12 +193,12 @@ def fetch(
             raise OutputError(others[0], found, "give --force to replace it, or choose another folder")
     ways: list[Way] = []
     downloads = any(not file.matches(cached / file.name) for file in absent)
-    with _connection(base_url) as download, _locked(cached) if downloads else nullcontext():
+    with requests.Session() as session, _locked(cached) if downloads else nullcontext():
         for file in files:
             way: Way = "kept" if file.name in present else "cached"
             if way == "cached" and not file.matches(cached / file.name):
                 way = "downloaded"
-                _download(file, base_url, cached, download)
+                _download(file, base_url, cached, session)
             if way != "kept" and folder != cached:
                 with atomic_path(make_folder(folder) / file.name) as part:
                     part.write_bytes(read_bytes(cached / file.name))
@@ -227,7 +231,7 @@ def _check_folder(folder: Path, variable: str) -> None:
 
 @contextmanager
 def _locked(cached: Path) -> Iterator[None]:
-    """Lock the cache for this process while files arrive, and remove what killed processes left unfinished."""
+    """Lock the cache for this process while files arrive; none is left unfinished, not by a killed process either."""
     _check_folder(cached, CACHE_VARIABLE)
     try:
         lock = take_in(cached, ".lock", parents=True)
@@ -237,79 +241,53 @@ def _locked(cached: Path) -> Iterator[None]:
     except OSError as error:
         raise cannot_write(cached, error, DISK_REMEDY) from None
     try:
-        for part in cached.glob(ARRIVING):
-            part.unlink(missing_ok=True)
         yield
     finally:
         with suppress(OSError):
+            (cached / ARRIVING).unlink(missing_ok=True)
             (cached / ".lock").unlink(missing_ok=True)
         os.close(lock)
 
 
-Download = Callable[..., None]
-"""The function that pooch calls to get one file: (url, path to write, the pooch)."""
-
-
-def _download(file: DataFile, base_url: str, cached: Path, download: Download) -> None:
-    """Bring one file into the cache; pooch checks it before it gets its name, and retries if it arrives broken."""
-    import pooch  # type: ignore[import-untyped]
+def _download(file: DataFile, base_url: str, cached: Path, session: "requests.Session") -> None:
+    """Bring one file into the cache, which is locked; a file that arrives broken is asked for again."""
     import requests
 
-    base_url += file.folder
-    url = base_url + file.name
-    registry = {file.name: f"sha256:{file.sha256}"}
+    url = f"{base_url}{file.folder}{file.name}"
     again = "run the same command again (what has arrived is kept)"
     by_hand = "copy the files into a folder by hand: every command that needs data accepts a plain folder"
-    try:
-        keeper = pooch.create(path=cached, base_url=base_url, registry=registry, retry_if_failed=RETRIES)
-        keeper.fetch(file.name, downloader=download)
-    except requests.HTTPError as error:
-        problem = f"the server answered {_status(error.response)}; later, {again}"
-    except requests.Timeout:
-        problem = f"no answer in {TIMEOUT_SECONDS} seconds; {again}, or {by_hand}"
-    except (requests.exceptions.ChunkedEncodingError, requests.exceptions.ContentDecodingError):
-        problem = f"the connection broke before the file was complete; {again}"
-    except requests.ConnectionError:
-        problem = f"cannot reach {urlsplit(url).netloc}; check the network and {again}, or {by_hand}"
-    except requests.RequestException as error:
-        problem = f"could not be downloaded ({type(error).__name__}); {again}, or {by_hand}"
-    except ValueError:  # which pooch raises for a wrong checksum
-        wrong = f"the file has the wrong checksum (expected SHA-256 {file.sha256[:12]}…) and was discarded"
-        problem = f"{wrong}; {again}, or name another source in {URL_VARIABLE}"
-    except OSError as error:
-        raise cannot_write(cached / file.name, error, DISK_REMEDY) from None
-    else:
-        return
+    problem = ""
+    for attempt in range(1 + RETRIES):
+        time.sleep(attempt)
+        try:
+            response = session.get(url, timeout=TIMEOUT_SECONDS)
+        except requests.Timeout:
+            problem = f"no answer in {TIMEOUT_SECONDS} seconds; {again}, or {by_hand}"
+        except (requests.exceptions.ChunkedEncodingError, requests.exceptions.ContentDecodingError):
+            problem = f"the connection broke before the file was complete; {again}"
+        except requests.ConnectionError:
+            problem = f"cannot reach {urlsplit(url).netloc}; check the network and {again}, or {by_hand}"
+        except requests.RequestException as error:
+            problem = f"could not be downloaded ({type(error).__name__}); {again}, or {by_hand}"
+        else:
+            reason = f" ({response.reason})" if response.reason else ""
+            answer = f"the server answered {response.status_code}{reason}"
+            if 400 <= response.status_code < 500:  # asking again does not help
+                remedy = f"check the address {base_url} ({URL_VARIABLE} names another one)"
+                raise FetchError(f"{url}: {answer}; {remedy}")
+            if response.ok and hashlib.sha256(response.content).hexdigest() == file.sha256:
+                _keep(response.content, cached / file.name)
+                return
+            wrong = f"the file has the wrong checksum (expected SHA-256 {file.sha256[:12]}…) and was discarded"
+            other = f"{wrong}; {again}, or name another source in {URL_VARIABLE}"
+            problem = other if response.ok else f"{answer}; later, {again}"
     raise FetchError(f"{url}: {problem}")
 
 
-@contextmanager
-def _connection(base_url: str) -> Iterator[Download]:
-    """A function to download files over one connection; pooch does not log meanwhile."""
-    import pooch
-    import requests
-
-    def download(url: str, output_file: str, _pooch: object) -> None:
-        with session.get(url, stream=True, timeout=TIMEOUT_SECONDS) as response:
-            if 400 <= response.status_code < 500:  # pooch would retry, which does not help here
-                remedy = f"check the address {base_url} ({URL_VARIABLE} names another one)"
-                raise FetchError(f"{url}: the server answered {_status(response)}; {remedy}")
-            response.raise_for_status()
-            # Pooch's temporary file is readable for its owner only; a new file suits a shared cache.
-            Path(output_file).unlink()
-            with Path(output_file).open("wb") as part:
-                for chunk in response.iter_content(CHUNK_BYTES):
-                    part.write(chunk)
-
-    logger = pooch.get_logger()
-    level = logger.level
-    logger.setLevel(logging.CRITICAL)
+def _keep(content: bytes, path: Path) -> None:
+    """Write a file of the cache, whole or not at all."""
     try:
-        with requests.Session() as session:
-            yield download
-    finally:
-        logger.setLevel(level)
-
-
-def _status(response: Any) -> str:
-    return f"{response.status_code} ({response.reason})" if response.reason else str(response.status_code)
+        path.with_name(ARRIVING).write_bytes(content)
+        path.with_name(ARRIVING).replace(path)
+    except OSError as error:
+        raise cannot_write(path, error, DISK_REMEDY) from None

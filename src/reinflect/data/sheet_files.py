@@ -388,22 +388,23 @@ def _xlsx(path: Path | str, header: Sequence[str], rows: Sequence[Sequence[str |
         longest = max((len(str(row[column])) for row in rows[:1000]), default=0)
         sheet.column_dimensions[letters_of(column)].width = min(60, max(len(name), longest) + 3)
 
-    def cell(value: str | float, font: Any = None) -> Any:
-        made = WriteOnlyCell(sheet, value)
-        if isinstance(value, str):
-            made.data_type = "s"  # even if it begins with =
-            made.number_format = "@"  # keeps it text when a user types over it
-        if font:
-            made.font = font
-        return made
-
-    bold = Font(bold=True)
-    sheet.append([cell(name, bold) for name in header])
-    for row in rows:
-        sheet.append([cell(value) for value in row])
+    for number, row in enumerate((header, *rows)):
+        cells = [WriteOnlyCell(sheet) for _ in row]
+        for cell, value in zip(cells, row, strict=True):
+            _fill(cell, value)
+            if number == 0:
+                cell.font = Font(bold=True)
+        sheet.append(cells)
     raw = BytesIO()
     ExcelWriter(book, _Archive(raw, "w")).save()
     return raw.getvalue()
+
+
+def _fill(cell: Any, value: str | float) -> None:
+    cell.value = value
+    if isinstance(value, str):
+        cell.data_type = "s"  # even if it begins with =
+        cell.number_format = "@"  # keeps it text when a user types over it
 
 
 def _check_texts(path: Path | str, values: Iterable[str | float]) -> None:
@@ -457,21 +458,16 @@ def write_entries(
         note(f"note: {sheet.place()}: charts and pictures are not kept")
     own = book[sheet.name]
 
-    def put(cell: Any, value: str | float, colour: str | None = None) -> None:
-        cell.value = value
-        if isinstance(value, str):
-            cell.data_type, cell.number_format = "s", "@"
-        if colour:
-            cell.fill = PatternFill("solid", fgColor=colour)
-
     for entry in entries:
         cell = own.cell(entry.row, entry.column + 1)
         if not isinstance(cell, MergedCell):  # which has no text of its own
-            put(cell, entry.value, entry.colour)
+            _fill(cell, entry.value)
+            if entry.colour:
+                cell.fill = PatternFill("solid", fgColor=entry.colour)
     further = book.create_sheet("confidence")  # with a number after it if there is such a sheet
     for number, row in enumerate(more, start=1):
         for column, value in enumerate(row, start=1):
-            put(further.cell(number, column), value)
+            _fill(further.cell(number, column), value)
     made = BytesIO()
     ExcelWriter(book, _Archive(made, "w")).save()
     with atomic_path(output) as part:

@@ -196,25 +196,18 @@ Batch = tuple[NDArray[np.int64], Lemmas, Tensor, Tensor]
 
 
 def batches(
-    decoder: Decoder, stack: Stack, files: Sequence[int], items_at_once: int | None, width: int = 1
-) -> Iterator[Batch]:
-    """All items of each model's file in batches of similar length, the longest first.
-
-    `width` is the number of hypotheses per item.
-    """
-    orders = [np.argsort(-stack.files[file].lengths[LEMMA], kind="stable") for file in files]
-    return _batches(decoder, stack, files, orders, items_at_once, width)
-
-
-def _batches(
     decoder: Decoder,
     stack: Stack,
     files: Sequence[int],
-    orders: Sequence[NDArray[np.int64]],
     items_at_once: int | None,
     width: int = 1,
+    orders: Sequence[NDArray[np.int64]] | None = None,
 ) -> Iterator[Batch]:
-    """The items of each model in this order."""
+    """All items of each model's file in batches of similar length, the longest first; or those items, in these orders.
+
+    `width` is the number of hypotheses per item.
+    """
+    orders = orders or [np.argsort(-stack.files[file].lengths[LEMMA], kind="stable") for file in files]
     which = torch.tensor(files, device=stack.device)
     most = max(map(len, orders))
     everything = np.full((len(files), most), -1, dtype=np.int64)
@@ -250,7 +243,7 @@ class _Rounds:
             yield *batch, int(share * batch[0].shape[1])
         if any(self._left):
             orders = [np.array(own, dtype=np.int64) for own in self._left]
-            for batch in _batches(decoder, stack, files, orders, self.items_at_once):
+            for batch in batches(decoder, stack, files, self.items_at_once, orders=orders):
                 yield *batch, 0
 
     def leave(self, items: NDArray[np.int64], left: NDArray[np.bool_]) -> None:

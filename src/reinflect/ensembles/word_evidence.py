@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from reinflect.data.features import Bundle
 from reinflect.data.words import WordList
-from reinflect.ensembles.confidence import Confidence, Evidence, fit
+from reinflect.ensembles.confidence import FLOOR, Confidence, Evidence, fit
 from reinflect.evaluation.cells import Cell
 
 STEPS = (1, 10, 100)
@@ -74,10 +74,10 @@ def learn(
     came, reach = tallies[""]
     pooled = (reach.sum(axis=1, keepdims=True) + 1) / (came.sum(axis=1, keepdims=True) + 2)
     overall = (reach + EQUAL * pooled) / (came + EQUAL)
-    shares = {part: (own[1] + LIKE_ALL * overall) / (own[0] + LIKE_ALL) for part, own in tallies.items()}
-    listed = {part: own.round(6).tolist() for part, own in shares.items()}
+    drawn = {part: (own[1] + LIKE_ALL * overall) / (own[0] + LIKE_ALL) for part, own in tallies.items()}
+    shares = {part: own.clip(FLOOR, 1 - FLOOR).round(6).tolist() for part, own in (drawn | {"": overall}).items()}
     about = {"name": words.name, "words": words.size, "digest": words.digest, "confidence": usual}
-    made = msgspec.convert(about | {"overall": overall.round(6).tolist(), "shares": listed}, WordEvidence)
+    made = msgspec.convert(about | {"overall": shares.pop(""), "shares": shares}, WordEvidence)
 
     def chosen(own: WordEvidence) -> tuple[list[Evidence], list[bool]]:
         firsts = [next(iter(own.weighed(cell, candidates, words).items())) for cell, candidates, _ in judged]

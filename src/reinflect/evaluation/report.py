@@ -47,7 +47,9 @@ class Report:
         if self.by:
             parts.append(_named_table(GROUP_HEADERS[self.by], breakdown(self.evaluation.cells, self.by)))
         if self.rival:
-            parts.append(_comparison_text(self.name, self.evaluation, self.rival))
+            named = (self.name, self.evaluation), (self.rival.name, self.rival.evaluation)
+            compared = self.rival.comparison.text(printable(self.name), printable(self.rival.name))
+            parts.append(_named_table("predictions", {}, *named) + compared)
         if self.mistakes:
             rows = [_mistake_row(mistake) for mistake in commonest_mistakes(self.evaluation.cells, self.mistakes)]
             made = table(("count", "error", "where", "example"), rows, sides=("right", "left", "left", "left"))
@@ -82,17 +84,6 @@ def _numbers(scored: Scored) -> tuple[str, str, str]:
 
 def _figures(scored: Scored) -> dict[str, float | int]:
     return {name: getattr(scored, name) for name in ("accuracy", "levenshtein", "items", "missing")}
-
-
-def _comparison_text(name: str, ours: Evaluation | MacroEvaluation, rival: Rival) -> str:
-    compared = rival.comparison
-    return (
-        _named_table("predictions", {}, (name, ours), (rival.name, rival.evaluation))
-        + f"difference {compared.difference:+.2f}, 95 % interval {compared.low:+.2f} to {compared.high:+.2f}, "
-        + f"p = {compared.p_value:.4f} (paired bootstrap, {compared.resamples} resamples)\n"
-        + compared.verdict(printable(name), printable(rival.name))
-        + "\n"
-    )
 
 
 def _comparison_json(name: str, ours: Evaluation | MacroEvaluation, rival: Rival) -> dict[str, Any]:

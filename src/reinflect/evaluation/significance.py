@@ -42,6 +42,12 @@ class Comparison:
     def real(self) -> bool:
         return self.p_value < LEVEL and self.won + self.lost >= FEWEST
 
+    def text(self, name: str, other: str) -> str:
+        """The difference with its interval and p-value, and the verdict, on two lines."""
+        interval = f"95 % interval {self.low:+.2f} to {self.high:+.2f}"
+        test = f"p = {self.p_value:.4f} (paired bootstrap, {self.resamples} resamples)"
+        return f"difference {self.difference:+.2f}, {interval}, {test}\n{self.verdict(name, other)}\n"
+
     def verdict(self, name: str, other: str) -> str:
         """One sentence for readers who do not know p-values."""
         differing = self.won + self.lost

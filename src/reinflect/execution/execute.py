@@ -1,10 +1,9 @@
 """Trains specs: prepares, packs and trains those that are not finished, with any engine."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 
 from reinflect.ensembles.member import UNALIGNED, TrainedModel
 from reinflect.errors import ReinflectError
@@ -40,11 +39,7 @@ class Execution:
 
 
 def train_specs(
-    specs: Sequence[ModelSpec],
-    preparation: Preparation,
-    folder: WorkFolder,
-    resources: Resources,
-    about: str = "",
+    specs: Sequence[ModelSpec], preparation: Preparation, folder: WorkFolder, resources: Resources, about: str = ""
 ) -> Execution:
     """Train the specs that the folder, which the caller holds, does not have yet.
 
@@ -126,7 +121,7 @@ def prepared(specs: Sequence[ModelSpec], preparation: Preparation, resources: Re
     several, watcher = any(lesson.label for lesson in lessons), resources.watcher
     alone = not several or sum(len(one.train) for one in lessons if one.alignment != UNALIGNED) < WORTH_PROCESSES
     show = None if several else watcher.aligning
-    prepare = partial(_prepare, preparation=preparation, cache=resources.alignment_cache, show=show)
+    prepare = partial(preparation.prepared, cache=resources.alignment_cache, show=show)
     work = lessons, [seeds[lesson] for lesson in lessons]
     made: dict[Lesson, Lesson] = {}
     for lesson in map_in_processes(prepare, *work, workers=1 if alone else resources.workers):
@@ -134,15 +129,3 @@ def prepared(specs: Sequence[ModelSpec], preparation: Preparation, resources: Re
         if several:
             watcher.aligning("all files", len(made), len(lessons))
     return [replace(spec, lesson=made[spec.lesson]) for spec in specs]
-
-
-def _prepare(
-    lesson: Lesson,
-    seed: int,
-    *,
-    preparation: Preparation,
-    cache: Path | None,
-    show: Callable[[str, int, int], None] | None = None,
-) -> Lesson:
-    progress = show and partial(show, lesson.alignment)
-    return preparation.prepared(lesson, seed=seed, cache=cache, progress=progress)

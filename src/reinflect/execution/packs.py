@@ -33,6 +33,8 @@ LARGEST = 1 << 30
 UNPACKING_BYTES = 1 << 28
 """Memory that xz may use to unpack a file, whatever the file claims."""
 NOT_IN_FILES = ("inventory", "parameters")
+UNREADABLE = OSError, EOFError, lzma.LZMAError, ValueError, RecursionError, LookupError, TypeError, AttributeError
+"""The errors that a damaged file raises."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,16 +136,7 @@ def read_result(path: Path) -> PackResult | None:
             return None
         models = [_model(own) for own in plain.pop("models")]
         return replace(msgspec.convert(plain | {"models": []}, PackResult), models=models) if models else None
-    except (
-        OSError,
-        EOFError,
-        lzma.LZMAError,
-        ValueError,
-        RecursionError,
-        LookupError,
-        TypeError,
-        AttributeError,
-    ) as error:
+    except UNREADABLE as error:
         raise_if_too_many_files(error)
         return None
 

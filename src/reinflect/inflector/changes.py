@@ -60,13 +60,8 @@ class Changes:
         """The report at the end of a training."""
         made, names = self.comparison, (printable(before), printable(after))
         rows = [(names[0], f"{made.other_accuracy:.2f}"), (names[1], f"{made.accuracy:.2f}")]
-        parts = [
-            f"on {len(self.cells)} {asked}:\n"
-            + table(("model", "accuracy"), rows, sides=("left", "right"))
-            + f"difference {made.difference:+.2f}, 95 % interval {made.low:+.2f} to {made.high:+.2f}, "
-            + f"p = {made.p_value:.4f} (paired bootstrap, {made.resamples} resamples)\n"
-            + f"{made.verdict(names[1], names[0])}\n"
-        ]
+        both = table(("model", "accuracy"), rows, sides=("left", "right"))
+        parts = [f"on {len(self.cells)} {asked}:\n{both}{made.text(names[1], names[0])}"]
         if moved := self.bundles:
             bundles = [
                 (printable(name), f"{old} of {count}", f"{new} of {count}", "better" if new > old else "worse")

@@ -170,11 +170,7 @@ def time_table(results: Sequence[PackResult]) -> Rows:
 
 
 def page(
-    scores: Scores,
-    *,
-    about: Sequence[str],
-    changes: Mapping[str, Mapping[str, Changes]],
-    results: Sequence[PackResult],
+    scores: Scores, *, about: Sequence[str], changes: Mapping[str, Mapping[str, Changes]], results: Sequence[PackResult]
 ) -> str:
     """All tables."""
     parts = ["# Benchmark\n", "".join(f"- {line}\n" for line in about)]

@@ -22,12 +22,9 @@ def load_preset(name: str, systems: Iterable[str] | None = None) -> dict[str, Se
     for system in [own for own in SYSTEMS if name in SYSTEMS[own].presets] if systems is None else systems:
         own = SYSTEMS[system].presets
         if name not in own:
-            raise InputError(
-                f"the system {system} has no preset {name}",
-                f"choose {' or '.join(own)}, or write a TOML file with a table [{system}] and give it with --preset"
-                if own
-                else f"write a TOML file with a table [{system}] and give it with --preset",
-            )
+            remedy = f"write a TOML file with a table [{system}] and give it with --preset"
+            known = f"choose {' or '.join(own)}, or " if own else ""
+            raise InputError(f"the system {system} has no preset {name}", f"{known}{remedy}")
         settings[system] = own[name]
     return settings
 

@@ -63,11 +63,6 @@ class Checkpoint:
             part.write_bytes(_joined(stored, json.dumps(state)))
         self._last = time.monotonic()
 
-    @property
-    def begun(self) -> bool:
-        """Whether the file has a checkpoint of this pack."""
-        return fingerprint_of(self.path) == self.fingerprint
-
     def load(self, fleet: Fleet) -> "Resumed | None":
         """Restore a new fleet; None if there is no checkpoint of this pack."""
         found = _read(self.path)

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -191,14 +191,15 @@ class Preparation:
     def prepared(
         self,
         lesson: Lesson,
-        *,
         seed: int = 0,
+        *,
         cache: Path | None = None,
-        progress: Callable[[int, int], None] | None = None,
+        show: Callable[[str, int, int], None] | None = None,
     ) -> Lesson:
-        """A planned lesson, aligned and augmented; its digest stays the same."""
+        """A planned lesson, aligned and augmented; its digest stays the same. `show` receives an aligner's progress."""
         aligner = None if lesson.alignment == UNALIGNED else self.aligners[lesson.alignment]
         pairs = [(item.lemma, item.form) for item in lesson.train]
+        progress = show and partial(show, lesson.alignment)
         made = ((),) * len(pairs) if aligner is None else tuple(aligned(aligner, pairs, cache, progress))
         lesson = replace(lesson, alignments=made)
         for augmentation in (self.augmentations[name] for name in lesson.augmentations):

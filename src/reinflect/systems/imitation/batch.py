@@ -8,15 +8,7 @@ from torch import Tensor
 
 from reinflect.alignment.pairs import Alignment
 from reinflect.data.items import Item
-from reinflect.systems.haem.batch import (
-    COPY_NUMBER,
-    DELETE_NUMBER,
-    FIRST_CHARACTER,
-    FIRST_WRITE,
-    STOP_NUMBER,
-    HaemBatch,
-    characters,
-)
+from reinflect.systems.haem import batch as haem
 from reinflect.systems.haem.model import Decoder
 from reinflect.systems.imitation.expert import Expert
 from reinflect.systems.imitation.settings import ImitationSettings
@@ -37,7 +29,7 @@ MOST_STEPS, MOST_OUTPUTS = 4096, 4096
 
 
 def tapes(items: Sequence[Item], _: Sequence[Alignment], inventory: Inventory) -> Tapes:
-    return {FORM: Ragged.of([item.form for item in items], characters(inventory))}
+    return {FORM: Ragged.of([item.form for item in items], haem.characters(inventory))}
 
 
 def bound(item: Item, _: Alignment) -> int:
@@ -48,7 +40,7 @@ def bound(item: Item, _: Alignment) -> int:
 
 def trajectories(
     drawn: Drawn, parameters: Parameters, settings: ImitationSettings, allowed: Tensor, epochs: Tensor, keys: Tensor
-) -> HaemBatch:
+) -> haem.HaemBatch:
     """Roll-ins: at each step the best-scored right action, or the model's own, drawn by its probability."""
     with torch.no_grad():
         decoder = Decoder(parameters, settings, allowed)
@@ -80,24 +72,24 @@ def roll_in(drawn: Drawn, decoder: Decoder, own: Tensor, keys: Tensor) -> tuple[
         all_taken.append(taken)
         all_right.append(right)
         counts = counts + ~done
-        done = done | (taken == STOP_NUMBER) | (counts >= drawn.bounds)
+        done = done | (taken == haem.STOP_NUMBER) | (counts >= drawn.bounds)
         written, state = decoder.advance(state, taken)
         expert.write(written)
     return torch.stack(all_taken, dim=1), torch.stack(all_right, dim=1), counts
 
 
-def batch_of(drawn: Drawn, taken: Tensor, right: Tensor, counts: Tensor) -> HaemBatch:
+def batch_of(drawn: Drawn, taken: Tensor, right: Tensor, counts: Tensor) -> haem.HaemBatch:
     """The arrays of `haem_tapes`, of actions taken on the device."""
-    copies, deletes, writes = taken == COPY_NUMBER, taken == DELETE_NUMBER, taken >= FIRST_WRITE
+    copies, deletes, writes = taken == haem.COPY_NUMBER, taken == haem.DELETE_NUMBER, taken >= haem.FIRST_WRITE
     lengths = drawn.lemmas["lengths"].unsqueeze(1)
     position = _before(copies | deletes)
     lemma_left = position < lengths
     attended = drawn.lemmas["symbols"].gather(1, torch.minimum(position, lengths - 1).clamp(min=0))
-    pushed = torch.where(copies, attended, taken - (FIRST_WRITE - FIRST_CHARACTER))
+    pushed = torch.where(copies, attended, taken - (haem.FIRST_WRITE - haem.FIRST_CHARACTER))
     since_write = _latest(deletes) >= _latest(writes)
     deleted_before = _before(deletes)
     deleted_state = torch.where(since_write, deleted_before, 0)
-    return HaemBatch(
+    return haem.HaemBatch(
         **drawn.lemmas,
         taken=taken,
         right=right,

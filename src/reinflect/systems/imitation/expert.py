@@ -8,14 +8,7 @@ to one of them are right. Letters in shapes: J characters of the right form.
 import torch
 from torch import Tensor
 
-from reinflect.systems.haem.batch import (
-    COPY_NUMBER,
-    DELETE_NUMBER,
-    FIRST_CHARACTER,
-    FIRST_WRITE,
-    STOP_NUMBER,
-    UNKNOWN_NUMBER,
-)
+from reinflect.systems.haem import batch as haem
 from reinflect.systems.kernels.cells import triton_is_here
 
 FAR = 1 << 20
@@ -29,7 +22,7 @@ class Expert:
         """*Shape:* lemma (M, N, B), lengths (M, B), form (M, J, B), 0 after its last character"""
         self.lengths, self.form = lengths, form.transpose(1, 2)
         self._places = torch.arange(form.shape[1] + 1, device=form.device)
-        self.wanted = wanted = (self.form != UNKNOWN_NUMBER).sum(dim=2, keepdim=True)
+        self.wanted = wanted = (self.form != haem.UNKNOWN_NUMBER).sum(dim=2, keepdim=True)
         self._beyond = self._places > wanted
         self.costs = self._costs_to_go(lemma, wanted)
         self.distances = self._places.masked_fill(self._beyond, FAR)
@@ -57,8 +50,8 @@ class Expert:
         right = self.right(position, attended, scores.shape[-1])
         best = scores.masked_fill(~right, float("-inf")).argmax(dim=-1)
         own = (scores - torch.log(-torch.log(chance))).argmax(dim=-1)
-        right[..., STOP_NUMBER] |= done
-        return torch.where(done, STOP_NUMBER, torch.where(acts, own, best)), right
+        right[..., haem.STOP_NUMBER] |= done
+        return torch.where(done, haem.STOP_NUMBER, torch.where(acts, own, best)), right
 
     def _costs_to_go(self, lemma: Tensor, wanted: Tensor) -> Tensor:
         """The cost to write the form from its character j with the lemma from position i. *Shape:* (M, B, N + 2, J + 1)
@@ -86,10 +79,11 @@ class Expert:
         writes = nearest[..., :-1] & (here[..., 1:] + 1 == best)
         copies = nearest[..., :-1] & (after[..., 1:] == best) & (self.form == attended.unsqueeze(-1))
         right = torch.zeros(*position.shape, actions + 1, dtype=torch.bool, device=position.device)
-        right.scatter_(2, torch.where(writes, self.form + (FIRST_WRITE - FIRST_CHARACTER), actions), value=True)
-        right[..., COPY_NUMBER] = copies.any(dim=-1)
-        right[..., DELETE_NUMBER] = (nearest & (after + 1 == best)).any(dim=-1)
-        right[..., STOP_NUMBER] = (position == self.lengths) & (best.squeeze(-1) == 0)
+        written = self.form + (haem.FIRST_WRITE - haem.FIRST_CHARACTER)
+        right.scatter_(2, torch.where(writes, written, actions), value=True)
+        right[..., haem.COPY_NUMBER] = copies.any(dim=-1)
+        right[..., haem.DELETE_NUMBER] = (nearest & (after + 1 == best)).any(dim=-1)
+        right[..., haem.STOP_NUMBER] = (position == self.lengths) & (best.squeeze(-1) == 0)
         return right[..., :actions]
 
     def _at(self, position: Tensor) -> Tensor:

@@ -51,15 +51,16 @@ def step(gates: Tensor, recurrent: Tensor, state: tuple[Tensor, Tensor]) -> tupl
     hidden = memory.shape[-1]
     weights = _parts(recurrent.detach(), gates.shape[-1])
     mixed = torch.baddbmm(gates, output, weights[0])
-    new, shown = torch.empty_like(memory), torch.empty_like(memory)
-    arrays = [tensor.numpy() for tensor in (mixed, memory, new, shown)]
+    new, shown = (torch.empty_like(memory, memory_format=torch.contiguous_format) for _ in range(2))
+    # To what follows the products, the items of all models are alike.
+    rows, old, after, outputs = (own.reshape(-1, own.shape[-1]).numpy() for own in (mixed, memory, new, shown))
     if len(weights) == 1:
-        _finish_lstm(*arrays)
+        _lstm(rows, old, after, outputs, outputs)
         return shown, new
     mixed[..., :hidden].baddbmm_(memory, weights[1])
-    _finish_memory(*arrays[:3])
+    _enter(rows, old, after)
     mixed[..., hidden : 2 * hidden].baddbmm_(new, weights[2])
-    _finish_output(arrays[0], *arrays[2:])
+    _release(rows, after, outputs, outputs)
     return shown, new
 
 
@@ -222,27 +223,6 @@ def _lstm(gates, memories, new, shown, outputs):
         _tanh(seen, 0, hidden)
         for k in range(hidden):
             outputs[b, k] = row[2 * hidden + k] * seen[k]
-
-
-@compiled(**FAST)
-def _finish_lstm(gates, memories, new, outputs):
-    """A step of a decoder after the product."""
-    for m in range(gates.shape[0]):
-        _lstm(gates[m], memories[m], new[m], outputs[m], outputs[m])
-
-
-@compiled(**FAST)
-def _finish_memory(gates, memories, new):
-    """A step of a decoder with the coupled cell up to the new memories, after the input gate's product."""
-    for m in range(gates.shape[0]):
-        _enter(gates[m], memories[m], new[m])
-
-
-@compiled(**FAST)
-def _finish_output(gates, new, outputs):
-    """The rest of a step with the coupled cell, after the output gate's product."""
-    for m in range(gates.shape[0]):
-        _release(gates[m], new[m], outputs[m], outputs[m])
 
 
 @compiled(**INLINED)

@@ -32,7 +32,7 @@ def forward(gates: Tensor, recurrent: Tensor, keep: Tensor | None, steps: Tensor
     outputs = gates.new_zeros(models, longest + 1, items, recurrent.shape[1])
     memories = torch.zeros_like(outputs)
     active = torch.empty_like(gates)
-    _launch(_forward, gates, recurrent, keep, steps, outputs, memories, active)
+    _launch(_forward, gates, recurrent, keep, steps, outputs, memories, outputs, memories, active, whole=True)
     return outputs, memories, active, recurrent, steps
 
 
@@ -49,25 +49,27 @@ def step(gates: Tensor, recurrent: Tensor, state: tuple[Tensor, Tensor]) -> tupl
     """One step, as `Cell.step`, with weights that `for_kernels` gave."""
     output, memory = (own.contiguous() for own in state)
     after = torch.empty_like(output), torch.empty_like(memory)
-    models, items, _ = gates.shape
-    _start(_single, models, items, recurrent, gates.contiguous(), recurrent, output, memory, *after)
+    gates = gates.contiguous().unsqueeze(1)
+    _launch(_forward, gates, recurrent, None, gates, output, memory, *after, gates, whole=False)
     return after
 
 
-def _launch(kernel: Any, given: Tensor, recurrent: Tensor, keep: Tensor | None, steps: Tensor, *others: Tensor) -> None:
+def _launch(
+    kernel: Any, given: Tensor, recurrent: Tensor, keep: Tensor | None, steps: Tensor, *others: Tensor, **flags: bool
+) -> None:
     models, longest, items, _ = given.shape
-    others = given if keep is None else keep.contiguous(), steps, *others
-    _start(kernel, models, items, recurrent, given, recurrent, *others, longest=longest, resets=keep is not None)
-
-
-def _start(kernel: Any, models: int, items: int, recurrent: Tensor, *given: Tensor, **others: int) -> None:
     hidden = recurrent.shape[1]
     coupled = recurrent.shape[-1] == 5 * hidden
     block, rows = max(16, triton.next_power_of_2(hidden)), 16 if items <= 32 else 32
     programs = models * triton.cdiv(items, rows)
     kernel[(models, triton.cdiv(items, rows))](
-        *given,
+        given,
+        recurrent,
+        given if keep is None else keep.contiguous(),
+        steps,
+        *others,
         recurrent_stride=recurrent.stride(0),
+        longest=longest,
         items=items,
         coupled=coupled,
         hidden=hidden,
@@ -76,9 +78,10 @@ def _start(kernel: Any, models: int, items: int, recurrent: Tensor, *given: Tens
         block=block,
         inner=32,
         rows=rows,
+        resets=keep is not None,
         precision=in_kernels(),
         num_warps=4 if block <= 64 or (block <= 256 and rows == 16 and programs > FEW_PROGRAMS) else 8,
-        **others,
+        **flags,
     )
 
 
@@ -104,147 +107,16 @@ def _left(places, inside, scale: tl.constexpr, weights):
     return given.to(weights.dtype)
 
 
-@triton.jit
-def _step(
-    states,
-    cells,
-    new_states,
-    new_cells,
-    gates,
-    active,
-    weights,
-    memory,
-    kept,
-    row,
-    in_row,
-    unit,
-    coupled: tl.constexpr,
-    hidden: tl.constexpr,
-    width: tl.constexpr,
-    weights_width: tl.constexpr,
-    block: tl.constexpr,
-    inner: tl.constexpr,
-    rows: tl.constexpr,
-    keeps: tl.constexpr,
-    precision: tl.constexpr,
-):
-    """One step of a block of a model's items, whose memory it takes and returns; pointers are to the model's own rows.
-
-    With `keeps`, `active` is given what the gates let through.
-    """
-    in_unit = unit < hidden
-    here = in_row[:, None] & in_unit[None, :]
-    place = row[:, None] * hidden + unit[None, :]
-    at = row[:, None] * width + unit[None, :]
-    to_release, to_candidate = weights + width - 2 * hidden, weights + width - hidden
-    enter = tl.zeros((rows, block), dtype=tl.float32)
-    forget = tl.zeros((rows, block), dtype=tl.float32)
-    candidate = tl.zeros((rows, block), dtype=tl.float32)
-    for first in range(0, hidden, inner):
-        k = first + tl.arange(0, inner)
-        part, known = row[:, None] * hidden + k[None, :], in_row[:, None] & (k < hidden)[None, :]
-        inside, tile = (k < hidden)[:, None] & in_unit[None, :], k[:, None] * weights_width
-        tile_enter = _weights(weights + tile, inside)
-        h = _left(states + part, known, 1.0, tile_enter)
-        enter = tl.dot(h, tile_enter, enter, input_precision=precision)
-        candidate = tl.dot(h, _weights(to_candidate + tile, inside), candidate, input_precision=precision)
-        if coupled:
-            c = _left(cells + part, known, 1.0, tile_enter)
-            enter = tl.dot(c, _weights(weights + 3 * hidden + tile, inside), enter, input_precision=precision)
-        else:
-            forget = tl.dot(h, _weights(weights + hidden + tile, inside), forget, input_precision=precision)
-    enter = tl.sigmoid(tl.load(gates + at, mask=here, other=0.0) + enter * kept[:, None])
-    candidate = _tanh(tl.load(gates + at + width - hidden, mask=here, other=0.0) + candidate * kept[:, None])
-    memory = memory * kept[:, None]
-    if keeps:
-        tl.store(active + at, enter, mask=here)
-        tl.store(active + at + width - hidden, candidate, mask=here)
-    if coupled:
-        memory = memory + enter * (candidate - memory)
-    else:
-        forget = tl.sigmoid(tl.load(gates + at + hidden, mask=here, other=0.0) + forget * kept[:, None])
-        if keeps:
-            tl.store(active + at + hidden, forget, mask=here)
-        memory = forget * memory + enter * candidate
-    tl.store(new_cells + place, memory, mask=here)
-    tl.debug_barrier()  # the new memory is read back for the output gate's peephole
-    release = tl.zeros((rows, block), dtype=tl.float32)
-    peeped = tl.zeros((rows, block), dtype=tl.float32)
-    for first in range(0, hidden, inner):
-        k = first + tl.arange(0, inner)
-        part, known = row[:, None] * hidden + k[None, :], in_row[:, None] & (k < hidden)[None, :]
-        inside, tile = (k < hidden)[:, None] & in_unit[None, :], k[:, None] * weights_width
-        tile_release = _weights(to_release + tile, inside)
-        h = _left(states + part, known, 1.0, tile_release)
-        release = tl.dot(h, tile_release, release, input_precision=precision)
-        if coupled:
-            c = _left(new_cells + part, known, 1.0, tile_release)
-            peeped = tl.dot(c, _weights(weights + 4 * hidden + tile, inside), peeped, input_precision=precision)
-    release = tl.load(gates + at + width - 2 * hidden, mask=here, other=0.0) + release * kept[:, None] + peeped
-    release = tl.sigmoid(release)
-    if keeps:
-        tl.store(active + at + width - 2 * hidden, release, mask=here)
-    tl.store(new_states + place, release * _tanh(memory), mask=here)
-    return memory
-
-
-@triton.jit(do_not_specialize=["items"])
-def _single(
-    gates,
-    recurrent,
-    states,
-    cells,
-    new_states,
-    new_cells,
-    recurrent_stride,
-    items,
-    coupled: tl.constexpr,
-    hidden: tl.constexpr,
-    width: tl.constexpr,
-    weights_width: tl.constexpr,
-    block: tl.constexpr,
-    inner: tl.constexpr,
-    rows: tl.constexpr,
-    precision: tl.constexpr,
-):
-    model = tl.program_id(0).to(tl.int64)
-    row = tl.program_id(1) * rows + tl.arange(0, rows)
-    unit = tl.arange(0, block)
-    in_row, own = row < items, model * items * hidden
-    here = in_row[:, None] & (unit < hidden)[None, :]
-    _step(
-        states + own,
-        cells + own,
-        new_states + own,
-        new_cells + own,
-        gates + model * items * width,
-        gates,
-        recurrent + model * recurrent_stride + unit[None, :],
-        tl.load(cells + own + row[:, None] * hidden + unit[None, :], mask=here, other=0.0),
-        tl.full((rows,), 1.0, dtype=tl.float32),
-        row,
-        in_row,
-        unit,
-        coupled,
-        hidden,
-        width,
-        weights_width,
-        block,
-        inner,
-        rows,
-        False,
-        precision,
-    )
-
-
 @triton.jit(do_not_specialize=["longest", "items"])
 def _forward(
     gates,
     recurrent,
     keep,
     steps,
-    outputs,
-    memories,
+    states,
+    cells,
+    new_states,
+    new_cells,
     active,
     recurrent_stride,
     longest,
@@ -258,51 +130,88 @@ def _forward(
     rows: tl.constexpr,
     resets: tl.constexpr,
     precision: tl.constexpr,
+    whole: tl.constexpr,
 ):
+    """The steps of a block of a model's items, beginning with the first of the states and cells.
+
+    A `whole` run has its new states and cells among the states and cells, each after the one before, and `active` is
+    given what the gates let through; else there is a single step.
+    """
     model = tl.program_id(0).to(tl.int64)
     row = tl.program_id(1) * rows + tl.arange(0, rows)
     unit = tl.arange(0, block)
-    in_row = row < items
-    here = in_row[:, None] & (unit < hidden)[None, :]
-    states = outputs + model * (longest + 1) * items * hidden
-    cells = memories + model * (longest + 1) * items * hidden
+    in_row, in_unit = row < items, unit < hidden
+    here = in_row[:, None] & in_unit[None, :]
     place = row[:, None] * hidden + unit[None, :]
-    memory = tl.zeros((rows, block), dtype=tl.float32)
-    tl.store(states + place, memory, mask=here)
-    tl.store(cells + place, memory, mask=here)
+    at = row[:, None] * width + unit[None, :]
     weights = recurrent + model * recurrent_stride + unit[None, :]
-    count = tl.load(steps + model)
+    to_release, to_candidate = weights + width - 2 * hidden, weights + width - hidden
+    size, count = items * hidden, 1
+    states, cells = states + model * size, cells + model * size
+    new_states, new_cells = new_states + model * size, new_cells + model * size
+    if whole:
+        states, cells = states + model * longest * size, cells + model * longest * size
+        new_states, new_cells = states + size, cells + size
+        count = tl.load(steps + model)
+    memory = tl.load(cells + place, mask=here, other=0.0)
     step = 0
     while step < count:
         tl.debug_barrier()  # the state that was stored is read back in another arrangement
         base = (model * longest + step) * items
-        now, after = step * items * hidden, (step + 1) * items * hidden
+        now, passed = gates + base * width, active + base * width
         kept = tl.full((rows,), 1.0, dtype=tl.float32)
         if resets:
             kept = tl.load(keep + base + row, mask=in_row, other=1.0)
-        memory = _step(
-            states + now,
-            cells + now,
-            states + after,
-            cells + after,
-            gates + base * width,
-            active + base * width,
-            weights,
-            memory,
-            kept,
-            row,
-            in_row,
-            unit,
-            coupled,
-            hidden,
-            width,
-            weights_width,
-            block,
-            inner,
-            rows,
-            True,
-            precision,
-        )
+        enter = tl.zeros((rows, block), dtype=tl.float32)
+        forget = tl.zeros((rows, block), dtype=tl.float32)
+        candidate = tl.zeros((rows, block), dtype=tl.float32)
+        for first in range(0, hidden, inner):
+            k = first + tl.arange(0, inner)
+            part, known = row[:, None] * hidden + k[None, :], in_row[:, None] & (k < hidden)[None, :]
+            inside, tile = (k < hidden)[:, None] & in_unit[None, :], k[:, None] * weights_width
+            tile_enter = _weights(weights + tile, inside)
+            h = _left(states + part, known, 1.0, tile_enter)
+            enter = tl.dot(h, tile_enter, enter, input_precision=precision)
+            candidate = tl.dot(h, _weights(to_candidate + tile, inside), candidate, input_precision=precision)
+            if coupled:
+                c = _left(cells + part, known, 1.0, tile_enter)
+                enter = tl.dot(c, _weights(weights + 3 * hidden + tile, inside), enter, input_precision=precision)
+            else:
+                forget = tl.dot(h, _weights(weights + hidden + tile, inside), forget, input_precision=precision)
+        enter = tl.sigmoid(tl.load(now + at, mask=here, other=0.0) + enter * kept[:, None])
+        candidate = _tanh(tl.load(now + at + width - hidden, mask=here, other=0.0) + candidate * kept[:, None])
+        memory = memory * kept[:, None]
+        if whole:
+            tl.store(passed + at, enter, mask=here)
+            tl.store(passed + at + width - hidden, candidate, mask=here)
+        if coupled:
+            memory = memory + enter * (candidate - memory)
+        else:
+            forget = tl.sigmoid(tl.load(now + at + hidden, mask=here, other=0.0) + forget * kept[:, None])
+            if whole:
+                tl.store(passed + at + hidden, forget, mask=here)
+            memory = forget * memory + enter * candidate
+        tl.store(new_cells + place, memory, mask=here)
+        tl.debug_barrier()  # the new memory is read back for the output gate's peephole
+        release = tl.zeros((rows, block), dtype=tl.float32)
+        peeped = tl.zeros((rows, block), dtype=tl.float32)
+        for first in range(0, hidden, inner):
+            k = first + tl.arange(0, inner)
+            part, known = row[:, None] * hidden + k[None, :], in_row[:, None] & (k < hidden)[None, :]
+            inside, tile = (k < hidden)[:, None] & in_unit[None, :], k[:, None] * weights_width
+            tile_release = _weights(to_release + tile, inside)
+            h = _left(states + part, known, 1.0, tile_release)
+            release = tl.dot(h, tile_release, release, input_precision=precision)
+            if coupled:
+                c = _left(new_cells + part, known, 1.0, tile_release)
+                peeped = tl.dot(c, _weights(weights + 4 * hidden + tile, inside), peeped, input_precision=precision)
+        release = tl.load(now + at + width - 2 * hidden, mask=here, other=0.0) + release * kept[:, None] + peeped
+        release = tl.sigmoid(release)
+        if whole:
+            tl.store(passed + at + width - 2 * hidden, release, mask=here)
+        tl.store(new_states + place, release * _tanh(memory), mask=here)
+        states, cells = states + size, cells + size
+        new_states, new_cells = new_states + size, new_cells + size
         step += 1
 
 

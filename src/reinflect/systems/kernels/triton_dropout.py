@@ -46,17 +46,9 @@ def _drop(
     tl.store(out + model * numbers + places, kept, mask=inside)
 
 
-def _dropped(
-    states: Tensor,
-    outputs: Tensor,
-    keys: Tensor,
-    rates: Tensor,
-    inverse_keep: Tensor,
-    room: int,
-    variational: bool,
-    relu: bool,
-) -> Tensor:
+def _dropped(states: Tensor, outputs: Tensor, *how: Any) -> Tensor:
     """With `relu`, only where `outputs`, the states themselves or what became of them, are positive."""
+    keys, rates, inverse_keep, room, variational, relu = how
     states = states.contiguous()
     models, steps, items, width = states.shape
     numbers, out = steps * items * width, torch.empty_like(states)

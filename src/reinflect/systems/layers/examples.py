@@ -64,7 +64,7 @@ class Examples:
         symbols = system.symbols(inventory)
         source = Ragged.of(_sources(system, items, inventory, settings), symbols)
         tapes = {LEMMA: source, REVERSED: source.reversed(), **system.tapes(items, alignments, inventory)}
-        made = cls._of(system, items, tapes, inventory, settings, symbols.symbols)
+        made = cls._of(system, tapes, _features(items, inventory, settings), symbols.symbols)
         if ACTIONS not in tapes:
             pairs = zip(items, alignments, strict=True)
             made.lengths[ACTIONS] = np.array([system.bound(item, own) for item, own in pairs], dtype=np.int64)
@@ -87,25 +87,17 @@ class Examples:
             LITERALS: literals,
             GOLD: Ragged.of(forms, met).with_last(NOTHING),
         }
-        return cls._of(system, items, tapes, inventory, settings, met.symbols)
+        return cls._of(system, tapes, _features(items, inventory, settings), met.symbols)
 
     @classmethod
-    def _of(
-        cls,
-        system: System,
-        items: Sequence[Item],
-        tapes: Mapping[str, Ragged],
-        inventory: Inventory,
-        settings: Settings,
-        spellings: tuple[str, ...],
-    ) -> "Examples":
+    def _of(cls, system: System, tapes: Mapping[str, Ragged], *others: Any) -> "Examples":
         arrays = {name: tape.padded() for name, tape in tapes.items()}
-        lengths = {name: tape.lengths for name, tape in tapes.items()}
-        counts = settings.features == "counts"
-        features = inventory.feature_numbers([item.features for item in items], counts=counts)
-        if settings.features != "embedded":
-            features *= np.float32(settings.feature_scale)
-        return cls(system, arrays, lengths, features, spellings)
+        return cls(system, arrays, {name: tape.lengths for name, tape in tapes.items()}, *others)
+
+
+def _features(items: Sequence[Item], inventory: Inventory, settings: Settings) -> NDArray[np.float32]:
+    features = inventory.feature_numbers([item.features for item in items], counts=settings.features == "counts")
+    return features if settings.features == "embedded" else features * np.float32(settings.feature_scale)
 
 
 def _sources(system: System, items: Sequence[Item], inventory: Inventory, settings: Settings) -> list[tuple[str, ...]]:

@@ -25,15 +25,7 @@ from torch import Tensor
 from reinflect.systems.kernels.cells import CELLS, for_steps
 from reinflect.systems.layers.batches import Lemmas, Trajectory
 from reinflect.systems.layers.encoder import dropping, encode, encode_deeper, projected
-from reinflect.systems.layers.operations import (
-    Dropout,
-    action_counts,
-    certain,
-    linear,
-    output_losses,
-    penalty,
-    rows,
-)
+from reinflect.systems.layers.operations import Dropout, action_counts, certain, linear, output_losses, penalty, rows
 from reinflect.systems.layers.parameters import Parameters
 from reinflect.systems.layers.shapes import Shape, deeper_shapes, encoder_shapes, lstm_shapes
 from reinflect.systems.layers.states import Focus, LemmaState

@@ -18,15 +18,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from reinflect.systems.layers.batches import Lemmas, Trajectory
-from reinflect.systems.layers.operations import (
-    Dropout,
-    certain,
-    dropped,
-    linear,
-    output_losses,
-    penalty,
-    rows,
-)
+from reinflect.systems.layers.operations import Dropout, certain, dropped, linear, output_losses, penalty, rows
 from reinflect.systems.layers.parameters import Parameters
 from reinflect.systems.layers.precision import is_bf16
 from reinflect.systems.layers.shapes import Shape

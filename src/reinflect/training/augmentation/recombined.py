@@ -5,43 +5,33 @@ Two lemmas that end alike may inflect alike: of `machen, machst` and `lachen, la
 """
 
 from collections import defaultdict
-from dataclasses import replace
 from itertools import takewhile
-from typing import Annotated, ClassVar
 
-import msgspec
 import numpy as np
-from msgspec import Meta
 
 from reinflect.alignment.pairs import Alignment
 from reinflect.data.items import Item
 from reinflect.ensembles.member import UNALIGNED
 from reinflect.settings import Size
 from reinflect.systems.layers.randomness import key
-from reinflect.training.lesson import Lesson, Phase
+from reinflect.training.augmentation.made_up import FirstPhase
+from reinflect.training.lesson import Lesson
 
 
-class Recombined(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A first phase with recombined items among the real ones."""
+class Recombined(FirstPhase, frozen=True, kw_only=True):
+    """A first phase with recombined items."""
 
-    per_seed: ClassVar[bool] = True
-    number: Annotated[int, Meta(ge=0, le=1_000_000)] = 400
-    """Recombined items, at most."""
-    repeats: Annotated[int, Meta(ge=0, le=1000)] = 3
-    """How often each real item is among them in an epoch."""
-    epochs: Size = 10
     alike: Size = 2
     """The fewest last characters that both lemmas have in common, with one more than the inflection changes."""
 
     def __call__(self, lesson: Lesson, seed: int) -> Lesson:
-        pairs = list(zip(lesson.train, lesson.alignments, strict=True))
         real = {(item.lemma, item.features.cell) for item in lesson.train}
         by_ending: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
         for item in lesson.train:
             for start in range(len(item.lemma)):
                 by_ending[item.features.part_of_speech, item.lemma[start:]].add(item.lemma)
         made: dict[tuple[str, str], tuple[Item, Alignment]] = {}
-        for item, alignment in pairs:
+        for item, alignment in zip(lesson.train, lesson.alignments, strict=True):
             same = takewhile(lambda pair: pair[0] == pair[1], zip(item.lemma, item.form, strict=False))
             stem = sum(1 for _ in same)
             copied = lesson.alignment == UNALIGNED or all(x == y for x, y in alignment[:stem])
@@ -57,5 +47,4 @@ class Recombined(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
             return lesson
         chance = np.random.Generator(np.random.PCG64(key(seed, "recombined")))
         chosen = [list(made.values())[place] for place in chance.permutation(len(made))[: self.number]]
-        items, alignments = zip(*chosen, *pairs * self.repeats, strict=True)
-        return replace(lesson, phases=(Phase(items, alignments, self.epochs), *lesson.phases))
+        return self.added(lesson, chosen)

@@ -144,6 +144,10 @@ def test_commands(model: Path, plain: Path, helpful: Path, tmp_path: Path, reinf
     (tmp_path / "other").write_text("x\n")
     other = reinflect("inflect", model, "leben", "V;PST", "--words", tmp_path / "other", "--no-attested")
     assert "note: MODEL was trained with another word list: german.txt, 2" in other.stderr
+    (tmp_path / "counted").write_text("lobte\t3\tx\n")
+    asked = ["inflect", model, "--input", tmp_path / "items", "--words", tmp_path / "counted"]
+    assert "this file is read from" in reinflect(*asked, "--output", tmp_path / "counted").stderr
+    assert (tmp_path / "counted").read_text() == "lobte\t3\tx\n"
     gone = reinflect("inflect", model, "leben", "V;PST", "--words", tmp_path / "gone")
     assert gone.exit_code == 2
     assert "there is no such file" in gone.stderr

@@ -18,7 +18,7 @@ from reinflect.files import STANDARD, Kind, check_writable, has_content, kind_of
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 LABELS = "reinflect.labels"
-LABELS_FILE = "reinflect.labels.file"
+LABELS_FILE, WORDS_FILE = "reinflect.labels.file", "reinflect.words.file"
 FORCE = "reinflect.force"
 EXISTS = "a file of this name exists"
 KINDS: dict[Kind, str] = {"model": "a model", "page": "a web page", "JSON": "JSON", "table": "a tab-separated table"}
@@ -68,6 +68,7 @@ def _output(path: str) -> str:
 def _words(path: str) -> Any:
     from reinflect.data.words import WordList
 
+    click.get_current_context().meta[WORDS_FILE] = path
     return WordList.read(path)
 
 
@@ -96,15 +97,15 @@ def check_output(
 ) -> None:
     """Check, before any work, that `output` can be written and that nothing a person typed would be lost.
 
-    A file that is read (`inputs`, and that of `--labels`) is never replaced, and a model only by a model. Any other
-    file is replaced only with `--force`; but where the output is only computed, never filled in or corrected, `again`
-    is its kind: a file of this kind is replaced without asking, and no other. Spreadsheets are always asked about.
+    A file that is read (`inputs`, those of `--labels` and `--words`) is never replaced, and a model only by a model. Any
+    other file is replaced only with `--force`; but where the output is only computed, never filled in or corrected,
+    `again` is its kind: a file of this kind is replaced without asking, and no other. Spreadsheets are always asked about.
     """
     from reinflect.data.sheet_files import kind_of_sheet
 
     check_writable(output)
-    labels = click.get_current_context().meta.get(LABELS_FILE)
-    if any(path is not None and _same_file(output, path) for path in (*inputs, labels)):
+    others = map(click.get_current_context().meta.get, (LABELS_FILE, WORDS_FILE))
+    if any(path is not None and _same_file(output, path) for path in (*inputs, *others)):
         raise OutputError(output, "this file is read from", f"choose another {name}")
     if not has_content(output):
         return

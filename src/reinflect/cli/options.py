@@ -97,9 +97,9 @@ def check_output(
 ) -> None:
     """Check, before any work, that `output` can be written and that nothing a person typed would be lost.
 
-    A file that is read (`inputs`, those of `--labels` and `--words`) is never replaced, and a model only by a model. Any
-    other file is replaced only with `--force`; but where the output is only computed, never filled in or corrected,
-    `again` is its kind: a file of this kind is replaced without asking, and no other. Spreadsheets are always asked about.
+    A file that is read (`inputs`, `--labels`, `--words`) is never replaced, and a model only by a model. Any other
+    file is replaced only with `--force`; but where the output is only computed, never filled in or corrected, `again`
+    is its kind: a file of this kind is replaced without asking, and no other. Spreadsheets are always asked about.
     """
     from reinflect.data.sheet_files import kind_of_sheet
 

@@ -240,7 +240,8 @@ def test_too_many_open_files_are_not_taken_for_damage(tmp_path: Path) -> None:
 def test_a_command_with_too_many_open_files_says_so(tmp_path: Path) -> None:
     (tmp_path / "model").write_bytes(model_file())
     code = (
-        "import sys; from reinflect.cli import info, main, models; import reinflect.inflector.inflector\n"
+        "import sys; from reinflect.cli import info, main, models\n"
+        "import reinflect.inflector.inflector, reinflect.inflector.pocket\n"
         "from tests.trust.test_odd_corners import no_more_files\n"
         "with no_more_files():\n    main(['info', sys.argv[1]])"
     )

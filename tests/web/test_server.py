@@ -168,11 +168,12 @@ def test_connections_that_wait_make_room_for_others(here: Running, few: Any, mon
         open_now = here.server.server_state.connections
         until(lambda: [own._waits for own in open_now if isinstance(own, server.Connection)] == [1, 1, 1])
         idle = [stack.enter_context(here.connect()) for _ in range(3)]
-        until(lambda: len(here.server.server_state.connections) == 6)
+        until(lambda: len(open_now) == 6)
         assert here.ask("inflect", model="german", lemma="sagen", features=PAST).status == 200
         assert ended(idle[0]), "the first of the idle ones made room"
+        until(lambda: len(open_now) == 5)  # the client that asked is gone
         idle += [stack.enter_context(here.connect()) for _ in range(4)]
-        until(lambda: len(here.server.server_state.connections) == 6)
+        until(lambda: len(open_now) == 6)
         assert here.ask("inflect", model="german", lemma="sagen", features=PAST).status == 200
         more = [stack.enter_context(here.connect()) for _ in range(2)]
         for connection in more:

@@ -47,8 +47,10 @@ class Connection(H11Protocol):
         super().connection_made(transport)
         self._since = self.loop.time()
         self._head_timer = self.loop.call_later(HEAD_SECONDS, transport.abort)
-        if len(self.connections) > min(MOST_CONNECTIONS, _open_files() // 2):
-            others = [own for own in self.connections if isinstance(own, Connection) and own is not self and own._waits]
+        # One that was told to close is still among them when others arrive together with this one.
+        there = [own for own in self.connections if isinstance(own, Connection) and not own.transport.is_closing()]
+        if len(there) > min(MOST_CONNECTIONS, _open_files() // 2):
+            others = [own for own in there if own is not self and own._waits]
             min(others, key=lambda own: (-own._waits, own._since), default=self).transport.abort()
 
     @property

@@ -72,7 +72,7 @@ def try_lock(handle: int) -> bool:
 
 
 def remove_if_free(path: Path) -> None:
-    """Remove a file, unless a process holds a lock on it; whoever locks it later can see that it is gone."""
+    """Remove a file, unless a process holds a lock on it; a process that locks it later can see that it is gone."""
     with suppress(OSError):
         with path.open("rb+") as file:
             free = try_lock(file.fileno())

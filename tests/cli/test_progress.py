@@ -92,11 +92,13 @@ def test_bars_are_for_terminals(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     with progress.display() as shown:
         assert isinstance(shown, Bars)
         shown.begin(["a"], workers=1)
-        shown.aligning("smart", 1, 2)
+        shown.working("aligning (smart)", 1, 2)
         shown.note("[a note] is not markup")
         shown.standing(standing("a", 1, 1, best=50.0))
         shown.standing(standing("a", 2, 0, best=50.0))
-    assert "[a note] is not markup" in capsys.readouterr().err
+    written = capsys.readouterr().err
+    assert "[a note] is not markup" in written
+    assert "aligning (smart)" in written
     monkeypatch.setattr(sys.stderr, "isatty", lambda: False, raising=False)
     with progress.display() as shown:
         assert isinstance(shown, Lines)

@@ -134,8 +134,8 @@ class Counts(Watcher):
     def __init__(self) -> None:
         self.said: list[tuple[int, int]] = []
 
-    def aligning(self, method: str, done: int, total: int) -> None:
-        assert method
+    def working(self, what: str, done: int, total: int) -> None:
+        assert what == "aligning all files"
         self.said.append((done, total))
 
 

@@ -109,8 +109,8 @@ class Bars(Display):
             self.bars.update(self.tasks[split_pack], visible=False)
         super().begin(names, workers)
 
-    def aligning(self, method: str, done: int, total: int) -> None:
-        self._show(f"aligning ({method})", done / total, f"sweep {done} of {total}", hidden=done >= total)
+    def working(self, what: str, done: int, total: int) -> None:
+        self._show(what, done / total, f"{done} of {total}", hidden=done >= total)
 
     def standing(self, now: Standing) -> None:
         super().standing(now)

@@ -47,7 +47,7 @@ def command(
     docs/api-web.md.
 
     With neither MODEL nor --demo, the page has all pocket models (reinflect models lists them). A language is loaded
-    when it is chosen, and leaves the memory when nobody has asked for it for ten minutes.
+    when it is chosen, and leaves the memory when no request has named it for ten minutes.
 
     By default only this computer can reach the page. There is no password: consider that before you give another
     --host. If visitors use a host name instead of an address, allow it with --allow-host.

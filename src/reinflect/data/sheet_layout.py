@@ -46,7 +46,7 @@ LEMMA_WORDS = frozenset(
 GUESS, CONFIDENCE = "guess", "confidence"
 """Columns of `reinflect fill --beside`, with the name of the form's column after a colon."""
 TITLE_ROWS = 20
-"""The headings are among so many rows."""
+"""The number of first rows that the headings are among."""
 NUMBER = re.compile(r"[\d\s.,%+-]*\d[\d\s.,%+-]*")
 
 

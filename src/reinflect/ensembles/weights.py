@@ -164,7 +164,7 @@ def cross_fitted(
     for way, groups in enumerate(WAYS.values()):
         own = {split: its.only(groups or VOTES, len(set(kinds))) for split, its in ballots.items()}
         if groups and not ballots["dev"].only(groups[-1:], len(set(kinds))).numbers.any():
-            continue  # nobody scored the candidates
+            continue  # no model scored the candidates
 
         def chosen(split: str, *without: int, own: Mapping[str, Ballots] = own, learns: bool = bool(groups)) -> Chosen:
             others = right & ~np.isin(folds, without)[:, np.newaxis] & learns  # the right forms to learn from

@@ -120,12 +120,12 @@ def prepared(specs: Sequence[ModelSpec], preparation: Preparation, resources: Re
     lessons = sorted(seeds, key=lambda lesson: -len(lesson.train))
     several, watcher = any(lesson.label for lesson in lessons), resources.watcher
     alone = not several or sum(len(one.train) for one in lessons if one.alignment != UNALIGNED) < WORTH_PROCESSES
-    show = None if several else watcher.aligning
+    show = None if several else watcher.working
     prepare = partial(preparation.prepared, cache=resources.alignment_cache, show=show)
     work = lessons, [seeds[lesson] for lesson in lessons]
     made: dict[Lesson, Lesson] = {}
     for lesson in map_in_processes(prepare, *work, workers=1 if alone else resources.workers):
         made[lessons[len(made)]] = lesson
         if several:
-            watcher.aligning("all files", len(made), len(lessons))
+            watcher.working("aligning all files", len(made), len(lessons))
     return [replace(spec, lesson=made[spec.lesson]) for spec in specs]

@@ -22,7 +22,8 @@ class Watcher:
     def note(self, text: str) -> None:
         """Something the user should know."""
 
-    def aligning(self, method: str, done: int, total: int) -> None: ...
+    def working(self, what: str, done: int, total: int) -> None:
+        """Work other than training, such as `aligning (smart)`: the parts done, and all parts."""
 
     def expect(self, trained: int, models: int, weights: Mapping[str, float]) -> None:
         """Models trained already, models in all, and the relative duration of each pack."""

@@ -83,7 +83,7 @@ def combine(
     kept = kept_forms(corpus, [voter.model for voter in voters.values()], known)
     trained = Counter(model.kind for model in found)
     systems = {entry.kind: entry.system for entry in grid}
-    wanted = kinds(grid, corpus.setting)
+    wanted, of_paper = kinds(grid, corpus.setting), {entry.kind for entry in grid if not entry.variant}
     complete = [kind for kind, seeds in wanted.items() if trained[kind] >= seeds]
     made: dict[tuple[int, tuple[str, ...]], Forms] = {}  # a run is often the vote of a kind, or another run
 
@@ -108,7 +108,7 @@ def combine(
     ours = {strategy.name for strategy in RUNS} | {"vote", "max", *COMPARED}
     others = [strategy for strategy in STRATEGIES.values() if strategy.name not in ours]  # of other packages
     for strategy in (*RUNS, *map(find_strategy, COMPARED), *others):
-        needed = {kind for kind in wanted if "+" not in kind and strategy.may_vote(systems[kind])}
+        needed = {kind for kind in wanted if kind in of_paper and strategy.may_vote(systems[kind])}
         if strategy.name in votes and needed and needed <= set(complete):
             chosen[strategy.name] = [voter.name for voter in votes[strategy.name]]
             forms[strategy.name] = together(strategy, chosen[strategy.name])

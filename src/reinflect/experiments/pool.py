@@ -17,7 +17,6 @@ import torch
 from numpy.typing import NDArray
 
 from reinflect.alignment.pairs import Alignment
-from reinflect.alignment.smart import Smart
 from reinflect.data.items import Item
 from reinflect.ensembles.candidates import Pool, log_probabilities
 from reinflect.ensembles.fleets import by_fleets
@@ -80,7 +79,7 @@ def fill_pools(jobs: Sequence[Job], preparation: Preparation, folder: WorkFolder
     device, workers = ("cuda", min(PROCESSES_ON_A_GPU, resources.workers)) if on_gpu else ("cpu", resources.workers)
     make = partial(_make, preparation=preparation, folder=folder, cache=resources.alignment_cache, device=device)
     for done, _ in enumerate(map_in_processes(make, left, workers=workers), start=1):
-        resources.watcher.aligning("all candidates", done, len(left))
+        resources.watcher.working("scoring candidates", done, len(left))
 
 
 def _make(job: Job, *, preparation: Preparation, folder: WorkFolder, cache: Path | None, device: str) -> None:
@@ -103,8 +102,8 @@ def _make(job: Job, *, preparation: Preparation, folder: WorkFolder, cache: Path
     for name in {model.alignment for model in models} - {UNALIGNED}:
         aligner, plan = preparation.aligners[name], preparation.planned(corpus, name, augmentations=())
         lesson = preparation.prepared(plan, cache=cache)
-        how = partial(aligner.align_more, learnt, lesson.alignments) if isinstance(aligner, Smart) else aligner.align
-        alignments[name] = how(more)
+        again = getattr(aligner, "align_more", None)  # by what it learnt from the training items, if it learns
+        alignments[name] = again(learnt, lesson.alignments, more) if again else aligner.align(more)
 
     def score(fleet: Sequence[TrainedModel]) -> list[NDArray[np.float32]]:
         names = list(dict.fromkeys(model.alignment for model in fleet))

@@ -199,7 +199,7 @@ class Preparation:
         """A planned lesson, aligned and augmented; its digest stays the same. `show` receives an aligner's progress."""
         aligner = None if lesson.alignment == UNALIGNED else self.aligners[lesson.alignment]
         pairs = [(item.lemma, item.form) for item in lesson.train]
-        progress = show and partial(show, lesson.alignment)
+        progress = show and partial(show, f"aligning ({lesson.alignment})")
         made = ((),) * len(pairs) if aligner is None else tuple(aligned(aligner, pairs, cache, progress))
         lesson = replace(lesson, alignments=made)
         for augmentation in (self.augmentations[name] for name in lesson.augmentations):

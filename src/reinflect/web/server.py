@@ -31,8 +31,8 @@ ENDING_SECONDS = 10
 REFUSAL_SECONDS = 2
 """After that, to send refusals."""
 MOST_CONNECTIONS = 512
-"""One more closes the connection that has waited longest: clients that do nothing keep nobody out. Where a process may
-open few files, half of them may be connections: accepting would fail otherwise, again and again."""
+"""One more closes the connection that has waited longest: clients that do nothing keep no other out. Where a process
+may open few files, half of them may be connections: accepting would fail otherwise, again and again."""
 
 
 class Connection(H11Protocol):

@@ -44,7 +44,9 @@ class Numbers:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--updates", type=int, default=5, help="in each of two epochs; rounding grows with every one")
-    updates = parser.parse_args().updates
+    parser.add_argument("--systems", default=",".join(SYSTEMS), help="separated by commas")
+    arguments = parser.parse_args()
+    updates = arguments.updates
     ways = [("single precision, stacked, CPU", "cpu", torch.float32, True)]
     ways.append(("single precision, alone, CPU", "cpu", torch.float32, False))
     ways.append(("double precision, stacked, CPU", "cpu", torch.float64, True))
@@ -58,7 +60,7 @@ def main() -> None:
         f"relative distances after {EPOCHS * updates} updates, at most over the models: losses, gradients, parameters"
     )
     good = True
-    for name in SYSTEMS:
+    for name in arguments.systems.split(","):
         for cell in ("lstm", "coupled"):
             settings = changed(load_preset("low"), [f"cell={cell}", "precision=single"])[name]
             work = _tasks(name, settings)

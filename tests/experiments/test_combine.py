@@ -50,8 +50,13 @@ def test_every_system_has_predictions_for_all_items() -> None:
     assert len(found.chosen["run6"]) == 12
 
 
+def without_rules(own: Lesson) -> Lesson:
+    """With training items from which rules learn nothing that is right."""
+    return replace(own, train=tuple(Item(item.lemma, item.features, "q") for item in own.train))
+
+
 def test_the_best_way_weighs_kinds_by_what_they_got_right() -> None:
-    own = corpus(items=60, asked=10)
+    own = without_rules(corpus(items=60, asked=10))
     right = {split: [f"{item.lemma}x" for item in items] for split, items in (("dev", own.dev), ("test", own.asked))}
     wrong = {
         split: [form if place % 4 == 0 else "z" for place, form in enumerate(forms)] for split, forms in right.items()
@@ -68,7 +73,7 @@ def test_the_best_way_weighs_kinds_by_what_they_got_right() -> None:
 
 
 def test_models_set_apart_vote_in_the_best_way_and_in_none_of_the_runs() -> None:
-    own = corpus(items=60, asked=10)
+    own = without_rules(corpus(items=60, asked=10))
     grid = (*QUICK, Entry("haem", "smart", {"low": 2}, variant="made-up", augmentations=("made-up",)))
     right = {split: [f"{item.lemma}x" for item in items] for split, items in (("dev", own.dev), ("test", own.asked))}
     plain = [result(own, kind, seed, dev=["z"] * 60, test=["z"] * 10) for kind in KINDS for seed in (1, 2)]
@@ -112,8 +117,16 @@ def test_test_items_play_no_part_in_the_choice() -> None:
     assert combine(own, QUICK, models).chosen == combine(own, QUICK, others).chosen
 
 
-def test_each_kind_is_left_out_once() -> None:
+def test_rules_have_no_vote_but_a_weight() -> None:
     own = corpus(items=60, asked=10)
+    models = [result(own, kind, seed, dev=["z"] * 60, test=["z"] * 10) for kind in KINDS for seed in (1, 2)]
+    found = combine(own, QUICK, models, leave_out=True).forms
+    assert found["best"] == found["weights"] == found["baseline"]
+    assert found["vote"] == found["best without rules"] == found["run6"] != found["best"]
+
+
+def test_each_kind_is_left_out_once() -> None:
+    own = without_rules(corpus(items=60, asked=10))
     right = {"haem-smart": 60, "haem-naive": 20}
     models = everyone(own, QUICK, right)
     found = combine(own, QUICK, models, leave_out=True)

@@ -19,13 +19,17 @@ PULL = 2.0
 """How strongly weights are drawn to those of a plain vote, and those of seen and unseen bundles to common ones."""
 A_VOTE = 1.0
 """What one member's vote adds to a score in a plain vote."""
-STEPS, SMALL_STEP, LARGEST_STEP = 50, 1e-6, 2.0
+STEPS, ENOUGH = 50, 1e-6
+"""The most steps of a fit; it ends when one gains less than this."""
 FOLDS = 5
 FLOOR = -20.0
 """The least log-probability that counts; it is -1 to a weight."""
 BEST, VOTES = "best", (0,)
+RULES = "rules"
+"""A kind that has no vote, but can have a weight."""
 WAYS: Mapping[str, tuple[int, ...]] = {"vote": (), "weights": (0, 1), "scores": (0, 1, 2, 3)}
-"""Ways to choose: the groups of numbers that have learnt weights. Among equally good ways the first is the best."""
+"""Ways to choose: the groups of numbers that have learnt weights. The best way is a learnt one; among equally good ones
+the first."""
 
 Numbers = NDArray[np.float64]
 Answers = tuple[Sequence[Sequence[str]], Sequence[Sequence[float]]]
@@ -33,7 +37,7 @@ Answers = tuple[Sequence[Sequence[str]], Sequence[Sequence[float]]]
 Chosen = NDArray[np.int64]
 """The number of a form of each item."""
 Pooled = tuple[Sequence[Sequence[str]], NDArray[np.floating]]
-"""Forms of each item, and what each member gives to each; nan where that is not known. *Shape:* (members, forms)"""
+"""Forms of each item, and what each model gives to each; nan where that is not known. *Shape:* (models, forms)"""
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,8 @@ class Ballots:
                 line[len(known) + place[member]] += np.exp(score) / size[member]
         if pooled:
             floored = np.maximum(pooled[1].astype(np.float64), FLOOR)
-            mean = np.equal.outer(np.array(known), np.array(kinds)) / [[kinds.count(kind)] for kind in known]
+            scoring = np.array(kinds[: len(floored)])  # not the rules, which come last
+            mean = np.equal.outer(np.array(known), scoring) / [[kinds.count(kind)] for kind in known]
             flat = np.nan_to_num(np.concatenate([mean @ (floored / -FLOOR), mean @ np.exp(floored)]).T)
             starts = np.cumsum([0, *map(len, pooled[0])]).tolist()
             for row, own, candidates, start in zip(numbers, forms, pooled[0], starts, strict=False):
@@ -110,7 +115,7 @@ def fit(kinds: Sequence[str], ballots: Ballots, right: NDArray[np.bool_], seen: 
     """Learn from the items for which some member is right and some member is not."""
     known = sorted(set(kinds))
     usual = np.zeros(ballots.numbers.shape[-1])
-    usual[: len(known)] = [A_VOTE * kinds.count(kind) for kind in known]
+    usual[: len(known)] = [A_VOTE * kinds.count(kind) * (kind != RULES) for kind in known]
     decided = np.logical_and(right.any(axis=1), ~(right | ballots.padding).all(axis=1))
     both = _fitted(ballots, right, decided, usual)
     of_seen = np.array(seen, dtype=bool)
@@ -119,27 +124,40 @@ def fit(kinds: Sequence[str], ballots: Ballots, right: NDArray[np.bool_], seen: 
 
 
 def _fitted(ballots: Ballots, right: NDArray[np.bool_], chosen: NDArray[np.bool_], usual: Numbers) -> Numbers:
-    """Newton's method on -log P(a right form) and the distance from the usual weights."""
+    """Newton's method on -log P(a right form) and the distance from the usual weights; a step that loses is halved."""
     numbers, right, padding = ballots.numbers[chosen], right[chosen], ballots.padding[chosen]
-    weights, flat = usual.copy(), numbers.reshape(-1, len(usual))
-    for _ in range(STEPS if len(numbers) else 0):
+    flat = numbers.reshape(-1, len(usual))
+
+    def loss(weights: Numbers) -> tuple[float, Numbers, Numbers]:
+        """With the probability of each form, among all and among right ones."""
         scores = np.where(padding, -np.inf, numbers @ weights)
-        all_forms, right_forms = _shares(scores), _shares(np.where(right, scores, -np.inf))
+        (all_forms, of_all), (right_forms, of_right) = _shares(scores), _shares(np.where(right, scores, -np.inf))
+        away = PULL / 2 * float(((weights - usual) ** 2).sum())
+        return float((of_all - of_right).sum()) + away, all_forms, right_forms
+
+    weights = usual.copy()
+    if not len(numbers):
+        return weights
+    now, all_forms, right_forms = loss(weights)
+    for _ in range(STEPS):
         slope = np.einsum("ic,icf->f", all_forms - right_forms, numbers) + PULL * (weights - usual)
         mean = np.einsum("ic,icf->if", all_forms, numbers)
         curve = flat.T @ (flat * all_forms.reshape(-1, 1)) - mean.T @ mean
         step = np.linalg.solve(curve + PULL * np.eye(len(weights)), slope)
-        weights = weights - step * min(1.0, LARGEST_STEP / max(float(np.abs(step).max()), SMALL_STEP))
-        if np.abs(step).max() < SMALL_STEP:
+        while (new := loss(weights - step))[0] > now and np.abs(step).max() > ENOUGH:
+            step /= 2
+        if now - new[0] < ENOUGH:
             break
+        weights, (now, all_forms, right_forms) = weights - step, new
     return weights
 
 
-def _shares(scores: Numbers) -> Numbers:
-    """Probabilities by score. *Shape:* (items, forms)"""
-    shares = np.exp(scores - scores.max(axis=1, keepdims=True))
-    whole: Numbers = shares / shares.sum(axis=1, keepdims=True)
-    return whole
+def _shares(scores: Numbers) -> tuple[Numbers, Numbers]:
+    """Probabilities by score, and the logarithm of what they are divided by. *Shape:* (items, forms), (items)"""
+    most = scores.max(axis=1, keepdims=True)
+    shares = np.exp(scores - most)
+    whole = shares.sum(axis=1, keepdims=True)
+    return shares / whole, (most + np.log(whole))[:, 0]
 
 
 def cross_fitted(
@@ -183,7 +201,7 @@ def cross_fitted(
             hits[way, one] += correct(both, two)
             hits[way, two] += correct(both, one)
         found[list(WAYS)[way]] = {"dev": own["dev"].named(dev), "test": own["test"].named(chosen("test"))}
-    winners = [[list(WAYS)[way] for way in own] for own in hits.argmax(axis=0).tolist()]
+    winners = [[list(WAYS)[way] for way in own] for own in (1 + hits[1:].argmax(axis=0)).tolist()]
     which = {"dev": folds.tolist(), "test": [FOLDS] * len(seen["test"])}
     chosen_forms = {
         split: [

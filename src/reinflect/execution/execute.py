@@ -4,6 +4,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 from reinflect.ensembles.member import UNALIGNED, TrainedModel
 from reinflect.errors import ReinflectError
@@ -121,11 +122,18 @@ def prepared(specs: Sequence[ModelSpec], preparation: Preparation, resources: Re
     several, watcher = any(lesson.label for lesson in lessons), resources.watcher
     alone = not several or sum(len(one.train) for one in lessons if one.alignment != UNALIGNED) < WORTH_PROCESSES
     show = None if several else watcher.working
-    prepare = partial(preparation.prepared, cache=resources.alignment_cache, show=show)
+    prepare = partial(_added, preparation, cache=resources.alignment_cache, show=show)
     work = lessons, [seeds[lesson] for lesson in lessons]
     made: dict[Lesson, Lesson] = {}
-    for lesson in map_in_processes(prepare, *work, workers=1 if alone else resources.workers):
-        made[lessons[len(made)]] = lesson
+    for added in map_in_processes(prepare, *work, workers=1 if alone else resources.workers):
+        lesson = lessons[len(made)]
+        made[lesson] = replace(lesson, **added)
         if several:
             watcher.working("aligning all files", len(made), len(lessons))
     return [replace(spec, lesson=made[spec.lesson]) for spec in specs]
+
+
+def _added(preparation: Preparation, lesson: Lesson, seed: int, **more: Any) -> dict[str, Any]:
+    """What preparing adds to a lesson. Its items stay where they are: lessons of one language share them in a pack."""
+    done = preparation.prepared(lesson, seed, **more)
+    return {"alignments": done.alignments, "phases": done.phases}

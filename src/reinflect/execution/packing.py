@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from reinflect.decoding.greedy import places_at_once
 from reinflect.execution.packs import Pack
-from reinflect.settings import alike
+from reinflect.settings import Settings, alike
 from reinflect.systems import SYSTEMS
 from reinflect.systems.layers.shapes import expected_shapes, row_length
 from reinflect.training.lesson import Lesson, ModelSpec
@@ -25,7 +25,7 @@ from reinflect.training.schedule import epoch_batches
 
 Key = TypeVar("Key", bound=Hashable)
 
-MOST_PADDING = 0.3
+MOST_PADDING = 0.25
 NEAR_ENOUGH = 0.02
 """Allowed padding beyond that of packs of one lesson each, where even those exceed the bound."""
 SHARE_OF_MEMORY = 0.8
@@ -202,6 +202,7 @@ class _Measures:
         self.system = system
         self._taken: dict[Lesson, _Measure] = {}
         self._longest: dict[tuple[bytes, int, int], NDArray[np.int64]] = {}
+        self._sizes: dict[tuple[Lesson, bytes], dict[str, int]] = {}
 
     def of(self, lesson: Lesson) -> _Measure:
         return self._taken.setdefault(lesson, _Measure(self.system, lesson))
@@ -209,6 +210,12 @@ class _Measures:
     def rank(self, model: ModelSpec) -> tuple[object, ...]:
         label, alignment, forms = self.of(model.lesson).rank
         return label, alignment, model.seed, msgspec.json.encode(model.settings), forms
+
+    def sizes(self, lesson: Lesson, settings: Settings) -> dict[str, int]:
+        key = lesson, msgspec.json.encode(settings)
+        if key not in self._sizes:
+            self._sizes[key] = SYSTEMS[self.system].sizes(lesson.inventory, settings)
+        return self._sizes[key]
 
     def longest_each(self, model: ModelSpec) -> NDArray[np.int64]:
         """The longest sequence of each update in the first epoch; later epochs have the same in another order."""
@@ -309,7 +316,7 @@ def needs(models: Sequence[ModelSpec], measured: _Measures | None = None) -> Nee
     measured = measured or _Measures(models[0].system)
     settings, lessons = models[0].settings, [measured.of(lesson) for lesson in {model.lesson for model in models}]
     system = SYSTEMS[measured.system]
-    own = [system.sizes(lesson.lesson.inventory, settings) for lesson in lessons]
+    own = [measured.sizes(lesson.lesson, settings) for lesson in lessons]
     shapes, sizes = system.shapes(settings), {size: max(each[size] for each in own) for size in own[0]}
     resolved = expected_shapes(shapes, sizes)
     maps = {name: shape for name, shape in resolved.items() if len(shape) == 2 and shapes[name].start != "embedding"}

@@ -13,7 +13,7 @@ from reinflect.ensembles.candidates import Pool
 from reinflect.ensembles.member import TrainedModel
 from reinflect.ensembles.strategies import RUNS, STRATEGIES, Strategy, Voter, best_first, choices, find_strategy
 from reinflect.ensembles.vote import vote
-from reinflect.ensembles.weights import BEST, WAYS, Ballots, cross_fitted
+from reinflect.ensembles.weights import BEST, RULES, WAYS, Ballots, cross_fitted
 from reinflect.evaluation.cells import right_forms
 from reinflect.evaluation.scores import Evaluation, MacroEvaluation, Score, digest_of_forms
 from reinflect.experiments.figures import Average, Scores
@@ -65,6 +65,12 @@ def kept_forms(corpus: Lesson, models: Iterable[TrainedModel], known: dict[str, 
     }
 
 
+def forms_by_rules(corpus: Lesson) -> Forms:
+    rules = Baseline.learn(corpus.train)
+    asked = {"dev": corpus.dev, "test": corpus.asked}
+    return {split: [rules.inflect(item.lemma, item.features) for item in items] for split, items in asked.items()}
+
+
 def combine(
     corpus: Lesson, grid: Grid, models: Iterable[TrainedModel], pool: Pool | None = None, *, leave_out: bool = False
 ) -> Combined:
@@ -101,6 +107,7 @@ def combine(
 
     # The runs are the paper's: models that are set apart from the paper's take no part in them.
     votes = choices([voter for voter in voters.values() if not voter.model.variant], COMPARED) if voters else {}
+    by_rules = forms_by_rules(corpus)
     everybody = best_first(list(voters.values()))
     of_kind = {kind: [voter for voter in everybody if voter.kind == kind] for kind in complete}
     forms = {kind: together(STRATEGIES["vote"], [voter.name for voter in own]) for kind, own in of_kind.items() if own}
@@ -114,14 +121,12 @@ def combine(
             forms[strategy.name] = together(strategy, chosen[strategy.name])
     if votes and set(wanted) <= set(complete):
         chosen[BEST] = [voter.name for voter in everybody]
-        forms |= _weighed(corpus, everybody, kept, pool)
-        for kind in of_kind if leave_out else ():
+        forms |= _weighed(corpus, everybody, kept, by_rules, pool)
+        for kind in (*of_kind, RULES) if leave_out else ():
             if some := [voter for voter in everybody if voter.kind != kind]:
-                forms[f"{WITHOUT}{kind}"] = _weighed(corpus, some, kept, pool)[BEST]
-    rules = Baseline.learn(corpus.train)
-    forms[BASELINE] = {
-        split: [rules.inflect(item.lemma, item.features) for item in items] for split, items in asked.items()
-    }
+                rest = None if kind == RULES else by_rules
+                forms[f"{WITHOUT}{kind}"] = _weighed(corpus, some, kept, rest, pool)[BEST]
+    forms[BASELINE] = by_rules
     changed: dict[str, Changes] = {}
     for kind, own in of_kind.items():
         for split in SPLITS if own else ():
@@ -130,13 +135,19 @@ def combine(
     return Combined(corpus, forms, chosen, changed)
 
 
-def _weighed(corpus: Lesson, voters: Sequence[Voter], kept: Kept, pool: Pool | None) -> Mapping[str, Forms]:
-    """The forms of all voters, weighed by kind in each way, and by the best way."""
+def _weighed(
+    corpus: Lesson, voters: Sequence[Voter], kept: Kept, by_rules: Forms | None, pool: Pool | None
+) -> Mapping[str, Forms]:
+    """The forms of all voters, weighed by kind in each way, and by the best way; rules are a kind, too."""
     kinds, bundles = [voter.kind for voter in voters], {item.features.cell for item in corpus.train}
+    kinds += [RULES] if by_rules else []
     ballots, seen = {}, {}
     for split, items in (("dev", corpus.dev), ("test", corpus.asked)):
         forms = [kept[voter.name, split] for voter in voters]
         scores = [_predictions(voter.model, split).log_probabilities for voter in voters]
+        if by_rules:
+            forms.append(by_rules[split])
+            scores.append([0.0] * len(items))
         rows = [pool.models.index(voter.model.key) for voter in voters] if pool else []
         pooled = (pool.candidates[split], pool.scores[split][rows]) if pool else None
         ballots[split] = Ballots.of(kinds, (forms, scores), pooled)

@@ -25,13 +25,13 @@ from reinflect.execution.folder import WorkFolder
 from reinflect.execution.packs import PRESET, unpacked
 from reinflect.execution.resources import Resources
 from reinflect.execution.side import map_in_processes
-from reinflect.experiments.combine import SPLITS, kept_forms
+from reinflect.experiments.combine import SPLITS, forms_by_rules, kept_forms
 from reinflect.files import atomic_path
 from reinflect.inflector.assemble import known_runs
 from reinflect.training.lesson import Lesson, Preparation
 
 ENDING = ".pool.xz"
-FORMAT = 1
+FORMAT = 2
 LEAST = -64.0
 """The least log-probability that is kept."""
 PROCESSES_ON_A_GPU = 4
@@ -85,9 +85,12 @@ def fill_pools(jobs: Sequence[Job], preparation: Preparation, folder: WorkFolder
 def _make(job: Job, *, preparation: Preparation, folder: WorkFolder, cache: Path | None, device: str) -> None:
     """Write a pool."""
     corpus, models = job.corpus, [folder.with_parameters(model) for model in job.models]
-    first = kept_forms(corpus, models, known_runs(corpus.train))
+    first, by_rules = kept_forms(corpus, models, known_runs(corpus.train)), forms_by_rules(corpus)
     forms = {
-        split: [list(dict.fromkeys(own)) for own in zip(*(first[model.name, split] for model in models), strict=True)]
+        split: [
+            list(dict.fromkeys(own))
+            for own in zip(*(first[model.name, split] for model in models), by_rules[split], strict=True)
+        ]
         for split in SPLITS
     }
     known = set(corpus.inventory.characters)

@@ -201,7 +201,8 @@ def cross_fitted(
             hits[way, one] += correct(both, two)
             hits[way, two] += correct(both, one)
         found[list(WAYS)[way]] = {"dev": own["dev"].named(dev), "test": own["test"].named(chosen("test"))}
-    winners = [[list(WAYS)[way] for way in own] for own in (1 + hits[1:].argmax(axis=0)).tolist()]
+    hits[[not groups for groups in WAYS.values()]] = -1  # a plain vote is only compared
+    winners = [[list(WAYS)[way] for way in own] for own in hits.argmax(axis=0).tolist()]
     which = {"dev": folds.tolist(), "test": [FOLDS] * len(seen["test"])}
     chosen_forms = {
         split: [

@@ -82,7 +82,7 @@ def combining_table(figures: Figures) -> Rows:
         "vote": "vote of all",
         "weights": "all, weighed by kind",
         "scores": "all, weighed by kind, with each model's probability of each candidate",
-        BEST: "what wins on other dev items, in each language (best)",
+        BEST: "the learnt way that wins on other dev items (best)",
     }
     settings = [setting for setting in SETTINGS if setting in figures]
     rows = [

@@ -74,7 +74,7 @@ Example (about a minute):
     "A word list as evidence for forms: a word on each line, a word, a tab and its count, or any text. Training finds "
     "out what it is worth; give it again to inflect.",
 )
-@training_options("each system with each alignment", "by the size of the data; auto chooses")
+@training_options("each kind", "by the size of the data; auto chooses", usual=True)
 @option("--first-seed S", "First seed; further models use the seeds after it.", type=click.IntRange(1, 900), default=1)
 @option(
     "--from starts MODEL|LANGUAGE|auto",
@@ -107,8 +107,9 @@ def command(
     """Train models on the items of a file, which then inflect together by vote.
 
     Every system (hacm copies or writes letters, haem edits the lemma) learns from every alignment of lemmas with
-    forms (naive: position by position; smart: learnt) with every seed. A third system, soft, looks at the whole lemma
-    at once and needs no alignment, but more items: it is worth its time with some thousands of them.
+    forms (naive: position by position; smart: learnt) with every seed. With 320 items and more, a third system, soft,
+    which looks at the whole lemma at once, takes the place of naive alignments: it is more accurate and faster.
+    Choose --systems, --alignments, --augment or --from, and the number of items chooses nothing.
 
     Files are tab-separated, or spreadsheets (.csv, .xlsx). With --add, a model is trained again on items that were
     corrected or added, and --compare says what that changed.
@@ -141,7 +142,7 @@ def command(
     if starts:
         from reinflect.inflector.start import find_starts
 
-        plan = replace(plan, starts=find_starts(starts, items, training.systems, say))
+        plan = replace(plan, starts=find_starts(starts, items, plan.systems, say))
     many = f"{plan.models} models" if plan.models > 1 else "a model"
     say(f"training {many} on {_counted(len(items))} of {source_name(train)}, preset {preset}")
 

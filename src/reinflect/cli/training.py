@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from reinflect.inflector.train import Outcome, Plan
 
 DEFAULT_ALIGNMENTS = ("naive", "smart")
+USUALLY = "hacm,haem or hacm,haem,soft", "naive,smart or smart"
 EVERY_LANGUAGE = "all"
 SIZES = ("low", "medium", "high")
 CHECKPOINT_SECONDS = "REINFLECT_CHECKPOINT_SECONDS"
@@ -42,18 +43,22 @@ class Training:
     changes: tuple[str, ...]
     device: str
     workers: int | None
+    usual: bool = False
+    """Whether the user chose none of these where the number of items may choose."""
 
     def settings(self, preset: str) -> "dict[str, Struct]":
         return settings_of(preset, self.changes, self.systems, *self.alignments, *self.augmentations)
 
     def plan(self, preset: str, changes: Sequence[str], **more: Any) -> "Plan":
         """What is trained, with a preset and changes to it."""
-        from reinflect.inflector.train import Plan
+        from reinflect.inflector.train import USUAL_FOR, Plan, Usual
 
+        usual = USUAL_FOR.get(preset) if self.usual else None
+        systems, alignments, before = usual or Usual(self.systems, self.alignments)
         return Plan(
-            settings=settings_of(preset, changes, self.systems, *self.alignments, *self.augmentations),
-            systems=self.systems,
-            alignments=self.alignments,
+            settings=settings_of(preset, [*before, *changes], systems, *alignments, *self.augmentations),
+            systems=systems,
+            alignments=alignments,
             augmentations=self.augmentations,
             seeds=self.seeds,
             **more,
@@ -94,14 +99,23 @@ def workers_option(what: str) -> Callable[[Command], Command]:
     return option("--workers N", what, type=click.IntRange(min=1))
 
 
-def training_options(seeds_of: str, preset: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """All options of `Training`, which the command receives as `training`; `preset` says what auto means."""
+def training_options(
+    seeds_of: str, preset: str, *, usual: bool = False
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """All options of `Training`, which the command receives as `training`; `preset` says what auto means.
+
+    With `usual`, the number of items chooses systems and alignments, unless the user chooses these or augmentations.
+    """
+    systems, alignments = ",".join(DEFAULT_SYSTEMS), ",".join(DEFAULT_ALIGNMENTS)
+    of_systems, of_alignments = (f" (default: {own}; by the number of items)" if usual else "" for own in USUALLY)
     options = [
-        option("--systems LIST", f"Systems to train: {', '.join(SYSTEMS)}.", default=",".join(DEFAULT_SYSTEMS)),
+        option(
+            "--systems LIST", f"Systems to train: {', '.join(SYSTEMS)}{of_systems}.", default=None if usual else systems
+        ),
         option(
             "--alignments LIST",
-            f"Alignments to learn from: {', '.join(ALIGNERS)}.",
-            default=",".join(DEFAULT_ALIGNMENTS),
+            f"Alignments to learn from: {', '.join(ALIGNERS)}{of_alignments}.",
+            default=None if usual else alignments,
         ),
         augment_option,
         option("--seeds N", f"Number of models of {seeds_of}.", type=click.IntRange(1, 100), default=5),
@@ -118,9 +132,11 @@ def training_options(seeds_of: str, preset: str) -> Callable[[Callable[..., Any]
     def decorated(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
         def with_training(*given: Any, **named: Any) -> Any:
-            own = {field.name: named.pop(field.name) for field in fields(Training)}
-            own["systems"] = chosen(own["systems"], SYSTEMS, "system")
-            own["alignments"] = chosen(own["alignments"], ALIGNERS, "alignment")
+            own = {field.name: named.pop(field.name) for field in fields(Training) if field.name != "usual"}
+            choice = (own["systems"], own["alignments"], *own["augmentations"], *named.get("starts", ()))
+            own["usual"] = all(one is None for one in choice)
+            for name, known, usual_names in (("systems", SYSTEMS, systems), ("alignments", ALIGNERS, alignments)):
+                own[name] = chosen(usual_names if own[name] is None else own[name], known, name[:-1])
             own["device"] = device_for(own["device"])
             return command(*given, training=Training(**own), **named)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -33,14 +33,29 @@ from reinflect.training.augmentation import AUGMENTATIONS
 from reinflect.training.lesson import Lesson, ModelSpec, Preparation, alignments_of, plain_lessons
 
 
+class Usual(NamedTuple):
+    """What is trained if the user does not choose."""
+
+    systems: Sequence[str] = DEFAULT_SYSTEMS
+    alignments: Sequence[str] = ("naive", "smart")
+    changes: Sequence[str] = ()
+    """Of the preset's settings."""
+
+
+USUAL = Usual()
+_LARGE = Usual(("hacm", "haem", "soft"), ("smart",), ("soft.encoder_layers=2", "soft.label_smoothing=0.1"))
+USUAL_FOR: Mapping[str, Usual] = {"medium": _LARGE, "high": _LARGE}
+"""By preset, where others vote better in less time: docs/lab-notebook.md has which were compared."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Plan:
     """What is trained: one model per system, alignment and seed; systems without alignments have one per seed."""
 
     settings: Mapping[str, msgspec.Struct]
     """By the names of systems; also of aligners and augmentations that do not have their defaults."""
-    systems: Sequence[str] = DEFAULT_SYSTEMS
-    alignments: Sequence[str] = ("naive", "smart")
+    systems: Sequence[str] = USUAL.systems
+    alignments: Sequence[str] = USUAL.alignments
     augmentations: Sequence[str] = ()
     seeds: int = 5
     first_seed: int = 1
@@ -249,8 +264,8 @@ def train(
     *,
     preset: str = "auto",
     changes: Sequence[str] = (),
-    systems: Sequence[str] = DEFAULT_SYSTEMS,
-    alignments: Sequence[str] = ("naive", "smart"),
+    systems: Sequence[str] | None = None,
+    alignments: Sequence[str] | None = None,
     seeds: int = 5,
     device: str = "cpu",
     workers: int = 1,
@@ -263,6 +278,8 @@ def train(
 ) -> Inflector:
     """Train an inflector on items or a file of them; `changes` are settings such as `hidden=200`.
 
+    The number of items decides on systems and alignments, unless one of these or `start` is given.
+
     Items may also be a list of dicts or a pandas frame with lemma, features and form. `normalise` encodes lemmas and
     forms, and later the lemmas that are asked for, in one way: `nfc` or `nfd`. The inflector keeps the forms; with
     `attested=False` it can be shared without them. `start` has inflectors, files or languages that some models start
@@ -273,9 +290,13 @@ def train(
     """
     train_items = normalised(as_items(items), normalise)
     dev_items = None if dev is None else normalised(as_items(dev), normalise)
+    preset = preset_for(len(train_items)) if preset == "auto" else preset
+    usual = USUAL if systems or alignments or start else USUAL_FOR.get(preset, USUAL)
+    systems = systems or usual.systems
     for system in systems:
         SYSTEMS.check(system)
-    settings = changed(load_preset(preset_for(len(train_items)) if preset == "auto" else preset, systems), changes)
+    settings = changed(load_preset(preset, systems), [*usual.changes, *changes])
+    alignments = alignments or usual.alignments
     plan = Plan(settings=settings, systems=systems, alignments=alignments, seeds=seeds, strategy=strategy)
     asked = [start] if isinstance(start, Startable) else start
     plan = replace(plan, starts=find_starts(asked, train_items, systems))

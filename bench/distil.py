@@ -41,7 +41,7 @@ from reinflect.systems.presets import load_preset
 from reinflect.training.cells import cells_of
 from reinflect.training.lesson import Lesson, ModelSpec, Preparation, alignments_of
 
-SYSTEM, ALIGNMENT = "imitation", "smart"
+SYSTEM, ALIGNMENT = "haem", "smart"
 NUMBERS: Numbers = "eighth"
 SMALL = ("embedding=100", "hidden=100", "history_hidden=100")
 CHANGES: Mapping[str, Sequence[str]] = {

@@ -243,6 +243,12 @@ def test_a_time_limit_of_nothing_trains_nothing(data: Path, tmp_path: Path, monk
     assert not (tmp_path / "languages-dev.svg").exists()
 
 
+def test_further_cells_are_those_of_the_largest_setting_of_each_language(data: Path, tmp_path: Path) -> None:
+    made = run(data, tmp_path, time_limit=0, cells=7)
+    cells = {spec.lesson.label: spec.lesson.cells for spec in made.specs}
+    assert cells == {"german-low": 0, "german-high": 7, "turkish-low": 7}
+
+
 def test_other_settings_are_other_models(data: Path, tmp_path: Path) -> None:
     fewer: dict[str, Any] = {"grid": GRID[:1], "languages": ["german"]}
     run(data, tmp_path, presets={"low": PRESETS["low"]}, **fewer)

@@ -51,7 +51,7 @@ class BenchmarkPlan:
     leave_out: bool = False
     """Whether to combine also without each kind of model."""
     cells: int = 0
-    """The most further cells of each language that the grid's models which teach inflect."""
+    """The most further cells of each language that the grid's models which teach inflect, in its largest setting."""
 
 
 @dataclass
@@ -107,7 +107,8 @@ def run_benchmark(plan: BenchmarkPlan, resources: Resources | None = None) -> Be
     resources, account, started = resources or Resources(), Account(), time.monotonic()
     names = languages_in(plan.data, plan.languages)
     corpora, absent = read_corpora(plan.data, names, list(plan.presets))
-    corpora = [replace(corpus, cells=plan.cells) for corpus in corpora]
+    largest = {corpus.language: corpus for corpus in sorted(corpora, key=lambda corpus: len(corpus.train))}
+    corpora = [replace(own, cells=plan.cells) if largest[own.language] is own else own for own in corpora]
     if not corpora:
         found = f"found no training items for {', '.join(plan.presets)}"
         raise InputError(found, "choose other --settings", path=plan.data)

@@ -54,6 +54,23 @@ def test_a_good_kind_outweighs_a_majority() -> None:
     assert accuracy(others.named(learnt.best(others, [True] * 400))) > accuracy(vote_all(kept)) + 0.1
 
 
+def test_a_fit_ends_where_no_weight_could_gain() -> None:
+    """A minority is right about every item: whole steps of Newton's method go too far, and back, without end."""
+    kinds = [*(kind for kind in "abcd" for _ in range(5)), *"efgh"]
+    forms = [["wrong" if kind in "abcd" else "right"] * 20 for kind in kinds]
+    ballots = Ballots.of(kinds, (forms, [[-0.5] * 20] * len(kinds))).only((0, 1), 8)
+    usual = np.array([5.0] * 4 + [1.0] * 4 + [0.0] * 8)
+
+    def loss(weights: np.ndarray) -> float:
+        wrong, right = (ballots.numbers @ weights).T
+        return float(np.logaddexp(0, wrong - right).sum() + module.PULL / 2 * ((weights - usual) ** 2).sum())
+
+    found = module._fitted(ballots, ballots.right([["right"]] * 20), np.ones(20, dtype=bool), usual)
+    for step in (*np.eye(16), *-np.eye(16)):
+        assert loss(found + 0.05 * step) > loss(found)
+    assert loss(found) < loss(usual) / 5
+
+
 def test_seen_and_unseen_bundles_have_weights_of_their_own() -> None:
     """Kind a is good at seen bundles, kind b at others."""
     half = 300

@@ -180,10 +180,7 @@ def _products_alone(fleet: Fleet, epoch: Epoch, seconds: float) -> None:
     operations = took = 0.0
     with precision_of_products(fleet.settings.precision):
         for operands, times in products.found.items():
-            left, right = (
-                torch.empty_strided(shape, stride, dtype=kind, device="cuda").normal_()
-                for shape, stride, kind in operands
-            )
+            left, right = (_random(shape, stride, kind) for shape, stride, kind in operands)
             operations += times * _operations(left.shape, right.shape)
             took += times * _seconds(partial(torch.bmm, left, right))
     share = operations / seconds / (operations / took)
@@ -191,6 +188,12 @@ def _products_alone(fleet: Fleet, epoch: Epoch, seconds: float) -> None:
         f"  its {sum(products.found.values())} products by themselves: {1000 * took:.2f} ms, "
         f"{operations / took / 1e12:.1f} TFLOP/s; the update reaches {share:.0%} of this rate"
     )
+
+
+def _random(shape: tuple[int, ...], stride: tuple[int, ...], kind: torch.dtype) -> torch.Tensor:
+    """Random numbers that lie in memory as an operand did; one that was expanded has each of them once."""
+    last = sum((size - 1) * step for size, step in zip(shape, stride, strict=True))
+    return torch.randn(1 + last, device="cuda").to(kind).as_strided(shape, stride)
 
 
 def _operations(left: torch.Size, right: torch.Size, *_: object, **__: object) -> int:

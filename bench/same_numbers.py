@@ -103,7 +103,7 @@ def _train(work: Sequence[Task], device: str, dtype: torch.dtype, *, stacked: bo
         losses = []
         for _ in range(EPOCHS):
             epoch = fleet.prepare()
-            losses += [fleet.update(epoch, number) for number in range(updates)]
+            losses += [fleet.update(epoch, number) for number in range(min(updates, len(epoch.items)))]
             for model in fleet.models:
                 model.epoch += 1
         fleet._update(epoch.items[0], epoch.epochs, epoch.keys, epoch.longest[0])  # by no graph, which keeps its own

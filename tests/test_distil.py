@@ -232,14 +232,14 @@ def test_from_a_teacher_to_pocket_models(
     assert sorted(before) == ["german.reinflect", "german.txt", "index.json", "turkish.reinflect", "turkish.txt"]
     card = " ".join(before["german.txt"].decode().split())
     assert ", from german-train-high and 4 further cells, on which at least 2 of 3 models" in card
-    assert "Command: runs/pocket.sh DATA OUT --system imitation --set embedding=5" in card
+    assert "Command: runs/pocket.sh DATA OUT --system haem --set embedding=5" in card
     with monkeypatch.context() as patch:
         patch.setattr(Fleet, "update", lambda *_: pytest.fail("trained again"))
         assert run_program(monkeypatch, *options) == 0
     assert {path.name: path.read_bytes() for path in into.iterdir()} == before
 
     inflector = Inflector.load(into / "german.reinflect")
-    assert [member.name for member in inflector.members] == ["imitation-1"]
+    assert [member.name for member in inflector.members] == ["haem-smart-1"]
     assert inflector.members[0].dev_accuracy == pytest.approx(index["german"].accuracy)
     assert inflector.rounded("eighth").members[0].fingerprint == inflector.members[0].fingerprint, "of 8-bit numbers"
     monkeypatch.setenv(VARIABLE, str(into))

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The pocket models in models/reinflect_models: five models of each language inflect 60,000 further cells, and one small
-# model learns from the gold items and from the cells on which at least four of them agree.
+# model learns from the gold items and from the cells on which all or all but one of them agree.
 #   runs/pocket.sh [DATA [OUT [options of bench.distil]]]
 # DATA is a folder with the files of the shared task; they are downloaded if it is not there. The same command goes on
 # where it was stopped. For a few languages at a time: LANGUAGES=finnish,welsh runs/pocket.sh. DEVICE=cpu or cuda and

@@ -112,7 +112,7 @@ def changed(tables: Mapping[str, Struct], changes: Iterable[str], option: str = 
         name, found, text = change.partition("=")
         owner, dot, key = name.strip().rpartition(".")
         if not found or (dot and owner not in tables):
-            remedy = f"{', '.join(tables)} have settings here" if found else "write key=value, or haem.key=value"
+            remedy = f"change a setting of {', '.join(tables)}" if found else "write key=value, or haem.key=value"
             raise InputError(f"found {option} {quoted(change)}", remedy)
         owners = [owner] if dot else [own for own in tables if key in known_keys(type(tables[own]))]
         for own in owners or list(tables)[:1]:  # if it is unknown to all, the first says so

@@ -9,7 +9,7 @@ import click
 from reinflect.cli import training
 from reinflect.cli.options import option, say
 from reinflect.errors import INTERRUPTED, InputError, ReinflectError
-from reinflect.systems import SYSTEMS
+from reinflect.systems import SYSTEMS, USUAL
 
 GRIDS = ("paper", "best", "quick", "teacher")
 ENGINES = ("processes", DASK := "dask")
@@ -85,7 +85,7 @@ Example (some minutes; the first line needs a network):
 @option(
     "--cells N",
     "Let models also inflect up to N cells of each language that are in none of its files, for a small model to learn "
-    "from; in the grids teacher and best, those of imitation and deep soft attention. See docs/benchmark.md.",
+    "from; in the grids teacher and best, those of deep soft attention. See docs/benchmark.md.",
     type=click.IntRange(0, MOST_CELLS),
     default=0,
 )
@@ -155,17 +155,17 @@ def command(
     if engine == DASK:
         address = scheduler if scheduler_file is None else address_in(scheduler_file)
         cluster = Where(address, workers or (1 if where == "cuda" else training.cores()), wait, tls)
-    entries = grids.with_systems(grids.GRIDS[grid], further, training.DEFAULT_ALIGNMENTS)
+    entries = grids.with_systems(grids.GRIDS[grid], further, USUAL.alignments)
     trained = list(dict.fromkeys(entry.system for entry in entries))
     augmentations = tuple(dict.fromkeys((*augmentations, *(name for own in entries for name in own.augmentations))))
-    others = (*training.DEFAULT_ALIGNMENTS, *augmentations)
+    others = (*USUAL.alignments, *augmentations)
     tables = {setting: training.settings_of(setting, changes, trained, *others) for setting in which}
     plan = BenchmarkPlan(
         data=Path(data),
         out=Path(out),
         grid=entries,
         presets={name: {system: own[system] for system in trained} for name, own in tables.items()},  # type: ignore[misc]
-        preparation=Preparation.of(tables[which[0]], training.DEFAULT_ALIGNMENTS, augmentations),
+        preparation=Preparation.of(tables[which[0]], USUAL.alignments, augmentations),
         languages=names,
         time_limit=time_limit,
         save_models=save_models,

@@ -11,7 +11,7 @@ from reinflect.cli.options import say
 from reinflect.cli.training import train_german
 from reinflect.data.items import Item
 from reinflect.errors import INTERRUPTED, printable
-from reinflect.systems import DEFAULT_SYSTEMS
+from reinflect.systems import USUAL
 
 if TYPE_CHECKING:
     from reinflect.evaluation import Judged
@@ -35,7 +35,7 @@ WORDS = {
 """Words for pocket models, none of which is in the training data of the shared task."""
 KNOWN_BY_NAME = ("fliegen", "V;IND;PST;3;SG")
 SHOWN = 10
-SYSTEMS = DEFAULT_SYSTEMS
+SYSTEMS = USUAL.systems
 SEEDS = 2
 PRESET = "low"
 CHANGES = ("epochs=30", "score_every=5")

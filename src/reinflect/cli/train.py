@@ -108,7 +108,7 @@ def command(
 
     Every system (hacm copies or writes letters, haem edits the lemma) learns from every alignment of lemmas with
     forms (naive: position by position; smart: learnt) with every seed. With 320 items and more, a third system, soft,
-    which looks at the whole lemma at once, takes the place of naive alignments: it is more accurate and faster.
+    which looks at the whole lemma at once, takes the place of naive alignments: it is more accurate.
     Choose --systems, --alignments, --augment or --from, and the number of items chooses nothing.
 
     Files are tab-separated, or spreadsheets (.csv, .xlsx). With --add, a model is trained again on items that were

@@ -13,7 +13,7 @@ from reinflect.alignment import ALIGNERS
 from reinflect.cli.options import Command, option
 from reinflect.errors import InputError, quoted
 from reinflect.files import read_text
-from reinflect.systems import DEFAULT_SYSTEMS, SYSTEMS
+from reinflect.systems import SYSTEMS, USUAL, USUAL_FOR, Usual
 from reinflect.text import nearest
 from reinflect.training.augmentation import AUGMENTATIONS
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from reinflect.execution.resources import Resources, Watcher
     from reinflect.inflector.train import Outcome, Plan
 
-DEFAULT_ALIGNMENTS = ("naive", "smart")
-USUALLY = "hacm,haem or hacm,haem,soft", "naive,smart or smart"
 EVERY_LANGUAGE = "all"
 SIZES = ("low", "medium", "high")
 CHECKPOINT_SECONDS = "REINFLECT_CHECKPOINT_SECONDS"
@@ -51,7 +49,7 @@ class Training:
 
     def plan(self, preset: str, changes: Sequence[str], **more: Any) -> "Plan":
         """What is trained, with a preset and changes to it."""
-        from reinflect.inflector.train import USUAL_FOR, Plan, Usual
+        from reinflect.inflector.train import Plan
 
         usual = USUAL_FOR.get(preset) if self.usual else None
         systems, alignments, before = usual or Usual(self.systems, self.alignments)
@@ -106,8 +104,12 @@ def training_options(
 
     With `usual`, the number of items chooses systems and alignments, unless the user chooses these or augmentations.
     """
-    systems, alignments = ",".join(DEFAULT_SYSTEMS), ",".join(DEFAULT_ALIGNMENTS)
-    of_systems, of_alignments = (f" (default: {own}; by the number of items)" if usual else "" for own in USUALLY)
+    systems, alignments = ",".join(USUAL.systems), ",".join(USUAL.alignments)
+    large = USUAL_FOR["medium"]
+    of_systems, of_alignments = (
+        f" (default: {few}; from 320 items on {','.join(many)})" if usual else ""
+        for few, many in ((systems, large.systems), (alignments, large.alignments))
+    )
     options = [
         option(
             "--systems LIST", f"Systems to train: {', '.join(SYSTEMS)}{of_systems}.", default=None if usual else systems
@@ -218,7 +220,7 @@ def train_german(
     from reinflect.execution.resources import Resources
     from reinflect.inflector.train import Plan, train_inflector
 
-    plan = Plan(settings=settings_of(preset, changes, DEFAULT_SYSTEMS), seeds=seeds, strategy=strategy)
+    plan = Plan(settings=settings_of(preset, changes, USUAL.systems), seeds=seeds, strategy=strategy)
     with display() as shown:
         shown.note(note)
         resources = Resources(workers=cores(), watcher=shown, alignment_cache=default_folder() if out else None)

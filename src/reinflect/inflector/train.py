@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -27,25 +27,10 @@ from reinflect.inflector.card import Training
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.start import Start, Startable, find_starts, taken_over, variant_of
 from reinflect.settings import Settings, changed, preset_for
-from reinflect.systems import DEFAULT_SYSTEMS, SYSTEMS
+from reinflect.systems import SYSTEMS, USUAL, USUAL_FOR
 from reinflect.systems.presets import load_preset
 from reinflect.training.augmentation import AUGMENTATIONS
 from reinflect.training.lesson import Lesson, ModelSpec, Preparation, alignments_of, plain_lessons
-
-
-class Usual(NamedTuple):
-    """What is trained if the user does not choose."""
-
-    systems: Sequence[str] = DEFAULT_SYSTEMS
-    alignments: Sequence[str] = ("naive", "smart")
-    changes: Sequence[str] = ()
-    """Of the preset's settings."""
-
-
-USUAL = Usual()
-_LARGE = Usual(("hacm", "haem", "soft"), ("smart",), ("soft.encoder_layers=2", "soft.label_smoothing=0.1"))
-USUAL_FOR: Mapping[str, Usual] = {"medium": _LARGE, "high": _LARGE}
-"""By preset, where others vote better in less time: docs/lab-notebook.md has which were compared."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,8 @@ Letters in shapes: M models, B items, N lemma positions, T actions, Y written an
 A actions to choose from, P features, E embedding, H hidden, G gates (4H, or 3H for the coupled cell).
 """
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from reinflect.registry import Registry
 
@@ -13,5 +14,18 @@ if TYPE_CHECKING:
 
 NAMES = ("hacm", "haem", "soft", "imitation", "transformer")
 SYSTEMS: "Registry[System]" = Registry("system", {name: f"reinflect.systems.{name}:SYSTEM" for name in NAMES})
-DEFAULT_SYSTEMS = ("hacm", "haem")
-"""Trained unless the user chooses others."""
+
+
+class Usual(NamedTuple):
+    """What is trained if the user does not choose."""
+
+    systems: Sequence[str] = ("hacm", "haem")
+    alignments: Sequence[str] = ("naive", "smart")
+    changes: Sequence[str] = ()
+    """Of the preset's settings."""
+
+
+USUAL = Usual()
+_LARGE = Usual(("hacm", "haem", "soft"), ("smart",), ("soft.encoder_layers=2", "soft.label_smoothing=0.1"))
+USUAL_FOR: Mapping[str, Usual] = {"medium": _LARGE, "high": _LARGE}
+"""By preset, where others vote better: docs/lab-notebook.md has which were compared."""

@@ -252,7 +252,6 @@ OTHER: dict[str, object] = {
     "forget_bias": 1.0,
     "features": "counts",
     "feature_embedding": 7,
-    "feature_dropout": 0.7,
     "tied": True,
     "copy_mixture": False,
     "history": False,

@@ -12,7 +12,7 @@ from reinflect.experiments.grid import PAPER, QUICK
 from reinflect.experiments.run import Account, Benchmark
 from reinflect.paper import plots, published
 from reinflect.paper.output import write_all
-from reinflect.paper.tables import kinds_table, main_table, markdown, page
+from reinflect.paper.tables import COLUMNS, kinds_table, language_table, languages_note, main_table, markdown, page
 from tests.experiments.made_up import combined, corpus, gold, macro, pack, result, score
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "benchmark.md"
@@ -52,11 +52,24 @@ def test_columns_are_in_line_in_the_source() -> None:
 
 
 def test_the_papers_figures_stand_beside_ours() -> None:
-    figures = {"high": {"run7": macro(a=95.7), "soft": macro(a=93.0)}}
-    ours, theirs, gaps = main_table(figures, "dev")[1:]
-    assert [row.index("–") for row in (ours, theirs)] == [2, 6]
-    assert (ours[13], theirs[13], gaps[13]) == ("95.70", "95.6", "+0.10")
-    assert (ours[6], theirs[6]) == ("93.00", "–")
+    figures = {"high": {"run7": macro(german=95.7), "soft": macro(german=93.0), "soft+deep": macro(german=96.0)}}
+    assert main_table(figures, "dev") == [
+        ["dev", "", "soft", "Run 7", "Run 7 Lev", "soft+deep"],
+        ["high", "ours", "93.00", "95.70", "0.04", "96.00"],
+        ["", "paper", "–", "95.6", "0.1", "–"],
+        ["", "difference", "–", "+0.10", "-0.06", "–"],
+    ]
+
+
+def test_languages_that_the_paper_has_not_stand_alone() -> None:
+    figures = {"low": {"run7": macro(german=50.0, adyghe=70.0), "best": macro(german=52.0)}}
+    assert main_table(figures, "dev")[1:] == [["low", "ours", "60.00", "0.40", "52.00"]]
+    assert languages_note(figures) == "Languages averaged: 1 to 2 (low).\n"
+    assert language_table(figures["low"], "low") == [
+        ["language", "run7", "best"],
+        ["Adyghe", "70.00", "–"],
+        ["German", "50.00", "52.00"],
+    ]
 
 
 @pytest.mark.parametrize(
@@ -120,7 +133,7 @@ def test_without_matplotlib_all_but_the_figure_is_there(tmp_path: Path, monkeypa
 
 
 def test_the_grid_has_a_column_for_all_it_trains() -> None:
-    header = " ".join(main_table({}, "dev")[0])
+    header = " ".join(name for name, _, _ in COLUMNS)
     for entry in PAPER:
         title = entry.system if entry.alignment == "none" else f"{entry.system.upper()} {entry.alignment[0].upper()}"
         assert title in header

@@ -11,10 +11,6 @@ from hypothesis import strategies as st
 from reinflect.alignment.pairs import Alignment
 from reinflect.data.german import read_split
 from reinflect.settings import Settings
-from reinflect.systems import SYSTEMS
-from reinflect.systems.layers.encoder import feature_vector
-from reinflect.systems.layers.operations import Dropout
-from reinflect.systems.layers.settings import RecurrentSettings
 from reinflect.systems.system import System
 from tests.systems.small_fleets import (
     HACM,
@@ -233,20 +229,3 @@ def test_weights_are_the_mean_or_the_sum_over_actions() -> None:
                 each = 1 / len(real) / (steps if mean else 1)
                 expected = [each] * steps + [0.0] * (batch.weights.shape[1] - steps)
                 assert batch.weights[number, :, place].tolist() == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("name", ["hacm", "haem"])
-def test_dropped_features_are_those_of_other_bundles(name: str) -> None:
-    """Without its features an item has the losses that it has with none; with a small rate most items keep all."""
-    system = SYSTEMS[name]
-    own = SmallFleet(system, with_settings(system, feature_dropout=0.5), tricky(system), seed=3)
-    batch, _ = own.to_learn()
-    assert isinstance(own.settings, RecurrentSettings)
-    keys = torch.arange(len(own.languages))
-    dropout = Dropout.of(keys, [0.0] * len(keys), torch.float64)
-    found = feature_vector(own.parameters, batch, own.settings, dropout)
-    whole = feature_vector(own.parameters, batch, own.settings)
-    assert ((found == whole) | (found == 0)).all()
-    share = float((found[whole > 0] == 0).double().mean())
-    assert 0.2 < share < 0.8
-    assert not torch.equal(system.losses(own.parameters, batch, own.settings, own.allowed, dropout), own.losses(batch))

@@ -11,7 +11,7 @@ from reinflect.cli.options import option, say
 from reinflect.errors import INTERRUPTED, InputError, ReinflectError
 from reinflect.systems import SYSTEMS, USUAL
 
-GRIDS = ("paper", "best", "quick", "teacher")
+GRIDS = ("paper", "best", "quick", "small", "teacher")
 ENGINES = ("processes", DASK := "dask")
 GIB = 2**30
 MOST_CELLS = 1_000_000
@@ -32,7 +32,8 @@ Example (some minutes; the first line needs a network):
 @option(
     "--grid",
     "What to train: all models of the paper (20, 18 and 12 for a language), these and others that make votes better "
-    "(40, 26 and 21), a few of the paper's, or five models from which a small one can learn (medium and high).",
+    "(40, 26 and 20), a few of the paper's to try (quick), fewer at medium and high for many languages (small), or "
+    "models from which a small one can learn (medium and high).",
     type=click.Choice(GRIDS),
     default="paper",
 )

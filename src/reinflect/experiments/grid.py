@@ -50,16 +50,16 @@ QUICK: Grid = tuple(
 )
 """Enough models to see that everything works."""
 
-TEACHER: Grid = (
-    Entry(
-        "soft",
-        UNALIGNED,
-        {"medium": 3, "high": 5},
-        variant="deep",
-        changes=("encoder_layers=2", "label_smoothing=0.1"),
-        teaches=True,
-    ),
+_DEEP = Entry("soft", UNALIGNED, {}, variant="deep", changes=("encoder_layers=2", "label_smoothing=0.1"))
+
+SMALL: Grid = (
+    *(Entry(system, "naive", {"low": 5}) for system in ("hacm", "haem")),
+    *(Entry(system, "smart", {"low": 5, "medium": 2, "high": 2}) for system in ("hacm", "haem")),
+    replace(_DEEP, seeds={"medium": 1, "high": 1}),
 )
+"""Five models for a language at medium and high: for data sets with many languages."""
+
+TEACHER: Grid = (replace(_DEEP, seeds={"medium": 3, "high": 5}, teaches=True),)
 """The best kind of model where items are many, from which one small model learns (`bench/distil.py`)."""
 
 MADE_UP = "made-up"
@@ -73,7 +73,7 @@ BEST: Grid = (
 )
 """The paper's models, and those that make votes better for their time on a GPU; a Transformer does not."""
 
-GRIDS: Mapping[str, Grid] = {"paper": PAPER, "best": BEST, "quick": QUICK, "teacher": TEACHER}
+GRIDS: Mapping[str, Grid] = {"paper": PAPER, "best": BEST, "quick": QUICK, "small": SMALL, "teacher": TEACHER}
 
 
 def with_systems(grid: Grid, systems: Sequence[str], alignments: Sequence[str]) -> Grid:

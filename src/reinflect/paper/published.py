@@ -38,6 +38,10 @@ def of_language(language: str, setting: str) -> tuple[float, float] | None:
     return None if pair is None else (pair[0], pair[1])
 
 
+def has_language(language: str) -> bool:
+    return language in _everything()["languages"]
+
+
 def beside(ours: Mapping[str, float], setting: str, split: str) -> dict[str, dict[str, float]]:
     """What a chart of our Run 7 shows: accuracies by language, by their words in the legend, ours last."""
     known = {name: pair for name in ours if (pair := of_language(name, setting))}

@@ -7,7 +7,7 @@ from reinflect.ensembles.strategies import RUNS
 from reinflect.ensembles.weights import BEST
 from reinflect.evaluation.significance import compare_pairs
 from reinflect.execution.packs import PackResult
-from reinflect.experiments.combine import COMPARED, SPLITS, WITHOUT, Changes
+from reinflect.experiments.combine import COMPARED, SPLITS, WITHOUT, Changes, has_files
 from reinflect.experiments.corpora import SETTINGS
 from reinflect.experiments.figures import Average, Figures, Scores
 from reinflect.paper import published
@@ -31,6 +31,7 @@ COLUMNS: tuple[tuple[str, str, str], ...] = (
     ("Lev", "baseline", "levenshtein"),
 )
 """The columns of the paper's table: header, system and figure."""
+THEIRS = {system for _, system, _ in COLUMNS}
 Rows = list[list[str]]
 
 
@@ -46,16 +47,28 @@ def markdown(rows: Sequence[Sequence[str]], words: int) -> str:
 
 
 def main_table(figures: Figures, split: str) -> Rows:
-    """The paper's table of results: our figures, the paper's, and the difference, setting after setting."""
-    rows = [[split, "", *(header for header, _, _ in COLUMNS)]]
+    """The paper's table of results, with what there is of it, and with `best` and kinds of models of our own.
+
+    For the paper's languages each setting has our figures, the paper's, and the difference; else ours alone.
+    """
+    there = dict.fromkeys(system for own in figures.values() for system in own)
+    further = [(system, system, "accuracy") for system in there if system not in THEIRS and has_files(system)]
+    columns = [column for column in (*COLUMNS, *further) if column[1] in there]
+    rows = [[split, "", *(header for header, _, _ in columns)]]
     for setting in (setting for setting in SETTINGS if setting in figures):
-        ours: list[float | None] = [getattr(figures[setting].get(system), what, None) for _, system, what in COLUMNS]
-        theirs: list[float | None] = [getattr(published, what)(split, setting, system) for _, system, what in COLUMNS]
+        ours: list[float | None] = [getattr(figures[setting].get(system), what, None) for _, system, what in columns]
+        theirs: list[float | None] = [getattr(published, what)(split, setting, system) for _, system, what in columns]
         gaps = [None if a is None or b is None else a - b for a, b in zip(ours, theirs, strict=True)]
         rows.append([setting, "ours", *map(_number, ours)])
-        rows.append(["", "paper", *(_number(own, "") for own in theirs)])
-        rows.append(["", "difference", *(_number(gap, "+.2f") for gap in gaps)])
+        if _of_paper(figures[setting]):
+            rows.append(["", "paper", *(_number(own, "") for own in theirs)])
+            rows.append(["", "difference", *(_number(gap, "+.2f") for gap in gaps)])
     return rows
+
+
+def _of_paper(figures: Mapping[str, Average]) -> bool:
+    """Whether the paper has all of these languages."""
+    return all(published.has_language(name) for score in figures.values() for name in score.languages)
 
 
 def _number(number: float | None, form: str = ".2f") -> str:
@@ -67,9 +80,9 @@ def languages_note(figures: Figures) -> str:
     parts, other = [], False
     for setting in (setting for setting in SETTINGS if setting in figures):
         counts = sorted({len(score.languages) for score in figures[setting].values()})
-        other = other or counts != [LANGUAGES_OF_THE_PAPER[setting]]
+        other = other or (_of_paper(figures[setting]) and counts != [LANGUAGES_OF_THE_PAPER[setting]])
         parts.append(f"{' to '.join(map(str, dict.fromkeys((counts[0], counts[-1]))))} ({setting})")
-    paper = " The paper averages 52 (high: 51); where ours are other languages, the difference means little."
+    paper = " The paper averages 52 (high: 51); where ours are fewer, the difference means little."
     return f"Languages averaged: {', '.join(parts)}.{paper if other else ''}\n"
 
 
@@ -119,7 +132,15 @@ def kinds_table(figures: Figures) -> Rows:
 
 
 def language_table(figures: Mapping[str, Average], setting: str) -> Rows:
-    """Naive and smart in every language, and Run 7 with the published one."""
+    """Naive and smart in every language, and Run 7 with the published one; of other languages than the paper's, all."""
+    if not _of_paper(figures):
+        own = {system: score.languages for system, score in figures.items() if has_files(system)}
+        names = sorted({name for languages in own.values() for name in languages})
+        lines = [
+            [_number(languages[name].accuracy if name in languages else None) for languages in own.values()]
+            for name in names
+        ]
+        return [["language", *own], *([title(name), *line] for name, line in zip(names, lines, strict=True))]
     rows = [["language", "HACM N", "S", "N − S", "HAEM N", "S", "N − S", "Run 7", "published (test)", "next best"]]
     for name in sorted({name for score in figures.values() for name in score.languages}):
         accuracies = {

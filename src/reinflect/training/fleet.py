@@ -206,8 +206,7 @@ class Fleet:
         self.means = torch.tensor([model.settings.loss == "mean" for model in running], device=self.device)
         rates = [model.settings.dropout for model in running]
         no_keys = torch.zeros(len(running), dtype=torch.int64, device=self.device)
-        drops = any(rates) or bool(getattr(self.settings, "feature_dropout", False))
-        self.dropout = Dropout.of(no_keys, rates, self.dtype) if drops else None
+        self.dropout = Dropout.of(no_keys, rates, self.dtype) if any(rates) else None
         outputs = self.parameters.sizes[self.system.outputs]
         self.allowed = allowed_outputs(self.system, [model.task.sizes for model in running], outputs).to(self.device)
         self.optimiser.configure([model.settings for model in running])

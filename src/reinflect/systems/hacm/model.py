@@ -63,7 +63,7 @@ def _encode(
 ) -> tuple[Tensor, Tensor, Tensor | None]:
     """W·h_i and W·f + b of the decoder's gates, and v·h_i + v·f + c. *Shapes:* (M, N, B, G), (M, B, G), (M, N, B)"""
     states = dropping(encode(parameters, parameters["embedding"], lemmas, settings), "encoder", 0, settings, dropout)
-    features = feature_vector(parameters, lemmas, settings, dropout)
+    features = feature_vector(parameters, lemmas, settings)
     copy = None
     if settings.copy_mixture:
         by_features = linear(features, parameters["copy.features"], parameters["copy.bias"])

@@ -64,7 +64,7 @@ def losses(
     attended = shown("encoder", 0, encode(parameters, embedding, batch, settings))
     counts = batch.written_state.amax(dim=(1, 2))
     written = shown("written", 1, read(parameters, "written", embedding, batch.written, settings, counts))
-    features = feature_vector(parameters, batch, settings, dropout)
+    features = feature_vector(parameters, batch, settings)
     state = pick(entering("attended", attended), batch.attended) + pick(
         entering("written", written), batch.written_state
     )

@@ -1,7 +1,5 @@
 """The encoder of the lemma and the vector of features, which the systems share."""
 
-from dataclasses import replace
-
 import torch
 from torch import Tensor
 
@@ -11,20 +9,10 @@ from reinflect.systems.layers.operations import Dropout, dropped, linear, pick, 
 from reinflect.systems.layers.parameters import Parameters
 from reinflect.systems.layers.settings import RecurrentSettings
 
-FEATURES = 5
-"""The place of dropped features among those of dropout."""
 
-
-def feature_vector(
-    parameters: Parameters, lemmas: Lemmas, settings: RecurrentSettings, dropout: Dropout | None = None
-) -> Tensor:
+def feature_vector(parameters: Parameters, lemmas: Lemmas, settings: RecurrentSettings) -> Tensor:
     """f: an n-hot vector, or one embedding per feature, row 0 for absent ones. *Shape:* (M, B, P or P·F)"""
     features = lemmas.features
-    if dropout is not None and settings.feature_dropout:
-        rate = torch.full_like(dropout.rates, settings.feature_dropout)
-        own = replace(dropout, rates=rate, inverse_keep=torch.ones_like(dropout.inverse_keep))
-        features = dropped(features.clamp(min=0).unsqueeze(1), own, FEATURES, variational=False).squeeze(1)
-        features = torch.where(lemmas.features < 0, lemmas.features, features)
     if settings.features != "embedded":
         return features.clamp(min=0)
     present, ours = features > 0, features >= 0

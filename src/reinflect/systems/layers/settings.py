@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from reinflect.settings import Rate, Settings, Size
+from reinflect.settings import Settings, Size
 
 
 class RecurrentSettings(Settings, frozen=True, kw_only=True):
@@ -15,8 +15,6 @@ class RecurrentSettings(Settings, frozen=True, kw_only=True):
     forget_bias: Annotated[float, Meta(ge=-10, le=10)] = 0.0
     """The initial bias of the standard cell's forget gates; 1 is often advised, but costs two points at low."""
     feature_embedding: Size = 20
-    feature_dropout: Rate = 0.0
-    """The share of its features that an item is learnt without, drawn anew each time (HACM and HAEM)."""
     dropout_kind: Literal["plain", "variational"] = "variational"
     """plain: a mask for every step; variational: one mask for all steps of a sequence."""
     dropout_on: tuple[Literal["encoder", "written", "deleted", "history", "state"], ...] = (

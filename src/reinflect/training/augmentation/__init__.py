@@ -22,9 +22,5 @@ class Augmentation(Protocol):
 
 
 AUGMENTATIONS: Registry[type[Augmentation]] = Registry(
-    "augmentation",
-    {
-        "made-up": "reinflect.training.augmentation.made_up:MadeUp",
-        "recombined": "reinflect.training.augmentation.recombined:Recombined",
-    },
+    "augmentation", {"made-up": "reinflect.training.augmentation.made_up:MadeUp"}
 )

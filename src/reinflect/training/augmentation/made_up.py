@@ -4,7 +4,7 @@ A stem is what a lemma and its form share: every stretch of at least `shortest` 
 themselves, or, without an alignment, that both have in common. What is left, the affixes and changes, stays.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 from itertools import groupby
@@ -27,25 +27,15 @@ MOST_TRIES = 10
 """For each made-up item; data with few stems gives fewer of them."""
 
 
-class FirstPhase(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A first phase with items that an augmentation makes, among the real ones."""
+class MadeUp(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A first phase with made-up items among the real ones."""
 
     per_seed: ClassVar[bool] = True
     number: Annotated[int, Meta(ge=0, le=1_000_000)] = 400
-    """Items that are made, at most."""
+    """Items that are made up, at most."""
     repeats: Annotated[int, Meta(ge=0, le=1000)] = 3
     """How often each real item is among them in an epoch."""
     epochs: Size = 10
-
-    def added(self, lesson: Lesson, made: Iterable[tuple[Item, Alignment]]) -> Lesson:
-        real = list(zip(lesson.train, lesson.alignments, strict=True))
-        items, alignments = zip(*made, *real * self.repeats, strict=True)
-        return replace(lesson, phases=(Phase(items, alignments, self.epochs), *lesson.phases))
-
-
-class MadeUp(FirstPhase, frozen=True, kw_only=True):
-    """A first phase with made-up items."""
-
     shortest: Size = 3
     """The fewest characters of a stem."""
 
@@ -66,7 +56,10 @@ class MadeUp(FirstPhase, frozen=True, kw_only=True):
             item, alignment = _replaced(*pairs[place], stems[place], letters, chance)
             if (item.lemma, item.features.spelling) not in real:
                 made.setdefault((item.lemma, item.features.spelling), (item, alignment))
-        return self.added(lesson, made.values()) if made else lesson
+        if not made:
+            return lesson
+        items, alignments = zip(*made.values(), *pairs * self.repeats, strict=True)
+        return replace(lesson, phases=(Phase(items, alignments, self.epochs), *lesson.phases))
 
 
 def stretches(item: Item, alignment: Alignment | None, shortest: int) -> Iterator[Stretch]:

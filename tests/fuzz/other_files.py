@@ -21,7 +21,7 @@ from reinflect.execution.packs import ENDING, by_key, read_results, write_result
 from reinflect.report.folder import data_of, folder_page, read_folder
 from reinflect.settings import known_keys
 from reinflect.systems import SYSTEMS
-from reinflect.training.checkpoint import Checkpoint, _joined, fingerprint_of
+from reinflect.training.checkpoint import Checkpoint, fingerprint_of
 from reinflect.training.fleet import Fleet
 from tests.experiments import made_up
 from tests.fuzz import json_values, model_files, texts
@@ -153,13 +153,9 @@ def checkpoint_file(rng: Random) -> bytes:
         rng.choice(model_files.OF_TENSORS)(rng, tensors, rng.choice(sorted(tensors)))
         tensors = {name: tensor.contiguous() for name, tensor in tensors.items()}
     end = 8 + int.from_bytes(raw[:8], "little")
-    state = json.loads(json.loads(raw[8:end])["__metadata__"]["state"].partition(" ")[2])
-    text = json.dumps(json_values.changed(rng, state)) if how != 9 else "[" * json_values.DEEP
-    text = text if how > 4 else json.dumps(state)
-    try:
-        return _joined(tensors, text)
-    except TypeError:  # of a kind of numbers that only torch has
-        return save(tensors, metadata={"state": text})
+    checksum, _, before = json.loads(raw[8:end])["__metadata__"]["state"].partition(" ")
+    text = json.dumps(json_values.changed(rng, json.loads(before))) if how != 9 else "[" * json_values.DEEP
+    return save(tensors, metadata={"state": f"{checksum} {text if how > 4 else before}"})
 
 
 @contextmanager

@@ -1,19 +1,15 @@
 """What a checkpoint is taken for."""
 
-import json
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
-import torch
-from safetensors import safe_open
 
 from reinflect.data.items import Item
 from reinflect.execution.packs import Pack
-from reinflect.training.checkpoint import Checkpoint, _joined, fingerprint_of
+from reinflect.training.checkpoint import Checkpoint, fingerprint_of
 from reinflect.training.lesson import Lesson
 from tests.training.tiny import fleet_of, pack
 
@@ -78,15 +74,6 @@ def test_what_is_found(saved: Checkpoint, tmp_path: Path) -> None:
     assert fingerprint_of(tmp_path / "none") is None
 
 
-def test_a_finished_run_has_nothing_to_resume(saved: Checkpoint) -> None:
-    fleet = fleet_of(pack())
-    for model in fleet.models:
-        model.finished = True
-    fleet.drop_finished()
-    saved.save(fleet, 0, fleet.no_losses(), 0)
-    assert saved.load(fleet_of(pack())) is None
-
-
 def test_another_run_is_not_taken_up(saved: Checkpoint) -> None:
     assert Checkpoint(saved.path, "another").load(fleet_of(pack())) is None
     resumed = saved.load(fleet_of(pack()))
@@ -129,37 +116,3 @@ def test_the_time_of_earlier_runs_counts(tmp_path: Path, monkeypatch: pytest.Mon
 def test_a_checkpoint_is_due_after_its_time(tmp_path: Path) -> None:
     assert Checkpoint(tmp_path / "state", "mark", 0.0).due
     assert not Checkpoint(tmp_path / "state", "mark", 1e6).due
-
-
-CUTS: dict[str, Callable[[dict[str, Any], dict[str, torch.Tensor]], object]] = {
-    "no models": lambda state, _: state.pop("models"),
-    "a model less": lambda state, _: state["models"].pop(),
-    "a model that is a word": lambda state, _: state["models"].__setitem__(0, "haem"),
-    "a model without a seed": lambda state, _: state["models"][0].pop("seed"),
-    "nobody knows who runs": lambda state, _: state.update(running=["a"]),
-    "more run than there are": lambda state, _: state.update(running=[0, 1, 2, 3]),
-    "a stage that there is not": lambda state, _: state["models"][0].update(stage=1),
-    "a model without a stage": lambda state, _: state["models"][0].pop("stage"),
-    "one runs twice": lambda state, _: state.update(running=[0, 1, 1]),
-    "all that run have finished": lambda state, _: [model.update(finished=True) for model in state["models"]],
-    "no parameters": lambda _, tensors: tensors.pop("flat"),
-    "parameters in a line": lambda _, tensors: tensors.update(flat=tensors["flat"].reshape(-1)),
-    "parameters of other kinds": lambda _, tensors: tensors.update(first=tensors["first"].to(torch.float64)),
-    "losses of fewer models": lambda _, tensors: tensors.update(losses=tensors["losses"][:-1].clone()),
-    "something more": lambda _, tensors: tensors.update(third=tensors["first"].clone()),
-}
-
-
-@pytest.mark.parametrize("cut", CUTS)
-def test_what_is_not_whole_is_not_taken_up(saved: Checkpoint, cut: str) -> None:
-    with safe_open(saved.path, framework="pt") as file:
-        state = json.loads(file.metadata()["state"].partition(" ")[2])
-        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    CUTS[cut](state, tensors)
-    saved.path.write_bytes(_joined(tensors, json.dumps(state)))
-    fleet, fresh = fleet_of(pack()), fleet_of(pack())
-    assert saved.load(fleet) is None
-    assert torch.equal(fleet.parameters.flat, fresh.parameters.flat)
-    assert [vars(model) | {"task": None} for model in fleet.models] == [
-        vars(model) | {"task": None} for model in fresh.models
-    ]

@@ -5,10 +5,8 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Any, NamedTuple
 
-import msgspec
-import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
@@ -66,25 +64,23 @@ class Checkpoint:
     def load(self, fleet: Fleet) -> "Resumed | None":
         """Restore a new fleet; None if there is no checkpoint of this pack."""
         found = _read(self.path)
-        if found is None:
+        if found is None or found[0]["fingerprint"] != self.fingerprint:
             return None
         state, tensors = found
-        if state.fingerprint != self.fingerprint or not _fits(state, tensors, fleet):
-            return None
-        for model, saved in zip(fleet.models, state.models, strict=True):
-            for name, value in msgspec.structs.asdict(saved).items():
+        for model, saved in zip(fleet.models, state["models"], strict=True):
+            for name, value in saved.items():
                 setattr(model, name, value)
-        fleet.resume(state.running, tensors["flat"], tensors["best"])
+        fleet.resume(state["running"], tensors["flat"], tensors["best"])
         for name in OF_OPTIMISER:
             setattr(fleet.optimiser, name, tensors[name].to(fleet.device))
-        self._earlier = state.seconds
-        return Resumed(state.update, tensors["losses"].to(fleet.device), state.log_size)
+        self._earlier = state["seconds"]
+        return Resumed(state["update"], tensors["losses"].to(fleet.device), state["log_size"])
 
 
 def fingerprint_of(path: Path) -> str | None:
     """The pack of a checkpoint; None if the file is damaged or of another version, or there is none."""
     found = _read(path)
-    return found and found[0].fingerprint
+    return str(found[0]["fingerprint"]) if found else None
 
 
 class Resumed(NamedTuple):
@@ -107,7 +103,7 @@ def _checksum(state: str, tensors: Mapping[str, Tensor]) -> str:
     return digest(state, {name: tensor.numpy() for name, tensor in tensors.items()})
 
 
-def _read(path: Path) -> "tuple[_State, dict[str, Tensor]] | None":
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]] | None:
     try:
         path.open("rb").close()  # for which `safe_open` would say of any failure that there is no such file
         with safe_open(path, framework="pt") as file:
@@ -117,55 +113,8 @@ def _read(path: Path) -> "tuple[_State, dict[str, Tensor]] | None":
         mark, _, text = about["state"].partition(" ")
         if mark != _checksum(text, tensors):
             return None
-        state = msgspec.convert(json.loads(text), _State)
-        return (state, tensors) if state.format == FORMAT else None
+        state = json.loads(text)
+        return (state, tensors) if state["format"] == FORMAT else None
     except (OSError, SafetensorError, LookupError, TypeError, ValueError, RecursionError) as error:
         raise_if_too_many_files(error)
         return None
-
-
-Number = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
-
-
-class _Saved(msgspec.Struct):
-    """The fields of `Progress` that are stored."""
-
-    seed: Annotated[int, msgspec.Meta(ge=-(2**62), le=2**62)]
-    epoch: Number
-    stage: Number
-    stage_start: Number
-    best: float
-    best_epoch: Number
-    restarts: Number
-    finished: bool
-    loss: float
-    curve: list[tuple[int, float, float | None]]
-
-
-class _State(msgspec.Struct):
-    format: int
-    fingerprint: str
-    running: list[Number]
-    update: Number
-    log_size: Number
-    models: list[_Saved]
-    seconds: float = 0.0
-
-
-def _fits(state: _State, tensors: Mapping[str, Tensor], fleet: Fleet) -> bool:
-    """Whether a checkpoint is complete and fits the fleet: its file may have been changed."""
-    every, width = fleet.best.shape
-    running = [model for number, model in enumerate(state.models) if number in state.running]
-    rows = len(running)
-    if len(state.models) != every or rows != len(state.running) or state.running != sorted(state.running):
-        return False
-    if all(model.finished for model in running):
-        return False
-    if any(own.stage >= len(model.task.stages) for own, model in zip(state.models, fleet.models, strict=True)):
-        return False
-    return {name: (tuple(tensor.shape), tensor.dtype) for name, tensor in tensors.items()} == {
-        **dict.fromkeys(("flat", "first", "second"), ((rows, width), fleet.dtype)),
-        "best": ((every, width), fleet.dtype),
-        "updates": ((rows,), torch.int64),
-        "losses": ((rows,), fleet.dtype),
-    }

@@ -167,7 +167,8 @@ def test_scored_candidates_count() -> None:
     kinds = ["a", "a", "b", "b"]
     ballots = Ballots.of(kinds, (forms, [[-1.0] * items] * 4), ([["right", "wrong"]] * items, scores))
     assert ballots.numbers[50, 0, 5] == pytest.approx((-20 + scores[3, 100]) / 2 / 20)
-    assert ballots.numbers[50, 1, 6] == pytest.approx(np.exp(scores[:2, 101]).mean())
+    assert ballots.numbers[50, 0, 7] == pytest.approx((-6 + max(scores[3, 100], -6)) / 2 / 6)
+    assert ballots.numbers[50, 1, 6] == pytest.approx(np.maximum(scores[:2, 101], -6).mean() / 6)
     assert not ballots.numbers[:20, :, 4:].any()
     lemmas = [f"lemma{number}" for number in range(items)]
     found = cross_fitted(kinds, splits(ballots), [["right"]] * items, all_seen(items), lemmas)

@@ -130,7 +130,7 @@ def test_pools_travel_with_packs(data: Path, made: tuple[Path, Benchmark], tmp_p
     assert "scores" in merged.scores["dev"]["low"]
     pool_of(tmp_path)[0].unlink()
     run(data, tmp_path, listener=listener, time_limit=0.0)
-    assert [note for note in listener.notes if "german-low has no scored candidates" in note]
+    assert [note for note in listener.notes if "candidates of german-low are not scored" in note]
 
 
 def test_parameters_are_not_kept_for_nothing(data: Path, tmp_path: Path, made: tuple[Path, Benchmark]) -> None:

@@ -81,7 +81,10 @@ Example (some minutes; the first line needs a network):
     type=click.FloatRange(min=0),
 )
 @option("--save-models", "Keep an inflector for each language and setting, in DIR/models.")
-@option("--candidates", "Let every model score the forms of all models of its language, for the strategy best.")
+@option(
+    "--candidates",
+    "Let every model score the forms of all models of its language, for the strategy best; the grid best always does.",
+)
 @option("--leave-out", "Also combine the models without each kind of them, to see what each kind contributes.")
 @option(
     "--cells N",
@@ -170,7 +173,7 @@ def command(
         languages=names,
         time_limit=time_limit,
         save_models=save_models,
-        candidates=candidates,
+        candidates=candidates or grid == "best",
         leave_out=leave_out,
         cells=cells,
         gold=Path(gold) if gold else None,

@@ -1,9 +1,9 @@
 """Weights of member kinds, learnt from dev items, apart for bundles that training has seen and for those it has not.
 
 A form's score adds up, over the kinds, the share of the kind's members that give it, and their mean probability of it,
-each times a weight; and, where they are known, the mean log-probability and probability that all members of the kind
-give to it. The weights are those with which right forms have the largest scores (a conditional logit over the forms
-that members give), drawn towards those of a plain vote: 100 dev items decide less than 1,000.
+each times a weight; or, in the place of the latter, the mean log-probability that all members of the kind give to it.
+The weights are those with which right forms have the largest scores (a conditional logit over the forms that members
+give), drawn towards those of a plain vote: 100 dev items decide less than 1,000.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,12 +22,12 @@ A_VOTE = 1.0
 STEPS, ENOUGH = 50, 1e-6
 """The most steps of a fit; it ends when one gains less than this."""
 FOLDS = 5
-FLOOR = -20.0
-"""The least log-probability that counts; it is -1 to a weight."""
+FLOORS = -20.0, -6.0
+"""The least log-probabilities that count; they are -1 to a weight."""
 BEST, VOTES = "best", (0,)
 RULES = "rules"
 """A kind that has no vote, but can have a weight."""
-WAYS: Mapping[str, tuple[int, ...]] = {"vote": (), "weights": (0, 1), "scores": (0, 1, 2, 3)}
+WAYS: Mapping[str, tuple[int, ...]] = {"vote": (), "weights": (0, 1), "scores": (0, 2, 3)}
 """Ways to choose: the groups of numbers that have learnt weights. The best way is a learnt one; among equally good ones
 the first."""
 
@@ -47,8 +47,8 @@ class Ballots:
     forms: list[list[str]]
     """Of each item, the best member's first."""
     numbers: Numbers
-    """Shares, mean probabilities, and mean log-probabilities and probabilities by all members, by kind; 0 for padding
-    and for what is not known. *Shape:* (items, forms, 4 · kinds)"""
+    """Shares, mean probabilities, and mean log-probabilities by all members with each floor, by kind; 0 for padding and
+    for what is not known. *Shape:* (items, forms, 4 · kinds)"""
 
     @classmethod
     def of(cls, kinds: Sequence[str], answers: Answers, pooled: Pooled | None = None) -> "Ballots":
@@ -65,10 +65,10 @@ class Ballots:
                 line[place[member]] += 1 / size[member]
                 line[len(known) + place[member]] += np.exp(score) / size[member]
         if pooled:
-            floored = np.maximum(pooled[1].astype(np.float64), FLOOR)
-            scoring = np.array(kinds[: len(floored)])  # not the rules, which come last
+            given = pooled[1].astype(np.float64)
+            scoring = np.array(kinds[: len(given)])  # not the rules, which come last
             mean = np.equal.outer(np.array(known), scoring) / [[kinds.count(kind)] for kind in known]
-            flat = np.nan_to_num(np.concatenate([mean @ (floored / -FLOOR), mean @ np.exp(floored)]).T)
+            flat = np.nan_to_num(np.concatenate([mean @ (np.maximum(given, floor) / -floor) for floor in FLOORS]).T)
             starts = np.cumsum([0, *map(len, pooled[0])]).tolist()
             for row, own, candidates, start in zip(numbers, forms, pooled[0], starts, strict=False):
                 row[: len(own), 2 * len(known) :] = flat[[start + candidates.index(form) for form in own]]

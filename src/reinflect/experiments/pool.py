@@ -21,6 +21,7 @@ from reinflect.data.items import Item
 from reinflect.ensembles.candidates import Pool, log_probabilities
 from reinflect.ensembles.fleets import by_fleets
 from reinflect.ensembles.member import UNALIGNED, TrainedModel
+from reinflect.errors import shortened
 from reinflect.execution.folder import WorkFolder
 from reinflect.execution.packs import PRESET, unpacked
 from reinflect.execution.resources import Resources
@@ -34,7 +35,7 @@ ENDING = ".pool.xz"
 FORMAT = 2
 LEAST = -64.0
 """The least log-probability that is kept."""
-PROCESSES_ON_A_GPU = 4
+PROCESSES_ON_A_GPU = 8
 """One aligns while another scores."""
 
 
@@ -68,13 +69,14 @@ def read_pool(path: Path) -> Pool | None:
 
 def fill_pools(jobs: Sequence[Job], preparation: Preparation, folder: WorkFolder, resources: Resources) -> None:
     """Make the pools that have no file yet."""
-    left = []
-    for job in (job for job in jobs if job.models and read_pool(job.path) is None):
-        if all(folder.parameters_file(model).exists() for model in job.models):
-            left.append(job)
-        else:
-            found = f"{job.corpus.label} has no scored candidates: the parameters of some of its models were not kept"
-            resources.watcher.note(f"note: {found}; give --candidates when they are trained")
+    wanted = [job for job in jobs if job.models and read_pool(job.path) is None]
+    whole = [all(folder.parameters_file(model).exists() for model in job.models) for job in wanted]
+    left = [job for job, kept in zip(wanted, whole, strict=True) if kept]
+    if len(left) < len(wanted):
+        lost = [job.corpus.label for job, kept in zip(wanted, whole, strict=True) if not kept]
+        which = shortened(", ".join(lost), 100)
+        found = f"candidates of {which} are not scored: the parameters of some of their models were not kept"
+        resources.watcher.note(f"note: {found}; give --candidates when they are trained")
     on_gpu = resources.device == "cuda" and torch.cuda.is_available()  # not if only a cluster's workers have one
     device, workers = ("cuda", min(PROCESSES_ON_A_GPU, resources.workers)) if on_gpu else ("cpu", resources.workers)
     make = partial(_make, preparation=preparation, folder=folder, cache=resources.alignment_cache, device=device)

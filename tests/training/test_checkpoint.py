@@ -74,6 +74,15 @@ def test_what_is_found(saved: Checkpoint, tmp_path: Path) -> None:
     assert fingerprint_of(tmp_path / "none") is None
 
 
+def test_a_finished_run_has_nothing_to_resume(saved: Checkpoint) -> None:
+    fleet = fleet_of(pack())
+    for model in fleet.models:
+        model.finished = True
+    fleet.drop_finished()
+    saved.save(fleet, 0, fleet.no_losses(), 0)
+    assert saved.load(fleet_of(pack())) is None
+
+
 def test_another_run_is_not_taken_up(saved: Checkpoint) -> None:
     assert Checkpoint(saved.path, "another").load(fleet_of(pack())) is None
     resumed = saved.load(fleet_of(pack()))

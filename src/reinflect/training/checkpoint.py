@@ -62,14 +62,15 @@ class Checkpoint:
         self._last = time.monotonic()
 
     def load(self, fleet: Fleet) -> "Resumed | None":
-        """Restore a new fleet; None if there is no checkpoint of this pack."""
+        """Restore a new fleet; None if there is no checkpoint of this pack, or all its models have finished."""
         found = _read(self.path)
-        if found is None or found[0]["fingerprint"] != self.fingerprint:
+        if found is None or found[0]["fingerprint"] != self.fingerprint or not found[0]["running"]:
             return None
         state, tensors = found
         for model, saved in zip(fleet.models, state["models"], strict=True):
             for name, value in saved.items():
                 setattr(model, name, value)
+            model.curve = [(epoch, loss, score) for epoch, loss, score in saved["curve"]]
         fleet.resume(state["running"], tensors["flat"], tensors["best"])
         for name in OF_OPTIMISER:
             setattr(fleet.optimiser, name, tensors[name].to(fleet.device))

@@ -8,6 +8,8 @@ import pytest
 from click.testing import Result
 
 from reinflect.data.items import Item, write_items
+from reinflect.errors import ReinflectError
+from reinflect.experiments.run import BenchmarkPlan
 from tests.training.tiny import language
 
 Reinflect = Callable[..., Result]
@@ -63,6 +65,21 @@ def test_a_benchmark_and_what_it_shows(data: Path, tmp_path: Path, reinflect: Re
     assert again.exit_code == 0, again.output
     assert again.stdout == result.stdout
     assert "2 commands in this folder" in (out / "results.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("more", "scored"), [((), False), (("--candidates",), True), (("--grid", "best"), True)])
+def test_the_grid_best_scores_candidates(
+    data: Path, tmp_path: Path, reinflect: Reinflect, monkeypatch: pytest.MonkeyPatch, more: tuple[str], scored: bool
+) -> None:
+    plans: list[BenchmarkPlan] = []
+
+    def only_plan(plan: BenchmarkPlan, *_: object) -> None:
+        plans.append(plan)
+        raise ReinflectError("planned")
+
+    monkeypatch.setattr("reinflect.experiments.run.run_benchmark", only_plan)
+    reinflect(*command(data, tmp_path / "out", *more))
+    assert [plan.candidates for plan in plans] == [scored]
 
 
 def test_what_is_missing_is_said(data: Path, tmp_path: Path, reinflect: Reinflect) -> None:

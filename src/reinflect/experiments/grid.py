@@ -6,6 +6,7 @@ from itertools import product
 
 from reinflect.ensembles.member import UNALIGNED, kind_of
 from reinflect.settings import Settings, changed
+from reinflect.systems import DEEPER
 from reinflect.training.lesson import Lesson, ModelSpec, Preparation, alignments_of
 
 
@@ -50,7 +51,7 @@ QUICK: Grid = tuple(
 )
 """Enough models to see that everything works."""
 
-_DEEP = Entry("soft", UNALIGNED, {}, variant="deep", changes=("encoder_layers=2", "label_smoothing=0.1"))
+_DEEP = Entry("soft", UNALIGNED, {}, variant="deep", changes=DEEPER)
 
 SMALL: Grid = (
     *(Entry(system, "naive", {"low": 5}) for system in ("hacm", "haem")),

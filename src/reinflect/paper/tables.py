@@ -132,7 +132,7 @@ def kinds_table(figures: Figures) -> Rows:
 
 
 def language_table(figures: Mapping[str, Average], setting: str) -> Rows:
-    """Naive and smart in every language, and Run 7 with the published one; of other languages than the paper's, all."""
+    """Naive and smart in every language, and Run 7 with the published one; else, all systems."""
     if not _of_paper(figures):
         own = {system: score.languages for system, score in figures.items() if has_files(system)}
         names = sorted({name for languages in own.values() for name in languages})

@@ -25,7 +25,9 @@ class Usual(NamedTuple):
     """Of the preset's settings."""
 
 
+DEEPER = ("encoder_layers=2", "label_smoothing=0.1")
+"""What makes soft attention the best kind of model where items are many."""
 USUAL = Usual()
-_LARGE = Usual(("hacm", "haem", "soft"), ("smart",), ("soft.encoder_layers=2", "soft.label_smoothing=0.1"))
+_LARGE = Usual(("hacm", "haem", "soft"), ("smart",), tuple(f"soft.{change}" for change in DEEPER))
 USUAL_FOR: Mapping[str, Usual] = {"medium": _LARGE, "high": _LARGE}
 """By preset, where others vote better: docs/lab-notebook.md has which were compared."""

@@ -11,9 +11,10 @@ import shlex
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import cycle, islice
 from pathlib import Path
 from statistics import fmean
 from tempfile import TemporaryDirectory
@@ -44,12 +45,11 @@ from reinflect.training.lesson import Lesson, ModelSpec, Preparation, alignments
 SYSTEM, ALIGNMENT = "haem", "smart"
 NUMBERS: Numbers = "eighth"
 SMALL = ("embedding=100", "hidden=100", "history_hidden=100")
-CHANGES: Mapping[str, Sequence[str]] = {
-    "low": SMALL,
-    "medium": SMALL,
-    "high": (*SMALL, "batch=16", "dropout=0.2", "epochs=26", "patience=8"),
-}
-"""What differs from the preset of a setting. A language without `high` has few items, and keeps the preset's epochs."""
+"""What differs from the preset of a setting."""
+SIZES, MANY, UPDATES, MOST_EPOCHS = (8_000, 12_000, 20_000, 36_000, 60_000), 40_000, 55_000, 60
+"""With `high`, students have one of these numbers of items, so that they train together on a GPU with little padding:
+there are fewer agreed cells, or gold items come twice. Batches have 16 items, or 32 with more than `MANY` items, and
+all students have about as many updates. A language without `high` keeps the preset's batches and epochs."""
 LARGEST = 700_000
 """Bytes that a pocket model may have."""
 
@@ -76,10 +76,27 @@ class Student:
 
     def spec(self, system: str, preparation: Preparation, changes: Sequence[str] = ()) -> ModelSpec:
         corpus, setting = self.corpus, self.corpus.setting
-        lesson = replace(corpus, train=(*corpus.train, *self.agreed), asked=())
-        settings = changed(load_preset(setting, [system]), (*CHANGES[setting], *changes))[system]
+        items, own = (*corpus.train, *self.agreed), tuple[str, ...]()
+        if setting == "high":
+            items += tuple(islice(cycle(corpus.train), max(0, _size(len(items)) - len(items))))
+            own = _length(len(items))
+        lesson = replace(corpus, train=items, asked=())
+        settings = changed(load_preset(setting, [system]), (*SMALL, *own, *changes))[system]
         [alignment] = alignments_of(system, [ALIGNMENT])
         return ModelSpec(preparation.planned(lesson, alignment), system, settings, seed=1)
+
+
+def _size(items: int) -> int:
+    """The nearest of the sizes, by ratio; with far fewer items, their number."""
+    nearest = min(SIZES, key=lambda size: max(size / items, items / size))
+    return nearest if 2 * items > nearest else items
+
+
+def _length(items: int) -> tuple[str, ...]:
+    """The settings that say how long a student learns from so many items."""
+    batch = 16 if items <= MANY else 32
+    epochs = min(MOST_EPOCHS, round(UPDATES * batch / items))
+    return f"batch={batch}", f"epochs={epochs}", f"patience={max(1, epochs // 3)}"
 
 
 def students_of(
@@ -119,7 +136,11 @@ def _student(corpus: Lesson, models: Sequence[TrainedModel], least: int, data: P
     if {own.cells for own in said} != {digest_of_cells(cells)}:
         remedy = "train the teacher with these files, and with one number of --cells"
         raise InputError(f"the models of {corpus.label} inflected other cells", remedy, path=data)
-    return Student(corpus, agreed(cells, [own.forms(cells) for own in said], least), least, kinds)
+    same = agreed(cells, [own.forms(cells) for own in said], least)
+    most = max(0, _size(len(corpus.train) + len(same)) - len(corpus.train))
+    if corpus.setting == "high" and len(same) > most:
+        same = tuple(same[number * len(same) // most] for number in range(most))
+    return Student(corpus, same, least, kinds)
 
 
 def agreed(cells: Sequence[Item], forms: Sequence[Sequence[str | None]], least: int) -> tuple[Item, ...]:

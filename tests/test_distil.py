@@ -182,10 +182,32 @@ def test_a_student_learns_from_gold_items_and_agreed_cells(
     spec = german.spec("imitation", preparation)
     assert spec.lesson.train == (*german.corpus.train, *german.agreed)
     assert (spec.lesson.dev, spec.lesson.asked) == (german.corpus.dev, ())
-    assert (spec.settings.hidden, spec.settings.epochs, spec.settings.patience) == (100, 26, 8)
+    assert (spec.settings.hidden, spec.settings.epochs, spec.settings.patience) == (100, 60, 20)
     other = turkish.spec("haem", preparation, ["dropout=0.3"])
     assert (other.kind, other.settings.hidden, other.settings.batch) == ("haem-smart", 100, 4)
     assert other.settings.dropout == 0.3
+
+
+def test_students_have_one_of_a_few_sizes(
+    data: Path, taught: tuple[Path, Benchmark], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, preparation = agree(taught[0], tmp_path / "teacher"), Preparation.of({}, ["smart"])
+    all_of_it, _ = students_of(folder, data)
+    gold = all_of_it.corpus.train
+    monkeypatch.setattr(distil, "SIZES", (len(gold) + 2, 4 * len(gold)))
+    german, turkish = students_of(folder, data)
+    assert german.agreed == (all_of_it.agreed[0], all_of_it.agreed[2]), "two of four cells, spread evenly"
+    assert german.spec("haem", preparation).lesson.train == (*gold, *german.agreed)
+    assert len(turkish.agreed) == 3, "without high, all cells"
+    monkeypatch.setattr(distil, "SIZES", (len(gold) + CELLS + 2,))
+    german, turkish = students_of(folder, data)
+    filled = german.spec("haem", preparation)
+    assert filled.lesson.train == (*gold, *german.agreed, *gold[:2]), "gold items come twice"
+    assert len(german.agreed) == CELLS
+    monkeypatch.setattr(distil, "MANY", 5)
+    monkeypatch.setattr(distil, "UPDATES", len(filled.lesson.train))
+    many = german.spec("haem", preparation).settings
+    assert (many.batch, many.epochs, many.patience) == (32, 32, 10)
 
 
 def test_other_data_than_the_teachers(data: Path, taught: tuple[Path, Benchmark], tmp_path: Path) -> None:

@@ -124,14 +124,20 @@ def joint_padding(groups: Sequence[Sequence[ModelSpec]]) -> float:
 @given(lengths=lengths, bound=st.floats(0.0, 0.6))
 def test_as_few_packs_as_can_be_with_so_little_padding(lengths: list[tuple[int, int]], bound: float) -> None:
     lessons = [long_lesson(lemma, items, f"l{number}") for number, (lemma, items) in enumerate(lengths)]
-    by_length = sorted(lessons, key=lambda one: np.mean([len(i.lemma) + len(i.form) for i in one.train]))
+    batch = small("hacm").batch
+
+    def place(lesson: Lesson) -> tuple[float, float]:
+        length = np.mean([len(item.lemma) + len(item.form) for item in lesson.train])
+        return round(2 * np.log2(-(-len(lesson.train) // batch))), float(length)
+
+    in_order = sorted(lessons, key=place)
 
     def least(groups: int) -> float:
         """Of all ways to cut the lessons into so many groups."""
         ways = []
         for cuts in combinations(range(1, len(lessons)), groups - 1):
             bounds = [0, *cuts, len(lessons)]
-            ways.append(joint_padding([specs_of(by_length[first:last]) for first, last in pairwise(bounds)]))
+            ways.append(joint_padding([specs_of(in_order[first:last]) for first, last in pairwise(bounds)]))
         return min(ways)
 
     packs = [pack.specs for pack in pack_for_gpu(specs_of(lessons), most_padding=bound)]
@@ -147,6 +153,13 @@ def test_long_and_short_words_are_kept_apart() -> None:
     packs = pack_for_gpu(specs_of([*long, *short], system="haem"), name="haem-low")
     assert [pack.name for pack in packs] == ["haem-low-1", "haem-low-2"]
     assert [{spec.lesson for spec in pack.specs} for pack in packs] == [set(short), set(long)]
+
+
+def test_many_and_few_items_are_kept_apart() -> None:
+    few, many = [long_lesson(9, 10, f"f{n}") for n in range(3)], [long_lesson(9, 90, f"m{n}") for n in range(3)]
+    lessons = [*few, *many, long_lesson(8, 90, "m3"), long_lesson(10, 10, "f3")]
+    packs = pack_for_gpu(specs_of(lessons, system="haem"))
+    assert [{len(spec.lesson.train) for spec in pack.specs} for pack in packs] == [{10}, {90}]
 
 
 def test_models_that_are_not_alike_never_share_a_pack() -> None:

@@ -239,12 +239,17 @@ class _Course:
 
 
 def _courses(models: Sequence[ModelSpec], measured: _Measures) -> list[_Course]:
-    """All lessons, shorter ones first."""
+    """All lessons: those with about as many updates together, and of these the ones with shorter sequences first."""
     by_lesson = _grouped(sorted(models, key=measured.rank), lambda model: model.lesson)
-    batch = models[0].settings.batch
-    updates = max(-(-len(lesson.train) // batch) for lesson in by_lesson)
+    each = {lesson: -(-len(lesson.train) // models[0].settings.batch) for lesson in by_lesson}
+    updates = max(each.values())
     courses = []
-    for lesson in sorted(by_lesson, key=lambda own: (measured.of(own).lengths.mean(), measured.of(own).rank)):
+
+    def place(lesson: Lesson) -> tuple[object, ...]:
+        own = measured.of(lesson)
+        return round(2 * math.log2(each[lesson])), own.lengths.mean(), own.rank
+
+    for lesson in sorted(by_lesson, key=place):
         longest = np.zeros(updates, dtype=np.int64)
         for model in by_lesson[lesson]:
             own = measured.longest_each(model)

@@ -70,6 +70,7 @@ def test_languages_that_the_paper_has_not_stand_alone() -> None:
         ["Adyghe", "70.00", "–"],
         ["German", "50.00", "52.00"],
     ]
+    assert "## Claims" not in page({"dev": figures}, about=[], changes={}, results=[])
 
 
 @pytest.mark.parametrize(

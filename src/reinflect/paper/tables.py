@@ -212,7 +212,8 @@ def page(
         "Votes: outputs of E(N) and E(S) that the filter would replace by the lemma if the models were not filtered "
         f"before they vote. In the paper, on test items: {paper}.\n"
     )
-    parts += ["## Claims\n", markdown(claims_table(claims(dev)), 3)]
+    if all(map(_of_paper, dev.values())):
+        parts += ["## Claims\n", markdown(claims_table(claims(dev)), 3)]
     parts += ["## Outputs changed by the filter for repeats\n", markdown(repeats_table(changes), 2), note]
     parts += ["## Time\n", markdown(time_table(results), 2), TIME_NOTE]
     return "\n".join(parts)

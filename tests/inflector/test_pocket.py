@@ -10,13 +10,14 @@ import pytest
 
 import reinflect
 from reinflect.data.features import Bundle
-from reinflect.data.items import Item
+from reinflect.data.items import Item, read_items
 from reinflect.errors import InputError
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.pocket import INDEX, NAME, add_model, find_model, models_folder, pocket_models, read_index
 from tests.fuzz import tiny_models
 
 DISTRIBUTION = Path(__file__).parents[2] / "models" / "reinflect_models"
+ONE_BY_ONE = 20
 
 
 def silent(note: str) -> None:
@@ -193,6 +194,23 @@ def test_the_distribution_has_what_its_index_lists_and_nothing_else() -> None:
     for own in index.values():
         content = (DISTRIBUTION / own.file).read_bytes()
         assert (own.size, own.sha256) == (len(content), hashlib.sha256(content).hexdigest())
+
+
+@pytest.mark.parametrize("language", sorted(read_index(DISTRIBUTION)) if DISTRIBUTION.is_dir() else [])
+def test_one_word_and_many_have_the_same_forms(language: str, conll2017: Path) -> None:
+    """One word is decoded by NumPy, many by torch; the accuracy on dev items is the one that the index has."""
+    own, dev = read_index(DISTRIBUTION)[language], read_items(conll2017 / f"{language}-dev")
+    inflector = Inflector.load(DISTRIBUTION / own.file)
+    many = inflector.answers(dev)
+    right = [answer.form == item.form for answer, item in zip(many, dev, strict=True)]
+    assert 100 * sum(right) / len(dev) == pytest.approx(own.accuracy, abs=0.2)
+    lists = inflector.nbest_many(dev[:ONE_BY_ONE])
+    for item, answer, likely in zip(dev, many, lists, strict=False):
+        [one] = inflector.answers([item])
+        assert one.form == answer.form
+        assert one.confidence == pytest.approx(answer.confidence, abs=2e-4)
+        [alone] = inflector.nbest_many([item])
+        assert [other.form for other in alone] == [other.form for other in likely]
 
 
 def test_all_languages_of_the_shared_task_can_be_names() -> None:

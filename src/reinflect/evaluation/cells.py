@@ -7,8 +7,6 @@ line counts; a cell without a prediction has the empty string predicted; predict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from rapidfuzz.distance.Levenshtein import distance
-
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 
@@ -47,6 +45,8 @@ def right_forms(gold: Iterable[Item], variants: Variants) -> dict[Cell, tuple[st
 
 def judge(right: Mapping[Cell, Sequence[str]], predicted: Iterable[Item]) -> list[Judged]:
     """Every cell of the gold once, in the order of the file."""
+    from rapidfuzz.distance.Levenshtein import distance  # a word is inflected without it
+
     predictions = {(item.lemma, item.features.spelling): item.form for item in predicted}
     bundles = {features: Bundle(features) for features in {features for _, features in right}}
     judged = []

@@ -17,6 +17,7 @@ from reinflect.systems.haem.settings import HaemSettings
 from reinflect.systems.layers.inventory import Inventory
 
 Array = NDArray[np.float32]
+HALF = np.float32(0.5)
 
 
 class HaemWord:
@@ -71,8 +72,9 @@ class HaemWord:
         if "history" in readers:
             readers["history"] = self._read("history", readers["history"], numbers)
         if "deleted" in readers:
-            emptied = np.where(writes[:, np.newaxis], self._empty("deleted", len(taken)), readers["deleted"])
-            readers["deleted"] = self._read("deleted", emptied, self.symbols[before], deletes)
+            if writes.any():
+                readers["deleted"] = np.where(writes[:, np.newaxis], self._empty("deleted", 1), readers["deleted"])
+            readers["deleted"] = self._read("deleted", readers["deleted"], self.symbols[before], deletes)
         readers["written"] = self._read("written", readers["written"], pushed, copies | writes)
         self.readers, self.position = readers, before + (copies | deletes)
         return [
@@ -82,7 +84,7 @@ class HaemWord:
 
     def _empty(self, name: str, hypotheses: int) -> Array:
         shown = self.parameters[f"{name}.empty"]
-        return np.stack([shown, np.zeros_like(shown), np.zeros_like(shown)])[:, np.newaxis].repeat(hypotheses, axis=1)
+        return np.array([shown, np.zeros_like(shown), np.zeros_like(shown)])[:, np.newaxis].repeat(hypotheses, axis=1)
 
     def _read(self, name: str, reader: Array, numbers: NDArray[Any], where: NDArray[Any] | None = None) -> Array:
         """An LSTM after one more symbol, for those hypotheses that have one."""
@@ -90,8 +92,8 @@ class HaemWord:
             return reader
         gates = self.tables[name][numbers] @ self.parameters[f"{name}.input"] + self.parameters[f"{name}.bias"]
         output, memory = self.step(gates, self.parameters[f"{name}.recurrent"], reader[1], reader[2])
-        after = np.stack([output, output, memory])
-        return after if where is None else np.where(where[:, np.newaxis], after, reader)
+        after = np.array([output, output, memory])
+        return after if where is None or where.all() else np.where(where[:, np.newaxis], after, reader)
 
     def _encode(self, name: str, inputs: Array) -> Array:
         """*Shape:* (N, E) → (N, H)"""
@@ -114,8 +116,10 @@ def _features(parameters: Mapping[str, Array], settings: HaemSettings, inventory
 
 
 def _sigmoid(numbers: Array) -> Array:
-    opened: Array = np.tanh(numbers * np.float32(0.5))  # exp would overflow
-    return opened * np.float32(0.5) + np.float32(0.5)
+    opened: Array = np.tanh(numbers * HALF)  # exp would overflow
+    opened *= HALF
+    opened += HALF
+    return opened
 
 
 def _lstm(gates: Array, recurrent: Array, output: Array, memory: Array) -> tuple[Array, Array]:
@@ -130,7 +134,9 @@ def _lstm(gates: Array, recurrent: Array, output: Array, memory: Array) -> tuple
 def _coupled(gates: Array, recurrent: Array, output: Array, memory: Array) -> tuple[Array, Array]:
     """One step: output and memory. *Shape:* gates (K, 3H), recurrent (H, 5H), output and memory (K, H)"""
     hidden = len(recurrent)
-    weights, peep_enter, peep_release = np.split(recurrent, [3 * hidden, 4 * hidden], axis=1)
-    enter, release, candidate = np.split(gates + output @ weights, 3, axis=1)
-    memory = memory + _sigmoid(enter + memory @ peep_enter) * (np.tanh(candidate) - memory)
+    mixed: Array = gates + output @ recurrent[:, : 3 * hidden]
+    enter, release, candidate = mixed[:, :hidden], mixed[:, hidden : 2 * hidden], mixed[:, 2 * hidden :]
+    peep_enter, peep_release = recurrent[:, 3 * hidden : 4 * hidden], recurrent[:, 4 * hidden :]
+    proposed: Array = np.tanh(candidate)
+    memory = memory + _sigmoid(enter + memory @ peep_enter) * (proposed - memory)
     return _sigmoid(release + memory @ peep_release) * np.tanh(memory), memory

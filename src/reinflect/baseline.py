@@ -62,13 +62,8 @@ class Rules:
             # only the rule without s can win. A stem is never empty: pairing two letters costs less than two gaps.
             prefix = pairs[:start]
             beginnings["".join(x for x, _ in prefix), "".join(y for _, y in prefix)] += 1
-        best: dict[str, tuple[int, int, str]] = {}
-        for (left, right), count in endings.items():
-            rank = (-count, -len(right), right)
-            if left not in best or rank < best[left]:
-                best[left] = rank
-        ends = {left: right for left, (_, _, right) in best.items()}
-        return cls(ends, sorted(beginnings, key=lambda r: (-beginnings[r], len(r[0]), -len(r[1]), r)))
+        worst_first = sorted(endings, key=lambda r: (-endings[r], -len(r[1]), r[1]), reverse=True)
+        return cls(dict(worst_first), sorted(beginnings, key=lambda r: (-beginnings[r], len(r[0]), -len(r[1]), r)))
 
     def apply(self, word: str) -> str:
         for start in range(max(0, len(word) - LONGEST), len(word) + 1):  # left sides have at most LONGEST characters

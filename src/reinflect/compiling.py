@@ -1,17 +1,13 @@
 """Functions compiled by numba; the machine code is cached on disk where possible."""
 
 import ctypes
+import mmap
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from numba import njit
-
-COMPILER = "libllvmlite"
-MAPS = Path("/proc/self/maps")
-DO_NOT_NEED = 4
-"""What madvise(2) calls MADV_DONTNEED."""
 
 FAST = {
     "nogil": True,
@@ -73,8 +69,8 @@ def release_the_compiler() -> None:
     """
     with suppress(OSError, AttributeError):
         advise = ctypes.CDLL(None).madvise
-        for line in MAPS.read_text(encoding="utf-8", errors="replace").splitlines():
+        for line in Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines():
             place, rights, *_ = line.split(maxsplit=5)
-            if rights == "r-xp" and COMPILER in line:
+            if rights == "r-xp" and "libllvmlite" in line:
                 start, end = (int(number, 16) for number in place.split("-"))
-                advise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), DO_NOT_NEED)
+                advise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), mmap.MADV_DONTNEED)

@@ -174,12 +174,11 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
     """
     check_writable(path)
     target = Path(path)
-    if _is_special(target):  # a device or pipe (/dev/null, /dev/stdout) is written to, never replaced
-        with writing(path):
-            yield target
-        return
-    target = target.resolve()  # a link keeps pointing where it points
     with writing(path):
+        if _is_special(target):  # a device or pipe (/dev/null, /dev/stdout) is written to, never replaced
+            yield target
+            return
+        target = target.resolve()  # a link keeps pointing where it points
         sweep(target.parent, target.name)
         handle, part = _new_part(target)
         try:

@@ -7,8 +7,6 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-ATTEMPTS = 50
-
 
 class TakenError(Exception):
     """Another process holds the lock; the message names it."""
@@ -16,14 +14,10 @@ class TakenError(Exception):
 
 def take_in(folder: Path, name: str, *, parents: bool = False) -> int:
     """`take` in a folder, made if need be, with or without its parents."""
-    for left in reversed(range(ATTEMPTS)):
-        try:
-            folder.mkdir(parents=parents, exist_ok=True)
+    while True:
+        folder.mkdir(parents=parents, exist_ok=True)
+        with suppress(FileNotFoundError):  # a process that ends may just have removed the folder
             return take(folder / name)
-        except FileNotFoundError:  # a process that ends may just have removed the folder
-            if not left:
-                raise
-    raise AssertionError
 
 
 def take(path: Path) -> int:

@@ -64,10 +64,8 @@ class Registry(Mapping[str, T], Generic[T]):
                 self._loaded[name] = entry.load()
             except Exception as error:
                 package = entry.dist.name if entry.dist else entry.value
-                raise InputError(
-                    f"the {self.kind} {quoted(name)} of the package {package} could not be loaded ({error})",
-                    "update or uninstall that package",
-                ) from None
+                found = f"the {self.kind} {quoted(name)} of the package {package} could not be loaded ({error})"
+                raise InputError(found, "update or uninstall that package") from None
         return self._loaded[name]
 
     def find(self, name: str) -> T:

@@ -140,9 +140,8 @@ def is_list(kind: type[msgspec.Struct], key: str) -> bool:
 def from_table(kind: type[Struct], table: Any, place: str) -> Struct:
     """Settings of a kind from a table of values."""
     if not isinstance(table, Mapping):
-        raise InputError(
-            f"found {quoted(str(table))} instead of a table", "write a heading such as [haem] above it", path=place
-        )
+        found = f"found {quoted(str(table))} instead of a table"
+        raise InputError(found, "write a heading such as [haem] above it", path=place)
     known = known_keys(kind)
     for key in table:
         if key not in known:

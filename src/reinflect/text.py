@@ -37,14 +37,12 @@ def in_columns(rows: Sequence[Sequence[str]], gap: str = " ", sides: Sequence[Si
     sides = sides or ["left"] * len(widths)
     lines = []
     for row in rows:
-        cells = (_padded(*cell, mark) for cell in zip(row, widths, sides, strict=True))
+        cells = []
+        for cell, width, side in zip(row, widths, sides, strict=True):
+            room = " " * (width - display_width(cell))
+            cells.append(cell + mark + room if side == "left" else room + cell + mark)
         lines.append(mark + gap.join(cells).rstrip(" "))
     return lines
-
-
-def _padded(cell: str, width: int, side: Side, mark: str) -> str:
-    room = " " * (width - display_width(cell))
-    return cell + mark + room if side == "left" else room + cell + mark
 
 
 def visible(character: str) -> str:
@@ -91,6 +89,11 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], *, sides: Sequen
 def visible_piece(piece: str) -> str:
     """A piece of a word with every character visible; ∅ for an empty one."""
     return visible_text(piece) or NOTHING
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 item`, `2 items`."""
+    return f"{number} {noun}{'s'[: number != 1]}"
 
 
 def nearest(name: str, known: Iterable[str], otherwise: str) -> str:

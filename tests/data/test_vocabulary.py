@@ -17,10 +17,10 @@ def test_numbers_are_places_and_anything_else_is_unknown(known: str, other: str)
     assert vocabulary.symbols[: len(SPECIALS)] == SPECIALS
     assert len(vocabulary) == len(SPECIALS) + len(set(known)) == len(set(vocabulary.symbols))
     for symbol in (*SPECIALS, *known):
-        assert symbol in vocabulary
+        assert symbol in vocabulary.symbols
         assert vocabulary.symbols[vocabulary.number(symbol)] == symbol
     for character in set(other) - set(known):
-        assert character not in vocabulary
+        assert character not in vocabulary.symbols
         assert vocabulary.number(character) == 0
     assert vocabulary.numbers(other) == [vocabulary.number(character) for character in other]
 

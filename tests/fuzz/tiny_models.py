@@ -47,7 +47,7 @@ def member(system: str, seed: int) -> TrainedModel:
     # Untrained as it is, it would write and write; so it soon finds that it is done.
     choices, bias = own.choices(INVENTORY), parameters["output.bias"]
     for ending, weight in (("COPY", 4.0), ("STEP", 3.0), ("STOP", 3.5), ("</s>", 4.0)):
-        if ending in choices:
+        if ending in choices.symbols:
             bias[choices.number(ending)] += weight
     return TrainedModel(
         system,

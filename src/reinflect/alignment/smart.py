@@ -16,6 +16,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from reinflect.alignment.naive import Naive
 from reinflect.alignment.pairs import Alignment, Progress, StringPair, kind, replayed
 from reinflect.data.items import LONGEST
 from reinflect.errors import InputError
@@ -69,10 +70,8 @@ class GibbsSampler:
 
         for number, pair in enumerate(pairs, start=1):
             if max(map(len, pair)) > LONGEST:
-                raise InputError(
-                    f"pair {number} has {max(map(len, pair))} characters",
-                    f"the smart aligner takes up to {LONGEST}; shorten it or use --method naive",
-                )
+                remedy = f"the smart aligner takes up to {LONGEST}; shorten it or use --method naive"
+                raise InputError(f"pair {number} has {max(map(len, pair))} characters", remedy)
         self.pairs = pairs
         self.alpha = alpha
         self._gibbs = gibbs
@@ -82,7 +81,7 @@ class GibbsSampler:
         self.totals = np.zeros(2)  # N, D
         grid = (self._starts, self._cell_starts, self._diagonal, self._inserted, self._deleted)
         self._tables = (*grid, self.counts, self.totals)
-        self._align_naively()
+        self.count(Naive().align(pairs))
 
     def sweep(self, first: int = 0, last: int | None = None) -> None:
         """Resample every pair once (or the pairs first … last - 1), in order, each given all other pairs."""
@@ -143,15 +142,6 @@ class GibbsSampler:
         self._diagonal = diagonal.astype(np.uint32)
         self._deleted = self._deleted.astype(np.uint32)
         self.counts = np.zeros(size)
-
-    def _align_naively(self) -> None:
-        for p, (x, y) in enumerate(self.pairs):
-            both, longer = min(len(x), len(y)), max(len(x), len(y))
-            at = self._starts[p, 0]
-            self._moves[at : at + both] = self._gibbs.DIAGONAL
-            self._moves[at + both : at + longer] = self._gibbs.DELETE if len(x) > len(y) else self._gibbs.INSERT
-            self._lengths[p] = longer
-        self._gibbs.count_paths(self._moves, self._lengths, *self._tables)
 
     def _read(self, moves: NDArray[np.int8], lengths: NDArray[np.int64]) -> list[Alignment]:
         paths = (moves[at : at + length].tolist() for at, length in zip(self._starts[:, 0], lengths, strict=False))

@@ -91,11 +91,9 @@ def _usage_errors_as_one_line() -> Iterator[None]:
     except click.exceptions.NoArgsIsHelpError:  # whose message is the whole help
         raise
     except click.UsageError as error:
-        words, place = list[str](), error.ctx
-        while place and place.parent:  # the outermost context is the program, whatever its file is called
-            words, place = [place.info_name or "", *words], place.parent
-        command = " ".join(["reinflect", *words, "--help"])
-        _print_error(f"{error.format_message().removesuffix('.')}; {command} explains the options")
+        program = error.ctx.find_root().command_path if error.ctx else ""  # whatever its file is called
+        words = error.ctx.command_path.removeprefix(program) if error.ctx else ""
+        _print_error(f"{error.format_message().removesuffix('.')}; reinflect{words} --help explains the options")
         sys.exit(2)
 
 

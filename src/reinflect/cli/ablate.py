@@ -17,7 +17,7 @@ from reinflect.cli.options import option, say
 from reinflect.cli.training import EVERY_LANGUAGE, SIZES, Training, data_option, languages_option, training_options
 from reinflect.errors import INTERRUPTED, InputError, OutputError
 from reinflect.files import STANDARD, check_writable, read_bytes, write_text
-from reinflect.text import Side
+from reinflect.text import Side, counted, table
 
 if TYPE_CHECKING:
     from reinflect.experiments.ablation import Ablation, Variant
@@ -77,8 +77,7 @@ def command(
     corpora = _corpora(Path(data), languages, setting)
     tried = {(factor.system, own) for factor in compared for own in factor.variants.values()}
     many = f"{len(corpora)} languages" if len(corpora) > 1 else corpora[0].language
-    each = f"{training.seeds} seed{'s'[: training.seeds > 1]} of each"
-    say(f"comparing {len(tried)} variants on {many} at {setting}, {each}")
+    say(f"comparing {len(tried)} variants on {many} at {setting}, {counted(training.seeds, 'seed')} of each")
 
     from reinflect.cli.progress import display
     from reinflect.execution.folder import WorkFolder
@@ -145,8 +144,6 @@ def _corpora(folder: Path, languages: str, setting: str) -> "list[Lesson]":
 
 def _table(rows: "Sequence[Variant]") -> str:
     """The variants of one factor."""
-    from reinflect.text import table
-
     cells = list(map(_row, rows))
     sides: list[Side] = ["left", *["right"] * (len(cells[0]) - 2), "left"]  # type: ignore[list-item]
     return table(list(cells[0]), [list(row.values()) for row in cells], sides=sides)

@@ -3,30 +3,24 @@
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import reduce
+from functools import wraps
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
 from reinflect.alignment import ALIGNERS
+from reinflect.alignment.pairs import KINDS, Aligner, Alignment, Progress, count_kinds, lay_out
 from reinflect.cli.files import json_text
-from reinflect.cli.options import Command, columns_option, option, say
+from reinflect.cli.options import all_of, columns_option, example, option, say
 from reinflect.data.items import Columns, Item, check_lengths, read_items, swapped_columns_note
 from reinflect.errors import quoted
 from reinflect.text import in_columns, nearest
 
-if TYPE_CHECKING:
-    from reinflect.alignment.pairs import Aligner, Alignment, Progress
-
 SWEEPS = 150
 SEED = 1
-
-EXAMPLE = """\b
-Example:
-  reinflect data show german-verbs --split train-low | reinflect align - --limit 3
-"""
+EXAMPLE = example("reinflect data show german-verbs --split train-low | reinflect align - --limit 3")
 
 
 def _known_aligner(context: click.Context, parameter: click.Parameter, name: str) -> str:
@@ -36,16 +30,26 @@ def _known_aligner(context: click.Context, parameter: click.Parameter, name: str
     return name
 
 
-def aligner_options(method: str) -> Callable[[Command], Command]:
-    """`--method` with its default, `--sweeps`, `--seed` and `--no-cache`."""
-    names = "|".join(ALIGNERS)
-    options = [
-        option(f"--method [{names}]", "The aligner to use.", default=method, callback=_known_aligner),
+def aligner_options(method: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """`--method` with its default, `--sweeps` and `--seed`: the command gets an `aligner`; and `--no-cache`."""
+    options = all_of(
+        option(f"--method [{'|'.join(ALIGNERS)}]", "The aligner to use.", default=method, callback=_known_aligner),
         option("--sweeps N", "Sweeps of an aligner that learns.", type=int, default=SWEEPS),
         option("--seed S", "Random seed of an aligner that learns.", type=int, default=SEED),
         option("--no-cache", "Align again, and store nothing in the cache."),
-    ]
-    return lambda command: reduce(lambda made, one: one(made), reversed(options), command)
+    )
+
+    def decorated(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def with_aligner(*given: Any, method: str, **named: Any) -> Any:
+            settings = {name: named.pop(name) for name in ("sweeps", "seed")}
+            own = signature(ALIGNERS[method]).parameters  # not every aligner has all of these settings
+            aligner = ALIGNERS[method](**{name: value for name, value in settings.items() if name in own})
+            return command(*given, aligner=aligner, **named)
+
+        return options(with_aligner)
+
+    return decorated
 
 
 @click.command("align", epilog=EXAMPLE)
@@ -56,15 +60,7 @@ def aligner_options(method: str) -> Callable[[Command], Command]:
 @option("--json as_json", "Print one JSON object for each item.")
 @option("--stats", "Count copies, substitutions, insertions and deletions instead.")
 def command(
-    file: str,
-    method: str,
-    sweeps: int,
-    seed: int,
-    columns: Columns,
-    limit: int | None,
-    as_json: bool,
-    stats: bool,
-    no_cache: bool,
+    file: str, aligner: Aligner, columns: Columns, limit: int | None, as_json: bool, stats: bool, no_cache: bool
 ) -> None:
     """Align each lemma of FILE (- is standard input) with its form, character by character.
 
@@ -75,7 +71,6 @@ def command(
     """
     items = read_items(file, columns, note=say)
     say(swapped_columns_note(items, file, columns))
-    aligner = chosen_aligner(method, sweeps=sweeps, seed=seed)
     alignments = align_items(aligner, items, file, cached=not no_cache)[:limit]
     if stats:
         click.echo(_stats(aligner, alignments, as_json), nl=False)
@@ -84,25 +79,17 @@ def command(
             described = {"lemma": item.lemma, "form": item.form, "features": item.features.spelling, "line": item.line}
             click.echo(json_text({**described, "pairs": alignment}), nl=False)
     else:
-        from reinflect.alignment.pairs import lay_out
-
         click.echo("\n\n".join("\n".join(lay_out(alignment)) for alignment in alignments))
 
 
-def chosen_aligner(method: str, **settings: int) -> "Aligner":
-    """The aligner with those of the settings that it has."""
-    own = signature(ALIGNERS[method]).parameters
-    return ALIGNERS[method](**{name: value for name, value in settings.items() if name in own})
-
-
-def learns(aligner: "Aligner") -> bool:
+def learns(aligner: Aligner) -> bool:
     """Whether an aligner learns from all pairs together: one that does draws random numbers from a seed."""
     return hasattr(aligner, "seed")
 
 
 def align_items(
-    aligner: "Aligner", items: Sequence[Item], path: Path | str, *, cached: bool, more: Sequence[Item] = ()
-) -> "list[Alignment]":
+    aligner: Aligner, items: Sequence[Item], path: Path | str, *, cached: bool, more: Sequence[Item] = ()
+) -> list[Alignment]:
     """Align the items of a file, followed by `more`, with a progress bar on a terminal."""
     from reinflect.alignment.cache import aligned, default_folder
 
@@ -115,7 +102,7 @@ def align_items(
 
 
 @contextmanager
-def _progress() -> "Iterator[Progress | None]":
+def _progress() -> Iterator[Progress | None]:
     if not sys.stderr.isatty():
         yield None
         return
@@ -127,10 +114,8 @@ def _progress() -> "Iterator[Progress | None]":
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-def _stats(aligner: "Aligner", alignments: "Sequence[Alignment]", as_json: bool) -> str:
+def _stats(aligner: Aligner, alignments: Sequence[Alignment], as_json: bool) -> str:
     """The number of aligned pairs of each kind, and their share."""
-    from reinflect.alignment.pairs import KINDS, count_kinds
-
     counts = count_kinds(alignments)
     shares = {kind: counts[kind] / counts.total() for kind in KINDS}
     if as_json:

@@ -4,15 +4,14 @@ import click
 
 from reinflect.cli import models
 from reinflect.cli.files import check_stdin_once, json_text, read_lexicon
-from reinflect.cli.options import columns_option, option, say
-from reinflect.data.features import Bundle
-from reinflect.data.items import Columns, Item, check_lengths
+from reinflect.cli.options import check_word, columns_option, option, say
+from reinflect.data.items import Columns
+from reinflect.data.lemmas import Lexicon
 from reinflect.errors import InputError, printable, quoted
+from reinflect.text import table
 
-EXAMPLE = models.model_example("reinflect analyse verbs.reinflect flogst --lemmas verbs.tsv")
 
-
-@click.command("analyse", epilog=EXAMPLE)
+@click.command("analyse", epilog=models.model_example("reinflect analyse verbs.reinflect flogst --lemmas verbs.tsv"))
 @models.model_name
 @click.argument("form")
 @option(
@@ -34,13 +33,9 @@ def command(
     among the known ones is not found.
     """
     check_stdin_once(lemmas)
-    if form == "":
-        raise InputError("found an empty form", "give one with at least one letter")
-    check_lengths([Item(form, Bundle(""))], None, "models take", "shorten it")
+    check_word(form, "form")
 
-    from reinflect.data.lemmas import Lexicon
     from reinflect.inflector.analyse import analyse
-    from reinflect.text import table
 
     lexicon = Lexicon(()) if lemmas is None else read_lexicon(lemmas, columns)
     inflector = models.load_inflector(model, strategy)
@@ -56,12 +51,8 @@ def command(
         say(f"note: the model predicts {quoted(form)} for no cell of the {len(known)} known lemmas")
         return
     labels = columns.labels or inflector.labels
-    rows = [
-        [
-            printable(own.lemma),
-            printable(labels.to_label(own.features)),
-            models.confidence_text(own.answer) if own.answer else "attested",
-        ]
-        for own in found
-    ]
+    rows = []
+    for own in found:
+        confidence = models.confidence_text(own.answer) if own.answer else "attested"
+        rows.append((printable(own.lemma), printable(labels.to_label(own.features)), confidence))
     click.echo(table(("lemma", "features", "confidence"), rows, sides=("left", "left", "right")), nl=False)

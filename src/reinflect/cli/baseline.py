@@ -2,6 +2,7 @@
 
 import click
 
+from reinflect.baseline import Baseline
 from reinflect.cli.files import check_stdin_once
 from reinflect.cli.options import check_output, columns_option, option, output_option, say, say_written, wide_option
 from reinflect.data.items import Columns, Item, read_items, swapped_columns_note, variants_note, write_items
@@ -28,8 +29,6 @@ def command(train: str, source: str, output: str, wide: bool, columns: Columns) 
     their order, with lemma and features unchanged. A lemma stays uninflected if its features, in exactly the same
     spelling, are not in the training file.
     """
-    from reinflect.baseline import Baseline
-
     check_stdin_once(train, source)
     check_output(output, [train, source], again="table")
     examples = read_items(train, columns, note=say)

@@ -192,10 +192,8 @@ def command(
             watcher=shown,
         )
         benchmark = run_benchmark(plan, resources)
-    about = [
-        f"data: {Path(data).name}; grid: {grid}",
-        *([f"settings changed: {', '.join(changes)}"] if changes else []),
-    ]
+    about = [f"data: {Path(data).name}; grid: {grid}"]
+    about += [f"settings changed: {', '.join(changes)}"] if changes else []
     notes = write_all(benchmark, Path(out), about=about, command={"command": shlex.join(["reinflect", *sys.argv[1:]])})
     if save_models:
         notes += write_models(benchmark, Path(out))

@@ -9,10 +9,12 @@ from reinflect.cli.files import json_text
 from reinflect.cli.options import columns_option, option
 from reinflect.data.form_cells import USUAL_RULES
 from reinflect.data.items import Columns, Item, check_lengths, place_of, read_items, swapped_columns_note, variants_note
+from reinflect.data.lemmas import part_of
 from reinflect.data.sheet_files import Finding, kind_of_sheet
+from reinflect.data.sheets import parse_sheet
 from reinflect.data.spelling import two_ways
 from reinflect.errors import InputError, printable, source_name
-from reinflect.text import visible
+from reinflect.text import counted, visible
 
 EXAMPLE = """\b
 Example:
@@ -38,8 +40,6 @@ def command(file: str, most: int, as_json: bool, columns: Columns) -> None:
     """
     findings: list[Finding] = []
     if kind_of_sheet(file):
-        from reinflect.data.sheets import parse_sheet
-
         items = parse_sheet(file, columns, forms="optional", record=findings.append)
     else:
         items = read_items(file, columns, forms="optional", note=lambda text: findings.append(Finding(text)))
@@ -53,9 +53,9 @@ def command(file: str, most: int, as_json: bool, columns: Columns) -> None:
         said = [{"note": one.note.removeprefix("note: "), "places": list(one.places)} for one in findings]
         click.echo(json_text({"file": source_name(file), **sizes, "findings": said}, indent=2), nl=False)
         return
-    lemmas, bundles = _many(sizes["lemmas"], "lemma"), _many(sizes["bundles"], "bundle")
+    lemmas, bundles = counted(sizes["lemmas"], "lemma"), counted(sizes["bundles"], "bundle")
     click.echo(
-        f"{source_name(file)}: {_many(sizes['items'], 'item')} with a form; {lemmas}, {bundles}; "
+        f"{source_name(file)}: {counted(sizes['items'], 'item')} with a form; {lemmas}, {bundles}; "
         f"{sizes['filled']} of {sizes['cells']} cells filled, gaps: {sizes['cells'] - sizes['filled']}"
     )
     for finding in findings:
@@ -66,14 +66,8 @@ def command(file: str, most: int, as_json: bool, columns: Columns) -> None:
             click.echo(f"  … and {len(finding.places) - most} more (--places N shows more)")
 
 
-def _many(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s'[: number != 1]}"
-
-
 def _sizes(items: Sequence[Item], known: Sequence[Item]) -> dict[str, int]:
     """Gaps are the cells of the file's lemmas and bundles without a form; lemmas differ in their parts of speech."""
-    from reinflect.data.lemmas import part_of
-
     lemmas, bundles = {item.lemma for item in items}, {item.features.cell for item in items}
     filled = {(item.lemma, item.features.cell) for item in known}
     parts = Counter(part for _, part in {(item.lemma, part_of(item.features)) for item in items})
@@ -90,10 +84,8 @@ def _about(file: str, items: Sequence[Item], known: Sequence[Item], columns: Col
     if not kind_of_sheet(file):
         marked = [item for item in known if USUAL_RULES.read(item.form, item.lemma).kind not in ("plain", "letters")]
         if marked:
-            yield Finding(
-                f"forms that look like several, a remark or none: {len(marked)}; taken as they are",
-                [*map(shown, marked)],
-            )
+            text = f"forms that look like several, a remark or none: {len(marked)}; taken as they are"
+            yield Finding(text, [*map(shown, marked)])
     for note in (swapped_columns_note(known, file, columns), variants_note(known, file)):
         if note:
             yield Finding(note)
@@ -106,19 +98,17 @@ def _about(file: str, items: Sequence[Item], known: Sequence[Item], columns: Col
         if first is not item:
             twice.append(f"{shown(item)} (also in {place_of(first, file)})")
     if twice:
-        yield Finding(f"duplicates: {_many(len(twice), 'item')} given again", twice)
+        yield Finding(f"duplicates: {counted(len(twice), 'item')} given again", twice)
     from reinflect.alignment.smart import Smart
     from reinflect.alignment.unusual import unusual
 
-    strange = unusual(Smart(sweeps=SWEEPS).align([(item.lemma, item.form) for item in known]))
-    if strange:
+    if strange := unusual(Smart(sweeps=SWEEPS).align([(item.lemma, item.form) for item in known])):
         note = f"suspicious forms: {len(strange)}, unlike their lemmas (errors, or irregular words)"
         yield Finding(note, [shown(known[place]) for place in strange])
     counts = Counter(character for item in known for character in item.lemma + item.form)
-    rare = sorted((many, character) for character, many in counts.items() if many <= RARE and len(known) > RARE)
-    if rare:
+    if rare := sorted((many, character) for character, many in counts.items() if many <= RARE and len(known) > RARE):
         places = []
         for many, character in rare:
             item = next(item for item in known if character in item.lemma + item.form)
-            places.append(f"{visible(character)} (U+{ord(character):04X}), {many} time{'s'[: many > 1]}, {shown(item)}")
+            places.append(f"{visible(character)} (U+{ord(character):04X}), {counted(many, 'time')}, {shown(item)}")
         yield Finding(f"rare characters: {len(rare)}, used once or twice", places)

@@ -11,6 +11,7 @@ import click
 from reinflect.cli.options import (
     check_output,
     columns_option,
+    example,
     force_option,
     option,
     output_option,
@@ -24,17 +25,18 @@ from reinflect.data.items import Columns, Item, format_items, read_items, write_
 from reinflect.data.layouts import BYS, By, split_items
 from reinflect.errors import InputError
 from reinflect.files import STANDARD, make_folder
+from reinflect.text import counted
 
 SAMPLE = 5
 WIDTH = 100
 
 
-@click.group("data", epilog="\b\nExample:\n  reinflect data list")
+@click.group("data", epilog=example("reinflect data list"))
 def command() -> None:
     """List, show and download data sets."""
 
 
-@command.command("list", short_help="List all data sets", epilog="\b\nExample:\n  reinflect data list")
+@command.command("list", short_help="List all data sets", epilog=example("reinflect data list"))
 def list_data_sets() -> None:
     """List all data sets with their size, languages, licence, source and citation."""
     click.echo("\n\n".join(_entry(data_set) for data_set in catalog.catalog().values()))
@@ -43,7 +45,7 @@ def list_data_sets() -> None:
 @command.command(
     "show",
     short_help="Describe a data set, or print its items",
-    epilog="\b\nExample:\n  reinflect data show german-verbs --split train-low --output german-train-low.tsv",
+    epilog=example("reinflect data show german-verbs --split train-low --output german-train-low.tsv"),
 )
 @click.argument("name")
 @option("--split SPLIT", "Print all items of one split of a bundled data set.")
@@ -95,8 +97,10 @@ def fetch(name: str, languages: str, into: Path | None, force: bool) -> None:
 @command.command(
     "split",
     short_help="Divide a file of UniMorph into training, dev and test items",
-    epilog="\b\nExample:\n  reinflect data show german-verbs --split train-medium --output deu.tsv\n"
-    "  reinflect data split deu.tsv --into verbs",
+    epilog=example(
+        "reinflect data show german-verbs --split train-medium --output deu.tsv",
+        "reinflect data split deu.tsv --into verbs",
+    ),
 )
 @click.argument("files", nargs=-1, required=True)
 @option("--into DIR", "Folder for CODE.trn, CODE.dev and CODE.tst of each file CODE.", required=True)
@@ -164,13 +168,9 @@ def _items_of(data_set: DataSet, split: str) -> list[Item]:
     from reinflect.data.german import SPLITS, read_split
 
     if not data_set.bundled:
-        get = (
-            f"get it from {data_set.source}"
-            if data_set.described
-            else f"download it (reinflect data fetch {data_set.name})"
-        )
-        remedy = f"{get} and look at its files"
-        raise InputError(f"{data_set.name} is not bundled with reinflect", remedy)
+        fetch = f"download it (reinflect data fetch {data_set.name})"
+        get = f"get it from {data_set.source}" if data_set.described else fetch
+        raise InputError(f"{data_set.name} is not bundled with reinflect", f"{get} and look at its files")
     if split not in SPLITS:
         raise catalog.unknown_name("split", split, SPLITS, f"the splits are {', '.join(SPLITS)}")
     return read_split(split)
@@ -203,7 +203,7 @@ def _summary(data_set: DataSet, fetched: Fetched) -> str:
     files, languages = len(fetched.files), len({file.language for file in fetched.files})
     phrases = {"downloaded": "downloaded", "cached": "from the cache", "kept": "there already"}
     ways = ", ".join(f"{fetched.ways.count(way)} {phrase}" for way, phrase in phrases.items() if way in fetched.ways)
-    counts = f"{files} file{'s'[: files != 1]} of {languages} language{'s'[: languages != 1]}"
+    counts = f"{counted(files, 'file')} of {counted(languages, 'language')}"
     cite = f"\nplease cite: {data_set.citation}" if data_set.citation else ""
     return (
         f"{data_set.name}: {counts} ({_bytes(fetched.size)}; {ways}), in {fetched.folder}\n"

@@ -7,20 +7,17 @@ from typing import TYPE_CHECKING
 import click
 
 from reinflect.cli.models import confidence_text, load_inflector
-from reinflect.cli.options import say
+from reinflect.cli.options import example, say
 from reinflect.cli.training import train_german
 from reinflect.data.items import Item
 from reinflect.errors import INTERRUPTED, printable
 from reinflect.systems import USUAL
+from reinflect.text import table
 
 if TYPE_CHECKING:
     from reinflect.evaluation import Judged
     from reinflect.inflector.train import Outcome
 
-EXAMPLE = """\b
-Example (about a minute):
-  reinflect demo
-"""
 NEXT = """\
 Your own language: reinflect train --train FORMS --out MODEL, then reinflect inflect MODEL LEMMA FEATURES
 A look inside: reinflect oracle fliegen flog, or reinflect align FORMS; 52 languages: reinflect data fetch conll2017
@@ -42,7 +39,7 @@ CHANGES = ("epochs=30", "score_every=5")
 """For a training of a minute; `reinflect train` uses the preset unchanged, and five seeds."""
 
 
-@click.command("demo", epilog=EXAMPLE)
+@click.command("demo", epilog=example("reinflect demo", about="about a minute"))
 @click.pass_context
 def command(context: click.Context) -> None:
     """Learn from 100 of the bundled German verb forms, inflect others, and show which are right and which wrong.
@@ -53,7 +50,6 @@ def command(context: click.Context) -> None:
     from reinflect.baseline import Baseline
     from reinflect.data.german import read_split
     from reinflect.evaluation import evaluate
-    from reinflect.text import table
 
     show_pocket_models()
     examples, dev, asked = (read_split(split) for split in ("train-low", "dev", "test"))
@@ -86,7 +82,6 @@ def command(context: click.Context) -> None:
 
 def show_pocket_models() -> None:
     from reinflect.inflector.pocket import pocket_models
-    from reinflect.text import table
 
     rows = []
     for language, path in pocket_models().items():

@@ -18,7 +18,7 @@ from reinflect.files import STANDARD
 if TYPE_CHECKING:
     from reinflect.evaluation.cells import Variants
     from reinflect.evaluation.folders import FilePair
-    from reinflect.evaluation.scores import Evaluation, Grouping, MacroEvaluation
+    from reinflect.evaluation.scores import Evaluated, Evaluation, Grouping
 
 EXAMPLE = """\b
 Example:
@@ -57,15 +57,11 @@ def command(
     with german-low-out), and each language has the same weight in the macro average. One of the files may be -
     (standard input).
     """
-    from reinflect.evaluation.report import Report, Rival
+    from reinflect.evaluation.report import Report
 
     scorer = Scorer(columns, "any" if any_variant else "last")
     ours, *others = scorer.evaluate(gold, [predicted] if against is None else [predicted, against], languages)
-    rival = None
-    if against is not None:
-        from reinflect.evaluation.significance import compare
-
-        rival = Rival(source_name(against), others[0], compare(ours, others[0]))
+    rival = None if against is None else (source_name(against), others[0])
     report = Report(source_name(predicted), ours, by, rival, errors or 0)
     scorer.print_notes()
     click.echo(json_text(report.json(), indent=2) if as_json else report.text(), nl=False)
@@ -78,14 +74,19 @@ class Scorer:
         self.columns, self.variants = columns, variants
         self._notes: dict[str, dict[str, str]] = {}
 
-    def evaluate(self, gold: str, rivals: Sequence[str], languages: str | None) -> "list[Evaluation | MacroEvaluation]":
+    def evaluate(self, gold: str, rivals: Sequence[str], languages: str | None) -> "list[Evaluated]":
         """One evaluation for each of the rivals."""
-        from reinflect.evaluation.folders import FilePair
+        from reinflect.evaluation.folders import FilePair, pair_folders
         from reinflect.evaluation.scores import MacroEvaluation
 
-        folders = _are_folders([gold, *rivals])
-        if folders:
-            paired = [self._pair_folders(Path(gold), Path(folder), languages) for folder in rivals]
+        if folders := _are_folders([gold, *rivals]):
+            wanted = None if languages is None else [language.strip() for language in languages.split(",")]
+            paired = []
+            for folder in map(Path, rivals):
+                pairs, unknown = pair_folders(Path(gold), folder, wanted)
+                note = f"note: {folder}: languages without gold are not scored: {', '.join(unknown)}"
+                self._note("unknown", folder, note if unknown else None)
+                paired.append(pairs)
             _check_same_gold(paired, rivals)
         elif languages is not None:
             raise InputError("found --languages with two files", "leave it out; it is for folders")
@@ -110,16 +111,6 @@ class Scorer:
     def _noting(self, path: Path) -> Note:
         """Notes that are the same for several files are of one kind."""
         return lambda note: self._note(note.replace(source_name(path), "…"), path, note)
-
-    def _pair_folders(self, gold: Path, folder: Path, languages: str | None) -> "list[FilePair]":
-        from reinflect.evaluation.folders import pair_folders
-
-        wanted = None if languages is None else [language.strip() for language in languages.split(",")]
-        pairs, unknown = pair_folders(gold, folder, wanted)
-        if unknown:
-            note = f"note: {folder}: languages without gold are not scored: {', '.join(unknown)}"
-            self._note("unknown", folder, note)
-        return pairs
 
     def _evaluate_pair(self, pair: "FilePair", right: list[Item]) -> "Evaluation":
         from reinflect.evaluation.scores import evaluate

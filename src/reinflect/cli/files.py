@@ -1,17 +1,15 @@
 """Input files and JSON output of several commands."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reinflect.cli.options import say
 from reinflect.data.features import Bundle
 from reinflect.data.items import Columns, Forms, Item, check_lengths, read_items
+from reinflect.data.lemmas import Lexicon, read_lemmas
 from reinflect.data.sheet_files import kind_of_sheet
 from reinflect.errors import InputError, quoted
 from reinflect.files import STANDARD, lines_of, read_text
-
-if TYPE_CHECKING:
-    from reinflect.data.lemmas import Lexicon
 
 
 def check_stdin_once(*paths: str | None) -> None:
@@ -40,9 +38,7 @@ def read_for_model(path: str, columns: Columns, forms: Forms = "required") -> li
     return items
 
 
-def read_lexicon(path: str, columns: Columns) -> "Lexicon":
-    from reinflect.data.lemmas import read_lemmas
-
+def read_lexicon(path: str, columns: Columns) -> Lexicon:
     lexicon = read_lemmas(path, columns, note=say)
     check_lengths([Item(lemma, Bundle("")) for lemma in lexicon.lemmas], path, "models take", "remove it")
     return lexicon

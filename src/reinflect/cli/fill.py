@@ -11,11 +11,11 @@ from reinflect.cli.options import check_output, columns_option, option, output_o
 from reinflect.data.form_cells import UNCONFIRMED
 from reinflect.data.items import Columns, check_lengths
 from reinflect.data.sheet_files import Entry, kind_of_sheet, letters_of, listed, write_entries
+from reinflect.data.sheet_layout import CONFIDENCE, GUESS, Layout
+from reinflect.data.sheets import Gap, read_gaps
 from reinflect.errors import InputError, OutputError
 
 if TYPE_CHECKING:
-    from reinflect.data.sheet_layout import Layout
-    from reinflect.data.sheets import Gap
     from reinflect.inflector.inflector import Answer
 
 EXAMPLE = models.model_example(
@@ -45,11 +45,8 @@ def command(model: str, sheet: str, output: str, beside: bool, strategy: str | N
     a person gave them have no mark. In an .xlsx file guesses are yellow, attested forms green, and a further sheet has
     the confidences.
     """
-    from reinflect.data.sheets import read_gaps
-
     check_output(output, [model, sheet])
-    kind = kind_of_sheet(sheet)
-    if not kind:
+    if not (kind := kind_of_sheet(sheet)):
         remedy = "give a .csv or .xlsx file; reinflect inflect --input takes tab-separated items"
         raise InputError("only a spreadsheet can be filled", remedy, path=sheet)
     if kind_of_sheet(output) != kind:
@@ -80,16 +77,14 @@ def command(model: str, sheet: str, output: str, beside: bool, strategy: str | N
     say_written(output, f" (guesses: {len(made) - known}, {marked}; attested forms: {known})")
 
 
-def _entry(gap: "Gap", answer: "Answer") -> Entry:
+def _entry(gap: Gap, answer: "Answer") -> Entry:
     if answer.attested:
         return Entry(gap.row, gap.column, answer.text, ATTESTED)
     return Entry(gap.row, gap.column, answer.form + UNCONFIRMED, GUESSED)
 
 
-def _beside(layout: "Layout", made: "Sequence[tuple[Gap, Answer]]") -> list[Entry]:
+def _beside(layout: Layout, made: "Sequence[tuple[Gap, Answer]]") -> list[Entry]:
     """Two columns for each column of forms with gaps, after the last column."""
-    from reinflect.data.sheet_layout import CONFIDENCE, GUESS
-
     sheet = layout.sheet
     if not layout.headed:
         raise sheet.error("found no headings", "name the columns lemma, form and features, or leave --beside out")

@@ -10,6 +10,7 @@ from reinflect.cli.training import Training, checkpoint_seconds, cores, training
 from reinflect.data.items import Columns
 from reinflect.errors import InputError, quoted, source_name
 from reinflect.files import write_text
+from reinflect.text import table
 
 EXAMPLE = """\b
 Example (about a minute):
@@ -54,7 +55,6 @@ def command(train: str, forms: list[int], out: str, training: Training, columns:
     Ctrl-C stops; the same command then resumes from the folder FILE.json.state.
     """
     from reinflect.settings import preset_for
-    from reinflect.text import table
 
     seconds = checkpoint_seconds()
     check_output(out, [train], "--out", again="JSON")
@@ -71,9 +71,8 @@ def command(train: str, forms: list[int], out: str, training: Training, columns:
     took = spell_seconds(samples / SAMPLES_A_SECOND / min(training.workers or cores(), len(specs)))
     say(f"training {len(specs)} small models on parts of {source_name(train)}; this takes a laptop about {took}")
     with display() as shown:
-        made = outcomes(
-            items, plan, Path(out), training.resources(shown, checkpoint_seconds=seconds), source_name(train)
-        )
+        resources = training.resources(shown, checkpoint_seconds=seconds)
+        made = outcomes(items, plan, Path(out), resources, source_name(train))
     kinds = list(dict.fromkeys(spec.kind for spec in specs))
     found = made.forecast(forms or [many * len(items) for many in MULTIPLES], Path(train).name, len(items), kinds)
     write_text(out, json_text(found, indent=2))

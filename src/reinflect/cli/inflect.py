@@ -11,8 +11,8 @@ import click
 from reinflect.cli.files import check_no_json_sheet, json_text, read_for_model
 from reinflect.cli.models import features_named, load_inflector, members_option, model_example, model_name, say_doubts
 from reinflect.cli.options import (
-    check_lemma,
     check_output,
+    check_word,
     columns_option,
     option,
     output_option,
@@ -93,7 +93,7 @@ def command(
     check_no_json_sheet(as_json, output)
     check_output(output, [model, source], again="JSON" if as_json else "table" if source else None)
     if source is None:
-        check_lemma(lemma or "")
+        check_word(lemma or "")
         items = [Item(lemma or "", Bundle(features or ""))]
     else:
         items = read_for_model(source, columns, forms="ignored")

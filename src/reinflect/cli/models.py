@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reinflect.cli.options import Command, option, say, strategy_option
+from reinflect.cli.options import Command, example, option, say, strategy_option
 from reinflect.data.features import Bundle
 from reinflect.errors import InputError, UnseenWarning, printable, quoted
+from reinflect.text import table
 
 if TYPE_CHECKING:
     from reinflect.data.labels import Labels
@@ -23,8 +24,8 @@ members_option = strategy_option("Which members of MODEL vote, instead of those 
 def model_example(*lines: str) -> str:
     """The end of the help of a command whose example needs a model."""
     train = "reinflect train --train verbs.tsv --out verbs.reinflect --seeds 1 --systems haem --alignments naive"
-    commands = ["reinflect data show german-verbs --split train-low > verbs.tsv", train, *lines]
-    return "\n  ".join(["\b\nExample (two lines train a model; MODEL may be a language: reinflect models):", *commands])
+    about = "two lines train a model; MODEL may be a language: reinflect models"
+    return example("reinflect data show german-verbs --split train-low > verbs.tsv", train, *lines, about=about)
 
 
 def model_file(_context: click.Context, _parameter: click.Parameter, value: Any) -> Any:
@@ -84,7 +85,7 @@ def confidence_cell(answer: "Answer") -> str | float:
     return "" if answer.confidence is None else round(answer.confidence, 3)
 
 
-@click.command("models", epilog="\b\nExample:\n  reinflect models")
+@click.command("models", epilog=example("reinflect models"))
 def command() -> None:
     """List the pocket models: small models of many languages, with their accuracy on items they did not learn from.
 
@@ -93,7 +94,6 @@ def command() -> None:
     reinflect-models; or the variable REINFLECT_MODELS names a folder of such models.
     """
     from reinflect.inflector.pocket import INSTALL, models_folder, read_index
-    from reinflect.text import table
 
     folder = models_folder()
     index = {} if folder is None else read_index(folder)

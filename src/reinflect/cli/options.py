@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce, wraps
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -11,18 +11,17 @@ import click
 from reinflect.data.features import Bundle
 from reinflect.data.form_cells import AUTO, FormRules, Variants
 from reinflect.data.items import COLUMNS_AUTO, Columns, Item, Normalisation, check_lengths
-from reinflect.data.labels import Labels
+from reinflect.data.labels import NO_LABELS, Labels
+from reinflect.data.sheet_files import check_sheet, kind_of_sheet
 from reinflect.errors import InputError, OutputError
 from reinflect.files import STANDARD, Kind, check_writable, has_content, kind_of_file
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-LABELS = "reinflect.labels"
 LABELS_FILE, WORDS_FILE = "reinflect.labels.file", "reinflect.words.file"
 FORCE = "reinflect.force"
 EXISTS = "a file of this name exists"
 KINDS: dict[Kind, str] = {"model": "a model", "page": "a web page", "JSON": "JSON", "table": "a tab-separated table"}
-RULES = "reinflect.rules"
 
 
 def say(*notes: str | None) -> None:
@@ -43,24 +42,22 @@ def option(spec: str, description: str, **more: Any) -> Callable[[Command], Comm
     return click.option(*names, metavar=metavar, help=description, show_default=bool(more.get("default")), **more)
 
 
-def _labels(context: click.Context, _option: click.Parameter, value: str | None) -> None:
-    context.meta[LABELS] = Labels() if value is None else Labels.read(value)
-    context.meta[LABELS_FILE] = value
+def all_of(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Several options as one, in the order of the help."""
+    return lambda command: reduce(lambda made, one: one(made), reversed(options), command)
 
 
-def _columns(context: click.Context, _option: click.Parameter, value: str) -> Columns:
-    way, rules = context.meta[RULES].pop("normalise"), FormRules(**context.meta[RULES])
-    return replace(Columns.parse(value), labels=context.meta[LABELS], rules=rules, normalisation=way)
+def example(*lines: str, about: str = "") -> str:
+    """The end of a command's help."""
+    return "\n  ".join([f"\b\nExample{about and f' ({about})'}:", *lines])
 
 
-def _rule(context: click.Context, option: click.Parameter, value: str) -> None:
-    read = FormRules.parse_missing(value) if option.name == "missing" else value
-    context.meta.setdefault(RULES, {})[option.name] = read
+def read_labels(path: str) -> Labels:
+    click.get_current_context().meta[LABELS_FILE] = path
+    return Labels.read(path)
 
 
 def _output(path: str) -> str:
-    from reinflect.data.sheet_files import check_sheet
-
     check_sheet(path)
     return path
 
@@ -89,7 +86,7 @@ def output_option(what: str, *, screen: bool = True) -> Callable[[Command], Comm
     """`--output`, with what is written there, and `--force`; it must be given if it cannot be the screen."""
     default: dict[str, Any] = {"default": STANDARD} if screen else {"required": True}
     output = option("--output -o FILE", f"Where {what}{' (- is the screen)' * screen}.", type=_output, **default)
-    return lambda command: output(force_option("a file")(command))
+    return all_of(output, force_option("a file"))
 
 
 def check_output(
@@ -101,8 +98,6 @@ def check_output(
     file is replaced only with `--force`; but where the output is only computed, never filled in or corrected, `again`
     is its kind: a file of this kind is replaced without asking, and no other. Spreadsheets are always asked about.
     """
-    from reinflect.data.sheet_files import kind_of_sheet
-
     check_writable(output)
     others = map(click.get_current_context().meta.get, (LABELS_FILE, WORDS_FILE))
     if any(path is not None and _same_file(output, path) for path in (*inputs, *others)):
@@ -156,49 +151,54 @@ def strategy_option(what: str) -> Callable[[Command], Command]:
     )
 
 
-def columns_option(command: Command) -> Command:
+def columns_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """`--columns`, `--labels`, `--variants`, `--missing` and `--normalise`: one `Columns`, how items are read."""
-    columns = option(
+
+    @wraps(command)
+    def with_columns(*given: Any, columns: Columns, labels: Labels | None, normalise: Any, **named: Any) -> Any:
+        rules = FormRules(named.pop("variants"), named.pop("missing"))
+        columns = replace(columns, labels=labels or NO_LABELS, rules=rules, normalisation=normalise)
+        return command(*given, columns=columns, **named)
+
+    order = option(
         "--columns ORDER",
         "Order of the tab-separated columns, such as lemma,form,features or lemma,features,form (2023); auto finds out "
         "which of these two each file has. In a spreadsheet "
         "(.csv, .xlsx) columns go by their names: lemma=Verb,form=Wordform,features=Tags.",
         default=str(COLUMNS_AUTO),
-        callback=_columns,
+        type=Columns.parse,
     )
     labels = option(
         "--labels FILE",
         "Your own names for features, read and written in their place: lines of a label, a tab, and features.",
-        is_eager=True,
-        expose_value=False,
-        callback=_labels,
+        type=read_labels,
     )
-    rule = partial(option, is_eager=True, expose_value=False, callback=_rule)
-    variants = rule(
+    variants = option(
         "--variants",
         "Several forms in a field of a spreadsheet (a / b): each is right, only the first is, the field is skipped, or "
         "kept as one form.",
         type=click.Choice(get_args(Variants)),
         default="all",
     )
-    missing = rule(
+    missing = option(
         "--missing LIST",
         "Fields of a spreadsheet that mean there is no form, separated by commas. auto: -, —, ?, n/a and the like, and "
         "doubtful forms (*x, ?x, (x)); none: every field is a form.",
         default=AUTO,
+        type=FormRules.parse_missing,
     )
-    normalise = rule(
+    normalise = option(
         "--normalise",
         "Encode lemmas and forms in one way: nfc (ä is one character) or nfd (two, a and its dots); none: as they are. "
         "A model remembers it, and does the same to the words it is asked for.",
         type=click.Choice(get_args(Normalisation)),
         default="none",
     )
-    return columns(labels(variants(missing(normalise(command)))))
+    return all_of(order, labels, variants, missing, normalise)(with_columns)
 
 
-def check_lemma(lemma: str) -> None:
-    """Refuse a lemma, given as an argument, that no model can inflect."""
-    if lemma == "":
-        raise InputError("found an empty lemma", "give one with at least one letter")
-    check_lengths([Item(lemma, Bundle(""))], None, "models take", "shorten it")
+def check_word(word: str, kind: str = "lemma") -> None:
+    """Refuse a lemma or form, given as an argument, that no model can use."""
+    if word == "":
+        raise InputError(f"found an empty {kind}", "give one with at least one letter")
+    check_lengths([Item(word, Bundle(""))], None, "models take", "shorten it")

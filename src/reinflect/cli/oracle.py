@@ -3,54 +3,45 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 import click
 
-from reinflect.cli.align import align_items, aligner_options, chosen_aligner, learns
+from reinflect.alignment.pairs import Aligner, Alignment, lay_out
+from reinflect.cli.align import align_items, aligner_options, learns
 from reinflect.cli.files import json_text
-from reinflect.cli.options import columns_option, option, say
+from reinflect.cli.options import columns_option, example, option, say
 from reinflect.data.features import Bundle
 from reinflect.data.items import Columns, Item, read_items
 from reinflect.errors import InputError
 from reinflect.text import in_columns, visible, visible_text
-
-if TYPE_CHECKING:
-    from reinflect.alignment.pairs import Aligner, Alignment
-    from reinflect.transitions import Step
+from reinflect.transitions import Step
 
 SYSTEMS = {"hacm": ("write_step", "steps and writes"), "haem": ("edits", "copies, deletes and writes")}
 """Each transition system with its module in `reinflect.transitions`, and what its actions do."""
-DEFAULT_SYSTEM = "haem"
 PAST_THE_END = "--"
 
-EXAMPLE = """\b
-Example:
-  reinflect oracle fliegen flog --system haem
-"""
 
-
-@click.command("oracle", epilog=EXAMPLE)
+@click.command("oracle", epilog=example("reinflect oracle fliegen flog --system haem"))
 @click.argument("lemma")
 @click.argument("form")
 @option(
     "--system",
     "; ".join(f"{name} {does}" for name, (_, does) in SYSTEMS.items()) + ".",
     type=click.Choice(list(SYSTEMS)),
-    default=DEFAULT_SYSTEM,
+    default="haem",
 )
 @option("--pairs file FILE", "Items to learn from; required for an aligner that learns.")
 @aligner_options("naive")
 @columns_option
 @option("--json as_json", "Print one JSON object.")
+@click.pass_context
 def command(
+    context: click.Context,
     lemma: str,
     form: str,
     system: str,
-    method: str,
+    aligner: Aligner,
     file: str | None,
-    sweeps: int,
-    seed: int,
     columns: Columns,
     as_json: bool,
     no_cache: bool,
@@ -63,7 +54,6 @@ def command(
     """
     if not lemma:
         raise InputError("found an empty lemma", "give a lemma with at least one character (only FORM may be empty)")
-    aligner = chosen_aligner(method, sweeps=sweeps, seed=seed)
     if learns(aligner):
         alignment = _learnt(aligner, lemma, form, file, columns, cached=not no_cache)
     else:
@@ -71,18 +61,15 @@ def command(
     transitions = import_module(f"reinflect.transitions.{SYSTEMS[system][0]}")
     steps: list[Step] = list(transitions.walk(transitions.oracle(alignment), lemma))
     if as_json:
-        header = {"lemma": lemma, "form": form, "system": system, "method": method, "pairs": alignment}
+        asked = {name: context.params[name] for name in ("lemma", "form", "system", "method")}
         rows = [{"t": t, **asdict(step)} for t, step in enumerate(steps, start=1)]
-        click.echo(json_text({**header, "actions": [step.action for step in steps], "steps": rows}), nl=False)
+        actions = [step.action for step in steps]
+        click.echo(json_text({**asked, "pairs": alignment, "actions": actions, "steps": rows}), nl=False)
     else:
-        from reinflect.alignment.pairs import lay_out
-
         click.echo("\n".join([*lay_out(alignment), "", *_table(steps)]))
 
 
-def _learnt(
-    aligner: "Aligner", lemma: str, form: str, file: str | None, columns: Columns, *, cached: bool
-) -> "Alignment":
+def _learnt(aligner: Aligner, lemma: str, form: str, file: str | None, columns: Columns, *, cached: bool) -> Alignment:
     """The alignment of one pair, learnt together with the pairs of a file.
 
     A pair of the file gets the alignment that training on that file uses. Any other pair is added at the end, and the
@@ -98,7 +85,7 @@ def _learnt(
     return align_items(aligner, items, file, cached=False, more=[Item(lemma, Bundle(""), form)])[-1]
 
 
-def _table(steps: "Sequence[Step]") -> list[str]:
+def _table(steps: Sequence[Step]) -> list[str]:
     """The paper's Table 1, transposed: a row for each action, numbered from the first after `<s>`."""
     rows = [["t", "action", "attended", "i", "written", "output"]]
     output = ""

@@ -8,12 +8,14 @@ import click
 
 from reinflect.cli import models
 from reinflect.cli.files import check_no_json_sheet, check_stdin_once, json_text, read_bundles, read_lexicon
-from reinflect.cli.options import check_lemma, check_output, columns_option, option, output_option, say_written
+from reinflect.cli.options import check_output, check_word, columns_option, option, output_option, say_written
 from reinflect.data.features import Bundle
 from reinflect.data.items import Columns
+from reinflect.data.sheet_files import kind_of_sheet, write_rows
 from reinflect.errors import InputError, printable, quoted
 from reinflect.files import write_text
 from reinflect.text import Side
+from reinflect.text import table as in_table
 
 if TYPE_CHECKING:
     from reinflect.data.dimensions import Table
@@ -56,8 +58,6 @@ def command(
     a spreadsheet (.csv, .xlsx) every form has a row. The model does not know the part of speech of a lemma: if it was
     trained on several, choose one with --pos.
     """
-    from reinflect.data.sheet_files import kind_of_sheet, write_rows
-
     if bool(words) == (source is not None):
         found = "both a lemma and --input" if words else "neither a lemma nor --input"
         raise InputError(f"found {found}", "give either one or more LEMMAs or --input FILE")
@@ -65,7 +65,7 @@ def command(
     check_no_json_sheet(as_json, output)
     check_output(output, [model, source, bundles_file])
     for word in words:
-        check_lemma(word)
+        check_word(word)
     lemmas = tuple(dict.fromkeys(words)) if source is None else read_lexicon(source, columns).lemmas
 
     inflector = models.load_inflector(model, strategy)
@@ -112,8 +112,6 @@ def _text(cells: "Paradigm", labels: "Labels") -> str:
 
 
 def _table(table: "Table", answers: "Mapping[tuple[str, ...], Answer]", labels: "Labels") -> str:
-    from reinflect.text import table as in_table
-
     def shown(features: str | None) -> list[str]:
         if features is None:
             return ["", ""]

@@ -11,17 +11,15 @@ from typing import TYPE_CHECKING
 import click
 
 from reinflect.cli.models import model_file
-from reinflect.cli.options import option, say
+from reinflect.cli.options import example, option, say
 from reinflect.cli.training import train_german
 from reinflect.errors import INTERRUPTED, InputError, ReinflectError, quoted
+from reinflect.web.hosts import Hosts, host_name, is_address, is_loopback
 
 if TYPE_CHECKING:
     from reinflect.inflector.inflector import Inflector
 
-EXAMPLE = """\b
-Example (the first time, it trains a model of German verbs, which takes a few minutes):
-  reinflect serve --demo
-"""
+ABOUT = "the first time, it trains a model of German verbs, which takes a few minutes"
 DEMO = "german-verbs"
 DEMO_CHANGES = ("epochs=20", "hidden=100")
 """For a training of two minutes; `reinflect train` uses the preset unchanged, and five seeds."""
@@ -30,7 +28,7 @@ WAITING_CONNECTIONS = 128
 SHOWN = 10
 
 
-@click.command("serve", epilog=EXAMPLE)
+@click.command("serve", epilog=example("reinflect serve --demo", about=ABOUT))
 @click.argument("models", metavar="[MODEL]...", nargs=-1, callback=model_file)
 @option("--demo", "Also serve a model of the bundled German verbs, trained once and kept.")
 @option("--port", "Port; 0 chooses a free one.", type=click.IntRange(0, 65535), default=8000)
@@ -76,11 +74,8 @@ def _check(names: Sequence[str]) -> None:
 
     for module in ("starlette", "uvicorn"):
         if find_spec(module) is None:
-            remedy = "install it: pip install 'reinflect[web]'"
-            raise InputError(f"the page needs {module}, which is not installed", remedy)
-
-    from reinflect.web.hosts import host_name, is_address
-
+            found = f"the page needs {module}, which is not installed"
+            raise InputError(found, "install it: pip install 'reinflect[web]'")
     for name in names:
         if not is_address(name) and (host_name(name) is None or ":" in name):
             raise InputError(f"found --allow-host {quoted(name)}", "give only a host name, such as words.example.org")
@@ -98,10 +93,8 @@ def _listening(host: str, port: int) -> socket.socket:
     except OSError as error:
         if listener:
             listener.close()
-        raise InputError(
-            f"cannot listen on {host}, port {port} ({error.strerror})",
-            "give an address of this computer with --host, and a free port with --port (0 finds one)",
-        ) from None
+        remedy = "give an address of this computer with --host, and a free port with --port (0 finds one)"
+        raise InputError(f"cannot listen on {host}, port {port} ({error.strerror})", remedy) from None
     return listener
 
 
@@ -158,7 +151,6 @@ def _sigterm_as_ctrl_c() -> Iterator[None]:
 
 def _serve(models: "dict[str, Inflector | Path]", listener: socket.socket, names: Sequence[str], browser: bool) -> None:
     """Serve until Ctrl-C; the first of the names is --host."""
-    from reinflect.web.hosts import Hosts, is_loopback
     from reinflect.web.server import Server
 
     where, port = listener.getsockname()[:2]

@@ -12,9 +12,11 @@ from reinflect.cli.options import check_output, columns_option, option, output_o
 from reinflect.data.corrections import read_further
 from reinflect.data.features import Bundle
 from reinflect.data.items import Columns, Item, write_items
+from reinflect.data.lemmas import part_of
 from reinflect.data.sheet_files import kind_of_sheet, write_rows
 from reinflect.errors import InputError, printable, source_name
 from reinflect.files import STANDARD
+from reinflect.text import table
 
 if TYPE_CHECKING:
     from reinflect.data.labels import Labels
@@ -59,7 +61,6 @@ def command(
     check_output(output, [model, lemmas, bundles_file, *known])
     lexicon = read_lexicon(lemmas, columns)
 
-    from reinflect.data.lemmas import part_of
     from reinflect.inflector.suggestions import open_cells, ranked
 
     inflector = models.load_inflector(model)
@@ -89,16 +90,11 @@ def _say_progress(done: int, cells: int) -> None:
 
 def _write(output: str, found: "Sequence[Suggestion]", columns: Columns, labels: "Labels") -> None:
     """The screen shows the model's own labels; a file, which will be read again, only those of --labels."""
-    from reinflect.text import table
-
     if output == STANDARD:
-        rows = [
-            [
-                *map(printable, (one.lemma, labels.to_label(one.features), one.answer.form)),
-                models.confidence_text(one.answer),
-            ]
-            for one in found
-        ]
+        rows = []
+        for one in found:
+            shown = map(printable, (one.lemma, labels.to_label(one.features), one.answer.form))
+            rows.append((*shown, models.confidence_text(one.answer)))
         header = ("lemma", "features", "prediction", "confidence")
         click.echo(table(header, rows, sides=("left", "left", "left", "right")), nl=False)
     elif kind_of_sheet(output):

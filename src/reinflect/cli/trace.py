@@ -6,9 +6,10 @@ import click
 
 from reinflect.cli.files import json_text
 from reinflect.cli.models import features_named, load_inflector, members_option, model_example, model_name, say_doubts
-from reinflect.cli.options import check_lemma, check_output, option, output_option, say_written
+from reinflect.cli.options import check_output, check_word, option, output_option, read_labels, say_written
 from reinflect.cli.oracle import visible_symbol
 from reinflect.data.features import Bundle
+from reinflect.data.labels import Labels
 from reinflect.files import write_text
 from reinflect.text import Side, in_columns, visible, visible_text
 
@@ -27,7 +28,7 @@ MIN_SHARE = 0.01
 @click.argument("lemma")
 @click.argument("features")
 @option("--member NAME", "Member to show, or all.  [default: the best one that gave the winning form]")
-@option("--labels labels_file FILE", "Your own names for features, instead of those in MODEL.")
+@option("--labels FILE", "Your own names for features, instead of those in MODEL.", type=read_labels)
 @option("--json as_json", "Print one JSON object for each member.")
 @output_option("the trace goes")
 @members_option
@@ -36,7 +37,7 @@ def command(
     lemma: str,
     features: str,
     member: str | None,
-    labels_file: str | None,
+    labels: Labels | None,
     as_json: bool,
     output: str,
     strategy: str | None,
@@ -47,13 +48,10 @@ def command(
     to in brackets; the action and its probability; the form so far; and other actions that were likely. Models that
     mix writing with copying have one more column, `generated`: the share of the probability that comes from writing.
     """
-    from reinflect.data.labels import Labels
-
-    check_lemma(lemma)
-    check_output(output, [model, labels_file])
-    own_labels = Labels.read(labels_file) if labels_file else None
+    check_word(lemma)
+    check_output(output, [model])
     inflector = load_inflector(model, strategy)
-    labels = own_labels or inflector.labels
+    labels = labels or inflector.labels
     wanted = features_named(inflector, labels, features)
     names = [own.name for own in inflector.members] if member == ALL_MEMBERS else [member]
     traces = [inflector.trace(lemma, wanted, name) for name in names]

@@ -27,6 +27,7 @@ from reinflect.data.sheets import cells_of
 from reinflect.data.spelling import two_ways
 from reinflect.errors import INTERRUPTED, InputError, OutputError, quoted, source_name
 from reinflect.files import STANDARD, has_content
+from reinflect.text import counted, table
 
 if TYPE_CHECKING:
     from reinflect.data.words import WordList
@@ -144,7 +145,7 @@ def command(
 
         plan = replace(plan, starts=find_starts(starts, items, plan.systems, say))
     many = f"{plan.models} models" if plan.models > 1 else "a model"
-    say(f"training {many} on {_counted(len(items))} of {source_name(train)}, preset {preset}")
+    say(f"training {many} on {counted(len(items), 'item')} of {source_name(train)}, preset {preset}")
 
     from reinflect.cli.progress import display
     from reinflect.inflector.train import train_inflector
@@ -172,8 +173,7 @@ def command(
     _say_outcome(outcome, out, attested=attested)
     figures = outcome.training
     kind = "held-out" if figures.held_out else "dev"
-    forms = f"{figures.scored} {kind} form{'s'[: figures.scored != 1]}"
-    click.echo(f"Expect about {figures.accuracy:.0f} % right, estimated on {forms}")
+    click.echo(f"Expect about {figures.accuracy:.0f} % right, estimated on {counted(figures.scored, f'{kind} form')}")
     if learnt := outcome.inflector.words:
         click.echo(f"With {learnt.name} about {learnt.accuracy:.0f} %: reinflect inflect {out} --words FILE …")
     elif words:
@@ -193,10 +193,6 @@ def _with_additions(
         say(made.note(path), _unknown_note(lists[-1], [item for item in given if not item.covered], path, then))
         lists.append(list(made.items))
     return lists
-
-
-def _counted(items: int) -> str:
-    return f"{items} item{'s'[: items != 1]}"
 
 
 class _Rival:
@@ -279,8 +275,6 @@ def _nothing_new_note(items: Sequence[Item], dev_items: Sequence[Item], dev: str
 
 
 def _table(outcome: "Outcome") -> str:
-    from reinflect.text import table
-
     inflector = outcome.inflector
     vote = "vote of all" if inflector.strategy == "vote" else f"vote ({inflector.strategy})"
     rows = [(member.name, f"{member.dev_accuracy:.2f}") for member in inflector.members]

@@ -2,15 +2,16 @@
 
 import os
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields
-from functools import reduce, wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from reinflect.alignment import ALIGNERS
-from reinflect.cli.options import Command, option
+from reinflect.cli.options import Command, all_of, option
 from reinflect.errors import InputError, quoted
 from reinflect.files import read_text
 from reinflect.systems import SYSTEMS, USUAL, USUAL_FOR, Usual
@@ -77,6 +78,7 @@ data_option = option(
 )
 languages_option = option("--languages LIST", "Languages to train on, separated by commas.", default=EVERY_LANGUAGE)
 device_option = option("--device", "What to train on.", type=click.Choice(["auto", "cpu", "cuda"]), default="auto")
+workers_option = partial(option, "--workers N", type=click.IntRange(min=1))
 set_option = option(
     "--set changes KEY=VALUE",
     "Change a setting of the preset: hidden=200, or haem.hidden=200 for one system only; or of an aligner, such "
@@ -92,11 +94,6 @@ def augment_option(command: Command) -> Command:
     return option("--augment augmentations NAME", text, multiple=True)(command)
 
 
-def workers_option(what: str) -> Callable[[Command], Command]:
-    """`--workers`, with its description."""
-    return option("--workers N", what, type=click.IntRange(min=1))
-
-
 def training_options(
     seeds_of: str, preset: str, *, usual: bool = False
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -104,21 +101,18 @@ def training_options(
 
     With `usual`, the number of items chooses systems and alignments, unless the user chooses these or augmentations.
     """
-    systems, alignments = ",".join(USUAL.systems), ",".join(USUAL.alignments)
-    large = USUAL_FOR["medium"]
-    of_systems, of_alignments = (
-        f" (default: {few}; from 320 items on {','.join(many)})" if usual else ""
-        for few, many in ((systems, large.systems), (alignments, large.alignments))
-    )
+    kinds: dict[str, Collection[str]] = {"systems": SYSTEMS, "alignments": ALIGNERS}
+    usually = {name: ",".join(getattr(USUAL, name)) for name in kinds}
+
+    def names_option(name: str, what: str) -> Callable[[Command], Command]:
+        many = ",".join(getattr(USUAL_FOR["medium"], name))
+        default = f" (default: {usually[name]}; from 320 items on {many})" if usual else ""
+        text = f"{what}: {', '.join(kinds[name])}{default}."
+        return option(f"--{name} LIST", text, default=None if usual else usually[name])
+
     options = [
-        option(
-            "--systems LIST", f"Systems to train: {', '.join(SYSTEMS)}{of_systems}.", default=None if usual else systems
-        ),
-        option(
-            "--alignments LIST",
-            f"Alignments to learn from: {', '.join(ALIGNERS)}{of_alignments}.",
-            default=None if usual else alignments,
-        ),
+        names_option("systems", "Systems to train"),
+        names_option("alignments", "Alignments to learn from"),
         augment_option,
         option("--seeds N", f"Number of models of {seeds_of}.", type=click.IntRange(1, 100), default=5),
         option(
@@ -137,12 +131,12 @@ def training_options(
             own = {field.name: named.pop(field.name) for field in fields(Training) if field.name != "usual"}
             choice = (own["systems"], own["alignments"], *own["augmentations"], *named.get("starts", ()))
             own["usual"] = all(one is None for one in choice)
-            for name, known, usual_names in (("systems", SYSTEMS, systems), ("alignments", ALIGNERS, alignments)):
-                own[name] = chosen(usual_names if own[name] is None else own[name], known, name[:-1])
+            for name, known in kinds.items():
+                own[name] = chosen(usually[name] if own[name] is None else own[name], known, name[:-1])
             own["device"] = device_for(own["device"])
             return command(*given, training=Training(**own), **named)
 
-        return reduce(lambda made, one: one(made), reversed(options), with_training)
+        return all_of(*options)(with_training)
 
     return decorated
 
@@ -194,13 +188,10 @@ def cores() -> int:
 
 def checkpoint_seconds(default: float = 60.0) -> float:
     text = os.environ.get(CHECKPOINT_SECONDS, str(default))
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1.0
-    if not seconds >= 0:
-        raise InputError(f"found {CHECKPOINT_SECONDS}={quoted(text)}", "set it to a number of seconds, such as 60")
-    return seconds
+    with suppress(ValueError):
+        if (seconds := float(text)) >= 0:
+            return seconds
+    raise InputError(f"found {CHECKPOINT_SECONDS}={quoted(text)}", "set it to a number of seconds, such as 60")
 
 
 def train_german(

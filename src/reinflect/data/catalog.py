@@ -179,7 +179,9 @@ def fetch(
     if data_set.bundled:
         raise InputError(f"{data_set.name} comes with reinflect", f"see `reinflect data show {data_set.name}`")
     files = data_set.files_of(languages)
-    base_url = _base_url(data_set)
+    url = os.environ.get(URL_VARIABLE, "").strip() or data_set.base_url
+    if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).netloc:
+        raise InputError(f"{URL_VARIABLE} is {quoted(url, 80)}", "give an address that starts with https:// or http://")
     cached = cache_folder() / data_set.name
     folder = cached if into is None else into
     present = {file.name for file in files if file.matches(folder / file.name)}
@@ -198,20 +200,13 @@ def fetch(
             way: Way = "kept" if file.name in present else "cached"
             if way == "cached" and not file.matches(cached / file.name):
                 way = "downloaded"
-                _download(file, base_url, cached, session)
+                _download(file, url.rstrip("/") + "/", cached, session)
             if way != "kept" and folder != cached:
                 with atomic_path(make_folder(folder) / file.name) as part:
                     part.write_bytes(read_bytes(cached / file.name))
             ways.append(way)
             arrived(file, way)
     return Fetched(folder, files, tuple(ways))
-
-
-def _base_url(data_set: DataSet) -> str:
-    url = os.environ.get(URL_VARIABLE, "").strip() or data_set.base_url
-    if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).netloc:
-        raise InputError(f"{URL_VARIABLE} is {quoted(url, 80)}", "give an address that starts with https:// or http://")
-    return url.rstrip("/") + "/"
 
 
 def _check_folder(folder: Path, variable: str) -> None:

@@ -80,13 +80,10 @@ def corrected(items: Sequence[Item], corrections: Sequence[Item], path: Path | s
         if before.line and before.line == item.line:  # several forms in one field of a spreadsheet
             own.append(item)
         else:
-            raise InputError(
-                f"found {quoted(item.form)} for {quoted(item.lemma)} {quoted(item.features.spelling)}, but "
-                f"{quoted(before.form)} before (line {before.line})",
-                "correct an item once only; two forms that are both right belong in the training file",
-                path=path,
-                line=item.line or None,
-            )
+            where = f"{quoted(item.lemma)} {quoted(item.features.spelling)}"
+            found = f"found {quoted(item.form)} for {where}, but {quoted(before.form)} before (line {before.line})"
+            remedy = "correct an item once only; two forms that are both right belong in the training file"
+            raise InputError(found, remedy, path=path, line=item.line or None)
     made: list[Item] = []
     done: set[Question] = set()
     replaced: set[Question] = set()

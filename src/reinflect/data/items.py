@@ -102,11 +102,9 @@ class Columns:
             return cls(COLUMNS_2017.order, _parse_headers(text))
         names = text.split(",")
         if sorted(names) != sorted(get_args(Column)):
-            raise InputError(
-                f"found the columns {quoted(text)}",
-                "name each of lemma, form and features once, joined by commas, "
-                f"such as lemma,form,features or lemma,features,form; or {AUTO}",
-            )
+            such_as = f"such as lemma,form,features or lemma,features,form; or {AUTO}"
+            remedy = f"name each of lemma, form and features once, joined by commas, {such_as}"
+            raise InputError(f"found the columns {quoted(text)}", remedy)
         return cls(tuple(sorted(get_args(Column), key=names.index)))
 
     def covered(self) -> tuple[Column, ...]:
@@ -114,9 +112,8 @@ class Columns:
         return tuple(column for column in self.order if column != "form")
 
     def __str__(self) -> str:
-        return (
-            AUTO if self.auto else ",".join(f"{column}={name}" for column, name in self.headers) or ",".join(self.order)
-        )
+        named = ",".join(f"{column}={name}" for column, name in self.headers)
+        return AUTO if self.auto else named or ",".join(self.order)
 
 
 def _parse_headers(text: str) -> tuple[tuple[Column, str], ...]:
@@ -125,11 +122,9 @@ def _parse_headers(text: str) -> tuple[tuple[Column, str], ...]:
     headers = tuple((column, given[column]) for column in get_args(Column) if column in given)
     names = {column for column, _ in headers}
     if len(headers) != text.count(",") + 1 or "lemma" not in names or names == {"lemma", "form"}:
-        raise InputError(
-            f"found the columns {quoted(text)}",
-            "give the names of the columns in the first row of the spreadsheet, such as "
-            "lemma=Verb,form=Wordform,features=Tags, or lemma=Verb if all other columns hold forms",
-        )
+        such_as = "lemma=Verb,form=Wordform,features=Tags, or lemma=Verb if all other columns hold forms"
+        remedy = f"give the names of the columns in the first row of the spreadsheet, such as {such_as}"
+        raise InputError(f"found the columns {quoted(text)}", remedy)
     return headers
 
 

@@ -162,14 +162,6 @@ def letters_of(column: int) -> str:
     return letters
 
 
-def column_of(letters: str) -> int:
-    """The place of a column from its letters."""
-    place = 0
-    for letter in letters:
-        place = 26 * place + ord(letter) - ord("A") + 1
-    return place - 1
-
-
 def listed(names: Sequence[str], most: int = 6) -> str:
     shown = ", ".join(quoted(name) for name in names[:most] if name)
     return (shown or "nothing") + (", …" if len(names) > most else "")
@@ -250,12 +242,14 @@ def read_xlsx(path: Path | str, note: Note) -> Sheet:
 
 def _unmerged(sheet: Sheet, ranges: Sequence[str]) -> Sheet:
     """A sheet with the text of merged cells in each row and column that they cover."""
+    from openpyxl.utils import column_index_from_string
+
     rows = {row.number: row for row in sheet.rows}
     total = 0
     for own in ranges:
         if not (found := MERGED.fullmatch(own)):
             continue
-        left, right = (column_of(letters) for letters in found.group(1, 3))
+        left, right = (column_index_from_string(letters) - 1 for letters in found.group(1, 3))
         first, last = int(found[2]), int(found[4])
         text = rows[first].cell(left) if first in rows else ""
         covered = [row for row in rows if first <= row <= last] if text else []
@@ -351,20 +345,15 @@ def _openpyxl(path: Path | str) -> Any:
     try:
         import openpyxl
     except ImportError:
-        raise InputError(
-            "openpyxl, which reads and writes XLSX files, is not installed",
-            "install it (pip install 'reinflect[sheets]'), or use a .csv file",
-            path=path,
-        ) from None
+        remedy = "install it (pip install 'reinflect[sheets]'), or use a .csv file"
+        raise InputError("openpyxl, which reads and writes XLSX files, is not installed", remedy, path=path) from None
     return openpyxl
 
 
 def write_rows(path: Path | str, header: Sequence[str], rows: Sequence[Sequence[str | float]]) -> None:
     """Write a CSV or XLSX file, whole or not at all. Text stays text, even if it looks like a date."""
     if kind_of_sheet(path) == ".xlsx":
-        raw = _xlsx(path, header, rows)
-        with atomic_path(path) as part:
-            part.write_bytes(raw)
+        _write_xlsx(path, header, rows)
         return
     text = StringIO(newline="")
     csv.writer(text).writerows([header, *rows])
@@ -372,11 +361,10 @@ def write_rows(path: Path | str, header: Sequence[str], rows: Sequence[Sequence[
     write_text(path, BYTE_ORDER_MARK + text.getvalue())
 
 
-def _xlsx(path: Path | str, header: Sequence[str], rows: Sequence[Sequence[str | float]]) -> bytes:
+def _write_xlsx(path: Path | str, header: Sequence[str], rows: Sequence[Sequence[str | float]]) -> None:
     openpyxl = _openpyxl(path)
     from openpyxl.cell import WriteOnlyCell
     from openpyxl.styles import Font
-    from openpyxl.writer.excel import ExcelWriter
 
     if len(rows) >= MOST_ROWS:
         raise OutputError(path, f"an XLSX file cannot hold {len(rows)} rows", "write a .csv file")
@@ -395,9 +383,7 @@ def _xlsx(path: Path | str, header: Sequence[str], rows: Sequence[Sequence[str |
             if number == 0:
                 cell.font = Font(bold=True)
         sheet.append(cells)
-    raw = BytesIO()
-    ExcelWriter(book, _Archive(raw, "w")).save()
-    return raw.getvalue()
+    _save(book, path)
 
 
 def _fill(cell: Any, value: str | float) -> None:
@@ -443,7 +429,6 @@ def write_entries(
     openpyxl, raw = _openpyxl(sheet.path), read_bytes(sheet.path)
     from openpyxl.cell.cell import MergedCell
     from openpyxl.styles import PatternFill
-    from openpyxl.writer.excel import ExcelWriter
 
     _check_texts(output, [*(entry.value for entry in entries), *(value for row in more for value in row)])
     try:
@@ -468,10 +453,16 @@ def write_entries(
     for number, row in enumerate(more, start=1):
         for column, value in enumerate(row, start=1):
             _fill(further.cell(number, column), value)
-    made = BytesIO()
-    ExcelWriter(book, _Archive(made, "w")).save()
-    with atomic_path(output) as part:
-        part.write_bytes(made.getvalue())
+    _save(book, output)
+
+
+def _save(book: Any, path: Path | str) -> None:
+    from openpyxl.writer.excel import ExcelWriter
+
+    raw = BytesIO()
+    ExcelWriter(book, _Archive(raw, "w")).save()
+    with atomic_path(path) as part:
+        part.write_bytes(raw.getvalue())
 
 
 class _Archive(ZipFile):

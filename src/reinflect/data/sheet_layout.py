@@ -212,11 +212,9 @@ def _named_columns(sheet: Sheet, columns: Columns, *, strict: bool = False) -> d
     for column, places in _by_name(sheet).items():
         filled = [place for place in places if any(row.cell(place) for row in sheet.rows[1:])] or places
         if len(filled) > 1:
-            raise sheet.error(
-                f"found {len(places)} columns that could be the {column}: {listed([header[p] for p in places])}",
-                f"choose one, such as --columns 'lemma=…,form=…,features=…' with {quoted(header[places[0]])} in it",
-                first_row,
-            )
+            which = f"{len(places)} columns that could be the {column}: {listed([header[p] for p in places])}"
+            such_as = f"--columns 'lemma=…,form=…,features=…' with {quoted(header[places[0]])} in it"
+            raise sheet.error(f"found {which}", f"choose one, such as {such_as}", first_row)
         found[column] = filled[0]
     return {} if "lemma" not in found or ("form" in found and "features" not in found) else found
 

@@ -125,10 +125,8 @@ def _wide(layout: Layout, form_columns: Sequence[int], columns: Columns, forms: 
     sheet, rows = layout.sheet, layout.rows
     names = {column: sheet.text(sheet.rows[0], column, "") for column in form_columns}
     if not names:
-        raise sheet.error(
-            f"found no column of features and no column of forms among {listed(sheet.header)}",
-            "add a column named features, or one column for each cell, named by its features or label",
-        )
+        remedy = "add a column named features, or one column for each cell, named by its features or label"
+        raise sheet.error(f"found no column of features and no column of forms among {listed(sheet.header)}", remedy)
     if forms != "required" and len(rows) * len(names) > MOST_CELLS:
         found = f"found {len(rows):,} lemmas with {len(names):,} cells each"
         raise sheet.error(found, f"ask for {MOST_CELLS:,} forms at most")

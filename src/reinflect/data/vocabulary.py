@@ -30,9 +30,6 @@ class Vocabulary:
     def __len__(self) -> int:
         return len(self.symbols)
 
-    def __contains__(self, symbol: str) -> bool:
-        return symbol in self._numbers
-
     def number(self, symbol: str) -> int:
         known = symbol in self._numbers or UNKNOWN not in self._numbers
         return self._numbers[symbol if known else UNKNOWN]

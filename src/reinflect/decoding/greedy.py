@@ -231,19 +231,17 @@ class _Rounds:
     """All items in batches, then the stragglers of these batches together, in batches that have none."""
 
     def __init__(self, decoder: Decoder, stack: Stack, files: Sequence[int], items_at_once: int | None) -> None:
-        self.given = decoder, stack, files
-        self.items_at_once = items_at_once
+        self.given = decoder, stack, files, items_at_once
         self._left: list[list[int]] = [[] for _ in files]
 
     def __iter__(self) -> Iterator[tuple[NDArray[np.int64], Lemmas, Tensor, Tensor, int]]:
         """Batches, each with the number of items of a model that may be left."""
-        decoder, stack, files = self.given
-        share = STRAGGLERS if torch.device(stack.device).type == "cpu" else 0
-        for batch in batches(decoder, stack, files, self.items_at_once):
+        share = STRAGGLERS if torch.device(self.given[1].device).type == "cpu" else 0
+        for batch in batches(*self.given):
             yield *batch, int(share * batch[0].shape[1])
         if any(self._left):
             orders = [np.array(own, dtype=np.int64) for own in self._left]
-            for batch in batches(decoder, stack, files, self.items_at_once, orders=orders):
+            for batch in batches(*self.given, orders=orders):
                 yield *batch, 0
 
     def leave(self, items: NDArray[np.int64], left: NDArray[np.bool_]) -> None:

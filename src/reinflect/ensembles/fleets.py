@@ -31,14 +31,6 @@ def joined(
     return parameters, allowed_outputs(system, sizes, parameters.sizes[system.outputs]).to(device)
 
 
-def joined_decoder(
-    system: System, settings: Settings, models: Sequence[TrainedModel], device: torch.device | str
-) -> Decoder:
-    """A decoder for models that may come from different fleets."""
-    parameters, allowed = joined(system, settings, models, device)
-    return system.decoder(parameters, settings, allowed)
-
-
 def decode(
     members: Sequence[TrainedModel], items: Sequence[Item], device: torch.device | str = "cpu"
 ) -> list[Predictions]:
@@ -51,7 +43,8 @@ def decoding(
 ) -> tuple[Decoder, Stack, list[int]]:
     """A decoder for members that share system and settings, the items as their input, and each member's input."""
     system, settings = SYSTEMS[members[0].system], members[0].settings
-    decoder = joined_decoder(system, settings, members, device)
+    parameters, allowed = joined(system, settings, members, device)
+    decoder = system.decoder(parameters, settings, allowed)
     inventories = list(dict.fromkeys(member.inventory for member in members))
     stack = Stack([Examples.to_inflect(system, items, inventory, settings) for inventory in inventories], device)
     return decoder, stack, [inventories.index(member.inventory) for member in members]

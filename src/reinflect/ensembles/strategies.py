@@ -8,6 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from statistics import fmean
 from typing import Any, TypeVar
 
@@ -51,11 +52,7 @@ def best_kind(members: Sequence[Any], accuracy: Accuracy) -> Sequence[Any]:
 
 def best_of(*names: str) -> Choose:
     """MAX of other strategies; among equals the first."""
-
-    def choose_best(members: Sequence[Any], accuracy: Accuracy) -> Sequence[Any]:
-        return _best([STRATEGIES[name].choose(members, accuracy) for name in names], accuracy)
-
-    return choose_best
+    return lambda members, accuracy: _best([STRATEGIES[name].choose(members, accuracy) for name in names], accuracy)
 
 
 def _best(candidates: Sequence[Sequence[Any]], accuracy: Accuracy) -> Sequence[Any]:
@@ -212,17 +209,9 @@ def comparable(voters: Sequence[Voter]) -> list[Voter]:
 
 def choices(voters: Sequence[Voter], more: Iterable[str] = ()) -> dict[str, list[Voter]]:
     """The voters, best first, by strategy: all strategies of the registry and `more`, except those without voters."""
-    fair, plain = comparable(voters), STRATEGIES["vote"]
-    strategies = [*STRATEGIES.values(), *map(find_strategy, more)]
-    known: dict[tuple[int, ...], float] = {}  # strategies have candidates in common
-
-    def accuracy(some: Sequence[Voter]) -> float:
-        mark = tuple(map(id, some))
-        if mark not in known:
-            known[mark] = dev_accuracy(plain, some)
-        return known[mark]
-
-    chosen = {strategy.name: choose(strategy, fair, accuracy) for strategy in strategies}
+    fair, strategies = comparable(voters), [*STRATEGIES.values(), *map(find_strategy, more)]
+    accuracy = cache(partial(dev_accuracy, STRATEGIES["vote"]))  # strategies have candidates in common
+    chosen = {strategy.name: choose(strategy, fair, lambda some: accuracy(tuple(some))) for strategy in strategies}
     return {name: some for name, some in chosen.items() if some}
 
 

@@ -43,11 +43,9 @@ def pair_folders(
     wanted = sorted(golds) if languages is None else list(dict.fromkeys(languages))
     for language in wanted:
         if language not in golds:
-            raise InputError(
-                f"found no file for the language {quoted(language)}", f"this folder has {_some(golds)}", path=gold
-            )
-    absent = [language for language in wanted if language not in predictions]
-    if absent:
+            remedy = f"this folder has {_some(golds)}"
+            raise InputError(f"found no file for the language {quoted(language)}", remedy, path=gold)
+    if absent := [language for language in wanted if language not in predictions]:
         found = [language for language in wanted if language in predictions]
         remedy = f"score only some with --languages {','.join(found[:_SHOWN])}{',…'[: 2 * (len(found) > _SHOWN)]}"
         raise InputError(
@@ -76,8 +74,7 @@ def _files_by_language(folder: Path) -> dict[str, list[Path]]:
 def _pair(language: str, golds: list[Path], predictions: list[Path]) -> FilePair:
     by_name = {file.name: file for file in predictions}
     # A covered file cannot be gold; it is kept only if there is no other, and then reading it raises an error.
-    shared = _without(_COVERED, [file for file in golds if file.name in by_name])
-    if shared:
+    if shared := _without(_COVERED, [file for file in golds if file.name in by_name]):
         golds, predictions, purpose = shared, [by_name[shared[0].name]], "in both folders"
     else:
         # Predictions for training files have the same names as those, and covered files have no forms.

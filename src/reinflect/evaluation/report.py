@@ -6,27 +6,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from reinflect.errors import printable
 from reinflect.evaluation.mistakes import MISSING, Mistake, commonest_mistakes
-from reinflect.evaluation.scores import Evaluation, Grouping, MacroEvaluation, Score, breakdown
+from reinflect.evaluation.scores import GROUPINGS, Evaluated, Grouping, MacroEvaluation, Score, breakdown
 from reinflect.text import table, visible_piece
 
 if TYPE_CHECKING:
     from reinflect.evaluation.significance import Comparison  # imports numpy, which only a comparison needs
 
-GROUP_HEADERS: dict[Grouping, str] = {"features": "features", "pos": "part of speech"}
 NUMBERS = ("accuracy", "Levenshtein", "items")
-Scored: TypeAlias = Score | Evaluation | MacroEvaluation
-
-
-@dataclass(frozen=True, slots=True)
-class Rival:
-    """Other predictions for the same gold, compared with ours."""
-
-    name: str
-    evaluation: Evaluation | MacroEvaluation
-    comparison: "Comparison"
-
-    def signature(self, ours: Evaluation | MacroEvaluation) -> str:
-        return f"{ours.signature}|bootstrap:{self.comparison.resamples}|seed:{self.comparison.seed}"
+Scored: TypeAlias = Score | Evaluated
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +21,10 @@ class Report:
     """The score and, on request, a breakdown, a comparison with a rival, and the most frequent mistakes."""
 
     name: str
-    evaluation: Evaluation | MacroEvaluation
+    evaluation: Evaluated
     by: Grouping | None = None
-    rival: Rival | None = None
+    rival: tuple[str, Evaluated] | None = None
+    """The name and the evaluation of other predictions for the same gold."""
     mistakes: int = 0
 
     def text(self) -> str:
@@ -45,17 +33,17 @@ class Report:
         else:
             parts = [table(NUMBERS, [_numbers(self.evaluation)], sides=("right",) * 3)]
         if self.by:
-            parts.append(_named_table(GROUP_HEADERS[self.by], breakdown(self.evaluation.cells, self.by)))
+            parts.append(_named_table(GROUPINGS[self.by], breakdown(self.evaluation.cells, self.by)))
+        signature = self.evaluation.signature
         if self.rival:
-            named = (self.name, self.evaluation), (self.rival.name, self.rival.evaluation)
-            compared = self.rival.comparison.text(printable(self.name), printable(self.rival.name))
-            parts.append(_named_table("predictions", {}, *named) + compared)
+            compared, signature = _compared(self.evaluation, self.rival[1])
+            verdict = compared.text(printable(self.name), printable(self.rival[0]))
+            parts.append(_named_table("predictions", {}, (self.name, self.evaluation), self.rival) + verdict)
         if self.mistakes:
             rows = [_mistake_row(mistake) for mistake in commonest_mistakes(self.evaluation.cells, self.mistakes)]
             made = table(("count", "error", "where", "example"), rows, sides=("right", "left", "left", "left"))
             parts.append(made if rows else "no wrong predictions\n")
-        parts.append((self.rival.signature(self.evaluation) if self.rival else self.evaluation.signature) + "\n")
-        return "\n".join(parts)
+        return "\n".join([*parts, f"{signature}\n"])
 
     def json(self) -> dict[str, Any]:
         found: dict[str, Any] = {**_figures(self.evaluation), "signature": self.evaluation.signature}
@@ -67,7 +55,7 @@ class Report:
             groups = breakdown(self.evaluation.cells, self.by)
             found["breakdown"] = {"by": self.by, "groups": {name: _figures(score) for name, score in groups.items()}}
         if self.rival:
-            found["comparison"] = _comparison_json(self.name, self.evaluation, self.rival)
+            found["comparison"] = _comparison_json(self.name, self.evaluation, *self.rival)
         if self.mistakes:
             found["errors"] = [_mistake_json(m) for m in commonest_mistakes(self.evaluation.cells, self.mistakes)]
         return found
@@ -86,19 +74,27 @@ def _figures(scored: Scored) -> dict[str, float | int]:
     return {name: getattr(scored, name) for name in ("accuracy", "levenshtein", "items", "missing")}
 
 
-def _comparison_json(name: str, ours: Evaluation | MacroEvaluation, rival: Rival) -> dict[str, Any]:
-    compared = rival.comparison
+def _compared(ours: Evaluated, others: Evaluated) -> "tuple[Comparison, str]":
+    """The comparison, and the signature of its figures."""
+    from reinflect.evaluation.significance import compare
+
+    found = compare(ours, others)
+    return found, f"{ours.signature}|bootstrap:{found.resamples}|seed:{found.seed}"
+
+
+def _comparison_json(name: str, ours: Evaluated, other: str, others: Evaluated) -> dict[str, Any]:
+    compared, signature = _compared(ours, others)
     return {
         "predicted": {"name": name, **_figures(ours)},
-        "other": {"name": rival.name, **_figures(rival.evaluation)},
+        "other": {"name": other, **_figures(others)},
         "difference": compared.difference,
         "interval": [compared.low, compared.high],
         "p_value": compared.p_value,
         "only_predicted_right": compared.won,
         "only_other_right": compared.lost,
         "real": compared.real,
-        "verdict": compared.verdict(name, rival.name),
-        "signature": rival.signature(ours),
+        "verdict": compared.verdict(name, other),
+        "signature": signature,
     }
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from rapidfuzz.distance.Levenshtein import distance
 
@@ -21,6 +21,7 @@ from reinflect.evaluation.cells import Cell, Judged, Variants, judge, right_form
 
 DECIMALS = 2
 Grouping = Literal["features", "pos"]
+GROUPINGS: dict[Grouping, str] = {"features": "features", "pos": "part of speech"}
 
 
 @dataclass(frozen=True)
@@ -122,6 +123,9 @@ class MacroEvaluation:
             gold=digest_of(f"{name}\t{one.gold_digest}" for name, one in self.languages.items()),
             variants="+".join(sorted({one.variants for one in self.languages.values()})),
         )
+
+
+Evaluated: TypeAlias = Evaluation | MacroEvaluation
 
 
 def evaluate(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reinflect.evaluation.scores import DECIMALS, Evaluation, MacroEvaluation
+from reinflect.evaluation.scores import DECIMALS, Evaluated, Evaluation, MacroEvaluation
 
 RESAMPLES = 10_000
 SEED = 1
@@ -62,13 +62,7 @@ class Comparison:
         return f"The difference is real: {better} is better, and chance is an unlikely explanation."
 
 
-def compare(
-    ours: Evaluation | MacroEvaluation,
-    others: Evaluation | MacroEvaluation,
-    *,
-    resamples: int = RESAMPLES,
-    seed: int = SEED,
-) -> Comparison:
+def compare(ours: Evaluated, others: Evaluated, *, resamples: int = RESAMPLES, seed: int = SEED) -> Comparison:
     """Compare two sets of predictions for the same gold; each language counts the same."""
     left, right = _by_language(ours), _by_language(others)
     assert left.keys() == right.keys()
@@ -90,7 +84,7 @@ def compare(
     )
 
 
-def _by_language(evaluation: Evaluation | MacroEvaluation) -> Mapping[str, Evaluation]:
+def _by_language(evaluation: Evaluated) -> Mapping[str, Evaluation]:
     return evaluation.languages if isinstance(evaluation, MacroEvaluation) else {"": evaluation}
 
 
@@ -145,9 +139,7 @@ class PairedDifference:
         return self.unequal >= FEWEST
 
 
-def compare_pairs(
-    groups: Mapping[str, Sequence[float]], *, resamples: int = RESAMPLES, seed: int = SEED
-) -> PairedDifference:
+def compare_pairs(groups: Mapping[str, Sequence[float]], *, resamples: int = RESAMPLES) -> PairedDifference:
     """The mean of the groups' mean differences; `groups` has the difference of each pair.
 
     The p-value is that of a permutation test: if the two ways were equal, the sign of each difference would be random.
@@ -155,7 +147,7 @@ def compare_pairs(
     """
     means = [float(np.mean(differences)) for differences in groups.values()]
     shares = np.concatenate([np.asarray(own) / (len(own) * len(groups)) for own in groups.values()])
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(SEED)
     total = np.zeros(resamples)
     for differences in groups.values():
         drawn = random.integers(0, len(differences), (resamples, len(differences)))
@@ -165,7 +157,7 @@ def compare_pairs(
         difference=round(sum(means) / len(means), DECIMALS),
         low=low,
         high=high,
-        p_value=_permutation_p_value(shares, resamples, seed),
+        p_value=_permutation_p_value(shares, resamples),
         pairs=len(shares),
         unequal=int(np.count_nonzero(shares)),
         groups_won=sum(mean > 0 for mean in means),
@@ -173,13 +165,13 @@ def compare_pairs(
     )
 
 
-def _permutation_p_value(shares: NDArray[np.float64], resamples: int, seed: int) -> float:
+def _permutation_p_value(shares: NDArray[np.float64], resamples: int) -> float:
     """How often the sum is at least as far from zero with random signs; all signs are tried if there are few pairs."""
     least = abs(float(shares.sum())) - 1e-9
     if 2 ** len(shares) <= resamples:
         flips = np.arange(2 ** len(shares))[:, np.newaxis] >> np.arange(len(shares)) & 1
         return float(np.mean(np.abs((1 - 2 * flips) @ shares) >= least))
-    signs = 1 - 2 * np.random.default_rng(seed).integers(0, 2, (resamples, len(shares)), dtype=np.int8)
+    signs = 1 - 2 * np.random.default_rng(SEED).integers(0, 2, (resamples, len(shares)), dtype=np.int8)
     return float((np.count_nonzero(np.abs(signs @ shares) >= least) + 1) / (resamples + 1))
 
 

@@ -55,9 +55,8 @@ def address_in(path: Path | str) -> str:
     try:
         return msgspec.json.decode(read_text(path), type=_SchedulerFile).address
     except ValueError:
-        raise InputError(
-            "not a scheduler file", "give the file that dask scheduler --scheduler-file wrote", path=path
-        ) from None
+        remedy = "give the file that dask scheduler --scheduler-file wrote"
+        raise InputError("not a scheduler file", remedy, path=path) from None
 
 
 class _SchedulerFile(msgspec.Struct):
@@ -74,10 +73,8 @@ def connected(where: Where, device: str) -> Iterator["Cluster"]:
 
         from reinflect.execution.local_cluster import local_cluster
     except ImportError as error:
-        raise InputError(
-            f"--engine dask needs the package {error.name}, which is not installed",
-            "install it: pip install 'reinflect[cluster]'",
-        ) from None
+        found = f"--engine dask needs the package {error.name}, which is not installed"
+        raise InputError(found, "install it: pip install 'reinflect[cluster]'") from None
     with ExitStack() as stack:
         stack.enter_context(dask.config.set(CONFIGURATION))
         # We report the same problems in one line.
@@ -101,10 +98,8 @@ def _client(address: str, tls: tuple[str, str, str] | None) -> "Client":
     if tls and "://" not in address:
         address = f"tls://{address}"
     if tls and not address.startswith("tls://"):
-        raise InputError(
-            f"found --tls for {quoted(address, 80)}, a scheduler without TLS",
-            "give tls://HOST:PORT, or leave out --tls",
-        )
+        found = f"found --tls for {quoted(address, 80)}, a scheduler without TLS"
+        raise InputError(found, "give tls://HOST:PORT, or leave out --tls")
     security = _security(address, tls)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", VersionMismatchWarning)  # `Cluster` checks versions
@@ -112,11 +107,9 @@ def _client(address: str, tls: tuple[str, str, str] | None) -> "Client":
             return Client(address, set_as_default=False, security=security)
         except OSError as error:
             reason = next(iter(str(error).splitlines()), "no answer")
-            raise InputError(
-                f"could not reach a Dask scheduler at {quoted(address, 80)} ({reason})",
-                "check the address, that dask scheduler is running there"
-                + (", and that the same authority signed both certificates" if tls else ""),
-            ) from None
+            also = ", and that the same authority signed both certificates" if tls else ""
+            remedy = f"check the address, that dask scheduler is running there{also}"
+            raise InputError(f"could not reach a Dask scheduler at {quoted(address, 80)} ({reason})", remedy) from None
 
 
 def _security(address: str, tls: tuple[str, str, str] | None) -> "Security":
@@ -130,15 +123,11 @@ def _security(address: str, tls: tuple[str, str, str] | None) -> "Security":
     try:
         context = made.get_connection_args("client")["ssl_context"]
     except (OSError, ValueError) as error:
-        raise InputError(
-            f"the certificate for the scheduler cannot be used ({error})",
-            "give --tls AUTHORITY CERTIFICATE KEY: PEM files without a password, and the key of this certificate",
-        ) from None
+        remedy = "give --tls AUTHORITY CERTIFICATE KEY: PEM files without a password, and the key of this certificate"
+        raise InputError(f"the certificate for the scheduler cannot be used ({error})", remedy) from None
     if address.startswith("tls://") and context is None:
-        raise InputError(
-            f"the scheduler at {quoted(address, 80)} needs a certificate",
-            "give it with --tls AUTHORITY CERTIFICATE KEY",
-        )
+        found = f"the scheduler at {quoted(address, 80)} needs a certificate"
+        raise InputError(found, "give it with --tls AUTHORITY CERTIFICATE KEY")
     return made
 
 

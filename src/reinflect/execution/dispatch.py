@@ -180,10 +180,8 @@ class _Dispatch:
                 several = " and ".join(packs)
                 self.dismiss(worker, f"{several} failed one after the other at the Dask worker at {worker} ({reason})")
         elif len(packs) >= FAILURES_TO_END:
-            raise InputError(
-                f"{len(packs)} packs in a row failed at {worker}, the last Dask worker ({reason})",
-                "correct that and run the same command again: finished packs are kept",
-            )
+            found = f"{len(packs)} packs in a row failed at {worker}, the last Dask worker ({reason})"
+            raise InputError(found, "correct that and run the same command again: finished packs are kept")
 
     def retry(self, name: str, text: str) -> None:
         self.retried.setdefault(name, []).append(text)

@@ -31,13 +31,11 @@ def take_folder(folder: Path, name: str, shown: Path, *, parents: bool = False) 
     try:
         return take_in(folder, name, parents=parents)
     except TakenError as taken:
-        raise OutputError(
-            shown, f"another command ({taken}) is working on this", "wait for it, or choose another --out"
-        ) from None
+        found = f"another command ({taken}) is working on this"
+        raise OutputError(shown, found, "wait for it, or choose another --out") from None
     except (FileExistsError, NotADirectoryError):
-        raise OutputError(
-            folder, "needed as a folder, but not a folder", "remove it, or choose another --out"
-        ) from None
+        found = "needed as a folder, but not a folder"
+        raise OutputError(folder, found, "remove it, or choose another --out") from None
     except OSError as error:
         raise cannot_write(folder, error) from None
 
@@ -127,11 +125,8 @@ class WorkFolder:
                 break
             except TakenError as taken:
                 if time.monotonic() > end:
-                    raise OutputError(
-                        self.shown,
-                        f"{taken}, of an earlier command, is still training {pack.name}",
-                        "end it, then try again",
-                    ) from None
+                    found = f"{taken}, of an earlier command, is still training {pack.name}"
+                    raise OutputError(self.shown, found, "end it, then try again") from None
             time.sleep(0.02)
         try:
             yield

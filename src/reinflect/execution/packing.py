@@ -7,7 +7,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Callable, Container, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property, partial
 from typing import TypeVar
 
 import msgspec
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from reinflect.decoding.greedy import places_at_once
 from reinflect.execution.packs import Pack
-from reinflect.settings import Settings, alike
+from reinflect.settings import alike
 from reinflect.systems import SYSTEMS
 from reinflect.systems.layers.shapes import expected_shapes, row_length
 from reinflect.training.lesson import Lesson, ModelSpec
@@ -200,22 +200,13 @@ class _Measures:
 
     def __init__(self, system: str) -> None:
         self.system = system
-        self._taken: dict[Lesson, _Measure] = {}
+        self.of = cache(partial(_Measure, system))
+        self.sizes = cache(lambda lesson, settings: SYSTEMS[system].sizes(lesson.inventory, settings))
         self._longest: dict[tuple[bytes, int, int], NDArray[np.int64]] = {}
-        self._sizes: dict[tuple[Lesson, bytes], dict[str, int]] = {}
-
-    def of(self, lesson: Lesson) -> _Measure:
-        return self._taken.setdefault(lesson, _Measure(self.system, lesson))
 
     def rank(self, model: ModelSpec) -> tuple[object, ...]:
         label, alignment, forms = self.of(model.lesson).rank
         return label, alignment, model.seed, msgspec.json.encode(model.settings), forms
-
-    def sizes(self, lesson: Lesson, settings: Settings) -> dict[str, int]:
-        key = lesson, msgspec.json.encode(settings)
-        if key not in self._sizes:
-            self._sizes[key] = SYSTEMS[self.system].sizes(lesson.inventory, settings)
-        return self._sizes[key]
 
     def longest_each(self, model: ModelSpec) -> NDArray[np.int64]:
         """The longest sequence of each update in the first epoch; later epochs have the same in another order."""

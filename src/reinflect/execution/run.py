@@ -10,7 +10,7 @@ import torch
 from reinflect.decoding.forms import Predictions
 from reinflect.decoding.greedy import predict_all
 from reinflect.ensembles.cell_forms import NO_CELLS, CellForms
-from reinflect.ensembles.fleets import joined_decoder
+from reinflect.ensembles.fleets import joined
 from reinflect.ensembles.member import TrainedModel
 from reinflect.execution.failures import classify_failures
 from reinflect.execution.folder import WorkFolder
@@ -100,7 +100,9 @@ def _predicted(pack: Pack, trained: Sequence[TrainedModel], device: str, *, cell
         Examples.to_inflect(system, (*lesson.dev, *lesson.asked, *further[lesson]), lesson.inventory, by)
         for lesson, by in lessons
     ]
-    decoder = joined_decoder(system, pack.specs[0].settings, [model for _, model in usable], device)
+    settings = pack.specs[0].settings
+    parameters, allowed = joined(system, settings, [model for _, model in usable], device)
+    decoder = system.decoder(parameters, settings, allowed)
     predictions = predict_all(decoder, Stack(files, device), [lessons.index(one) for one in own])
     found = {}
     for (spec, model), (forms, scores) in zip(usable, predictions, strict=True):

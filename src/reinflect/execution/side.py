@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from multiprocessing import get_context, parent_process
 from typing import Any, TypeVar
 
@@ -16,13 +17,11 @@ def map_in_processes(function: Callable[..., T], *arguments: Sequence[Any], work
     """As `map`, in several processes; where these die, as for lack of memory, the rest is done in this one."""
     done, workers = 0, min(workers, len(arguments[0]))
     if workers > 1:
-        try:
-            with ProcessPoolExecutor(workers, get_context("spawn"), initializer=_begin) as pool:
-                for result in pool.map(function, *arguments):
-                    done += 1
-                    yield result
-        except BrokenProcessPool:
-            pass
+        start = get_context("spawn")
+        with suppress(BrokenProcessPool), ProcessPoolExecutor(workers, start, initializer=_begin) as pool:
+            for result in pool.map(function, *arguments):
+                done += 1
+                yield result
     yield from map(function, *(own[done:] for own in arguments))
 
 

@@ -76,11 +76,10 @@ def train_pack(pack: Pack, topic: str, **options: Any) -> dict[str, Any]:
                 "retried": list(found.retried) if isinstance(found, PackResult) else [],
                 "files": {kind: {path.name: path.read_bytes() for path in paths} for kind, paths in files.items()},
             }
-    except UnwantedError:
-        raise
     except Exception as error:
-        send(failed=first_line(error))
-        time.sleep(SECONDS_TO_SEND)  # the client may want the pack to be trained elsewhere
+        if not isinstance(error, UnwantedError):
+            send(failed=first_line(error))
+            time.sleep(SECONDS_TO_SEND)  # the client may want the pack to be trained elsewhere
         raise
 
 

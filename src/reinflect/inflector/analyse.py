@@ -4,16 +4,15 @@ Every bundle of every lemma would take minutes, so lemmas that look least like t
 alone inflects the others, and all voters are asked only about cells where its form is near.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rapidfuzz.distance.Levenshtein import distance
 
 from reinflect.data.corrections import question
-from reinflect.data.features import Bundle
-from reinflect.data.items import Item, normal, normalised
+from reinflect.data.items import normal, normalised
 from reinflect.data.lemmas import Lexicon
 from reinflect.inflector.inflector import Answer, Inflector
+from reinflect.inflector.suggestions import chances, open_cells
 
 COSTS = (1, 2, 2)
 """Of inserting, deleting and replacing a character on the way from the lemma to the form: forms are mostly longer. Of
@@ -46,39 +45,16 @@ def analyse(inflector: Inflector, form: str, lexicon: Lexicon, n: int = 5) -> li
     way = inflector.normalisation
     form = normal(form, way)
     attested = normalised([item for item in (*lexicon.items, *inflector.attested) if not item.covered], way)
-    sure = {
-        question(item): Analysis(item.lemma, item.features.spelling, None) for item in attested if item.form == form
-    }
-    lemmas = (*(normal(lemma, way) for lemma in lexicon.lemmas), *(item.lemma for item in attested))
-    whole = Lexicon(tuple(dict.fromkeys(lemmas)), tuple(attested))
-    cells = _cells(whole, map(Bundle, inflector.usual_bundles()), form)
+    right = [item for item in attested if item.form == form]
+    sure = {question(item): Analysis(item.lemma, item.features.spelling, None) for item in right}
+    lemmas = dict.fromkeys((*(normal(lemma, way) for lemma in lexicon.lemmas), *(item.lemma for item in attested)))
+    nearest = sorted(lemmas, key=lambda lemma: distance(lemma, form, weights=COSTS))
+    cells = open_cells(Lexicon(tuple(nearest), tuple(attested)), inflector.usual_bundles(), CELLS)
     ((forms, _),) = inflector.predictions(inflector.voters[:1], cells)
     away = {place: distance(form, own) for place, own in enumerate(forms)}
     near = sorted((place for place in away if away[place] <= NEAR * len(form)), key=lambda place: away[place])[:ASKED]
     chosen = [cells[place] for place in near]
-    found = []
-    for cell, answers in zip(chosen, inflector.nbest_many(chosen, ALTERNATIVES), strict=True):
-        found += [Analysis(cell.lemma, cell.features.spelling, answer) for answer in answers if answer.form == form]
-    found.sort(key=lambda own: -_likely(own.answer))
-    return [*sure.values(), *found][:n]
-
-
-def _cells(lexicon: Lexicon, bundles: Iterable[Bundle], form: str) -> list[Item]:
-    """Unknown cells of the lemmas nearest to the form, as many as may be inflected."""
-    own = list(bundles)
-    cells: list[Item] = []
-    for lemma in sorted(lexicon.lemmas, key=lambda lemma: distance(lemma, form, weights=COSTS)):
-        cells += [
-            Item(lemma, bundle)
-            for bundle in own
-            if lexicon.may_have(lemma, bundle) and (lemma, bundle.cell) not in lexicon.known
-        ]
-        if len(cells) >= CELLS:
-            break
-    return cells[:CELLS]
-
-
-def _likely(answer: Answer | None) -> float:
-    if answer is None or answer.confidence is None:
-        return answer.votes / answer.voters if answer else 1.0
-    return answer.confidence
+    asked = zip(chosen, inflector.nbest_many(chosen, ALTERNATIVES), strict=True)
+    found = [(cell, answer) for cell, answers in asked for answer in answers if answer.form == form]
+    found.sort(key=lambda own: -chances(own[1]))
+    return [*sure.values(), *(Analysis(cell.lemma, cell.features.spelling, answer) for cell, answer in found)][:n]

@@ -117,11 +117,8 @@ def check_comparable(
         for items in taught:
             if fingerprint(items) == training.fingerprint:
                 return items
-    raise InputError(
-        f"this {reason}, so the items that are new to it are not known",
-        "give --dev FILE with forms that neither of the two learns from",
-        path=model,
-    )
+    remedy = "give --dev FILE with forms that neither of the two learns from"
+    raise InputError(f"this {reason}, so the items that are new to it are not known", remedy, path=model)
 
 
 def _cell(item: Item) -> Cell:

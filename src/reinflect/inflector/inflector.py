@@ -180,9 +180,8 @@ class Inflector:
             # The order of the vote of all says which members are the best.
             names = tuple(strategy.choose(self.choices.get("vote", tuple(named)), lambda _: 0.0))
         if not names:
-            raise InputError(
-                f"none of this model's members votes in {self.strategy}", "choose another strategy, such as vote"
-            )
+            found = f"none of this model's members votes in {self.strategy}"
+            raise InputError(found, "choose another strategy, such as vote")
         return tuple(named[name] for name in names)
 
     @property
@@ -474,7 +473,10 @@ class Inflector:
 
         lemma = normal(lemma, self.normalisation)
         [item] = [Item(lemma, features)] if isinstance(features, Bundle) else self._asked([(lemma, features)])
-        chosen = self._best_for(item) if member is None else self._named(member)
+        named = {own.name: own for own in self.members}
+        if member is not None and member not in named:
+            raise InputError(f"found the member {quoted(member)}", nearest(member, named, f"it has {', '.join(named)}"))
+        chosen = self._best_for(item) if member is None else named[member]
         decoder, stack, _ = decoding([chosen], [item], "cpu")
         with one_thread("cpu"):
             steps, ended = follow(decoder, stack, SYSTEMS[chosen.system].choices(chosen.inventory))
@@ -485,12 +487,6 @@ class Inflector:
         vote = self._vote([item], "cpu")
         pairs = zip(self.voters, vote.predictions, strict=True)
         return next(voter for voter, (forms, _) in pairs if forms == vote.forms)
-
-    def _named(self, name: str) -> TrainedModel:
-        named = {member.name: member for member in self.members}
-        if name not in named:
-            raise InputError(f"found the member {quoted(name)}", nearest(name, named, f"it has {', '.join(named)}"))
-        return named[name]
 
     def member_forms(self, items: Sequence[Asked], device: "torch.device | str" = "cpu") -> list[list[str]]:
         """The forms of each member, in the order of `members`, also of those that do not vote."""
@@ -580,13 +576,9 @@ def _words(
 
 
 def _answer(form: str, evidence: Evidence, confidence: float | None) -> Answer:
-    return Answer(
-        form=form,
-        confidence=None if confidence is None else round(confidence, DECIMALS),
-        votes=evidence.votes,
-        voters=evidence.voters,
-        log_probability=round(evidence.log_mean, DECIMALS) if math.isfinite(evidence.log_mean) else None,
-    )
+    sure = None if confidence is None else round(confidence, DECIMALS)
+    mean = round(evidence.log_mean, DECIMALS) if math.isfinite(evidence.log_mean) else None
+    return Answer(form, sure, evidence.votes, evidence.voters, mean)
 
 
 def _as_attested(answer: Answer, *variants: str) -> Answer:

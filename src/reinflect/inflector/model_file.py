@@ -60,17 +60,6 @@ class Place(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     data_offsets: tuple[int, int]
 
 
-class Letters(msgspec.Struct, frozen=True):
-    """An inventory in a header."""
-
-    characters: tuple[Annotated[str, Meta(min_length=1, max_length=1)], ...]
-    atoms: tuple[str, ...]
-
-    def __post_init__(self) -> None:
-        if any(len(set(symbols)) < len(symbols) for symbols in (self.characters, self.atoms)):
-            raise ValueError("a character or a feature occurs twice in its inventory")
-
-
 class MemberHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A member in a header."""
 
@@ -86,11 +75,11 @@ class MemberHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Header(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Everything in a file but the parameters."""
+    """Everything in a file but the parameters; `Inflector` explains the fields that it has too."""
 
     format: int
     version: str
-    inventories: list[Letters]
+    inventories: list[Inventory]
     members: Annotated[list[MemberHeader], Meta(min_length=1)]
     known_runs: dict[str, Annotated[int, Meta(ge=0)]]
     strategy: str
@@ -99,15 +88,11 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     training: Training | None
     labels: Labels = NO_LABELS
     attested: tuple[tuple[str, str, str], ...] = ()
-    """Forms that a person gave: lemma, form, features."""
+    """Lemma, form, features."""
     normalisation: Normalisation = "none"
-    """What was done to the data's characters, and is to be done to queries."""
     columns: tuple[str, ...] = ()
-    """The columns of the training file, in their order."""
     cells: tuple[str, ...] = ()
-    """The bundles of a paradigm, in the user's order."""
     words: WordEvidence | None = None
-    """What was learnt about a word list, if the training had one."""
     card: str = ""
 
 
@@ -149,10 +134,8 @@ def _stored(name: str, array: NDArray[Any], numbers: Numbers) -> dict[str, NDArr
     if numbers == "eighth" and array.ndim > 1 and array.size:
         scales = np.abs(array).max(axis=-1, keepdims=True).astype(np.float32) / np.float32(127)
         scales = (((scales.view(np.int32) - 1 >> SPARE_BITS) + 1) << SPARE_BITS).view(np.float32)  # the next one above
-        return {
-            name: np.rint(array / np.where(scales > 0, scales, 1)).astype(np.int8),
-            f"{name}{SCALES}": scales.squeeze(-1),
-        }
+        whole = np.rint(array / np.where(scales > 0, scales, 1)).astype(np.int8)
+        return {name: whole, f"{name}{SCALES}": scales.squeeze(-1)}
     return {name: array}
 
 
@@ -186,24 +169,18 @@ def read_model(path: Path | str) -> tuple[list[TrainedModel], Header]:
             if about["format"] < FORMAT:
                 age = "an older version whose files cannot be read any more"
                 remedy = "train it again with the same data, or use that version (pip install reinflect==0.1.0)"
-            raise InputError(
-                f"this model was made by reinflect {quoted(str(about['version']))}, {age}", remedy, path=path
-            )
+            made_by = f"this model was made by reinflect {quoted(str(about['version']))}, {age}"
+            raise InputError(made_by, remedy, path=path)
         if claimed != digest(text, tensors):
             raise ValueError("changed after it was written")
         json.dumps(about, ensure_ascii=False).encode()  # half a surrogate pair cannot be encoded
         header = msgspec.convert(about, Header)
         for member in header.members:
             if member.system not in SYSTEMS:
-                raise InputError(
-                    f"this model has members of the system {quoted(member.system)}, which is not installed",
-                    "install the package that brings it, or train a model without it",
-                    path=path,
-                )
-        inventories = [Inventory(one.characters, one.atoms) for one in header.inventories]
-        members = [
-            _member(one, inventories[one.inventory], number, tensors) for number, one in enumerate(header.members)
-        ]
+                found = f"this model has members of the system {quoted(member.system)}, which is not installed"
+                raise InputError(found, "install the package that brings it, or train a model without it", path=path)
+        known = header.inventories
+        members = [_member(one, known[one.inventory], number, tensors) for number, one in enumerate(header.members)]
         named = {member.name for member in members}
         if any(len(named.intersection(chosen)) < len(chosen) for chosen in header.choices.values()):
             raise ValueError("a strategy has a member twice, or one that is not in the file")
@@ -289,8 +266,5 @@ def _member(
 
 
 def not_a_model(path: Path | str, reason: str) -> InputError:
-    return InputError(
-        f"not a valid reinflect model ({shortened(reason, 100)})",
-        "train one with: reinflect train --train FILE --out MODEL",
-        path=path,
-    )
+    remedy = "train one with: reinflect train --train FILE --out MODEL"
+    return InputError(f"not a valid reinflect model ({shortened(reason, 100)})", remedy, path=path)

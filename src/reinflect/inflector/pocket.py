@@ -95,9 +95,7 @@ def load(path: Path | str) -> "Inflector":
         raise InputError(error.found, AGAIN, path=found) from None
 
 
-def add_model(
-    folder: Path, path: Path | str, language: str, dev: "Sequence[Item]", *, command: str, data: str = "conll2017"
-) -> PocketModel:
+def add_model(folder: Path, path: Path | str, language: str, dev: "Sequence[Item]", *, command: str) -> PocketModel:
     """Put a file that `command` made into a folder of pocket models, with its card and its accuracy on `dev`."""
     from reinflect.data.catalog import find
     from reinflect.evaluation.scores import breakdown, evaluate
@@ -112,7 +110,7 @@ def add_model(
     scored = evaluate(dev, [replace(item, form=form) for item, form in zip(dev, forms, strict=True)])
     about, digest = inflector.training, hashlib.sha256(content).hexdigest()
     made = PocketModel(f"{language}{ENDING}", len(content), scored.accuracy, about.items, about.date, digest)
-    source, index = find(data), {**(read_index(folder) if (folder / INDEX).exists() else {}), language: made}
+    source, index = find("conll2017"), {**(read_index(folder) if (folder / INDEX).exists() else {}), language: made}
     with atomic_path(make_folder(folder) / made.file) as part:
         part.write_bytes(content)
     scores = {"all": scored, **breakdown(scored.cells, "pos")}

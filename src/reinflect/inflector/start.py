@@ -54,10 +54,6 @@ class Start:
         name = re.sub(r"\W+", "-", model.source.path.name.removesuffix(ENDING)).strip("-") if model.source else ""
         return cls(name or "model", model.members, frozenset(map(question, model.attested)))
 
-    @property
-    def systems(self) -> list[str]:
-        return sorted({member.system for member in self.members})
-
     def member(self, system: str, alignment: str | None = None) -> TrainedModel | None:
         """The best member of a system: if possible, of those that learnt from the alignment."""
         own = [member for member in self.members if member.system == system]
@@ -84,11 +80,10 @@ def find_starts(
     for one in asked:
         found += _relatives(items, systems, note) if one == AUTO else [Start.of(one, note)]
     for start in found:
-        if not set(start.systems) & set(systems):
-            raise InputError(
-                f"{start.name} has models of {' and '.join(start.systems)}, but none of these is trained",
-                f"train {start.systems[0]} too (--systems), or start from another model",
-            )
+        own = sorted({member.system for member in start.members})
+        if not set(own) & set(systems):
+            untrained = f"{start.name} has models of {' and '.join(own)}, but none of these is trained"
+            raise InputError(untrained, f"train {own[0]} too (--systems), or start from another model")
     return tuple({start.members[0].fingerprint: start for start in found}.values())
 
 

@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
+from itertools import islice
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
@@ -52,15 +53,16 @@ def ranked(
     return in_turns(made, most) if spread else made[:most]
 
 
-def open_cells(lexicon: Lexicon, bundles: Sequence[str]) -> list[Item]:
-    """The cells whose forms are not known; a lemma of a known part of speech has only cells of that."""
+def open_cells(lexicon: Lexicon, bundles: Sequence[str], most: int | None = None) -> list[Item]:
+    """The first cells whose forms are not known; a lemma of a known part of speech has only cells of that."""
     cells = [Bundle(spelling) for spelling in bundles]
-    return [
+    found = (
         Item(lemma, bundle)
         for lemma in lexicon.lemmas
         for bundle in cells
         if (lemma, bundle.cell) not in lexicon.known and lexicon.may_have(lemma, bundle)
-    ]
+    )
+    return list(islice(found, most))
 
 
 def chances(answer: Answer) -> float:

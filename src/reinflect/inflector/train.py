@@ -63,10 +63,8 @@ class Plan:
         strategy = find_strategy(self.used_strategy)
         if not any(map(strategy.may_vote, self.systems)):
             whose = " and ".join(strategy.systems or ())
-            raise InputError(
-                f"found the strategy {strategy.name}, in which only models of {whose} vote",
-                f"train that system too, or choose another strategy, such as {default_strategy(self.systems)}",
-            )
+            remedy = f"train that system too, or choose another strategy, such as {default_strategy(self.systems)}"
+            raise InputError(f"found the strategy {strategy.name}, in which only models of {whose} vote", remedy)
         if self.seeds < 1:
             raise InputError(f"found {self.seeds} seeds", "train with at least one")
 
@@ -173,7 +171,8 @@ def train_inflector(
         stack.enter_context(folder.held())
         if not folder.begin(specs, alone=not force and has_content(place)):
             raise would_replace(place)
-        finished = _is_finished(place)
+        before = _training_of(place)
+        finished = before is not None and not before.interrupted
         if finished:
             resources.watcher.note(f"note: {out} is a finished model; it is replaced when this training is finished")
         execution = train_specs(specs, preparation, folder, resources)
@@ -228,19 +227,16 @@ def check_replaceable(out: Path) -> None:
 def would_replace(out: Path) -> OutputError:
     """The error that names a model in the place of a new one."""
     model = "a model of this name exists"
-    with suppress(ReinflectError):
-        if about := Inflector.load(out).training:
-            model += f" ({about.items} items of {about.source}, about {about.accuracy:.0f} % right, {about.date})"
+    if about := _training_of(out):
+        model += f" ({about.items} items of {about.source}, about {about.accuracy:.0f} % right, {about.date})"
     return OutputError(out, model, "choose another --out, or give --force to replace it")
 
 
-def _is_finished(path: Path) -> bool:
-    """Whether there is a model whose training was not interrupted."""
-    try:
-        training = Inflector.load(path).training
-    except ReinflectError:
-        return False
-    return training is not None and not training.interrupted
+def _training_of(path: Path) -> Training | None:
+    """That of the model at a place; None if there is no model."""
+    with suppress(ReinflectError):
+        return Inflector.load(path).training
+    return None
 
 
 def train(

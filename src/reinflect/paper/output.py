@@ -22,6 +22,7 @@ from reinflect.inflector.inflector import Inflector
 from reinflect.paper import plots
 from reinflect.paper.claims import claims
 from reinflect.paper.tables import page
+from reinflect.text import counted
 from reinflect.training.lesson import Lesson
 
 
@@ -86,7 +87,7 @@ def _times(commands: Sequence[Mapping[str, Any]]) -> str:
     for command in commands:
         parts.update(command["seconds"])
     listed = ", ".join(f"{name} {seconds:.0f} s" for name, seconds in parts.items())
-    return f"{len(commands)} command{'s'[: len(commands) > 1]} in this folder, {sum(parts.values()):.0f} s: {listed}"
+    return f"{counted(len(commands), 'command')} in this folder, {sum(parts.values()):.0f} s: {listed}"
 
 
 def _remember(path: Path, command: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -39,9 +39,8 @@ def draw(figures: Figures, split: str, path: Path) -> list[Path]:
     from matplotlib.figure import Figure
 
     with matplotlib.rc_context({"svg.hashsalt": "reinflect", "svg.fonttype": "none"}):
-        figure = Figure(
-            figsize=(max(4.5, 0.24 * len(languages) + 1.5), 1.0 + 2.6 * len(settings)), layout="constrained"
-        )
+        size = max(4.5, 0.24 * len(languages) + 1.5), 1.0 + 2.6 * len(settings)
+        figure = Figure(figsize=size, layout="constrained")
         FigureCanvasAgg(figure)
         panels = figure.subplots(len(settings), 1, sharex=True, squeeze=False)[:, 0]
         for panel, setting in zip(panels, settings, strict=True):

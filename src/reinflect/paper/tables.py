@@ -123,9 +123,8 @@ def kinds_table(figures: Figures) -> Rows:
         whole = figures[setting][BEST].languages
         for system, own in figures[setting].items():
             if system.startswith(WITHOUT):
-                found = compare_pairs(
-                    {name: [one.accuracy - whole[name].accuracy] for name, one in own.languages.items()}
-                )
+                gaps = {name: [one.accuracy - whole[name].accuracy] for name, one in own.languages.items()}
+                found = compare_pairs(gaps)
                 numbers = f"{own.accuracy:.2f}", f"{found.difference:+.2f}", f"{found.p_value:.3f}"
                 rows.append([setting, system.removeprefix(WITHOUT), *numbers])
     return rows
@@ -136,11 +135,8 @@ def language_table(figures: Mapping[str, Average], setting: str) -> Rows:
     if not _of_paper(figures):
         own = {system: score.languages for system, score in figures.items() if has_files(system)}
         names = sorted({name for languages in own.values() for name in languages})
-        lines = [
-            [_number(languages[name].accuracy if name in languages else None) for languages in own.values()]
-            for name in names
-        ]
-        return [["language", *own], *([title(name), *line] for name, line in zip(names, lines, strict=True))]
+        numbers = {name: [getattr(there.get(name), "accuracy", None) for there in own.values()] for name in names}
+        return [["language", *own], *([title(name), *map(_number, line)] for name, line in numbers.items())]
     rows = [["language", "HACM N", "S", "N − S", "HAEM N", "S", "N − S", "Run 7", "published (test)", "next best"]]
     for name in sorted({name for score in figures.values() for name in score.languages}):
         accuracies = {

@@ -6,14 +6,13 @@ from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.ensembles.confidence import Bin, bins, calibration_error
 from reinflect.evaluation.cells import Judged
 from reinflect.evaluation.mistakes import MISSING, commonest_mistakes
-from reinflect.evaluation.scores import Grouping, Score, breakdown
+from reinflect.evaluation.scores import GROUPINGS, Grouping, Score, breakdown
 from reinflect.report.alignments import alignment_table, alignments_of
 from reinflect.report.drawing import bar, reliability
 from reinflect.report.html import Html, element, folded, joined, paragraph, table, word
 from reinflect.text import visible_piece
 
 SHOWN_GROUPS = 20
-NAMES: dict[Grouping, str] = {"pos": "part of speech", "features": "features"}
 PLACES = {"begin": "at the beginning", "middle": "in the middle", "end": "at the end", "whole": "the whole form"}
 
 
@@ -29,7 +28,7 @@ def _groups_table(groups: Sequence[tuple[str, Score]], by: Grouping) -> Html:
         [element("bdi", name), bar(one.accuracy), f"{one.accuracy:.1f}", f"{one.levenshtein:.2f}", str(one.items)]
         for name, one in groups
     ]
-    return table([(NAMES[by], "accuracy", "%", "edit distance", "forms"), *rows], words=2)
+    return table([(GROUPINGS[by], "accuracy", "%", "edit distance", "forms"), *rows], words=2)
 
 
 def mistakes_list(cells: Sequence[Judged], limit: int, labels: Labels = NO_LABELS) -> Html:

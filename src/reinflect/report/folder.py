@@ -122,11 +122,9 @@ def read_folder(path: Path, data: Path | None) -> Folder:
         for name in sorted({name for one in figures["dev"][setting].values() for name in one.languages}):
             own = logs.get(f"{name}-{setting}", [])
             corpus = None if data is None else read_corpus(data, name, setting)
-            if corpus is None:
-                languages.append(Language(name, setting, own))
-            else:
-                confidences = _confidences(corpus, models.get((name, setting), ()))
-                languages.append(Language(name, setting, own, _evaluation(path, corpus), confidences))
+            trained = models.get((name, setting), ())
+            evaluated = () if corpus is None else (_evaluation(path, corpus), _confidences(corpus, trained))
+            languages.append(Language(name, setting, own, *evaluated))
     notes = [NO_DATA] if data is None else []
     notes += [] if logs else ["There are no learning curves: the folder logs is missing or empty."]
     return Folder(path, figures, details, languages, notes)

@@ -29,7 +29,7 @@ def model_page(
     forecast: Forecast | None = None,
 ) -> str:
     """The page of a model: its members, their learning curves from `logs`, its evaluation on dev items, a forecast."""
-    sections = []
+    sections: list[Section] = []
     facts = [("models", str(len(inflector.members))), ("voters", str(len(inflector.voters)))]
     if inflector.training:
         facts.insert(0, ("training items", f"{inflector.training.items:,}"))
@@ -37,17 +37,16 @@ def model_page(
         answers = inflector.answers(dev)
         predicted = [Item(item.lemma, item.features, answer.form) for item, answer in zip(dev, answers, strict=True)]
         evaluation = evaluate(dev, predicted, name=name)
+        rules = _rules(inflector, dev)
         facts = [
             ("accuracy", f"{evaluation.accuracy:.1f} %"),
+            *([("accuracy of rules", f"{rules[0].accuracy:.1f} %")] if rules else ()),
             ("edit distance", f"{evaluation.levenshtein:.2f}"),
             ("forms tested", f"{evaluation.items:,}"),
             *facts,
         ]
-        rules = _rules(inflector, dev)
-        facts[1:1] = [("accuracy of rules", f"{rules[0].accuracy:.1f} %")] if rules else []
+        sections = [_comparison(evaluation, *rules)] if rules else []
         sections += _evaluation(dev, answers, evaluation, labels)
-        if rules:
-            sections.insert(0, _comparison(evaluation, *rules))
         if doubts := inflector.doubts((item.features for item in dev), labels):
             sections.append(Section("Not seen in training", [paragraph(f"{doubt}.") for doubt in doubts]))
     if forecast:
@@ -134,16 +133,10 @@ def _forecast(forecast: Forecast) -> Section:
 
 def _members(inflector: Inflector) -> Section:
     voters = {member.name for member in inflector.voters}
-    rows = [
-        [
-            member.name,
-            title_of(member.kind),
-            "yes" if member.name in voters else "",
-            bar(member.dev_accuracy),
-            f"{member.dev_accuracy:.2f}",
-        ]
-        for member in inflector.members
-    ]
+    rows = []
+    for member in inflector.members:
+        votes, accuracy = "yes" if member.name in voters else "", member.dev_accuracy
+        rows.append([member.name, title_of(member.kind), votes, bar(accuracy), f"{accuracy:.2f}"])
     held_out = inflector.training is None or inflector.training.held_out
     source = "the items it held out, or on the dev file" if held_out else "the dev file"
     words = f"Accuracy of each model alone, on {source}. Strategy of the vote: {inflector.strategy}."

@@ -10,8 +10,6 @@ from reinflect.report.html import Html, element
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 """The browser loads nothing and runs nothing, whatever words the page contains."""
-
-
 STYLES = ("palette.css", "style.css")
 
 

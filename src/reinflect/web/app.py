@@ -1,12 +1,12 @@
 """The app: static files for the page, and the JSON interface of docs/api-web.md."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -21,6 +21,8 @@ from reinflect.data.items import Item
 from reinflect.decoding.forms import WIDTH
 from reinflect.ensembles import fleets  # noqa: F401 - imports torch, for which the first requests would wait
 from reinflect.errors import InputError, ReinflectError, printable
+from reinflect.inflector.inflector import Inflector
+from reinflect.inflector.pocket import load
 from reinflect.text import nearest
 from reinflect.web import requests
 from reinflect.web.guard import INTERNAL_ERROR, Guard, json_response, log, refusal
@@ -28,9 +30,6 @@ from reinflect.web.hosts import Hosts
 from reinflect.web.inventory import inventory, summary
 from reinflect.web.queue import CHUNK_COST, Answer, Operation, Question, Queue, decoding_cost
 from reinflect.web.requests import LIMITS, RequestError
-
-if TYPE_CHECKING:
-    from reinflect.inflector.inflector import Inflector
 
 STATIC = Path(__file__).parent / "static"
 PALETTE = Path(__file__).parents[1] / "report" / "palette.css"
@@ -42,9 +41,7 @@ IDLE_SECONDS = 600.0
 CHANGED = "the file of this model has changed since it was loaded; answers are of the model as it was loaded"
 
 
-def create_app(
-    models: "Mapping[str, Inflector | Path]", hosts: Hosts | None = None, queue: Queue | None = None
-) -> Guard:
+def create_app(models: Mapping[str, Inflector | Path], hosts: Hosts | None = None, queue: Queue | None = None) -> Guard:
     """The page and the interface for models by name; requests that name no model get the first.
 
     A model given as a file is loaded when a request names it, and dropped after `IDLE_SECONDS` without one. `hosts` are
@@ -79,7 +76,7 @@ def create_app(
 class Api:
     """Answers the requests for each address."""
 
-    def __init__(self, models: "Mapping[str, Inflector | Path]", queue: Queue) -> None:
+    def __init__(self, models: Mapping[str, Inflector | Path], queue: Queue) -> None:
         self.models, self.queue = dict(models), queue
         self._files_of = {name: own for name, own in models.items() if isinstance(own, Path)}
         """The files of models that are loaded for requests, and dropped when they are idle."""
@@ -105,10 +102,7 @@ class Api:
     async def model(self, request: Request) -> Response:
         name, inflector = await self._model(request, request.path_params["name"])
         if self._inventories.get(name, (None,))[0] is not inflector:
-            operation: Operation[str, Response] = Operation(
-                name, "inventory", lambda names: [json_response(inventory(own, inflector)) for own in names], alone
-            )
-            [made] = await self._answers(request, operation, [name])
+            made = await self._alone(request, name, "inventory", lambda: json_response(inventory(name, inflector)))
             self._inventories[name] = inflector, made
         return self._inventories[name][1]
 
@@ -145,28 +139,23 @@ class Api:
         if not inflector.attested:
             message = "this model keeps no attested forms to learn rules from; train it without --no-attested"
             raise RequestError("cannot_answer", message, "model")
-        operation: Operation[str, Baseline] = Operation(
-            key, "rules", lambda names: [self._learnt(own, inflector) for own in names], alone
-        )
-        [baseline] = await self._answers(request, operation, [self._name(asked.model)])
+        learnt = partial(self._learnt, self._name(asked.model), inflector)
+        baseline = await self._alone(request, key, "rules", learnt)
         bundles = list(baseline.rules) if asked.bundles is None else asked.bundles
         requests.check_number(bundles, LIMITS.paradigm_cells, "bundles")
         found = [baseline.inflect(asked.lemma, own) if baseline.knows(own) else None for own in map(Bundle, bundles)]
         cells = [{"features": own, "form": form} for own, form in zip(bundles, found, strict=True)]
         return json_response({"lemma": asked.lemma, "cells": cells, "items": len(inflector.attested)})
 
-    def _learnt(self, name: str, inflector: "Inflector") -> Baseline:
+    def _learnt(self, name: str, inflector: Inflector) -> Baseline:
         if self._rules.get(name, (None,))[0] is not inflector:
             self._rules[name] = inflector, Baseline.learn(inflector.attested)
         return self._rules[name][1]
 
     async def trace(self, request: Request) -> Response:
         asked, key, inflector = await self._read(request, requests.TraceRequest)
-        operation: Operation[tuple[str, Bundle, str | None], Any] = Operation(
-            key, "trace", lambda items: [inflector.trace(*item) for item in items], alone
-        )
-        [trace] = await self._answers(request, operation, [(asked.lemma, Bundle(asked.features), asked.member)])
-        return json_response(trace)
+        trace = partial(inflector.trace, asked.lemma, Bundle(asked.features), asked.member)
+        return json_response(await self._alone(request, key, "trace", trace))
 
     async def batch(self, request: Request) -> Response:
         asked, key, inflector = await self._read(request, requests.BatchRequest)
@@ -179,16 +168,11 @@ class Api:
         """Load the file of a model again, if it has changed; if the new one cannot be used, the model stays."""
         asked, key, _ = await self._read(request, requests.ModelRequest)
         name = self._name(asked.model)
-        await self._answers(request, self._loading(key), [name])
+        await self._alone(request, key, "load", partial(self._load, name))
         return json_response(summary(name, self.models[name]) | {"changed": self._changed(name, self.models[name])})
 
-    def _loading(self, key: str) -> "Operation[str, Inflector]":
-        return Operation(key, "load", lambda names: [*map(self._load, names)], alone)
-
-    def _load(self, name: str) -> "Inflector":
+    def _load(self, name: str) -> Inflector:
         """A model, after its file was read if it is not loaded or has changed; a file that cannot be used is not."""
-        from reinflect.inflector.pocket import load
-
         path, stays = self.models[name], ""
         if not isinstance(path, Path):
             if path.source is None or not path.source.changed:
@@ -208,7 +192,7 @@ class Api:
         for kept in (self._inventories, self._rules, self._told, self._timers):
             kept.pop(name, None)
 
-    def _changed(self, name: str, inflector: "Inflector | Path") -> str | None:
+    def _changed(self, name: str, inflector: Inflector | Path) -> str | None:
         """A sentence if the file of a model is not the one that was loaded; the terminal says it once."""
         if isinstance(inflector, Path) or inflector.source is None or not inflector.source.changed:
             return None
@@ -220,7 +204,7 @@ class Api:
 
     async def _read(
         self, request: Request, kind: type[requests.AnyRequest]
-    ) -> "tuple[requests.AnyRequest, str, Inflector]":
+    ) -> tuple[requests.AnyRequest, str, Inflector]:
         await self.queue.refuse_if_full()
         asked = await requests.read(request, kind)
         name, inflector = await self._model(request, asked.model)
@@ -236,19 +220,25 @@ class Api:
             raise RequestError("no_such_model", f"there is no model with this name; {known}", "model")
         return name
 
-    async def _model(self, request: Request, named: str | None) -> "tuple[str, Inflector]":
+    async def _model(self, request: Request, named: str | None) -> tuple[str, Inflector]:
         """The name and the model; one that is dropped when idle is loaded first if need be."""
         name = self._name(named)
         found = self.models[name]
         try:
             if isinstance(found, Path):
-                [found] = await self._answers(request, self._loading(name), [name])
+                found = await self._alone(request, name, "load", partial(self._load, name))
         finally:  # also if the client has disconnected: the model may still be loaded then
             if timer := self._timers.get(name):
                 timer.cancel()
             if name in self._files_of:
                 self._timers[name] = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._drop, name)
         return name, found
+
+    async def _alone(self, request: Request, model: str, kind: str, answer: Callable[[], Answer]) -> Answer:
+        """What the model answers in a chunk of its own."""
+        alone: Operation[None, Answer] = Operation(model, kind, lambda _: [answer()], lambda _: CHUNK_COST)
+        [answered] = await self._answers(request, alone, [None])
+        return answered
 
     async def _answers(
         self, request: Request, operation: Operation[Question, Answer], questions: Sequence[Question]
@@ -271,22 +261,17 @@ async def _disconnected(request: Request) -> None:
         pass
 
 
-def forms(key: str, inflector: "Inflector") -> Operation[Item, Any]:
+def forms(key: str, inflector: Inflector) -> Operation[Item, Any]:
     """The forms of lemmas with features; words, paradigms and batches share this operation."""
     answers = partial(inflector.answers, attested=True)
     return Operation(key, "forms", answers, lambda item: decoding_cost(item.lemma))
-
-
-def alone(_question: object) -> int:
-    """The cost of a question that is answered in a chunk of its own."""
-    return CHUNK_COST
 
 
 def item(asked: requests.InflectRequest | requests.BatchItem) -> dict[str, Any]:
     return {"lemma": asked.lemma, "features": asked.features}
 
 
-def unseen(inflector: "Inflector", bundles: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+def unseen(inflector: Inflector, bundles: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
     """The features that the model does not know, and combinations of features that are new to it, with near ones."""
     known = frozenset(inflector.atoms)
     atoms = dict.fromkeys(atom for features in dict.fromkeys(bundles) for atom in Bundle(features).among(known))

@@ -40,7 +40,7 @@ class Guard:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        started = False
+        started = arrived = False
 
         async def send_with_headers(message: Message) -> None:
             nonlocal started
@@ -49,8 +49,6 @@ class Guard:
                 caching = "no-store" if scope["path"].startswith("/api/") else "no-cache"
                 MutableHeaders(scope=message).update(HEADERS | {"cache-control": caching})
             await send(message)
-
-        arrived = False
 
         def count() -> None:
             nonlocal arrived
@@ -81,13 +79,9 @@ class Guard:
 
     def _check(self, scope: Scope) -> None:
         headers = Headers(scope=scope)
-        line = (
-            len(scope["method"])
-            + len(scope.get("raw_path") or b"")
-            + len(scope["query_string"])
-            + len("  HTTP/1.1\r\n")
-        )
-        if line + sum(len(name) + len(value) + len(": \r\n") for name, value in scope["headers"]) > MOST_HEAD_BYTES:
+        line = (scope["method"], scope.get("raw_path") or b"", scope["query_string"], "  HTTP/1.1\r\n")
+        length = sum(map(len, line)) + sum(len(name) + len(value) + len(": \r\n") for name, value in scope["headers"])
+        if length > MOST_HEAD_BYTES:
             raise RequestError("broken_request", f"the head of the request is longer than {MOST_HEAD_BYTES:,} bytes")
         if "content-length" in headers and "transfer-encoding" in headers:  # proxies disagree on where it ends
             raise RequestError("broken_request", "the request gives both Content-Length and Transfer-Encoding")

@@ -2,26 +2,24 @@
 
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from reinflect.data.dimensions import OTHER, dimension_of, grouped, meaning_of, paradigms
 from reinflect.data.features import Bundle
 from reinflect.inflector.card import card_text
+from reinflect.inflector.inflector import Inflector
 from reinflect.web.requests import LIMITS
 
-if TYPE_CHECKING:
-    from reinflect.inflector.inflector import Inflector
 
-
-def summary(name: str, inflector: "Inflector | Path") -> dict[str, Any]:
+def summary(name: str, inflector: Inflector | Path) -> dict[str, Any]:
     """A model in the list of models; only its name is known before its file is loaded."""
     counted, loaded = ("members", "voters", "bundles", "attested"), not isinstance(inflector, Path)
     return {"name": name} | {own: len(getattr(inflector, own)) if loaded else None for own in counted}
 
 
-def inventory(name: str, inflector: "Inflector") -> dict[str, Any]:
+def inventory(name: str, inflector: Inflector) -> dict[str, Any]:
     """Everything the page shows about a model."""
     counts = inflector.bundle_counts
     commonest_first = sorted(inflector.bundles, key=lambda features: -counts.get(features, 0))
@@ -64,7 +62,7 @@ def inventory(name: str, inflector: "Inflector") -> dict[str, Any]:
     }
 
 
-def example_lemmas(inflector: "Inflector") -> dict[str, str]:
+def example_lemmas(inflector: Inflector) -> dict[str, str]:
     """An attested lemma for each part of speech: the one with most forms, rather one that has a gap to fill."""
     cells: dict[str, dict[str, set[tuple[str, ...]]]] = {}
     for item in inflector.attested:
@@ -79,7 +77,7 @@ def example_lemmas(inflector: "Inflector") -> dict[str, str]:
     }
 
 
-def _card(inflector: "Inflector") -> dict[str, Any]:
+def _card(inflector: Inflector) -> dict[str, Any]:
     """The facts of the panel about the model; its bundles and characters are elsewhere in the inventory."""
     card = inflector.card
     training, confidence = card["training"], card["confidence"]
@@ -93,7 +91,7 @@ def _card(inflector: "Inflector") -> dict[str, Any]:
     }
 
 
-def _dimensions(inflector: "Inflector") -> list[dict[str, Any]]:
+def _dimensions(inflector: Inflector) -> list[dict[str, Any]]:
     """The features of the model by dimension; `several`: a bundle may have more than one of them."""
     several = {OTHER}
     for bundle in map(Bundle, inflector.bundles):

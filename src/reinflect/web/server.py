@@ -7,20 +7,17 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING
 
 import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from reinflect.inflector.inflector import Inflector
 from reinflect.web.app import create_app
 from reinflect.web.guard import HEADERS, refusal
 from reinflect.web.hosts import Hosts
 from reinflect.web.queue import Queue
 from reinflect.web.requests import RequestError
-
-if TYPE_CHECKING:
-    from reinflect.inflector.inflector import Inflector
 
 HEAD_SECONDS = 10
 """For a client to send the head of a request; bodies have their own limit."""
@@ -114,7 +111,7 @@ def _cancel(timer: asyncio.TimerHandle | None) -> None:
 class Server(uvicorn.Server):
     """Serves models until a signal arrives; then it finishes open requests and accepts no new ones."""
 
-    def __init__(self, models: "Mapping[str, Inflector | Path]", hosts: Hosts) -> None:
+    def __init__(self, models: Mapping[str, Inflector | Path], hosts: Hosts) -> None:
         self.queue = Queue()
         self._ignores_ctrl_c = signal.getsignal(signal.SIGINT) == signal.SIG_IGN
         super().__init__(

@@ -53,7 +53,6 @@ def tapes(_: Sequence[Item], alignments: Sequence[Alignment], inventory: Invento
 
 def trajectories(drawn: Drawn, _parameters: Parameters, _settings: HacmSettings, *_: Tensor) -> HacmBatch:
     """Those of the static oracle: every right action is taken."""
-    actions = drawn.tapes[ACTIONS]
-    return HacmBatch(
-        **drawn.lemmas, taken=actions, right=actions, weights=drawn.weights(), attended=drawn.tapes["attended"]
-    )
+    own = dict(drawn.tapes)
+    taken = own.pop(ACTIONS)
+    return HacmBatch(**drawn.lemmas, taken=taken, right=taken, weights=drawn.weights(), **own)

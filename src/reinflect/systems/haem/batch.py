@@ -65,16 +65,11 @@ def names(inventory: Inventory, settings: HaemSettings) -> dict[str, Sequence[Ha
 
 def shapes(settings: HaemSettings) -> dict[str, Shape]:
     hidden, embedding = settings.hidden, settings.embedding
-    history = {
-        **lstm_shapes("history", embedding, settings, settings.history_hidden),
-        "history.empty": Shape((settings.history_hidden,), "embedding"),
-        "state.history": Shape((settings.history_hidden, hidden)),
-    }
-    deletions = {
-        **lstm_shapes("deleted", embedding, settings),
-        "deleted.empty": Shape((hidden,), "embedding"),
-        "state.deleted": Shape((hidden, hidden)),
-    }
+
+    def reader(name: str, size: int) -> dict[str, Shape]:
+        further = {f"{name}.empty": Shape((size,), "embedding"), f"state.{name}": Shape((size, hidden))}
+        return lstm_shapes(name, embedding, settings, size) | further
+
     # Tied: WRITE actions have their characters' embeddings, and only the other three have their own.
     own_actions = FIRST_WRITE if settings.tied else "actions"
     return {
@@ -85,8 +80,8 @@ def shapes(settings: HaemSettings) -> dict[str, Shape]:
         "encoder.empty": Shape((2 * hidden,), "embedding"),
         **lstm_shapes("written", embedding, settings),
         "written.empty": Shape((hidden,), "embedding"),
-        **(history if settings.history else {}),
-        **(deletions if settings.deletions else {}),
+        **(reader("history", settings.history_hidden) if settings.history else {}),
+        **(reader("deleted", hidden) if settings.deletions else {}),
         "state.written": Shape((hidden, hidden)),
         "state.attended": Shape((2 * hidden, hidden)),
         "state.features": Shape((layers.feature_width(settings), hidden)),

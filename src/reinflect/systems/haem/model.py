@@ -65,9 +65,8 @@ def losses(
     counts = batch.written_state.amax(dim=(1, 2))
     written = shown("written", 1, read(parameters, "written", embedding, batch.written, settings, counts))
     features = feature_vector(parameters, batch, settings)
-    state = pick(entering("attended", attended), batch.attended) + pick(
-        entering("written", written), batch.written_state
-    )
+    state = pick(entering("attended", attended), batch.attended)
+    state = state + pick(entering("written", written), batch.written_state)
     state = state + linear(features, parameters["state.features"], parameters["state.bias"]).unsqueeze(1)
     if settings.history:
         table, counts = _action_embedding(parameters, settings), action_counts(batch.weights) - 1

@@ -45,7 +45,7 @@ class HaemWord:
         self.attended = attended @ parameters["state.attended"] + (entering + parameters["state.bias"])
         """What the lemma's positions, the last one its end, add to s_t, with features and bias. *Shape:* (N + 1, H)"""
         self.position = np.zeros(1, dtype=np.int64)
-        self.readers = {name: self._empty(name, 1) for name in self.tables}
+        self.readers = {name: self._empty(name) for name in self.tables}
         """Of each LSTM what s_t reads, its output and its memory. *Shapes:* (3, K, H)"""
 
     def log_probabilities(self) -> Array:
@@ -73,7 +73,7 @@ class HaemWord:
             readers["history"] = self._read("history", readers["history"], numbers)
         if "deleted" in readers:
             if writes.any():
-                readers["deleted"] = np.where(writes[:, np.newaxis], self._empty("deleted", 1), readers["deleted"])
+                readers["deleted"] = np.where(writes[:, np.newaxis], self._empty("deleted"), readers["deleted"])
             readers["deleted"] = self._read("deleted", readers["deleted"], self.symbols[before], deletes)
         readers["written"] = self._read("written", readers["written"], pushed, copies | writes)
         self.readers, self.position = readers, before + (copies | deletes)
@@ -82,9 +82,9 @@ class HaemWord:
             for place, action in zip(before.tolist(), taken, strict=True)
         ]
 
-    def _empty(self, name: str, hypotheses: int) -> Array:
+    def _empty(self, name: str) -> Array:
         shown = self.parameters[f"{name}.empty"]
-        return np.array([shown, np.zeros_like(shown), np.zeros_like(shown)])[:, np.newaxis].repeat(hypotheses, axis=1)
+        return np.array([shown, np.zeros_like(shown), np.zeros_like(shown)])[:, np.newaxis]
 
     def _read(self, name: str, reader: Array, numbers: NDArray[Any], where: NDArray[Any] | None = None) -> Array:
         """An LSTM after one more symbol, for those hypotheses that have one."""

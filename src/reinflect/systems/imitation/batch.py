@@ -43,18 +43,16 @@ def trajectories(
 ) -> haem.HaemBatch:
     """Roll-ins: at each step the best-scored right action, or the model's own, drawn by its probability."""
     with torch.no_grad():
-        decoder = Decoder(parameters, settings, allowed)
-        return batch_of(drawn, *roll_in(drawn, decoder, _own(epochs, settings), keys))
-
-
-def _own(epochs: Tensor, settings: ImitationSettings) -> Tensor:
-    """The probability of a model's own action. *Shape:* (M)"""
-    k = settings.roll_in
-    return 1 - k / (k + torch.exp(epochs / k))
+        decoder, k = Decoder(parameters, settings, allowed), settings.roll_in
+        own = 1 - k / (k + torch.exp(epochs / k))
+        return batch_of(drawn, *roll_in(drawn, decoder, own, keys))
 
 
 def roll_in(drawn: Drawn, decoder: Decoder, own: Tensor, keys: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """The actions taken (M, T, B), the right ones (M, T, B, A), and the number of actions of each item (M, B)."""
+    """The actions taken (M, T, B), the right ones (M, T, B, A), and the number of actions of each item (M, B).
+
+    `own` is the probability of a model's own action. *Shape:* (M)
+    """
     lemmas = Lemmas(**drawn.lemmas)
     state = decoder.start(lemmas)
     expert = Expert(lemmas.symbols, lemmas.lengths, drawn.tapes[FORM])

@@ -57,7 +57,9 @@ class Cell:
         *Shape:* gates (M, T, B, gates · H), recurrent (M, H, recurrent · H), keep (M, T, B), steps (M) → (M, T, B, H)
         """
         device = gates.device.type if gates.dtype == torch.float32 else None
-        if device == "cpu" and not is_quick(gates):
+        # A few words to inflect take less time than loading the compiled loops. Only the number of items counts, so
+        # that the predictions for a model's items do not depend on other models.
+        if device == "cpu" and (gates.shape[2] > FEW_ITEMS or torch.is_grad_enabled()):
             from reinflect.systems.kernels import numba_backend
 
             if keep is None and gates.shape[2] >= MANY_ITEMS and not torch.is_grad_enabled():
@@ -84,14 +86,6 @@ def for_steps(recurrent: Tensor) -> Tensor:
 
 def _on_triton(given: Tensor) -> bool:
     return given.device.type == "cuda" and given.dtype != torch.float64 and triton_is_here()
-
-
-def is_quick(gates: Tensor) -> bool:
-    """Whether a run takes less time than loading the compiled loops: a few words to inflect.
-
-    Only the number of items counts, so that the predictions for a model's items do not depend on other models.
-    """
-    return gates.shape[2] <= FEW_ITEMS and not torch.is_grad_enabled()
 
 
 @cache

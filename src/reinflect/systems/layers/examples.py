@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property, partial
 from itertools import chain
 from typing import Any
 
@@ -79,14 +79,9 @@ class Examples:
         # Numbered in order: an item's lemma, then its form.
         texts = chain.from_iterable(chain.from_iterable(zip(sources, forms, strict=True)))
         met = Vocabulary(tuple(dict.fromkeys(chain(symbols.symbols, texts))))
-        literals = Ragged.of(sources, met)
+        literals, gold = Ragged.of(sources, met), Ragged.of(forms, met).with_last(NOTHING)
         source = Ragged(np.array(symbols.numbers(met.symbols))[literals.values], literals.lengths)
-        tapes = {
-            LEMMA: source,
-            REVERSED: source.reversed(),
-            LITERALS: literals,
-            GOLD: Ragged.of(forms, met).with_last(NOTHING),
-        }
+        tapes = {LEMMA: source, REVERSED: source.reversed(), LITERALS: literals, GOLD: gold}
         return cls._of(system, tapes, _features(items, inventory, settings), met.symbols)
 
     @classmethod
@@ -105,12 +100,8 @@ def _sources(system: System, items: Sequence[Item], inventory: Inventory, settin
     before, after = system.frame
     if not system.reads_features:
         return [(*before, *item.lemma, *after) for item in items]
-    counts = settings.features == "counts"
-    behind = {
-        spelling: inventory.feature_symbols(bundle, counts=counts)
-        for spelling, bundle in {item.features.spelling: item.features for item in items}.items()
-    }
-    return [(*before, *item.lemma, *after, *behind[item.features.spelling]) for item in items]
+    behind = cache(partial(inventory.feature_symbols, counts=settings.features == "counts"))
+    return [(*before, *item.lemma, *after, *behind(item.features)) for item in items]
 
 
 class Stack:

@@ -4,8 +4,10 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from reinflect.data.features import Bundle
@@ -22,8 +24,12 @@ def feature_symbol(atom: str) -> str:
 class Inventory:
     """The characters and the feature atoms of the training items, sorted."""
 
-    characters: tuple[str, ...]
+    characters: tuple[Annotated[str, Meta(min_length=1, max_length=1)], ...]
     atoms: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if any(len(set(symbols)) < len(symbols) for symbols in (self.characters, self.atoms)):
+            raise ValueError("a character or a feature occurs twice in its inventory")
 
     @classmethod
     def of(cls, items: Iterable[Item]) -> "Inventory":

@@ -146,9 +146,7 @@ def _views(shapes: Mapping[str, Shape], sizes: Sizes, flat: Tensor) -> dict[str,
 
 
 def _draw(shape: Shape, sizes: tuple[int, ...], seed: int) -> "np.ndarray[tuple[int, ...], np.dtype[np.float64]]":
-    if shape.start == "zero":
-        return np.zeros(sizes)
-    if shape.start == "forget":
+    if shape.start in ("zero", "forget"):
         bias = np.zeros(sizes)
         quarter = sizes[-1] // 4
         bias[..., quarter : 2 * quarter] = shape.forget

@@ -78,13 +78,9 @@ def feature_names(atoms: Sequence[str], settings: RecurrentSettings) -> dict[str
     }
 
 
-def encoder_shapes(settings: RecurrentSettings) -> dict[str, Shape]:
-    return lstm_shapes("forward", settings.embedding, settings) | lstm_shapes("backward", settings.embedding, settings)
-
-
-def deeper_shapes(settings: RecurrentSettings) -> dict[str, Shape]:
-    both = 2 * settings.hidden
-    return lstm_shapes("deeper.forward", both, settings) | lstm_shapes("deeper.backward", both, settings)
+def encoder_shapes(settings: RecurrentSettings, name: str = "", inputs: int | None = None) -> dict[str, Shape]:
+    inputs = inputs or settings.embedding
+    return lstm_shapes(f"{name}forward", inputs, settings) | lstm_shapes(f"{name}backward", inputs, settings)
 
 
 def source_numbers(settings: RecurrentSettings) -> int:

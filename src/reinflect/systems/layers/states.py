@@ -59,6 +59,8 @@ def select(state: S, items: Tensor, but: Container[str] = ()) -> S:
 def _selected(value: Any, items: Tensor) -> Any:
     if value is None:
         return None
+    if isinstance(value, tuple):
+        return tuple(_selected(own, items) for own in value)
     if isinstance(value, Tensor):
         index = items.view(*items.shape, *[1] * (value.dim() - 2)).expand(*items.shape, *value.shape[2:])
         return value.gather(1, index)

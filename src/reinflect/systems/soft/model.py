@@ -27,7 +27,7 @@ from reinflect.systems.layers.batches import Lemmas, Trajectory
 from reinflect.systems.layers.encoder import dropping, encode, encode_deeper, projected
 from reinflect.systems.layers.operations import Dropout, action_counts, certain, linear, output_losses, penalty, rows
 from reinflect.systems.layers.parameters import Parameters
-from reinflect.systems.layers.shapes import Shape, deeper_shapes, encoder_shapes, lstm_shapes
+from reinflect.systems.layers.shapes import Shape, encoder_shapes, lstm_shapes
 from reinflect.systems.layers.states import Focus, LemmaState
 from reinflect.systems.soft.batch import BEGIN_NUMBER, END_NUMBER, UNKNOWN_NUMBER
 from reinflect.systems.soft.settings import SoftSettings
@@ -42,7 +42,7 @@ def shapes(settings: SoftSettings) -> dict[str, Shape]:
     return {
         "embedding": Shape(("symbols", embedding), "embedding"),
         **encoder_shapes(settings),
-        **(deeper_shapes(settings) if settings.encoder_layers > 1 else {}),
+        **(encoder_shapes(settings, "deeper.", both) if settings.encoder_layers > 1 else {}),
         **written,
         "written.source": Shape((both, gates)),
         "attention.state": Shape((hidden, size)),
@@ -131,14 +131,6 @@ def losses(
     return output_losses(logits, batch.right, allowed, settings.label_smoothing)
 
 
-@dataclass(frozen=True)
-class Reader:
-    """The state of an LSTM that reads step by step. *Shapes:* (M, B, H)"""
-
-    output: Tensor
-    memory: Tensor
-
-
 @dataclass(frozen=True, kw_only=True)
 class WriterState(LemmaState):
     """The state of a decoder that writes characters, and copies the unknown ones it attends to."""
@@ -154,26 +146,31 @@ class WriterState(LemmaState):
 Writer = TypeVar("Writer", bound=WriterState)
 
 
-def written_by(state: Writer, actions: Tensor) -> tuple[Tensor, Writer]:
-    """The literals that actions write, -1 for none, and the state after. *Shape:* actions (M, B) → (M, B)"""
-    copies, position = actions == UNKNOWN_NUMBER, state.position.unsqueeze(-1)
-    literal = state.literals.gather(2, position).squeeze(-1)
-    written = torch.where(copies, literal, torch.where(actions == END_NUMBER, -1, actions))
-    left = state.unknown.gather(2, position) & ~copies.unsqueeze(-1)
-    return written, replace(state, unknown=state.unknown.scatter(2, position, left), previous=actions)
+class WritingDecoder:
+    """What decoders with such a state share."""
+
+    end = END_NUMBER
+
+    def advance(self, state: Writer, actions: Tensor) -> tuple[Tensor, Writer]:
+        """The literals that actions write, -1 for none, and the state after. *Shape:* actions (M, B) → (M, B)"""
+        copies, position = actions == UNKNOWN_NUMBER, state.position.unsqueeze(-1)
+        literal = state.literals.gather(2, position).squeeze(-1)
+        written = torch.where(copies, literal, torch.where(actions == self.end, -1, actions))
+        left = state.unknown.gather(2, position) & ~copies.unsqueeze(-1)
+        return written, replace(state, unknown=state.unknown.scatter(2, position, left), previous=actions)
 
 
 @dataclass(frozen=True, kw_only=True)
 class State(WriterState):
     source: Source
-    written: Reader
-    context: Reader
+    written: tuple[Tensor, Tensor]
+    """The output and the memory of LSTM^y. *Shapes:* (M, B, H)"""
+    context: tuple[Tensor, Tensor]
+    """Those of LSTM^c. *Shapes:* (M, B, H)"""
 
 
-class Decoder:
+class Decoder(WritingDecoder):
     """Soft attention step by step."""
-
-    end = END_NUMBER
 
     def __init__(self, parameters: Parameters, settings: SoftSettings, allowed: Tensor) -> None:
         self.parameters, self.settings = parameters, settings
@@ -195,12 +192,9 @@ class Decoder:
             unknown=(lemmas.symbols.transpose(1, 2) == UNKNOWN_NUMBER) & (source.mask == 0),
             steps=torch.zeros_like(lemmas.lengths),
             previous=torch.full_like(lemmas.lengths, BEGIN_NUMBER),
-            written=Reader(zero, zero),
-            context=Reader(zero, zero),
+            written=(zero, zero),
+            context=(zero, zero),
         )
-
-    def _read(self, name: str, reader: Reader, gates: Tensor) -> Reader:
-        return Reader(*self.step(gates, self.recurrent[name], (reader.output, reader.memory)))
 
     def log_probabilities(self, state: State) -> tuple[Tensor, State]:
         """log P, and the state after the LSTMs' step. *Shape:* (M, B, A)
@@ -209,13 +203,13 @@ class Decoder:
         """
         parameters, source = self.parameters, state.source
         gates = rows(self.written, state.previous) + source.gates
-        written = self._read("written", state.written, gates)
-        found = attend(parameters, source, written.output.unsqueeze(2), state.steps.unsqueeze(-1))
+        written = self.step(gates, self.recurrent["written"], state.written)
+        found = attend(parameters, source, written[0].unsqueeze(2), state.steps.unsqueeze(-1))
         attended, weights = (own.squeeze(2) for own in found)
-        gates = projected(parameters, "context", written.output) + linear(attended, parameters["context.attended"])
-        context = self._read("context", state.context, gates)
+        gates = projected(parameters, "context", written[0]) + linear(attended, parameters["context.attended"])
+        context = self.step(gates, self.recurrent["context"], state.context)
         deep = (
-            linear(context.output, parameters["state.context"])
+            linear(context[0], parameters["state.context"])
             + linear(attended, parameters["state.attended"])
             + rows(self.previous, state.previous)
         )
@@ -228,11 +222,6 @@ class Decoder:
 
     def focus(self, state: State) -> Focus:
         """α, and where it is largest, in a state that `log_probabilities` gave."""
-        _, weights = attend(
-            self.parameters, state.source, state.written.output.unsqueeze(2), (state.steps - 1).unsqueeze(-1)
-        )
+        written, steps = state.written[0].unsqueeze(2), (state.steps - 1).unsqueeze(-1)
+        _, weights = attend(self.parameters, state.source, written, steps)
         return Focus(state.position, attention=weights.squeeze(2))
-
-    def advance(self, state: State, actions: Tensor) -> tuple[Tensor, State]:
-        """The literals that actions write, -1 for none, and the state after. *Shape:* actions (M, B) → (M, B)"""
-        return written_by(state, actions)

@@ -24,7 +24,7 @@ from reinflect.systems.layers.precision import is_bf16
 from reinflect.systems.layers.shapes import Shape
 from reinflect.systems.layers.states import Focus, LemmaState
 from reinflect.systems.soft.batch import BEGIN_NUMBER, END_NUMBER, UNKNOWN_NUMBER
-from reinflect.systems.soft.model import WriterState, written_by
+from reinflect.systems.soft.model import WriterState, WritingDecoder
 from reinflect.systems.transformer.settings import TransformerSettings
 
 ENCODER, DECODER = "encoder", "decoder"
@@ -198,10 +198,8 @@ class State(WriterState):
     """The last layer's attention to the source, the mean over its heads. *Shape:* (M, B, N)"""
 
 
-class Decoder:
+class Decoder(WritingDecoder):
     """The Transformer step by step."""
-
-    end = END_NUMBER
 
     def __init__(self, parameters: Parameters, settings: TransformerSettings, allowed: Tensor) -> None:
         self.maps, self.settings, self.allowed = _maps(parameters), settings, allowed
@@ -269,7 +267,3 @@ class Decoder:
     def focus(self, state: State) -> Focus:
         """The attention, and where it is largest, in a state that `log_probabilities` gave."""
         return Focus(state.position, attention=state.weights)
-
-    def advance(self, state: State, actions: Tensor) -> tuple[Tensor, State]:
-        """The literals that actions write, -1 for none, and the state after. *Shape:* actions (M, B) → (M, B)"""
-        return written_by(state, actions)

@@ -134,19 +134,19 @@ def _add_product(out, left, right, rows, inner, width):
 
 
 @compiled(**FAST)
-def _tanh(values, start, end):
+def _tanh(values):
     """tanh in place: a continued fraction near zero, then the double-angle rule twice; good to single precision.
 
-    Written out because the library's tanh keeps the loop from being vectorised.
+    Written out because the library's tanh keeps the loop from being vectorised. So does a place such as
+    `row[hidden + j]`, which numba tests for being negative: here and below, a part of a row is a slice.
     """
-    for j in range(start, end):
+    for j in range(len(values)):
         x = min(max(values[j], np.float32(-9.0)), np.float32(9.0)) * np.float32(0.25)
         s = x * x
         top = x * (((s + np.float32(378.0)) * s + np.float32(17325.0)) * s + np.float32(135135.0))
         low = ((np.float32(28.0) * s + np.float32(3150.0)) * s + np.float32(62370.0)) * s + np.float32(135135.0)
-        t = top / low
-        t = np.float32(2.0) * t / (np.float32(1.0) + t * t)
-        values[j] = np.float32(2.0) * t / (np.float32(1.0) + t * t)
+        top, low = np.float32(2.0) * top * low, low * low + top * top
+        values[j] = np.float32(2.0) * top * low / (low * low + top * top)
 
 
 @compiled(**FAST)
@@ -214,15 +214,16 @@ def _lstm(gates, memories, new, shown, outputs):
         row, seen = gates[b], shown[b]
         for j in range(3 * hidden):  # σ(x) = (1 + tanh(x / 2)) / 2
             row[j] *= half
-        _tanh(row, 0, 4 * hidden)
+        _tanh(row)
         for j in range(3 * hidden):
             row[j] = row[j] * half + half
+        forget, release, candidate = row[hidden : 2 * hidden], row[2 * hidden : 3 * hidden], row[3 * hidden :]
         for k in range(hidden):
-            new[b, k] = row[hidden + k] * memories[b, k] + row[k] * row[3 * hidden + k]
+            new[b, k] = forget[k] * memories[b, k] + row[k] * candidate[k]
             seen[k] = new[b, k]
-        _tanh(seen, 0, hidden)
+        _tanh(seen)
         for k in range(hidden):
-            outputs[b, k] = row[2 * hidden + k] * seen[k]
+            outputs[b, k] = release[k] * seen[k]
 
 
 @compiled(**INLINED)
@@ -270,14 +271,14 @@ def _enter(gates, memories, new):
     items, hidden = memories.shape
     half = np.float32(0.5)
     for b in range(items):
-        row = gates[b]
+        enter, candidate = gates[b, :hidden], gates[b, 2 * hidden :]
         for k in range(hidden):
-            row[k] *= half
-        _tanh(row, 0, hidden)
-        _tanh(row, 2 * hidden, 3 * hidden)
+            enter[k] *= half
+        _tanh(enter)
+        _tanh(candidate)
         for k in range(hidden):
-            row[k] = row[k] * half + half
-            new[b, k] = memories[b, k] + row[k] * (row[2 * hidden + k] - memories[b, k])
+            enter[k] = enter[k] * half + half
+            new[b, k] = memories[b, k] + enter[k] * (candidate[k] - memories[b, k])
 
 
 @compiled(**INLINED)
@@ -286,15 +287,15 @@ def _release(gates, new, shown, outputs):
     items, hidden = new.shape
     half = np.float32(0.5)
     for b in range(items):
-        row, seen = gates[b], shown[b]
+        release, seen = gates[b, hidden : 2 * hidden], shown[b]
         for k in range(hidden):
-            row[hidden + k] *= half
+            release[k] *= half
             seen[k] = new[b, k]
-        _tanh(row, hidden, 2 * hidden)
-        _tanh(seen, 0, hidden)
+        _tanh(release)
+        _tanh(seen)
         for k in range(hidden):
-            row[hidden + k] = row[hidden + k] * half + half
-            outputs[b, k] = row[hidden + k] * seen[k]
+            release[k] = release[k] * half + half
+            outputs[b, k] = release[k] * seen[k]
 
 
 @compiled(**INLINED)

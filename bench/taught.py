@@ -1,0 +1,136 @@
+"""What models bring that learn from other models' forms: `python -m bench.taught --data DATA --out OUT --setting low`.
+
+For each language, models that teach learn from its training file, and inflect further cells of its lemmas; models that
+are taught learn from the same items and from the cells on which all teaching models, or all but one, agree. Compared
+are `best` of the teaching models alone and of all together, on dev items (`ensembles.weights`: every form by weights
+from other lemmas), by a paired bootstrap. `--items` is the number of items that taught models learn from, at least a
+quarter of them real ones, which come again as often as needed. OUT keeps what is trained: the same command resumes.
+"""
+
+import argparse
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import cycle, islice
+from pathlib import Path
+from statistics import fmean
+
+from bench.distil import agreed
+from reinflect.cli.progress import display
+from reinflect.data.items import Item
+from reinflect.ensembles.member import UNALIGNED, TrainedModel
+from reinflect.ensembles.weights import BEST
+from reinflect.errors import ReinflectError
+from reinflect.evaluation.scores import Evaluation, MacroEvaluation, evaluate
+from reinflect.evaluation.significance import compare
+from reinflect.execution.execute import train_specs
+from reinflect.execution.folder import WorkFolder
+from reinflect.execution.resources import Resources
+from reinflect.experiments.combine import combine
+from reinflect.experiments.corpora import SETTINGS, languages_in, read_corpora
+from reinflect.experiments.grid import MADE_UP, Entry, Grid, kinds, specs_of
+from reinflect.settings import changed
+from reinflect.systems import DEEPER
+from reinflect.systems.presets import load_preset
+from reinflect.text import Side, table
+from reinflect.training.lesson import Lesson, ModelSpec, Preparation
+
+SYSTEMS = ("hacm", "haem", "soft", "imitation")
+TAUGHT = "taught"
+AGAIN = ("batch=16", "epochs=12", "patience=5", "score_from=3", "score_every=1")
+"""What differs from a preset where items are many."""
+TEACH: Grid = (
+    Entry("soft", UNALIGNED, {"medium": 3, "high": 3}, variant="deep", changes=DEEPER),
+    Entry("hacm", "smart", {"medium": 2}),
+    Entry("haem", "smart", {"medium": 2}),
+    *(
+        Entry(system, alignment, {"low": seeds}, variant=MADE_UP, augmentations=(MADE_UP,))
+        for system, alignment, seeds in (("imitation", UNALIGNED, 3), ("hacm", "smart", 2), ("haem", "smart", 2))
+    ),
+)
+LEARN: Grid = (
+    Entry("soft", UNALIGNED, {"low": 2}, variant=TAUGHT, changes=(*DEEPER, *AGAIN)),
+    Entry("soft", UNALIGNED, {"medium": 3}, variant=TAUGHT, changes=(*DEEPER, *AGAIN, "hidden=200", "step=0.001")),
+    Entry("soft", UNALIGNED, {"high": 3}, variant=TAUGHT, changes=DEEPER),
+    Entry("haem", "smart", {"low": 2}, variant=TAUGHT, changes=(*AGAIN, "dropout=0.3", "rho=0.98")),
+    Entry("haem", "smart", {"medium": 2}, variant=TAUGHT, changes=(*AGAIN, "dropout=0.3")),
+    Entry("haem", "smart", {"high": 2}, variant=TAUGHT),
+)
+ITEMS: Mapping[str, int] = {"low": 4_000, "medium": 8_000, "high": 40_000}
+CELLS_AN_ITEM = 3
+"""Cells that teaching models inflect for each item: they agree on some."""
+
+Models = Mapping[str, list[TrainedModel]]
+"""By language."""
+
+
+def taught_lesson(lesson: Lesson, models: Sequence[TrainedModel], items: int) -> Lesson:
+    """A language with what its taught models learn from."""
+    usable, cells = [model for model in models if model.usable], lesson.further_cells
+    same = agreed(cells, [model.cells.forms(cells) for model in usable], max(1, len(usable) - 1))
+    most = min(len(same), 3 * items // 4, max(0, items - len(lesson.train)))
+    thinned = tuple(same[number * len(same) // most] for number in range(most))
+    return replace(lesson, train=(*thinned, *islice(cycle(lesson.train), items - most)), cells=0)
+
+
+def trained(specs: Sequence[ModelSpec], preparation: Preparation, out: Path, given: argparse.Namespace) -> Models:
+    with (work := WorkFolder.inside(out)).held(), display() as shown:
+        trainers = given.workers if given.device == "cuda" else None
+        resources = Resources(device=given.device, workers=given.workers, trainers=trainers, watcher=shown)
+        execution = train_specs(specs, preparation, work, resources)
+    if execution.failed or not execution.finished:
+        raise ReinflectError(execution.failed or "stopped; the same command resumes the training")
+    found = defaultdict[str, list[TrainedModel]](list)
+    for model in execution.models.values():
+        found[model.language].append(model)
+    return found
+
+
+def best(lesson: Lesson, grid: Grid, models: Sequence[TrainedModel]) -> Evaluation:
+    forms = combine(lesson, grid, models).forms[BEST]["dev"]
+    said = [Item(item.lemma, item.features, form) for item, form in zip(lesson.dev, forms, strict=True)]
+    return evaluate(lesson.dev, said, name=lesson.language)
+
+
+def run(given: argparse.Namespace) -> None:
+    setting, items = given.setting, given.items or ITEMS[given.setting]
+    augmentations = [MADE_UP] if setting == "low" else []
+    preparation = Preparation.of({}, ["smart"], augmentations)
+    presets = {setting: changed(load_preset(setting, SYSTEMS), given.set)}
+    corpora, _ = read_corpora(given.data, languages_in(given.data, given.languages), [setting])
+    # No test item is asked for: the figures are those of dev items.
+    lessons = [replace(lesson, asked=(), cells=CELLS_AN_ITEM * items) for lesson in corpora]
+    first = trained(specs_of(lessons, TEACH, presets, preparation), preparation, given.out / "teach", given)
+    learners = [taught_lesson(lesson, first[lesson.language], items) for lesson in lessons]
+    second = trained(specs_of(learners, LEARN, presets, preparation), preparation, given.out / "learn", given)
+    names = [lesson.language for lesson in lessons]
+    alone = {own.language: best(own, TEACH, first[own.language]) for own in lessons}
+    both = {own.language: best(own, TEACH + LEARN, first[own.language] + second[own.language]) for own in lessons}
+    columns, rows = list(kinds(TEACH + LEARN, setting)), []
+    for name in names:
+        single = [[own.dev_accuracy for own in first[name] + second[name] if own.kind == kind] for kind in columns]
+        figures = [alone[name].accuracy, both[name].accuracy, *map(fmean, single)]
+        rows.append([name, *(f"{own:.2f}" for own in figures)])
+    sides: list[Side] = ["left", *["right"] * (len(columns) + 2)]  # type: ignore[list-item]
+    print(table(["language", "best", "with taught", *(f"one {kind}" for kind in columns)], rows, sides=sides))
+    print(compare(MacroEvaluation("dev", both), MacroEvaluation("dev", alone)).text("with taught", "without"))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True, help="a folder for what is trained")
+    parser.add_argument("--setting", choices=SETTINGS, required=True)
+    parser.add_argument("--languages", nargs="+", help="all of the data by default")
+    parser.add_argument("--items", type=int, help=f"that a taught model learns from (default: {ITEMS})")
+    parser.add_argument("--set", nargs="+", default=[], metavar="KEY=VALUE", help="changes to the preset")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--workers", type=int, default=1)
+    try:
+        run(parser.parse_args())
+    except ReinflectError as error:
+        parser.exit(2, f"error: {error}\n")
+
+
+if __name__ == "__main__":
+    main()

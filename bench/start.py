@@ -7,7 +7,9 @@ that the pocket models have start from those languages that inflect the 100 item
 the votes (Run 7) of the first alone and of all together, on dev items. Early stopping and the choice of voters use dev
 items, as in `train --dev`; *crossed* figures have voters that were chosen on the other half of the lemmas, and these
 are tested: a paired bootstrap for each language, with Holm's correction. `--relatives 1 3` compares two numbers of
-languages to start from. FOLDER keeps what is trained: the same command resumes, and a second call only counts.
+languages to start from; with `--multilingual` there are also starts from a small model of many languages: one for each
+quarter of the languages, which learns from the medium training files of the others. FOLDER keeps what is trained: the
+same command resumes, and a second call only counts.
 `families.tsv` has family and branch of each language.
 """
 
@@ -44,16 +46,21 @@ from reinflect.training.lesson import Lesson, ModelSpec, Preparation
 
 FAMILIES = Path(__file__).with_name("families.tsv")
 ALONE, ISOLATES = "alone in their branch", "isolates, and languages alone in their family"
+NO_START, MULTILINGUAL = "", "multilingual"
+QUARTERS, DEV_EVERY = 4, 20
+"""Of multilingual models: groups of languages that are left out, and the dev items that are scored."""
+SMALL = ("hidden=100", "batch=16", "epochs=12", "patience=4", "score_from=4", "dropout=0.2")
+"""What differs from the preset `medium`: the sizes of the preset `low`."""
 
 
 @dataclass(frozen=True)
 class Language:
-    """A language with its relatives, best first, and its models: without a start, and by the number of relatives."""
+    """A language with its relatives, best first, and its models by what they start from."""
 
     lesson: Lesson
     relatives: Sequence[Relative]
-    specs: Mapping[int, Sequence[ModelSpec]]
-    """Those without a start have the number 0."""
+    specs: Mapping[str, Sequence[ModelSpec]]
+    """By the name of a way to start; those without a start have none."""
 
 
 def groups() -> dict[str, str]:
@@ -70,20 +77,41 @@ def groups() -> dict[str, str]:
     }
 
 
-def planned(lesson: Lesson, pocket: Sequence[Start], plan: Plan, numbers: Sequence[int]) -> Language:
+def planned(lesson: Lesson, pocket: Sequence[Start], plan: Plan, given: argparse.Namespace) -> Language:
     own = [start for start in pocket if start.name != lesson.language]
     found = relatives(lesson.train, own, plan.systems)
+    ways = {NO_START: list[Start]()}
+    ways |= {f"best-{number}": [one.start for one in best_few(found, number)] for number in given.relatives}
+    if given.multilingual:
+        ways[MULTILINGUAL] = [given.multilingual[lesson.language]]
     preparation = Preparation.of(plan.settings, plan.alignments)
-    lessons, specs = [lesson] * plan.seeds, dict[int, Sequence[ModelSpec]]()
-    for number in (0, *numbers):
-        starts = [one.start for one in best_few(found, number)]
+    lessons, specs = [lesson] * plan.seeds, dict[str, Sequence[ModelSpec]]()
+    for way, starts in ways.items():
         made = replace(plan, starts=starts).specs(lessons, preparation)
-        specs[number] = [
-            replace(spec, variant=spec.variant and f"from-best-{number}")
+        specs[way] = [
+            replace(spec, variant=spec.variant and f"from-{way}")
             for spec in made
-            if (spec.start is not None) == bool(number)
+            if (spec.start is not None) == (way != NO_START)
         ]
     return Language(lesson, found, specs)
+
+
+def multilingual(given: argparse.Namespace, names: Sequence[str]) -> dict[str, Start]:
+    """The start of each language: a model that learnt from those of the other quarters."""
+    corpora, _ = read_corpora(given.data, names, ["medium"])
+    settings = changed(load_preset("medium", ["haem"]), SMALL)["haem"]
+    preparation = Preparation.of({}, ["smart"])
+    specs: dict[int, ModelSpec] = {}
+    for quarter in range(QUARTERS):
+        others = [own for own in corpora if names.index(own.language) % QUARTERS != quarter]
+        train = tuple(item for own in others for item in own.train)
+        dev = tuple(item for own in others for item in own.dev[::DEV_EVERY])
+        lesson = Lesson(train, dev, language=f"{MULTILINGUAL}-{quarter}", setting="medium")
+        specs[quarter] = ModelSpec(preparation.planned(lesson, "smart"), "haem", settings, 1)
+    work = WorkFolder.inside(make_folder(given.out / MULTILINGUAL), save_models=True)
+    models = executed(list(specs.values()), preparation, work, given)
+    starts = [Start(MULTILINGUAL, (work.with_parameters(models[spec.digest]),)) for spec in specs.values()]
+    return {name: starts[number % QUARTERS] for number, name in enumerate(names)}
 
 
 def halves(dev: Sequence[Item]) -> list[set[str]]:
@@ -114,21 +142,30 @@ def voted(lesson: Lesson, models: Iterable[TrainedModel], name: str, *, crossed:
     return evaluate(lesson.dev, predicted, name=lesson.language)
 
 
-def trained(
-    languages: Sequence[Language], plan: Plan, folder: Path, given: argparse.Namespace
-) -> dict[tuple[str, int], list[TrainedModel]]:
-    """The models by language and number of relatives, all trained as one experiment."""
-    specs = {spec.digest: spec for one in languages for own in one.specs.values() for spec in own}
-    work, preparation = WorkFolder.inside(folder), Preparation.of(plan.settings, plan.alignments)
+def executed(
+    specs: Sequence[ModelSpec], preparation: Preparation, work: WorkFolder, given: argparse.Namespace
+) -> Mapping[str, TrainedModel]:
+    """The models by the digests of their specs."""
     with work.held(), display() as shown:
-        resources = Resources(device=given.device, workers=given.workers, watcher=shown)
-        execution = train_specs(list(specs.values()), preparation, work, resources)
+        trainers = given.workers if given.device == "cuda" else None
+        resources = Resources(device=given.device, workers=given.workers, trainers=trainers, watcher=shown)
+        execution = train_specs(specs, preparation, work, resources)
     if execution.failed or not execution.finished:
         raise ReinflectError(execution.failed or "stopped; the same command resumes the training")
+    return execution.models
+
+
+def trained(
+    languages: Sequence[Language], plan: Plan, given: argparse.Namespace
+) -> dict[tuple[str, str], list[TrainedModel]]:
+    """The models by language and way to start, all trained as one experiment."""
+    specs = {spec.digest: spec for one in languages for own in one.specs.values() for spec in own}
+    preparation = Preparation.of(plan.settings, plan.alignments)
+    models = executed(list(specs.values()), preparation, WorkFolder.inside(make_folder(given.out)), given)
     return {
-        (one.lesson.language, number): [replace(execution.models[own.digest], variant=own.variant) for own in specs]
+        (one.lesson.language, way): [replace(models[own.digest], variant=own.variant) for own in specs]
         for one in languages
-        for number, specs in one.specs.items()
+        for way, specs in one.specs.items()
     }
 
 
@@ -139,14 +176,14 @@ def verdict(made: Comparison, corrected: float) -> str:
 
 
 def report(
-    languages: Sequence[Language], models: Mapping[tuple[str, int], list[TrainedModel]], strategy: str, number: int
+    languages: Sequence[Language], models: Mapping[tuple[str, str], list[TrainedModel]], strategy: str, way: str
 ) -> dict[str, object]:
-    """Print what starts from this number of relatives bring; the figures for a file."""
+    """Print what this way to start brings; the figures for a file."""
     kinds, scores = groups(), dict[tuple[str, bool, bool], Evaluation]()
     for one in languages:
         name = one.lesson.language
         for crossed in (False, True):
-            plain, more = models[name, 0], models[name, number]
+            plain, more = models[name, NO_START], models[name, way]
             scores[name, False, crossed] = voted(one.lesson, plain, strategy, crossed=crossed)
             scores[name, True, crossed] = voted(one.lesson, [*plain, *more], strategy, crossed=crossed)
     names = [one.lesson.language for one in languages]
@@ -156,11 +193,14 @@ def report(
     for one in languages:
         name = one.lesson.language
         by_group[kinds.get(name, "not in families.tsv")].append(name)
-        starts = ", ".join(f"{own.start.name} {own.right:.0f}" for own in best_few(one.relatives, number)) or "none"
+        used = dict.fromkeys(spec.start.fingerprint for spec in one.specs[way] if spec.start)
+        known = {own.start.members[0].fingerprint: own for own in one.relatives}
+        named = [f"{known[mark].start.name} {known[mark].right:.0f}" for mark in used if mark in known]
+        starts = ", ".join(named) or "none"
         figures = [scores[name, started, crossed].accuracy for crossed in (False, True) for started in (False, True)]
         single = [
             fmean(model.dev_accuracy for model in own) if own else float("nan")
-            for own in (_alike(models[name, 0], models[name, number]), models[name, number])
+            for own in (_alike(models[name, NO_START], models[name, way]), models[name, way])
         ]
         tested = f"{corrected[name]:.4f}", verdict(compared[name], corrected[name])
         figures.append(figures[3] - figures[2])
@@ -168,7 +208,7 @@ def report(
     header = ["language", "without", "with", "crossed: without", "with", "difference", "Holm", "verdict"]
     header += ["single: without", "with", "starts, and their % of the items"]
     sides: list[Side] = ["left" if column in (0, len(header) - 1) else "right" for column in range(len(header))]
-    print(f"\nStart from the best, at most {number}:\n{table(header, rows, sides=sides)}")
+    print(f"\nStart: {way}\n{table(header, rows, sides=sides)}")
     means = dict[str, list[float]]()
     for group, own in {"all": names, **dict(sorted(by_group.items()))}.items():
         means[group] = [
@@ -204,6 +244,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="a folder for what is trained")
     parser.add_argument("--languages", nargs="+", help="all of the data by default")
     parser.add_argument("--relatives", type=int, nargs="+", default=[1, 3], help="numbers of languages to start from")
+    parser.add_argument("--multilingual", action="store_true", help="start from models of many languages, too")
     parser.add_argument("--systems", nargs="+", default=["hacm", "haem"])
     parser.add_argument("--alignments", nargs="+", default=["naive", "smart"])
     parser.add_argument("--seeds", type=int, default=5)
@@ -217,14 +258,15 @@ def main() -> None:
     pocket = [Start(name, Inflector.load(given.models / own.file).members) for name, own in index.items()]
     settings = changed(load_preset("low", given.systems), given.set)
     plan = Plan(settings=settings, systems=given.systems, alignments=given.alignments, seeds=given.seeds)
+    given.relatives = sorted(set(given.relatives))
+    given.multilingual = multilingual(given, languages_in(given.data, None)) if given.multilingual else {}
     corpora, _ = read_corpora(given.data, languages_in(given.data, given.languages), ["low"])
     # No test item is asked for: the figures are those of dev items.
     lessons = [replace(lesson, asked=()) for lesson in corpora]
-    numbers = sorted(set(given.relatives))
-    languages = [planned(lesson, pocket, plan, numbers) for lesson in lessons]
-    models = trained(languages, plan, make_folder(given.out), given)
-    strategy = default_strategy(plan.systems)
-    found = {number: report(languages, models, strategy, number) for number in numbers}
+    languages = [planned(lesson, pocket, plan, given) for lesson in lessons]
+    models = trained(languages, plan, given)
+    strategy, ways = default_strategy(plan.systems), list(languages[0].specs)[1:]
+    found = {way: report(languages, models, strategy, way) for way in ways}
     write_text(given.out / "results.json", json.dumps(found, indent=1) + "\n")
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bench.start import ALONE, ISOLATES, groups
+from bench.start import ALONE, ISOLATES, groups, main
 from click.testing import Result
 
 import reinflect as library
@@ -17,7 +17,7 @@ from reinflect.data.catalog import find
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item, write_items
 from reinflect.errors import InputError
-from reinflect.execution.packs import matched
+from reinflect.execution.packs import by_key, matched, read_results
 from reinflect.execution.resources import Resources, Watcher
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.pocket import add_model
@@ -40,7 +40,7 @@ from reinflect.training.lesson import Lesson, ModelSpec, Preparation, plain_less
 from tests.fuzz import tiny_models
 from tests.inflector.test_model_file import made
 from tests.report.pages import Page
-from tests.training.tiny import small
+from tests.training.tiny import language, small
 
 Reinflect = Callable[..., Result]
 
@@ -277,6 +277,33 @@ def test_the_families_of_the_benchmark_are_those_of_its_languages() -> None:
     assert by_group["Slavic"] == 10
     assert {name for name, group in groups().items() if group == ISOLATES} >= {"basque", "haida", "turkish", "navajo"}
     assert {name for name, group in groups().items() if group == ALONE} >= {"albanian", "hungarian"}
+
+
+def test_the_benchmark_compares_ways_to_start(
+    installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data, out = tmp_path / "data", tmp_path / "out"
+    data.mkdir()
+    for name in ("german", "greek", "turkish"):
+        items = language(name)
+        write_items(data / f"{name}-dev", items[::2])
+        for setting in ("low", "medium"):
+            write_items(data / f"{name}-train-{setting}", items[1::2])
+    tiny = [*CHANGES, "epochs=2", "score_from=0"]
+    monkeypatch.setattr("bench.start.SMALL", tiny)
+    monkeypatch.setattr("bench.start.DEV_EVERY", 1)
+    given = ["--data", data, "--models", installed, "--out", out, "--languages", "german", "--relatives", 1]
+    more = ["--multilingual", "--systems", "haem", "--alignments", "naive", "--seeds", 2, "--set", *tiny]
+    monkeypatch.setattr("sys.argv", ["start", *map(str, given + more)])
+    main()
+    found = json.loads((out / "results.json").read_text(encoding="utf-8"))
+    assert list(found) == ["best-1", "multilingual"]
+    models = by_key(read_results(out / "multilingual" / "packs")).values()
+    assert {model.language for model in models} == {f"multilingual-{quarter}" for quarter in range(4)}
+    assert len(by_key(read_results(out / "packs"))) == 2 * 3
+    printed = capsys.readouterr().out
+    assert "Start: best-1" in printed
+    assert "Start: multilingual" in printed
 
 
 WORK = ["--systems", "haem", "--alignments", "naive", "--seeds", "2", "--workers", "1", "--device", "cpu"]

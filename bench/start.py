@@ -96,13 +96,15 @@ def planned(lesson: Lesson, pocket: Sequence[Start], plan: Plan, given: argparse
     return Language(lesson, found, specs)
 
 
-def multilingual(given: argparse.Namespace, names: Sequence[str]) -> dict[str, Start]:
-    """The start of each language: a model that learnt from those of the other quarters."""
+def multilingual(given: argparse.Namespace, asked: Sequence[str]) -> dict[str, Start]:
+    """The start of each of these languages: a model that learnt from those of the other quarters."""
+    names = languages_in(given.data, None)
     corpora, _ = read_corpora(given.data, names, ["medium"])
     settings = changed(load_preset("medium", ["haem"]), SMALL)["haem"]
     preparation = Preparation.of({}, ["smart"])
     specs: dict[int, ModelSpec] = {}
-    for quarter in range(QUARTERS):
+    quarters = {name: names.index(name) % QUARTERS for name in asked}
+    for quarter in set(quarters.values()):
         others = [own for own in corpora if names.index(own.language) % QUARTERS != quarter]
         train = tuple(item for own in others for item in own.train)
         dev = tuple(item for own in others for item in own.dev[::DEV_EVERY])
@@ -110,8 +112,8 @@ def multilingual(given: argparse.Namespace, names: Sequence[str]) -> dict[str, S
         specs[quarter] = ModelSpec(preparation.planned(lesson, "smart"), "haem", settings, 1)
     work = WorkFolder.inside(make_folder(given.out / MULTILINGUAL), save_models=True)
     models = executed(list(specs.values()), preparation, work, given)
-    starts = [Start(MULTILINGUAL, (work.with_parameters(models[spec.digest]),)) for spec in specs.values()]
-    return {name: starts[number % QUARTERS] for number, name in enumerate(names)}
+    members = {quarter: work.with_parameters(models[spec.digest]) for quarter, spec in specs.items()}
+    return {name: Start(MULTILINGUAL, (members[quarter],)) for name, quarter in quarters.items()}
 
 
 def halves(dev: Sequence[Item]) -> list[set[str]]:
@@ -259,8 +261,9 @@ def main() -> None:
     settings = changed(load_preset("low", given.systems), given.set)
     plan = Plan(settings=settings, systems=given.systems, alignments=given.alignments, seeds=given.seeds)
     given.relatives = sorted(set(given.relatives))
-    given.multilingual = multilingual(given, languages_in(given.data, None)) if given.multilingual else {}
-    corpora, _ = read_corpora(given.data, languages_in(given.data, given.languages), ["low"])
+    names = languages_in(given.data, given.languages)
+    given.multilingual = multilingual(given, names) if given.multilingual else {}
+    corpora, _ = read_corpora(given.data, names, ["low"])
     # No test item is asked for: the figures are those of dev items.
     lessons = [replace(lesson, asked=()) for lesson in corpora]
     languages = [planned(lesson, pocket, plan, given) for lesson in lessons]

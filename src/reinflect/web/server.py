@@ -31,6 +31,10 @@ MOST_CONNECTIONS = 512
 """One more closes the connection that has waited longest: clients that do nothing keep no other out. Where a process
 may open few files, half of them may be connections: accepting would fail otherwise, again and again."""
 
+TURN_SECONDS = 0.0005
+"""After which the thread of the models lets that of the connections work, and the other way round. With Python's 5 ms
+each waits for the other most of the time: half as many words a second."""
+
 
 class Connection(H11Protocol):
     """A connection that is closed when the client is too slow."""
@@ -112,6 +116,7 @@ class Server(uvicorn.Server):
     """Serves models until a signal arrives; then it finishes open requests and accepts no new ones."""
 
     def __init__(self, models: Mapping[str, Inflector | Path], hosts: Hosts) -> None:
+        sys.setswitchinterval(TURN_SECONDS)
         self.queue = Queue()
         self._ignores_ctrl_c = signal.getsignal(signal.SIGINT) == signal.SIG_IGN
         super().__init__(

@@ -16,16 +16,14 @@ from pathlib import Path
 from statistics import fmean
 
 from bench.distil import agreed
-from reinflect.cli.progress import display
+from bench.start import executed
 from reinflect.data.items import Item
 from reinflect.ensembles.member import UNALIGNED, TrainedModel
 from reinflect.ensembles.weights import BEST
 from reinflect.errors import ReinflectError
 from reinflect.evaluation.scores import Evaluation, MacroEvaluation, evaluate
 from reinflect.evaluation.significance import compare
-from reinflect.execution.execute import train_specs
 from reinflect.execution.folder import WorkFolder
-from reinflect.execution.resources import Resources
 from reinflect.experiments.combine import combine
 from reinflect.experiments.corpora import SETTINGS, languages_in, read_corpora
 from reinflect.experiments.grid import MADE_UP, Entry, Grid, kinds, specs_of
@@ -74,14 +72,8 @@ def taught_lesson(lesson: Lesson, models: Sequence[TrainedModel], items: int) ->
 
 
 def trained(specs: Sequence[ModelSpec], preparation: Preparation, out: Path, given: argparse.Namespace) -> Models:
-    with (work := WorkFolder.inside(out)).held(), display() as shown:
-        trainers = given.workers if given.device == "cuda" else None
-        resources = Resources(device=given.device, workers=given.workers, trainers=trainers, watcher=shown)
-        execution = train_specs(specs, preparation, work, resources)
-    if execution.failed or not execution.finished:
-        raise ReinflectError(execution.failed or "stopped; the same command resumes the training")
     found = defaultdict[str, list[TrainedModel]](list)
-    for model in execution.models.values():
+    for model in executed(specs, preparation, WorkFolder.inside(out), given).values():
         found[model.language].append(model)
     return found
 

@@ -186,6 +186,23 @@ def test_connections_that_wait_make_room_for_others(here: Running, few: Any, mon
             connection.setblocking(True)
 
 
+def test_a_request_among_many_connections_that_arrive_together_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "MOST_CONNECTIONS", 40)
+    monkeypatch.setattr(server, "ACCEPTED_AT_ONCE", 8)
+    busy = threading.Event()
+    with running({"german": german()}) as crowded, ExitStack() as stack:
+        stack.enter_context(crowded.connect())
+        until(lambda: len(crowded.server.server_state.connections) == 1)
+        [first] = crowded.server.server_state.connections
+        first.loop.call_soon_threadsafe(busy.wait, PATIENCE)
+        asking = stack.enter_context(crowded.connect())
+        asking.sendall(post("inflect", {"lemma": "sagen", "features": PAST}))
+        for _ in range(60):
+            stack.enter_context(crowded.connect())
+        busy.set()
+        assert reply(asking).status == 200
+
+
 def test_slow_bodies_take_no_place_of_others(here: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guard, "MOST_REQUESTS", 2)
     with ExitStack() as stack:

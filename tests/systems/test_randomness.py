@@ -92,3 +92,11 @@ def test_each_model_has_its_own_rate(variational: bool) -> None:
         expected = states[own] * masks(some[own] + 2, rate, 4, 5, 6, variational=variational)
         assert torch.equal(together[own], expected)
         assert torch.equal(together[own], states[own]) == (rate == 0)
+
+
+@pytest.mark.parametrize("variational", [False, True])
+def test_compiled_masks_are_those_of_double_precision(variational: bool) -> None:
+    some, rates, states = keys([1, 2, 3], "dropout", 7), [0.3, 0.0, 0.5], torch.ones(3, 9, 5, 70)
+    single = dropped(states, Dropout.of(some, rates, states.dtype), 4, variational=variational)
+    double = dropped(states.double(), Dropout.of(some, rates, torch.float64), 4, variational=variational)
+    assert torch.equal(single, double.float())

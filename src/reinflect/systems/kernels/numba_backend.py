@@ -16,21 +16,20 @@ from reinflect.compiling import FAST, compiled
 
 
 def forward(gates: Tensor, recurrent: Tensor, keep: Tensor | None) -> tuple[Tensor, ...]:
-    models, steps, items, width = gates.shape
+    models, steps, items, _ = gates.shape
     active = gates.clone(memory_format=torch.contiguous_format)
     outputs = gates.new_empty(models, steps + 1, items, recurrent.shape[1])
     memories = torch.empty_like(outputs)
     shown = gates.new_empty(models, steps, items, recurrent.shape[1])
-    weights = [part.contiguous() for part in _parts(recurrent.detach(), width)]
-    _run(_forward, [active], weights, keep, [outputs, memories, shown])
+    recurrent = recurrent.detach().contiguous()
+    _run(_forward, [active, recurrent], keep, [outputs, memories, shown])
     return outputs, memories, shown, active, recurrent
 
 
 def backward(gradient: Tensor, keep: Tensor | None, results: Sequence[Tensor]) -> Tensor:
     _, memories, shown, active, recurrent = results
     d_gates = torch.empty_like(active)
-    weights = [part.transpose(1, 2).contiguous() for part in _parts(recurrent.detach(), active.shape[-1])]
-    _run(_backward, [gradient.contiguous(), active], weights, keep, [memories, shown, d_gates])
+    _run(_backward, [gradient.contiguous(), active, recurrent], keep, [memories, shown, d_gates])
     return d_gates
 
 
@@ -72,12 +71,9 @@ def _parts(recurrent: Tensor, width: int) -> tuple[Tensor, ...]:
     return recurrent[..., :width], recurrent[..., width:middle], recurrent[..., middle:]
 
 
-def _run(
-    loop: Callable[..., None], given: list[Tensor], weights: list[Tensor], keep: Tensor | None, results: list[Tensor]
-) -> None:
+def _run(loop: Callable[..., None], given: list[Tensor], keep: Tensor | None, results: list[Tensor]) -> None:
     """Run the models in as many threads as torch uses."""
-    arrays = [tensor.numpy() for tensor in given + weights]
-    arrays += arrays[-1:] * (3 - len(weights))  # fill the places of the peepholes, which the standard cell never reads
+    arrays = [tensor.numpy() for tensor in given]
     kept = given[0].new_empty(1, 1, 1) if keep is None else keep.contiguous()
     arguments = (*arrays, kept.numpy(), keep is not None, *[tensor.numpy() for tensor in results])
     models = len(given[0])
@@ -100,37 +96,69 @@ round differently from one just compiled."""
 
 
 @compiled(**FAST)
-def _add_product(out, left, right, rows, inner, width):
-    """out += left @ right, four inner steps at a time so that `out` is loaded and stored a quarter as often."""
+def _add_product(out, start, left, right, place, width):
+    """out[:, start : start + width] += left @ right[:, place : place + width].
+
+    Four inner steps at a time, so that `out` is loaded and stored a quarter as often.
+    """
+    rows, inner = left.shape
     whole = inner - inner % 4  # two rows share each weight that is loaded
-    row = 0
+    stop, end, row = start + width, place + width, 0
     while row + 1 < rows:
-        first, second = out[row], out[row + 1]
+        first, second = out[row, start:stop], out[row + 1, start:stop]
         one, two = left[row], left[row + 1]
         for k in range(0, whole, 4):
             a0, a1, a2, a3 = one[k], one[k + 1], one[k + 2], one[k + 3]
             b0, b1, b2, b3 = two[k], two[k + 1], two[k + 2], two[k + 3]
-            w0, w1, w2, w3 = right[k], right[k + 1], right[k + 2], right[k + 3]
+            w0, w1 = right[k, place:end], right[k + 1, place:end]
+            w2, w3 = right[k + 2, place:end], right[k + 3, place:end]
             for j in range(width):
                 first[j] += a0 * w0[j] + a1 * w1[j] + a2 * w2[j] + a3 * w3[j]
                 second[j] += b0 * w0[j] + b1 * w1[j] + b2 * w2[j] + b3 * w3[j]
         for k in range(whole, inner):
-            a0, b0, w0 = one[k], two[k], right[k]
+            a0, b0, w0 = one[k], two[k], right[k, place:end]
             for j in range(width):
                 first[j] += a0 * w0[j]
                 second[j] += b0 * w0[j]
         row += 2
     if row < rows:
-        first, one = out[row], left[row]
+        first, one = out[row, start:stop], left[row]
         for k in range(0, whole, 4):
             a0, a1, a2, a3 = one[k], one[k + 1], one[k + 2], one[k + 3]
-            w0, w1, w2, w3 = right[k], right[k + 1], right[k + 2], right[k + 3]
+            w0, w1 = right[k, place:end], right[k + 1, place:end]
+            w2, w3 = right[k + 2, place:end], right[k + 3, place:end]
             for j in range(width):
                 first[j] += a0 * w0[j] + a1 * w1[j] + a2 * w2[j] + a3 * w3[j]
         for k in range(whole, inner):
-            a0, w0 = one[k], right[k]
+            a0, w0 = one[k], right[k, place:end]
             for j in range(width):
                 first[j] += a0 * w0[j]
+
+
+@compiled(**FAST)
+def _add_back(out, left, right, place, width):
+    """out += left[:, :width] @ right[:, place : place + width]ᵀ: sums along rows, so that nothing is transposed."""
+    rows, inner = out.shape
+    end, row = place + width, 0
+    while row + 1 < rows:
+        first, second, one, two = out[row], out[row + 1], left[row, :width], left[row + 1, :width]
+        for k in range(inner):
+            weights = right[k, place:end]
+            a = b = np.float32(0.0)
+            for j in range(width):
+                a += one[j] * weights[j]
+                b += two[j] * weights[j]
+            first[k] += a
+            second[k] += b
+        row += 2
+    if row < rows:
+        first, one = out[row], left[row, :width]
+        for k in range(inner):
+            weights = right[k, place:end]
+            a = np.float32(0.0)
+            for j in range(width):
+                a += one[j] * weights[j]
+            first[k] += a
 
 
 @compiled(**FAST)
@@ -150,7 +178,7 @@ def _tanh(values):
 
 
 @compiled(**FAST)
-def _forward(gates, weights, peep_in, peep_out, keep, resets, outputs, memories, shown, first, last):
+def _forward(gates, recurrent, keep, resets, outputs, memories, shown, first, last):
     """Run the models first … last - 1. `gates` become the gates after their non-linearities.
 
     `outputs` and `memories` (M, T + 1, B, H) begin with the empty state; `shown` is tanh of the memories.
@@ -159,7 +187,6 @@ def _forward(gates, weights, peep_in, peep_out, keep, resets, outputs, memories,
     hidden = shown.shape[3]
     before = np.empty((items, hidden), dtype=gates.dtype)
     old = np.empty((items, hidden), dtype=gates.dtype)
-    peep = np.empty((items, hidden), dtype=gates.dtype)
     for m in range(first, last):
         outputs[m, 0] = 0.0
         memories[m, 0] = 0.0
@@ -170,16 +197,16 @@ def _forward(gates, weights, peep_in, peep_out, keep, resets, outputs, memories,
                     before[b, k] = outputs[m, t, b, k] * kept
                     old[b, k] = memories[m, t, b, k] * kept
             here, new, seen, out = gates[m, t], memories[m, t + 1], shown[m, t], outputs[m, t + 1]
-            _add_product(here, before, weights[m], items, hidden, width)
+            _add_product(here, 0, before, recurrent[m], 0, width)
             if width == 4 * hidden:
                 _lstm(here, old, new, seen, out)
             else:
-                _coupled(here, old, new, seen, out, peep_in[m], peep_out[m], peep)
+                _coupled(here, old, new, seen, out, recurrent[m])
 
 
 @compiled(**FAST)
-def _backward(gradient, gates, weights, peep_in, peep_out, keep, resets, memories, shown, d_gates, first, last):
-    """The gradient of the gates before their non-linearities, for the models first … last - 1; weights transposed."""
+def _backward(gradient, gates, recurrent, keep, resets, memories, shown, d_gates, first, last):
+    """The gradient of the gates before their non-linearities, for the models first … last - 1."""
     _, steps, items, width = gates.shape
     hidden = shown.shape[3]
     kept = np.ones(items, dtype=gates.dtype)
@@ -196,9 +223,9 @@ def _backward(gradient, gates, weights, peep_in, peep_out, keep, resets, memorie
             if width == 4 * hidden:
                 _lstm_backward(given, d_output, d_memory, here, old, seen, kept, to)
             else:
-                _coupled_backward(given, d_output, d_memory, here, old, seen, kept, to, peep_in[m], peep_out[m], peep)
+                _coupled_backward(given, d_output, d_memory, here, old, seen, kept, to, recurrent[m], peep)
             d_output[:] = 0.0
-            _add_product(d_output, to, weights[m], items, width, hidden)
+            _add_back(d_output, to, recurrent[m], 0, width)
             if resets:
                 for b in range(items):
                     for k in range(hidden):
@@ -248,20 +275,12 @@ def _lstm_backward(gradient, d_output, d_memory, gates, memories, shown, keep, d
 
 
 @compiled(**INLINED)
-def _coupled(gates, memories, new, shown, outputs, peep_in, peep_out, peep):
+def _coupled(gates, memories, new, shown, outputs, recurrent):
     """One step of all items, as `_lstm`."""
-    items, hidden = memories.shape
-    peep[:] = 0.0
-    _add_product(peep, memories, peep_in, items, hidden, hidden)
-    for b in range(items):
-        for k in range(hidden):
-            gates[b, k] += peep[b, k]
+    hidden = memories.shape[1]
+    _add_product(gates, 0, memories, recurrent, 3 * hidden, hidden)
     _enter(gates, memories, new)
-    peep[:] = 0.0
-    _add_product(peep, new, peep_out, items, hidden, hidden)
-    for b in range(items):
-        for k in range(hidden):
-            gates[b, hidden + k] += peep[b, k]
+    _add_product(gates, hidden, new, recurrent, 4 * hidden, hidden)
     _release(gates, new, shown, outputs)
 
 
@@ -299,7 +318,7 @@ def _release(gates, new, shown, outputs):
 
 
 @compiled(**INLINED)
-def _coupled_backward(gradient, d_output, d_memory, gates, memories, shown, keep, d_gates, peep_in, peep_out, peep):
+def _coupled_backward(gradient, d_output, d_memory, gates, memories, shown, keep, d_gates, recurrent, peep):
     """One step of all items, back, as `_lstm_backward`."""
     items, hidden = memories.shape
     one = np.float32(1.0)
@@ -311,7 +330,7 @@ def _coupled_backward(gradient, d_output, d_memory, gates, memories, shown, keep
             to[hidden + k] = d_out * seen[k] * release * (one - release)
             peep[b, k] = to[hidden + k]
             d_memory[b, k] = d_out * release * (one - seen[k] * seen[k]) + d_memory[b, k]
-    _add_product(d_memory, peep, peep_out, items, hidden, hidden)
+    _add_back(d_memory, peep, recurrent, 4 * hidden, hidden)
     for b in range(items):
         row, to, kept = gates[b], d_gates[b], keep[b]
         for k in range(hidden):
@@ -320,7 +339,7 @@ def _coupled_backward(gradient, d_output, d_memory, gates, memories, shown, keep
             to[2 * hidden + k] = d_memory[b, k] * enter * (one - candidate * candidate)
             peep[b, k] = to[k]
             d_memory[b, k] = d_memory[b, k] * (one - enter)
-    _add_product(d_memory, peep, peep_in, items, hidden, hidden)
+    _add_back(d_memory, peep, recurrent, 3 * hidden, hidden)
     for b in range(items):
         for k in range(hidden):
             d_memory[b, k] *= keep[b]

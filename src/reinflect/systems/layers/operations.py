@@ -167,11 +167,15 @@ def dropped(states: Tensor, dropout: Dropout, place: int, *, variational: bool, 
 
         how = dropout.keys + place, dropout.rates, dropout.inverse_keep, MOST_STEPS
         return triton_dropout.dropped(states, *how, variational=variational, relu=relu)
+    length, states = 1 if variational else length, F.relu(states) if relu else states
+    if states.device.type == "cpu" and states.dtype == torch.float32:
+        from reinflect.systems.kernels import numba_dropout
+
+        how = dropout.keys + place, dropout.rates, dropout.inverse_keep, MOST_STEPS
+        return states * numba_dropout.masks(*how, length, items, width)
     # Room for any number of steps, so that an item's mask does not depend on the padding of its batch.
-    shape = (items, 1 if variational else length, width)
-    drawn = uniform(dropout.keys + place, shape, room=(items, MOST_STEPS, width))
+    drawn = uniform(dropout.keys + place, (items, length, width), room=(items, MOST_STEPS, width))
     kept = drawn.ge(dropout.rates.view(-1, 1, 1, 1)).transpose(1, 2)
-    states = F.relu(states) if relu else states
     return states * kept.to(states.dtype).mul_(dropout.inverse_keep.view(-1, 1, 1, 1))
 
 

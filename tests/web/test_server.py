@@ -410,3 +410,19 @@ def test_requests_that_arrive_during_shutdown_have_the_same_deadline(slow: Slow)
         return refused.value.code
 
     assert asyncio.run(ask()) == "ending"
+
+
+def test_more_open_files_are_allowed_as_far_as_the_system_lets_it() -> None:
+    resource = pytest.importorskip("resource")
+    before = soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft - 10, hard))
+        server._allow_open_files(soft - 5)
+        assert resource.getrlimit(resource.RLIMIT_NOFILE) == (soft - 5, hard)
+        server._allow_open_files(10)
+        assert resource.getrlimit(resource.RLIMIT_NOFILE) == (soft - 5, hard), "never fewer than before"
+        if hard > 0:
+            server._allow_open_files(hard + 1)
+            assert resource.getrlimit(resource.RLIMIT_NOFILE) == (hard, hard)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)

@@ -4,9 +4,13 @@ import asyncio
 import signal
 import socket
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import h11
 import uvicorn
@@ -27,7 +31,7 @@ ENDING_SECONDS = 10
 """For open requests when the server shuts down."""
 REFUSAL_SECONDS = 2
 """After that, to send refusals."""
-MOST_CONNECTIONS = 512
+MOST_CONNECTIONS = 4096
 """One more closes the connection that has waited longest: clients that do nothing keep no other out. Where a process
 may open few files, half of them may be connections: accepting would fail otherwise, again and again."""
 ACCEPTED_AT_ONCE = 64
@@ -45,18 +49,22 @@ class Connection(H11Protocol):
 
     _head_timer: asyncio.TimerHandle | None = None
     _send_timer: asyncio.TimerHandle | None = None
-    _since = 0.0
-    """When it was made, or its last response was complete."""
+
+    def __init__(self, *given: Any, waiting: Sequence[dict["Connection", None]], **more: Any) -> None:
+        """`waiting`: the open connections of a server by `_waits`, in each the one first that has waited longest."""
+        super().__init__(*given, **more)
+        self._waiting = waiting
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._since = self.loop.time()
         self._head_timer = self.loop.call_later(HEAD_SECONDS, transport.abort)
-        # One that was told to close is still among them when others arrive together with this one.
-        there = [own for own in self.connections if isinstance(own, Connection) and not own.transport.is_closing()]
-        if len(there) > min(MOST_CONNECTIONS, _open_files() // 2):
-            others = [own for own in there if own is not self and own._waits]
-            min(others, key=lambda own: (-own._waits, own._since), default=self).transport.abort()
+        *_, bodies, idle = self._waiting
+        if sum(map(len, self._waiting)) >= min(MOST_CONNECTIONS, _open_files() // 2):
+            longest = next(chain(idle, bodies), self)
+            longest._leave()
+            longest.transport.abort()
+        if not transport.is_closing():
+            idle[self] = None
 
     @property
     def _waits(self) -> int:
@@ -65,12 +73,24 @@ class Connection(H11Protocol):
             return 2
         return int(self.cycle.more_body)
 
+    def _leave(self) -> None:
+        for own in self._waiting:
+            own.pop(self, None)
+
+    def _wait(self) -> None:
+        """Wait behind the others for what comes next."""
+        if not self.transport.is_closing():
+            self._leave()
+            self._waiting[self._waits][self] = None
+
     def on_response_complete(self) -> None:
-        self._since = self.loop.time()
         super().on_response_complete()
+        self._wait()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
+        if self not in self._waiting[self._waits]:
+            self._wait()
         if self.cycle is not None and not self.cycle.response_complete:  # the head has arrived
             _cancel(self._head_timer)
             self._head_timer = None
@@ -99,6 +119,7 @@ class Connection(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         _cancel(self._head_timer)
         _cancel(self._send_timer)
+        self._leave()
         super().connection_lost(exc)
 
 
@@ -111,6 +132,16 @@ def _open_files() -> int:
     return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
 
 
+def _allow_open_files(wanted: int) -> None:
+    """Raise the number of files that this process may open, often 1,024, as far as the system lets it."""
+    with suppress(ImportError, OSError, ValueError):
+        import resource
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if soft < wanted:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, hard) if hard >= 0 else wanted, hard))
+
+
 def _cancel(timer: asyncio.TimerHandle | None) -> None:
     if timer is not None:
         timer.cancel()
@@ -121,12 +152,13 @@ class Server(uvicorn.Server):
 
     def __init__(self, models: Mapping[str, Inflector | Path], hosts: Hosts) -> None:
         sys.setswitchinterval(TURN_SECONDS)
+        _allow_open_files(2 * MOST_CONNECTIONS)
         self.queue = Queue()
         self._ignores_ctrl_c = signal.getsignal(signal.SIGINT) == signal.SIG_IGN
         super().__init__(
             uvicorn.Config(
                 create_app(models, hosts, self.queue),
-                http=Connection,
+                http=partial(Connection, waiting=({}, {}, {})),  # type: ignore[arg-type]
                 ws="none",
                 log_level="error",
                 server_header=False,

@@ -86,6 +86,9 @@ def test_models_set_apart_vote_in_the_best_way_and_in_none_of_the_runs() -> None
     assert {name for run in RUNS for name in found.chosen[run.name]} <= {model.name for model in plain}
     assert {"haem-smart+made-up-1", "haem-smart+made-up-2"} < set(found.chosen["best"])
     assert "best" not in combine(own, grid, plain).forms
+    alone = combine(own, grid[-1:], apart)
+    assert alone.forms["best"] == right
+    assert not {run.name for run in RUNS} & set(alone.chosen)
 
 
 def test_entries_of_a_grid_have_settings_and_augmentations_of_their_own() -> None:

@@ -1,6 +1,7 @@
 """The page of results, and the figure."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -25,7 +26,8 @@ def test_the_whole_page() -> None:
     changes = {setting: {"hacm": Changes()} for setting in ("low", "high")}
     for one in found:
         changes[one.corpus.setting]["hacm"].update(one.changed["hacm"])
-    models = [result(own, seed=seed) for own in languages for seed in (1, 2)]
+    models = [replace(result(own, seed=seed), dev_accuracy=30.0 * seed) for own in languages for seed in (1, 2)]
+    models[0] = replace(models[0], dev_accuracy=-1.0)  # it diverged
     text = page(
         score(found, {"turkish": gold()}),
         about=["data: made up; grid: quick"],

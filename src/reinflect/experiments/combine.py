@@ -106,7 +106,8 @@ def combine(
         return made[mark]
 
     # The runs are the paper's: models that are set apart from the paper's take no part in them.
-    votes = choices([voter for voter in voters.values() if not voter.model.variant], COMPARED) if voters else {}
+    theirs = [voter for voter in voters.values() if not voter.model.variant]
+    votes = choices(theirs, COMPARED) if theirs else {}
     by_rules = forms_by_rules(corpus)
     everybody = best_first(list(voters.values()))
     of_kind = {kind: [voter for voter in everybody if voter.kind == kind] for kind in complete}
@@ -119,7 +120,7 @@ def combine(
         if strategy.name in votes and needed and needed <= set(complete):
             chosen[strategy.name] = [voter.name for voter in votes[strategy.name]]
             forms[strategy.name] = together(strategy, chosen[strategy.name])
-    if votes and set(wanted) <= set(complete):
+    if voters and set(wanted) <= set(complete):
         chosen[BEST] = [voter.name for voter in everybody]
         forms |= _weighed(corpus, everybody, kept, by_rules, pool)
         for kind in (*of_kind, RULES) if leave_out else ():

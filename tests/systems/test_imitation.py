@@ -178,6 +178,27 @@ def test_trajectories_are_what_an_expert_and_the_model_do_together(roll_in: floa
     assert bool(wrong) != alone
 
 
+@pytest.mark.parametrize(
+    "changes", [{}, {"cell": "lstm"}, {"history": False}, {"deletions": False}, {"tied": True}, {"history_hidden": 5}]
+)
+def test_compiled_roll_ins_are_those_of_torch(changes: dict[str, object]) -> None:
+    """Single precision is compiled, double is not."""
+    fleet, found = small_fleet(roll_in=1.0, **changes), []
+    for dtype in (torch.float64, torch.float32):
+        fleet.dtype, fleet.models = dtype, [{n: t.float().to(dtype) for n, t in own.items()} for own in fleet.models]
+        fleet.refresh()
+        found.append(rolled_in(fleet, epochs=3))
+    slow, fast = found
+    for name in ("taken", "written", "written_state", "deleted", "deleted_state", "attended", "lemma_left"):
+        assert torch.equal(getattr(slow, name), getattr(fast, name)), name
+    counted = slow.weights > 0
+    assert torch.equal(counted, fast.weights > 0)
+    assert torch.equal(slow.right[counted], fast.right[counted])
+    assert fast.right.any(dim=-1).all()
+    own = slow.taken[counted] != slow.right[counted].int().argmax(dim=-1)
+    assert own.any()
+
+
 def test_a_bound_has_room_for_a_cheapest_trajectory_and_four_mistakes() -> None:
     for lemma, form in product(strings(3), strings(3)):
         common = (len(lemma) + len(form) - distance(lemma, form)) // 2

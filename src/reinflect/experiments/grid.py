@@ -71,7 +71,7 @@ BEST: Grid = (
     replace(_DEEP, seeds={"medium": 2, "high": 5}, teaches=True),
     Entry("hacm", "smart", {"medium": 3}, variant="light", changes=LIGHT),
     Entry("haem", "smart", {"medium": 2}, variant="light", changes=(*LIGHT, "dropout=0.3")),
-    Entry("imitation", UNALIGNED, {"medium": 2}, variant="light", changes=(*LIGHT, "dropout=0.3")),
+    Entry("imitation", UNALIGNED, {"medium": 1}, variant="light", changes=(*LIGHT, "dropout=0.3")),
     Entry("imitation", UNALIGNED, {"low": 5, "high": 3}),
     Entry("imitation", UNALIGNED, {"low": 5}, variant=MADE_UP, augmentations=(MADE_UP,)),
     Entry("hacm", "smart", {"low": 5}, variant=MADE_UP, augmentations=(MADE_UP,)),

@@ -54,10 +54,15 @@ def roll_in(drawn: Drawn, decoder: Decoder, own: Tensor, keys: Tensor) -> tuple[
     `own` is the probability of a model's own action. *Shape:* (M)
     """
     lemmas = Lemmas(**drawn.lemmas)
-    state = decoder.start(lemmas)
-    expert = Expert(lemmas.symbols, lemmas.lengths, drawn.tapes[FORM])
     items, actions = lemmas.lengths.shape[1], decoder.penalty.shape[-1]
     acts = uniform(keys + WHO_ACTS, (items, drawn.longest), room=(items, MOST_STEPS)) < own.view(-1, 1, 1)
+    if acts.device.type == "cpu" and decoder.penalty.dtype == torch.float32:
+        from reinflect.systems.imitation import numba_roll_in
+
+        rooms = MOST_STEPS, MOST_OUTPUTS
+        return numba_roll_in.roll_in(drawn, decoder, drawn.tapes[FORM], acts, keys + WHICH_ACTION, rooms)
+    state = decoder.start(lemmas)
+    expert = Expert(lemmas.symbols, lemmas.lengths, drawn.tapes[FORM])
     chance = uniform(keys + WHICH_ACTION, (items, drawn.longest, actions), room=(items, MOST_STEPS, MOST_OUTPUTS))
     done = torch.zeros_like(lemmas.lengths, dtype=torch.bool)
     counts = torch.zeros_like(lemmas.lengths)

@@ -169,10 +169,10 @@ def dropped(states: Tensor, dropout: Dropout, place: int, *, variational: bool, 
         return triton_dropout.dropped(states, *how, variational=variational, relu=relu)
     length, states = 1 if variational else length, F.relu(states) if relu else states
     if states.device.type == "cpu" and states.dtype == torch.float32:
-        from reinflect.systems.kernels import numba_dropout
+        from reinflect.systems.kernels import numba_random
 
         how = dropout.keys + place, dropout.rates, dropout.inverse_keep, MOST_STEPS
-        return states * numba_dropout.masks(*how, length, items, width)
+        return states * numba_random.masks(*how, length, items, width)
     # Room for any number of steps, so that an item's mask does not depend on the padding of its batch.
     drawn = uniform(dropout.keys + place, (items, length, width), room=(items, MOST_STEPS, width))
     kept = drawn.ge(dropout.rates.view(-1, 1, 1, 1)).transpose(1, 2)

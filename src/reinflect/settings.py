@@ -105,7 +105,8 @@ def parse_tables(text: str, path: str) -> dict[str, Any]:
 def changed(tables: Mapping[str, Struct], changes: Iterable[str], option: str = "--set") -> dict[str, Struct]:
     """Settings by name, with `key=value` changes made: `hidden=200` in all that have the key, `haem.hidden=200` in one.
 
-    `option` is where the user wrote them, for messages.
+    A key that a system has is a system's: `epochs=20` is not for augmentations, which have epochs as well. `option` is
+    where the user wrote the changes, for messages.
     """
     values = {name: msgspec.to_builtins(own) for name, own in tables.items()}
     for change in changes:
@@ -114,8 +115,11 @@ def changed(tables: Mapping[str, Struct], changes: Iterable[str], option: str = 
         if not found or (dot and owner not in tables):
             remedy = f"change a setting of {', '.join(tables)}" if found else "write key=value, or haem.key=value"
             raise InputError(f"found {option} {quoted(change)}", remedy)
-        owners = [owner] if dot else [own for own in tables if key in known_keys(type(tables[own]))]
-        for own in owners or list(tables)[:1]:  # if it is unknown to all, the first says so
+        with_key = [own for own in tables if key in known_keys(type(tables[own]))]
+        of_systems = [own for own in with_key if isinstance(tables[own], Settings)]
+        for own in (
+            [owner] if dot else of_systems or with_key or list(tables)[:1]
+        ):  # if it is unknown to all, the first says so
             values[own][key] = parse_value(type(tables[own]), key, text)
     return {name: from_table(type(own), values[name], option) for name, own in tables.items()}
 

@@ -4,7 +4,7 @@ import json
 import signal
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from multiprocessing import active_children
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ import torch
 from safetensors import safe_open
 
 import reinflect
+from reinflect.cli.training import Training
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item, write_items
 from reinflect.decoding.forms import Predictions
@@ -31,10 +32,12 @@ from reinflect.execution.run import Standing, run_pack
 from reinflect.inflector.assemble import assemble
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.train import Outcome, Plan, train_inflector
-from reinflect.settings import Settings
+from reinflect.settings import Settings, changed
 from reinflect.systems.layers.inventory import Inventory
+from reinflect.systems.presets import load_preset
+from reinflect.training.augmentation.made_up import MadeUp
 from reinflect.training.fleet import Fleet
-from reinflect.training.lesson import plain_lessons
+from reinflect.training.lesson import Lesson, plain_lessons
 from tests.training.tiny import SMALL, language, small
 
 SETTINGS: dict[str, Settings] = {
@@ -435,3 +438,30 @@ def test_the_number_of_items_decides_what_is_trained_unless_the_user_does() -> N
     assert [msgspec.to_builtins(own.settings)["encoder_layers"] for own in made.members if own.system == "soft"] == [2]
     made = reinflect.train(TRAIN, DEV, preset="medium", changes=quick, seeds=1, alignments=["naive"])
     assert {member.kind for member in made.members} == {"hacm-naive", "haem-naive"}
+
+
+def test_an_augmentation_may_be_for_one_system_only() -> None:
+    settings = changed(load_preset("low", ["haem", "soft"]) | {"made-up": MadeUp()}, ["epochs=2", "made-up.times=1"])
+    plan = Plan(settings=settings, systems=["haem", "soft"], augmentations=["soft.made-up"], seeds=2)
+    plan.check()
+    lessons = [Lesson(tuple(TRAIN), tuple(DEV))] * 2
+    specs = plan.specs(lessons, plan.preparation)
+    assert {(spec.system, spec.lesson.augmentations) for spec in specs} == {("haem", ()), ("soft", ("made-up",))}
+    made = plan.preparation.prepared(next(spec for spec in specs if spec.system == "soft").lesson, 1)
+    assert [phase.epochs for phase in made.phases] == [MadeUp().epochs], "epochs=2 is for systems"
+    with pytest.raises(InputError, match="but no model of soft; name one of haem before the dot"):
+        replace(plan, systems=["haem"]).check()
+    with pytest.raises(InputError, match="there is no augmentation 'x'"):
+        replace(plan, augmentations=["haem.x"]).check()
+
+
+def test_soft_attention_learns_from_made_up_items_first_where_items_are_some_hundreds() -> None:
+    training = Training(
+        systems=["hacm"], alignments=["naive"], augmentations=(), seeds=2, preset="auto", changes=(), device="cpu",
+        workers=1, usual=True,
+    )  # fmt: skip
+    plan = training.plan("medium", ["epochs=9"])
+    assert plan.augmentations == ("soft.made-up",)
+    assert (plan.settings["made-up"].epochs, plan.settings["soft"].epochs) == (7, 9)  # type: ignore[attr-defined]
+    assert not training.plan("high", []).augmentations
+    assert training.plan("low", []).systems == ["hacm"]

@@ -30,14 +30,14 @@ def test_made_up_items_keep_affixes_features_and_alphabet(alignment: str) -> Non
     own = lesson("german", alignment) if alignment != "none" else replace(lesson("german"), alignment=UNALIGNED)
     if alignment == "none":
         own = replace(own, alignments=((),) * len(own.train))
-    made = MadeUp(number=30, repeats=2, epochs=4)(own, 1)
+    made, number = MadeUp(times=3, repeats=2, epochs=4)(own, 1), 3 * len(own.train)
     (phase,) = made.phases
     assert (made.train, made.dev, made.inventory, phase.epochs) == (own.train, own.dev, own.inventory, 4)
-    assert len(phase.items) == len(phase.alignments) == 30 + 2 * len(own.train)
+    assert len(phase.items) == len(phase.alignments) == number + 2 * len(own.train)
     real = {(item.lemma, item.features.spelling) for item in own.train}
-    new = phase.items[:30]
-    assert len({(item.lemma, item.features.spelling) for item in new} - real) == 30
-    assert phase.items[30:] == own.train * 2
+    new = phase.items[:number]
+    assert len({(item.lemma, item.features.spelling) for item in new} - real) == number
+    assert phase.items[number:] == own.train * 2
     endings = {"V;PST": "te", "V;PTCP;PST": "t"}
     for item, pairs in zip(new, phase.alignments, strict=False):
         assert item.form.endswith(endings.get(item.features.spelling, item.lemma))
@@ -45,7 +45,7 @@ def test_made_up_items_keep_affixes_features_and_alphabet(alignment: str) -> Non
         assert set(item.lemma + item.form) <= set(own.inventory.characters)
         if alignment != "none":
             assert sides(pairs) == (item.lemma, item.form)
-    other = MadeUp(number=30, repeats=2, epochs=4)
+    other = MadeUp(times=3, repeats=2, epochs=4)
     assert other(own, 1).phases == made.phases
     assert other(own, 2).phases != made.phases
 
@@ -53,11 +53,11 @@ def test_made_up_items_keep_affixes_features_and_alphabet(alignment: str) -> Non
 def test_data_without_stems_stays_as_it_is() -> None:
     own = lesson("german")
     assert MadeUp(shortest=40)(own, 1) is own
-    assert MadeUp(number=0)(own, 1) is own
+    assert MadeUp(times=0)(own, 1) is own
 
 
 def test_a_model_learns_from_made_up_items_first() -> None:
-    made = MadeUp(number=8, repeats=1, epochs=2)(lesson("german"), 1)
+    made = MadeUp(times=1, repeats=1, epochs=2)(lesson("german"), 1)
     (task,) = tasks_of([ModelSpec(made, "haem", small("haem"), 1)])
-    assert [len(stage.train) for stage in task.stages] == [8 + len(made.train), len(made.train)]
+    assert [len(stage.train) for stage in task.stages] == [2 * len(made.train), len(made.train)]
     assert [stage.settings.epochs for stage in task.stages] == [2, 3]

@@ -50,15 +50,16 @@ class Training:
 
     def plan(self, preset: str, changes: Sequence[str], **more: Any) -> "Plan":
         """What is trained, with a preset and changes to it."""
-        from reinflect.inflector.train import Plan
+        from reinflect.inflector.train import Plan, augmentations_of
 
         usual = USUAL_FOR.get(preset) if self.usual else None
-        systems, alignments, before = usual or Usual(self.systems, self.alignments)
+        systems, alignments, augmentations, before = usual or Usual(self.systems, self.alignments, self.augmentations)
+        others = *alignments, *augmentations_of(augmentations, systems)
         return Plan(
-            settings=settings_of(preset, [*before, *changes], systems, *alignments, *self.augmentations),
+            settings=settings_of(preset, [*before, *changes], systems, *others),
             systems=systems,
             alignments=alignments,
-            augmentations=self.augmentations,
+            augmentations=augmentations,
             seeds=self.seeds,
             **more,
         )
@@ -87,10 +88,10 @@ set_option = option(
 )
 
 
-def augment_option(command: Command) -> Command:
+def augment_option(command: Command, more: str = "") -> Command:
     """`--augment`."""
     names = ", ".join(AUGMENTATIONS) or "none is installed"
-    text = f"Also learn from made-up items: {names}."
+    text = f"Also learn from made-up items: {names}{more}."
     return option("--augment augmentations NAME", text, multiple=True)(command)
 
 
@@ -110,10 +111,13 @@ def training_options(
         text = f"{what}: {', '.join(kinds[name])}{default}."
         return option(f"--{name} LIST", text, default=None if usual else usually[name])
 
+    def augmenting(command: Command) -> Command:
+        return augment_option(command, "; soft.made-up for one system only" if usual else "")
+
     options = [
         names_option("systems", "Systems to train"),
         names_option("alignments", "Alignments to learn from"),
-        augment_option,
+        augmenting,
         option("--seeds N", f"Number of models of {seeds_of}.", type=click.IntRange(1, 100), default=5),
         option(
             "--preset NAME",

@@ -173,7 +173,7 @@ def planned(
     """The models of a plan for each share of the items, and how their lessons are prepared."""
     plan.check()
     lessons = plain_lessons(items, None, plan.seeds, source)
-    preparation = Preparation.of(plan.settings, plan.alignments, plan.augmentations)
+    preparation = plan.preparation
     return preparation, {name: plan.specs([share_of(one, name) for one in lessons], preparation) for name in SHARES}
 
 

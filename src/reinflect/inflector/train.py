@@ -17,7 +17,7 @@ from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.data.sheets import cells_of
 from reinflect.data.words import WordList
 from reinflect.ensembles.strategies import default_strategy, find_strategy
-from reinflect.errors import InputError, OutputError, ReinflectError, StoppedError
+from reinflect.errors import InputError, OutputError, ReinflectError, StoppedError, quoted
 from reinflect.execution.execute import train_specs
 from reinflect.execution.folder import WorkFolder
 from reinflect.execution.resources import Resources
@@ -33,6 +33,12 @@ from reinflect.training.augmentation import AUGMENTATIONS
 from reinflect.training.lesson import Lesson, ModelSpec, Preparation, alignments_of, plain_lessons
 
 
+def augmentations_of(names: Sequence[str], systems: Sequence[str]) -> tuple[str, ...]:
+    """The augmentations of these systems, among names such as `made-up` and `soft.made-up`."""
+    parts = [name.rpartition(".") for name in names]
+    return tuple(dict.fromkeys(name for system, _, name in parts if not system or system in systems))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Plan:
     """What is trained: one model per system, alignment and seed; systems without alignments have one per seed."""
@@ -42,6 +48,7 @@ class Plan:
     systems: Sequence[str] = USUAL.systems
     alignments: Sequence[str] = USUAL.alignments
     augmentations: Sequence[str] = ()
+    """By name: `made-up`, or `soft.made-up` for one system only."""
     seeds: int = 5
     first_seed: int = 1
     starts: Sequence[Start] = ()
@@ -59,7 +66,11 @@ class Plan:
         for name in self.alignments:
             ALIGNERS.check(name)
         for name in self.augmentations:
-            AUGMENTATIONS.check(name)
+            system, _, own = name.rpartition(".")
+            AUGMENTATIONS.check(own)
+            if system and system not in self.systems:
+                remedy = f"name one of {', '.join(self.systems)} before the dot, or train {system} too"
+                raise InputError(f"found {quoted(name)}, but no model of {system}", remedy)
         strategy = find_strategy(self.used_strategy)
         if not any(map(strategy.may_vote, self.systems)):
             whose = " and ".join(strategy.systems or ())
@@ -67,6 +78,10 @@ class Plan:
             raise InputError(f"found the strategy {strategy.name}, in which only models of {whose} vote", remedy)
         if self.seeds < 1:
             raise InputError(f"found {self.seeds} seeds", "train with at least one")
+
+    @property
+    def preparation(self) -> Preparation:
+        return Preparation.of(self.settings, self.alignments, augmentations_of(self.augmentations, self.systems))
 
     @property
     def models(self) -> int:
@@ -81,16 +96,16 @@ class Plan:
 
     def specs(self, lessons: Sequence[Lesson], preparation: Preparation) -> list[ModelSpec]:
         """All models; `lessons` has one for each seed."""
-        made, planned = [], dict[tuple[int, str, int], Lesson]()
+        made, planned = [], dict[tuple[int, str, tuple[str, ...], int], Lesson]()
         for system in self.systems:
-            settings = self.settings[system]
+            settings, names = self.settings[system], augmentations_of(self.augmentations, [system])
             assert isinstance(settings, Settings)
             for alignment, starts in product(alignments_of(system, self.alignments), self._starts(system)):
                 for number, lesson in enumerate(lessons):
                     seed = self.first_seed + number
-                    mark = id(lesson), alignment, seed if preparation.per_seed() else 0
+                    mark = id(lesson), alignment, names, seed if preparation.per_seed(names) else 0
                     if mark not in planned:
-                        planned[mark] = preparation.planned(lesson, alignment, seed)
+                        planned[mark] = preparation.planned(lesson, alignment, seed, names)
                     start = starts[number % len(starts)].member(system, alignment) if starts else None
                     variant = variant_of(starts) if starts else ""
                     made.append(ModelSpec(planned[mark], system, settings, seed, start, variant))
@@ -154,7 +169,7 @@ def train_inflector(
     plan.check()
     if not train_items or (dev_items is not None and not dev_items):
         raise InputError(f"found no {'dev' if train_items else 'training'} items", "give some", path=source)
-    preparation = Preparation.of(plan.settings, plan.alignments, plan.augmentations)
+    preparation = plan.preparation
     specs = plan.specs(plain_lessons(train_items, dev_items, plan.seeds, source), preparation)
     started = plan.started(specs)
     for note in dict.fromkeys(taken_over(spec, name) for name, spec in started.values()):
@@ -276,9 +291,15 @@ def train(
     systems = systems or usual.systems
     for system in systems:
         SYSTEMS.check(system)
-    settings = changed(load_preset(preset, systems), [*usual.changes, *changes])
-    alignments = alignments or usual.alignments
-    plan = Plan(settings=settings, systems=systems, alignments=alignments, seeds=seeds, strategy=strategy)
+    augmented: dict[str, Any] = {name: AUGMENTATIONS[name]() for name in augmentations_of(usual.augmentations, systems)}
+    plan = Plan(
+        settings=changed({**load_preset(preset, systems), **augmented}, [*usual.changes, *changes]),
+        systems=systems,
+        alignments=alignments or usual.alignments,
+        augmentations=usual.augmentations,
+        seeds=seeds,
+        strategy=strategy,
+    )
     asked = [start] if isinstance(start, Startable) else start
     plan = replace(plan, starts=find_starts(asked, train_items, systems))
     return train_inflector(

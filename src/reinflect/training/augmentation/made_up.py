@@ -31,8 +31,8 @@ class MadeUp(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """A first phase with made-up items among the real ones."""
 
     per_seed: ClassVar[bool] = True
-    number: Annotated[int, Meta(ge=0, le=1_000_000)] = 400
-    """Items that are made up, at most."""
+    times: Annotated[int, Meta(ge=0, le=1000)] = 4
+    """How many items are made up for each real one, at most."""
     repeats: Annotated[int, Meta(ge=0, le=1000)] = 3
     """How often each real item is among them in an epoch."""
     epochs: Size = 10
@@ -49,8 +49,9 @@ class MadeUp(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         letters = sorted({letter for place in usable for letter in _letters(pairs[place][0].lemma, stems[place])})
         real = {(item.lemma, item.features.spelling) for item in lesson.train}
         made: dict[tuple[str, str], tuple[Item, Alignment]] = {}
-        for _ in range(MOST_TRIES * self.number if usable else 0):
-            if len(made) == self.number:
+        wanted = self.times * len(pairs)
+        for _ in range(MOST_TRIES * wanted if usable else 0):
+            if len(made) == wanted:
                 break
             place = usable[chance.integers(len(usable))]
             item, alignment = _replaced(*pairs[place], stems[place], letters, chance)

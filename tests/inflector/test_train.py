@@ -434,20 +434,23 @@ def test_the_number_of_items_decides_what_is_trained_unless_the_user_does() -> N
     made = reinflect.train(TRAIN, DEV, changes=quick, seeds=1)
     assert {member.kind for member in made.members} == {"hacm-naive", "hacm-smart", "haem-naive", "haem-smart"}
     made = reinflect.train(TRAIN, DEV, preset="medium", changes=quick, seeds=1)
-    assert {member.kind for member in made.members} == {"hacm-smart", "haem-smart", "soft"}
-    assert [msgspec.to_builtins(own.settings)["encoder_layers"] for own in made.members if own.system == "soft"] == [2]
+    assert {member.kind for member in made.members} == {"hacm-smart", "soft", "soft+made-up"}
+    soft = [msgspec.to_builtins(own.settings)["encoder_layers"] for own in made.members if own.system == "soft"]
+    assert soft == [2, 2]
     made = reinflect.train(TRAIN, DEV, preset="medium", changes=quick, seeds=1, alignments=["naive"])
     assert {member.kind for member in made.members} == {"hacm-naive", "haem-naive"}
 
 
-def test_an_augmentation_may_be_for_one_system_only() -> None:
+def test_an_augmentation_may_be_for_further_models_of_one_system() -> None:
     settings = changed(load_preset("low", ["haem", "soft"]) | {"made-up": MadeUp()}, ["epochs=2", "made-up.times=1"])
     plan = Plan(settings=settings, systems=["haem", "soft"], augmentations=["soft.made-up"], seeds=2)
     plan.check()
     lessons = [Lesson(tuple(TRAIN), tuple(DEV))] * 2
     specs = plan.specs(lessons, plan.preparation)
-    assert {(spec.system, spec.lesson.augmentations) for spec in specs} == {("haem", ()), ("soft", ("made-up",))}
-    made = plan.preparation.prepared(next(spec for spec in specs if spec.system == "soft").lesson, 1)
+    kinds = {spec.kind: spec.lesson.augmentations for spec in specs}
+    assert kinds == {"haem-naive": (), "haem-smart": (), "soft": (), "soft+made-up": ("made-up",)}
+    assert plan.models == len(specs) == 8
+    made = plan.preparation.prepared(next(spec for spec in specs if spec.variant).lesson, 1)
     assert [phase.epochs for phase in made.phases] == [MadeUp().epochs], "epochs=2 is for systems"
     with pytest.raises(InputError, match="but no model of soft; name one of haem before the dot"):
         replace(plan, systems=["haem"]).check()
@@ -455,7 +458,7 @@ def test_an_augmentation_may_be_for_one_system_only() -> None:
         replace(plan, augmentations=["haem.x"]).check()
 
 
-def test_soft_attention_learns_from_made_up_items_first_where_items_are_some_hundreds() -> None:
+def test_some_models_of_soft_attention_learn_from_made_up_items_where_items_are_some_hundreds() -> None:
     training = Training(
         systems=["hacm"], alignments=["naive"], augmentations=(), seeds=2, preset="auto", changes=(), device="cpu",
         workers=1, usual=True,
@@ -463,5 +466,6 @@ def test_soft_attention_learns_from_made_up_items_first_where_items_are_some_hun
     plan = training.plan("medium", ["epochs=9"])
     assert plan.augmentations == ("soft.made-up",)
     assert (plan.settings["made-up"].epochs, plan.settings["soft"].epochs) == (7, 9)  # type: ignore[attr-defined]
+    assert plan.models == 6
     assert not training.plan("high", []).augmentations
     assert training.plan("low", []).systems == ["hacm"]

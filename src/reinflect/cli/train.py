@@ -108,8 +108,9 @@ def command(
     """Train models on the items of a file, which then inflect together by vote.
 
     Every system (hacm copies or writes letters, haem edits the lemma) learns from every alignment of lemmas with
-    forms (naive: position by position; smart: learnt) with every seed. With 320 items and more, a third system, soft,
-    which looks at the whole lemma at once, takes the place of naive alignments: it is more accurate.
+    forms (naive: position by position; smart: learnt) with every seed. With 320 items and more, other kinds of models
+    are more accurate: hacm with smart alignments, and a third system, soft, which looks at the whole lemma at once,
+    without and with made-up items to learn from first (from 3,200 items on, haem in the place of the latter).
     Choose --systems, --alignments, --augment or --from, and the number of items chooses nothing.
 
     Files are tab-separated, or spreadsheets (.csv, .xlsx). With --add, a model is trained again on items that were

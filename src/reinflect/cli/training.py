@@ -106,13 +106,14 @@ def training_options(
     usually = {name: ",".join(getattr(USUAL, name)) for name in kinds}
 
     def names_option(name: str, what: str) -> Callable[[Command], Command]:
-        many = ",".join(getattr(USUAL_FOR["medium"], name))
-        default = f" (default: {usually[name]}; from 320 items on {many})" if usual else ""
+        some, many = (",".join(getattr(USUAL_FOR[preset], name)) for preset in ("medium", "high"))
+        later = f"; from 3,200 on {many}" if many != some else ""
+        default = f" (default: {usually[name]}; from 320 items on {some}{later})" if usual else ""
         text = f"{what}: {', '.join(kinds[name])}{default}."
         return option(f"--{name} LIST", text, default=None if usual else usually[name])
 
     def augmenting(command: Command) -> Command:
-        return augment_option(command, "; soft.made-up for one system only" if usual else "")
+        return augment_option(command, "; soft.made-up trains further models of soft with them" if usual else "")
 
     options = [
         names_option("systems", "Systems to train"),

@@ -64,15 +64,11 @@ TEACHER: Grid = (replace(_DEEP, seeds={"medium": 3, "high": 5}, teaches=True),)
 """The best kind of model where items are many, from which one small model learns (`bench/distil.py`)."""
 
 MADE_UP = "made-up"
-LIGHT = ("hidden=100", "batch=8", "epochs=24", "score_from=16", "schedule=linear", "decay=3000")
-"""At medium, of hard attention: as accurate as the preset, in a fifth of its time."""
 BEST: Grid = (
-    *(replace(entry, seeds={own: seeds for own, seeds in entry.seeds.items() if own != "medium"}) for entry in PAPER),
-    replace(_DEEP, seeds={"high": 5}, teaches=True),
-    replace(_DEEP, seeds={"medium": 2}, variant=MADE_UP, changes=(*DEEPER, "epochs=36"), augmentations=(MADE_UP,)),
-    Entry("hacm", "smart", {"medium": 3}, variant="light", changes=LIGHT),
-    Entry("haem", "smart", {"medium": 2}, variant="light", changes=(*LIGHT, "dropout=0.3")),
-    Entry("imitation", UNALIGNED, {"low": 5, "high": 3}),
+    *PAPER,
+    *TEACHER,
+    replace(_DEEP, seeds={"medium": 5}, variant=MADE_UP, augmentations=(MADE_UP,)),
+    Entry("imitation", UNALIGNED, {"low": 5, "medium": 5, "high": 3}),
     Entry("imitation", UNALIGNED, {"low": 5}, variant=MADE_UP, augmentations=(MADE_UP,)),
     Entry("hacm", "smart", {"low": 5}, variant=MADE_UP, augmentations=(MADE_UP,)),
     Entry("haem", "smart", {"low": 5}, variant=MADE_UP, augmentations=(MADE_UP,)),

@@ -48,7 +48,7 @@ class Plan:
     systems: Sequence[str] = USUAL.systems
     alignments: Sequence[str] = USUAL.alignments
     augmentations: Sequence[str] = ()
-    """By name: `made-up`, or `soft.made-up` for one system only."""
+    """By name: all models learn from `made-up` items first; from `soft.made-up` items further models of one system."""
     seeds: int = 5
     first_seed: int = 1
     starts: Sequence[Start] = ()
@@ -86,28 +86,34 @@ class Plan:
     @property
     def models(self) -> int:
         """The number of models."""
-        kinds = (len(alignments_of(system, self.alignments)) * len(self._starts(system)) for system in self.systems)
+        kinds = (len(alignments_of(system, self.alignments)) * len(self._kinds(system)) for system in self.systems)
         return self.seeds * sum(kinds)
 
-    def _starts(self, system: str) -> list[Sequence[Start]]:
-        """The starts of the kinds of a system with one alignment: none, and where there are some, these."""
-        own = [start for start in self.starts if start.member(system)]
-        return [(), own] if own else [()]
+    def _kinds(self, system: str) -> list[tuple[str, tuple[str, ...], Sequence[Start]]]:
+        """The kinds of a system with one alignment: what sets them apart, their augmentations and their starts."""
+        common, own = augmentations_of(self.augmentations, ()), augmentations_of(self.augmentations, [system])
+        starts = [start for start in self.starts if start.member(system)]
+        further = "+".join(name for name in own if name not in common)
+        return [
+            ("", common, ()),
+            *([(variant_of(starts), common, starts)] if starts else []),
+            *([(further, own, ())] if further else []),
+        ]
 
     def specs(self, lessons: Sequence[Lesson], preparation: Preparation) -> list[ModelSpec]:
         """All models; `lessons` has one for each seed."""
         made, planned = [], dict[tuple[int, str, tuple[str, ...], int], Lesson]()
         for system in self.systems:
-            settings, names = self.settings[system], augmentations_of(self.augmentations, [system])
+            settings = self.settings[system]
             assert isinstance(settings, Settings)
-            for alignment, starts in product(alignments_of(system, self.alignments), self._starts(system)):
+            kinds = product(alignments_of(system, self.alignments), self._kinds(system))
+            for alignment, (variant, names, starts) in kinds:
                 for number, lesson in enumerate(lessons):
                     seed = self.first_seed + number
                     mark = id(lesson), alignment, names, seed if preparation.per_seed(names) else 0
                     if mark not in planned:
                         planned[mark] = preparation.planned(lesson, alignment, seed, names)
                     start = starts[number % len(starts)].member(system, alignment) if starts else None
-                    variant = variant_of(starts) if starts else ""
                     made.append(ModelSpec(planned[mark], system, settings, seed, start, variant))
         return made
 

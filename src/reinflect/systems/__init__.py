@@ -22,7 +22,7 @@ class Usual(NamedTuple):
     systems: Sequence[str] = ("hacm", "haem")
     alignments: Sequence[str] = ("naive", "smart")
     augmentations: Sequence[str] = ()
-    """Such as `made-up`, or `soft.made-up` for one system only."""
+    """Such as `made-up`, or `soft.made-up` for further models of one system."""
     changes: Sequence[str] = ()
     """Of the preset's settings."""
 
@@ -30,8 +30,8 @@ class Usual(NamedTuple):
 DEEPER = ("encoder_layers=2", "label_smoothing=0.1")
 """What makes soft attention the best kind of model where items are many."""
 USUAL = Usual()
-_LARGE = Usual(("hacm", "haem", "soft"), ("smart",), (), tuple(f"soft.{change}" for change in DEEPER))
-_STEMS = ("soft.epochs=36", "made-up.repeats=1", "made-up.epochs=7")
-_MIDDLE = _LARGE._replace(augmentations=("soft.made-up",), changes=(*_LARGE.changes, *_STEMS))
+_DEEP = tuple(f"soft.{change}" for change in DEEPER)
+_MIDDLE = Usual(("hacm", "soft"), ("smart",), ("soft.made-up",), (*_DEEP, "made-up.repeats=1", "made-up.epochs=7"))
+_LARGE = Usual(("hacm", "haem", "soft"), ("smart",), (), _DEEP)
 USUAL_FOR: Mapping[str, Usual] = {"medium": _MIDDLE, "high": _LARGE}
 """By preset, where others vote better: docs/lab-notebook.md has which were compared."""

@@ -103,9 +103,9 @@ def parse_tables(text: str, path: str) -> dict[str, Any]:
 
 
 def changed(tables: Mapping[str, Struct], changes: Iterable[str], option: str = "--set") -> dict[str, Struct]:
-    """Settings by name, with `key=value` changes made: `hidden=200` in all that have the key, `haem.hidden=200` in one.
+    """Settings by name, with `key=value` changes made: `haem.hidden=200` in one, `hidden=200` in all with that key.
 
-    A key that a system has is a system's: `epochs=20` is not for augmentations, which have epochs as well. `option` is
+    A key that some system has is not changed in aligners and augmentations, some of which have epochs too. `option` is
     where the user wrote the changes, for messages.
     """
     values = {name: msgspec.to_builtins(own) for name, own in tables.items()}
@@ -117,9 +117,8 @@ def changed(tables: Mapping[str, Struct], changes: Iterable[str], option: str = 
             raise InputError(f"found {option} {quoted(change)}", remedy)
         with_key = [own for own in tables if key in known_keys(type(tables[own]))]
         of_systems = [own for own in with_key if isinstance(tables[own], Settings)]
-        for own in (
-            [owner] if dot else of_systems or with_key or list(tables)[:1]
-        ):  # if it is unknown to all, the first says so
+        owners = of_systems or with_key or list(tables)[:1]  # if it is unknown to all, the first says so
+        for own in [owner] if dot else owners:
             values[own][key] = parse_value(type(tables[own]), key, text)
     return {name: from_table(type(own), values[name], option) for name, own in tables.items()}
 

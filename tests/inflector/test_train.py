@@ -454,6 +454,8 @@ def test_an_augmentation_may_be_for_further_models_of_one_system() -> None:
     assert [phase.epochs for phase in made.phases] == [MadeUp().epochs], "epochs=2 is for systems"
     with pytest.raises(InputError, match="but no model of soft; name one of haem before the dot"):
         replace(plan, systems=["haem"]).check()
+    with pytest.raises(InputError, match="beside made-up, which is for all models"):
+        replace(plan, augmentations=["made-up", "soft.made-up"]).check()
     with pytest.raises(InputError, match="there is no augmentation 'x'"):
         replace(plan, augmentations=["haem.x"]).check()
 

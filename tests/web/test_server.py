@@ -426,3 +426,20 @@ def test_more_open_files_are_allowed_as_far_as_the_system_lets_it() -> None:
             assert resource.getrlimit(resource.RLIMIT_NOFILE) == (hard, hard)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def test_clients_that_do_not_receive_their_answers_make_room_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "MOST_CONNECTIONS", 3)
+    started = Running({"german": german()})
+    started.listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2048)  # connections have it from the listener
+    started.thread.start()
+    until(lambda: started.server.started)
+    with ExitStack() as stack:
+        stack.callback(started.end)
+        for _ in range(3):
+            deaf = stack.enter_context(socket.socket())
+            deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+            deaf.connect(("127.0.0.1", started.port))
+            deaf.sendall(b"GET /static/style.css HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+        until(lambda: sum(own.transport.is_closing() for own in started.server.server_state.connections) == 3)
+        assert started.ask("inflect", model="german", lemma="sagen", features=PAST).status == 200

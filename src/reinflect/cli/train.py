@@ -145,6 +145,7 @@ def command(
         from reinflect.inflector.start import find_starts
 
         plan = replace(plan, starts=find_starts(starts, items, plan.systems, say))
+    plan.check()
     many = f"{plan.models} models" if plan.models > 1 else "a model"
     say(f"training {many} on {counted(len(items), 'item')} of {source_name(train)}, preset {preset}")
 

@@ -50,11 +50,11 @@ class Training:
 
     def plan(self, preset: str, changes: Sequence[str], **more: Any) -> "Plan":
         """What is trained, with a preset and changes to it."""
-        from reinflect.inflector.train import Plan, augmentations_of
+        from reinflect.inflector.train import Plan
 
         usual = USUAL_FOR.get(preset) if self.usual else None
         systems, alignments, augmentations, before = usual or Usual(self.systems, self.alignments, self.augmentations)
-        others = *alignments, *augmentations_of(augmentations, systems)
+        others = *alignments, *(name.rpartition(".")[2] for name in augmentations)
         return Plan(
             settings=settings_of(preset, [*before, *changes], systems, *others),
             systems=systems,
@@ -82,8 +82,8 @@ device_option = option("--device", "What to train on.", type=click.Choice(["auto
 workers_option = partial(option, "--workers N", type=click.IntRange(min=1))
 set_option = option(
     "--set changes KEY=VALUE",
-    "Change a setting of the preset: hidden=200, or haem.hidden=200 for one system only; or of an aligner, such "
-    "as smart.sweeps=50.",
+    "Change a setting of the preset: hidden=200, or haem.hidden=200 for one system only; or of an aligner or an "
+    "augmentation, such as smart.sweeps=50 or made-up.times=8.",
     multiple=True,
 )
 
@@ -113,7 +113,9 @@ def training_options(
         return option(f"--{name} LIST", text, default=None if usual else usually[name])
 
     def augmenting(command: Command) -> Command:
-        return augment_option(command, "; soft.made-up trains further models of soft with them" if usual else "")
+        return augment_option(
+            command, "; with --systems hacm,soft, soft.made-up trains further models of soft with them" if usual else ""
+        )
 
     options = [
         names_option("systems", "Systems to train"),

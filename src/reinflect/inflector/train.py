@@ -71,6 +71,8 @@ class Plan:
             if system and system not in self.systems:
                 remedy = f"name one of {', '.join(self.systems)} before the dot, or train {system} too"
                 raise InputError(f"found {quoted(name)}, but no model of {system}", remedy)
+            if system and own in self.augmentations:
+                raise InputError(f"found {quoted(name)} beside {own}, which is for all models", "leave one of them out")
         strategy = find_strategy(self.used_strategy)
         if not any(map(strategy.may_vote, self.systems)):
             whose = " and ".join(strategy.systems or ())
@@ -280,7 +282,7 @@ def train(
 ) -> Inflector:
     """Train an inflector on items or a file of them; `changes` are settings such as `hidden=200`.
 
-    The number of items decides on systems and alignments, unless one of these or `start` is given.
+    The number of items decides on systems, alignments and augmentations, unless you give one of these or `start`.
 
     Items may also be a list of dicts or a pandas frame with lemma, features and form. `normalise` encodes lemmas and
     forms, and later the lemmas that are asked for, in one way: `nfc` or `nfd`. The inflector keeps the forms; with

@@ -18,7 +18,7 @@ from reinflect.text import Side, in_columns
 
 NOTHING = "–"
 MODELS_NOTE = (
-    "One model: per cent of dev items, the mean of seeds and languages, before the filter for repeats. Seconds of a "
+    "Accuracy: per cent of dev items, the mean of seeds and languages, before the filter for repeats. Seconds of a "
     "pack, with decoding, are divided among its models; on a CPU several packs train at once.\n"
 )
 LANGUAGES_OF_THE_PAPER = {"low": 52, "medium": 52, "high": 51}
@@ -184,7 +184,7 @@ def models_table(results: Sequence[PackResult]) -> Rows:
             place = SETTINGS.index(model.setting), model.kind
             shares.setdefault(place, []).append(result.seconds / len(result.models))
             accuracies.setdefault(place, {}).setdefault(model.language, []).append(max(0.0, model.dev_accuracy))
-    rows = [["setting", "kind", "models", "one model", "seconds", "seconds per model"]]
+    rows = [["setting", "kind", "models", "accuracy", "seconds", "seconds per model"]]
     for place, own in sorted(shares.items()):
         one = fmean(map(fmean, accuracies[place].values()))
         numbers = [str(len(own)), f"{one:.2f}", f"{sum(own):.0f}", f"{sum(own) / len(own):.2f}"]

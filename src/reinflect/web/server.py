@@ -78,8 +78,8 @@ class Connection(H11Protocol):
             own.pop(self, None)
 
     def _wait(self) -> None:
-        """Wait behind the others for what comes next."""
-        if not self.transport.is_closing():
+        """Wait behind the others for what comes next, be it that the client receives what is left."""
+        if self in self.connections:
             self._leave()
             self._waiting[self._waits][self] = None
 
@@ -138,7 +138,7 @@ def _allow_open_files(wanted: int) -> None:
         import resource
 
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        if soft < wanted:
+        if 0 <= soft < wanted:
             resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, hard) if hard >= 0 else wanted, hard))
 
 

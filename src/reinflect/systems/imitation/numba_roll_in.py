@@ -10,7 +10,7 @@ from torch import Tensor
 from reinflect.compiling import FAST, compiled
 from reinflect.systems.haem import batch as haem
 from reinflect.systems.haem.model import Decoder
-from reinflect.systems.kernels.numba_backend import _add_product, _coupled, _lstm
+from reinflect.systems.kernels.numba_backend import add_product, coupled, lstm
 from reinflect.systems.kernels.numba_random import ONE, draw
 from reinflect.systems.layers.batches import Drawn, Lemmas
 
@@ -98,11 +98,11 @@ def _roll(
                 mix[0] = attended[m, b, position + 1 if left else 0] + features[m, b]
                 for place in range(3):
                     if readers[place][0].shape[2]:
-                        _add_product(mix, 0, states[place][0], readers[place][3][m], 0, mix.shape[1])
+                        add_product(mix, 0, states[place][0], readers[place][3][m], 0, mix.shape[1])
                 for k in range(mix.shape[1]):
                     mix[0, k] = max(mix[0, k], np.float32(0.0))
                 logits[0] = bias[m] + penalty[m, 1 if left else 0]
-                _add_product(logits, 0, mix, weights[m], 0, outputs)
+                add_product(logits, 0, mix, weights[m], 0, outputs)
                 allowed = right[m, t, b]
                 _mark(allowed, costs, far, goal, position, lemma[position] if left else -1, left)
                 action, most = STOP, -np.inf
@@ -143,11 +143,11 @@ def _read(reader, m, number, state):
     width = reader[0].shape[2]
     if width:
         gates, seen, old = reader[0][m, number : number + 1].copy(), np.empty_like(state[2]), state[2].copy()
-        _add_product(gates, 0, state[1], reader[1][m], 0, width)
+        add_product(gates, 0, state[1], reader[1][m], 0, width)
         if width == 4 * old.shape[1]:
-            _lstm(gates, old, state[2], seen, state[1])
+            lstm(gates, old, state[2], seen, state[1])
         else:
-            _coupled(gates, old, state[2], seen, state[1], reader[1][m])
+            coupled(gates, old, state[2], seen, state[1], reader[1][m])
         state[0][:] = state[1]
 
 

@@ -54,7 +54,7 @@ def step(gates: Tensor, recurrent: Tensor, state: tuple[Tensor, Tensor]) -> tupl
     # To what follows the products, the items of all models are alike.
     rows, old, after, outputs = (own.reshape(-1, own.shape[-1]).numpy() for own in (mixed, memory, new, shown))
     if len(weights) == 1:
-        _lstm(rows, old, after, outputs, outputs)
+        lstm(rows, old, after, outputs, outputs)
         return shown, new
     mixed[..., :hidden].baddbmm_(memory, weights[1])
     _enter(rows, old, after)
@@ -96,7 +96,7 @@ round differently from one just compiled."""
 
 
 @compiled(**FAST)
-def _add_product(out, start, left, right, place, width):
+def add_product(out, start, left, right, place, width):
     """out[:, start : start + width] += left @ right[:, place : place + width].
 
     Four inner steps at a time, so that `out` is loaded and stored a quarter as often.
@@ -197,11 +197,11 @@ def _forward(gates, recurrent, keep, resets, outputs, memories, shown, first, la
                     before[b, k] = outputs[m, t, b, k] * kept
                     old[b, k] = memories[m, t, b, k] * kept
             here, new, seen, out = gates[m, t], memories[m, t + 1], shown[m, t], outputs[m, t + 1]
-            _add_product(here, 0, before, recurrent[m], 0, width)
+            add_product(here, 0, before, recurrent[m], 0, width)
             if width == 4 * hidden:
-                _lstm(here, old, new, seen, out)
+                lstm(here, old, new, seen, out)
             else:
-                _coupled(here, old, new, seen, out, recurrent[m])
+                coupled(here, old, new, seen, out, recurrent[m])
 
 
 @compiled(**FAST)
@@ -233,7 +233,7 @@ def _backward(gradient, gates, recurrent, keep, resets, memories, shown, d_gates
 
 
 @compiled(**INLINED)
-def _lstm(gates, memories, new, shown, outputs):
+def lstm(gates, memories, new, shown, outputs):
     """One step of all items: the non-linearities of the gates in place, the new memories, their tanh, the outputs."""
     items, hidden = memories.shape
     half = np.float32(0.5)
@@ -275,12 +275,12 @@ def _lstm_backward(gradient, d_output, d_memory, gates, memories, shown, keep, d
 
 
 @compiled(**INLINED)
-def _coupled(gates, memories, new, shown, outputs, recurrent):
-    """One step of all items, as `_lstm`."""
+def coupled(gates, memories, new, shown, outputs, recurrent):
+    """One step of all items, as `lstm`."""
     hidden = memories.shape[1]
-    _add_product(gates, 0, memories, recurrent, 3 * hidden, hidden)
+    add_product(gates, 0, memories, recurrent, 3 * hidden, hidden)
     _enter(gates, memories, new)
-    _add_product(gates, hidden, new, recurrent, 4 * hidden, hidden)
+    add_product(gates, hidden, new, recurrent, 4 * hidden, hidden)
     _release(gates, new, shown, outputs)
 
 

@@ -24,7 +24,6 @@ from reinflect.inflector.pocket import add_model
 from reinflect.inflector.start import (
     AUTO,
     LONGEST,
-    RELATIVES,
     Relative,
     Start,
     Startable,
@@ -163,7 +162,8 @@ def test_a_good_relative_is_not_mixed_with_bad_ones() -> None:
     assert few(40, 30, 20, 20) == [40, 30, 20]
     assert few(40, 30, 19) == [40, 30]
     assert few(40, 3, 3) == [40]
-    assert few(0, 0, 0, 0) == [0] * RELATIVES
+    assert few(4, 3, 2.9) == [4, 3]
+    assert few(2, 2) == few(0, 0, 0, 0) == []
     assert few() == []
 
 

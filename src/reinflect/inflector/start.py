@@ -30,6 +30,8 @@ ASKED = 200
 """The most items that `auto` asks pocket models for."""
 LEAST_KNOWN = 0.5
 """The least share of the characters, and of the features, that a relative knows."""
+LEAST_RIGHT = 3.0
+"""The least per cent of the items' forms that a relative has right: a start from one that has fewer does harm."""
 NEAR_BEST = 0.5
 """The least number of right forms of a further relative, as a share of the first one's."""
 LONGEST = 60
@@ -121,8 +123,8 @@ def relatives(items: Sequence[Item], starts: Iterable[Start], systems: Sequence[
 
 
 def best_few(found: Sequence[Relative], most: int = RELATIVES) -> list[Relative]:
-    """The first relatives, without those that are far behind the very first: a good start alone is better."""
-    return [one for one in found[:most] if one.right >= NEAR_BEST * found[0].right]
+    """The first relatives, without those that are far behind the very first, or are no relatives at all."""
+    return [one for one in found[:most] if one.right >= max(LEAST_RIGHT, NEAR_BEST * found[0].right)]
 
 
 def _relatives(items: Sequence[Item], systems: Sequence[str], note: Callable[[str], object]) -> list[Start]:
@@ -132,9 +134,9 @@ def _relatives(items: Sequence[Item], systems: Sequence[str], note: Callable[[st
     if not any(start.member(system) for start in pocket for system in systems):
         return pocket[:1]  # the caller says that its system is not trained
     found = relatives(items, pocket, systems)
-    then = "" if found else "; no model starts from them"
-    note(f"note: {len(found)} of {len(pocket)} pocket models know enough characters and features of your items{then}")
     chosen = best_few(found)
+    then = "" if chosen else "; no model starts from them"
+    note(f"note: {len(found)} of {len(pocket)} pocket models know enough characters and features of your items{then}")
     for one in found[: 2 * RELATIVES]:
         use = "a start" if one in chosen else "not used"
         note(f"note: {one.start.name}: {one.right:.0f} % of your forms right, {one.known} known; {use}")

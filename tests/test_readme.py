@@ -22,7 +22,7 @@ OTHERS = {"BENCHMARKS.md", "models/README.md", *(f"docs/{path.name}" for path in
 PAGES += sorted(OTHERS - set(PAGES))
 README, COMMANDS_PAGE, TRAINING = ((ROOT / page).read_text(encoding="utf-8") for page in PAGES[:3])
 SHOWN = README + COMMANDS_PAGE
-TINY = "--seeds 1 --set epochs=1 --set hidden=6 --set history_hidden=4 --set embedding=5 --set score_from=0 --workers 1"
+TINY = "--seeds 1 --set epochs=1 --set hidden=6 --set embedding=5 --set score_from=0 --workers 1"
 LEARNT = {"demo", "train"}
 """Commands that learn, whose output the short tests cannot compare."""
 

@@ -24,6 +24,17 @@ LINES = 20
 """Of the 80 of a log, when a pack is well under way."""
 CHANGES = "embedding=5 hidden=6 history_hidden=4 epochs=40 patience=90 score_from=0 score_every=20".split()
 SECONDS = 300.0
+SLOW = """
+import time
+from reinflect.training.fleet import Fleet
+
+def slowly(fleet, prepare=Fleet.prepare):
+    time.sleep(0.05)
+    return prepare(fleet)
+
+Fleet.prepare = slowly
+"""
+"""What a worker loads first that is slower than the failures of another."""
 FULL = """
 import reinflect.execution.worker
 
@@ -163,12 +174,13 @@ def test_the_scheduler_stops_and_the_same_goes_on_without_it(
 def test_a_worker_whose_disk_is_full_costs_no_pack(
     data: Path, undisturbed: Path, tmp_path: Path, environment: dict[str, str]
 ) -> None:
-    out, file, full = tmp_path / "out", tmp_path / "scheduler.json", tmp_path / "full.py"
+    out, file, full, slow = tmp_path / "out", tmp_path / "scheduler.json", tmp_path / "full.py", tmp_path / "slow.py"
     full.write_text(FULL)
+    slow.write_text(SLOW)
     with ExitStack() as stack:
         scheduler = stack.enter_context(running(scheduler_call(file), environment))
         wait_until(file.exists, scheduler)
-        stack.enter_context(running(worker_call(file), environment))
+        stack.enter_context(running(worker_call(file, "--preload", str(slow)), environment))
         broken = stack.enter_context(running(worker_call(file, "--preload", str(full)), environment))
         with Client(scheduler_file=str(file), set_as_default=False) as client:
             client.wait_for_workers(2, timeout=SECONDS)

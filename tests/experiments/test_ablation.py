@@ -274,7 +274,7 @@ def test_after_ctrl_c_it_goes_on_where_it_was(tmp_path: Path) -> None:
         again = ablated(both, compared, folder, watcher, seeds=3)
     assert plain(again) == plain(whole)
     assert [replace(row, seconds=0) for row in again.rows] == [replace(row, seconds=0) for row in whole.rows]
-    assert all(seconds > 0 for seconds in again.seconds.values())
+    assert again.seconds.keys() == whole.seconds.keys()
     assert not again.interrupted
     assert len(done) == 2, left
     assert f"{len(done)} of 4 packs of models are trained" in watcher.notes[0]

@@ -1,6 +1,7 @@
 """Charts as inline SVG; the page's style sheet gives most colours, for light and dark screens."""
 
 import math
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -45,7 +46,7 @@ class Axis:
             factors = (1, 2, 5) if len(powers) <= 3 else (1,)
             every = [factor * 10.0**power for power in powers for factor in factors]
             return [tick for tick in every if self.low <= tick <= self.high]
-        rough = (self.high - self.low) / 5
+        rough = max((self.high - self.low) / 5, sys.float_info.min)
         power = 10.0 ** math.floor(math.log10(rough))
         step = min((factor * power for factor in (1, 2, 5, 10) if factor * power >= rough * 0.99), default=rough)
         first = math.ceil(self.low / step - 1e-9)

@@ -68,6 +68,30 @@ def test_the_form_follows_the_typing(page: Page) -> None:
     expect(page.locator("#form")).to_have_text("fragte")
 
 
+def test_typing_waits_for_the_model_and_keeps_its_place_while_the_page_still_starts(page: Page) -> None:
+    asked: list[Route] = []
+    page.route("**/api/models", lambda route: asked.append(route))
+
+    def answer_next() -> None:
+        while not asked:
+            page.wait_for_timeout(10)
+        asked.pop().continue_()
+
+    page.reload()
+    page.locator("#features").focus()
+    page.keyboard.type("V;")
+    expect(page.locator("#features")).to_have_value("")
+    answer_next()
+    page.wait_for_selector("#picker .chip")
+    page.focus("#features")
+    page.keyboard.type("V;")
+    with page.expect_response("**/api/models"):
+        answer_next()
+    page.wait_for_timeout(100)
+    page.keyboard.type("PST")
+    expect(page.locator("#features")).to_have_value("V;PST")
+
+
 def test_empty_fields_are_marked(page: Page) -> None:
     page.get_by_role("button", name="Inflect").click()
     expect(page.locator("#word-message")).to_have_text("There is no lemma. Type a word to inflect.")

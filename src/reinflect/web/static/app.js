@@ -72,6 +72,7 @@ onParadigm((lemma, features) => {
 
 onModel((model) => {
   byId("about-button").disabled = false;
+  for (const name of TABS) byId(name).inert = false;
   byId("known-bundles").replaceChildren(
     ...model.bundles
       .slice(0, DATALIST)
@@ -153,9 +154,10 @@ async function start() {
     if (models.some(({ name }) => name === linked)) select.value = linked;
     await chosen(select.value);
     await follow();
-    // Typing replaces the example; on a touch screen, the keyboard would hide it.
-    if (shownTab() === "paradigm" && matchMedia("(pointer: fine)").matches) byId("paradigm-lemma").select();
-    if (shownTab() === "word" && matchMedia("(pointer: fine)").matches) byId("lemma").focus();
+    // Not on a touch screen, where the keyboard would hide the example, and not where someone has begun to type.
+    if (!matchMedia("(pointer: fine)").matches || document.activeElement !== document.body) return;
+    if (shownTab() === "paradigm") byId("paradigm-lemma").select();
+    if (shownTab() === "word") byId("lemma").focus();
   } catch (error) {
     showMessage(byId("page-message"), "problem", api.errorMessage(error));
   }

@@ -190,7 +190,7 @@ def train_students(
 def _write(corpus: Lesson, model: TrainedModel, source: str, *, folder: WorkFolder, place: Path) -> Path:
     """Write a model file. Its confidence is fitted with the numbers that the file has."""
     small = rounded(folder.with_parameters(model), NUMBERS)
-    [dev] = by_fleets([small], "cpu", lambda fleet: decode(fleet, corpus.dev))
+    [dev] = by_fleets([small], len(corpus.dev), "cpu", lambda fleet: decode(fleet, corpus.dev))
     path = place / f"{corpus.language}{ENDING}"
     inflector = assemble([replace(small, dev=dev)], corpus.train, corpus.dev, strategy="vote", source=source)
     inflector.save(path, numbers=NUMBERS)

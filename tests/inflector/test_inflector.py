@@ -18,6 +18,7 @@ from safetensors.numpy import save_file
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.decoding.forms import Predictions
+from reinflect.ensembles import fleets
 from reinflect.ensembles.confidence import Confidence, Evidence
 from reinflect.ensembles.member import TrainedModel, digest
 from reinflect.ensembles.vote import vote_all
@@ -164,6 +165,37 @@ def test_inflecting_takes_one_thread_and_gives_the_others_back(monkeypatch: pyte
         Inflector((a_member(),), {}).inflect_many(ITEMS)
         assert seen == [(1, "cpu")]
         assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_threads_share_out_the_members_and_change_no_form(monkeypatch: pytest.MonkeyPatch) -> None:
+    members = [a_member(system, seed=seed) for system in ("hacm", "haem") for seed in (1, 2, 3)]
+    inflector, before, seen = Inflector(tuple(members), {}), torch.get_num_threads(), list[tuple[int, int]]()
+    whole = fleets.decode
+
+    def watched(some: Sequence[TrainedModel], items: Sequence[Item], device: str) -> list[Predictions]:
+        seen.append((len(some), torch.get_num_threads()))
+        return whole(some, items, device)
+
+    monkeypatch.setattr("reinflect.inflector.inflector.FEW_WORDS", 0)
+    monkeypatch.setattr(fleets, "decode", watched)
+    alone = inflector.predictions(members, ITEMS)
+    beams = inflector.nbest_many(ITEMS, 3)
+    assert set(seen) == {(3, 1)}
+    seen.clear()
+    monkeypatch.setattr(fleets, "WORTH_THREADS", len(ITEMS) * len(members))
+    try:
+        torch.set_num_threads(2)
+        for (forms, scores), (expected, expected_scores) in zip(
+            inflector.predictions(members, ITEMS), alone, strict=True
+        ):
+            assert forms == expected
+            assert scores == pytest.approx(expected_scores)
+        found = inflector.nbest_many(ITEMS, 3)
+        assert [[answer.form for answer in own] for own in found] == [[one.form for one in own] for own in beams]
+        assert set(seen) == {(1, 1), (2, 1)}
+        assert torch.get_num_threads() == 2
     finally:
         torch.set_num_threads(before)
 

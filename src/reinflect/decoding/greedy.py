@@ -18,7 +18,7 @@ IDLE_ACTIONS = 20
 """While right answers are counted, an item that takes this many more actions than it can need is given up."""
 LOOK_EVERY = 4
 """Steps between two checks for finished items; each check waits for the device."""
-ITEMS_AT_ONCE = 320
+ITEMS_AT_ONCE = 200
 """On a CPU: smaller batches have more steps in all, larger ones leave the cache."""
 STRAGGLERS = 1 / 12
 """On a CPU, the share of a batch's items that may be running when it ends. The last ones of all batches are decoded

@@ -1,6 +1,7 @@
 """How members predict together: those that share system and settings are decoded as one fleet."""
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 import torch
@@ -18,6 +19,8 @@ from reinflect.systems.layers.precision import one_thread
 from reinflect.systems.system import Decoder, System, allowed_outputs
 
 Decoded = TypeVar("Decoded")
+WORTH_THREADS = 1500
+"""Items times members: with fewer, two threads wait for each other more than they gain."""
 
 
 def joined(
@@ -52,15 +55,23 @@ def decoding(
 
 def by_fleets(
     members: Sequence[TrainedModel],
+    items: int,
     device: torch.device | str,
     decode_fleet: Callable[[Sequence[TrainedModel]], Sequence[Decoded]],
 ) -> list[Decoded]:
-    """The result of `decode_fleet` for each member; it is called with all members that share system and settings."""
+    """The result of `decode_fleet` for each member; it is called with members that share system and settings.
+
+    On a CPU these are shared out among as many threads as torch has, if the number of items makes it worth while.
+    """
     fleets: dict[tuple[str, Settings], list[int]] = {}
     for place, member in enumerate(members):
         fleets.setdefault((member.system, member.settings), []).append(place)
+    many = torch.device(device).type == "cpu" and items * len(members) >= WORTH_THREADS
+    threads = torch.get_num_threads() if many else 1
+    parts = [own[first::threads] for own in fleets.values() for first in range(min(threads, len(own)))]
     found: dict[int, Decoded] = {}
-    with one_thread(device):
-        for fleet in fleets.values():
-            found.update(zip(fleet, decode_fleet([members[place] for place in fleet]), strict=True))
+    with one_thread(device), ThreadPoolExecutor(threads) as pool:
+        decoded = (pool.map if many else map)(decode_fleet, ([members[place] for place in part] for part in parts))
+        for part, results in zip(parts, decoded, strict=True):
+            found.update(zip(part, results, strict=True))
     return [found[place] for place in range(len(members))]

@@ -117,7 +117,8 @@ def _make(job: Job, *, preparation: Preparation, folder: WorkFolder, cache: Path
 
     rows = np.full((len(models), len(pairs)), np.nan, dtype="<f2")
     if items:
-        rows[:, scored] = np.maximum(np.stack(by_fleets(models, device, score)), LEAST)
+        alone = 0  # not as many items as there are: processes, not threads, work side by side here
+        rows[:, scored] = np.maximum(np.stack(by_fleets(models, alone, device, score)), LEAST)
     plain = {"models": [model.key for model in models], **forms, "scores": rows.tobytes()}
     with atomic_path(job.path) as part:
         part.write_bytes(lzma.compress(msgspec.msgpack.encode(plain), preset=PRESET))

@@ -451,7 +451,9 @@ class Inflector:
             from reinflect.decoding.beam import beam_all
             from reinflect.ensembles.fleets import by_fleets, decoding
 
-            found = by_fleets(voters, device, lambda fleet: beam_all(*decoding(fleet, items, device), width, width))
+            found = by_fleets(
+                voters, len(items), device, lambda fleet: beam_all(*decoding(fleet, items, device), width, width)
+            )
         return [
             [
                 merged([Scored(filtered(form, item.lemma, known), score) for form, score in forms], width)
@@ -516,7 +518,7 @@ class Inflector:
         else:
             from reinflect.ensembles.fleets import by_fleets, decode
 
-            decoded = by_fleets(members, device, lambda fleet: decode(fleet, items, device))
+            decoded = by_fleets(members, len(items), device, lambda fleet: decode(fleet, items, device))
         return [(filtered_all(forms, lemmas, known), scores) for forms, scores in decoded]
 
     def save(self, path: Path | str, *, half: bool = False, numbers: Numbers | None = None) -> None:

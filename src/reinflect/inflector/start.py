@@ -113,7 +113,7 @@ def relatives(items: Sequence[Item], starts: Iterable[Start], systems: Sequence[
             if all(known >= LEAST_KNOWN * all_of_them for known, all_of_them in (characters, atoms)):
                 known = "{} of {} characters and {} of {} features".format(*characters, *atoms)
                 fit.append((start, member, known))
-    said = by_fleets([member for _, member, _ in fit], "cpu", lambda fleet: decode(fleet, some))
+    said = by_fleets([member for _, member, _ in fit], len(some), "cpu", lambda fleet: decode(fleet, some))
     found = []
     for (start, _, known), (forms, _) in zip(fit, said, strict=True):
         words = filtered_all(forms, [item.lemma for item in some], {})

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from threading import get_ident
 
 import msgspec
 import numpy as np
@@ -169,35 +170,35 @@ def test_inflecting_takes_one_thread_and_gives_the_others_back(monkeypatch: pyte
         torch.set_num_threads(before)
 
 
-def test_threads_share_out_the_members_and_change_no_form(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_share_out_the_members_and_change_no_number(monkeypatch: pytest.MonkeyPatch) -> None:
     members = [a_member(system, seed=seed) for system in ("hacm", "haem") for seed in (1, 2, 3)]
-    inflector, before, seen = Inflector(tuple(members), {}), torch.get_num_threads(), list[tuple[int, int]]()
+    inflector, before, seen = Inflector(tuple(members), {}), torch.get_num_threads(), list[tuple[int, int, int]]()
     whole = fleets.decode
 
     def watched(some: Sequence[TrainedModel], items: Sequence[Item], device: str) -> list[Predictions]:
-        seen.append((len(some), torch.get_num_threads()))
+        seen.append((len(some), torch.get_num_threads(), get_ident()))
         return whole(some, items, device)
 
     monkeypatch.setattr("reinflect.inflector.inflector.FEW_WORDS", 0)
     monkeypatch.setattr(fleets, "decode", watched)
-    alone = inflector.predictions(members, ITEMS)
-    beams = inflector.nbest_many(ITEMS, 3)
-    assert set(seen) == {(3, 1)}
-    seen.clear()
-    monkeypatch.setattr(fleets, "WORTH_THREADS", len(ITEMS) * len(members))
+    monkeypatch.setattr(fleets, "MEMBERS_AT_ONCE", 2)
+    found = []
     try:
-        torch.set_num_threads(2)
-        for (forms, scores), (expected, expected_scores) in zip(
-            inflector.predictions(members, ITEMS), alone, strict=True
-        ):
-            assert forms == expected
-            assert scores == pytest.approx(expected_scores)
-        found = inflector.nbest_many(ITEMS, 3)
-        assert [[answer.form for answer in own] for own in found] == [[one.form for one in own] for own in beams]
-        assert set(seen) == {(1, 1), (2, 1)}
-        assert torch.get_num_threads() == 2
+        for worth, threads in ((10**9, 2), (len(ITEMS) * len(members), 1), (len(ITEMS) * len(members), 2)):
+            torch.set_num_threads(threads)
+            monkeypatch.setattr(fleets, "WORTH_THREADS", worth)
+            seen.clear()
+            found.append((inflector.predictions(members, ITEMS), inflector.nbest_many(ITEMS, 3)))
+            assert {(members, threads) for members, threads, _ in seen} == (
+                {(3, 1)} if worth > 100 else {(1, 1), (2, 1)}
+            )
+            assert (get_ident() in {thread for *_, thread in seen}) == (worth > 100 or threads == 1)
+            assert torch.get_num_threads() == threads
     finally:
         torch.set_num_threads(before)
+    together, one, two = found
+    assert one == two
+    assert [forms for forms, _ in together[0]] == [forms for forms, _ in one[0]]
 
 
 def test_what_does_not_end_or_repeats_becomes_the_lemma() -> None:

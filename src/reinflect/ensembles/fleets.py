@@ -19,8 +19,9 @@ from reinflect.systems.layers.precision import one_thread
 from reinflect.systems.system import Decoder, System, allowed_outputs
 
 Decoded = TypeVar("Decoded")
-WORTH_THREADS = 1500
-"""Items times members: with fewer, two threads wait for each other more than they gain."""
+WORTH_THREADS, MEMBERS_AT_ONCE = 1500, 5
+"""Items times members: with fewer, two threads wait for each other more than they gain. And the most members that one
+of them decodes at once: with more, a batch leaves the cache."""
 
 
 def joined(
@@ -61,17 +62,21 @@ def by_fleets(
 ) -> list[Decoded]:
     """The result of `decode_fleet` for each member; it is called with members that share system and settings.
 
-    On a CPU these are shared out among as many threads as torch has, if the number of items makes it worth while.
+    On a CPU, where the number of items makes it worth while, these are few, and as many threads as torch has share the
+    work. The number of threads changes no number.
     """
     fleets: dict[tuple[str, Settings], list[int]] = {}
     for place, member in enumerate(members):
         fleets.setdefault((member.system, member.settings), []).append(place)
     many = torch.device(device).type == "cpu" and items * len(members) >= WORTH_THREADS
-    threads = torch.get_num_threads() if many else 1
-    parts = [own[first::threads] for own in fleets.values() for first in range(min(threads, len(own)))]
+    parts: list[list[int]] = []
+    for own in fleets.values():
+        number = -(-len(own) // MEMBERS_AT_ONCE) if many else 1
+        parts += [own[first::number] for first in range(number)]
     found: dict[int, Decoded] = {}
+    threads = torch.get_num_threads() if many else 1
     with one_thread(device), ThreadPoolExecutor(threads) as pool:
-        decoded = (pool.map if many else map)(decode_fleet, ([members[place] for place in part] for part in parts))
-        for part, results in zip(parts, decoded, strict=True):
-            found.update(zip(part, results, strict=True))
+        decoded = (pool.map if threads > 1 else map)(decode_fleet, [[members[place] for place in own] for own in parts])
+        for own, results in zip(parts, decoded, strict=True):
+            found.update(zip(own, results, strict=True))
     return [found[place] for place in range(len(members))]

@@ -37,21 +37,23 @@ SYSTEMS = ("hacm", "haem", "soft", "imitation")
 TAUGHT = "taught"
 AGAIN = ("batch=16", "epochs=12", "patience=5", "score_from=3", "score_every=1")
 """What differs from a preset where items are many."""
+LIGHT = ("hidden=100", "batch=8", "epochs=24", "score_from=16", "schedule=linear", "decay=3000")
+"""At medium, of hard attention: as accurate as the preset, in a fifth of its time."""
 TEACH: Grid = (
-    Entry("soft", UNALIGNED, {"medium": 3, "high": 3}, variant="deep", changes=DEEPER),
-    Entry("hacm", "smart", {"medium": 2}),
-    Entry("haem", "smart", {"medium": 2}),
+    Entry("soft", UNALIGNED, {"medium": 2, "high": 3}, variant="deep", changes=DEEPER),
+    Entry("soft", UNALIGNED, {"medium": 2}, variant=MADE_UP, changes=(*DEEPER, "epochs=36"), augmentations=(MADE_UP,)),
+    Entry("hacm", "smart", {"medium": 3}, variant="light", changes=LIGHT),
+    Entry("haem", "smart", {"medium": 2}, variant="light", changes=(*LIGHT, "dropout=0.3")),
     *(
         Entry(system, alignment, {"low": seeds}, variant=MADE_UP, augmentations=(MADE_UP,))
         for system, alignment, seeds in (("imitation", UNALIGNED, 3), ("hacm", "smart", 2), ("haem", "smart", 2))
     ),
 )
 LEARN: Grid = (
-    Entry("soft", UNALIGNED, {"low": 2}, variant=TAUGHT, changes=(*DEEPER, *AGAIN)),
-    Entry("soft", UNALIGNED, {"medium": 3}, variant=TAUGHT, changes=(*DEEPER, *AGAIN, "hidden=200", "step=0.001")),
+    Entry("soft", UNALIGNED, {"low": 2, "medium": 2}, variant=TAUGHT, changes=(*DEEPER, *AGAIN)),
     Entry("soft", UNALIGNED, {"high": 3}, variant=TAUGHT, changes=DEEPER),
+    Entry("hacm", "smart", {"medium": 2}, variant=TAUGHT, changes=(*LIGHT, *AGAIN)),
     Entry("haem", "smart", {"low": 2}, variant=TAUGHT, changes=(*AGAIN, "dropout=0.3", "rho=0.98")),
-    Entry("haem", "smart", {"medium": 2}, variant=TAUGHT, changes=(*AGAIN, "dropout=0.3")),
     Entry("haem", "smart", {"high": 2}, variant=TAUGHT),
 )
 ITEMS: Mapping[str, int] = {"low": 4_000, "medium": 8_000, "high": 40_000}
@@ -86,15 +88,14 @@ def best(lesson: Lesson, grid: Grid, models: Sequence[TrainedModel]) -> Evaluati
 
 def run(given: argparse.Namespace) -> None:
     setting, items = given.setting, given.items or ITEMS[given.setting]
-    augmentations = [MADE_UP] if setting == "low" else []
-    preparation = Preparation.of({}, ["smart"], augmentations)
+    preparation, plain = Preparation.of({}, ["smart"], [MADE_UP]), Preparation.of({}, ["smart"])
     presets = {setting: changed(load_preset(setting, SYSTEMS), given.set)}
     corpora, _ = read_corpora(given.data, languages_in(given.data, given.languages), [setting])
     # No test item is asked for: the figures are those of dev items.
     lessons = [replace(lesson, asked=(), cells=CELLS_AN_ITEM * items) for lesson in corpora]
     first = trained(specs_of(lessons, TEACH, presets, preparation), preparation, given.out / "teach", given)
     learners = [taught_lesson(lesson, first[lesson.language], items) for lesson in lessons]
-    second = trained(specs_of(learners, LEARN, presets, preparation), preparation, given.out / "learn", given)
+    second = trained(specs_of(learners, LEARN, presets, plain), plain, given.out / "learn", given)
     names = [lesson.language for lesson in lessons]
     alone = {own.language: best(own, TEACH, first[own.language]) for own in lessons}
     both = {own.language: best(own, TEACH + LEARN, first[own.language] + second[own.language]) for own in lessons}

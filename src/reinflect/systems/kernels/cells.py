@@ -8,7 +8,6 @@ i = σ(x_i + U_i h' + P_i c'), c = (1 - i) c' + i tanh(x_c + U_c h'), o = σ(x_o
 Its recurrent weights are U_i, U_o, U_c, P_i, P_o side by side.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.util import find_spec
@@ -28,8 +27,7 @@ FEW_ITEMS, MANY_ITEMS = 4, 32
 class Cell:
     """A recurrent cell. The widths of its gates and of its recurrent weights are in units of H."""
 
-    torch_run: Callable[[Tensor, Tensor, Tensor | None], Tensor]
-    torch_step: Callable[[Tensor, Tensor, torch_backend.State], torch_backend.State]
+    torch_step: torch_backend.Step
     gates: int
     recurrent: int
 
@@ -70,12 +68,12 @@ class Cell:
 
             forward = partial(triton_backend.forward, steps=steps)
             return recurrence(forward, triton_backend.backward, gates, recurrent, keep)
-        return self.torch_run(gates, recurrent, keep)
+        return torch_backend.run(self.torch_step, gates, recurrent, keep)
 
 
 CELLS = {
-    "lstm": Cell(torch_backend.lstm, torch_backend.lstm_step, *CELL_WIDTHS["lstm"]),
-    "coupled": Cell(torch_backend.coupled, torch_backend.coupled_step, *CELL_WIDTHS["coupled"]),
+    "lstm": Cell(torch_backend.lstm_step, *CELL_WIDTHS["lstm"]),
+    "coupled": Cell(torch_backend.coupled_step, *CELL_WIDTHS["coupled"]),
 }
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from reinflect.alignment import ALIGNERS
+from reinflect.alignment.cache import aligned, default_folder
 from reinflect.alignment.pairs import KINDS, Aligner, Alignment, Progress, count_kinds, lay_out
 from reinflect.cli.files import json_text
 from reinflect.cli.options import all_of, columns_option, example, option, say
@@ -91,8 +92,6 @@ def align_items(
     aligner: Aligner, items: Sequence[Item], path: Path | str, *, cached: bool, more: Sequence[Item] = ()
 ) -> list[Alignment]:
     """Align the items of a file, followed by `more`, with a progress bar on a terminal."""
-    from reinflect.alignment.cache import aligned, default_folder
-
     if learns(aligner):  # the aligner checks lengths too, but does not know files and lines
         for part, source in ((items, path), (more, None)):
             check_lengths(part, source, "an aligner that learns takes", "shorten it, or choose another --method")

@@ -21,6 +21,7 @@ from reinflect.cli.options import (
 )
 from reinflect.data import catalog
 from reinflect.data.catalog import DataFile, DataSet, Fetched, Way
+from reinflect.data.german import SPLITS, read_split
 from reinflect.data.items import Columns, Item, format_items, read_items, write_items
 from reinflect.data.layouts import BYS, By, split_items
 from reinflect.errors import InputError
@@ -135,8 +136,6 @@ def split(files: tuple[str, ...], into: str, by: By, seed: int, columns: Columns
 
 
 def _entry(data_set: DataSet) -> str:
-    from reinflect.data.german import SPLITS, read_split
-
     size = f"{len(data_set.languages)} languages, {len(data_set.files)} files, {_bytes(data_set.size)}"
     if data_set.bundled:
         size = "1 language; items: " + ", ".join(f"{split} {len(read_split(split))}" for split in SPLITS)
@@ -165,8 +164,6 @@ def _wrapped(label: str, text: str) -> str:
 
 
 def _items_of(data_set: DataSet, split: str) -> list[Item]:
-    from reinflect.data.german import SPLITS, read_split
-
     if not data_set.bundled:
         fetch = f"download it (reinflect data fetch {data_set.name})"
         get = f"get it from {data_set.source}" if data_set.described else fetch
@@ -177,8 +174,6 @@ def _items_of(data_set: DataSet, split: str) -> list[Item]:
 
 
 def _sample(data_set: DataSet) -> str:
-    from reinflect.data.german import SPLITS
-
     items = _items_of(data_set, SPLITS[0])[:SAMPLE]
     lines = format_items(items, STANDARD).replace("\t", "  ").splitlines()
     return "\n    ".join([f"  first items of {SPLITS[0]} (lemma, form, features):", *lines])

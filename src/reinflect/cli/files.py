@@ -1,5 +1,6 @@
 """Input files and JSON output of several commands."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -24,8 +25,6 @@ def check_no_json_sheet(as_json: bool, output: str) -> None:
 
 def json_text(value: Any, indent: int | None = None) -> str:
     """A JSON object and a line end; dataclasses become objects."""
-    import json
-
     import msgspec
 
     return json.dumps(msgspec.to_builtins(value), ensure_ascii=False, indent=indent) + "\n"

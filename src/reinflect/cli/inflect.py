@@ -24,12 +24,12 @@ from reinflect.cli.options import (
 from reinflect.data.features import Bundle
 from reinflect.data.items import Columns, Item, format_items, write_items
 from reinflect.data.sheet_files import kind_of_sheet, write_rows
+from reinflect.data.words import WordList
 from reinflect.errors import InputError
 from reinflect.files import write_text
 from reinflect.text import in_columns, visible_text
 
 if TYPE_CHECKING:
-    from reinflect.data.words import WordList
     from reinflect.inflector.inflector import Answer
 
 MAX_NBEST = 100
@@ -67,7 +67,7 @@ def command(
     output: str,
     most: int | None,
     attested: bool | None,
-    words: "WordList | None",
+    words: WordList | None,
     as_json: bool,
     wide: bool,
     strategy: str | None,

@@ -9,11 +9,11 @@ import click
 
 from reinflect.cli.options import Command, example, option, say, strategy_option
 from reinflect.data.features import Bundle
+from reinflect.data.labels import Labels
 from reinflect.errors import InputError, UnseenWarning, printable, quoted
 from reinflect.text import table
 
 if TYPE_CHECKING:
-    from reinflect.data.labels import Labels
     from reinflect.inflector.inflector import Answer, Inflector
 
 ATTESTED = "✓"
@@ -56,12 +56,12 @@ def load_inflector(path: str, strategy: str | None = None) -> "Inflector":
     return inflector if strategy is None else inflector.using(strategy)
 
 
-def say_doubts(inflector: "Inflector", bundles: Iterable[Bundle], labels: "Labels") -> None:
+def say_doubts(inflector: "Inflector", bundles: Iterable[Bundle], labels: Labels) -> None:
     """Name the features, and combinations of them, that the model has not seen."""
     say(*(f"note: {doubt}" for doubt in inflector.doubts(bundles, labels)))
 
 
-def features_named(inflector: "Inflector", labels: "Labels", text: str) -> str:
+def features_named(inflector: "Inflector", labels: Labels, text: str) -> str:
     """The features of a label or bundle, with a note if a label is spelled in another case."""
     spelled = labels.spelled(text, inflector.atoms)
     if spelled != text:

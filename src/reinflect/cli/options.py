@@ -13,6 +13,7 @@ from reinflect.data.form_cells import AUTO, FormRules, Variants
 from reinflect.data.items import COLUMNS_AUTO, Columns, Item, Normalisation, check_lengths
 from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.data.sheet_files import check_sheet, kind_of_sheet
+from reinflect.data.words import WordList
 from reinflect.errors import InputError, OutputError
 from reinflect.files import STANDARD, Kind, check_writable, has_content, kind_of_file
 
@@ -62,9 +63,7 @@ def _output(path: str) -> str:
     return path
 
 
-def _words(path: str) -> Any:
-    from reinflect.data.words import WordList
-
+def _words(path: str) -> WordList:
     click.get_current_context().meta[WORDS_FILE] = path
     return WordList.read(path)
 

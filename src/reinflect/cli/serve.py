@@ -1,5 +1,6 @@
 """`reinflect serve`: a page in the browser for one or several models."""
 
+import importlib.util
 import signal
 import socket
 from collections.abc import Iterator, Sequence
@@ -13,6 +14,7 @@ import click
 from reinflect.cli.models import model_file
 from reinflect.cli.options import example, option, say
 from reinflect.cli.training import train_german
+from reinflect.data.german import read_split
 from reinflect.errors import INTERRUPTED, InputError, ReinflectError, quoted
 from reinflect.web.hosts import Hosts, host_name, is_address, is_loopback
 
@@ -70,10 +72,8 @@ def command(
 
 def _check(names: Sequence[str]) -> None:
     """Check that the packages of the page are installed, and the host names valid."""
-    from importlib.util import find_spec
-
     for module in ("starlette", "uvicorn"):
-        if find_spec(module) is None:
+        if importlib.util.find_spec(module) is None:
             found = f"the page needs {module}, which is not installed"
             raise InputError(found, "install it: pip install 'reinflect[web]'")
     for name in names:
@@ -120,8 +120,6 @@ def _demo_model() -> "Inflector":
 
 
 def _train_demo(path: Path) -> "Inflector":
-    from reinflect.data.german import read_split
-
     train, dev = read_split("train-medium"), read_split("dev")
     note = f"training on {len(train)} forms of German verbs, once; the model is kept in {path}"
     with _sigterm_as_ctrl_c():

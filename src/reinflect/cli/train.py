@@ -25,12 +25,12 @@ from reinflect.data.corrections import corrected, question, read_further
 from reinflect.data.items import Columns, Item, check_lengths, read_items, swapped_columns_note, variants_note
 from reinflect.data.sheets import cells_of
 from reinflect.data.spelling import two_ways
+from reinflect.data.words import WordList
 from reinflect.errors import INTERRUPTED, InputError, OutputError, quoted, source_name
 from reinflect.files import STANDARD, has_content
 from reinflect.text import counted, table
 
 if TYPE_CHECKING:
-    from reinflect.data.words import WordList
     from reinflect.inflector.inflector import Inflector
     from reinflect.inflector.train import Outcome
 
@@ -97,7 +97,7 @@ def command(
     out: str,
     half: bool,
     attested: bool,
-    words: "WordList | None",
+    words: WordList | None,
     training: Training,
     first_seed: int,
     starts: tuple[str, ...],

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reinflect.alignment import ALIGNERS
+from reinflect.alignment.cache import default_folder
 from reinflect.cli.options import Command, all_of, option
 from reinflect.errors import InputError, quoted
 from reinflect.files import read_text
@@ -65,7 +66,6 @@ class Training:
         )
 
     def resources(self, watcher: "Watcher", **more: Any) -> "Resources":
-        from reinflect.alignment.cache import default_folder
         from reinflect.execution.resources import Resources
 
         workers = self.workers or cores()
@@ -213,7 +213,6 @@ def train_german(
     strategy: str | None = None,
 ) -> "Outcome":
     """Train on bundled German verbs, with progress; alignments are cached only if the model is written."""
-    from reinflect.alignment.cache import default_folder
     from reinflect.cli.progress import display
     from reinflect.execution.resources import Resources
     from reinflect.inflector.train import Plan, train_inflector

@@ -40,8 +40,7 @@ CHANGES = ("epochs=30", "score_every=5")
 
 
 @click.command("demo", epilog=example("reinflect demo", about="about a minute"))
-@click.pass_context
-def command(context: click.Context) -> None:
+def command() -> None:
     """Learn from 100 of the bundled German verb forms, inflect others, and show which are right and which wrong.
 
     Before that, pocket models inflect words of five languages, if they are installed. Trains the systems HACM and HAEM
@@ -77,7 +76,7 @@ def command(context: click.Context) -> None:
     click.echo(NEXT, nl=False)
     if outcome.training.interrupted:
         say("note: interrupted; these are the best versions so far of the models that had begun")
-        context.exit(INTERRUPTED)
+        raise click.exceptions.Exit(INTERRUPTED)
 
 
 def show_pocket_models() -> None:

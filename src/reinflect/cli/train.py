@@ -87,9 +87,7 @@ Example (about a minute):
 @strategy_option("Which of the trained models vote; the others stay in MODEL, and inflect --strategy can choose them")
 @option("--verbose", "Also list the models with their accuracies.")
 @columns_option
-@click.pass_context
 def command(
-    context: click.Context,
     train: str,
     dev: str | None,
     additions: tuple[str, ...],
@@ -181,7 +179,7 @@ def command(
     elif words:
         say(f"note: too few {kind} forms to learn what {words.name} is worth; the model does not use it")
     if outcome.training.interrupted:
-        context.exit(INTERRUPTED)
+        raise click.exceptions.Exit(INTERRUPTED)
 
 
 def _with_additions(

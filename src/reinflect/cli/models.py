@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -28,16 +28,14 @@ def model_example(*lines: str) -> str:
     return example("reinflect data show german-verbs --split train-low > verbs.tsv", train, *lines, about=about)
 
 
-def model_file(_context: click.Context, _parameter: click.Parameter, value: Any) -> Any:
-    """The callback of arguments and options that are models: the file of each, where a language is named too."""
+def model_file(name: str) -> str:
+    """The type of arguments and options that are models: the file of each, where a language is named too."""
     from reinflect.inflector.pocket import find_model
 
-    if isinstance(value, tuple):
-        return tuple(model_file(_context, _parameter, own) for own in value)
-    return value and str(find_model(value, lambda note: say(f"note: {note}")))
+    return name and str(find_model(name, lambda note: say(f"note: {note}")))
 
 
-model_name = click.argument("model", callback=model_file)
+model_name = click.argument("model", type=model_file)
 
 
 def bundles_option(what: str) -> Callable[[Command], Command]:

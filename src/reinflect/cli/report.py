@@ -20,7 +20,7 @@ PAGES = (".html", ".htm")
 
 
 @click.command("report", epilog=EXAMPLE)
-@click.argument("source", metavar="MODEL|DIR", callback=model_file)
+@click.argument("source", metavar="MODEL|DIR", type=model_file)
 @option(
     "--dev FILE|DIR",
     "For a model: items with their right forms, to score it on. For a benchmark: the folder with its data, if "

@@ -31,7 +31,7 @@ SHOWN = 10
 
 
 @click.command("serve", epilog=example("reinflect serve --demo", about=ABOUT))
-@click.argument("models", metavar="[MODEL]...", nargs=-1, callback=model_file)
+@click.argument("models", metavar="[MODEL]...", nargs=-1, type=model_file)
 @option("--demo", "Also serve a model of the bundled German verbs, trained once and kept.")
 @option("--port", "Port; 0 chooses a free one.", type=click.IntRange(0, 65535), default=8000)
 @option("--host", "Address to listen on; 0.0.0.0 means all of them.", default="127.0.0.1")

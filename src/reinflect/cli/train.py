@@ -56,7 +56,7 @@ Example (about a minute):
 @option(
     "--compare MODEL",
     "An earlier model: show at the end which items only one of the two models gets right.",
-    callback=model_file,
+    type=model_file,
 )
 @option(
     "--out MODEL",

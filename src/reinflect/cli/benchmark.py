@@ -42,7 +42,7 @@ Example (some minutes; the first line needs a network):
     "Further systems, one model of each alignment: such as a system of another package.",
     default="",
 )
-@training.augment_option
+@training.augment_option()
 @option("--out DIR", "Folder for all results; it is made if it does not exist.", required=True)
 @training.set_option
 @training.device_option

@@ -88,11 +88,10 @@ set_option = option(
 )
 
 
-def augment_option(command: Command, more: str = "") -> Command:
+def augment_option(more: str = "") -> Callable[[Command], Command]:
     """`--augment`."""
     names = ", ".join(AUGMENTATIONS) or "none is installed"
-    text = f"Also learn from made-up items: {names}{more}."
-    return option("--augment augmentations NAME", text, multiple=True)(command)
+    return option("--augment augmentations NAME", f"Also learn from made-up items: {names}{more}.", multiple=True)
 
 
 def training_options(
@@ -112,15 +111,11 @@ def training_options(
         text = f"{what}: {', '.join(kinds[name])}{default}."
         return option(f"--{name} LIST", text, default=None if usual else usually[name])
 
-    def augmenting(command: Command) -> Command:
-        return augment_option(
-            command, "; with --systems hacm,soft, soft.made-up trains further models of soft with them" if usual else ""
-        )
-
+    further = "; with --systems hacm,soft, soft.made-up trains further models of soft with them"
     options = [
         names_option("systems", "Systems to train"),
         names_option("alignments", "Alignments to learn from"),
-        augmenting,
+        augment_option(further if usual else ""),
         option("--seeds N", f"Number of models of {seeds_of}.", type=click.IntRange(1, 100), default=5),
         option(
             "--preset NAME",

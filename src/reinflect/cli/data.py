@@ -8,17 +8,8 @@ from pathlib import Path
 
 import click
 
-from reinflect.cli.options import (
-    check_output,
-    columns_option,
-    example,
-    force_option,
-    option,
-    output_option,
-    say,
-    say_written,
-    wide_option,
-)
+from reinflect.cli.files import check_output, say_written
+from reinflect.cli.options import columns_option, example, force_option, option, output_option, say, wide_option
 from reinflect.data import catalog
 from reinflect.data.catalog import DataFile, DataSet, Fetched, Way
 from reinflect.data.german import SPLITS, read_split

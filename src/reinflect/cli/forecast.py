@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from reinflect.cli.files import json_text, read_for_model
-from reinflect.cli.options import check_output, columns_option, option, say, say_written
+from reinflect.cli.files import check_output, json_text, read_for_model, say_written
+from reinflect.cli.options import columns_option, option, say
 from reinflect.cli.training import Training, checkpoint_seconds, cores, training_options
 from reinflect.data.items import Columns
 from reinflect.errors import InputError, quoted, source_name

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from reinflect.cli import models
-from reinflect.cli.files import check_no_json_sheet, check_stdin_once, json_text, read_bundles, read_lexicon
-from reinflect.cli.options import check_output, check_word, columns_option, option, output_option, say_written
+from reinflect.cli.files import check_output, check_stdin_once, json_text, read_bundles, read_lexicon, say_written
+from reinflect.cli.options import check_word, columns_option, option, output_option
 from reinflect.data.dimensions import Table
 from reinflect.data.features import Bundle
 from reinflect.data.items import Columns
@@ -62,8 +62,7 @@ def command(
         found = "both a lemma and --input" if words else "neither a lemma nor --input"
         raise InputError(f"found {found}", "give either one or more LEMMAs or --input FILE")
     check_stdin_once(source, bundles_file)
-    check_no_json_sheet(as_json, output)
-    check_output(output, [model, source, bundles_file])
+    check_output(output, [model, source, bundles_file], as_json=as_json)
     for word in words:
         check_word(word)
     lemmas = tuple(dict.fromkeys(words)) if source is None else read_lexicon(source, columns).lemmas

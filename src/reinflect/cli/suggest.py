@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from reinflect.cli import models
-from reinflect.cli.files import check_stdin_once, read_bundles, read_lexicon
-from reinflect.cli.options import check_output, columns_option, option, output_option, say, say_written
+from reinflect.cli.files import check_output, check_stdin_once, read_bundles, read_lexicon, say_written
+from reinflect.cli.options import columns_option, option, output_option, say
 from reinflect.data.corrections import read_further
 from reinflect.data.features import Bundle
 from reinflect.data.items import Columns, Item, write_items

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reinflect.cli.files import json_text
+from reinflect.cli.files import check_output, json_text, say_written
 from reinflect.cli.models import features_named, load_inflector, members_option, model_example, model_name, say_doubts
-from reinflect.cli.options import check_output, check_word, option, output_option, read_labels, say_written
+from reinflect.cli.options import check_word, option, output_option, read_labels
 from reinflect.cli.oracle import visible_symbol
 from reinflect.data.features import Bundle
 from reinflect.data.labels import Labels

@@ -7,19 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reinflect.cli.files import check_stdin_once
+from reinflect.cli.files import check_output, check_stdin_once, say_written
 from reinflect.cli.models import load_inflector, model_file
-from reinflect.cli.options import (
-    check_output,
-    columns_option,
-    force_option,
-    forced,
-    option,
-    say,
-    say_written,
-    strategy_option,
-    words_option,
-)
+from reinflect.cli.options import columns_option, force_option, forced, option, say, strategy_option, words_option
 from reinflect.cli.training import Training, checkpoint_seconds, training_options
 from reinflect.data.corrections import corrected, question, read_further
 from reinflect.data.items import Columns, Item, check_lengths, read_items, swapped_columns_note, variants_note

@@ -32,7 +32,6 @@ WORDS = {
 """Words for pocket models, none of which is in the training data of the shared task."""
 KNOWN_BY_NAME = ("fliegen", "V;IND;PST;3;SG")
 SHOWN = 10
-SYSTEMS = USUAL.systems
 SEEDS = 2
 PRESET = "low"
 CHANGES = ("epochs=30", "score_every=5")
@@ -57,7 +56,8 @@ def command() -> None:
         "accuracy: per cent right to the letter; Levenshtein: letters to change, on average\n"
     )
     covered = [Item(item.lemma, item.features) for item in asked]  # models never see the right forms
-    outcome = trained(examples, dev)
+    note = f"training {SEEDS} models of each system on each of two alignments of lemmas with forms"
+    outcome = train_german(examples, dev, PRESET, CHANGES, SEEDS, note, strategy="vote")
     baseline = Baseline.learn(examples)
     by_rules = [baseline.inflect(item.lemma, item.features) for item in covered]
     rows = []
@@ -94,18 +94,13 @@ def show_pocket_models() -> None:
     click.echo(f"Pocket models, trained before (reinflect models lists all languages):\n\n{shown}")
 
 
-def trained(examples: Sequence[Item], dev: Sequence[Item]) -> "Outcome":
-    note = f"training {SEEDS} models of each system on each of two alignments of lemmas with forms"
-    return train_german(examples, dev, PRESET, CHANGES, SEEDS, note, strategy="vote")
-
-
 def by_vote(outcome: "Outcome", asked: Sequence[Item]) -> list[tuple[str, int, list[str]]]:
     """The name, the number of models and their voted forms, for each system and for all of them together."""
     from reinflect.ensembles.vote import vote_all
 
     members, forms = outcome.inflector.members, outcome.inflector.member_forms(asked)
     rows = []
-    for system in SYSTEMS:
+    for system in USUAL.systems:
         own = [said for member, said in zip(members, forms, strict=True) if member.system == system]
         if own:  # after Ctrl-C there may be none
             rows.append((f"{system.upper()}, vote", len(own), vote_all(own)))

@@ -116,10 +116,6 @@ def _demo_model() -> "Inflector":
         with suppress(ReinflectError):  # a damaged model is trained again
             return Inflector.load(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    return _train_demo(path)
-
-
-def _train_demo(path: Path) -> "Inflector":
     train, dev = read_split("train-medium"), read_split("dev")
     note = f"training on {len(train)} forms of German verbs, once; the model is kept in {path}"
     with _sigterm_as_ctrl_c():

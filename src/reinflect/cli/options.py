@@ -6,6 +6,7 @@ from functools import partial, reduce, wraps
 from typing import Any, TypeVar, get_args
 
 import click
+from click.core import ParameterSource
 
 from reinflect.data.features import Bundle
 from reinflect.data.form_cells import AUTO, FormRules, Variants
@@ -19,7 +20,6 @@ from reinflect.files import STANDARD
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 LABELS_FILE, WORDS_FILE = "reinflect.labels.file", "reinflect.words.file"
-FORCE = "reinflect.force"
 
 
 def say(*notes: str | None) -> None:
@@ -65,17 +65,13 @@ def _words(path: str) -> WordList:
     return WordList.read(path)
 
 
-def _force(context: click.Context, _option: click.Parameter, value: bool) -> None:
-    context.meta[FORCE] = value
-
-
 def force_option(what: str) -> Callable[[Command], Command]:
     """`--force`, which `forced` and `check_output` look up."""
-    return option("--force", f"Replace {what} of this name that exists.", expose_value=False, callback=_force)
+    return option("--force", f"Replace {what} of this name that exists.", expose_value=False)
 
 
 def forced() -> bool:
-    return bool(click.get_current_context().meta.get(FORCE))
+    return click.get_current_context().get_parameter_source("force") is ParameterSource.COMMANDLINE
 
 
 def output_option(what: str, *, screen: bool = True) -> Callable[[Command], Command]:

@@ -5,15 +5,11 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import click
 
 from reinflect.execution.resources import Watcher
 from reinflect.execution.run import Standing
-
-if TYPE_CHECKING:
-    from rich.progress import TaskID
 
 SECONDS_PER_LINE = 5.0
 
@@ -93,7 +89,7 @@ class Bars(Display):
 
     def __init__(self) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn
+        from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
         super().__init__()
         columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[what]}"))

@@ -54,7 +54,10 @@ def show(name: str, split: str | None, output: str, wide: bool) -> None:
     elif output != STANDARD:
         raise InputError("found --output without --split", "name the split to write, such as --split train-low")
     else:
-        more = _sample(data_set) if data_set.bundled else _wrapped("languages", ", ".join(data_set.languages))
+        more = _wrapped("languages", ", ".join(data_set.languages))
+        if data_set.bundled:
+            lines = format_items(read_split(SPLITS[0])[:SAMPLE], STANDARD).replace("\t", "  ").splitlines()
+            more = "\n    ".join([f"  first items of {SPLITS[0]} (lemma, form, features):", *lines])
         click.echo(_entry(data_set) if data_set.described else f"{_entry(data_set)}\n\n{more}")
 
 
@@ -162,12 +165,6 @@ def _items_of(data_set: DataSet, split: str) -> list[Item]:
     if split not in SPLITS:
         raise catalog.unknown_name("split", split, SPLITS, f"the splits are {', '.join(SPLITS)}")
     return read_split(split)
-
-
-def _sample(data_set: DataSet) -> str:
-    items = _items_of(data_set, SPLITS[0])[:SAMPLE]
-    lines = format_items(items, STANDARD).replace("\t", "  ").splitlines()
-    return "\n    ".join([f"  first items of {SPLITS[0]} (lemma, form, features):", *lines])
 
 
 @contextmanager

@@ -46,7 +46,7 @@ class Run:
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """The demo with models that are trained in a moment and little to inflect, in an empty folder."""
     folder, seen = tmp_path_factory.mktemp("demo"), []
-    train, forms = demo.train_german, Inflector.member_forms
+    train, forms = training.train_german, Inflector.member_forms
 
     def noticed(examples: Sequence[Item], dev: Sequence[Item], *given: Any, **named: Any) -> Outcome:
         assert (examples, dev) == (SHORT["train-low"], SHORT["dev"])

@@ -13,7 +13,7 @@ from reinflect.alignment import ALIGNERS
 from reinflect.alignment.cache import aligned, default_folder
 from reinflect.alignment.pairs import KINDS, Aligner, Alignment, count_kinds, lay_out
 from reinflect.cli.files import json_text
-from reinflect.cli.options import all_of, columns_option, example, option, say
+from reinflect.cli.options import Decorator, all_of, columns_option, example, option, say
 from reinflect.data.items import Columns, Item, check_lengths, read_items, swapped_columns_note
 from reinflect.errors import quoted
 from reinflect.text import in_columns, nearest
@@ -30,7 +30,7 @@ def _known_aligner(context: click.Context, parameter: click.Parameter, name: str
     return name
 
 
-def aligner_options(method: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def aligner_options(method: str) -> Decorator:
     """`--method` with its default, `--sweeps` and `--seed`: the command gets an `aligner`; and `--no-cache`."""
     options = all_of(
         option(f"--method [{'|'.join(ALIGNERS)}]", "The aligner to use.", default=method, callback=_known_aligner),

@@ -18,6 +18,7 @@ from reinflect.errors import InputError
 from reinflect.files import STANDARD
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 LABELS_FILE, WORDS_FILE = "reinflect.labels.file", "reinflect.words.file"
 

@@ -93,12 +93,11 @@ class Bars(Display):
 
         super().__init__()
         columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[what]}"))
-        self.console = Console(stderr=True)
-        self.bars = Progress(*columns, console=self.console, transient=True)
+        self.bars = Progress(*columns, console=Console(stderr=True), transient=True)
         self.tasks: dict[str, TaskID] = {}
 
     def note(self, text: str) -> None:
-        self.console.print(text, markup=False, highlight=False, soft_wrap=True)
+        self.bars.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def begin(self, names: Sequence[str], workers: int) -> None:
         for split_pack in set(self.latest) - set(names):

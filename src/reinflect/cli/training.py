@@ -12,7 +12,7 @@ import click
 
 from reinflect.alignment import ALIGNERS
 from reinflect.alignment.cache import default_folder
-from reinflect.cli.options import Command, all_of, option
+from reinflect.cli.options import Command, Decorator, all_of, option
 from reinflect.errors import InputError, quoted
 from reinflect.files import read_text
 from reinflect.systems import SYSTEMS, USUAL, USUAL_FOR, Usual
@@ -94,9 +94,7 @@ def augment_option(more: str = "") -> Callable[[Command], Command]:
     return option("--augment augmentations NAME", f"Also learn from made-up items: {names}{more}.", multiple=True)
 
 
-def training_options(
-    seeds_of: str, preset: str, *, usual: bool = False
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def training_options(seeds_of: str, preset: str, *, usual: bool = False) -> Decorator:
     """All options of `Training`, which the command receives as `training`; `preset` says what auto means.
 
     With `usual`, the number of items chooses systems and alignments, unless the user chooses these or augmentations.

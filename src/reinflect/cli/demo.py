@@ -32,6 +32,7 @@ WORDS = {
 """Words for pocket models, none of which is in the training data of the shared task."""
 KNOWN_BY_NAME = ("fliegen", "V;IND;PST;3;SG")
 SHOWN = 10
+SYSTEMS = USUAL.systems
 SEEDS = 2
 PRESET = "low"
 CHANGES = ("epochs=30", "score_every=5")
@@ -100,7 +101,7 @@ def by_vote(outcome: "Outcome", asked: Sequence[Item]) -> list[tuple[str, int, l
 
     members, forms = outcome.inflector.members, outcome.inflector.member_forms(asked)
     rows = []
-    for system in USUAL.systems:
+    for system in SYSTEMS:
         own = [said for member, said in zip(members, forms, strict=True) if member.system == system]
         if own:  # after Ctrl-C there may be none
             rows.append((f"{system.upper()}, vote", len(own), vote_all(own)))

@@ -16,7 +16,7 @@ from reinflect.data.items import Columns, Item, format_items, write_items
 from reinflect.data.sheet_files import kind_of_sheet, write_rows
 from reinflect.data.words import WordList
 from reinflect.errors import InputError
-from reinflect.files import Kind, write_text
+from reinflect.files import write_text
 from reinflect.text import in_columns, visible_text
 
 if TYPE_CHECKING:
@@ -80,8 +80,7 @@ def command(
     if wide and (as_json or most):
         other = "--json" if as_json else "--n-best"
         raise InputError(f"found --wide with {other}", "leave one of them out: a wide sheet has one form in each cell")
-    again: Kind | None = "JSON" if as_json else "table" if source else None
-    check_output(output, [model, source], again=again, as_json=as_json)
+    check_output(output, [model, source], again="JSON" if as_json else "table" if source else None, as_json=as_json)
     if source is None:
         check_word(lemma or "")
         items = [Item(lemma or "", Bundle(features or ""))]

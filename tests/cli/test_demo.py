@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -45,11 +46,11 @@ class Run:
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """The demo with models that are trained in a moment and little to inflect, in an empty folder."""
     folder, seen = tmp_path_factory.mktemp("demo"), []
-    train, forms = demo.trained, Inflector.member_forms
+    train, forms = training.train_german, Inflector.member_forms
 
-    def noticed(examples: Sequence[Item], dev: Sequence[Item]) -> Outcome:
+    def noticed(examples: Sequence[Item], dev: Sequence[Item], *given: Any, **named: Any) -> Outcome:
         assert (examples, dev) == (SHORT["train-low"], SHORT["dev"])
-        seen.append(train(examples, dev))
+        seen.append(train(examples, dev, *given, **named))
         return seen[-1]
 
     def without_answers(self: Inflector, items: Sequence[Item]) -> list[list[str]]:
@@ -62,7 +63,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
         patch.setattr(german, "read_split", SHORT.__getitem__)
         patch.setattr(demo, "CHANGES", TINY)
         patch.setattr(training, "cores", lambda: 1)
-        patch.setattr(demo, "trained", noticed)
+        patch.setattr(demo, "train_german", noticed)
         patch.setattr(Inflector, "member_forms", without_answers)
         result = CliRunner().invoke(main, ["demo"])
     assert result.exit_code == 0, result.output
@@ -150,14 +151,14 @@ def test_after_ctrl_c_it_shows_what_there_is(run: Run, reinflect: Reinflect, mon
     cut_short = msgspec.structs.replace(inflector.training, interrupted=True)
     stopped = replace(run.outcome, inflector=Inflector(left, inflector.known_runs, training=cut_short))
     monkeypatch.setattr(german, "read_split", SHORT.__getitem__)
-    monkeypatch.setattr(demo, "trained", lambda *_: stopped)
+    monkeypatch.setattr(demo, "train_german", lambda *_, **__: stopped)
     result = reinflect("demo")
     assert result.exit_code == 130
     assert [row[:2] for row in section(result.stdout, "system")[1:]] == [["HAEM, vote", "3"], ["vote of all", "3"]]
     assert "interrupted" in result.stderr
 
 
-def stop(*_: object) -> Outcome:
+def stop(*_: object, **__: object) -> Outcome:
     raise StoppedError("stop")
 
 
@@ -165,7 +166,7 @@ def test_pocket_models_inflect_words_of_their_languages_first(
     pocket: Path, reinflect: Reinflect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert {"finnish", "german", "turkish", "spanish", "russian"} == set(demo.WORDS)
-    monkeypatch.setattr(demo, "trained", stop)
+    monkeypatch.setattr(demo, "train_german", stop)
     shown = reinflect("demo").stdout
     rows = section(f"{shown}\n\n", "language")
     assert [row[0] for row in rows] == ["finnish", "german"]
@@ -178,7 +179,7 @@ def test_pocket_models_inflect_words_of_their_languages_first(
 
 @pytest.mark.usefixtures("no_pocket")
 def test_without_pocket_models_one_line_says_so(reinflect: Reinflect, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demo, "trained", stop)
+    monkeypatch.setattr(demo, "train_german", stop)
     result = reinflect("demo")
     assert result.stderr.splitlines() == ["note: no pocket models are installed: German verbs only", "reinflect: stop"]
     assert result.stdout.startswith("German verbs: learn from")

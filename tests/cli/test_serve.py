@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from urllib.request import Request, urlopen
 
@@ -349,12 +350,12 @@ def test_the_demo_is_trained_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("REINFLECT_CACHE", str(tmp_path))
     inflector, trained = small_inflector(), []
 
-    def train(path: Path) -> Inflector:
-        trained.append(path)
-        inflector.save(path)
-        return inflector
+    def train(*_: object, out: Path) -> SimpleNamespace:
+        trained.append(out)
+        inflector.save(out)
+        return SimpleNamespace(inflector=inflector, training=SimpleNamespace(interrupted=False, accuracy=90, scored=10))
 
-    monkeypatch.setattr(serve, "_train_demo", train)
+    monkeypatch.setattr(serve, "train_german", train)
     path = tmp_path / "models" / f"german-verbs-{__version__}.reinflect"
     assert serve._demo_model() is inflector
     again = serve._demo_model()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from reinflect.report.curves import PALETTE, colour_of, kind_of_model, title_of
+from reinflect.report.curves import PALETTE, ModelLog, colour_of, title_of
 from reinflect.systems import SYSTEMS
 
 
@@ -18,7 +18,7 @@ from reinflect.systems import SYSTEMS
     ],
 )
 def test_the_kind_of_a_model(name: str, kind: str) -> None:
-    assert kind_of_model(name) == kind
+    assert ModelLog(name, []).kind == kind
 
 
 def test_titles() -> None:

@@ -47,15 +47,8 @@ Example (a few minutes; the first line downloads the data):
     "Where to write everything as JSON: the rows, and each model's accuracy. With it, the same command resumes "
     "after an interruption.",
 )
-@click.pass_context
 def command(
-    context: click.Context,
-    data: str,
-    languages: str,
-    setting: str,
-    vary: tuple[str, ...],
-    training: Training,
-    out: str | None,
+    data: str, languages: str, setting: str, vary: tuple[str, ...], training: Training, out: str | None
 ) -> None:
     """Train models with different values of a setting, and test which value is better and whether that is chance.
 
@@ -102,7 +95,7 @@ def command(
         if not found.interrupted:
             folder.remove()
     if found.interrupted:
-        context.exit(INTERRUPTED)
+        raise click.exceptions.Exit(INTERRUPTED)
 
 
 def _check_out(out: str) -> None:

@@ -1,8 +1,7 @@
 """`reinflect align`: align lemmas with forms, character by character."""
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import wraps
 from inspect import signature
 from pathlib import Path
@@ -11,9 +10,10 @@ from typing import Any
 import click
 
 from reinflect.alignment import ALIGNERS
-from reinflect.alignment.pairs import KINDS, Aligner, Alignment, Progress, count_kinds, lay_out
+from reinflect.alignment.cache import aligned, default_folder
+from reinflect.alignment.pairs import KINDS, Aligner, Alignment, count_kinds, lay_out
 from reinflect.cli.files import json_text
-from reinflect.cli.options import all_of, columns_option, example, option, say
+from reinflect.cli.options import Decorator, all_of, columns_option, example, option, say
 from reinflect.data.items import Columns, Item, check_lengths, read_items, swapped_columns_note
 from reinflect.errors import quoted
 from reinflect.text import in_columns, nearest
@@ -30,7 +30,7 @@ def _known_aligner(context: click.Context, parameter: click.Parameter, name: str
     return name
 
 
-def aligner_options(method: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def aligner_options(method: str) -> Decorator:
     """`--method` with its default, `--sweeps` and `--seed`: the command gets an `aligner`; and `--no-cache`."""
     options = all_of(
         option(f"--method [{'|'.join(ALIGNERS)}]", "The aligner to use.", default=method, callback=_known_aligner),
@@ -91,27 +91,17 @@ def align_items(
     aligner: Aligner, items: Sequence[Item], path: Path | str, *, cached: bool, more: Sequence[Item] = ()
 ) -> list[Alignment]:
     """Align the items of a file, followed by `more`, with a progress bar on a terminal."""
-    from reinflect.alignment.cache import aligned, default_folder
+    from rich.console import Console
+    from rich.progress import Progress
 
     if learns(aligner):  # the aligner checks lengths too, but does not know files and lines
         for part, source in ((items, path), (more, None)):
             check_lengths(part, source, "an aligner that learns takes", "shorten it, or choose another --method")
     pairs = [(item.lemma, item.form) for item in (*items, *more)]
-    with _progress() as progress:
-        return aligned(aligner, pairs, default_folder() if cached else None, progress)
-
-
-@contextmanager
-def _progress() -> Iterator[Progress | None]:
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress as Bar
-
-    with Bar(console=Console(stderr=True), transient=True) as bar:
+    with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task("aligning", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+        cache = default_folder() if cached else None
+        return aligned(aligner, pairs, cache, lambda done, total: bar.update(task, completed=done, total=total))
 
 
 def _stats(aligner: Aligner, alignments: Sequence[Alignment], as_json: bool) -> str:

@@ -3,8 +3,8 @@
 import click
 
 from reinflect.baseline import Baseline
-from reinflect.cli.files import check_stdin_once
-from reinflect.cli.options import check_output, columns_option, option, output_option, say, say_written, wide_option
+from reinflect.cli.files import check_output, check_stdin_once, say_written
+from reinflect.cli.options import columns_option, option, output_option, say, wide_option
 from reinflect.data.items import Columns, Item, read_items, swapped_columns_note, variants_note, write_items
 from reinflect.errors import source_name
 

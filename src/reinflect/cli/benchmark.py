@@ -42,7 +42,7 @@ Example (some minutes; the first line needs a network):
     "Further systems, one model of each alignment: such as a system of another package.",
     default="",
 )
-@training.augment_option
+@training.augment_option()
 @option("--out DIR", "Folder for all results; it is made if it does not exist.", required=True)
 @training.set_option
 @training.device_option
@@ -95,9 +95,7 @@ Example (some minutes; the first line needs a network):
 )
 @option("--gold DIR", "A folder with the right forms of test items (LANGUAGE-uncovered-test), to score these too.")
 @option("--merge DIR", "Another folder that this command wrote, whose trained models are used too.", multiple=True)
-@click.pass_context
 def command(
-    context: click.Context,
     data: str,
     languages: str,
     settings: str,
@@ -179,7 +177,7 @@ def command(
         gold=Path(gold) if gold else None,
         merge=[Path(folder) for folder in merge],
     )
-    context.with_resource(held(Path(out)))
+    click.get_current_context().with_resource(held(Path(out)))
     with display() as shown:
         resources = Resources(
             device=where,
@@ -207,7 +205,7 @@ def command(
     if benchmark.account.failed:
         raise ReinflectError(benchmark.account.failed)
     if benchmark.account.interrupted:
-        context.exit(INTERRUPTED)
+        raise click.exceptions.Exit(INTERRUPTED)
 
 
 def _check_engine(engine: str, scheduler: str | None, scheduler_file: str | None, workers: int | None) -> None:

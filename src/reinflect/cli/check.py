@@ -73,8 +73,7 @@ def _sizes(items: Sequence[Item], known: Sequence[Item]) -> dict[str, int]:
     parts = Counter(part for _, part in {(item.lemma, part_of(item.features)) for item in items})
     own = Counter(part_of(bundle) for bundle in {item.features.cell: item.features for item in items}.values())
     cells = sum(many * own[part] for part, many in parts.items())
-    sizes = {"items": known, "lemmas": lemmas, "bundles": bundles, "filled": filled}
-    return {**{name: len(own) for name, own in sizes.items()}, "cells": cells}
+    return {"items": len(known), "lemmas": len(lemmas), "bundles": len(bundles), "filled": len(filled), "cells": cells}
 
 
 def _about(file: str, items: Sequence[Item], known: Sequence[Item], columns: Columns) -> Iterator[Finding]:

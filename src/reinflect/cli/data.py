@@ -8,19 +8,11 @@ from pathlib import Path
 
 import click
 
-from reinflect.cli.options import (
-    check_output,
-    columns_option,
-    example,
-    force_option,
-    option,
-    output_option,
-    say,
-    say_written,
-    wide_option,
-)
+from reinflect.cli.files import check_output, say_written
+from reinflect.cli.options import columns_option, example, force_option, option, output_option, say, wide_option
 from reinflect.data import catalog
 from reinflect.data.catalog import DataFile, DataSet, Fetched, Way
+from reinflect.data.german import SPLITS, read_split
 from reinflect.data.items import Columns, Item, format_items, read_items, write_items
 from reinflect.data.layouts import BYS, By, split_items
 from reinflect.errors import InputError
@@ -62,7 +54,10 @@ def show(name: str, split: str | None, output: str, wide: bool) -> None:
     elif output != STANDARD:
         raise InputError("found --output without --split", "name the split to write, such as --split train-low")
     else:
-        more = _sample(data_set) if data_set.bundled else _wrapped("languages", ", ".join(data_set.languages))
+        more = _wrapped("languages", ", ".join(data_set.languages))
+        if data_set.bundled:
+            lines = format_items(read_split(SPLITS[0])[:SAMPLE], STANDARD).replace("\t", "  ").splitlines()
+            more = "\n    ".join([f"  first items of {SPLITS[0]} (lemma, form, features):", *lines])
         click.echo(_entry(data_set) if data_set.described else f"{_entry(data_set)}\n\n{more}")
 
 
@@ -135,8 +130,6 @@ def split(files: tuple[str, ...], into: str, by: By, seed: int, columns: Columns
 
 
 def _entry(data_set: DataSet) -> str:
-    from reinflect.data.german import SPLITS, read_split
-
     size = f"{len(data_set.languages)} languages, {len(data_set.files)} files, {_bytes(data_set.size)}"
     if data_set.bundled:
         size = "1 language; items: " + ", ".join(f"{split} {len(read_split(split))}" for split in SPLITS)
@@ -165,8 +158,6 @@ def _wrapped(label: str, text: str) -> str:
 
 
 def _items_of(data_set: DataSet, split: str) -> list[Item]:
-    from reinflect.data.german import SPLITS, read_split
-
     if not data_set.bundled:
         fetch = f"download it (reinflect data fetch {data_set.name})"
         get = f"get it from {data_set.source}" if data_set.described else fetch
@@ -174,14 +165,6 @@ def _items_of(data_set: DataSet, split: str) -> list[Item]:
     if split not in SPLITS:
         raise catalog.unknown_name("split", split, SPLITS, f"the splits are {', '.join(SPLITS)}")
     return read_split(split)
-
-
-def _sample(data_set: DataSet) -> str:
-    from reinflect.data.german import SPLITS
-
-    items = _items_of(data_set, SPLITS[0])[:SAMPLE]
-    lines = format_items(items, STANDARD).replace("\t", "  ").splitlines()
-    return "\n    ".join([f"  first items of {SPLITS[0]} (lemma, form, features):", *lines])
 
 
 @contextmanager

@@ -40,8 +40,7 @@ CHANGES = ("epochs=30", "score_every=5")
 
 
 @click.command("demo", epilog=example("reinflect demo", about="about a minute"))
-@click.pass_context
-def command(context: click.Context) -> None:
+def command() -> None:
     """Learn from 100 of the bundled German verb forms, inflect others, and show which are right and which wrong.
 
     Before that, pocket models inflect words of five languages, if they are installed. Trains the systems HACM and HAEM
@@ -58,7 +57,8 @@ def command(context: click.Context) -> None:
         "accuracy: per cent right to the letter; Levenshtein: letters to change, on average\n"
     )
     covered = [Item(item.lemma, item.features) for item in asked]  # models never see the right forms
-    outcome = trained(examples, dev)
+    note = f"training {SEEDS} models of each system on each of two alignments of lemmas with forms"
+    outcome = train_german(examples, dev, PRESET, CHANGES, SEEDS, note, strategy="vote")
     baseline = Baseline.learn(examples)
     by_rules = [baseline.inflect(item.lemma, item.features) for item in covered]
     rows = []
@@ -77,7 +77,7 @@ def command(context: click.Context) -> None:
     click.echo(NEXT, nl=False)
     if outcome.training.interrupted:
         say("note: interrupted; these are the best versions so far of the models that had begun")
-        context.exit(INTERRUPTED)
+        raise click.exceptions.Exit(INTERRUPTED)
 
 
 def show_pocket_models() -> None:
@@ -93,11 +93,6 @@ def show_pocket_models() -> None:
         return
     shown = table(("language", "lemma", "features", "form", "confidence"), rows, sides=(*("left",) * 4, "right"))
     click.echo(f"Pocket models, trained before (reinflect models lists all languages):\n\n{shown}")
-
-
-def trained(examples: Sequence[Item], dev: Sequence[Item]) -> "Outcome":
-    note = f"training {SEEDS} models of each system on each of two alignments of lemmas with forms"
-    return train_german(examples, dev, PRESET, CHANGES, SEEDS, note, strategy="vote")
 
 
 def by_vote(outcome: "Outcome", asked: Sequence[Item]) -> list[tuple[str, int, list[str]]]:

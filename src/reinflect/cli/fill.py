@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from reinflect.cli import models
-from reinflect.cli.options import check_output, columns_option, option, output_option, say, say_written
+from reinflect.cli.files import check_output, say_written
+from reinflect.cli.options import columns_option, option, output_option, say
 from reinflect.data.form_cells import UNCONFIRMED
 from reinflect.data.items import Columns, check_lengths
 from reinflect.data.sheet_files import Entry, kind_of_sheet, letters_of, listed, write_entries

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from reinflect.cli.files import json_text, read_for_model
-from reinflect.cli.options import check_output, columns_option, option, say, say_written
+from reinflect.cli.files import check_output, json_text, read_for_model, say_written
+from reinflect.cli.options import columns_option, option, say
 from reinflect.cli.training import Training, checkpoint_seconds, cores, training_options
 from reinflect.data.items import Columns
 from reinflect.errors import InputError, quoted, source_name
@@ -24,14 +24,13 @@ SAMPLES_A_SECOND = 500
 """Items that a core of a laptop trains on in a second, roughly."""
 
 
-def _forms(_context: click.Context, _option: click.Parameter, text: str | None) -> list[int]:
+def _forms(text: str) -> list[int]:
     """The numbers of a list with commas."""
-    words = [] if text is None else [word.strip() for word in text.split(",")]
-    for word in words:
-        if not word.isdecimal() or not 1 < int(word) <= MOST:
-            remedy = f"give numbers from 2 to {MOST:,}, joined by commas, such as 250,500,1000"
-            raise InputError(f"found --forms {quoted(text or '')}", remedy)
-    return sorted({int(word) for word in words})
+    words = [word.strip() for word in text.split(",")]
+    if not all(word.isdecimal() and 1 < int(word) <= MOST for word in words):
+        remedy = f"give numbers from 2 to {MOST:,}, joined by commas, such as 250,500,1000"
+        raise InputError(f"found --forms {quoted(text)}", remedy)
+    return sorted(set(map(int, words)))
 
 
 @click.command("forecast", epilog=EXAMPLE)
@@ -39,12 +38,12 @@ def _forms(_context: click.Context, _option: click.Parameter, text: str | None) 
 @option(
     "--forms LIST",
     "Numbers of forms to forecast for, separated by commas (default: two, five and ten times those you have).",
-    callback=_forms,
+    type=_forms,
 )
 @option("--out FILE.json", "Where to write the forecast, which report --forecast draws.", default="forecast.json")
 @training_options("each kind for each part of the items; each seed holds out another fifth", "by size, made smaller")
 @columns_option
-def command(train: str, forms: list[int], out: str, training: Training, columns: Columns) -> None:
+def command(train: str, forms: list[int] | None, out: str, training: Training, columns: Columns) -> None:
     """Say how many forms a model will get right once there are more to learn from than FILE has.
 
     Small models learn from a quarter, a half and all of the items but a fifth, which they are asked for, for each of

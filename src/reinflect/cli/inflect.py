@@ -8,28 +8,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reinflect.cli.files import check_no_json_sheet, json_text, read_for_model
+from reinflect.cli.files import check_output, json_text, read_for_model, say_written
 from reinflect.cli.models import features_named, load_inflector, members_option, model_example, model_name, say_doubts
-from reinflect.cli.options import (
-    check_output,
-    check_word,
-    columns_option,
-    option,
-    output_option,
-    say,
-    say_written,
-    wide_option,
-    words_option,
-)
+from reinflect.cli.options import check_word, columns_option, option, output_option, say, wide_option, words_option
 from reinflect.data.features import Bundle
 from reinflect.data.items import Columns, Item, format_items, write_items
 from reinflect.data.sheet_files import kind_of_sheet, write_rows
+from reinflect.data.words import WordList
 from reinflect.errors import InputError
 from reinflect.files import write_text
 from reinflect.text import in_columns, visible_text
 
 if TYPE_CHECKING:
-    from reinflect.data.words import WordList
     from reinflect.inflector.inflector import Answer
 
 MAX_NBEST = 100
@@ -67,7 +57,7 @@ def command(
     output: str,
     most: int | None,
     attested: bool | None,
-    words: "WordList | None",
+    words: WordList | None,
     as_json: bool,
     wide: bool,
     strategy: str | None,
@@ -90,8 +80,7 @@ def command(
     if wide and (as_json or most):
         other = "--json" if as_json else "--n-best"
         raise InputError(f"found --wide with {other}", "leave one of them out: a wide sheet has one form in each cell")
-    check_no_json_sheet(as_json, output)
-    check_output(output, [model, source], again="JSON" if as_json else "table" if source else None)
+    check_output(output, [model, source], again="JSON" if as_json else "table" if source else None, as_json=as_json)
     if source is None:
         check_word(lemma or "")
         items = [Item(lemma or "", Bundle(features or ""))]

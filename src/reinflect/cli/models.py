@@ -3,17 +3,17 @@
 import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from reinflect.cli.options import Command, example, option, say, strategy_option
 from reinflect.data.features import Bundle
+from reinflect.data.labels import Labels
 from reinflect.errors import InputError, UnseenWarning, printable, quoted
 from reinflect.text import table
 
 if TYPE_CHECKING:
-    from reinflect.data.labels import Labels
     from reinflect.inflector.inflector import Answer, Inflector
 
 ATTESTED = "✓"
@@ -28,16 +28,14 @@ def model_example(*lines: str) -> str:
     return example("reinflect data show german-verbs --split train-low > verbs.tsv", train, *lines, about=about)
 
 
-def model_file(_context: click.Context, _parameter: click.Parameter, value: Any) -> Any:
-    """The callback of arguments and options that are models: the file of each, where a language is named too."""
+def model_file(name: str) -> str:
+    """The type of arguments and options that are models: the file of each, where a language is named too."""
     from reinflect.inflector.pocket import find_model
 
-    if isinstance(value, tuple):
-        return tuple(model_file(_context, _parameter, own) for own in value)
-    return value and str(find_model(value, lambda note: say(f"note: {note}")))
+    return name and str(find_model(name, lambda note: say(f"note: {note}")))
 
 
-model_name = click.argument("model", callback=model_file)
+model_name = click.argument("model", type=model_file)
 
 
 def bundles_option(what: str) -> Callable[[Command], Command]:
@@ -56,12 +54,12 @@ def load_inflector(path: str, strategy: str | None = None) -> "Inflector":
     return inflector if strategy is None else inflector.using(strategy)
 
 
-def say_doubts(inflector: "Inflector", bundles: Iterable[Bundle], labels: "Labels") -> None:
+def say_doubts(inflector: "Inflector", bundles: Iterable[Bundle], labels: Labels) -> None:
     """Name the features, and combinations of them, that the model has not seen."""
     say(*(f"note: {doubt}" for doubt in inflector.doubts(bundles, labels)))
 
 
-def features_named(inflector: "Inflector", labels: "Labels", text: str) -> str:
+def features_named(inflector: "Inflector", labels: Labels, text: str) -> str:
     """The features of a label or bundle, with a note if a label is spelled in another case."""
     spelled = labels.spelled(text, inflector.atoms)
     if spelled != text:

@@ -1,27 +1,26 @@
 """Options that several commands share."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial, reduce, wraps
-from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 import click
+from click.core import ParameterSource
 
 from reinflect.data.features import Bundle
 from reinflect.data.form_cells import AUTO, FormRules, Variants
 from reinflect.data.items import COLUMNS_AUTO, Columns, Item, Normalisation, check_lengths
 from reinflect.data.labels import NO_LABELS, Labels
-from reinflect.data.sheet_files import check_sheet, kind_of_sheet
-from reinflect.errors import InputError, OutputError
-from reinflect.files import STANDARD, Kind, check_writable, has_content, kind_of_file
+from reinflect.data.sheet_files import check_sheet
+from reinflect.data.words import WordList
+from reinflect.errors import InputError
+from reinflect.files import STANDARD
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 LABELS_FILE, WORDS_FILE = "reinflect.labels.file", "reinflect.words.file"
-FORCE = "reinflect.force"
-EXISTS = "a file of this name exists"
-KINDS: dict[Kind, str] = {"model": "a model", "page": "a web page", "JSON": "JSON", "table": "a tab-separated table"}
 
 
 def say(*notes: str | None) -> None:
@@ -62,24 +61,18 @@ def _output(path: str) -> str:
     return path
 
 
-def _words(path: str) -> Any:
-    from reinflect.data.words import WordList
-
+def _words(path: str) -> WordList:
     click.get_current_context().meta[WORDS_FILE] = path
     return WordList.read(path)
 
 
-def _force(context: click.Context, _option: click.Parameter, value: bool) -> None:
-    context.meta[FORCE] = value
-
-
 def force_option(what: str) -> Callable[[Command], Command]:
     """`--force`, which `forced` and `check_output` look up."""
-    return option("--force", f"Replace {what} of this name that exists.", expose_value=False, callback=_force)
+    return option("--force", f"Replace {what} of this name that exists.", expose_value=False)
 
 
 def forced() -> bool:
-    return bool(click.get_current_context().meta.get(FORCE))
+    return click.get_current_context().get_parameter_source("force") is ParameterSource.COMMANDLINE
 
 
 def output_option(what: str, *, screen: bool = True) -> Callable[[Command], Command]:
@@ -87,47 +80,6 @@ def output_option(what: str, *, screen: bool = True) -> Callable[[Command], Comm
     default: dict[str, Any] = {"default": STANDARD} if screen else {"required": True}
     output = option("--output -o FILE", f"Where {what}{' (- is the screen)' * screen}.", type=_output, **default)
     return all_of(output, force_option("a file"))
-
-
-def check_output(
-    output: Path | str, inputs: Iterable[Path | str | None], name: str = "--output", *, again: Kind | None = None
-) -> None:
-    """Check, before any work, that `output` can be written and that nothing a person typed would be lost.
-
-    A file that is read (`inputs`, `--labels`, `--words`) is never replaced, and a model only by a model. Any other
-    file is replaced only with `--force`; but where the output is only computed, never filled in or corrected, `again`
-    is its kind: a file of this kind is replaced without asking, and no other. Spreadsheets are always asked about.
-    """
-    check_writable(output)
-    others = map(click.get_current_context().meta.get, (LABELS_FILE, WORDS_FILE))
-    if any(path is not None and _same_file(output, path) for path in (*inputs, *others)):
-        raise OutputError(output, "this file is read from", f"choose another {name}")
-    if not has_content(output):
-        return
-    found = kind_of_file(output)
-    if again and not (again == "table" and kind_of_sheet(output)):
-        if found != again:
-            raise OutputError(output, f"{EXISTS} and is not {KINDS[again]}", f"choose another {name}")
-    elif found == "model":
-        raise OutputError(output, f"{EXISTS} and is a model", f"choose another {name}")
-    elif not forced():
-        raise OutputError(output, EXISTS, f"choose another {name}, or give --force to replace it")
-
-
-def say_written(output: str, more: str = "") -> None:
-    """Say which file was written; nothing about the screen or a device."""
-    if has_content(output):
-        say(f"written: {output}{more}")
-
-
-def _same_file(one: Path | str, other: Path | str) -> bool:
-    """Whether two names, links or not, are of one regular file that exists."""
-    if STANDARD in (str(one), str(other)):
-        return False
-    try:
-        return Path(one).is_file() and Path(one).samefile(other)
-    except (OSError, ValueError):  # a file or name that does not exist: the code that reads it reports it
-        return False
 
 
 words_option = partial(option, "--words FILE", type=_words)

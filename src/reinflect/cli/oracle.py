@@ -34,9 +34,7 @@ PAST_THE_END = "--"
 @aligner_options("naive")
 @columns_option
 @option("--json as_json", "Print one JSON object.")
-@click.pass_context
 def command(
-    context: click.Context,
     lemma: str,
     form: str,
     system: str,
@@ -61,7 +59,7 @@ def command(
     transitions = import_module(f"reinflect.transitions.{SYSTEMS[system][0]}")
     steps: list[Step] = list(transitions.walk(transitions.oracle(alignment), lemma))
     if as_json:
-        asked = {name: context.params[name] for name in ("lemma", "form", "system", "method")}
+        asked = {name: click.get_current_context().params[name] for name in ("lemma", "form", "system", "method")}
         rows = [{"t": t, **asdict(step)} for t, step in enumerate(steps, start=1)]
         actions = [step.action for step in steps]
         click.echo(json_text({**asked, "pairs": alignment, "actions": actions, "steps": rows}), nl=False)

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 import click
 
 from reinflect.cli import models
-from reinflect.cli.files import check_no_json_sheet, check_stdin_once, json_text, read_bundles, read_lexicon
-from reinflect.cli.options import check_output, check_word, columns_option, option, output_option, say_written
+from reinflect.cli.files import check_output, check_stdin_once, json_text, read_bundles, read_lexicon, say_written
+from reinflect.cli.options import check_word, columns_option, option, output_option
+from reinflect.data.dimensions import Table
 from reinflect.data.features import Bundle
 from reinflect.data.items import Columns
+from reinflect.data.labels import Labels
 from reinflect.data.sheet_files import kind_of_sheet, write_rows
 from reinflect.errors import InputError, printable, quoted
 from reinflect.files import write_text
@@ -18,8 +20,6 @@ from reinflect.text import Side
 from reinflect.text import table as in_table
 
 if TYPE_CHECKING:
-    from reinflect.data.dimensions import Table
-    from reinflect.data.labels import Labels
     from reinflect.inflector.inflector import Answer, Paradigm
 
 EXAMPLE = models.model_example(
@@ -62,8 +62,7 @@ def command(
         found = "both a lemma and --input" if words else "neither a lemma nor --input"
         raise InputError(f"found {found}", "give either one or more LEMMAs or --input FILE")
     check_stdin_once(source, bundles_file)
-    check_no_json_sheet(as_json, output)
-    check_output(output, [model, source, bundles_file])
+    check_output(output, [model, source, bundles_file], as_json=as_json)
     for word in words:
         check_word(word)
     lemmas = tuple(dict.fromkeys(words)) if source is None else read_lexicon(source, columns).lemmas
@@ -103,7 +102,7 @@ def _of_part_of_speech(pos: str, bundles: Sequence[str]) -> list[str]:
     return kept
 
 
-def _text(cells: "Paradigm", labels: "Labels") -> str:
+def _text(cells: "Paradigm", labels: Labels) -> str:
     answers = {Bundle(cell.features).cell: cell.answer for cell in cells}
     tables = [_table(table, answers, labels) for table in cells.tables(labels)]
     if any(cell.answer.attested for cell in cells):
@@ -111,7 +110,7 @@ def _text(cells: "Paradigm", labels: "Labels") -> str:
     return "\n".join(tables)
 
 
-def _table(table: "Table", answers: "Mapping[tuple[str, ...], Answer]", labels: "Labels") -> str:
+def _table(table: Table, answers: "Mapping[tuple[str, ...], Answer]", labels: Labels) -> str:
     def shown(features: str | None) -> list[str]:
         if features is None:
             return ["", ""]

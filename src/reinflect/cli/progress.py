@@ -5,15 +5,11 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import click
 
 from reinflect.execution.resources import Watcher
 from reinflect.execution.run import Standing
-
-if TYPE_CHECKING:
-    from rich.progress import TaskID
 
 SECONDS_PER_LINE = 5.0
 
@@ -93,16 +89,15 @@ class Bars(Display):
 
     def __init__(self) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn
+        from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
         super().__init__()
         columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[what]}"))
-        self.console = Console(stderr=True)
-        self.bars = Progress(*columns, console=self.console, transient=True)
+        self.bars = Progress(*columns, console=Console(stderr=True), transient=True)
         self.tasks: dict[str, TaskID] = {}
 
     def note(self, text: str) -> None:
-        self.console.print(text, markup=False, highlight=False, soft_wrap=True)
+        self.bars.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def begin(self, names: Sequence[str], workers: int) -> None:
         for split_pack in set(self.latest) - set(names):

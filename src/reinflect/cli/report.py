@@ -5,9 +5,9 @@ from pathlib import Path
 
 import click
 
-from reinflect.cli.files import read_for_model
+from reinflect.cli.files import check_output, read_for_model, say_written
 from reinflect.cli.models import load_inflector, model_example, model_file, say_doubts
-from reinflect.cli.options import check_output, columns_option, option, say_written
+from reinflect.cli.options import columns_option, option
 from reinflect.data.items import Columns, normalised
 from reinflect.errors import InputError
 from reinflect.files import write_text
@@ -20,7 +20,7 @@ PAGES = (".html", ".htm")
 
 
 @click.command("report", epilog=EXAMPLE)
-@click.argument("source", metavar="MODEL|DIR", callback=model_file)
+@click.argument("source", metavar="MODEL|DIR", type=model_file)
 @option(
     "--dev FILE|DIR",
     "For a model: items with their right forms, to score it on. For a benchmark: the folder with its data, if "

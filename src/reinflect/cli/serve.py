@@ -1,5 +1,6 @@
 """`reinflect serve`: a page in the browser for one or several models."""
 
+import importlib.util
 import signal
 import socket
 from collections.abc import Iterator, Sequence
@@ -13,6 +14,7 @@ import click
 from reinflect.cli.models import model_file
 from reinflect.cli.options import example, option, say
 from reinflect.cli.training import train_german
+from reinflect.data.german import read_split
 from reinflect.errors import INTERRUPTED, InputError, ReinflectError, quoted
 from reinflect.web.hosts import Hosts, host_name, is_address, is_loopback
 
@@ -29,7 +31,7 @@ SHOWN = 10
 
 
 @click.command("serve", epilog=example("reinflect serve --demo", about=ABOUT))
-@click.argument("models", metavar="[MODEL]...", nargs=-1, callback=model_file)
+@click.argument("models", metavar="[MODEL]...", nargs=-1, type=model_file)
 @option("--demo", "Also serve a model of the bundled German verbs, trained once and kept.")
 @option("--port", "Port; 0 chooses a free one.", type=click.IntRange(0, 65535), default=8000)
 @option("--host", "Address to listen on; 0.0.0.0 means all of them.", default="127.0.0.1")
@@ -70,10 +72,8 @@ def command(
 
 def _check(names: Sequence[str]) -> None:
     """Check that the packages of the page are installed, and the host names valid."""
-    from importlib.util import find_spec
-
     for module in ("starlette", "uvicorn"):
-        if find_spec(module) is None:
+        if importlib.util.find_spec(module) is None:
             found = f"the page needs {module}, which is not installed"
             raise InputError(found, "install it: pip install 'reinflect[web]'")
     for name in names:
@@ -116,12 +116,6 @@ def _demo_model() -> "Inflector":
         with suppress(ReinflectError):  # a damaged model is trained again
             return Inflector.load(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    return _train_demo(path)
-
-
-def _train_demo(path: Path) -> "Inflector":
-    from reinflect.data.german import read_split
-
     train, dev = read_split("train-medium"), read_split("dev")
     note = f"training on {len(train)} forms of German verbs, once; the model is kept in {path}"
     with _sigterm_as_ctrl_c():

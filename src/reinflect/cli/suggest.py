@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 import click
 
 from reinflect.cli import models
-from reinflect.cli.files import check_stdin_once, read_bundles, read_lexicon
-from reinflect.cli.options import check_output, columns_option, option, output_option, say, say_written
+from reinflect.cli.files import check_output, check_stdin_once, read_bundles, read_lexicon, say_written
+from reinflect.cli.options import columns_option, option, output_option, say
 from reinflect.data.corrections import read_further
 from reinflect.data.features import Bundle
 from reinflect.data.items import Columns, Item, write_items
+from reinflect.data.labels import Labels
 from reinflect.data.lemmas import part_of
 from reinflect.data.sheet_files import kind_of_sheet, write_rows
 from reinflect.errors import InputError, printable, source_name
@@ -19,7 +20,6 @@ from reinflect.files import STANDARD
 from reinflect.text import table
 
 if TYPE_CHECKING:
-    from reinflect.data.labels import Labels
     from reinflect.inflector.suggestions import Suggestion
 
 EXAMPLE = models.model_example(
@@ -88,7 +88,7 @@ def _say_progress(done: int, cells: int) -> None:
         say(f"predicted {done} of {cells} forms")
 
 
-def _write(output: str, found: "Sequence[Suggestion]", columns: Columns, labels: "Labels") -> None:
+def _write(output: str, found: "Sequence[Suggestion]", columns: Columns, labels: Labels) -> None:
     """The screen shows the model's own labels; a file, which will be read again, only those of --labels."""
     if output == STANDARD:
         rows = []

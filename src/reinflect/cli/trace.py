@@ -4,19 +4,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reinflect.cli.files import json_text
+from reinflect.cli.files import check_output, json_text, say_written
 from reinflect.cli.models import features_named, load_inflector, members_option, model_example, model_name, say_doubts
-from reinflect.cli.options import check_output, check_word, option, output_option, read_labels, say_written
+from reinflect.cli.options import check_word, option, output_option, read_labels
 from reinflect.cli.oracle import visible_symbol
 from reinflect.data.features import Bundle
 from reinflect.data.labels import Labels
 from reinflect.files import write_text
-from reinflect.text import Side, in_columns, visible, visible_text
+from reinflect.text import in_columns, visible, visible_text
 
 if TYPE_CHECKING:
     from reinflect.decoding.traces import Trace, TraceStep
 
 ALL_MEMBERS = "all"
+NUMBERS = ("t", "probability", "generated")
 CONTEXT = 12
 """Characters of the lemma shown on each side of the attended one."""
 MIN_SHARE = 0.01
@@ -69,19 +70,14 @@ def _text(trace: "Trace") -> str:
 
 
 def _table(trace: "Trace") -> list[str]:
-    columns: list[tuple[str, Side]] = [("t", "right"), ("lemma", "left"), ("action", "left"), ("probability", "right")]
     has_gate = any(step.gate is not None for step in trace.steps)
-    if has_gate:
-        columns.append(("generated", "right"))
-    columns += [("form", "left"), ("otherwise", "left")]
-    rows = [[name for name, _ in columns]]
+    rows = [["t", "lemma", "action", "probability", *["generated"] * has_gate, "form", "otherwise"]]
     for t, step in enumerate(trace.steps, start=1):
         row = [str(t), _context(trace, step), visible_symbol(step.action), f"{step.probability:.3f}"]
-        if has_gate:
-            row.append("" if step.gate is None else f"{step.gate:.3f}")
+        gate = ["" if step.gate is None else f"{step.gate:.3f}"] * has_gate
         others = [f"{visible_symbol(name)} {share:.3f}" for name, share in step.alternatives if share >= MIN_SHARE]
-        rows.append([*row, visible_text(step.form_so_far), ", ".join(others)])
-    return in_columns(rows, "  ", [side for _, side in columns])
+        rows.append([*row, *gate, visible_text(step.form_so_far), ", ".join(others)])
+    return in_columns(rows, "  ", ["right" if name in NUMBERS else "left" for name in rows[0]])
 
 
 def _context(trace: "Trace", step: "TraceStep") -> str:

@@ -7,30 +7,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reinflect.cli.files import check_stdin_once
+from reinflect.cli.files import check_output, check_stdin_once, say_written
 from reinflect.cli.models import load_inflector, model_file
-from reinflect.cli.options import (
-    check_output,
-    columns_option,
-    force_option,
-    forced,
-    option,
-    say,
-    say_written,
-    strategy_option,
-    words_option,
-)
+from reinflect.cli.options import columns_option, force_option, forced, option, say, strategy_option, words_option
 from reinflect.cli.training import Training, checkpoint_seconds, training_options
 from reinflect.data.corrections import corrected, question, read_further
 from reinflect.data.items import Columns, Item, check_lengths, read_items, swapped_columns_note, variants_note
 from reinflect.data.sheets import cells_of
 from reinflect.data.spelling import two_ways
+from reinflect.data.words import WordList
 from reinflect.errors import INTERRUPTED, InputError, OutputError, quoted, source_name
 from reinflect.files import STANDARD, has_content
 from reinflect.text import counted, table
 
 if TYPE_CHECKING:
-    from reinflect.data.words import WordList
     from reinflect.inflector.inflector import Inflector
     from reinflect.inflector.train import Outcome
 
@@ -56,7 +46,7 @@ Example (about a minute):
 @option(
     "--compare MODEL",
     "An earlier model: show at the end which items only one of the two models gets right.",
-    callback=model_file,
+    type=model_file,
 )
 @option(
     "--out MODEL",
@@ -87,9 +77,7 @@ Example (about a minute):
 @strategy_option("Which of the trained models vote; the others stay in MODEL, and inflect --strategy can choose them")
 @option("--verbose", "Also list the models with their accuracies.")
 @columns_option
-@click.pass_context
 def command(
-    context: click.Context,
     train: str,
     dev: str | None,
     additions: tuple[str, ...],
@@ -97,7 +85,7 @@ def command(
     out: str,
     half: bool,
     attested: bool,
-    words: "WordList | None",
+    words: WordList | None,
     training: Training,
     first_seed: int,
     starts: tuple[str, ...],
@@ -181,7 +169,7 @@ def command(
     elif words:
         say(f"note: too few {kind} forms to learn what {words.name} is worth; the model does not use it")
     if outcome.training.interrupted:
-        context.exit(INTERRUPTED)
+        raise click.exceptions.Exit(INTERRUPTED)
 
 
 def _with_additions(

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reinflect.alignment import ALIGNERS
-from reinflect.cli.options import Command, all_of, option
+from reinflect.alignment.cache import default_folder
+from reinflect.cli.options import Command, Decorator, all_of, option
 from reinflect.errors import InputError, quoted
 from reinflect.files import read_text
 from reinflect.systems import SYSTEMS, USUAL, USUAL_FOR, Usual
@@ -65,7 +66,6 @@ class Training:
         )
 
     def resources(self, watcher: "Watcher", **more: Any) -> "Resources":
-        from reinflect.alignment.cache import default_folder
         from reinflect.execution.resources import Resources
 
         workers = self.workers or cores()
@@ -88,16 +88,13 @@ set_option = option(
 )
 
 
-def augment_option(command: Command, more: str = "") -> Command:
+def augment_option(more: str = "") -> Callable[[Command], Command]:
     """`--augment`."""
     names = ", ".join(AUGMENTATIONS) or "none is installed"
-    text = f"Also learn from made-up items: {names}{more}."
-    return option("--augment augmentations NAME", text, multiple=True)(command)
+    return option("--augment augmentations NAME", f"Also learn from made-up items: {names}{more}.", multiple=True)
 
 
-def training_options(
-    seeds_of: str, preset: str, *, usual: bool = False
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def training_options(seeds_of: str, preset: str, *, usual: bool = False) -> Decorator:
     """All options of `Training`, which the command receives as `training`; `preset` says what auto means.
 
     With `usual`, the number of items chooses systems and alignments, unless the user chooses these or augmentations.
@@ -112,15 +109,11 @@ def training_options(
         text = f"{what}: {', '.join(kinds[name])}{default}."
         return option(f"--{name} LIST", text, default=None if usual else usually[name])
 
-    def augmenting(command: Command) -> Command:
-        return augment_option(
-            command, "; with --systems hacm,soft, soft.made-up trains further models of soft with them" if usual else ""
-        )
-
+    further = "; with --systems hacm,soft, soft.made-up trains further models of soft with them"
     options = [
         names_option("systems", "Systems to train"),
         names_option("alignments", "Alignments to learn from"),
-        augmenting,
+        augment_option(further if usual else ""),
         option("--seeds N", f"Number of models of {seeds_of}.", type=click.IntRange(1, 100), default=5),
         option(
             "--preset NAME",
@@ -213,7 +206,6 @@ def train_german(
     strategy: str | None = None,
 ) -> "Outcome":
     """Train on bundled German verbs, with progress; alignments are cached only if the model is written."""
-    from reinflect.alignment.cache import default_folder
     from reinflect.cli.progress import display
     from reinflect.execution.resources import Resources
     from reinflect.inflector.train import Plan, train_inflector

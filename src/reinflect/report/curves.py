@@ -44,7 +44,10 @@ class ModelLog:
 
     @property
     def kind(self) -> str:
-        return kind_of_model(self.name)
+        """The name without language, setting and seed: `haem-smart` for `welsh-low-haem-smart-3`."""
+        plain, plus, variant = self.name.rpartition("-")[0].partition("+")
+        parts = plain.split("-")
+        return "-".join(parts[-2:] if parts[-1] in ALIGNERS else parts[-1:]) + plus + variant
 
     @property
     def dataset(self) -> str:
@@ -107,13 +110,6 @@ def learning_curves(models: Sequence[ModelLog], *, single: bool = True) -> Html:
         line_chart("loss on training items", losses, "epoch", "loss", logarithmic=True),
     ]
     return joined([key(entries), element("div", *charts, class_="pair")])
-
-
-def kind_of_model(name: str) -> str:
-    """A model name without language, setting and seed: `haem-smart` for `welsh-low-haem-smart-3`."""
-    plain, plus, variant = name.rpartition("-")[0].partition("+")
-    parts = plain.split("-")
-    return "-".join(parts[-2:] if parts[-1] in ALIGNERS else parts[-1:]) + plus + variant
 
 
 def title_of(kind: str) -> str:

@@ -1,6 +1,5 @@
 """A model as the page needs it before the first request: features, bundles, paradigm tables, and its card."""
 
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +26,7 @@ def inventory(name: str, inflector: Inflector) -> dict[str, Any]:
     for features in commonest_first:
         by_part.setdefault(Bundle(features).part_of_speech.split(".")[0], []).append(features)
     examples = example_lemmas(inflector)
-    shown = set(chain.from_iterable(own[: LIMITS.paradigm_cells] for own in by_part.values()))
+    shown = {features for own in by_part.values() for features in own[: LIMITS.paradigm_cells]}
     used = [features for features in inflector.usual_bundles() if features in shown]
     laid_out = paradigms(used, inflector.labels.names, ordered=bool(inflector.cells))
     parts = {features: part for part, own in by_part.items() for features in own}

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from reinflect.errors import InputError, OutputError, quoted, source_name
-from reinflect.files import BYTE_ORDER_MARK, LONGEST_LINE, atomic_path, read_bytes, read_text, write_text
+from reinflect.files import BYTE_ORDER_MARK, LONGEST_LINE, read_bytes, read_text, write_bytes, write_text
 
 Note = Callable[[str], None]
 """Receives one sentence for the user."""
@@ -461,8 +461,7 @@ def _save(book: Any, path: Path | str) -> None:
 
     raw = BytesIO()
     ExcelWriter(book, _Archive(raw, "w")).save()
-    with atomic_path(path) as part:
-        part.write_bytes(raw.getvalue())
+    write_bytes(path, raw.getvalue())
 
 
 class _Archive(ZipFile):

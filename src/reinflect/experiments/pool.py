@@ -27,7 +27,7 @@ from reinflect.execution.packs import PRESET, unpacked
 from reinflect.execution.resources import Resources
 from reinflect.execution.side import map_in_processes
 from reinflect.experiments.combine import SPLITS, forms_by_rules, kept_forms
-from reinflect.files import atomic_path
+from reinflect.files import write_bytes
 from reinflect.inflector.assemble import known_runs
 from reinflect.training.lesson import Lesson, Preparation
 
@@ -120,5 +120,4 @@ def _make(job: Job, *, preparation: Preparation, folder: WorkFolder, cache: Path
         alone = 0  # not as many items as there are: processes, not threads, work side by side here
         rows[:, scored] = np.maximum(np.stack(by_fleets(models, alone, device, score)), LEAST)
     plain = {"models": [model.key for model in models], **forms, "scores": rows.tobytes()}
-    with atomic_path(job.path) as part:
-        part.write_bytes(lzma.compress(msgspec.msgpack.encode(plain), preset=PRESET))
+    write_bytes(job.path, lzma.compress(msgspec.msgpack.encode(plain), preset=PRESET))

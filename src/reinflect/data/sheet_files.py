@@ -47,6 +47,7 @@ NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff
 
 NUMBER_FOUND = "the number"
 AS_TEXT = "format the column as text and type the cell again"
+NUMBER = re.compile(r"[\d\s.,%+-]*\d[\d\s.,%+-]*")
 
 
 def kind_of_sheet(path: Path | str) -> str | None:
@@ -113,6 +114,15 @@ class Sheet:
     def below(self, first: int) -> "Sheet":
         """The sheet from one of its rows on."""
         return Sheet(self.path, self.name, self.rows[first:], separator=self.separator)
+
+    def has_numbers(self, column: int) -> bool:
+        """Whether a column has numbers only, below its heading."""
+        cells = [cell for row in self.rows[1:] if (cell := row.cell(column))]
+        numbers = (
+            cell.found.startswith(NUMBER_FOUND) if isinstance(cell, Unusable) else NUMBER.fullmatch(cell)
+            for cell in cells
+        )
+        return bool(cells) and all(numbers)
 
     def place(self, row: int | None = None, column: int | None = None, called: str = "") -> str:
         """Such as `verbs.xlsx, sheet 'Verbs', row 3, column C ('form')`."""

@@ -70,10 +70,8 @@ def read_pool(path: Path) -> Pool | None:
 def fill_pools(jobs: Sequence[Job], preparation: Preparation, folder: WorkFolder, resources: Resources) -> None:
     """Make the pools that have no file yet."""
     wanted = [job for job in jobs if job.models and read_pool(job.path) is None]
-    whole = [all(folder.parameters_file(model).exists() for model in job.models) for job in wanted]
-    left = [job for job, kept in zip(wanted, whole, strict=True) if kept]
-    if len(left) < len(wanted):
-        lost = [job.corpus.label for job, kept in zip(wanted, whole, strict=True) if not kept]
+    left = [job for job in wanted if all(folder.parameters_file(model).exists() for model in job.models)]
+    if lost := [job.corpus.label for job in wanted if job not in left]:
         which = shortened(", ".join(lost), 100)
         found = f"candidates of {which} are not scored: the parameters of some of their models were not kept"
         resources.watcher.note(f"note: {found}; give --candidates when they are trained")

@@ -43,13 +43,13 @@ def pair_folders(
     wanted = sorted(golds) if languages is None else list(dict.fromkeys(languages))
     for language in wanted:
         if language not in golds:
-            remedy = f"this folder has {_some(golds)}"
+            remedy = f"this folder has {some(golds)}"
             raise InputError(f"found no file for the language {quoted(language)}", remedy, path=gold)
     if absent := [language for language in wanted if language not in predictions]:
         found = [language for language in wanted if language in predictions]
         remedy = f"score only some with --languages {','.join(found[:_SHOWN])}{',…'[: 2 * (len(found) > _SHOWN)]}"
         raise InputError(
-            f"found no predictions for {len(absent)} of {len(wanted)} languages ({_some(absent)})",
+            f"found no predictions for {len(absent)} of {len(wanted)} languages ({some(absent)})",
             f"add them, or {remedy}" if found else f"name the files as in {gold}",
             path=predicted,
         )
@@ -91,7 +91,7 @@ def _pair(language: str, golds: list[Path], predictions: list[Path]) -> FilePair
     for files, why in ((golds, purpose), (predictions, f"to score against {golds[0].name}")):
         if len(files) > 1:
             raise InputError(
-                f"found several files of {language} {why}: {_some([file.name for file in files])}",
+                f"found several files of {language} {why}: {some([file.name for file in files])}",
                 "leave one file per language, or give files of the same name in both folders",
                 path=files[0].parent,
             )
@@ -102,6 +102,7 @@ def _without(pattern: re.Pattern[str], files: list[Path]) -> list[Path]:
     return [file for file in files if not pattern.search(file.name)] or files
 
 
-def _some(names: Collection[str]) -> str:
+def some(names: Collection[str]) -> str:
+    """The first few of these names, and how many more there are."""
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return ", ".join(list(names)[:_SHOWN]) + more

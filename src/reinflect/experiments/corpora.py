@@ -6,13 +6,13 @@ from pathlib import Path
 from reinflect.data.items import Item, check_lengths, order_in, read_items
 from reinflect.data.layouts import SIZES, parts_in
 from reinflect.errors import InputError, quoted
+from reinflect.evaluation.folders import some
 from reinflect.files import read_text
 from reinflect.settings import preset_for
 from reinflect.text import nearest
 from reinflect.training.lesson import Lesson
 
 SETTINGS = SIZES
-SHOWN = 8
 UNSIZED = ("small", "train", "large")
 """Training parts whose setting is that of their number of items."""
 
@@ -32,12 +32,8 @@ def languages_in(folder: Path, wanted: Sequence[str] | None = None) -> list[str]
         )
     for language in wanted or ():
         if language not in found:
-            some = ", ".join(found[:SHOWN]) + (f" and {len(found) - SHOWN} more" if len(found) > SHOWN else "")
-            raise InputError(
-                f"found no files of the language {quoted(language)}",
-                nearest(language, found, f"there are {some}"),
-                path=folder,
-            )
+            remedy = nearest(language, found, f"there are {some(found)}")
+            raise InputError(f"found no files of the language {quoted(language)}", remedy, path=folder)
     return found if wanted is None else sorted(set(wanted))
 
 

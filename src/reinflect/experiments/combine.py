@@ -204,18 +204,13 @@ def evaluations(combined: Combined, gold: Sequence[Item]) -> Evaluations:
 
 def averages(evaluated: Iterable[tuple[Lesson, Evaluations]]) -> Scores:
     """Macro averages over the languages of each setting."""
-    languages: dict[str, dict[str, dict[str, dict[str, Evaluation]]]] = {split: {} for split in SPLITS}
+    languages: dict[tuple[str, str, str], dict[str, Evaluation]] = {}
     for corpus, own in evaluated:
         for split, systems in own.items():
             for system, evaluation in systems.items():
-                by_system = languages[split].setdefault(corpus.setting, {})
-                by_system.setdefault(system, {})[corpus.language] = evaluation
-    return {
-        split: {
-            setting: {
-                system: Average.of(MacroEvaluation(f"{setting}-{split}", own)) for system, own in by_system.items()
-            }
-            for setting, by_system in by_setting.items()
-        }
-        for split, by_setting in languages.items()
-    }
+                languages.setdefault((split, corpus.setting, system), {})[corpus.language] = evaluation
+    scores: Scores = {split: {} for split in SPLITS}
+    for (split, setting, system), of_system in languages.items():
+        macro = MacroEvaluation(f"{setting}-{split}", of_system)
+        scores[split].setdefault(setting, {})[system] = Average.of(macro)
+    return scores

@@ -57,13 +57,12 @@ def _read(files: Mapping[str, Path], language: str, setting: str) -> Lesson | No
     if train is None or "dev" not in files:
         return None
     dev, covered = files["dev"], files.get("covered") or files.get("test")
-    parts = [(train, read_items(train)), (dev, read_items(dev))]
-    if covered:
-        parts.append((covered, read_items(covered, forms="ignored")))
-    for path, items in parts:
+    learnt, scored = read_items(train), read_items(dev)
+    asked = read_items(covered, forms="ignored") if covered else []
+    for path, items in ((train, learnt), (dev, scored), (covered, asked)):
         check_lengths(items, path, "models take", "shorten it or take it out")
-    hidden = tuple(Item(item.lemma, item.features) for item in parts[2][1]) if covered else ()
-    return Lesson(tuple(parts[0][1]), tuple(parts[1][1]), hidden, language, setting)
+    hidden = tuple(Item(item.lemma, item.features) for item in asked)
+    return Lesson(tuple(learnt), tuple(scored), hidden, language, setting)
 
 
 def _lines(path: Path) -> int:

@@ -1,7 +1,6 @@
 """Pairs of files in two folders: files of the same name, or else of the same language."""
 
 import re
-from collections import defaultdict
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -65,10 +64,10 @@ def _files_by_language(folder: Path) -> dict[str, list[Path]]:
         raise InputError("reading is not permitted", "check the folder's permissions", path=folder) from None
     if not files:
         raise InputError("found no files in this folder", "name a folder with a file for each language", path=folder)
-    by_language: defaultdict[str, list[Path]] = defaultdict(list)
+    by_language: dict[str, list[Path]] = {}
     for file in [file for file in files if _ENDING.search(file.name)] or files:
-        by_language[language_of(file.name)].append(file)
-    return dict(by_language)
+        by_language.setdefault(language_of(file.name), []).append(file)
+    return by_language
 
 
 def _pair(language: str, golds: list[Path], predictions: list[Path]) -> FilePair:

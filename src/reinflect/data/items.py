@@ -5,12 +5,12 @@ quotation marks and unusual line separators (U+2028, form feed) are letters like
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 from unicodedata import normalize
 
 from reinflect.data.features import PARTS_OF_SPEECH, SEPARATOR, Bundle
@@ -20,6 +20,8 @@ from reinflect.data.sheet_files import Note, kind_of_sheet, listed
 from reinflect.errors import InputError, OutputError, printable, quoted, source_name
 from reinflect.files import BYTE_ORDER_MARK, lines_of, read_text, write_text
 
+Key = TypeVar("Key")
+Thing = TypeVar("Thing")
 Column = Literal["lemma", "form", "features"]
 Forms = Literal["required", "optional", "ignored"]
 """Whether items without a form are left out or refused, or are covered ones; `ignored`: all are covered."""
@@ -298,6 +300,14 @@ def format_items(items: Iterable[Item], path: Path | str, columns: Columns = COL
     text = "".join(lines)
     # A first letter that is itself a byte-order mark would be taken for one when read back.
     return BYTE_ORDER_MARK + text if text.startswith(BYTE_ORDER_MARK) else text
+
+
+def grouped(things: Iterable[Thing], by: Callable[[Thing], Key]) -> dict[Key, list[Thing]]:
+    """Items, or what is made of them, by something that they share; groups in the order of their first things."""
+    groups: dict[Key, list[Thing]] = {}
+    for thing in things:
+        groups.setdefault(by(thing), []).append(thing)
+    return groups
 
 
 def variants(items: Sequence[Item]) -> dict[tuple[str, str], list[str]]:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from reinflect.data.items import grouped
 from reinflect.errors import InputError, quoted
 
 _SIZE = "(?:low|medium|high)"
@@ -64,10 +65,8 @@ def _files_by_language(folder: Path) -> dict[str, list[Path]]:
         raise InputError("reading is not permitted", "check the folder's permissions", path=folder) from None
     if not files:
         raise InputError("found no files in this folder", "name a folder with a file for each language", path=folder)
-    by_language: dict[str, list[Path]] = {}
-    for file in [file for file in files if _ENDING.search(file.name)] or files:
-        by_language.setdefault(language_of(file.name), []).append(file)
-    return by_language
+    known = [file for file in files if _ENDING.search(file.name)]
+    return grouped(known or files, lambda file: language_of(file.name))
 
 
 def _pair(language: str, golds: list[Path], predictions: list[Path]) -> FilePair:

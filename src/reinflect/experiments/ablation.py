@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
+from reinflect.data.items import grouped
 from reinflect.ensembles.confidence import seen_cells
 from reinflect.ensembles.member import TrainedModel
 from reinflect.ensembles.strategies import STRATEGIES, Voter, best_first, dev_accuracy
@@ -214,9 +215,7 @@ def ablate(
 
 def rows(compared: Sequence[Factor], models: Sequence[Scored], seconds: Mapping[str, float]) -> list[Variant]:
     """A row for each variant, the base of each factor first."""
-    by_settings: defaultdict[tuple[str, Settings], list[Scored]] = defaultdict(list)
-    for one in models:
-        by_settings[one.model.system, one.model.settings].append(one)
+    by_settings = grouped(models, lambda one: (one.model.system, one.model.settings))
     named = [(one, name) for one in compared for name in sorted(one.variants, key=lambda name: name != one.base)]
     against = {}
     for factor, name in named:

@@ -161,13 +161,7 @@ def _predictions(model: TrainedModel, split: str) -> Predictions:
 def _changes(voters: Sequence[Voter], split: str, kept: Kept, items: Sequence[Item], known: dict[str, int]) -> Changes:
     """What the filter changes in the forms of one kind."""
     filters = [(_predictions(voter.model, split).forms, kept[voter.name, split]) for voter in voters]
-    places = [
-        place
-        for before, after in filters
-        if before != after
-        for place, form in enumerate(before)
-        if form != after[place]
-    ]
+    places = [place for before, after in filters for place, form in enumerate(before) if form != after[place]]
     changes: Changes = Counter({("single", split): len(places)})
     for place in set(places):  # the filter changes no vote on other items
         form = vote([before[place] for before, _ in filters])

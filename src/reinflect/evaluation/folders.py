@@ -88,11 +88,9 @@ def _pair(language: str, golds: list[Path], predictions: list[Path]) -> FilePair
             golds, predictions = both[0]
     for files, why in ((golds, purpose), (predictions, f"to score against {golds[0].name}")):
         if len(files) > 1:
-            raise InputError(
-                f"found several files of {language} {why}: {some([file.name for file in files])}",
-                "leave one file per language, or give files of the same name in both folders",
-                path=files[0].parent,
-            )
+            found = f"found several files of {language} {why}: {some([file.name for file in files])}"
+            remedy = "leave one file per language, or give files of the same name in both folders"
+            raise InputError(found, remedy, path=files[0].parent)
     return FilePair(language, golds[0], predictions[0])
 
 

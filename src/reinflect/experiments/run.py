@@ -189,11 +189,8 @@ def _read_gold(folder: Path, languages: Sequence[str], corpora: Sequence[Lesson]
             for items in (corpus.asked, found.get(corpus.language, ()))
         )
         if right and asked and right != asked:
-            raise InputError(
-                f"the test items of {quoted(corpus.language)} are not those of its covered file",
-                "give the uncovered files of the same data",
-                path=folder,
-            )
+            what = f"the test items of {quoted(corpus.language)} are not those of its covered file"
+            raise InputError(what, "give the uncovered files of the same data", path=folder)
     return found
 
 

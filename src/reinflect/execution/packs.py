@@ -97,10 +97,6 @@ class PackResult:
     """Failures, and what was done about them."""
 
     @property
-    def system(self) -> str:
-        return self.models[0].system
-
-    @property
     def stem(self) -> str:
         return _stem(self.pack, [model.key for model in self.models])
 

@@ -4,7 +4,6 @@ Fields are kept code point for code point: only line ends and tabs have a meanin
 quotation marks and unusual line separators (U+2028, form feed) are letters like any other.
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -312,12 +311,9 @@ def grouped(things: Iterable[Thing], by: Callable[[Thing], Key]) -> dict[Key, li
 
 def variants(items: Sequence[Item]) -> dict[tuple[str, str], list[str]]:
     """The cells with several different forms, each with its forms in file order."""
-    if len({(item.lemma, item.features.spelling) for item in items}) == len(items):  # usual, and much faster
-        return {}
-    forms: defaultdict[tuple[str, str], dict[str, None]] = defaultdict(dict)
-    for item in items:
-        forms[item.lemma, item.features.spelling][item.form] = None
-    return {cell: list(known) for cell, known in forms.items() if len(known) > 1}
+    cells = grouped(items, lambda item: (item.lemma, item.features.spelling))
+    forms = {cell: list(dict.fromkeys(item.form for item in own)) for cell, own in cells.items() if len(own) > 1}
+    return {cell: own for cell, own in forms.items() if len(own) > 1}
 
 
 def variants_note(items: Sequence[Item], path: Path | str, then: str = "all are kept") -> str | None:

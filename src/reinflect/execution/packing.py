@@ -102,11 +102,7 @@ def weight(pack: Pack, device: str) -> float:
 
 
 def pack_for_gpu(
-    specs: Sequence[ModelSpec],
-    *,
-    budget: int | None = None,
-    most_padding: float = MOST_PADDING,
-    name: str | None = None,
+    specs: Sequence[ModelSpec], *, budget: int | None = None, most_padding: float = MOST_PADDING, name: str = ""
 ) -> list[Pack]:
     """The fewest packs of specs of one system with at most this share of padding, each within a budget of bytes.
 

@@ -162,8 +162,13 @@ def write_text(path: Path | str, text: str) -> None:
         sys.stdout.buffer.write(raw)
         sys.stdout.buffer.flush()
         return
+    write_bytes(path, raw)
+
+
+def write_bytes(path: Path | str, content: bytes) -> None:
+    """Write a whole file at once, as `write_text` does."""
     with atomic_path(path) as part:
-        part.write_bytes(raw)
+        part.write_bytes(content)
 
 
 @contextmanager

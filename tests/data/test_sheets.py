@@ -17,8 +17,7 @@ from reinflect.data.features import Bundle
 from reinflect.data.form_cells import AS_WRITTEN
 from reinflect.data.items import COLUMNS_2017, COLUMNS_2023, Columns, Item, read_items, write_items
 from reinflect.data.labels import Labels
-from reinflect.data.sheet_files import letters_of, write_rows
-from reinflect.data.sheet_layout import NUMBER
+from reinflect.data.sheet_files import NUMBER, letters_of, write_rows
 from reinflect.data.sheets import cells_of
 from reinflect.errors import InputError, OutputError
 

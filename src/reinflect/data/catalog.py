@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from reinflect.data.layouts import part_of
 from reinflect.errors import FetchError, InputError, OutputError, quoted
-from reinflect.files import atomic_path, cannot_write, make_folder, read_bytes
+from reinflect.files import cannot_write, make_folder, read_bytes, write_bytes
 from reinflect.locks import TakenError, take_in
 from reinflect.text import nearest
 
@@ -202,8 +202,7 @@ def fetch(
                 way = "downloaded"
                 _download(file, url.rstrip("/") + "/", cached, session)
             if way != "kept" and folder != cached:
-                with atomic_path(make_folder(folder) / file.name) as part:
-                    part.write_bytes(read_bytes(cached / file.name))
+                write_bytes(make_folder(folder) / file.name, read_bytes(cached / file.name))
             ways.append(way)
             arrived(file, way)
     return Fetched(folder, files, tuple(ways))

@@ -8,6 +8,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import islice
 
+from reinflect.data import items
 from reinflect.data.features import PARTS_OF_SPEECH, POSSESSOR, SEPARATOR, Bundle
 
 PART_OF_SPEECH = "part of speech"
@@ -61,10 +62,7 @@ def meaning_of(atom: str) -> str:
 
 def grouped(atoms: Iterable[str]) -> dict[str, list[str]]:
     """Atoms by their dimension, both in the order of the schema; unknown atoms come last."""
-    groups: dict[str, list[str]] = {}
-    for atom in sorted(atoms, key=_place):
-        groups.setdefault(dimension_of(atom), []).append(atom)
-    return groups
+    return items.grouped(sorted(atoms, key=_place), dimension_of)
 
 
 @dataclass(frozen=True)

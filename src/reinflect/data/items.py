@@ -4,13 +4,12 @@ Fields are kept code point for code point: only line ends and tabs have a meanin
 quotation marks and unusual line separators (U+2028, form feed) are letters like any other.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 from unicodedata import normalize
 
 from reinflect.data.features import PARTS_OF_SPEECH, SEPARATOR, Bundle
@@ -20,6 +19,8 @@ from reinflect.data.sheet_files import Note, kind_of_sheet, listed
 from reinflect.errors import InputError, OutputError, printable, quoted, source_name
 from reinflect.files import BYTE_ORDER_MARK, lines_of, read_text, write_text
 
+Key = TypeVar("Key")
+Thing = TypeVar("Thing")
 Column = Literal["lemma", "form", "features"]
 Forms = Literal["required", "optional", "ignored"]
 """Whether items without a form are left out or refused, or are covered ones; `ignored`: all are covered."""
@@ -300,14 +301,19 @@ def format_items(items: Iterable[Item], path: Path | str, columns: Columns = COL
     return BYTE_ORDER_MARK + text if text.startswith(BYTE_ORDER_MARK) else text
 
 
+def grouped(things: Iterable[Thing], by: Callable[[Thing], Key]) -> dict[Key, list[Thing]]:
+    """Items, or what is made of them, by something that they share; groups in the order of their first things."""
+    groups: dict[Key, list[Thing]] = {}
+    for thing in things:
+        groups.setdefault(by(thing), []).append(thing)
+    return groups
+
+
 def variants(items: Sequence[Item]) -> dict[tuple[str, str], list[str]]:
     """The cells with several different forms, each with its forms in file order."""
-    if len({(item.lemma, item.features.spelling) for item in items}) == len(items):  # usual, and much faster
-        return {}
-    forms: defaultdict[tuple[str, str], dict[str, None]] = defaultdict(dict)
-    for item in items:
-        forms[item.lemma, item.features.spelling][item.form] = None
-    return {cell: list(known) for cell, known in forms.items() if len(known) > 1}
+    cells = grouped(items, lambda item: (item.lemma, item.features.spelling))
+    forms = {cell: list(dict.fromkeys(item.form for item in own)) for cell, own in cells.items() if len(own) > 1}
+    return {cell: own for cell, own in forms.items() if len(own) > 1}
 
 
 def variants_note(items: Sequence[Item], path: Path | str, then: str = "all are kept") -> str | None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, get_args
 
-from reinflect.data.items import Item
+from reinflect.data.items import Item, grouped
 
 SIZES = ("low", "medium", "high")
 By = Literal["lemma", "form"]
@@ -62,9 +62,7 @@ def split_items(items: Sequence[Item], by: By = "lemma", seed: int = 1) -> dict[
 
     By lemma, no lemma is in two of the parts; by form, no cell is.
     """
-    groups: dict[object, list[Item]] = {}
-    for item in items:
-        groups.setdefault(item.lemma if by == "lemma" else (item.lemma, item.features.cell), []).append(item)
+    groups = grouped(items, lambda item: (item.lemma, item.features.cell if by == "form" else ()))
     drawn = list(groups.values())
     random.Random(seed).shuffle(drawn)
     made: dict[str, list[Item]] = {part: [] for part in MOST}

@@ -1,6 +1,5 @@
 """Lists of lemmas, with the forms that are known already."""
 
-from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -37,11 +36,11 @@ class Lexicon:
 
     @cached_property
     def _parts(self) -> dict[str, set[str]]:
-        parts: defaultdict[str, set[str]] = defaultdict(set)
+        parts: dict[str, set[str]] = {}
         for item in self.items:
             if part := part_of(item.features):
-                parts[item.lemma].add(part)
-        return dict(parts)
+                parts.setdefault(item.lemma, set()).add(part)
+        return parts
 
 
 def part_of(bundle: Bundle) -> str:

@@ -8,7 +8,7 @@ import csv
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from io import BytesIO, StringIO
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from reinflect.errors import InputError, OutputError, quoted, source_name
-from reinflect.files import BYTE_ORDER_MARK, LONGEST_LINE, atomic_path, read_bytes, read_text, write_text
+from reinflect.files import BYTE_ORDER_MARK, LONGEST_LINE, read_bytes, read_text, write_bytes, write_text
 
 Note = Callable[[str], None]
 """Receives one sentence for the user."""
@@ -47,6 +47,7 @@ NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff
 
 NUMBER_FOUND = "the number"
 AS_TEXT = "format the column as text and type the cell again"
+NUMBER = re.compile(r"[\d\s.,%+-]*\d[\d\s.,%+-]*")
 
 
 def kind_of_sheet(path: Path | str) -> str | None:
@@ -113,6 +114,15 @@ class Sheet:
     def below(self, first: int) -> "Sheet":
         """The sheet from one of its rows on."""
         return Sheet(self.path, self.name, self.rows[first:], separator=self.separator)
+
+    def has_numbers(self, column: int) -> bool:
+        """Whether a column has numbers only, below its heading."""
+        cells = [cell for row in self.rows[1:] if (cell := row.cell(column))]
+        numbers = (
+            cell.found.startswith(NUMBER_FOUND) if isinstance(cell, Unusable) else NUMBER.fullmatch(cell)
+            for cell in cells
+        )
+        return bool(cells) and all(numbers)
 
     def place(self, row: int | None = None, column: int | None = None, called: str = "") -> str:
         """Such as `verbs.xlsx, sheet 'Verbs', row 3, column C ('form')`."""
@@ -210,27 +220,18 @@ def _csv_rows(text: str, separator: str, path: Path | str) -> Iterator[list[str]
 
 def read_xlsx(path: Path | str, note: Note) -> Sheet:
     """The first sheet of a workbook that is not empty."""
-    import warnings
-
     openpyxl, raw = _openpyxl(path), read_bytes(path)
-    try:
-        with ZipFile(BytesIO(raw)) as parts:
-            unpacked = sum(part.file_size for part in parts.infolist())  # ZipFile unpacks no more than this
-            if unpacked > MOST_BYTES:
-                remedy = f"use files of at most {MOST_BYTES:,} bytes, or save it as .csv"
-                raise InputError(f"this would be {unpacked:,} bytes when unpacked", remedy, path=path)
-            merged = _check_parts(parts, path)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about drop-down lists and the like, which are not data
-            book = openpyxl.load_workbook(BytesIO(raw), read_only=True)
-            sheets = [
-                _unmerged(_sheet(path, sheet.title, _xlsx_rows(sheet, path)), merged[sheet._worksheet_path])
-                for sheet in book.worksheets
-            ]
-    except InputError:
-        raise
-    except Exception:  # any of the errors that ZIP archives, XML and workbooks can cause
-        raise _invalid_xlsx(path, raw) from None
+    with _opened(path, raw) as parts:
+        unpacked = sum(part.file_size for part in parts.infolist())  # ZipFile unpacks no more than this
+        if unpacked > MOST_BYTES:
+            remedy = f"use files of at most {MOST_BYTES:,} bytes, or save it as .csv"
+            raise InputError(f"this would be {unpacked:,} bytes when unpacked", remedy, path=path)
+        merged = _check_parts(parts, path)
+        book = openpyxl.load_workbook(BytesIO(raw), read_only=True)
+        sheets = [
+            _unmerged(_sheet(path, sheet.title, _xlsx_rows(sheet, path)), merged[sheet._worksheet_path])
+            for sheet in book.worksheets
+        ]
     full = [sheet for sheet in sheets if sheet.rows]
     if not full:
         raise _empty(path)
@@ -238,6 +239,28 @@ def read_xlsx(path: Path | str, note: Note) -> Sheet:
         others = listed([sheet.name or "" for sheet in full[1:]])
         note(f"note: {full[0].place()}: only this first sheet was read; ignored sheets: {others}")
     return full[0]
+
+
+@contextmanager
+def _opened(path: Path | str, raw: bytes) -> Iterator[ZipFile]:
+    """The parts of a workbook; whatever goes wrong with them, or with the workbook, is the file's fault."""
+    import warnings
+
+    try:
+        with ZipFile(BytesIO(raw)) as parts, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about drop-down lists and the like, which are not data
+            yield parts
+    except InputError:
+        raise
+    except Exception:  # any of the errors that ZIP archives, XML and workbooks can cause
+        found = "not a valid XLSX file (truncated or damaged)"
+        remedy = "open it in a spreadsheet and save it again, or copy it again from where it came"
+        if not raw:
+            found, remedy = "not an XLSX file (it is empty)", "save it again in a spreadsheet"
+        elif not raw.startswith(ZIP):
+            found = "not an XLSX file, although its name ends in .xlsx"
+            remedy = "open it in a spreadsheet and save it as .xlsx, or correct its ending, for example to .csv"
+        raise InputError(found, remedy, path=path) from None
 
 
 def _unmerged(sheet: Sheet, ranges: Sequence[str]) -> Sheet:
@@ -324,17 +347,6 @@ def _xlsx_cell(cell: Any) -> Cell:
     if kind == "d":
         return Unusable(f"the date or time {value}", AS_TEXT)
     return value if isinstance(value, str) else Unusable(f"{NUMBER_FOUND} {value}", AS_TEXT)
-
-
-def _invalid_xlsx(path: Path | str, raw: bytes) -> InputError:
-    found = "not a valid XLSX file (truncated or damaged)"
-    remedy = "open it in a spreadsheet and save it again, or copy it again from where it came"
-    if not raw:
-        found, remedy = "not an XLSX file (it is empty)", "save it again in a spreadsheet"
-    elif not raw.startswith(ZIP):
-        found = "not an XLSX file, although its name ends in .xlsx"
-        remedy = "open it in a spreadsheet and save it as .xlsx, or correct its ending, for example to .csv"
-    return InputError(found, remedy, path=path)
 
 
 def _empty(path: Path | str) -> InputError:
@@ -424,21 +436,14 @@ def write_entries(
         csv.writer(new, delimiter=sheet.separator, lineterminator=end).writerows(rows)
         write_text(output, BYTE_ORDER_MARK * whole.startswith(BYTE_ORDER_MARK) + new.getvalue())
         return
-    import warnings
-
     openpyxl, raw = _openpyxl(sheet.path), read_bytes(sheet.path)
     from openpyxl.cell.cell import MergedCell
     from openpyxl.styles import PatternFill
 
     _check_texts(output, [*(entry.value for entry in entries), *(value for row in more for value in row)])
-    try:
-        with ZipFile(BytesIO(raw)) as parts:
-            drawn = any(re.match("xl/(drawings/drawing|charts/|media/)", name) for name in parts.namelist())
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            book = openpyxl.load_workbook(BytesIO(raw), rich_text=True)
-    except Exception:  # as in `read_xlsx`, which has read it in a simpler way
-        raise _invalid_xlsx(sheet.path, raw) from None
+    with _opened(sheet.path, raw) as parts:  # again, because `read_xlsx` has read it in a simpler way
+        drawn = any(re.match("xl/(drawings/drawing|charts/|media/)", name) for name in parts.namelist())
+        book = openpyxl.load_workbook(BytesIO(raw), rich_text=True)
     if drawn:
         note(f"note: {sheet.place()}: charts and pictures are not kept")
     own = book[sheet.name]
@@ -461,8 +466,7 @@ def _save(book: Any, path: Path | str) -> None:
 
     raw = BytesIO()
     ExcelWriter(book, _Archive(raw, "w")).save()
-    with atomic_path(path) as part:
-        part.write_bytes(raw.getvalue())
+    write_bytes(path, raw.getvalue())
 
 
 class _Archive(ZipFile):

@@ -13,19 +13,7 @@ from typing import NamedTuple
 from reinflect.data.features import SEPARATOR
 from reinflect.data.items import NAMES, Column, Columns, Forms, plain_name
 from reinflect.data.labels import Labels
-from reinflect.data.sheet_files import (
-    NUMBER_FOUND,
-    SEPARATORS,
-    Cell,
-    Note,
-    Row,
-    Sheet,
-    Unusable,
-    kind_of_sheet,
-    listed,
-    read_csv,
-    read_xlsx,
-)
+from reinflect.data.sheet_files import SEPARATORS, Cell, Note, Row, Sheet, kind_of_sheet, listed, read_csv, read_xlsx
 from reinflect.errors import InputError, quoted
 
 REMARKS = frozenset(
@@ -47,7 +35,6 @@ GUESS, CONFIDENCE = "guess", "confidence"
 """Columns of `reinflect fill --beside`, with the name of the form's column after a colon."""
 TITLE_ROWS = 20
 """The number of first rows that the headings are among."""
-NUMBER = re.compile(r"[\d\s.,%+-]*\d[\d\s.,%+-]*")
 
 
 class Layout(NamedTuple):
@@ -230,14 +217,6 @@ def _is_guess(name: str) -> bool:
     return name.startswith((f"{GUESS}: ", f"{CONFIDENCE}: "))
 
 
-def _has_numbers(sheet: Sheet, column: int) -> bool:
-    """Whether a column has numbers only."""
-    cells = [cell for row in sheet.rows[1:] if (cell := row.cell(column))]
-    return bool(cells) and all(
-        cell.found.startswith(NUMBER_FOUND) if isinstance(cell, Unusable) else NUMBER.fullmatch(cell) for cell in cells
-    )
-
-
 def form_columns(sheet: Sheet, lemma: int, columns: Columns) -> tuple[list[int], list[str]]:
     """The columns of a wide sheet that hold forms, and the names of others.
 
@@ -251,7 +230,7 @@ def form_columns(sheet: Sheet, lemma: int, columns: Columns) -> tuple[list[int],
             remedy = f"name the column in row {sheet.rows[0].number}, or empty it"
             raise sheet.error("found text in a column without a name", remedy, filled[column], column)
         if isinstance(name, str) and (
-            is_aside(name) or (SEPARATOR not in name and _has_numbers(sheet, column))
+            is_aside(name) or (SEPARATOR not in name and sheet.has_numbers(column))
             if not labels
             else _is_guess(name) or not (labels.knows(name) or SEPARATOR in name or labels.of_heading(name) != name)
         ):

@@ -1,11 +1,11 @@
 """Pairs of files in two folders: files of the same name, or else of the same language."""
 
 import re
-from collections import defaultdict
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from reinflect.data.items import grouped
 from reinflect.errors import InputError, quoted
 
 _SIZE = "(?:low|medium|high)"
@@ -43,13 +43,13 @@ def pair_folders(
     wanted = sorted(golds) if languages is None else list(dict.fromkeys(languages))
     for language in wanted:
         if language not in golds:
-            remedy = f"this folder has {_some(golds)}"
+            remedy = f"this folder has {some(golds)}"
             raise InputError(f"found no file for the language {quoted(language)}", remedy, path=gold)
     if absent := [language for language in wanted if language not in predictions]:
         found = [language for language in wanted if language in predictions]
         remedy = f"score only some with --languages {','.join(found[:_SHOWN])}{',…'[: 2 * (len(found) > _SHOWN)]}"
         raise InputError(
-            f"found no predictions for {len(absent)} of {len(wanted)} languages ({_some(absent)})",
+            f"found no predictions for {len(absent)} of {len(wanted)} languages ({some(absent)})",
             f"add them, or {remedy}" if found else f"name the files as in {gold}",
             path=predicted,
         )
@@ -65,10 +65,8 @@ def _files_by_language(folder: Path) -> dict[str, list[Path]]:
         raise InputError("reading is not permitted", "check the folder's permissions", path=folder) from None
     if not files:
         raise InputError("found no files in this folder", "name a folder with a file for each language", path=folder)
-    by_language: defaultdict[str, list[Path]] = defaultdict(list)
-    for file in [file for file in files if _ENDING.search(file.name)] or files:
-        by_language[language_of(file.name)].append(file)
-    return dict(by_language)
+    known = [file for file in files if _ENDING.search(file.name)]
+    return grouped(known or files, lambda file: language_of(file.name))
 
 
 def _pair(language: str, golds: list[Path], predictions: list[Path]) -> FilePair:
@@ -90,11 +88,9 @@ def _pair(language: str, golds: list[Path], predictions: list[Path]) -> FilePair
             golds, predictions = both[0]
     for files, why in ((golds, purpose), (predictions, f"to score against {golds[0].name}")):
         if len(files) > 1:
-            raise InputError(
-                f"found several files of {language} {why}: {_some([file.name for file in files])}",
-                "leave one file per language, or give files of the same name in both folders",
-                path=files[0].parent,
-            )
+            found = f"found several files of {language} {why}: {some([file.name for file in files])}"
+            remedy = "leave one file per language, or give files of the same name in both folders"
+            raise InputError(found, remedy, path=files[0].parent)
     return FilePair(language, golds[0], predictions[0])
 
 
@@ -102,6 +98,7 @@ def _without(pattern: re.Pattern[str], files: list[Path]) -> list[Path]:
     return [file for file in files if not pattern.search(file.name)] or files
 
 
-def _some(names: Collection[str]) -> str:
+def some(names: Collection[str]) -> str:
+    """The first few of these names, and how many more there are."""
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return ", ".join(list(names)[:_SHOWN]) + more

@@ -1,12 +1,12 @@
 """What wrong predictions have in common: the piece of the right form that they replace."""
 
-from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from rapidfuzz.distance import Postfix, Prefix
 
+from reinflect.data.items import grouped
 from reinflect.evaluation.cells import Judged
 
 Position = Literal["begin", "middle", "end", "whole", "missing"]
@@ -43,9 +43,7 @@ def change_between(gold: str, predicted: str) -> Change:
 
 def commonest_mistakes(cells: Iterable[Judged], limit: int) -> list[Mistake]:
     """The `limit` most frequent changes; equally frequent ones in the order of the file."""
-    found: defaultdict[Change, list[Judged]] = defaultdict(list)
-    for cell in cells:
-        if not cell.correct:
-            found[MISSING if cell.missing else change_between(cell.gold, cell.predicted)].append(cell)
+    wrong = (cell for cell in cells if not cell.correct)
+    found = grouped(wrong, lambda cell: MISSING if cell.missing else change_between(cell.gold, cell.predicted))
     mistakes = [Mistake(change, len(own), own[0]) for change, own in found.items()]
     return sorted(mistakes, key=lambda mistake: -mistake.count)[:limit]

@@ -5,7 +5,6 @@ comparable.
 """
 
 import hashlib
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Literal, TypeAlias
 from rapidfuzz.distance.Levenshtein import distance
 
 from reinflect import __version__
-from reinflect.data.items import Item, read_items
+from reinflect.data.items import Item, grouped, read_items
 from reinflect.errors import InputError
 from reinflect.evaluation.cells import Cell, Judged, Variants, judge, right_forms
 
@@ -150,9 +149,7 @@ def evaluate(
 
 def breakdown(cells: Iterable[Judged], by: Grouping) -> dict[str, Score]:
     """The score of every bundle or part of speech, the most frequent first."""
-    groups: defaultdict[str, list[Judged]] = defaultdict(list)
-    for cell in cells:
-        groups[cell.features.spelling if by == "features" else cell.features.part_of_speech].append(cell)
+    groups = grouped(cells, lambda cell: cell.features.spelling if by == "features" else cell.features.part_of_speech)
     return {name: Score.of(groups[name]) for name in sorted(groups, key=lambda name: (-len(groups[name]), name))}
 
 

@@ -11,7 +11,7 @@ from reinflect.execution.dispatch import run_packs as run_packs_on_cluster
 from reinflect.execution.folder import WorkFolder
 from reinflect.execution.packing import memory_of_the_gpu, part_of_a_gpu
 from reinflect.execution.packs import Pack, PackResult
-from reinflect.execution.processes import Processes, Run
+from reinflect.execution.processes import Processes
 from reinflect.execution.resources import Resources, on_interrupt
 from reinflect.execution.retries import Lost, Retries, final_error
 from reinflect.execution.run import run_pack
@@ -39,36 +39,26 @@ def engine(resources: Resources) -> Iterator[Engine]:
     device = resources.device
     workers = resources.trainers or (1 if device == "cuda" else resources.workers)
     memory = memory_of_the_gpu() if device == "cuda" else None
-
-    def train(packs: Sequence[Pack], folder: WorkFolder) -> list[PackResult | None]:
-        run = partial(run_pack, folder=folder, seconds_between=resources.checkpoint_seconds)
-        return run_packs(packs, run, folder, resources, device=device, workers=workers, room=memory)
-
+    train = partial(run_packs, resources=resources, workers=workers, room=memory)
     yield Engine(device, resources.pack_memory or (memory and part_of_a_gpu(memory)), train)
 
 
 def run_packs(
-    packs: Sequence[Pack],
-    run: Run,
-    folder: WorkFolder,
-    resources: Resources,
-    *,
-    device: str = "cpu",
-    workers: int = 1,
-    room: int | None = None,
+    packs: Sequence[Pack], folder: WorkFolder, resources: Resources, *, workers: int, room: int | None
 ) -> list[PackResult | None]:
     """Train packs in this process, or in several at once that share `room` bytes of memory.
 
     A pack that fails is tried in other ways (see `execution.retries`); packs without a result are an error at the end.
     """
     watcher, workers, names = resources.watcher, min(workers, len(packs)), [pack.name for pack in packs]
+    run = partial(run_pack, folder=folder, seconds_between=resources.checkpoint_seconds)
 
     def halved(pack: Pack) -> None:
         place = names.index(pack.name)
         names[place : place + 1] = [half.name for half in pack.halves()]
         watcher.begin(names, workers)
 
-    retries = Retries(device, folder=folder, note=watcher.note, halved=halved, processes=workers > 1)
+    retries = Retries(resources.device, folder=folder, note=watcher.note, halved=halved, processes=workers > 1)
     watcher.begin(names, workers)
     if workers > 1:
         processes = Processes(run, workers, watcher.standing, retries, room)

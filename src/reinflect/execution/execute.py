@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from reinflect.data.sheet_files import Note
 from reinflect.ensembles.member import UNALIGNED, TrainedModel
 from reinflect.errors import ReinflectError
 from reinflect.execution.engines import engine
 from reinflect.execution.folder import WorkFolder
 from reinflect.execution.packing import pack_specs, weight, with_work
 from reinflect.execution.packs import Pack, PackResult, by_key, matched, read_results
-from reinflect.execution.resources import Resources, Watcher
+from reinflect.execution.resources import Resources
 from reinflect.execution.side import map_in_processes
 from reinflect.training.lesson import Lesson, ModelSpec, Preparation
 
@@ -52,7 +53,7 @@ def train_specs(
     left = sum(spec.digest not in done for spec in specs)
     if not left or resources.enough():
         if specs and not left:
-            _note_found(specs, results, [], folder, watcher)
+            _note_found(specs, results, [], folder, watcher.note)
         seconds = time.monotonic() - started
         return Execution(matched(specs, done), results, [], finished=not left, preparing=seconds)
     ran: list[PackResult | None] = []
@@ -68,7 +69,7 @@ def train_specs(
             for piece in folder.pieces(pack)
             if (own := tuple(spec for spec in piece.specs if spec.digest not in done))
         ]
-        _note_found(specs, results, packs, folder, watcher)
+        _note_found(specs, results, packs, folder, watcher.note)
         preparing = time.monotonic() - started
         watcher.expect(len(specs) - left, len(specs), {pack.name: weight(pack, trains.device) for pack in packs})
         try:
@@ -94,25 +95,21 @@ def train_specs(
 
 
 def _note_found(
-    specs: Sequence[ModelSpec],
-    results: Sequence[PackResult],
-    packs: Sequence[Pack],
-    folder: WorkFolder,
-    watcher: Watcher,
+    specs: Sequence[ModelSpec], results: Sequence[PackResult], packs: Sequence[Pack], folder: WorkFolder, note: Note
 ) -> None:
     """Note what an earlier command left in the folder, if these packs remain to be trained."""
-    begun, other = folder.found(packs, watcher.note)
+    begun, other = folder.found(packs, note)
     if folder.state != folder.packs:  # a benchmark's folder, whose packs stay there
         return
     keys = {spec.digest for spec in specs}
     finished = sum(not keys.isdisjoint(model.key for model in result.models) for result in results)
     if begun or finished:
-        watcher.note(
+        note(
             f"note: resuming an earlier training ({finished} of {finished + len(packs)} packs of models are trained, "
             f"{begun} begun); to start anew, remove {folder.state} first"
         )
     if other or finished < len(results):
-        watcher.note(f"note: {folder.state} also has work with other data or settings, which this command does not use")
+        note(f"note: {folder.state} also has work with other data or settings, which this command does not use")
 
 
 def prepared(specs: Sequence[ModelSpec], preparation: Preparation, resources: Resources) -> list[ModelSpec]:

@@ -13,7 +13,7 @@ from safetensors.numpy import load, save
 from reinflect.ensembles.member import TrainedModel
 from reinflect.errors import OutputError
 from reinflect.execution.packs import DECIMALS, ENDING, Pack, PackResult, write_result
-from reinflect.files import atomic_path, cannot_write, make_folder, read_bytes, sweep, writing
+from reinflect.files import atomic_path, cannot_write, make_folder, read_bytes, sweep, write_bytes, writing
 from reinflect.locks import TakenError, take, take_in
 from reinflect.training.checkpoint import SECONDS_BETWEEN, Checkpoint, fingerprint_of
 from reinflect.training.lesson import ModelSpec
@@ -149,8 +149,7 @@ class WorkFolder:
         """Write the files of a finished pack, and remove its checkpoint; returns the result without parameters."""
         if self.parameters is not None:
             for model in result.models:
-                with atomic_path(self.parameters_file(model)) as part:
-                    part.write_bytes(save(dict(model.parameters)))
+                write_bytes(self.parameters_file(model), save(dict(model.parameters)))
         with atomic_path(self._finished_log(pack.stem)) as part:
             part.write_bytes(self.log(pack).read_bytes())
         write_result(self.packs / f"{pack.stem}{ENDING}", result, self.decimals)
@@ -163,8 +162,7 @@ class WorkFolder:
             for name, content in files[kind].items():
                 plain = Path(name)
                 path = self._finished_log(plain.stem) if kind == "logs" else getattr(self, kind) / plain.name
-                with atomic_path(path) as part:
-                    part.write_bytes(content)
+                write_bytes(path, content)
         self._remove(pack, CHECKPOINT, LOG)
 
     def parameters_file(self, model: TrainedModel) -> Path:

@@ -5,16 +5,16 @@ All sequences of an update are padded to its longest, so models with long words 
 
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Container, Hashable, Iterable, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
-from typing import TypeVar
 
 import msgspec
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from reinflect.data.items import grouped
 from reinflect.decoding.greedy import places_at_once
 from reinflect.execution.packs import Pack
 from reinflect.settings import alike
@@ -22,8 +22,6 @@ from reinflect.systems import SYSTEMS
 from reinflect.systems.layers.shapes import expected_shapes, row_length
 from reinflect.training.lesson import Lesson, ModelSpec
 from reinflect.training.schedule import epoch_batches
-
-Key = TypeVar("Key", bound=Hashable)
 
 MOST_PADDING = 0.25
 NEAR_ENOUGH = 0.02
@@ -67,19 +65,12 @@ def _group(spec: ModelSpec, device: str) -> str:
     return "-".join(filter(None, parts))
 
 
-def _grouped(specs: Iterable[ModelSpec], by: Callable[[ModelSpec], Key]) -> dict[Key, list[ModelSpec]]:
-    groups: dict[Key, list[ModelSpec]] = {}
-    for spec in specs:
-        groups.setdefault(by(spec), []).append(spec)
-    return groups
-
-
 def pack_specs(specs: Sequence[ModelSpec], device: str = "cpu", budget: int | None = None) -> list[Pack]:
     """The packs of these specs: on a CPU a few seeds of one kind each, on a GPU as many models as fit in the budget.
 
     They do not depend on the number of workers: a model's last bits may differ with the other models of its pack.
     """
-    groups = _grouped(specs, lambda spec: _group(spec, device))
+    groups = grouped(specs, lambda spec: _group(spec, device))
     if device != "cpu":
         packs = [pack for name, own in groups.items() for pack in pack_for_gpu(own, budget=budget, name=name)]
         # The longest first, so that the processes of a GPU end together.
@@ -89,7 +80,7 @@ def pack_specs(specs: Sequence[ModelSpec], device: str = "cpu", budget: int | No
         most = MODELS_A_PACK if own[0].lesson.label else SEEDS_A_PACK
         parts = [  # the larger ones first, so that the last packs are small
             tuple(kind[number] for number in part)
-            for kind in _grouped(own, lambda spec: alike(spec.settings)).values()
+            for kind in grouped(own, lambda spec: alike(spec.settings)).values()
             for part in np.array_split(np.arange(len(kind)), -(-len(kind) // most))
         ]
         packs += [
@@ -111,11 +102,7 @@ def weight(pack: Pack, device: str) -> float:
 
 
 def pack_for_gpu(
-    specs: Sequence[ModelSpec],
-    *,
-    budget: int | None = None,
-    most_padding: float = MOST_PADDING,
-    name: str | None = None,
+    specs: Sequence[ModelSpec], *, budget: int | None = None, most_padding: float = MOST_PADDING, name: str = ""
 ) -> list[Pack]:
     """The fewest packs of specs of one system with at most this share of padding, each within a budget of bytes.
 
@@ -125,7 +112,7 @@ def pack_for_gpu(
     budget = memory_of_the_gpu() if budget is None else budget
     system = specs[0].system
     measured = _Measures(system)
-    kinds = _grouped(specs, lambda spec: alike(spec.settings))
+    kinds = grouped(specs, lambda spec: alike(spec.settings))
     parts = [
         part
         for kind in sorted(kinds, key=msgspec.json.encode)
@@ -231,7 +218,7 @@ class _Course:
 
 def _courses(models: Sequence[ModelSpec], measured: _Measures) -> list[_Course]:
     """All lessons: those with about as many updates together, and of these the ones with shorter sequences first."""
-    by_lesson = _grouped(sorted(models, key=measured.rank), lambda model: model.lesson)
+    by_lesson = grouped(sorted(models, key=measured.rank), lambda model: model.lesson)
     each = {lesson: -(-len(lesson.train) // models[0].settings.batch) for lesson in by_lesson}
     updates = max(each.values())
     courses = []

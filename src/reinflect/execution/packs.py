@@ -17,7 +17,7 @@ import msgspec
 from reinflect import __version__
 from reinflect.decoding.forms import Predictions
 from reinflect.ensembles.member import TrainedModel
-from reinflect.files import atomic_path, raise_if_too_many_files
+from reinflect.files import raise_if_too_many_files, write_bytes
 from reinflect.systems import SYSTEMS
 from reinflect.training.lesson import ModelSpec
 
@@ -97,10 +97,6 @@ class PackResult:
     """Failures, and what was done about them."""
 
     @property
-    def system(self) -> str:
-        return self.models[0].system
-
-    @property
     def stem(self) -> str:
         return _stem(self.pack, [model.key for model in self.models])
 
@@ -114,8 +110,7 @@ def write_result(path: Path, result: PackResult, decimals: int | None = DECIMALS
         "seconds": round(result.seconds, 3),
         "models": [_plain(model, decimals) for model in result.models],
     }
-    with atomic_path(path) as part:
-        part.write_bytes(lzma.compress(msgspec.json.encode(plain), preset=PRESET))
+    write_bytes(path, lzma.compress(msgspec.json.encode(plain), preset=PRESET))
 
 
 def _plain(model: TrainedModel, decimals: int | None) -> dict[str, Any]:

@@ -54,19 +54,17 @@ class Processes:
         """The result of each pack, in order; None for packs that had not begun when `enough` or `stop` ended it all."""
         results: list[PackResult | Lost | None] = [None] * len(packs)
         self._waiting = list(enumerate(packs))
-        try:
-            with ThreadPoolExecutor(self.workers) as threads:
-                slots = [threads.submit(self._slot, results) for _ in range(self.workers)]
-                try:
-                    while wait(slots, timeout=SECONDS_BETWEEN_CHECKS).not_done:
-                        if not self._stopped and enough():
-                            self.stop()
-                except BaseException:
-                    self.stop(QUIT)
-                    raise
-        finally:
-            for slot in slots:
-                slot.result()
+        with ThreadPoolExecutor(self.workers) as threads:
+            slots = [threads.submit(self._slot, results) for _ in range(self.workers)]
+            try:
+                while wait(slots, timeout=SECONDS_BETWEEN_CHECKS).not_done:
+                    if not self._stopped and enough():
+                        self.stop()
+            except BaseException:
+                self.stop(QUIT)
+                raise
+        for slot in slots:
+            slot.result()
         return results
 
     def stop(self, message: str = STOP) -> None:
@@ -194,8 +192,6 @@ def _listen(pipe: Connection, work: "SimpleQueue[tuple[Run, Pack, str]]") -> Non
                 _stopped.set()
             else:
                 work.put(message)
-    except (EOFError, OSError):
-        pass
     finally:
         os._exit(1)
 

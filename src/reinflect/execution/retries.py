@@ -6,7 +6,9 @@ the CPU; a process that died is started once more.
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from reinflect.errors import ReinflectError
 from reinflect.execution.failures import Kind, PackError
@@ -39,21 +41,17 @@ class Lost:
     reason: str = ""
 
 
+@dataclass
 class Retries:
     """Trains packs in spite of failures, in one process or in many, and notes what it does."""
 
-    def __init__(
-        self,
-        device: str,
-        *,
-        folder: WorkFolder,
-        note: Callable[[str], None] = lambda _: None,
-        halved: Callable[[Pack], None] = lambda _: None,
-        processes: bool = False,
-    ) -> None:
-        self.device, self.folder, self.note, self.halved, self.processes = device, folder, note, halved, processes
-        self.lock = threading.RLock()
-        """Held during a note; reentrant, because a signal's handler may interrupt its holder."""
+    device: str
+    folder: WorkFolder
+    note: Callable[[str], None] = lambda _: None
+    halved: Callable[[Pack], None] = lambda _: None
+    processes: bool = False
+    lock: AbstractContextManager[Any] = field(default_factory=threading.RLock)
+    """Held during a note; reentrant, because a signal's handler may interrupt its holder."""
 
     def see_through(
         self, pack: Pack, attempt: Attempt, stopped: Callable[[], bool] = lambda: False

@@ -56,6 +56,7 @@ def run_pack(
     folder: WorkFolder,
     device: str = "cpu",
     seconds_between: float = SECONDS_BETWEEN,
+    seconds_a_report: float = SECONDS_A_REPORT,
 ) -> PackResult:
     """Train or resume a pack, and have its models predict; a finished pack leaves its files in the folder.
 
@@ -65,7 +66,7 @@ def run_pack(
 
     def seldom(now: loop.Report) -> None:
         nonlocal last
-        if now.running and time.monotonic() - last >= SECONDS_A_REPORT:
+        if now.running and time.monotonic() - last >= seconds_a_report:
             last = time.monotonic()
             epoch = max(model.epoch for model in now.models if not model.finished)
             times = now.seconds, now.seconds_left

@@ -24,7 +24,7 @@ from reinflect.execution.folder import KINDS, WorkFolder
 from reinflect.execution.packing import memory_of_the_gpu
 from reinflect.execution.packs import Pack, PackResult
 from reinflect.execution.retries import Lost, Retries
-from reinflect.execution.run import Standing, run_pack
+from reinflect.execution.run import run_pack
 
 ENDING = (distributed.Status.closing, distributed.Status.closed)
 SECONDS_TO_SEND = 2.0
@@ -100,19 +100,14 @@ def train_in(
     seconds_a_report: float = 1.0,
 ) -> PackResult | Lost | None:
     """Train a pack in a temporary folder, without checkpoints, which would end with the folder."""
-    work, last = WorkFolder.inside(folder, save_models=save_models), -math.inf
+    work = WorkFolder.inside(folder, save_models=save_models)
     if exact:
         work = replace(work, decimals=None)
-
-    def report(now: Standing) -> None:
-        nonlocal last
-        if not now.running or time.monotonic() - last >= seconds_a_report:
-            last = time.monotonic()
-            send(standing=asdict(now))
+    seconds = {"seconds_between": math.inf, "seconds_a_report": seconds_a_report}
 
     def attempt(pack: Pack, device: str) -> PackResult:
         try:
-            return run_pack(pack, report, stop, folder=work, device=device, seconds_between=math.inf)
+            return run_pack(pack, lambda now: send(standing=asdict(now)), stop, folder=work, device=device, **seconds)
         except PackError as failure:
             if failure.kind == "gpu":  # a new process may work: Dask starts one, and retries the pack
                 send(note=f"note: the GPU of a worker failed ({failure.reason}); the worker ends")
@@ -120,9 +115,8 @@ def train_in(
                 os._exit(1)
             raise
 
-    def halved(pack: Pack) -> None:
-        send(halved=pack.name)
-
-    retries = Retries(device, folder=work, note=lambda text: send(note=text), halved=halved, processes=True)
+    retries = Retries(
+        device, folder=work, note=lambda text: send(note=text), halved=lambda own: send(halved=own.name), processes=True
+    )
     with work.held():
         return retries.see_through(pack, attempt, stop)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
+from reinflect.data.items import grouped
 from reinflect.ensembles.confidence import seen_cells
 from reinflect.ensembles.member import TrainedModel
 from reinflect.ensembles.strategies import STRATEGIES, Voter, best_first, dev_accuracy
@@ -42,13 +43,12 @@ def factors(varied: Iterable[str], settings: Mapping[str, Settings]) -> list[Fac
         name, found, values = text.partition("=")
         system, dot, key = name.strip().rpartition(".")
         if not found or not key:
-            raise InputError(
-                f"found {OPTION} {quoted(text)}", "write key=a,b,c, or haem.key=a,b,c to vary it in one system only"
-            )
+            remedy = "write key=a,b,c, or haem.key=a,b,c to vary it in one system only"
+            raise InputError(f"found {OPTION} {quoted(text)}", remedy)
         if dot and system not in settings:
+            remedy = "name one of these before the dot, or change --systems"
             raise InputError(
-                f"found {OPTION} {quoted(text)}, but only {' and '.join(settings)} would be trained",
-                "name one of these before the dot, or change --systems",
+                f"found {OPTION} {quoted(text)}, but only {' and '.join(settings)} would be trained", remedy
             )
         for own in [system] if dot else settings:
             if any((factor.system, factor.key) == (own, key) for factor in made):
@@ -68,10 +68,8 @@ def _factor(system: str, key: str, values: str, settings: Settings) -> Factor:
         if own not in variants.values():
             variants[f"{key}={value}"] = own
     if len(variants) < 2:
-        raise InputError(
-            f"found {OPTION} {quoted(f'{key}={values}')}, which has fewer than two values of {key}",
-            "give two or more that differ, separated by commas",
-        )
+        found = f"found {OPTION} {quoted(f'{key}={values}')}, which has fewer than two values of {key}"
+        raise InputError(found, "give two or more that differ, separated by commas")
     base = next((name for name, own in variants.items() if own == settings), next(iter(variants)))
     return Factor(system, key, variants, base)
 
@@ -214,9 +212,7 @@ def ablate(
 
 def rows(compared: Sequence[Factor], models: Sequence[Scored], seconds: Mapping[str, float]) -> list[Variant]:
     """A row for each variant, the base of each factor first."""
-    by_settings: defaultdict[tuple[str, Settings], list[Scored]] = defaultdict(list)
-    for one in models:
-        by_settings[one.model.system, one.model.settings].append(one)
+    by_settings = grouped(models, lambda one: (one.model.system, one.model.settings))
     named = [(one, name) for one in compared for name in sorted(one.variants, key=lambda name: name != one.base)]
     against = {}
     for factor, name in named:

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from reinflect.baseline import Baseline
 from reinflect.data.items import Item
@@ -83,8 +82,6 @@ def combine(
     trained, but take no part.
     """
     found, known, right = list(models), known_runs(corpus.train), right_forms(corpus.dev, "last")
-    asked = {"dev": corpus.dev, "test": corpus.asked}
-    lemmas = {split: [item.lemma for item in items] for split, items in asked.items()}
     voters = {model.name: Voter.of(model, corpus.dev, known, right) for model in found if model.usable}
     kept = kept_forms(corpus, [voter.model for voter in voters.values()], known)
     trained = Counter(model.kind for model in found)
@@ -130,9 +127,8 @@ def combine(
     forms[BASELINE] = by_rules
     changed: dict[str, Changes] = {}
     for kind, own in of_kind.items():
-        for split in SPLITS if own else ():
-            filters = [(_predictions(voter.model, split).forms, kept[voter.name, split]) for voter in own]
-            changed.setdefault(systems[kind], Counter()).update(_changes(split, filters, lemmas[split], known))
+        for split, items in (("dev", corpus.dev), ("test", corpus.asked)) if own else ():
+            changed.setdefault(systems[kind], Counter()).update(_changes(own, split, kept, items, known))
     return Combined(corpus, forms, chosen, changed)
 
 
@@ -162,24 +158,14 @@ def _predictions(model: TrainedModel, split: str) -> Predictions:
     return model.dev if split == "dev" else model.asked
 
 
-def _changes(
-    split: str,
-    filters: Sequence[tuple[Sequence[str | None], Sequence[str]]],
-    lemmas: Sequence[str],
-    known: dict[str, int],
-) -> Changes:
-    """What the filter changes in the forms of one kind; `filters` has each model's forms before and after it."""
-    places = [
-        place
-        for before, after in filters
-        if before != after
-        for place, form in enumerate(before)
-        if form != after[place]
-    ]
+def _changes(voters: Sequence[Voter], split: str, kept: Kept, items: Sequence[Item], known: dict[str, int]) -> Changes:
+    """What the filter changes in the forms of one kind."""
+    filters = [(_predictions(voter.model, split).forms, kept[voter.name, split]) for voter in voters]
+    places = [place for before, after in filters for place, form in enumerate(before) if form != after[place]]
     changes: Changes = Counter({("single", split): len(places)})
     for place in set(places):  # the filter changes no vote on other items
         form = vote([before[place] for before, _ in filters])
-        changes["voted", split] += form is None or filtered(form, lemmas[place], known) != form
+        changes["voted", split] += form is None or filtered(form, items[place].lemma, known) != form
     return changes
 
 
@@ -197,35 +183,28 @@ def evaluations(combined: Combined, gold: Sequence[Item]) -> Evaluations:
             answers = right_forms(right, "last")
             seen = {item.features.spelling for item in right if item.features.cell in bundles}
             of_seen = {cell: own for cell, own in answers.items() if cell[1] in seen}
-            mark, known = digest_of_forms(answers), dict[int, dict[str, Any]]()
+            mark = digest_of_forms(answers)
+            known: dict[int, Evaluation] = {}  # many systems share their forms
             for forms in combined.forms.values():
                 if id(forms[split]) not in known:
                     said = dict(zip(cells, forms[split], strict=True))
-                    parts = {"seen": Score.counted(of_seen, said)}
-                    known[id(forms[split])] = vars(Score.counted(answers, said)) | parts
-            found[split] = {
-                system: Evaluation(
-                    **known[id(forms[split])], name=corpus.language, cells=[], variants="last", gold_digest=mark
-                )
-                for system, forms in combined.forms.items()
-            }
+                    score, part = vars(Score.counted(answers, said)), Score.counted(of_seen, said)
+                    known[id(forms[split])] = Evaluation(
+                        **score, name=corpus.language, cells=[], variants="last", gold_digest=mark, seen=part
+                    )
+            found[split] = {system: known[id(forms[split])] for system, forms in combined.forms.items()}
     return found
 
 
 def averages(evaluated: Iterable[tuple[Lesson, Evaluations]]) -> Scores:
     """Macro averages over the languages of each setting."""
-    languages: dict[str, dict[str, dict[str, dict[str, Evaluation]]]] = {split: {} for split in SPLITS}
+    languages: dict[tuple[str, str, str], dict[str, Evaluation]] = {}
     for corpus, own in evaluated:
         for split, systems in own.items():
             for system, evaluation in systems.items():
-                by_system = languages[split].setdefault(corpus.setting, {})
-                by_system.setdefault(system, {})[corpus.language] = evaluation
-    return {
-        split: {
-            setting: {
-                system: Average.of(MacroEvaluation(f"{setting}-{split}", own)) for system, own in by_system.items()
-            }
-            for setting, by_system in by_setting.items()
-        }
-        for split, by_setting in languages.items()
-    }
+                languages.setdefault((split, corpus.setting, system), {})[corpus.language] = evaluation
+    scores: Scores = {split: {} for split in SPLITS}
+    for (split, setting, system), of_system in languages.items():
+        macro = MacroEvaluation(f"{setting}-{split}", of_system)
+        scores[split].setdefault(setting, {})[system] = Average.of(macro)
+    return scores

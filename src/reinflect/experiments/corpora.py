@@ -6,13 +6,13 @@ from pathlib import Path
 from reinflect.data.items import Item, check_lengths, order_in, read_items
 from reinflect.data.layouts import SIZES, parts_in
 from reinflect.errors import InputError, quoted
+from reinflect.evaluation.folders import some
 from reinflect.files import read_text
 from reinflect.settings import preset_for
 from reinflect.text import nearest
 from reinflect.training.lesson import Lesson
 
 SETTINGS = SIZES
-SHOWN = 8
 UNSIZED = ("small", "train", "large")
 """Training parts whose setting is that of their number of items."""
 
@@ -32,12 +32,8 @@ def languages_in(folder: Path, wanted: Sequence[str] | None = None) -> list[str]
         )
     for language in wanted or ():
         if language not in found:
-            some = ", ".join(found[:SHOWN]) + (f" and {len(found) - SHOWN} more" if len(found) > SHOWN else "")
-            raise InputError(
-                f"found no files of the language {quoted(language)}",
-                nearest(language, found, f"there are {some}"),
-                path=folder,
-            )
+            remedy = nearest(language, found, f"there are {some(found)}")
+            raise InputError(f"found no files of the language {quoted(language)}", remedy, path=folder)
     return found if wanted is None else sorted(set(wanted))
 
 
@@ -61,13 +57,12 @@ def _read(files: Mapping[str, Path], language: str, setting: str) -> Lesson | No
     if train is None or "dev" not in files:
         return None
     dev, covered = files["dev"], files.get("covered") or files.get("test")
-    parts = [(train, read_items(train)), (dev, read_items(dev))]
-    if covered:
-        parts.append((covered, read_items(covered, forms="ignored")))
-    for path, items in parts:
+    learnt, scored = read_items(train), read_items(dev)
+    asked = read_items(covered, forms="ignored") if covered else []
+    for path, items in ((train, learnt), (dev, scored), (covered, asked)):
         check_lengths(items, path, "models take", "shorten it or take it out")
-    hidden = tuple(Item(item.lemma, item.features) for item in parts[2][1]) if covered else ()
-    return Lesson(tuple(parts[0][1]), tuple(parts[1][1]), hidden, language, setting)
+    hidden = tuple(Item(item.lemma, item.features) for item in asked)
+    return Lesson(tuple(learnt), tuple(scored), hidden, language, setting)
 
 
 def _lines(path: Path) -> int:

@@ -56,9 +56,8 @@ def finish_all(
 ) -> dict[Lesson, Finished]:
     """Finish every language in every setting, in several processes if there is much to do."""
     predictions = sum(len(model.dev.forms) + len(model.asked.forms) for one in work for model in one.models)
-    alone = predictions < WORTH_PROCESSES
     do = partial(finish, grid=grid, folder=folder, leave_out=leave_out)
-    found = map_in_processes(do, work, workers=1 if alone and not leave_out else workers)
+    found = map_in_processes(do, work, workers=workers if leave_out or predictions >= WORTH_PROCESSES else 1)
     return {one.corpus: own for one, own in zip(work, found, strict=True)}
 
 

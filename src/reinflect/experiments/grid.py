@@ -95,10 +95,7 @@ def kinds(grid: Grid, setting: str) -> dict[str, int]:
 
 
 def specs_of(
-    corpora: Iterable[Lesson],
-    grid: Grid,
-    presets: Mapping[str, Mapping[str, Settings]],
-    preparation: Preparation,
+    corpora: Iterable[Lesson], grid: Grid, presets: Mapping[str, Mapping[str, Settings]], preparation: Preparation
 ) -> list[ModelSpec]:
     """All models of a grid. `corpora` are lessons not yet prepared; `presets` are by setting and system."""
     made: list[ModelSpec] = []

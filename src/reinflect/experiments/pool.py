@@ -27,7 +27,7 @@ from reinflect.execution.packs import PRESET, unpacked
 from reinflect.execution.resources import Resources
 from reinflect.execution.side import map_in_processes
 from reinflect.experiments.combine import SPLITS, forms_by_rules, kept_forms
-from reinflect.files import atomic_path
+from reinflect.files import write_bytes
 from reinflect.inflector.assemble import known_runs
 from reinflect.training.lesson import Lesson, Preparation
 
@@ -70,10 +70,8 @@ def read_pool(path: Path) -> Pool | None:
 def fill_pools(jobs: Sequence[Job], preparation: Preparation, folder: WorkFolder, resources: Resources) -> None:
     """Make the pools that have no file yet."""
     wanted = [job for job in jobs if job.models and read_pool(job.path) is None]
-    whole = [all(folder.parameters_file(model).exists() for model in job.models) for job in wanted]
-    left = [job for job, kept in zip(wanted, whole, strict=True) if kept]
-    if len(left) < len(wanted):
-        lost = [job.corpus.label for job, kept in zip(wanted, whole, strict=True) if not kept]
+    left = [job for job in wanted if all(folder.parameters_file(model).exists() for model in job.models)]
+    if lost := [job.corpus.label for job in wanted if job not in left]:
         which = shortened(", ".join(lost), 100)
         found = f"candidates of {which} are not scored: the parameters of some of their models were not kept"
         resources.watcher.note(f"note: {found}; give --candidates when they are trained")
@@ -120,5 +118,4 @@ def _make(job: Job, *, preparation: Preparation, folder: WorkFolder, cache: Path
         alone = 0  # not as many items as there are: processes, not threads, work side by side here
         rows[:, scored] = np.maximum(np.stack(by_fleets(models, alone, device, score)), LEAST)
     plain = {"models": [model.key for model in models], **forms, "scores": rows.tobytes()}
-    with atomic_path(job.path) as part:
-        part.write_bytes(lzma.compress(msgspec.msgpack.encode(plain), preset=PRESET))
+    write_bytes(job.path, lzma.compress(msgspec.msgpack.encode(plain), preset=PRESET))

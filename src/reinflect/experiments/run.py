@@ -1,12 +1,12 @@
 """A benchmark: train the models that are not trained yet; combine and score all, and write their predictions."""
 
 import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from reinflect.data.items import Item, read_items
+from reinflect.data.items import Item, grouped, read_items
 from reinflect.data.layouts import parts_in
 from reinflect.ensembles.member import UNALIGNED, TrainedModel
 from reinflect.errors import InputError, quoted
@@ -139,10 +139,8 @@ def run_benchmark(plan: BenchmarkPlan, resources: Resources | None = None) -> Be
     before = time.monotonic()
     kept = by_key(execution.results)
     models = {digest: model for digest, model in execution.models.items() if digest in kept}
-    of_corpus: defaultdict[str, list[TrainedModel]] = defaultdict(list)
-    for model in models.values():
-        of_corpus[f"{model.language}-{model.setting}"].append(model)
-    jobs = {corpus.label: Job.of(corpus, of_corpus[corpus.label], folder.packs) for corpus in corpora}
+    of_corpus = grouped(models.values(), lambda model: f"{model.language}-{model.setting}")
+    jobs = {corpus.label: Job.of(corpus, of_corpus.get(corpus.label, ()), folder.packs) for corpus in corpora}
     if plan.candidates and not account.interrupted:
         unfinished = {spec.lesson.label for spec in specs if spec.digest not in models}
         whole = [job for label, job in jobs.items() if label not in unfinished]
@@ -153,7 +151,7 @@ def run_benchmark(plan: BenchmarkPlan, resources: Resources | None = None) -> Be
             folder.parameters.rmdir()
         account.seconds["scoring"], before = time.monotonic() - before, time.monotonic()
     work = [
-        Work(corpus, of_corpus[corpus.label], right.get(corpus.language, ()), jobs[corpus.label].path)
+        Work(corpus, of_corpus.get(corpus.label, ()), right.get(corpus.language, ()), jobs[corpus.label].path)
         for corpus in corpora
     ]
     predictions = make_folder(plan.out / PREDICTIONS)
@@ -191,11 +189,8 @@ def _read_gold(folder: Path, languages: Sequence[str], corpora: Sequence[Lesson]
             for items in (corpus.asked, found.get(corpus.language, ()))
         )
         if right and asked and right != asked:
-            raise InputError(
-                f"the test items of {quoted(corpus.language)} are not those of its covered file",
-                "give the uncovered files of the same data",
-                path=folder,
-            )
+            what = f"the test items of {quoted(corpus.language)} are not those of its covered file"
+            raise InputError(what, "give the uncovered files of the same data", path=folder)
     return found
 
 

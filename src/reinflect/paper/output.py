@@ -30,12 +30,8 @@ def write_all(benchmark: Benchmark, out: Path, *, about: Sequence[str], command:
     """Write everything but predictions, which are written already, and models; returns notes for the user."""
     _write_json(out / FILE, {split: by_setting for split, by_setting in benchmark.scores.items() if by_setting})
     commands = _remember(out / "commands.jsonl", {**command, **asdict(benchmark.account)})
-    text = page(
-        benchmark.scores,
-        about=[*about, *_about(benchmark), _times(commands)],
-        changes=benchmark.changes,
-        results=benchmark.results,
-    )
+    lines = [*about, *_about(benchmark), _times(commands)]
+    text = page(benchmark.scores, about=lines, changes=benchmark.changes, results=benchmark.results)
     write_text(out / "results.md", text)
     _write_json(out / "details.json", _details(benchmark))
     try:
@@ -127,13 +123,10 @@ def write_models(benchmark: Benchmark, out: Path) -> list[str]:
                     file.unlink(missing_ok=True)
             continue
         make_folder(path.parent)
-        assemble(
-            [folder.with_parameters(model) for model in usable],
-            corpus.train,
-            corpus.dev,
-            strategy=default_strategy({model.system for model in usable}),
-            source=f"{corpus.language}-train-{corpus.setting}",
-        ).save(path)
+        members = [folder.with_parameters(model) for model in usable]
+        strategy = default_strategy({model.system for model in usable})
+        source = f"{corpus.language}-train-{corpus.setting}"
+        assemble(members, corpus.train, corpus.dev, strategy=strategy, source=source).save(path)
         for file in files:
             file.unlink()
     if folder.parameters.is_dir() and not any(folder.parameters.iterdir()):

@@ -60,14 +60,9 @@ def _panel(panel: Any, ours: Average, languages: list[str], setting: str, split:
     accuracies = {name: score.accuracy for name, score in ours.languages.items()}
     shown = published.beside(accuracies, setting, split)
     for (label, figures), (colour, mark, size) in zip(shown.items(), MARKS, strict=True):
-        panel.plot(
-            [places[name] for name in figures],
-            list(figures.values()),
-            mark,
-            color=colour,
-            markersize=size,
-            label=f"{label}, mean {fmean(figures.values()):.1f}" if figures else label,
-        )
+        across = [places[name] for name in figures]
+        named = f"{label}, mean {fmean(figures.values()):.1f}" if figures else label
+        panel.plot(across, list(figures.values()), mark, color=colour, markersize=size, label=named)
     panel.set_ylabel(f"accuracy, {setting}")
     panel.set_xlim(-0.7, len(languages) - 0.3)
     panel.set_ylim(max(-2, min(min(figures.values(), default=100) for figures in shown.values()) - 5), 102)

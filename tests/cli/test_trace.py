@@ -123,6 +123,7 @@ def test_labels(model: Path, tmp_path: Path, reinflect: Reinflect) -> None:
         (["gen", "V", "--member", ""], "found the member ''; it has haem-naive-1, hacm-naive-1, soft-1"),
         (["gen", "V", "--labels", "missing"], "missing: there is no such file"),
         (["gen", "V", "--output", "nowhere/trace"], "there is no folder nowhere"),
+        (["gen", "V", "--json", "--output", "steps.csv"], "steps.csv: found --json for a spreadsheet"),
     ],
 )
 def test_misuse(arguments: list[str], message: str, model: Path, reinflect: Reinflect) -> None:

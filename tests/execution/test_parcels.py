@@ -181,7 +181,7 @@ def test_what_nobody_can_train_is_given_back_as_lost(tmp_path: Path, monkeypatch
 
     monkeypatch.setattr("reinflect.execution.worker.run_pack", never)
     found = train_in(tmp_path, pack(seeds=[1]), Told(), lambda: False, device="cpu")
-    assert found == Lost("haem-naive", "memory", "no room")
+    assert found == Lost("haem-naive", "memory")
     assert files(tmp_path) == []
 
 

@@ -156,7 +156,7 @@ def test_what_is_said_of_it(folder: WorkFolder) -> None:
 def test_a_machine_with_too_little_memory_for_one_model(folder: WorkFolder) -> None:
     own = pack(seeds=[1, 2, 3])
     lost = Retries("cpu", folder=folder).see_through(own, fits(0, [], "cpu"))
-    assert lost == Lost("haem-naive", "memory", "too much")
+    assert lost == Lost("haem-naive", "memory")
     message = str(final_error([lost, Lost("hacm-2", "process")], None))
     assert message == (
         "the process that trained hacm-2 ended unexpectedly (killed, or out of memory), and not enough memory "
@@ -226,7 +226,7 @@ def test_a_model_that_is_lost_costs_no_other(folder: WorkFolder) -> None:
             raise PackError("memory", "too much")
         return fits(4, tried, "cpu")(one, device)
 
-    assert Retries("cpu", folder=folder).see_through(own, attempt) == Lost("haem-naiveaa", "memory", "too much")
+    assert Retries("cpu", folder=folder).see_through(own, attempt) == Lost("haem-naiveaa", "memory")
     assert [name.removesuffix(" cpu") for name in tried] == [
         "haem-naive",
         "haem-naivea",

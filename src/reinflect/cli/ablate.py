@@ -16,7 +16,7 @@ from reinflect.cli.files import json_text
 from reinflect.cli.options import option, say
 from reinflect.cli.training import EVERY_LANGUAGE, SIZES, Training, data_option, languages_option, training_options
 from reinflect.errors import INTERRUPTED, InputError, OutputError
-from reinflect.files import STANDARD, check_writable, read_bytes, write_text
+from reinflect.files import STANDARD, check_writable, has_content, read_bytes, write_text
 from reinflect.text import Side, counted, table
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def command(
         folder = replace(WorkFolder.beside(place), parameters=None)
         stack.enter_context(folder.held())
         with display() as shown:
-            resources = training.resources(shown, trainers=None if training.device == "cpu" else 1)
+            resources = training.resources(shown)
             preparation = Preparation.of(settings, training.alignments, training.augmentations)
             found = ablate(corpora, compared, preparation, folder, resources, seeds=training.seeds)
         grouped = groupby(found.rows, lambda row: (row.system, row.key))
@@ -103,7 +103,7 @@ def _check_out(out: str) -> None:
     if out == STANDARD:
         raise OutputError(out, "the table is written there", "name a file with --out")
     check_writable(out)
-    if Path(out).is_file() and Path(out).stat().st_size and _written(out) is None:
+    if has_content(out) and _written(out) is None:
         raise OutputError(out, "a file of this name exists and is not a comparison", "choose another --out")
 
 

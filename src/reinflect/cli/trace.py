@@ -50,7 +50,7 @@ def command(
     mix writing with copying have one more column, `generated`: the share of the probability that comes from writing.
     """
     check_word(lemma)
-    check_output(output, [model])
+    check_output(output, [model], as_json=as_json)
     inflector = load_inflector(model, strategy)
     labels = labels or inflector.labels
     wanted = features_named(inflector, labels, features)

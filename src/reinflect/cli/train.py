@@ -145,7 +145,7 @@ def command(
             items,
             dev_items,
             plan,
-            training.resources(shown, checkpoint_seconds=seconds, trainers=1 if training.device == "cuda" else None),
+            training.resources(shown, checkpoint_seconds=seconds),
             out=Path(out),
             source=source_name(train),
             half=half,

@@ -38,7 +38,6 @@ class Lost:
 
     pack: str
     kind: Kind
-    reason: str = ""
 
 
 @dataclass
@@ -79,7 +78,7 @@ class Retries:
                 retried.append(self._to_the_cpu(pack, kind, reason))
                 device = "cpu"
             else:
-                return Lost(pack.name, kind, reason)
+                return Lost(pack.name, kind)
 
     def _in_halves(self, pack: Pack, attempt: Attempt, stopped: Callable[[], bool], *retried: str) -> PackResult | Lost:
         halves = pack.halves()

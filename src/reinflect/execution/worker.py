@@ -72,7 +72,7 @@ def train_pack(pack: Pack, topic: str, **options: Any) -> dict[str, Any]:
             files = {kind: sorted(Path(folder, kind).glob("*")) for kind in KINDS}
             return {
                 "worker": worker.address,
-                "lost": [found.pack, found.kind, found.reason] if isinstance(found, Lost) else None,
+                "lost": [found.pack, found.kind] if isinstance(found, Lost) else None,
                 "retried": list(found.retried) if isinstance(found, PackResult) else [],
                 "files": {kind: {path.name: path.read_bytes() for path in paths} for kind, paths in files.items()},
             }

@@ -21,7 +21,7 @@ from reinflect.experiments.finish import PREDICTIONS, Finished, Work, finish_all
 from reinflect.experiments.grid import Grid, specs_of
 from reinflect.experiments.pool import ENDING as POOL
 from reinflect.experiments.pool import Job, fill_pools
-from reinflect.files import atomic_path, make_folder
+from reinflect.files import make_folder, read_bytes, write_bytes
 from reinflect.settings import Settings
 from reinflect.training.lesson import Lesson, ModelSpec, Preparation
 
@@ -209,11 +209,9 @@ def _copy_packs(source: Path, target: Path, specs: Sequence[ModelSpec], note: Ca
             remedy = "copy the file again from where it was made, or leave it out"
             raise InputError("its predictions are not for the items of --data", remedy, path=path)
         else:
-            with atomic_path(target / path.name) as part:
-                part.write_bytes(path.read_bytes())
+            write_bytes(target / path.name, read_bytes(path))
     for path in folder.glob(f"*{POOL}"):
-        with atomic_path(target / path.name) as part:
-            part.write_bytes(path.read_bytes())
+        write_bytes(target / path.name, read_bytes(path))
 
 
 def _fits(model: TrainedModel, lesson: Lesson) -> bool:

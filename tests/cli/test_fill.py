@@ -155,6 +155,17 @@ def test_columns_that_the_model_knows_nothing_about_stay_empty(
     assert rows(tmp_path / "out.csv")[1] == ["sehen", "sehen ?", ""]
 
 
+def test_a_heading_that_is_a_number_is_an_error_of_its_cell(model: Path, reinflect: Reinflect, tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for row in (["lemma", 1, "V;PST"], ["gehen", None, None]):
+        book.active.append(row)
+    book.save(tmp_path / "mine.xlsx")
+    result = reinflect("fill", model, tmp_path / "mine.xlsx", "--output", tmp_path / "filled.xlsx")
+    assert result.exit_code == 2
+    assert "row 1, column B: found the number 1; format the column as text" in result.stderr
+    assert not (tmp_path / "filled.xlsx").exists()
+
+
 @pytest.mark.parametrize(
     ("name", "text", "out", "message"),
     [

@@ -191,11 +191,12 @@ def read_gaps(path: Path | str, columns: Columns, note: Note) -> tuple[Layout, l
         note(f"note: {sheet.place()}: {'; '.join(said)}")
     gaps, known = [], set()
     long = "features" in places
+    headings = {} if long else {column: sheet.text(sheet.rows[0], column, "") for column in forms}
     bundle = cache(lambda text: Bundle((columns.labels.to_features if long else columns.labels.of_heading)(text)))
     for row in layout.rows:
         lemma = _lemma(sheet, row, places["lemma"])
         for column in forms:
-            features = sheet.text(row, places["features"], "features") if long else sheet.header[column]
+            features = sheet.text(row, places["features"], "features") if long else headings[column]
             item = Item(lemma, bundle(features), "", row.number)
             if row.cell(column):
                 known.add(question(item))

@@ -252,6 +252,9 @@ LONG = "a" * 1001
         (["--out", "notes"], "a file of this name exists and is not a model"),
         (["--systems", "hacm,heam"], "found the system 'heam'; did you mean haem"),
         (["--alignments", ""], "found the alignment ''; the alignments are naive, smart"),
+        (["--kinds", "hacm-naive,heam-naive"], "there is no system 'heam'; did you mean haem"),
+        (["--kinds", "hacm-naive,haem"], "found the kind 'haem'; with these names there are hacm-naive, haem-naive"),
+        (["--kinds", "haem-naive", "--systems", "haem"], "found --kinds beside --systems, --alignments or --augment"),
         (["--preset", "paper-lo"], "did you mean paper-low"),
         (["--preset", "gone.toml"], "gone.toml: there is no such file"),
         (["--preset", "odd.toml", "--systems", "haem"], "odd.toml [haem]: found the unknown setting 'hiden'"),
@@ -259,7 +262,7 @@ LONG = "a" * 1001
         (["--preset", "half.toml", "--systems", "haem,soft"], "half.toml: found no table [soft]; add one"),
         (["--set", "hiden=3"], "did you mean hidden"),
         (["--set", "hidden=many"], "found hidden = 'many', which does not fit"),
-        (["--set", "soft.hidden=9"], "'soft.hidden=9'; change a setting of hacm, haem, naive, smart"),
+        (["--set", "soft.hidden=9"], "'soft.hidden=9'; change a setting of hacm, haem, imitation, naive"),
         (["--set", "hidden"], "write key=value, or haem.key=value"),
         (["--set", "haem.schedule=cosine"], "found schedule = 'cosine' with decay = 0 and warmup = 0; set decay to"),
         (["--seeds", "0"], "0 is not in the range"),
@@ -299,6 +302,15 @@ def test_a_preset_of_ones_own(data: Path, tmp_path: Path, reinflect: Reinflect) 
     assert result.exit_code == 0, result.output
     (member,) = Inflector.load(tmp_path / "m").members
     assert (member.settings.hidden, member.settings.embedding, member.settings.epochs) == (7, 4, 1)
+
+
+def test_kinds_that_the_user_names(data: Path, tmp_path: Path, reinflect: Reinflect) -> None:
+    result = reinflect(
+        "train", "--train", data / "train", "--dev", data / "dev", "--out", tmp_path / "m", "--workers", 1,
+        "--kinds", "imitation, haem-smart+made-up", "--seeds", 1, *TINY, "--set", "epochs=1",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert {member.kind for member in Inflector.load(tmp_path / "m").members} == {"imitation", "haem-smart+made-up"}
 
 
 def test_a_schedule_reaches_training(data: Path, tmp_path: Path, reinflect: Reinflect) -> None:

@@ -31,7 +31,7 @@ from reinflect.execution.resources import Resources, Watcher
 from reinflect.execution.run import Standing, run_pack
 from reinflect.inflector.assemble import assemble
 from reinflect.inflector.inflector import Inflector
-from reinflect.inflector.train import Outcome, Plan, train_inflector
+from reinflect.inflector.train import Outcome, Plan, parts_of, train_inflector
 from reinflect.settings import Settings, changed
 from reinflect.systems.layers.inventory import Inventory
 from reinflect.systems.presets import load_preset
@@ -432,7 +432,7 @@ def test_the_public_names(tmp_path: Path) -> None:
 def test_the_number_of_items_decides_what_is_trained_unless_the_user_does() -> None:
     quick = ["epochs=1", "hidden=4", "embedding=4", "batch=20", "score_from=1"]
     made = reinflect.train(TRAIN, DEV, changes=quick, seeds=1)
-    assert {member.kind for member in made.members} == {"hacm-naive", "hacm-smart", "haem-naive", "haem-smart"}
+    assert {member.kind for member in made.members} == {"hacm-naive", "hacm-smart+made-up", "haem-naive", "imitation"}
     made = reinflect.train(TRAIN, DEV, preset="medium", changes=quick, seeds=1)
     assert {member.kind for member in made.members} == {"hacm-smart", "soft", "soft+made-up"}
     soft = [msgspec.to_builtins(own.settings)["encoder_layers"] for own in made.members if own.system == "soft"]
@@ -441,33 +441,53 @@ def test_the_number_of_items_decides_what_is_trained_unless_the_user_does() -> N
     assert {member.kind for member in made.members} == {"hacm-naive", "haem-naive"}
 
 
-def test_an_augmentation_may_be_for_further_models_of_one_system() -> None:
+def test_kinds_are_named_by_system_alignment_and_augmentation() -> None:
     settings = changed(load_preset("low", ["haem", "soft"]) | {"made-up": MadeUp()}, ["epochs=2", "made-up.times=1"])
-    plan = Plan(settings=settings, systems=["haem", "soft"], augmentations=["soft.made-up"], seeds=2)
+    kinds = ["haem-naive", "soft", "soft+made-up", "haem-smart+made-up"]
+    plan = Plan(settings=settings, kinds=kinds, seeds=2, **parts_of(kinds))  # type: ignore[arg-type]
+    assert (plan.systems, plan.alignments, plan.augmentations) == (["haem", "soft"], ["naive", "smart"], ["made-up"])
     plan.check()
     lessons = [Lesson(tuple(TRAIN), tuple(DEV))] * 2
     specs = plan.specs(lessons, plan.preparation)
-    kinds = {spec.kind: spec.lesson.augmentations for spec in specs}
-    assert kinds == {"haem-naive": (), "haem-smart": (), "soft": (), "soft+made-up": ("made-up",)}
+    found = {spec.kind: spec.lesson.augmentations for spec in specs}
+    assert found == {kind: ("made-up",) if "+" in kind else () for kind in kinds}
     assert plan.models == len(specs) == 8
     made = plan.preparation.prepared(next(spec for spec in specs if spec.variant).lesson, 1)
     assert [phase.epochs for phase in made.phases] == [MadeUp().epochs], "epochs=2 is for systems"
-    with pytest.raises(InputError, match="but no model of soft; name one of haem before the dot"):
-        replace(plan, systems=["haem"]).check()
-    with pytest.raises(InputError, match="beside made-up, which is for all models"):
-        replace(plan, augmentations=["made-up", "soft.made-up"]).check()
-    with pytest.raises(InputError, match="there is no augmentation 'x'"):
-        replace(plan, augmentations=["haem.x"]).check()
+    every = replace(plan, kinds=())
+    assert {spec.kind: spec.lesson.augmentations for spec in every.specs(lessons, plan.preparation)} == dict.fromkeys(
+        ["haem-naive", "haem-smart", "soft"], ("made-up",)
+    )
 
 
-def test_some_models_of_soft_attention_learn_from_made_up_items_where_items_are_some_hundreds() -> None:
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("haem", "found the kind 'haem'; with these names there are"),
+        ("soft-naive", "found the kind 'soft-naive'; did you mean haem-naive"),
+        ("", "there is no system ''"),
+        ("heam-naive", "there is no system 'heam'; did you mean haem"),
+        ("haem-naiv", "there is no aligner 'naiv'; did you mean naive"),
+        ("haem-naive+mad-up", "there is no augmentation 'mad-up'; did you mean made-up"),
+    ],
+)
+def test_a_kind_that_cannot_be_is_named(kind: str, message: str) -> None:
+    kinds = ["haem-naive", kind]
+    with pytest.raises(InputError) as raised:
+        Plan(settings={}, kinds=kinds, **parts_of(kinds)).check()  # type: ignore[arg-type]
+    assert message in str(raised.value)
+
+
+def test_the_number_of_items_chooses_kinds() -> None:
     training = Training(
         systems=["hacm"], alignments=["naive"], augmentations=(), seeds=2, preset="auto", changes=(), device="cpu",
-        workers=1, usual=True,
+        workers=1,
     )  # fmt: skip
     plan = training.plan("medium", ["epochs=9"])
-    assert plan.augmentations == ("soft.made-up",)
+    assert list(plan.kinds) == ["hacm-smart", "soft", "soft+made-up"]
     assert (plan.settings["made-up"].epochs, plan.settings["soft"].epochs) == (7, 9)  # type: ignore[attr-defined]
     assert plan.models == 6
     assert not training.plan("high", []).augmentations
-    assert training.plan("low", []).systems == ["hacm"]
+    assert training.plan("low", []).models == 8
+    assert training.plan("paper-low", []).systems == ["hacm"]
+    assert replace(training, kinds=[]).plan("low", []).models == 2

@@ -9,7 +9,7 @@ import click
 from reinflect.cli import training
 from reinflect.cli.options import option, say
 from reinflect.errors import INTERRUPTED, InputError, ReinflectError
-from reinflect.systems import SYSTEMS, USUAL
+from reinflect.systems import PAPER_ALIGNMENTS, SYSTEMS
 
 GRIDS = ("paper", "best", "quick", "small", "teacher")
 ENGINES = ("processes", DASK := "dask")
@@ -157,17 +157,17 @@ def command(
     if engine == DASK:
         address = scheduler if scheduler_file is None else address_in(scheduler_file)
         cluster = Where(address, workers or (1 if where == "cuda" else training.cores()), wait, tls)
-    entries = grids.with_systems(grids.GRIDS[grid], further, USUAL.alignments)
+    entries = grids.with_systems(grids.GRIDS[grid], further, PAPER_ALIGNMENTS)
     trained = list(dict.fromkeys(entry.system for entry in entries))
     augmentations = tuple(dict.fromkeys((*augmentations, *(name for own in entries for name in own.augmentations))))
-    others = (*USUAL.alignments, *augmentations)
+    others = (*PAPER_ALIGNMENTS, *augmentations)
     tables = {setting: training.settings_of(setting, changes, trained, *others) for setting in which}
     plan = BenchmarkPlan(
         data=Path(data),
         out=Path(out),
         grid=entries,
         presets={name: {system: own[system] for system in trained} for name, own in tables.items()},  # type: ignore[misc]
-        preparation=Preparation.of(tables[which[0]], USUAL.alignments, augmentations),
+        preparation=Preparation.of(tables[which[0]], PAPER_ALIGNMENTS, augmentations),
         languages=names,
         time_limit=time_limit,
         save_models=save_models,

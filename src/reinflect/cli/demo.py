@@ -11,7 +11,7 @@ from reinflect.cli.options import example, say
 from reinflect.cli.training import train_german
 from reinflect.data.items import Item
 from reinflect.errors import INTERRUPTED, printable
-from reinflect.systems import USUAL
+from reinflect.systems import PAPER_SYSTEMS
 from reinflect.text import table
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ WORDS = {
 """Words for pocket models, none of which is in the training data of the shared task."""
 KNOWN_BY_NAME = ("fliegen", "V;IND;PST;3;SG")
 SHOWN = 10
-SYSTEMS = USUAL.systems
+SYSTEMS = PAPER_SYSTEMS
 SEEDS = 2
 PRESET = "low"
 CHANGES = ("epochs=30", "score_every=5")

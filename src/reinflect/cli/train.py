@@ -95,11 +95,10 @@ def command(
 ) -> None:
     """Train models on the items of a file, which then inflect together by vote.
 
-    Every system (hacm copies or writes letters, haem edits the lemma) learns from every alignment of lemmas with
-    forms (naive: position by position; smart: learnt) with every seed. With 320 items and more, other kinds of models
-    are more accurate: hacm with smart alignments, and a third system, soft, which looks at the whole lemma at once,
-    without and with made-up items to learn from first (from 3,200 items on, haem in the place of the latter).
-    Choose --systems, --alignments, --augment or --from, and the number of items chooses nothing.
+    The number of items chooses kinds of models: systems (hacm copies or writes letters; haem edits the lemma; imitation
+    is haem that learns from its own mistakes; soft looks at the whole lemma at once), most with an alignment of lemmas
+    with forms to learn from (naive: position by position; smart: learnt), some with made-up items to learn from first.
+    With --systems, --alignments, --augment or --from, every system learns from every alignment instead.
 
     Files are tab-separated, or spreadsheets (.csv, .xlsx). With --add, a model is trained again on items that were
     corrected or added, and --compare says what that changed.

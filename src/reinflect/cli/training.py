@@ -15,7 +15,7 @@ from reinflect.alignment.cache import default_folder
 from reinflect.cli.options import Command, Decorator, all_of, option
 from reinflect.errors import InputError, quoted
 from reinflect.files import read_text
-from reinflect.systems import SYSTEMS, USUAL, USUAL_FOR, Usual
+from reinflect.systems import PAPER_ALIGNMENTS, PAPER_SYSTEMS, SYSTEMS, USUAL_FOR, Usual
 from reinflect.text import nearest
 from reinflect.training.augmentation import AUGMENTATIONS
 
@@ -43,27 +43,22 @@ class Training:
     changes: tuple[str, ...]
     device: str
     workers: int | None
-    usual: bool = False
-    """Whether the user chose none of these where the number of items may choose."""
+    kinds: list[str] | None = None
+    """In the place of all systems with all alignments; None where the number of items chooses."""
 
     def settings(self, preset: str) -> "dict[str, Struct]":
         return settings_of(preset, self.changes, self.systems, *self.alignments, *self.augmentations)
 
     def plan(self, preset: str, changes: Sequence[str], **more: Any) -> "Plan":
         """What is trained, with a preset and changes to it."""
-        from reinflect.inflector.train import Plan
+        from reinflect.inflector.train import Plan, parts_of
 
-        usual = USUAL_FOR.get(preset) if self.usual else None
-        systems, alignments, augmentations, before = usual or Usual(self.systems, self.alignments, self.augmentations)
-        others = *alignments, *(name.rpartition(".")[2] for name in augmentations)
-        return Plan(
-            settings=settings_of(preset, [*before, *changes], systems, *others),
-            systems=systems,
-            alignments=alignments,
-            augmentations=augmentations,
-            seeds=self.seeds,
-            **more,
-        )
+        usual = USUAL_FOR.get(preset, Usual(())) if self.kinds is None else Usual(self.kinds)
+        own = {"systems": self.systems, "alignments": self.alignments, "augmentations": self.augmentations}
+        parts = parts_of(usual.kinds) if usual.kinds else own
+        others = *parts["alignments"], *parts["augmentations"]
+        settings = settings_of(preset, [*usual.changes, *changes], parts["systems"], *others)
+        return Plan(settings=settings, kinds=usual.kinds, seeds=self.seeds, **parts, **more)
 
     def resources(self, watcher: "Watcher", **more: Any) -> "Resources":
         from reinflect.execution.resources import Resources
@@ -88,32 +83,39 @@ set_option = option(
 )
 
 
-def augment_option(more: str = "") -> Callable[[Command], Command]:
+def augment_option() -> Callable[[Command], Command]:
     """`--augment`."""
     names = ", ".join(AUGMENTATIONS) or "none is installed"
-    return option("--augment augmentations NAME", f"Also learn from made-up items: {names}{more}.", multiple=True)
+    return option("--augment augmentations NAME", f"Also learn from made-up items: {names}.", multiple=True)
 
 
 def training_options(seeds_of: str, preset: str, *, usual: bool = False) -> Decorator:
     """All options of `Training`, which the command receives as `training`; `preset` says what auto means.
 
-    With `usual`, the number of items chooses systems and alignments, unless the user chooses these or augmentations.
+    With `usual` there is `--kinds`, and the number of items chooses kinds unless the user chooses something.
     """
-    kinds: dict[str, Collection[str]] = {"systems": SYSTEMS, "alignments": ALIGNERS}
-    usually = {name: ",".join(getattr(USUAL, name)) for name in kinds}
+    known: dict[str, tuple[Collection[str], Sequence[str]]] = {
+        "systems": (SYSTEMS, PAPER_SYSTEMS),
+        "alignments": (ALIGNERS, PAPER_ALIGNMENTS),
+    }
 
-    def names_option(name: str, what: str) -> Callable[[Command], Command]:
-        some, many = (",".join(getattr(USUAL_FOR[preset], name)) for preset in ("medium", "high"))
-        later = f"; from 3,200 on {many}" if many != some else ""
-        default = f" (default: {usually[name]}; from 320 items on {some}{later})" if usual else ""
-        text = f"{what}: {', '.join(kinds[name])}{default}."
-        return option(f"--{name} LIST", text, default=None if usual else usually[name])
+    def names_option(name: str, what: str, other: str) -> Callable[[Command], Command]:
+        names, some = known[name]
+        default = f" ({','.join(some)} if only --{other}, --augment or --from is given)" if usual else ""
+        text = f"{what}: {', '.join(names)}{default}."
+        return option(f"--{name} LIST", text, default=None if usual else ",".join(some))
 
-    further = "; with --systems hacm,soft, soft.made-up trains further models of soft with them"
+    low, medium, high = (",".join(USUAL_FOR[size].kinds) for size in SIZES)
+    kinds_option = option(
+        "--kinds LIST",
+        "Kinds of models to train: each a system, its alignment if it learns from one, and perhaps an augmentation "
+        f"(default: {low}; from 320 items on {medium}; from 3,200 on {high}).",
+    )
     options = [
-        names_option("systems", "Systems to train"),
-        names_option("alignments", "Alignments to learn from"),
-        augment_option(further if usual else ""),
+        *([kinds_option] if usual else []),
+        names_option("systems", "Systems to train", "alignments"),
+        names_option("alignments", "Alignments to learn from", "systems"),
+        augment_option(),
         option("--seeds N", f"Number of models of {seeds_of}.", type=click.IntRange(1, 100), default=5),
         option(
             "--preset NAME",
@@ -128,11 +130,17 @@ def training_options(seeds_of: str, preset: str, *, usual: bool = False) -> Deco
     def decorated(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
         def with_training(*given: Any, **named: Any) -> Any:
-            own = {field.name: named.pop(field.name) for field in fields(Training) if field.name != "usual"}
-            choice = (own["systems"], own["alignments"], *own["augmentations"], *named.get("starts", ()))
-            own["usual"] = all(one is None for one in choice)
-            for name, known in kinds.items():
-                own[name] = chosen(usually[name] if own[name] is None else own[name], known, name[:-1])
+            own = {field.name: named.pop(field.name, None) for field in fields(Training)}
+            rest = own["systems"], own["alignments"], own["augmentations"] or None
+            if own["kinds"] is not None:
+                if any(one is not None for one in rest):
+                    found = "found --kinds beside --systems, --alignments or --augment"
+                    raise InputError(found, "give kinds alone: they name systems, alignments and augmentations")
+                own["kinds"] = [name.strip() for name in own["kinds"].split(",")]
+            elif not usual or named.get("starts") or any(one is not None for one in rest):
+                own["kinds"] = []
+            for name, (names, some) in known.items():
+                own[name] = chosen(",".join(some) if own[name] is None else own[name], names, name[:-1])
             own["device"] = device_for(own["device"])
             return command(*given, training=Training(**own), **named)
 
@@ -210,7 +218,7 @@ def train_german(
     from reinflect.execution.resources import Resources
     from reinflect.inflector.train import Plan, train_inflector
 
-    plan = Plan(settings=settings_of(preset, changes, USUAL.systems), seeds=seeds, strategy=strategy)
+    plan = Plan(settings=settings_of(preset, changes, PAPER_SYSTEMS), seeds=seeds, strategy=strategy)
     with display() as shown:
         shown.note(note)
         resources = Resources(workers=cores(), watcher=shown, alignment_cache=default_folder() if out else None)

@@ -3,10 +3,9 @@
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
-from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -16,6 +15,7 @@ from reinflect.data.items import Item, Normalisation, as_items, normalised
 from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.data.sheets import cells_of
 from reinflect.data.words import WordList
+from reinflect.ensembles.member import kind_of
 from reinflect.ensembles.strategies import default_strategy, find_strategy
 from reinflect.errors import InputError, OutputError, ReinflectError, StoppedError, quoted
 from reinflect.execution.execute import train_specs
@@ -27,28 +27,38 @@ from reinflect.inflector.card import Training
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.start import Start, Startable, find_starts, taken_over, variant_of
 from reinflect.settings import Settings, changed, preset_for
-from reinflect.systems import SYSTEMS, USUAL, USUAL_FOR
+from reinflect.systems import PAPER_ALIGNMENTS, PAPER_SYSTEMS, SYSTEMS, USUAL_FOR, Usual
 from reinflect.systems.presets import load_preset
+from reinflect.text import nearest
 from reinflect.training.augmentation import AUGMENTATIONS
 from reinflect.training.lesson import Lesson, ModelSpec, Preparation, alignments_of, plain_lessons
 
 
-def augmentations_of(names: Sequence[str], systems: Sequence[str]) -> tuple[str, ...]:
-    """The augmentations of these systems, among names such as `made-up` and `soft.made-up`."""
-    parts = [name.rpartition(".") for name in names]
-    return tuple(dict.fromkeys(name for system, _, name in parts if not system or system in systems))
+def parts_of(kinds: Sequence[str]) -> dict[str, list[str]]:
+    """The systems, alignments and augmentations in the names of kinds, such as `hacm-smart+made-up`, each once."""
+    systems, alignments, augmentations = dict[str, None](), dict[str, None](), dict[str, None]()
+    for kind in kinds:
+        base, *more = kind.split("+")
+        system, _, alignment = (base, "", "") if base in SYSTEMS or "-" not in base else base.rpartition("-")
+        SYSTEMS.check(system)
+        systems[system] = None
+        alignments |= {alignment: None} if alignment else {}
+        augmentations |= dict.fromkeys(more)
+    return {"systems": [*systems], "alignments": [*alignments], "augmentations": [*augmentations]}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What is trained: one model per system, alignment and seed; systems without alignments have one per seed."""
+    """What is trained: models of some kinds, one for each seed."""
 
     settings: Mapping[str, msgspec.Struct]
     """By the names of systems; also of aligners and augmentations that do not have their defaults."""
-    systems: Sequence[str] = USUAL.systems
-    alignments: Sequence[str] = USUAL.alignments
+    systems: Sequence[str] = PAPER_SYSTEMS
+    alignments: Sequence[str] = PAPER_ALIGNMENTS
     augmentations: Sequence[str] = ()
-    """By name: all models learn from `made-up` items first; from `soft.made-up` items further models of one system."""
+    kinds: Sequence[str] = ()
+    """Such as `hacm-smart+made-up`, of these systems, alignments and augmentations; by default every system with every
+    alignment, and all augmentations."""
     seeds: int = 5
     first_seed: int = 1
     starts: Sequence[Start] = ()
@@ -66,13 +76,11 @@ class Plan:
         for name in self.alignments:
             ALIGNERS.check(name)
         for name in self.augmentations:
-            system, _, own = name.rpartition(".")
-            AUGMENTATIONS.check(own)
-            if system and system not in self.systems:
-                remedy = f"name one of {', '.join(self.systems)} before the dot, or train {system} too"
-                raise InputError(f"found {quoted(name)}, but no model of {system}", remedy)
-            if system and own in self.augmentations:
-                raise InputError(f"found {quoted(name)} beside {own}, which is for all models", "leave one of them out")
+            AUGMENTATIONS.check(name)
+        for kind in self.kinds:
+            if kind not in self._every:
+                remedy = nearest(kind, self._every, f"with these names there are {', '.join(self._every)}")
+                raise InputError(f"found the kind {quoted(kind)}", remedy)
         strategy = find_strategy(self.used_strategy)
         if not any(map(strategy.may_vote, self.systems)):
             whose = " and ".join(strategy.systems or ())
@@ -83,46 +91,60 @@ class Plan:
 
     @property
     def preparation(self) -> Preparation:
-        return Preparation.of(self.settings, self.alignments, augmentations_of(self.augmentations, self.systems))
+        return Preparation.of(self.settings, self.alignments, self.augmentations)
 
     @property
     def models(self) -> int:
         """The number of models."""
-        kinds = (len(alignments_of(system, self.alignments)) * len(self._kinds(system)) for system in self.systems)
-        return self.seeds * sum(kinds)
+        return self.seeds * len(self._kinds)
 
-    def _kinds(self, system: str) -> list[tuple[str, tuple[str, ...], Sequence[Start]]]:
-        """The kinds of a system with one alignment: what sets them apart, their augmentations and their starts."""
-        common, own = augmentations_of(self.augmentations, ()), augmentations_of(self.augmentations, [system])
-        starts = [start for start in self.starts if start.member(system)]
-        further = "+".join(name for name in own if name not in common)
-        return [
-            ("", common, ()),
-            *([(variant_of(starts), common, starts)] if starts else []),
-            *([(further, own, ())] if further else []),
-        ]
+    @property
+    def _every(self) -> dict[str, "_Kind"]:
+        """All kinds that can be named, by name."""
+        pairs = [(system, alignment) for system in self.systems for alignment in alignments_of(system, self.alignments)]
+        variants = [("", ()), *((name, (name,)) for name in self.augmentations)]
+        return {kind_of(*pair, variant): _Kind(*pair, variant, names) for pair in pairs for variant, names in variants}
+
+    @property
+    def _kinds(self) -> list["_Kind"]:
+        named = [self._every[kind] for kind in self.kinds]
+        plain = [kind for kind in self._every.values() if not kind.variant]
+        found = []
+        for kind in named or [kind._replace(augmentations=tuple(self.augmentations)) for kind in plain]:
+            found.append(kind)
+            starts = [start for start in self.starts if start.member(kind.system)]
+            if starts and not kind.variant:
+                found.append(kind._replace(variant=variant_of(starts), starts=starts))
+        return found
 
     def specs(self, lessons: Sequence[Lesson], preparation: Preparation) -> list[ModelSpec]:
         """All models; `lessons` has one for each seed."""
         made, planned = [], dict[tuple[int, str, tuple[str, ...], int], Lesson]()
-        for system in self.systems:
+        for system, alignment, variant, names, starts in self._kinds:
             settings = self.settings[system]
             assert isinstance(settings, Settings)
-            kinds = product(alignments_of(system, self.alignments), self._kinds(system))
-            for alignment, (variant, names, starts) in kinds:
-                for number, lesson in enumerate(lessons):
-                    seed = self.first_seed + number
-                    mark = id(lesson), alignment, names, seed if preparation.per_seed(names) else 0
-                    if mark not in planned:
-                        planned[mark] = preparation.planned(lesson, alignment, seed, names)
-                    start = starts[number % len(starts)].member(system, alignment) if starts else None
-                    made.append(ModelSpec(planned[mark], system, settings, seed, start, variant))
+            for number, lesson in enumerate(lessons):
+                seed = self.first_seed + number
+                mark = id(lesson), alignment, names, seed if preparation.per_seed(names) else 0
+                if mark not in planned:
+                    planned[mark] = preparation.planned(lesson, alignment, seed, names)
+                start = starts[number % len(starts)].member(system, alignment) if starts else None
+                made.append(ModelSpec(planned[mark], system, settings, seed, start, variant))
         return made
 
     def started(self, specs: Sequence[ModelSpec]) -> dict[str, tuple[str, ModelSpec]]:
         """The name of each model that some specs start from, and one of these specs, by its fingerprint."""
         names = {own.fingerprint: start.name for start in self.starts for own in start.members}
         return {mark: (names[mark], spec) for spec in specs if spec.start and (mark := spec.start.fingerprint)}
+
+
+class _Kind(NamedTuple):
+    system: str
+    alignment: str
+    variant: str
+    """What sets it apart from others of its system and alignment."""
+    augmentations: tuple[str, ...]
+    starts: Sequence[Start] = ()
 
 
 @dataclass(frozen=True)
@@ -268,6 +290,7 @@ def train(
     *,
     preset: str = "auto",
     changes: Sequence[str] = (),
+    kinds: Sequence[str] = (),
     systems: Sequence[str] | None = None,
     alignments: Sequence[str] | None = None,
     seeds: int = 5,
@@ -282,7 +305,8 @@ def train(
 ) -> Inflector:
     """Train an inflector on items or a file of them; `changes` are settings such as `hidden=200`.
 
-    The number of items decides on systems, alignments and augmentations, unless you give one of these or `start`.
+    The number of items decides on the kinds of models, unless you give these (`hacm-smart+made-up`), or systems and
+    alignments, every one of which is trained with every other, or `start`.
 
     Items may also be a list of dicts or a pandas frame with lemma, features and form. `normalise` encodes lemmas and
     forms, and later the lemmas that are asked for, in one way: `nfc` or `nfd`. The inflector keeps the forms; with
@@ -295,21 +319,18 @@ def train(
     train_items = normalised(as_items(items), normalise)
     dev_items = None if dev is None else normalised(as_items(dev), normalise)
     preset = preset_for(len(train_items)) if preset == "auto" else preset
-    usual = USUAL if systems or alignments or start else USUAL_FOR.get(preset, USUAL)
-    systems = systems or usual.systems
-    for system in systems:
+    if kinds and (systems or alignments):
+        raise InputError("found kinds beside systems or alignments", "give kinds alone: they name both")
+    usual = Usual(kinds) if kinds or systems or alignments or start else USUAL_FOR.get(preset, Usual(()))
+    parts: Any = {"systems": systems or PAPER_SYSTEMS, "alignments": alignments or PAPER_ALIGNMENTS}
+    parts = parts_of(usual.kinds) if usual.kinds else parts
+    for system in parts["systems"]:
         SYSTEMS.check(system)
-    augmented: dict[str, Any] = {name: AUGMENTATIONS[name]() for name in augmentations_of(usual.augmentations, systems)}
-    plan = Plan(
-        settings=changed({**load_preset(preset, systems), **augmented}, [*usual.changes, *changes]),
-        systems=systems,
-        alignments=alignments or usual.alignments,
-        augmentations=usual.augmentations,
-        seeds=seeds,
-        strategy=strategy,
-    )
+    augmented: dict[str, Any] = {name: AUGMENTATIONS[name]() for name in parts.get("augmentations", ())}
+    settings = changed({**load_preset(preset, parts["systems"]), **augmented}, [*usual.changes, *changes])
+    plan = Plan(settings=settings, kinds=usual.kinds, seeds=seeds, strategy=strategy, **parts)
     asked = [start] if isinstance(start, Startable) else start
-    plan = replace(plan, starts=find_starts(asked, train_items, systems))
+    plan = replace(plan, starts=find_starts(asked, train_items, plan.systems))
     return train_inflector(
         train_items,
         dev_items,

@@ -16,22 +16,24 @@ NAMES = ("hacm", "haem", "soft", "imitation", "transformer")
 SYSTEMS: "Registry[System]" = Registry("system", {name: f"reinflect.systems.{name}:SYSTEM" for name in NAMES})
 
 
+PAPER_SYSTEMS, PAPER_ALIGNMENTS = ("hacm", "haem"), ("naive", "smart")
+
+
 class Usual(NamedTuple):
     """What is trained if the user does not choose."""
 
-    systems: Sequence[str] = ("hacm", "haem")
-    alignments: Sequence[str] = ("naive", "smart")
-    augmentations: Sequence[str] = ()
-    """Such as `made-up`, or `soft.made-up` for further models of one system."""
+    kinds: Sequence[str]
+    """Such as `hacm-smart+made-up`."""
     changes: Sequence[str] = ()
     """Of the preset's settings."""
 
 
 DEEPER = ("encoder_layers=2", "label_smoothing=0.1")
 """What makes soft attention the best kind of model where items are many."""
-USUAL = Usual()
 _DEEP = tuple(f"soft.{change}" for change in DEEPER)
-_MIDDLE = Usual(("hacm", "soft"), ("smart",), ("soft.made-up",), (*_DEEP, "made-up.repeats=1", "made-up.epochs=7"))
-_LARGE = Usual(("hacm", "haem", "soft"), ("smart",), (), _DEEP)
-USUAL_FOR: Mapping[str, Usual] = {"medium": _MIDDLE, "high": _LARGE}
-"""By preset, where others vote better: docs/lab-notebook.md has which were compared."""
+USUAL_FOR: Mapping[str, Usual] = {
+    "low": Usual(("hacm-naive", "hacm-smart+made-up", "haem-naive", "imitation")),
+    "medium": Usual(("hacm-smart", "soft", "soft+made-up"), (*_DEEP, "made-up.repeats=1", "made-up.epochs=7")),
+    "high": Usual(("hacm-smart", "haem-smart", "soft"), _DEEP),
+}
+"""By preset: docs/lab-notebook.md has which were compared. With any other, the paper's systems and alignments."""

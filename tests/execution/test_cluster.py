@@ -109,7 +109,7 @@ class Client:
         if name == "errs":
             return Future(key, "error", error=ValueError("found a thing\nsecond line"))
         if name == "too large":
-            return Future(key, "finished", done() | {"lost": [name, "memory", "no room"]})
+            return Future(key, "finished", done() | {"lost": [name, "memory"]})
         if name == "forgotten":
             return Future(key, "cancelled")
         if name.startswith("waits"):

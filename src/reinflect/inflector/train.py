@@ -77,9 +77,10 @@ class Plan:
             ALIGNERS.check(name)
         for name in self.augmentations:
             AUGMENTATIONS.check(name)
+        every = self._every
         for kind in self.kinds:
-            if kind not in self._every:
-                remedy = nearest(kind, self._every, f"with these names there are {', '.join(self._every)}")
+            if kind not in every:
+                remedy = nearest(kind, every, f"with these names there are {', '.join(every)}")
                 raise InputError(f"found the kind {quoted(kind)}", remedy)
         strategy = find_strategy(self.used_strategy)
         if not any(map(strategy.may_vote, self.systems)):
@@ -107,14 +108,14 @@ class Plan:
 
     @property
     def _kinds(self) -> list["_Kind"]:
-        named = [self._every[kind] for kind in self.kinds]
-        plain = [kind for kind in self._every.values() if not kind.variant]
-        found = []
-        for kind in named or [kind._replace(augmentations=tuple(self.augmentations)) for kind in plain]:
+        """Those that are trained: without and, where there are any, with starts."""
+        every, common, found = self._every, tuple(self.augmentations), []
+        named = [every[kind] for kind in dict.fromkeys(self.kinds)]
+        for kind in named or [own._replace(augmentations=common) for own in every.values() if not own.variant]:
             found.append(kind)
-            starts = [start for start in self.starts if start.member(kind.system)]
-            if starts and not kind.variant:
-                found.append(kind._replace(variant=variant_of(starts), starts=starts))
+            if starts := [start for start in self.starts if start.member(kind.system)]:
+                variant = "+".join(filter(None, (kind.variant, variant_of(starts))))
+                found.append(kind._replace(variant=variant, starts=starts))
         return found
 
     def specs(self, lessons: Sequence[Lesson], preparation: Preparation) -> list[ModelSpec]:

@@ -262,7 +262,7 @@ LONG = "a" * 1001
         (["--preset", "half.toml", "--systems", "haem,soft"], "half.toml: found no table [soft]; add one"),
         (["--set", "hiden=3"], "did you mean hidden"),
         (["--set", "hidden=many"], "found hidden = 'many', which does not fit"),
-        (["--set", "soft.hidden=9"], "'soft.hidden=9'; change a setting of hacm, haem, imitation, naive"),
+        (["--set", "soft.hidden=9"], "'soft.hidden=9'; change a setting of hacm, haem, naive, smart"),
         (["--set", "hidden"], "write key=value, or haem.key=value"),
         (["--set", "haem.schedule=cosine"], "found schedule = 'cosine' with decay = 0 and warmup = 0; set decay to"),
         (["--seeds", "0"], "0 is not in the range"),

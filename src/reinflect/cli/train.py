@@ -95,10 +95,10 @@ def command(
 ) -> None:
     """Train models on the items of a file, which then inflect together by vote.
 
-    The number of items chooses kinds of models: systems (hacm copies or writes letters; haem edits the lemma; imitation
-    is haem that learns from its own mistakes; soft looks at the whole lemma at once), most with an alignment of lemmas
-    with forms to learn from (naive: position by position; smart: learnt), some with made-up items to learn from first.
-    With --systems, --alignments, --augment or --from, every system learns from every alignment instead.
+    The number of items chooses kinds of models: systems (hacm copies or writes letters; haem edits the lemma; soft
+    looks at the whole lemma at once), hacm and haem with an alignment of lemmas with forms to learn from (naive:
+    position by position; smart: learnt), some with made-up items to learn from first. With --systems, --alignments,
+    --augment or --from, every system learns from every alignment instead.
 
     Files are tab-separated, or spreadsheets (.csv, .xlsx). With --add, a model is trained again on items that were
     corrected or added, and --compare says what that changed.

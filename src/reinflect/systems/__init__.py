@@ -32,7 +32,7 @@ DEEPER = ("encoder_layers=2", "label_smoothing=0.1")
 """What makes soft attention the best kind of model where items are many."""
 _DEEP = tuple(f"soft.{change}" for change in DEEPER)
 USUAL_FOR: Mapping[str, Usual] = {
-    "low": Usual(("hacm-naive", "hacm-smart+made-up", "haem-naive", "imitation")),
+    "low": Usual(("hacm-naive", "hacm-smart", "haem-naive", "haem-smart")),
     "medium": Usual(("hacm-smart", "soft", "soft+made-up"), (*_DEEP, "made-up.repeats=1", "made-up.epochs=7")),
     "high": Usual(("hacm-smart", "haem-smart", "soft"), _DEEP),
 }

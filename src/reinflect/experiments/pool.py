@@ -115,7 +115,7 @@ def _make(job: Job, *, preparation: Preparation, folder: WorkFolder, cache: Path
 
     rows = np.full((len(models), len(pairs)), np.nan, dtype="<f2")
     if items:
-        alone = 0  # not as many items as there are: processes, not threads, work side by side here
-        rows[:, scored] = np.maximum(np.stack(by_fleets(models, alone, device, score)), LEAST)
+        found = by_fleets(models, 0, device, score)  # as if for no items: here processes share the work, not threads
+        rows[:, scored] = np.maximum(np.stack(found), LEAST)
     plain = {"models": [model.key for model in models], **forms, "scores": rows.tobytes()}
     write_bytes(job.path, lzma.compress(msgspec.msgpack.encode(plain), preset=PRESET))

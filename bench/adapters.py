@@ -83,9 +83,9 @@ def ours(request: Request) -> Inflect:
 
 
 def baseline(request: Request) -> Inflect:
-    from reinflect.baseline import Baseline
     from reinflect.data.features import Bundle
     from reinflect.data.items import read_items
+    from reinflect.score.baseline import Baseline
 
     rules = Baseline.learn(read_items(request["train"]))
     return lambda words: [rules.inflect(lemma, Bundle(features)) for lemma, features in words]

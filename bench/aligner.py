@@ -16,13 +16,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, TypedDict
 
-from reinflect.alignment.naive import Naive
-from reinflect.alignment.pairs import Alignment, StringPair, count_kinds
-from reinflect.alignment.smart import GibbsSampler, Smart
+from reinflect.align.naive import Naive
+from reinflect.align.pairs import Alignment, StringPair, count_kinds
+from reinflect.align.smart import GibbsSampler, Smart
 from reinflect.data.items import read_items
 from reinflect.errors import InputError, ReinflectError
+from reinflect.systems import edits
 from reinflect.text import table
-from reinflect.transitions import edits
 
 SIZES = ("low", "medium", "high")
 LANGUAGES = "arabic english finnish german hindi hungarian navajo russian spanish turkish".split()
@@ -84,7 +84,7 @@ def measured_apart(path: Path, sweeps: int, runs: int) -> Measured:
 def first_call_seconds() -> tuple[float, float]:
     """CPU seconds of a process's first alignment when nothing is compiled yet, and when it is on the disk."""
     program = (
-        "import time; from reinflect.alignment.smart import Smart; start = time.process_time(); "
+        "import time; from reinflect.align.smart import Smart; start = time.process_time(); "
         "Smart(sweeps=1).align([('a', 'b')]); print(time.process_time() - start)"
     )
     with tempfile.TemporaryDirectory() as folder:

@@ -9,7 +9,7 @@ import argparse
 from statistics import fmean
 
 from reinflect.data.items import read_items
-from reinflect.ensembles.confidence import bins, calibration_error
+from reinflect.ensemble.confidence import bins, calibration_error
 from reinflect.errors import ReinflectError
 from reinflect.inflector.inflector import Inflector
 from reinflect.text import table

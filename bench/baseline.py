@@ -8,10 +8,10 @@ import argparse
 import time
 from pathlib import Path
 
-from reinflect.baseline import Baseline
 from reinflect.data.items import Item, read_items
 from reinflect.errors import InputError, ReinflectError
-from reinflect.evaluation import MacroEvaluation, evaluate
+from reinflect.score import MacroEvaluation, evaluate
+from reinflect.score.baseline import Baseline
 from reinflect.text import table
 
 SETTINGS = "low,medium,high"

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
-from reinflect.ensembles.confidence import bins, calibration_error, equal_bins
-from reinflect.ensembles.strategies import DEFAULT
+from reinflect.ensemble.confidence import bins, calibration_error, equal_bins
+from reinflect.ensemble.strategies import DEFAULT
 from reinflect.errors import InputError, ReinflectError
-from reinflect.execution.folder import WorkFolder
-from reinflect.execution.packs import by_key, read_results
-from reinflect.experiments.calibration import measured
-from reinflect.experiments.corpora import SETTINGS, languages_in, read_corpora
+from reinflect.paper.calibration import measured
+from reinflect.paper.corpora import SETTINGS, languages_in, read_corpora
+from reinflect.run.folder import WorkFolder
+from reinflect.run.packs import by_key, read_results
 from reinflect.text import table
 
 TEN = "arabic finnish german hindi hungarian irish navajo quechua russian turkish"

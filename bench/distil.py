@@ -19,28 +19,28 @@ from pathlib import Path
 from statistics import fmean
 from tempfile import TemporaryDirectory
 
-from reinflect.alignment.cache import default_folder
+from reinflect.align.cache import default_folder
 from reinflect.cli.benchmark import SECONDS_BETWEEN, SECONDS_ON_A_GPU
 from reinflect.cli.progress import display
 from reinflect.cli.training import checkpoint_seconds, cores, device_for
 from reinflect.data.items import Item
-from reinflect.ensembles.cell_forms import digest_of_cells
-from reinflect.ensembles.fleets import by_fleets, decode
-from reinflect.ensembles.member import TrainedModel
+from reinflect.ensemble.cell_forms import digest_of_cells
+from reinflect.ensemble.fleets import by_fleets, decode
+from reinflect.ensemble.member import TrainedModel
 from reinflect.errors import INTERRUPTED, InputError, ReinflectError
-from reinflect.execution.execute import Execution, train_specs
-from reinflect.execution.folder import WorkFolder
-from reinflect.execution.packs import by_key, read_results
-from reinflect.execution.resources import Resources
-from reinflect.execution.side import map_in_processes
-from reinflect.experiments.corpora import SETTINGS, read_corpora
 from reinflect.inflector.assemble import assemble
 from reinflect.inflector.model_file import Numbers, rounded
 from reinflect.inflector.pocket import ENDING, PocketModel, add_model
+from reinflect.learn.cells import cells_of
+from reinflect.learn.lesson import Lesson, ModelSpec, Preparation, alignments_of
+from reinflect.paper.corpora import SETTINGS, read_corpora
+from reinflect.run.execute import Execution, train_specs
+from reinflect.run.folder import WorkFolder
+from reinflect.run.packs import by_key, read_results
+from reinflect.run.resources import Resources
+from reinflect.run.side import map_in_processes
 from reinflect.settings import changed
 from reinflect.systems.presets import load_preset
-from reinflect.training.cells import cells_of
-from reinflect.training.lesson import Lesson, ModelSpec, Preparation, alignments_of
 
 SYSTEM, ALIGNMENT = "haem", "smart"
 NUMBERS: Numbers = "eighth"

@@ -15,11 +15,11 @@ from pathlib import Path
 
 from reinflect.data.corrections import question
 from reinflect.data.items import Item, read_items
-from reinflect.evaluation.scores import Evaluation, MacroEvaluation, evaluate
-from reinflect.evaluation.significance import compare
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.suggestions import ranked
 from reinflect.inflector.train import Plan, train_inflector
+from reinflect.score.scores import Evaluation, MacroEvaluation, evaluate
+from reinflect.score.significance import compare
 from reinflect.settings import changed
 from reinflect.systems.presets import load_preset
 

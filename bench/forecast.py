@@ -20,9 +20,9 @@ import numpy as np
 
 from reinflect.data.items import Item, read_items
 from reinflect.errors import ReinflectError
-from reinflect.execution.resources import Resources
 from reinflect.inflector.forecast import Outcomes, outcomes, small
 from reinflect.inflector.train import Plan, train_inflector
+from reinflect.run.resources import Resources
 from reinflect.settings import changed, preset_for
 from reinflect.systems.presets import load_preset
 from reinflect.text import table

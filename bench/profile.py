@@ -21,20 +21,20 @@ from torch.profiler import ProfilerActivity, profile
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import FlopCounterMode
 
-from reinflect.execution.execute import prepared
-from reinflect.execution.packing import needs, pack_for_gpu, padding
-from reinflect.execution.packs import Pack
-from reinflect.execution.resources import Resources
-from reinflect.experiments.corpora import languages_in, read_corpora
-from reinflect.experiments.grid import Entry, specs_of
+from reinflect.layers.cells import CELLS
+from reinflect.layers.precision import products as precision_of_products
+from reinflect.layers.settings import RecurrentSettings
+from reinflect.learn.fleet import Epoch, Fleet, Progress, tasks_of
+from reinflect.learn.lesson import Preparation, alignments_of
+from reinflect.paper.corpora import languages_in, read_corpora
+from reinflect.paper.grid import Entry, specs_of
+from reinflect.run.execute import prepared
+from reinflect.run.packing import needs, pack_for_gpu, padding
+from reinflect.run.packs import Pack
+from reinflect.run.resources import Resources
 from reinflect.settings import changed
-from reinflect.systems.kernels.cells import CELLS
-from reinflect.systems.layers.precision import products as precision_of_products
-from reinflect.systems.layers.settings import RecurrentSettings
 from reinflect.systems.presets import load_preset
 from reinflect.systems.system import ACTIONS
-from reinflect.training.fleet import Epoch, Fleet, Progress, tasks_of
-from reinflect.training.lesson import Preparation, alignments_of
 
 
 def main() -> None:

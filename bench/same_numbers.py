@@ -16,16 +16,16 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from reinflect.alignment.smart import Smart
+from reinflect.align.smart import Smart
 from reinflect.data.features import Bundle
 from reinflect.data.german import read_split
 from reinflect.data.items import Item
+from reinflect.layers.parameters import Parameters
+from reinflect.learn.fleet import Fleet, Progress, Task, tasks_of
+from reinflect.learn.lesson import Lesson, ModelSpec, Preparation, alignments_of
 from reinflect.settings import Settings, changed
 from reinflect.systems import SYSTEMS
-from reinflect.systems.layers.parameters import Parameters
 from reinflect.systems.presets import load_preset
-from reinflect.training.fleet import Fleet, Progress, Task, tasks_of
-from reinflect.training.lesson import Lesson, ModelSpec, Preparation, alignments_of
 
 CLOSE = 1e-4
 EPOCHS = 2

@@ -20,7 +20,7 @@ from statistics import median
 from reinflect.data.german import read_split
 from reinflect.data.items import Item, read_items, write_items
 from reinflect.errors import InputError, ReinflectError
-from reinflect.evaluation import evaluate
+from reinflect.score import evaluate
 from reinflect.text import table
 
 GERMAN = Path(__file__).parents[2] / "shared" / "data" / "conll2017" / "german-dev"

@@ -23,26 +23,26 @@ from statistics import fmean
 
 from reinflect.cli.progress import display
 from reinflect.data.items import Item
-from reinflect.decoding.forms import Predictions
-from reinflect.ensembles.member import TrainedModel
-from reinflect.ensembles.strategies import Voter, choices, combined, default_strategy, find_strategy
+from reinflect.decode.forms import Predictions
+from reinflect.ensemble.member import TrainedModel
+from reinflect.ensemble.strategies import Voter, choices, combined, default_strategy, find_strategy
 from reinflect.errors import InputError, ReinflectError
-from reinflect.evaluation.scores import Evaluation, MacroEvaluation, evaluate
-from reinflect.evaluation.significance import FEWEST, LEVEL, Comparison, compare, holm
-from reinflect.execution.execute import train_specs
-from reinflect.execution.folder import WorkFolder
-from reinflect.execution.resources import Resources
-from reinflect.experiments.corpora import languages_in, read_corpora
 from reinflect.files import make_folder, write_text
 from reinflect.inflector.assemble import known_runs
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.pocket import read_index
 from reinflect.inflector.start import Relative, Start, best_few, relatives
 from reinflect.inflector.train import Plan
+from reinflect.learn.lesson import Lesson, ModelSpec, Preparation
+from reinflect.paper.corpora import languages_in, read_corpora
+from reinflect.run.execute import train_specs
+from reinflect.run.folder import WorkFolder
+from reinflect.run.resources import Resources
+from reinflect.score.scores import Evaluation, MacroEvaluation, evaluate
+from reinflect.score.significance import FEWEST, LEVEL, Comparison, compare, holm
 from reinflect.settings import changed
 from reinflect.systems.presets import load_preset
 from reinflect.text import Side, table
-from reinflect.training.lesson import Lesson, ModelSpec, Preparation
 
 FAMILIES = Path(__file__).with_name("families.tsv")
 ALONE, ISOLATES = "alone in their branch", "isolates, and languages alone in their family"

@@ -18,20 +18,20 @@ from statistics import fmean
 from bench.distil import agreed
 from bench.start import executed
 from reinflect.data.items import Item
-from reinflect.ensembles.member import UNALIGNED, TrainedModel
-from reinflect.ensembles.weights import BEST
+from reinflect.ensemble.member import UNALIGNED, TrainedModel
+from reinflect.ensemble.weights import BEST
 from reinflect.errors import ReinflectError
-from reinflect.evaluation.scores import Evaluation, MacroEvaluation, evaluate
-from reinflect.evaluation.significance import compare
-from reinflect.execution.folder import WorkFolder
-from reinflect.experiments.combine import combine
-from reinflect.experiments.corpora import SETTINGS, languages_in, read_corpora
-from reinflect.experiments.grid import MADE_UP, Entry, Grid, kinds, specs_of
+from reinflect.learn.lesson import Lesson, ModelSpec, Preparation
+from reinflect.paper.combine import combine
+from reinflect.paper.corpora import SETTINGS, languages_in, read_corpora
+from reinflect.paper.grid import MADE_UP, Entry, Grid, kinds, specs_of
+from reinflect.run.folder import WorkFolder
+from reinflect.score.scores import Evaluation, MacroEvaluation, evaluate
+from reinflect.score.significance import compare
 from reinflect.settings import changed
 from reinflect.systems import DEEPER
 from reinflect.systems.presets import load_preset
 from reinflect.text import Side, table
-from reinflect.training.lesson import Lesson, ModelSpec, Preparation
 
 SYSTEMS = ("hacm", "haem", "soft", "imitation")
 TAUGHT = "taught"

@@ -50,14 +50,14 @@ def measure(
     """Samples and words per CPU second, and this process's memory."""
     import torch
 
-    from reinflect.alignment.smart import Smart
+    from reinflect.align.smart import Smart
     from reinflect.data.items import read_items
-    from reinflect.ensembles.fleets import decode
-    from reinflect.ensembles.member import TrainedModel
+    from reinflect.ensemble.fleets import decode
+    from reinflect.ensemble.member import TrainedModel
+    from reinflect.learn.fleet import Fleet, Progress, tasks_of
+    from reinflect.learn.lesson import Lesson, ModelSpec, Preparation, alignments_of
     from reinflect.settings import changed
     from reinflect.systems.presets import load_preset
-    from reinflect.training.fleet import Fleet, Progress, tasks_of
-    from reinflect.training.lesson import Lesson, ModelSpec, Preparation, alignments_of
 
     torch.set_num_threads(1)
     settings = changed(load_preset(preset), changes)[system]

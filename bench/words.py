@@ -13,14 +13,14 @@ from pathlib import Path
 
 from reinflect.data.items import Item, read_items
 from reinflect.data.words import WordList
-from reinflect.ensembles.confidence import bins, calibration_error
+from reinflect.ensemble.confidence import bins, calibration_error
 from reinflect.errors import ReinflectError
-from reinflect.evaluation.scores import Evaluation, evaluate
-from reinflect.evaluation.significance import compare, holm
-from reinflect.execution.resources import Resources
 from reinflect.inflector.assemble import taught_words
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.train import Plan, train_inflector
+from reinflect.run.resources import Resources
+from reinflect.score.scores import Evaluation, evaluate
+from reinflect.score.significance import compare, holm
 from reinflect.settings import changed
 from reinflect.systems.presets import load_preset
 from reinflect.text import table

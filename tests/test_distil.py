@@ -17,21 +17,21 @@ from click.testing import CliRunner
 from reinflect.cli import main as cli
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item, write_items
-from reinflect.ensembles.cell_forms import CellForms
-from reinflect.ensembles.member import UNALIGNED
+from reinflect.ensemble.cell_forms import CellForms
+from reinflect.ensemble.member import UNALIGNED
 from reinflect.errors import INTERRUPTED, InputError
-from reinflect.execution.packing import needs
-from reinflect.execution.packs import by_key, read_result, read_results, write_result
-from reinflect.execution.resources import Resources
-from reinflect.experiments.corpora import read_corpora
-from reinflect.experiments.grid import GRIDS, Entry, kinds
-from reinflect.experiments.run import Benchmark, BenchmarkPlan, run_benchmark
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.pocket import VARIABLE, read_index
-from reinflect.training.cells import cells_of
-from reinflect.training.fleet import Fleet
-from reinflect.training.lesson import ModelSpec, Preparation
-from tests.training.tiny import language, small
+from reinflect.learn.cells import cells_of
+from reinflect.learn.fleet import Fleet
+from reinflect.learn.lesson import ModelSpec, Preparation
+from reinflect.paper.benchmark import Benchmark, BenchmarkPlan, run_benchmark
+from reinflect.paper.corpora import read_corpora
+from reinflect.paper.grid import GRIDS, Entry, kinds
+from reinflect.run.packing import needs
+from reinflect.run.packs import by_key, read_result, read_results, write_result
+from reinflect.run.resources import Resources
+from tests.learn.tiny import language, small
 
 GRID = (
     Entry("haem", "naive", {"medium": 2, "high": 2}),

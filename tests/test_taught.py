@@ -10,11 +10,11 @@ from bench import taught
 from bench.taught import run, taught_lesson
 
 from reinflect.data.items import Item, write_items
-from reinflect.ensembles.cell_forms import CellForms
-from reinflect.ensembles.member import UNALIGNED, TrainedModel
-from reinflect.experiments.grid import Entry
-from reinflect.training.lesson import Lesson
-from tests.training.tiny import language, small
+from reinflect.ensemble.cell_forms import CellForms
+from reinflect.ensemble.member import UNALIGNED, TrainedModel
+from reinflect.learn.lesson import Lesson
+from reinflect.paper.grid import Entry
+from tests.learn.tiny import language, small
 
 
 def models_that_say(lesson: Lesson, *forms: str) -> list[TrainedModel]:

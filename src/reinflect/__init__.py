@@ -7,19 +7,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from reinflect.alignment import align
-    from reinflect.evaluation import evaluate
+    from reinflect.align import align
     from reinflect.inflector.inflector import Inflector
     from reinflect.inflector.pocket import load
     from reinflect.inflector.train import train
+    from reinflect.score import evaluate
 
 __version__ = "0.2.0"
 __all__ = ["Inflector", "__version__", "align", "evaluate", "load", "train"]
 
 _HOMES = {
     "Inflector": "reinflect.inflector.inflector",
-    "align": "reinflect.alignment",
-    "evaluate": "reinflect.evaluation",
+    "align": "reinflect.align",
+    "evaluate": "reinflect.score",
     "load": "reinflect.inflector.pocket",
     "train": "reinflect.inflector.train",
 }

@@ -10,10 +10,10 @@ import pytest
 from click.testing import Result
 
 from reinflect.data.items import write_items
-from reinflect.execution.engines import run_packs
-from reinflect.execution.folder import WorkFolder
-from reinflect.execution.packs import Pack, PackResult
-from tests.training.tiny import language
+from reinflect.run.engines import run_packs
+from reinflect.run.folder import WorkFolder
+from reinflect.run.packs import Pack, PackResult
+from tests.learn.tiny import language
 
 Reinflect = Callable[..., Result]
 
@@ -75,7 +75,7 @@ COMPARISON = ("--vary", "dropout=0.4,0.8", "--systems", "hacm", "--seeds", "2")
 def test_stopped_at_once_it_is_no_mistake(
     ablate: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("reinflect.execution.engines.run_packs", lambda work, *_, **__: [None] * len(work))
+    monkeypatch.setattr("reinflect.run.engines.run_packs", lambda work, *_, **__: [None] * len(work))
     ran = ablate(*COMPARISON, "--out", str(tmp_path / "found.json"))
     assert ran.exit_code == 130
     assert "nothing to compare yet; the same command resumes if it has --out FILE" in ran.stderr
@@ -96,7 +96,7 @@ def test_a_whole_comparison_is_not_replaced_by_a_part(
         return [*results, *[None] * (len(work) - len(results))]
 
     with monkeypatch.context() as patch:
-        patch.setattr("reinflect.execution.engines.run_packs", german_only)
+        patch.setattr("reinflect.run.engines.run_packs", german_only)
         ran = ablate(*COMPARISON, "--out", str(out))
         assert ran.exit_code == 130
         assert f"{out} is still the earlier, complete comparison" in ran.stderr

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from reinflect.alignment import ALIGNERS
-from reinflect.alignment.naive import Naive
-from reinflect.alignment.smart import Smart
+from reinflect.align import ALIGNERS
+from reinflect.align.naive import Naive
+from reinflect.align.smart import Smart
 from reinflect.cli.align import SEED, SWEEPS, command
 
 Reinflect = Callable[..., Result]

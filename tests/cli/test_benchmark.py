@@ -9,8 +9,8 @@ from click.testing import Result
 
 from reinflect.data.items import Item, write_items
 from reinflect.errors import ReinflectError
-from reinflect.experiments.run import BenchmarkPlan
-from tests.training.tiny import language
+from reinflect.paper.benchmark import BenchmarkPlan
+from tests.learn.tiny import language
 
 Reinflect = Callable[..., Result]
 TINY = [
@@ -77,7 +77,7 @@ def test_the_grid_best_scores_candidates(
         plans.append(plan)
         raise ReinflectError("planned")
 
-    monkeypatch.setattr("reinflect.experiments.run.run_benchmark", only_plan)
+    monkeypatch.setattr("reinflect.paper.benchmark.run_benchmark", only_plan)
     reinflect(*command(data, tmp_path / "out", *more))
     assert [plan.candidates for plan in plans] == [scored]
 

@@ -13,17 +13,17 @@ import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
-from reinflect.baseline import Baseline
 from reinflect.cli import COMMANDS, demo, main, training
 from reinflect.data import german
 from reinflect.data.features import Bundle
 from reinflect.data.german import read_split
 from reinflect.data.items import Item, read_items
-from reinflect.ensembles.member import TrainedModel
+from reinflect.ensemble.member import TrainedModel
 from reinflect.errors import StoppedError
-from reinflect.evaluation import Judged
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.train import Outcome
+from reinflect.score import Judged
+from reinflect.score.baseline import Baseline
 
 Reinflect = Callable[..., Result]
 

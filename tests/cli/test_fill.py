@@ -15,9 +15,9 @@ from reinflect.data.features import Bundle
 from reinflect.data.form_cells import FormRules
 from reinflect.data.items import Item, read_items
 from reinflect.data.labels import Labels
-from reinflect.ensembles.confidence import USUAL, Confidence
+from reinflect.ensemble.confidence import USUAL, Confidence
 from reinflect.inflector.inflector import Inflector
-from reinflect.systems.layers.inventory import Inventory
+from reinflect.layers.inventory import Inventory
 from tests.inflector.test_inflector import a_member
 
 Reinflect = Callable[..., Result]

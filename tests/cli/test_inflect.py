@@ -15,7 +15,7 @@ from reinflect.data.items import COLUMNS_2023, read_items, write_items
 from reinflect.data.labels import Labels
 from reinflect.inflector.inflector import Answer, Inflector
 from reinflect.inflector.train import Plan, train_inflector
-from tests.training.tiny import language, small
+from tests.learn.tiny import language, small
 
 Reinflect = Callable[..., Result]
 

@@ -10,7 +10,7 @@ from click.testing import Result
 from reinflect.inflector.card import card_text, fingerprint
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.train import Plan, train_inflector
-from tests.training.tiny import SMALL, language
+from tests.learn.tiny import SMALL, language
 
 Reinflect = Callable[..., Result]
 ITEMS = language("german")

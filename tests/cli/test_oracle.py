@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from reinflect.alignment.naive import Naive
-from reinflect.alignment.smart import Smart
-from tests.transitions.executors import execute_hacm, execute_haem
+from reinflect.align.naive import Naive
+from reinflect.align.smart import Smart
+from tests.systems.executors import execute_hacm, execute_haem
 
 Reinflect = Callable[..., Result]
 GOLDEN = Path(__file__).parents[1] / "golden"

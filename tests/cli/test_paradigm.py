@@ -14,7 +14,7 @@ from reinflect.data.labels import Labels
 from reinflect.inflector.inflector import Answer, Cell, Inflector, Paradigm
 from reinflect.inflector.train import Plan, train_inflector
 from reinflect.text import display_width
-from tests.training.tiny import SMALL, language
+from tests.learn.tiny import SMALL, language
 
 Reinflect = Callable[..., Result]
 

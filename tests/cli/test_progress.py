@@ -7,7 +7,7 @@ import pytest
 
 from reinflect.cli import progress
 from reinflect.cli.progress import Bars, Display, Lines, spell_seconds
-from reinflect.execution.run import Standing
+from reinflect.run.train_pack import Standing
 
 
 def standing(pack: str, seconds: float, left: float, *, best: float = math.nan, models: int = 2) -> Standing:

@@ -25,7 +25,7 @@ from reinflect.inflector.train import Plan, train_inflector
 from reinflect.web.app import create_app
 from reinflect.web.hosts import LOCAL, Hosts
 from reinflect.web.server import Server
-from tests.training.tiny import language, small
+from tests.learn.tiny import language, small
 from tests.web.running import head, reply, running
 
 Reinflect = Callable[..., Result]

@@ -14,10 +14,10 @@ import pytest
 from click.testing import Result
 
 from reinflect.data.items import write_items
-from reinflect.execution.folder import CHECKPOINT, WorkFolder
 from reinflect.inflector.inflector import Inflector
+from reinflect.run.folder import CHECKPOINT, WorkFolder
 from tests.crash.trials import nobody_left, wait_for
-from tests.training.tiny import language
+from tests.learn.tiny import language
 
 Reinflect = Callable[..., Result]
 

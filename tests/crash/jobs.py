@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from reinflect.data.items import Item, write_items
-from reinflect.execution.packs import read_result
 from reinflect.inflector.inflector import Inflector
-from tests.training.tiny import language
+from reinflect.run.packs import read_result
+from tests.learn.tiny import language
 
 SMALL = "embedding=5 hidden=6 history_hidden=4 patience=4096 score_from=0"
 LONE = {"commands.jsonl"}

@@ -26,8 +26,8 @@ from reinflect.data.items import (
 from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.data.lemmas import read_lemmas
 from reinflect.errors import OutputError, ReinflectError
-from reinflect.evaluation.report import Report
-from reinflect.evaluation.scores import evaluate
+from reinflect.score.report import Report
+from reinflect.score.scores import evaluate
 from tests.fuzz import texts
 from tests.fuzz.campaign import Attempt, Kind, refusal
 

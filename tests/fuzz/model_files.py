@@ -19,7 +19,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import load, save
 
-from reinflect.ensembles.member import digest
+from reinflect.ensemble.member import digest
 from reinflect.errors import InputError, UnseenWarning
 from reinflect.inflector.card import card_text
 from reinflect.inflector.inflector import Inflector

@@ -15,18 +15,18 @@ from safetensors.torch import load, save
 
 from reinflect.cli.training import chosen, settings_of
 from reinflect.data.items import Columns
-from reinflect.ensembles.strategies import find_strategy
+from reinflect.ensemble.strategies import find_strategy
 from reinflect.errors import ReinflectError
-from reinflect.execution.packs import ENDING, by_key, read_results, write_result
+from reinflect.learn.checkpoint import Checkpoint, fingerprint_of
+from reinflect.learn.fleet import Fleet
 from reinflect.report.folder import data_of, folder_page, read_folder
+from reinflect.run.packs import ENDING, by_key, read_results, write_result
 from reinflect.settings import known_keys
 from reinflect.systems import SYSTEMS
-from reinflect.training.checkpoint import Checkpoint, fingerprint_of
-from reinflect.training.fleet import Fleet
-from tests.experiments import made_up
 from tests.fuzz import json_values, model_files, texts
 from tests.fuzz.campaign import Attempt, Kind, refusal
-from tests.training.tiny import fleet_of, pack, updated
+from tests.learn.tiny import fleet_of, pack, updated
+from tests.paper import made_up
 
 KEYS = list(dict.fromkeys(key for system in SYSTEMS.values() for key in known_keys(system.settings)))
 VALUES = ("1", "100", "0", "-1", "0.5", "1e3", "true", '"lstm"', "lstm", "adam", "encoder,state", "[]", "nan", "inf")

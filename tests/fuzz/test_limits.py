@@ -16,10 +16,10 @@ from reinflect.data import sheet_files, sheets
 from reinflect.data.items import read_items
 from reinflect.data.labels import Labels
 from reinflect.errors import InputError
-from reinflect.execution import packs
 from reinflect.files import LARGEST, LONGEST_LINE, read_text
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.model_file import HEADER_BYTES
+from reinflect.run import packs
 from tests.fuzz.campaign import little_memory
 from tests.fuzz.item_files import good_workbook
 from tests.fuzz.model_files import about, joined, parts, signed

@@ -9,17 +9,17 @@ import msgspec
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.data.labels import Labels
-from reinflect.ensembles.confidence import Confidence
-from reinflect.ensembles.member import TrainedModel
+from reinflect.ensemble.confidence import Confidence
+from reinflect.ensemble.member import TrainedModel
 from reinflect.inflector.card import describe_training
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.model_file import Numbers
+from reinflect.layers.inventory import Inventory
+from reinflect.layers.parameters import Parameters
 from reinflect.settings import Settings
 from reinflect.systems import SYSTEMS
 from reinflect.systems.hacm.settings import HacmSettings
 from reinflect.systems.haem.settings import HaemSettings
-from reinflect.systems.layers.inventory import Inventory
-from reinflect.systems.layers.parameters import Parameters
 from reinflect.systems.soft.settings import SoftSettings
 
 SMALL: dict[str, Settings] = {

@@ -9,15 +9,15 @@ from click.testing import Result
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item, read_items, write_items
-from reinflect.ensembles.member import TrainedModel
-from reinflect.ensembles.strategies import Voter
+from reinflect.ensemble.member import TrainedModel
+from reinflect.ensemble.strategies import Voter
 from reinflect.inflector.changes import Changes, held_out_forms
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.train import Plan, train_inflector
-from reinflect.training.fleet import Fleet
-from reinflect.training.lesson import plain_lessons
+from reinflect.learn.fleet import Fleet
+from reinflect.learn.lesson import plain_lessons
 from tests.fuzz import tiny_models
-from tests.training.tiny import language, small
+from tests.learn.tiny import language, small
 
 Reinflect = Callable[..., Result]
 

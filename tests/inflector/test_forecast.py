@@ -10,9 +10,9 @@ from reinflect.data.corrections import question
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.errors import InputError, StoppedError
-from reinflect.execution.resources import Resources, Watcher
 from reinflect.inflector.forecast import SLOPE, Forecast, Outcomes, outcomes, planned, small
 from reinflect.inflector.train import Plan
+from reinflect.run.resources import Resources, Watcher
 from reinflect.settings import changed
 from reinflect.systems.presets import load_preset
 

@@ -18,21 +18,21 @@ from safetensors.numpy import save_file
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
-from reinflect.decoding.forms import Predictions
-from reinflect.ensembles import fleets
-from reinflect.ensembles.confidence import Confidence, Evidence
-from reinflect.ensembles.member import TrainedModel, digest
-from reinflect.ensembles.vote import vote_all
+from reinflect.decode.forms import Predictions
+from reinflect.ensemble import fleets
+from reinflect.ensemble.confidence import Confidence, Evidence
+from reinflect.ensemble.member import TrainedModel, digest
+from reinflect.ensemble.vote import vote_all
 from reinflect.errors import InputError, ReinflectError
 from reinflect.inflector.card import card_text, describe_training
 from reinflect.inflector.inflector import Answer, Inflector
 from reinflect.inflector.model_file import FORMAT
+from reinflect.layers.inventory import Inventory
+from reinflect.layers.parameters import Parameters
 from reinflect.settings import Settings
 from reinflect.systems import SYSTEMS
 from reinflect.systems.hacm.settings import HacmSettings
 from reinflect.systems.haem.settings import HaemSettings
-from reinflect.systems.layers.inventory import Inventory
-from reinflect.systems.layers.parameters import Parameters
 from reinflect.systems.soft.settings import SoftSettings
 
 pytestmark = pytest.mark.filterwarnings("ignore::reinflect.errors.UnseenWarning")
@@ -145,7 +145,7 @@ def test_a_sure_member_decides_an_average(monkeypatch: pytest.MonkeyPatch) -> No
         return [Predictions([form] * len(items), [score] * len(items)) for form, score in answers]
 
     monkeypatch.setattr("reinflect.inflector.inflector.FEW_WORDS", 0)
-    monkeypatch.setattr("reinflect.ensembles.fleets.decode", told)
+    monkeypatch.setattr("reinflect.ensemble.fleets.decode", told)
     inflector = Inflector(tuple(a_member(seed=seed) for seed in said), {})
     assert inflector.inflect("gehen", "V") == "b"
     assert inflector.using("average").inflect("gehen", "V") == "a"
@@ -160,7 +160,7 @@ def test_inflecting_takes_one_thread_and_gives_the_others_back(monkeypatch: pyte
 
     before = torch.get_num_threads()
     monkeypatch.setattr("reinflect.inflector.inflector.FEW_WORDS", 0)
-    monkeypatch.setattr("reinflect.ensembles.fleets.decode", watched)
+    monkeypatch.setattr("reinflect.ensemble.fleets.decode", watched)
     try:
         torch.set_num_threads(3)
         Inflector((a_member(),), {}).inflect_many(ITEMS)

@@ -23,14 +23,14 @@ from safetensors.torch import load, save
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
-from reinflect.ensembles.member import digest
+from reinflect.ensemble.member import digest
 from reinflect.errors import InputError, quoted
 from reinflect.inflector import model_file
 from reinflect.inflector.card import card_text
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.model_file import FORMAT, Numbers
+from reinflect.layers.inventory import Inventory
 from reinflect.systems import SYSTEMS
-from reinflect.systems.layers.inventory import Inventory
 from tests.fuzz import tiny_models
 from tests.fuzz.model_files import signed
 from tests.inflector.test_inflector import a_member

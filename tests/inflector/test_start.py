@@ -17,8 +17,6 @@ from reinflect.data.catalog import find
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item, write_items
 from reinflect.errors import InputError
-from reinflect.execution.packs import by_key, matched, read_results
-from reinflect.execution.resources import Resources, Watcher
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.pocket import add_model
 from reinflect.inflector.start import (
@@ -33,13 +31,15 @@ from reinflect.inflector.start import (
     variant_of,
 )
 from reinflect.inflector.train import Plan, train_inflector
+from reinflect.learn.lesson import Lesson, ModelSpec, Preparation, plain_lessons
+from reinflect.run.packs import by_key, matched, read_results
+from reinflect.run.resources import Resources, Watcher
 from reinflect.settings import Settings, changed
 from reinflect.systems.presets import load_preset
-from reinflect.training.lesson import Lesson, ModelSpec, Preparation, plain_lessons
 from tests.fuzz import tiny_models
 from tests.inflector.test_model_file import made
+from tests.learn.tiny import language, small
 from tests.report.pages import Page
-from tests.training.tiny import language, small
 
 Reinflect = Callable[..., Result]
 

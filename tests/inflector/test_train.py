@@ -19,26 +19,26 @@ import reinflect
 from reinflect.cli.training import Training
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item, write_items
-from reinflect.decoding.forms import Predictions
-from reinflect.ensembles.member import TrainedModel
-from reinflect.ensembles.vote import vote
+from reinflect.decode.forms import Predictions
+from reinflect.ensemble.member import TrainedModel
+from reinflect.ensemble.vote import vote
 from reinflect.errors import InputError, OutputError, ReinflectError
-from reinflect.evaluation import evaluate
-from reinflect.execution.failures import PackError
-from reinflect.execution.folder import CHECKPOINT, WorkFolder
-from reinflect.execution.packs import Pack, PackResult
-from reinflect.execution.resources import Resources, Watcher
-from reinflect.execution.run import Standing, run_pack
 from reinflect.inflector.assemble import assemble
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.train import Outcome, Plan, parts_of, train_inflector
+from reinflect.layers.inventory import Inventory
+from reinflect.learn.augmentation.made_up import MadeUp
+from reinflect.learn.fleet import Fleet
+from reinflect.learn.lesson import Lesson, plain_lessons
+from reinflect.run.failures import PackError
+from reinflect.run.folder import CHECKPOINT, WorkFolder
+from reinflect.run.packs import Pack, PackResult
+from reinflect.run.resources import Resources, Watcher
+from reinflect.run.train_pack import Standing, run_pack
+from reinflect.score import evaluate
 from reinflect.settings import Settings, changed
-from reinflect.systems.layers.inventory import Inventory
 from reinflect.systems.presets import load_preset
-from reinflect.training.augmentation.made_up import MadeUp
-from reinflect.training.fleet import Fleet
-from reinflect.training.lesson import Lesson, plain_lessons
-from tests.training.tiny import SMALL, language, small
+from tests.learn.tiny import SMALL, language, small
 
 SETTINGS: dict[str, Settings] = {
     "hacm": small("hacm", score_every=3),
@@ -284,7 +284,7 @@ def test_on_a_gpu_that_is_too_small_everything_is_trained_all_the_same(
             raise KeyError("as if it were killed")
         return run_pack(pack, report, stop, device="cpu", **options)
 
-    monkeypatch.setattr("reinflect.execution.engines.run_pack", run)
+    monkeypatch.setattr("reinflect.run.engines.run_pack", run)
     listener, out = Listener(), tmp_path / "model"
     with pytest.raises(KeyError):
         trained(seeds=5, out=out, device="cuda", systems=["haem"], watcher=listener)

@@ -11,12 +11,12 @@ from click.testing import Result
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.data.labels import Labels
-from reinflect.ensembles.confidence import USUAL, Confidence
+from reinflect.ensemble.confidence import USUAL, Confidence
 from reinflect.errors import InputError, UnseenWarning
 from reinflect.inflector.card import describe_training
 from reinflect.inflector.inflector import Inflector
+from reinflect.layers.inventory import Inventory
 from reinflect.report.model import model_page
-from reinflect.systems.layers.inventory import Inventory
 from tests.inflector.test_inflector import a_member
 
 Reinflect = Callable[..., Result]

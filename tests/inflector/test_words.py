@@ -11,11 +11,11 @@ from click.testing import Result
 from reinflect.data.items import write_items
 from reinflect.data.words import WordList
 from reinflect.errors import InputError
-from reinflect.evaluation import evaluate
 from reinflect.inflector.assemble import taught_words
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.train import Plan, train, train_inflector
-from tests.training.tiny import language, small
+from reinflect.score import evaluate
+from tests.learn.tiny import language, small
 
 Reinflect = Callable[..., Result]
 ITEMS = language("german")

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from reinflect.experiments.figures import Figures
 from reinflect.paper.claims import claims
-from tests.experiments.made_up import macro
+from reinflect.paper.figures import Figures
+from tests.paper.made_up import macro
 
 Accuracies = Mapping[str, float]
 

@@ -7,14 +7,14 @@ from xml.etree import ElementTree
 
 import pytest
 
-from reinflect.execution.folder import WorkFolder
-from reinflect.experiments.combine import Changes
-from reinflect.experiments.grid import PAPER, QUICK
-from reinflect.experiments.run import Account, Benchmark
 from reinflect.paper import plots, published
+from reinflect.paper.benchmark import Account, Benchmark
+from reinflect.paper.combine import Changes
+from reinflect.paper.grid import PAPER, QUICK
 from reinflect.paper.output import write_all
 from reinflect.paper.tables import COLUMNS, kinds_table, language_table, languages_note, main_table, markdown, page
-from tests.experiments.made_up import combined, corpus, gold, macro, pack, result, score
+from reinflect.run.folder import WorkFolder
+from tests.paper.made_up import combined, corpus, gold, macro, pack, result, score
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "benchmark.md"
 RIGHT = {"hacm-naive": 1, "hacm-smart": 2, "haem-naive": 3, "haem-smart": 2}

@@ -3,10 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reinflect.alignment import align
+from reinflect.align import align
 from reinflect.data.features import Bundle
-from reinflect.evaluation.cells import Judged
 from reinflect.report.alignments import alignment_table, alignments_of, three_rows
+from reinflect.score.cells import Judged
 from tests.report.pages import Page
 
 WORDS = st.text("abcde", max_size=8)

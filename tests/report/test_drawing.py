@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reinflect.ensembles.confidence import Bin
+from reinflect.ensemble.confidence import Bin
 from reinflect.report.drawing import HEIGHT, WIDTH, Axis, Curve, bar, dot_chart, key, line_chart, reliability
 from tests.report.pages import Page
 

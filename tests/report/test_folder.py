@@ -12,8 +12,8 @@ from reinflect.cli import main
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item, write_items
 from reinflect.errors import InputError
-from reinflect.execution.packs import read_results
 from reinflect.report.folder import data_of, folder_page, read_folder
+from reinflect.run.packs import read_results
 from tests.report.pages import Page
 
 TINY = "embedding=5 hidden=6 history_hidden=4 epochs=3 patience=60 score_from=0 score_every=1".split()

@@ -8,7 +8,7 @@ from msgspec.structs import replace as changed
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.data.labels import Labels
-from reinflect.ensembles.confidence import USUAL, Confidence
+from reinflect.ensemble.confidence import USUAL, Confidence
 from reinflect.inflector.card import describe_training
 from reinflect.inflector.inflector import Answer, Inflector
 from reinflect.report.curves import Epoch, ModelLog

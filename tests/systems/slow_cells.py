@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 
 from reinflect.data.features import Bundle
-from reinflect.systems.layers.inventory import Inventory
-from reinflect.systems.layers.settings import RecurrentSettings
+from reinflect.layers.inventory import Inventory
+from reinflect.layers.settings import RecurrentSettings
 
 Weights = Mapping[str, Tensor]
 

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from reinflect.data.features import Bundle
-from reinflect.systems.layers.inventory import Inventory
+from reinflect.layers.inventory import Inventory
 from reinflect.systems.soft.model import REACH
 from reinflect.systems.soft.settings import SoftSettings
 from tests.systems.slow_cells import Reader, Weights, encoded

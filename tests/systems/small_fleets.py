@@ -8,23 +8,22 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from reinflect.alignment.pairs import Alignment
+from reinflect.align.pairs import Alignment
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
+from reinflect.layers.batches import Drawn, Trajectory
+from reinflect.layers.examples import Examples, Stack
+from reinflect.layers.inventory import Inventory
+from reinflect.layers.operations import Dropout
+from reinflect.layers.parameters import Parameters
 from reinflect.settings import Settings
-from reinflect.systems import SYSTEMS
-from reinflect.systems.layers.batches import Drawn, Trajectory
-from reinflect.systems.layers.examples import Examples, Stack
-from reinflect.systems.layers.inventory import Inventory
-from reinflect.systems.layers.operations import Dropout
-from reinflect.systems.layers.parameters import Parameters
+from reinflect.systems import SYSTEMS, edits, write_step
 from reinflect.systems.system import System, allowed_outputs
-from reinflect.transitions import edits, write_step
+from tests.systems.any_alignment import sides
 from tests.systems.slow_hacm import SlowHacm
 from tests.systems.slow_haem import SlowHaem
 from tests.systems.slow_soft import SlowSoft
 from tests.systems.slow_transformer import SlowTransformer
-from tests.transitions.any_alignment import sides
 
 Slow = SlowHacm | SlowHaem | SlowSoft | SlowTransformer
 SLOW: dict[str, Callable[..., Slow]] = {

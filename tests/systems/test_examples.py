@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
+from reinflect.layers.examples import NOTHING, Examples, Stack
+from reinflect.layers.inventory import Inventory
+from reinflect.layers.parameters import Parameters
 from reinflect.settings import Settings
 from reinflect.systems import SYSTEMS
 from reinflect.systems.hacm.batch import HacmBatch
 from reinflect.systems.haem.batch import HaemBatch
-from reinflect.systems.layers.examples import NOTHING, Examples, Stack
-from reinflect.systems.layers.inventory import Inventory
-from reinflect.systems.layers.parameters import Parameters
 from reinflect.systems.system import System, allowed_outputs
 from tests.systems.small_fleets import HACM, HAEM, naive, settings_of
 

@@ -11,6 +11,8 @@ import torch
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
+from reinflect.layers.batches import Trajectory
+from reinflect.layers.inventory import Inventory
 from reinflect.systems import SYSTEMS
 from reinflect.systems.haem.batch import (
     COPY_NUMBER,
@@ -21,11 +23,9 @@ from reinflect.systems.haem.batch import (
 )
 from reinflect.systems.imitation.batch import batch_of, bound
 from reinflect.systems.imitation.expert import Expert
-from reinflect.systems.layers.batches import Trajectory
-from reinflect.systems.layers.inventory import Inventory
+from tests.learn.tiny import fleet, small, task, updated
 from tests.systems.small_fleets import HAEM, SmallFleet
 from tests.systems.test_losses import tricky, with_settings
-from tests.training.tiny import fleet, small, task, updated
 
 IMITATION = SYSTEMS["imitation"]
 ALPHABET = "ab"

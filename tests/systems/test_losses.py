@@ -8,10 +8,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reinflect.alignment.pairs import Alignment
+from reinflect.align.pairs import Alignment
 from reinflect.data.german import read_split
 from reinflect.settings import Settings
 from reinflect.systems.system import System
+from tests.systems.any_alignment import alignments
 from tests.systems.small_fleets import (
     HACM,
     HAEM,
@@ -24,7 +25,6 @@ from tests.systems.small_fleets import (
     naive,
     settings_of,
 )
-from tests.transitions.any_alignment import alignments
 
 SMALL = {
     "embedding": 3,

@@ -10,8 +10,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from reinflect.systems.kernels import numba_backend, torch_backend
-from reinflect.systems.kernels.cells import CELLS, FEW_ITEMS, MANY_ITEMS
+from reinflect.layers import numba_cells, torch_backend
+from reinflect.layers.cells import CELLS, FEW_ITEMS, MANY_ITEMS
 from tests.systems.slow_cells import Reader
 
 lstm, coupled = CELLS["lstm"].run, CELLS["coupled"].run
@@ -147,8 +147,8 @@ def test_a_few_words_need_no_compiled_loops(kind: str, items: int, monkeypatch: 
     arguments = (gates.float(), recurrent.float(), keep.float(), None)
     loaded = cell.run(*arguments)
     if items <= FEW_ITEMS:
-        monkeypatch.setitem(sys.modules, "reinflect.systems.kernels.numba_backend", None)
-        monkeypatch.delattr("reinflect.systems.kernels.numba_backend")
+        monkeypatch.setitem(sys.modules, "reinflect.layers.numba_cells", None)
+        monkeypatch.delattr("reinflect.layers.numba_cells")
     with torch.no_grad():
         assert_same((cell.run(*arguments),), (loaded,), 2e-5)
 
@@ -213,7 +213,7 @@ def test_tanh_is_good_to_single_precision() -> None:
     x = np.concatenate([np.linspace(-12, 12, 200_001), np.geomspace(1e-20, 1, 1001), [0.0, -0.0, 1e30, -1e30]])
     values = x.astype(np.float32)
     exact = np.tanh(values.astype(np.float64))
-    numba_backend._tanh(values)
+    numba_cells._tanh(values)
     assert np.abs(values - exact).max() < 3e-7
     assert np.abs(values).max() <= 1.0
     small = (np.abs(exact) < 0.5) & (exact != 0)

@@ -5,10 +5,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from reinflect.systems.layers import operations
-from reinflect.systems.layers.operations import SMALL_TABLE, _Rows, bf16_product, linear, rows
-from reinflect.systems.layers.precision import products
-from tests.training.tiny import fleet_of, pack, small, updated
+from reinflect.layers import operations
+from reinflect.layers.operations import SMALL_TABLE, _Rows, bf16_product, linear, rows
+from reinflect.layers.precision import products
+from tests.learn.tiny import fleet_of, pack, small, updated
 
 
 @pytest.mark.parametrize("height", [1, 7, SMALL_TABLE, SMALL_TABLE + 1])

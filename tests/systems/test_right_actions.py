@@ -7,9 +7,9 @@ import pytest
 import torch
 from torch import Tensor
 
+from reinflect.layers.batches import Trajectory
+from reinflect.layers.operations import holds, negative_log_softmax, output_losses
 from reinflect.settings import Settings
-from reinflect.systems.layers.batches import Trajectory
-from reinflect.systems.layers.operations import holds, negative_log_softmax, output_losses
 from reinflect.systems.system import System
 from tests.systems.small_fleets import HACM, HAEM, SOFT, SmallFleet, actions
 from tests.systems.test_losses import tricky, with_settings

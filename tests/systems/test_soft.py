@@ -18,12 +18,12 @@ from reinflect.data.features import Bundle
 from reinflect.data.items import Item, write_items
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.train import Plan, train_inflector
-from reinflect.systems.layers.examples import Examples, Stack
-from reinflect.systems.layers.inventory import Inventory
+from reinflect.layers.examples import Examples, Stack
+from reinflect.layers.inventory import Inventory
 from reinflect.systems.soft.model import REACH
 from reinflect.systems.soft.settings import SoftSettings
+from tests.learn.tiny import fleet, small, task, updated
 from tests.systems.small_fleets import SOFT, Language, SmallFleet, language, naive
-from tests.training.tiny import fleet, small, task, updated
 
 SMALL = small("soft")
 KNOWN = Inventory(tuple(";3NVab"), ("3", "N", "PL", "V"))

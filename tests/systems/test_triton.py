@@ -10,22 +10,22 @@ import pytest
 import torch
 from torch import Tensor
 
+from reinflect.layers.cells import CELLS
+from reinflect.layers.operations import MOST_STEPS, Dropout, dropped
+from reinflect.layers.parameters import Parameters
+from reinflect.layers.precision import for_kernels, products
+from reinflect.layers.recurrence import recurrence
+from reinflect.layers.shapes import Shape, row_length
+from reinflect.learn.optimisers import Optimiser
 from reinflect.settings import Settings
 from reinflect.systems.haem.batch import COPY_NUMBER, DELETE_NUMBER, FIRST_CHARACTER, FIRST_WRITE
 from reinflect.systems.imitation.expert import Expert
-from reinflect.systems.kernels.cells import CELLS
-from reinflect.systems.kernels.recurrence import recurrence
-from reinflect.systems.layers.operations import MOST_STEPS, Dropout, dropped
-from reinflect.systems.layers.parameters import Parameters
-from reinflect.systems.layers.precision import for_kernels, products
-from reinflect.systems.layers.shapes import Shape, row_length
-from reinflect.training.optimisers import Optimiser
 
 pytest.importorskip("triton")
 
+from reinflect.layers import triton_cells, triton_dropout
+from reinflect.learn import triton_optimiser
 from reinflect.systems.imitation import triton_expert
-from reinflect.systems.kernels import triton_backend, triton_dropout
-from reinflect.training import triton_optimiser
 
 SHAPES = [
     # models, steps, items, hidden
@@ -45,8 +45,8 @@ def run(
 
 
 def on_triton(gates: Tensor, recurrent: Tensor, keep: Tensor | None, steps: Tensor) -> Tensor:
-    forward = partial(triton_backend.forward, steps=steps)
-    return recurrence(forward, triton_backend.backward, gates, recurrent, keep)
+    forward = partial(triton_cells.forward, steps=steps)
+    return recurrence(forward, triton_cells.backward, gates, recurrent, keep)
 
 
 @pytest.mark.parametrize("cell", CELLS)
@@ -120,12 +120,12 @@ def test_a_single_step_equals_the_cpu_s(shape: tuple[int, int, int, int], cell: 
     recurrent = flat[:, 5:-6].view(models, hidden, own.recurrent * hidden)
     state = torch.randn(models, items, hidden), torch.randn(models, hidden, items).transpose(1, 2)
     before = [part.clone() for part in state]
-    found = triton_backend.step(gates, recurrent, state)
+    found = triton_cells.step(gates, recurrent, state)
     for one, other in zip(found, own.torch_step(gates, recurrent, state), strict=True):
         torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-5)
     assert all(torch.equal(one, other) for one, other in zip(state, before, strict=True))
     with products("tf32"):
-        rounded = triton_backend.step(gates, for_kernels(recurrent), state)
+        rounded = triton_cells.step(gates, for_kernels(recurrent), state)
     assert all(float((one - other).norm() / other.norm()) < 1e-2 for one, other in zip(rounded, found, strict=True))
 
 

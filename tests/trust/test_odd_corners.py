@@ -18,20 +18,20 @@ import pytest
 from click.testing import Result
 
 from reinflect.data.items import read_items, write_items
-from reinflect.decoding.forms import Predictions
+from reinflect.decode.forms import Predictions
 from reinflect.errors import InputError, OutputError
-from reinflect.execution.folder import WorkFolder
-from reinflect.execution.packs import ENDING, read_result, write_result
-from reinflect.execution.resources import Watcher, on_interrupt
-from reinflect.experiments.run import _copy_packs
 from reinflect.files import read_text, write_text
 from reinflect.inflector.card import describe_training
 from reinflect.inflector.inflector import Inflector
+from reinflect.learn.checkpoint import fingerprint_of
+from reinflect.paper.benchmark import _copy_packs
 from reinflect.report.curves import learning_curves, read_log
-from reinflect.training.checkpoint import fingerprint_of
-from tests.experiments import made_up
+from reinflect.run.folder import WorkFolder
+from reinflect.run.packs import ENDING, read_result, write_result
+from reinflect.run.resources import Watcher, on_interrupt
 from tests.fuzz.tiny_models import inflector, model_file
-from tests.training.tiny import language
+from tests.learn.tiny import language
+from tests.paper import made_up
 
 Reinflect = Callable[..., Result]
 NOT_UTF8 = os.fsdecode(b"w\xff")
@@ -98,7 +98,7 @@ runpy.run_module("reinflect", run_name="__main__")
 
 
 @posix
-@pytest.mark.parametrize("module", ["reinflect.cli", "click", "reinflect.cli.oracle", "reinflect.transitions"])
+@pytest.mark.parametrize("module", ["reinflect.cli", "click", "reinflect.cli.oracle", "reinflect.systems"])
 def test_ctrl_c_while_the_program_starts(module: str) -> None:
     program = [sys.executable, "-c", INTERRUPTED.format(module=module)]
     ran = subprocess.run(program, capture_output=True, text=True, check=False)

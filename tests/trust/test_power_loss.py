@@ -15,13 +15,13 @@ from typing import Any, Literal, NamedTuple
 import pytest
 
 from reinflect.data.items import read_items, write_items
-from reinflect.execution.packs import ENDING, read_result, write_result
 from reinflect.files import read_text, write_text
 from reinflect.inflector.inflector import Inflector
-from reinflect.training.checkpoint import Checkpoint
-from tests.experiments import made_up
+from reinflect.learn.checkpoint import Checkpoint
+from reinflect.run.packs import ENDING, read_result, write_result
 from tests.fuzz.tiny_models import inflector
-from tests.training.tiny import fleet_of, language, pack
+from tests.learn.tiny import fleet_of, language, pack
+from tests.paper import made_up
 
 Fate = Literal["kept", "dropped", "cut"]
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.data.labels import NO_LABELS, Labels
-from reinflect.decoding.traces import Kind, Trace, TraceStep
+from reinflect.decode.traces import Kind, Trace, TraceStep
 from reinflect.errors import InputError
 from reinflect.inflector.inflector import Answer, Cell, Inflector
 

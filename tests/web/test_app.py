@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
-from reinflect.baseline import Baseline
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.data.labels import Labels
 from reinflect.inflector.inflector import Inflector
+from reinflect.score.baseline import Baseline
 from reinflect.web import guard
 from reinflect.web.app import PALETTE, STATIC, UNKNOWN, create_app
 from reinflect.web.hosts import Hosts

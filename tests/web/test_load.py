@@ -10,7 +10,7 @@ import pytest
 from bench import load
 
 from reinflect.inflector.train import Plan, train_inflector
-from tests.training.tiny import language, small
+from tests.learn.tiny import language, small
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")

@@ -20,8 +20,8 @@ from reinflect.files import STANDARD, check_writable, has_content, read_bytes, w
 from reinflect.text import Side, counted, table
 
 if TYPE_CHECKING:
-    from reinflect.experiments.ablation import Ablation, Variant
-    from reinflect.training.lesson import Lesson
+    from reinflect.learn.lesson import Lesson
+    from reinflect.paper.ablation import Ablation, Variant
 
 EXAMPLE = """\b
 Example (a few minutes; the first line downloads the data):
@@ -64,7 +64,7 @@ def command(
         _check_out(out)
     settings = training.settings(setting if training.preset == "auto" else training.preset)
 
-    from reinflect.experiments.ablation import ablate, factors
+    from reinflect.paper.ablation import ablate, factors
 
     compared = factors(vary, {system: settings[system] for system in training.systems})  # type: ignore[misc]
     corpora = _corpora(Path(data), languages, setting)
@@ -73,8 +73,8 @@ def command(
     say(f"comparing {len(tried)} variants on {many} at {setting}, {counted(training.seeds, 'seed')} of each")
 
     from reinflect.cli.progress import display
-    from reinflect.execution.folder import WorkFolder
-    from reinflect.training.lesson import Preparation
+    from reinflect.learn.lesson import Preparation
+    from reinflect.run.folder import WorkFolder
 
     with ExitStack() as stack:
         place = Path(out) if out else Path(stack.enter_context(TemporaryDirectory())) / "comparison"
@@ -117,7 +117,7 @@ def _written(out: str) -> dict[str, Any] | None:
 
 
 def _corpora(folder: Path, languages: str, setting: str) -> "list[Lesson]":
-    from reinflect.experiments.corpora import languages_in, layout_note, read_corpora
+    from reinflect.paper.corpora import languages_in, layout_note, read_corpora
 
     named = [name.strip() for name in languages.split(",") if name.strip()]
     if not named:
@@ -163,7 +163,7 @@ def _row(row: "Variant") -> dict[str, str]:
 
 
 def _notes(found: "Ablation", *, resumable: bool) -> list[str]:
-    from reinflect.evaluation.significance import FEWEST
+    from reinflect.score.significance import FEWEST
 
     against = [row.against_base for row in found.rows if row.against_base]
     notes = [

@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
-from reinflect.alignment import ALIGNERS
-from reinflect.alignment.cache import aligned, default_folder
-from reinflect.alignment.pairs import KINDS, Aligner, Alignment, count_kinds, lay_out
+from reinflect.align import ALIGNERS
+from reinflect.align.cache import aligned, default_folder
+from reinflect.align.pairs import KINDS, Aligner, Alignment, count_kinds, lay_out
 from reinflect.cli.files import json_text
 from reinflect.cli.options import Decorator, all_of, columns_option, example, option, say
 from reinflect.data.items import Columns, Item, check_lengths, read_items, swapped_columns_note

@@ -2,11 +2,11 @@
 
 import click
 
-from reinflect.baseline import Baseline
 from reinflect.cli.files import check_output, check_stdin_once, say_written
 from reinflect.cli.options import columns_option, option, output_option, say, wide_option
 from reinflect.data.items import Columns, Item, read_items, swapped_columns_note, variants_note, write_items
 from reinflect.errors import source_name
+from reinflect.score.baseline import Baseline
 
 EXAMPLE = """\b
 Example:

@@ -142,16 +142,16 @@ def command(
     where = device if remote else training.device_for(device)
     seconds = training.checkpoint_seconds(SECONDS_ON_A_GPU if where == "cuda" else SECONDS_BETWEEN)
 
-    from reinflect.alignment.cache import default_folder
+    from reinflect.align.cache import default_folder
     from reinflect.cli.progress import display
-    from reinflect.execution.cluster import Where, address_in
-    from reinflect.execution.resources import Resources
-    from reinflect.experiments import grid as grids
-    from reinflect.experiments.folder import held
-    from reinflect.experiments.run import BenchmarkPlan, run_benchmark
+    from reinflect.learn.lesson import Preparation
+    from reinflect.paper import grid as grids
+    from reinflect.paper.benchmark import BenchmarkPlan, run_benchmark
+    from reinflect.paper.folder import held
     from reinflect.paper.output import write_all, write_models
     from reinflect.paper.tables import languages_note, main_table, markdown
-    from reinflect.training.lesson import Preparation
+    from reinflect.run.cluster import Where, address_in
+    from reinflect.run.resources import Resources
 
     cluster = None
     if engine == DASK:

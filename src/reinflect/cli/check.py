@@ -98,8 +98,8 @@ def _about(file: str, items: Sequence[Item], known: Sequence[Item], columns: Col
             twice.append(f"{shown(item)} (also in {place_of(first, file)})")
     if twice:
         yield Finding(f"duplicates: {counted(len(twice), 'item')} given again", twice)
-    from reinflect.alignment.smart import Smart
-    from reinflect.alignment.unusual import unusual
+    from reinflect.align.smart import Smart
+    from reinflect.align.unusual import unusual
 
     if strange := unusual(Smart(sweeps=SWEEPS).align([(item.lemma, item.form) for item in known])):
         note = f"suspicious forms: {len(strange)}, unlike their lemmas (errors, or irregular words)"

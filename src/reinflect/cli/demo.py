@@ -15,8 +15,8 @@ from reinflect.systems import PAPER_SYSTEMS
 from reinflect.text import table
 
 if TYPE_CHECKING:
-    from reinflect.evaluation import Judged
     from reinflect.inflector.train import Outcome
+    from reinflect.score import Judged
 
 NEXT = """\
 Your own language: reinflect train --train FORMS --out MODEL, then reinflect inflect MODEL LEMMA FEATURES
@@ -46,9 +46,9 @@ def command() -> None:
     Before that, pocket models inflect words of five languages, if they are installed. Trains the systems HACM and HAEM
     on both alignments of lemmas with forms, and lets them vote. Nothing is downloaded, and no file is written.
     """
-    from reinflect.baseline import Baseline
     from reinflect.data.german import read_split
-    from reinflect.evaluation import evaluate
+    from reinflect.score import evaluate
+    from reinflect.score.baseline import Baseline
 
     show_pocket_models()
     examples, dev, asked = (read_split(split) for split in ("train-low", "dev", "test"))
@@ -97,7 +97,7 @@ def show_pocket_models() -> None:
 
 def by_vote(outcome: "Outcome", asked: Sequence[Item]) -> list[tuple[str, int, list[str]]]:
     """The name, the number of models and their voted forms, for each system and for all of them together."""
-    from reinflect.ensembles.vote import vote_all
+    from reinflect.ensemble.vote import vote_all
 
     members, forms = outcome.inflector.members, outcome.inflector.member_forms(asked)
     rows = []

@@ -16,9 +16,9 @@ from reinflect.errors import InputError, printable, quoted, source_name
 from reinflect.files import STANDARD
 
 if TYPE_CHECKING:
-    from reinflect.evaluation.cells import Variants
-    from reinflect.evaluation.folders import FilePair
-    from reinflect.evaluation.scores import Evaluated, Evaluation, Grouping
+    from reinflect.score.cells import Variants
+    from reinflect.score.folders import FilePair
+    from reinflect.score.scores import Evaluated, Evaluation, Grouping
 
 EXAMPLE = """\b
 Example:
@@ -57,7 +57,7 @@ def command(
     with german-low-out), and each language has the same weight in the macro average. One of the files may be -
     (standard input).
     """
-    from reinflect.evaluation.report import Report
+    from reinflect.score.report import Report
 
     scorer = Scorer(columns, "any" if any_variant else "last")
     ours, *others = scorer.evaluate(gold, [predicted] if against is None else [predicted, against], languages)
@@ -76,8 +76,8 @@ class Scorer:
 
     def evaluate(self, gold: str, rivals: Sequence[str], languages: str | None) -> "list[Evaluated]":
         """One evaluation for each of the rivals."""
-        from reinflect.evaluation.folders import FilePair, pair_folders
-        from reinflect.evaluation.scores import MacroEvaluation
+        from reinflect.score.folders import FilePair, pair_folders
+        from reinflect.score.scores import MacroEvaluation
 
         if folders := _are_folders([gold, *rivals]):
             wanted = None if languages is None else [language.strip() for language in languages.split(",")]
@@ -113,7 +113,7 @@ class Scorer:
         return lambda note: self._note(note.replace(source_name(path), "…"), path, note)
 
     def _evaluate_pair(self, pair: "FilePair", right: list[Item]) -> "Evaluation":
-        from reinflect.evaluation.scores import evaluate
+        from reinflect.score.scores import evaluate
 
         path = pair.predicted
         as_written = replace(self.columns, rules=AS_WRITTEN)  # a model's forms have no remarks

@@ -87,7 +87,7 @@ wide_option = option("--wide", "Write a spreadsheet with one lemma a row and one
 
 
 def _strategy(name: str) -> str:
-    from reinflect.ensembles.strategies import find_strategy
+    from reinflect.ensemble.strategies import find_strategy
 
     return find_strategy(name).name
 

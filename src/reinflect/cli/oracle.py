@@ -6,18 +6,18 @@ from importlib import import_module
 
 import click
 
-from reinflect.alignment.pairs import Aligner, Alignment, lay_out
+from reinflect.align.pairs import Aligner, Alignment, lay_out
 from reinflect.cli.align import align_items, aligner_options, learns
 from reinflect.cli.files import json_text
 from reinflect.cli.options import columns_option, example, option, say
 from reinflect.data.features import Bundle
 from reinflect.data.items import Columns, Item, read_items
 from reinflect.errors import InputError
+from reinflect.systems.oracle import Step
 from reinflect.text import in_columns, visible, visible_text
-from reinflect.transitions import Step
 
 SYSTEMS = {"hacm": ("write_step", "steps and writes"), "haem": ("edits", "copies, deletes and writes")}
-"""Each transition system with its module in `reinflect.transitions`, and what its actions do."""
+"""Each transition system with its module in `reinflect.systems`, and what its actions do."""
 PAST_THE_END = "--"
 
 
@@ -56,7 +56,7 @@ def command(
         alignment = _learnt(aligner, lemma, form, file, columns, cached=not no_cache)
     else:
         (alignment,) = aligner.align([(lemma, form)])
-    transitions = import_module(f"reinflect.transitions.{SYSTEMS[system][0]}")
+    transitions = import_module(f"reinflect.systems.{SYSTEMS[system][0]}")
     steps: list[Step] = list(transitions.walk(transitions.oracle(alignment), lemma))
     if as_json:
         asked = {name: click.get_current_context().params[name] for name in ("lemma", "form", "system", "method")}

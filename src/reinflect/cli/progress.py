@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 import click
 
-from reinflect.execution.resources import Watcher
-from reinflect.execution.run import Standing
+from reinflect.run.resources import Watcher
+from reinflect.run.train_pack import Standing
 
 SECONDS_PER_LINE = 5.0
 

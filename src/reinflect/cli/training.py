@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reinflect.alignment import ALIGNERS
-from reinflect.alignment.cache import default_folder
+from reinflect.align import ALIGNERS
+from reinflect.align.cache import default_folder
 from reinflect.cli.options import Command, Decorator, all_of, option
 from reinflect.errors import InputError, quoted
 from reinflect.files import read_text
+from reinflect.learn.augmentation import AUGMENTATIONS
 from reinflect.systems import PAPER_ALIGNMENTS, PAPER_SYSTEMS, SYSTEMS, USUAL_FOR, Usual
 from reinflect.text import nearest
-from reinflect.training.augmentation import AUGMENTATIONS
 
 if TYPE_CHECKING:
     from msgspec import Struct
 
     from reinflect.data.items import Item
-    from reinflect.execution.resources import Resources, Watcher
     from reinflect.inflector.train import Outcome, Plan
+    from reinflect.run.resources import Resources, Watcher
 
 EVERY_LANGUAGE = "all"
 SIZES = ("low", "medium", "high")
@@ -61,7 +61,7 @@ class Training:
         return Plan(settings=settings, kinds=usual.kinds, seeds=self.seeds, **parts, **more)
 
     def resources(self, watcher: "Watcher", **more: Any) -> "Resources":
-        from reinflect.execution.resources import Resources
+        from reinflect.run.resources import Resources
 
         workers = self.workers or cores()
         return Resources(device=self.device, workers=workers, watcher=watcher, alignment_cache=default_folder(), **more)
@@ -215,8 +215,8 @@ def train_german(
 ) -> "Outcome":
     """Train on bundled German verbs, with progress; alignments are cached only if the model is written."""
     from reinflect.cli.progress import display
-    from reinflect.execution.resources import Resources
     from reinflect.inflector.train import Plan, train_inflector
+    from reinflect.run.resources import Resources
 
     plan = Plan(settings=settings_of(preset, changes, PAPER_SYSTEMS), seeds=seeds, strategy=strategy)
     with display() as shown:

@@ -6,16 +6,16 @@ from dataclasses import replace
 from reinflect.data.items import Item
 from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.data.words import WordList
-from reinflect.decoding.forms import WIDTH
-from reinflect.decoding.repeats import longest_runs
-from reinflect.ensembles.confidence import HELD_OUT_PULL, Confidence, fit, judged_cells, ranked, seen_cells
-from reinflect.ensembles.member import TrainedModel
-from reinflect.ensembles.strategies import STRATEGIES, Voter, choices, dev_accuracy, find_strategy
-from reinflect.ensembles.word_evidence import learn
-from reinflect.evaluation.cells import Cell, right_forms
+from reinflect.decode.forms import WIDTH
+from reinflect.decode.repeats import longest_runs
+from reinflect.ensemble.confidence import HELD_OUT_PULL, Confidence, fit, judged_cells, ranked, seen_cells
+from reinflect.ensemble.member import TrainedModel
+from reinflect.ensemble.strategies import STRATEGIES, Voter, choices, dev_accuracy, find_strategy
+from reinflect.ensemble.word_evidence import learn
 from reinflect.inflector.card import describe_training
 from reinflect.inflector.inflector import Inflector
-from reinflect.training.lesson import fold_split
+from reinflect.learn.lesson import fold_split
+from reinflect.score.cells import Cell, right_forms
 
 MOST_ATTESTED, MOST_CHARACTERS = 200_000, 10_000_000
 """Attested forms in a model file, and the characters of these items: about half of what its header can have."""

@@ -14,7 +14,7 @@ import msgspec
 
 from reinflect import __version__
 from reinflect.data.items import Item
-from reinflect.ensembles.strategies import DEFAULT
+from reinflect.ensemble.strategies import DEFAULT
 from reinflect.errors import printable
 from reinflect.text import visible
 

@@ -6,16 +6,16 @@ from pathlib import Path
 
 from reinflect.data.corrections import question
 from reinflect.data.items import Item
-from reinflect.decoding.forms import Predictions
-from reinflect.ensembles.strategies import Voter, combined, find_strategy
+from reinflect.decode.forms import Predictions
+from reinflect.ensemble.strategies import Voter, combined, find_strategy
 from reinflect.errors import InputError, printable, source_name
-from reinflect.evaluation.cells import Cell, Judged
-from reinflect.evaluation.scores import evaluate
-from reinflect.evaluation.significance import Comparison, compare
 from reinflect.inflector.card import fingerprint
 from reinflect.inflector.inflector import Inflector
+from reinflect.learn.lesson import fold_split
+from reinflect.score.cells import Cell, Judged
+from reinflect.score.scores import evaluate
+from reinflect.score.significance import Comparison, compare
 from reinflect.text import table
-from reinflect.training.lesson import fold_split
 
 SHOWN = 10
 """The most bundles, and items of either kind, that are shown."""

@@ -18,16 +18,16 @@ from numpy.typing import NDArray
 
 from reinflect.data.corrections import question
 from reinflect.data.items import Item
-from reinflect.ensembles.strategies import best_first, combined, find_strategy
+from reinflect.ensemble.strategies import best_first, combined, find_strategy
 from reinflect.errors import InputError, ReinflectError, StoppedError
-from reinflect.execution.execute import train_specs
-from reinflect.execution.folder import WorkFolder
-from reinflect.execution.resources import Resources
 from reinflect.files import read_bytes
 from reinflect.inflector.assemble import voters_of
 from reinflect.inflector.train import Plan
-from reinflect.systems.layers.randomness import key
-from reinflect.training.lesson import Lesson, ModelSpec, Preparation, plain_lessons
+from reinflect.layers.randomness import key
+from reinflect.learn.lesson import Lesson, ModelSpec, Preparation, plain_lessons
+from reinflect.run.execute import train_specs
+from reinflect.run.folder import WorkFolder
+from reinflect.run.resources import Resources
 
 SHARES = {"quarter": 0.25, "half": 0.5, "all": 1.0}
 """Of the items outside a fold."""

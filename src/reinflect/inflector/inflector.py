@@ -20,13 +20,13 @@ from reinflect.data.features import Bundle
 from reinflect.data.items import Item, Normalisation, normal, normalised, records_of
 from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.data.words import WordList
-from reinflect.decoding.forms import WIDTH, Scored, merged
-from reinflect.decoding.repeats import filtered, filtered_all
-from reinflect.decoding.word import beam_word, greedy_words
-from reinflect.ensembles.confidence import Confidence, Evidence, ranked
-from reinflect.ensembles.member import TrainedModel
-from reinflect.ensembles.strategies import NAMED_ENSEMBLE, best_first, find_strategy
-from reinflect.ensembles.word_evidence import WordEvidence
+from reinflect.decode.forms import WIDTH, Scored, merged
+from reinflect.decode.repeats import filtered, filtered_all
+from reinflect.decode.word import beam_word, greedy_words
+from reinflect.ensemble.confidence import Confidence, Evidence, ranked
+from reinflect.ensemble.member import TrainedModel
+from reinflect.ensemble.strategies import NAMED_ENSEMBLE, best_first, find_strategy
+from reinflect.ensemble.word_evidence import WordEvidence
 from reinflect.errors import InputError, UnseenWarning, quoted
 from reinflect.files import Snapshot
 from reinflect.inflector.card import Training, card_text
@@ -37,7 +37,7 @@ from reinflect.text import close_names, nearest
 if TYPE_CHECKING:
     import torch
 
-    from reinflect.decoding.traces import Trace
+    from reinflect.decode.traces import Trace
     from reinflect.systems.system import Word
 
 DECIMALS = 4
@@ -448,8 +448,8 @@ class Inflector:
         if words := _words(voters, items, device):
             found = [[beam_word(word, width, width) for word in own] for own in words]
         else:
-            from reinflect.decoding.beam import beam_all
-            from reinflect.ensembles.fleets import by_fleets, decoding
+            from reinflect.decode.beam import beam_all
+            from reinflect.ensemble.fleets import by_fleets, decoding
 
             found = by_fleets(
                 voters, len(items), device, lambda fleet: beam_all(*decoding(fleet, items, device), width, width)
@@ -469,9 +469,9 @@ class Inflector:
         >>> trace.form, trace.steps[-1].kind, trace.steps[-1].form_so_far
         ('sagte', 'stop', 'sagte')
         """
-        from reinflect.decoding.traces import Trace, follow, source_of
-        from reinflect.ensembles.fleets import decoding
-        from reinflect.systems.layers.precision import one_thread
+        from reinflect.decode.traces import Trace, follow, source_of
+        from reinflect.ensemble.fleets import decoding
+        from reinflect.layers.precision import one_thread
 
         lemma = normal(lemma, self.normalisation)
         [item] = [Item(lemma, features)] if isinstance(features, Bundle) else self._asked([(lemma, features)])
@@ -516,7 +516,7 @@ class Inflector:
         if words := _words(members, items, device):
             decoded = [greedy_words(own) for own in words]
         else:
-            from reinflect.ensembles.fleets import by_fleets, decode
+            from reinflect.ensemble.fleets import by_fleets, decode
 
             decoded = by_fleets(members, len(items), device, lambda fleet: decode(fleet, items, device))
         return [(filtered_all(forms, lemmas, known), scores) for forms, scores in decoded]

@@ -20,16 +20,16 @@ from numpy.typing import NDArray
 from reinflect import __version__
 from reinflect.data.items import Normalisation
 from reinflect.data.labels import NO_LABELS, Labels
-from reinflect.ensembles.confidence import Confidence
-from reinflect.ensembles.member import FACTS, TrainedModel, digest
-from reinflect.ensembles.word_evidence import WordEvidence
+from reinflect.ensemble.confidence import Confidence
+from reinflect.ensemble.member import FACTS, TrainedModel, digest
+from reinflect.ensemble.word_evidence import WordEvidence
 from reinflect.errors import InputError, quoted, shortened
 from reinflect.files import atomic_path, raise_if_too_many_files, read_bytes
 from reinflect.inflector.card import Training
+from reinflect.layers.inventory import Inventory
+from reinflect.layers.shapes import expected_shapes
 from reinflect.settings import from_table
 from reinflect.systems import SYSTEMS
-from reinflect.systems.layers.inventory import Inventory
-from reinflect.systems.layers.shapes import expected_shapes
 
 FORMAT = 4
 MISFITS = (LookupError, TypeError, ValueError, RecursionError)

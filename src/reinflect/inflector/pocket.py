@@ -98,8 +98,8 @@ def load(path: Path | str) -> "Inflector":
 def add_model(folder: Path, path: Path | str, language: str, dev: "Sequence[Item]", *, command: str) -> PocketModel:
     """Put a file that `command` made into a folder of pocket models, with its card and its accuracy on `dev`."""
     from reinflect.data.catalog import find
-    from reinflect.evaluation.scores import breakdown, evaluate
     from reinflect.inflector.card import card_text
+    from reinflect.score.scores import breakdown, evaluate
 
     if not re.fullmatch(NAME, language):
         raise InputError(f"found the language {quoted(language)}", "use small letters, digits and hyphens")

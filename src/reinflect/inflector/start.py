@@ -11,17 +11,17 @@ from rapidfuzz.distance.Levenshtein import distance
 
 from reinflect.data.corrections import Question, question
 from reinflect.data.items import Item
-from reinflect.decoding.repeats import filtered_all
-from reinflect.ensembles.fleets import by_fleets, decode
-from reinflect.ensembles.member import TrainedModel
+from reinflect.decode.repeats import filtered_all
+from reinflect.ensemble.fleets import by_fleets, decode
+from reinflect.ensemble.member import TrainedModel
 from reinflect.errors import InputError
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.pocket import ENDING, INSTALL, find_model, load, pocket_models
+from reinflect.layers.inventory import Inventory
+from reinflect.layers.shapes import expected_shapes
+from reinflect.learn.fleet import take_start
+from reinflect.learn.lesson import ModelSpec
 from reinflect.systems import SYSTEMS
-from reinflect.systems.layers.inventory import Inventory
-from reinflect.systems.layers.shapes import expected_shapes
-from reinflect.training.fleet import take_start
-from reinflect.training.lesson import ModelSpec
 
 AUTO = "auto"
 RELATIVES = 3

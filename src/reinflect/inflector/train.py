@@ -9,29 +9,29 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from reinflect.alignment import ALIGNERS
+from reinflect.align import ALIGNERS
 from reinflect.data.corrections import question
 from reinflect.data.items import Item, Normalisation, as_items, normalised
 from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.data.sheets import cells_of
 from reinflect.data.words import WordList
-from reinflect.ensembles.member import kind_of
-from reinflect.ensembles.strategies import default_strategy, find_strategy
+from reinflect.ensemble.member import kind_of
+from reinflect.ensemble.strategies import default_strategy, find_strategy
 from reinflect.errors import InputError, OutputError, ReinflectError, StoppedError, quoted
-from reinflect.execution.execute import train_specs
-from reinflect.execution.folder import WorkFolder
-from reinflect.execution.resources import Resources
 from reinflect.files import has_content
 from reinflect.inflector.assemble import assemble
 from reinflect.inflector.card import Training
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.start import Start, Startable, find_starts, taken_over, variant_of
+from reinflect.learn.augmentation import AUGMENTATIONS
+from reinflect.learn.lesson import Lesson, ModelSpec, Preparation, alignments_of, plain_lessons
+from reinflect.run.execute import train_specs
+from reinflect.run.folder import WorkFolder
+from reinflect.run.resources import Resources
 from reinflect.settings import Settings, changed, preset_for
 from reinflect.systems import PAPER_ALIGNMENTS, PAPER_SYSTEMS, SYSTEMS, USUAL_FOR, Usual
 from reinflect.systems.presets import load_preset
 from reinflect.text import nearest
-from reinflect.training.augmentation import AUGMENTATIONS
-from reinflect.training.lesson import Lesson, ModelSpec, Preparation, alignments_of, plain_lessons
 
 
 def parts_of(kinds: Sequence[str]) -> dict[str, list[str]]:

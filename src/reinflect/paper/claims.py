@@ -6,8 +6,8 @@ from functools import partial
 from math import inf
 from statistics import fmean
 
-from reinflect.experiments.corpora import SETTINGS
-from reinflect.experiments.figures import Figures
+from reinflect.paper.corpora import SETTINGS
+from reinflect.paper.figures import Figures
 
 SYSTEMS = ("hacm", "haem")
 NAIVE_WINS = ("turkish", "haida", "norwegian-nynorsk")

@@ -10,20 +10,20 @@ from typing import Any
 from msgspec import to_builtins
 
 from reinflect import __version__
-from reinflect.ensembles.member import TrainedModel
-from reinflect.ensembles.strategies import default_strategy
+from reinflect.ensemble.member import TrainedModel
+from reinflect.ensemble.strategies import default_strategy
 from reinflect.errors import ReinflectError
-from reinflect.experiments.combine import SPLITS
-from reinflect.experiments.figures import FILE
-from reinflect.experiments.run import Benchmark
 from reinflect.files import make_folder, write_text
 from reinflect.inflector.assemble import assemble, voters_of
 from reinflect.inflector.inflector import Inflector
+from reinflect.learn.lesson import Lesson
 from reinflect.paper import plots
+from reinflect.paper.benchmark import Benchmark
 from reinflect.paper.claims import claims
+from reinflect.paper.combine import SPLITS
+from reinflect.paper.figures import FILE
 from reinflect.paper.tables import page
 from reinflect.text import counted
-from reinflect.training.lesson import Lesson
 
 
 def write_all(benchmark: Benchmark, out: Path, *, about: Sequence[str], command: Mapping[str, Any]) -> list[str]:

@@ -4,11 +4,11 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from reinflect.experiments.corpora import SETTINGS
-from reinflect.experiments.figures import Average, Figures
 from reinflect.files import atomic_path
 from reinflect.paper import published
 from reinflect.paper.claims import title
+from reinflect.paper.corpora import SETTINGS
+from reinflect.paper.figures import Average, Figures
 
 WIDE = 20
 """Languages above which the legend fits on one line."""

@@ -4,15 +4,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 
-from reinflect.ensembles.strategies import RUNS
-from reinflect.ensembles.weights import BEST
-from reinflect.evaluation.significance import compare_pairs
-from reinflect.execution.packs import PackResult
-from reinflect.experiments.combine import COMPARED, SPLITS, WITHOUT, Changes, has_files
-from reinflect.experiments.corpora import SETTINGS
-from reinflect.experiments.figures import Average, Figures, Scores
+from reinflect.ensemble.strategies import RUNS
+from reinflect.ensemble.weights import BEST
 from reinflect.paper import published
 from reinflect.paper.claims import Claim, claims, title
+from reinflect.paper.combine import COMPARED, SPLITS, WITHOUT, Changes, has_files
+from reinflect.paper.corpora import SETTINGS
+from reinflect.paper.figures import Average, Figures, Scores
+from reinflect.run.packs import PackResult
+from reinflect.score.significance import compare_pairs
 from reinflect.systems import SYSTEMS
 from reinflect.text import Side, in_columns
 

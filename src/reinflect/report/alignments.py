@@ -5,10 +5,10 @@ from itertools import zip_longest
 
 from rapidfuzz.distance.Levenshtein import opcodes
 
-from reinflect.alignment import align
-from reinflect.alignment.pairs import Alignment, StringPair
-from reinflect.evaluation.cells import Judged
+from reinflect.align import align
+from reinflect.align.pairs import Alignment, StringPair
 from reinflect.report.html import Html, element, joined
+from reinflect.score.cells import Judged
 from reinflect.text import runs_right_to_left, visible
 
 SWEEPS = 20

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from reinflect.alignment import ALIGNERS
+from reinflect.align import ALIGNERS
 from reinflect.files import read_bytes
 from reinflect.report.drawing import Curve, Point, key, line_chart
 from reinflect.report.html import Html, element, joined

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from reinflect.ensembles.confidence import Bin
+from reinflect.ensemble.confidence import Bin
 from reinflect.report.html import Html, element, joined
 
 WIDTH, HEIGHT = 640, 300

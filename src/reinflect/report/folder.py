@@ -10,17 +10,15 @@ from statistics import fmean
 import msgspec
 
 from reinflect.data.items import read_items
-from reinflect.ensembles.confidence import calibration_error
-from reinflect.ensembles.member import TrainedModel
-from reinflect.evaluation.cells import Judged
-from reinflect.evaluation.scores import Evaluation, evaluate
-from reinflect.execution.packs import by_key, read_results
-from reinflect.experiments.calibration import measured
-from reinflect.experiments.corpora import SETTINGS, read_corpus
-from reinflect.experiments.figures import Figures, Scores, read_figures, read_json
+from reinflect.ensemble.confidence import calibration_error
+from reinflect.ensemble.member import TrainedModel
 from reinflect.files import read_text
+from reinflect.learn.lesson import Lesson
 from reinflect.paper import published
+from reinflect.paper.calibration import measured
 from reinflect.paper.claims import Claim, title
+from reinflect.paper.corpora import SETTINGS, read_corpus
+from reinflect.paper.figures import Figures, Scores, read_figures, read_json
 from reinflect.paper.plots import ordered
 from reinflect.paper.tables import claims_table, language_table, languages_note, main_table
 from reinflect.report.curves import ModelLog, learning_curves, read_log
@@ -28,7 +26,9 @@ from reinflect.report.drawing import dot_chart, key
 from reinflect.report.evaluations import bins_of, breakdown_table, calibration, mistakes_list
 from reinflect.report.html import Html, element, folded, paragraph, table
 from reinflect.report.page import Section, page
-from reinflect.training.lesson import Lesson
+from reinflect.run.packs import by_key, read_results
+from reinflect.score.cells import Judged
+from reinflect.score.scores import Evaluation, evaluate
 
 BEST = "run7"
 MISTAKES = 5

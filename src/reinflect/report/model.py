@@ -2,11 +2,9 @@
 
 from collections.abc import Sequence
 
-from reinflect.baseline import Baseline
 from reinflect.data.corrections import question
 from reinflect.data.items import Item
 from reinflect.data.labels import NO_LABELS, Labels
-from reinflect.evaluation.scores import Evaluation, evaluate
 from reinflect.inflector.card import fingerprint
 from reinflect.inflector.forecast import Forecast
 from reinflect.inflector.inflector import Answer, Inflector
@@ -15,6 +13,8 @@ from reinflect.report.drawing import Curve, bar, line_chart
 from reinflect.report.evaluations import breakdown_table, calibration, mistakes_list
 from reinflect.report.html import element, joined, paragraph, table
 from reinflect.report.page import Section, page
+from reinflect.score.baseline import Baseline
+from reinflect.score.scores import Evaluation, evaluate
 
 MISTAKES = 15
 FORECAST = "#0b7d80"

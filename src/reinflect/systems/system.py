@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from reinflect.alignment.pairs import Alignment
+from reinflect.align.pairs import Alignment
 from reinflect.data.items import Item
 from reinflect.data.vocabulary import Vocabulary
+from reinflect.layers.batches import Drawn, Lemmas, Trajectory
+from reinflect.layers.inventory import Inventory
+from reinflect.layers.shapes import Shape, Sizes
 from reinflect.settings import Settings
-from reinflect.systems.layers.batches import Drawn, Lemmas, Trajectory
-from reinflect.systems.layers.inventory import Inventory
-from reinflect.systems.layers.shapes import Shape, Sizes
-from reinflect.transitions.tapes import Ragged
+from reinflect.systems.tapes import Ragged
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from reinflect.systems.layers.operations import Dropout
-    from reinflect.systems.layers.parameters import Parameters
-    from reinflect.systems.layers.states import Focus
+    from reinflect.layers.operations import Dropout
+    from reinflect.layers.parameters import Parameters
+    from reinflect.layers.states import Focus
 
 Tapes = dict[str, Ragged]
 """Named index arrays of many items; those of one name are padded to the same length when stacked."""

@@ -15,14 +15,14 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from reinflect import __version__
-from reinflect.baseline import Baseline
 from reinflect.data.features import SEPARATOR, Bundle
 from reinflect.data.items import Item
-from reinflect.decoding.forms import WIDTH
-from reinflect.ensembles import fleets  # noqa: F401 - imports torch, for which the first requests would wait
+from reinflect.decode.forms import WIDTH
+from reinflect.ensemble import fleets  # noqa: F401 - imports torch, for which the first requests would wait
 from reinflect.errors import InputError, ReinflectError, printable
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.pocket import load
+from reinflect.score.baseline import Baseline
 from reinflect.text import nearest
 from reinflect.web import requests
 from reinflect.web.guard import INTERNAL_ERROR, Guard, json_response, log, refusal

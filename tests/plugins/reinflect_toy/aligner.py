@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import msgspec
 
-from reinflect.alignment.pairs import EPSILON, Alignment, Progress, StringPair
+from reinflect.align.pairs import EPSILON, Alignment, Progress, StringPair
 
 
 class Mirror(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -5,12 +5,13 @@ from typing import ClassVar
 
 import msgspec
 
-from reinflect.training.lesson import Lesson, Phase
+from reinflect.learn.lesson import Lesson, Phase
 
 
 class Doubled(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A first phase of a few epochs, with the same items again."""
 
+    name: ClassVar[str] = "doubled"
     per_seed: ClassVar[bool] = False
     epochs: int = 1
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from reinflect.ensembles.strategies import Accuracy, Strategy
+from reinflect.ensemble.strategies import Accuracy, Strategy
 
 
 def second(members: Sequence[Any], _: Accuracy) -> Sequence[Any]:

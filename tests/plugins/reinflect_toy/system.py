@@ -9,18 +9,18 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from reinflect.alignment.pairs import Alignment
+from reinflect.align.pairs import Alignment
 from reinflect.data.items import Item
 from reinflect.data.vocabulary import UNKNOWN, Vocabulary
+from reinflect.layers.batches import Drawn, Lemmas, Trajectory
+from reinflect.layers.inventory import Inventory
+from reinflect.layers.operations import Dropout, linear, negative_log_softmax, penalty, rows
+from reinflect.layers.parameters import Parameters
+from reinflect.layers.shapes import Shape, Sizes
+from reinflect.layers.states import Focus
 from reinflect.settings import Positive, Settings
-from reinflect.systems.layers.batches import Drawn, Lemmas, Trajectory
-from reinflect.systems.layers.inventory import Inventory
-from reinflect.systems.layers.operations import Dropout, linear, negative_log_softmax, penalty, rows
-from reinflect.systems.layers.parameters import Parameters
-from reinflect.systems.layers.shapes import Shape, Sizes
-from reinflect.systems.layers.states import Focus
 from reinflect.systems.system import ACTIONS, System, Tapes
-from reinflect.transitions.tapes import Ragged
+from reinflect.systems.tapes import Ragged
 
 BEGIN, END = "<s>", "</s>"
 COPY_NUMBER, BEGIN_NUMBER, END_NUMBER = 0, 1, 2

@@ -1,11 +1,11 @@
 """HACM: hard attention with a copy mixture over WRITE and STEP (§3)."""
 
+from reinflect.layers.shapes import source_numbers
 from reinflect.systems.hacm import batch, model
 from reinflect.systems.hacm.settings import HacmSettings
-from reinflect.systems.layers.shapes import source_numbers
 from reinflect.systems.presets import read_presets
 from reinflect.systems.system import System
-from reinflect.transitions.write_step import BEGIN, END
+from reinflect.systems.write_step import BEGIN, END
 
 SYSTEM = System(
     name="hacm",

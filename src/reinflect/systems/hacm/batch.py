@@ -7,17 +7,17 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-from reinflect.alignment.pairs import Alignment
+from reinflect.align.pairs import Alignment
 from reinflect.data.items import Item
 from reinflect.data.vocabulary import Vocabulary
+from reinflect.layers.batches import Drawn, Trajectory
+from reinflect.layers.inventory import Inventory
+from reinflect.layers.parameters import Parameters
+from reinflect.layers.shapes import Sizes, feature_names
 from reinflect.systems.hacm.settings import HacmSettings
-from reinflect.systems.layers.batches import Drawn, Trajectory
-from reinflect.systems.layers.inventory import Inventory
-from reinflect.systems.layers.parameters import Parameters
-from reinflect.systems.layers.shapes import Sizes, feature_names
 from reinflect.systems.system import ACTIONS, Tapes
-from reinflect.transitions.tapes import HACM_SPECIALS, hacm_tapes
-from reinflect.transitions.write_step import BEGIN, END, STEP
+from reinflect.systems.tapes import HACM_SPECIALS, hacm_tapes
+from reinflect.systems.write_step import BEGIN, END, STEP
 
 UNKNOWN_NUMBER, BEGIN_NUMBER, END_NUMBER, STEP_NUMBER = 0, 1, 2, 3
 assert HACM_SPECIALS[1:] == (BEGIN, END, STEP)

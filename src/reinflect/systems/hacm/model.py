@@ -12,12 +12,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from reinflect.systems.hacm.batch import BEGIN_NUMBER, END_NUMBER, STEP_NUMBER, UNKNOWN_NUMBER, HacmBatch
-from reinflect.systems.hacm.settings import HacmSettings
-from reinflect.systems.kernels.cells import CELLS, for_steps
-from reinflect.systems.layers.batches import Lemmas
-from reinflect.systems.layers.encoder import dropping, encode, feature_vector
-from reinflect.systems.layers.operations import (
+from reinflect.layers.batches import Lemmas
+from reinflect.layers.cells import CELLS, for_steps
+from reinflect.layers.encoder import dropping, encode, feature_vector
+from reinflect.layers.operations import (
     Dropout,
     action_counts,
     at,
@@ -29,9 +27,11 @@ from reinflect.systems.layers.operations import (
     pick,
     rows,
 )
-from reinflect.systems.layers.parameters import Parameters
-from reinflect.systems.layers.shapes import Shape, encoder_shapes, feature_shapes, feature_width, lstm_shapes
-from reinflect.systems.layers.states import Focus, LemmaState
+from reinflect.layers.parameters import Parameters
+from reinflect.layers.shapes import Shape, encoder_shapes, feature_shapes, feature_width, lstm_shapes
+from reinflect.layers.states import Focus, LemmaState
+from reinflect.systems.hacm.batch import BEGIN_NUMBER, END_NUMBER, STEP_NUMBER, UNKNOWN_NUMBER, HacmBatch
+from reinflect.systems.hacm.settings import HacmSettings
 
 
 def shapes(settings: HacmSettings) -> dict[str, Shape]:

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from reinflect.systems.layers.settings import RecurrentSettings
+from reinflect.layers.settings import RecurrentSettings
 
 
 class HacmSettings(RecurrentSettings, frozen=True, kw_only=True):

@@ -1,10 +1,10 @@
 """HAEM: hard attention over the edit actions COPY, DELETE, WRITE and STOP (§4)."""
 
+from reinflect.layers.shapes import source_numbers
 from reinflect.registry import later
 from reinflect.systems.haem import batch
 from reinflect.systems.haem.settings import HaemSettings
 from reinflect.systems.haem.word import HaemWord
-from reinflect.systems.layers.shapes import source_numbers
 from reinflect.systems.presets import read_presets
 from reinflect.systems.system import System
 

@@ -7,22 +7,22 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from reinflect.alignment.pairs import Alignment
+from reinflect.align.pairs import Alignment
 from reinflect.data.items import Item
 from reinflect.data.vocabulary import UNKNOWN, Vocabulary
+from reinflect.layers import shapes as layers
+from reinflect.layers.batches import Drawn, Trajectory
+from reinflect.layers.inventory import Inventory
+from reinflect.layers.shapes import Shape, Sizes, lstm_shapes
+from reinflect.systems.edits import COPY, DELETE, STOP
 from reinflect.systems.haem.settings import HaemSettings
-from reinflect.systems.layers import shapes as layers
-from reinflect.systems.layers.batches import Drawn, Trajectory
-from reinflect.systems.layers.inventory import Inventory
-from reinflect.systems.layers.shapes import Shape, Sizes, lstm_shapes
 from reinflect.systems.system import ACTIONS, Tapes
-from reinflect.transitions.edits import COPY, DELETE, STOP
-from reinflect.transitions.tapes import HAEM_SPECIALS, haem_tapes
+from reinflect.systems.tapes import HAEM_SPECIALS, haem_tapes
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from reinflect.systems.layers.parameters import Parameters
+    from reinflect.layers.parameters import Parameters
 
 COPY_NUMBER, DELETE_NUMBER, STOP_NUMBER, FIRST_WRITE = 0, 1, 2, 3
 assert HAEM_SPECIALS == (COPY, DELETE, STOP)

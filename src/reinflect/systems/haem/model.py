@@ -13,20 +13,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from reinflect.systems.haem.batch import (
-    COPY_NUMBER,
-    DELETE_NUMBER,
-    FIRST_CHARACTER,
-    FIRST_WRITE,
-    STOP_NUMBER,
-    UNKNOWN_NUMBER,
-    HaemBatch,
-)
-from reinflect.systems.haem.settings import HaemSettings
-from reinflect.systems.kernels.cells import CELLS, for_steps
-from reinflect.systems.layers.batches import Lemmas
-from reinflect.systems.layers.encoder import dropping, encode, feature_vector, projected, read
-from reinflect.systems.layers.operations import (
+from reinflect.layers.batches import Lemmas
+from reinflect.layers.cells import CELLS, for_steps
+from reinflect.layers.encoder import dropping, encode, feature_vector, projected, read
+from reinflect.layers.operations import (
     Dropout,
     action_counts,
     at,
@@ -37,8 +27,18 @@ from reinflect.systems.layers.operations import (
     rows,
     with_empty,
 )
-from reinflect.systems.layers.parameters import Parameters
-from reinflect.systems.layers.states import Focus, LemmaState
+from reinflect.layers.parameters import Parameters
+from reinflect.layers.states import Focus, LemmaState
+from reinflect.systems.haem.batch import (
+    COPY_NUMBER,
+    DELETE_NUMBER,
+    FIRST_CHARACTER,
+    FIRST_WRITE,
+    STOP_NUMBER,
+    UNKNOWN_NUMBER,
+    HaemBatch,
+)
+from reinflect.systems.haem.settings import HaemSettings
 
 
 def _action_embedding(parameters: Parameters, settings: HaemSettings) -> Tensor:

@@ -1,7 +1,7 @@
 """HAEM's settings."""
 
+from reinflect.layers.settings import RecurrentSettings
 from reinflect.settings import Size
-from reinflect.systems.layers.settings import RecurrentSettings
 
 
 class HaemSettings(RecurrentSettings, frozen=True, kw_only=True):

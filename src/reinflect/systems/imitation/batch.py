@@ -6,18 +6,18 @@ import torch
 from rapidfuzz.distance import LCSseq
 from torch import Tensor
 
-from reinflect.alignment.pairs import Alignment
+from reinflect.align.pairs import Alignment
 from reinflect.data.items import Item
+from reinflect.layers.batches import Drawn, Lemmas
+from reinflect.layers.inventory import Inventory
+from reinflect.layers.parameters import Parameters
+from reinflect.layers.randomness import uniform
 from reinflect.systems.haem import batch as haem
 from reinflect.systems.haem.model import Decoder
 from reinflect.systems.imitation.expert import Expert
 from reinflect.systems.imitation.settings import ImitationSettings
-from reinflect.systems.layers.batches import Drawn, Lemmas
-from reinflect.systems.layers.inventory import Inventory
-from reinflect.systems.layers.parameters import Parameters
-from reinflect.systems.layers.randomness import uniform
 from reinflect.systems.system import Tapes
-from reinflect.transitions.tapes import Ragged
+from reinflect.systems.tapes import Ragged
 
 FORM = "form"
 WHO_ACTS, WHICH_ACTION = 8, 9

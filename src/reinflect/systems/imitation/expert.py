@@ -8,8 +8,8 @@ to one of them are right. Letters in shapes: J characters of the right form.
 import torch
 from torch import Tensor
 
+from reinflect.layers.cells import triton_is_here
 from reinflect.systems.haem import batch as haem
-from reinflect.systems.kernels.cells import triton_is_here
 
 FAR = 1 << 20
 """More than any cost."""

@@ -7,12 +7,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from reinflect.compiling import FAST, compiled
+from reinflect.compiled import FAST, compiled
+from reinflect.layers.batches import Drawn, Lemmas
+from reinflect.layers.numba_cells import add_product, coupled, lstm
+from reinflect.layers.numba_random import ONE, draw
 from reinflect.systems.haem import batch as haem
 from reinflect.systems.haem.model import Decoder
-from reinflect.systems.kernels.numba_backend import add_product, coupled, lstm
-from reinflect.systems.kernels.numba_random import ONE, draw
-from reinflect.systems.layers.batches import Drawn, Lemmas
 
 COPY, DELETE, STOP, WRITE = haem.COPY_NUMBER, haem.DELETE_NUMBER, haem.STOP_NUMBER, haem.FIRST_WRITE
 TO_CHARACTER = haem.FIRST_WRITE - haem.FIRST_CHARACTER

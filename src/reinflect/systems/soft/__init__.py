@@ -1,11 +1,11 @@
 """The encoder-decoder with soft attention: the part that Nematus played in the 2017 submission."""
 
-from reinflect.systems.layers.shapes import source_numbers
+from reinflect.layers.shapes import source_numbers
 from reinflect.systems.presets import read_presets
 from reinflect.systems.soft import batch, model
 from reinflect.systems.soft.settings import SoftSettings
 from reinflect.systems.system import System
-from reinflect.transitions.write_step import BEGIN, END
+from reinflect.systems.write_step import BEGIN, END
 
 SYSTEM = System(
     name="soft",

@@ -6,17 +6,17 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-from reinflect.alignment.pairs import Alignment
+from reinflect.align.pairs import Alignment
 from reinflect.data.items import Item
 from reinflect.data.vocabulary import UNKNOWN, Vocabulary
-from reinflect.systems.layers.batches import Drawn, Trajectory
-from reinflect.systems.layers.inventory import Inventory, feature_symbol
-from reinflect.systems.layers.parameters import Parameters
-from reinflect.systems.layers.shapes import Sizes
+from reinflect.layers.batches import Drawn, Trajectory
+from reinflect.layers.inventory import Inventory, feature_symbol
+from reinflect.layers.parameters import Parameters
+from reinflect.layers.shapes import Sizes
 from reinflect.systems.soft.settings import SoftSettings
 from reinflect.systems.system import ACTIONS, Tapes
-from reinflect.transitions.tapes import Ragged
-from reinflect.transitions.write_step import BEGIN, END
+from reinflect.systems.tapes import Ragged
+from reinflect.systems.write_step import BEGIN, END
 
 UNKNOWN_NUMBER, BEGIN_NUMBER, END_NUMBER, FIRST_CHARACTER = 0, 1, 2, 3
 

@@ -22,13 +22,13 @@ from typing import TypeVar
 import torch
 from torch import Tensor
 
-from reinflect.systems.kernels.cells import CELLS, for_steps
-from reinflect.systems.layers.batches import Lemmas, Trajectory
-from reinflect.systems.layers.encoder import dropping, encode, encode_deeper, projected
-from reinflect.systems.layers.operations import Dropout, action_counts, certain, linear, output_losses, penalty, rows
-from reinflect.systems.layers.parameters import Parameters
-from reinflect.systems.layers.shapes import Shape, encoder_shapes, lstm_shapes
-from reinflect.systems.layers.states import Focus, LemmaState
+from reinflect.layers.batches import Lemmas, Trajectory
+from reinflect.layers.cells import CELLS, for_steps
+from reinflect.layers.encoder import dropping, encode, encode_deeper, projected
+from reinflect.layers.operations import Dropout, action_counts, certain, linear, output_losses, penalty, rows
+from reinflect.layers.parameters import Parameters
+from reinflect.layers.shapes import Shape, encoder_shapes, lstm_shapes
+from reinflect.layers.states import Focus, LemmaState
 from reinflect.systems.soft.batch import BEGIN_NUMBER, END_NUMBER, UNKNOWN_NUMBER
 from reinflect.systems.soft.settings import SoftSettings
 

@@ -2,8 +2,8 @@
 
 from typing import Literal
 
+from reinflect.layers.settings import RecurrentSettings
 from reinflect.settings import Rate, Size
-from reinflect.systems.layers.settings import RecurrentSettings
 
 
 class SoftSettings(RecurrentSettings, frozen=True, kw_only=True):

@@ -17,12 +17,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from reinflect.systems.layers.batches import Lemmas, Trajectory
-from reinflect.systems.layers.operations import Dropout, certain, dropped, linear, output_losses, penalty, rows
-from reinflect.systems.layers.parameters import Parameters
-from reinflect.systems.layers.precision import is_bf16
-from reinflect.systems.layers.shapes import Shape
-from reinflect.systems.layers.states import Focus, LemmaState
+from reinflect.layers.batches import Lemmas, Trajectory
+from reinflect.layers.operations import Dropout, certain, dropped, linear, output_losses, penalty, rows
+from reinflect.layers.parameters import Parameters
+from reinflect.layers.precision import is_bf16
+from reinflect.layers.shapes import Shape
+from reinflect.layers.states import Focus, LemmaState
 from reinflect.systems.soft.batch import BEGIN_NUMBER, END_NUMBER, UNKNOWN_NUMBER
 from reinflect.systems.soft.model import WriterState, WritingDecoder
 from reinflect.systems.transformer.settings import TransformerSettings

@@ -1,0 +1,157 @@
+"""The smart alignment: a Chinese Restaurant Process over aligned pairs of characters, learnt by Gibbs sampling.
+
+A pair (x:y) that is in use c times among N has the probability (c + α) / (N + D·α), where D is the number of distinct
+pairs in use. Sampling starts from the naive alignment. A sweep takes each lemma and form in turn out of the counts and
+draws a new alignment for them in proportion to the product of its pairs' probabilities. After the last sweep every
+lemma and form get their most probable alignment under the final counts.
+
+Deviation: the published C program never lowers N and reuses stale back-pointers, so it draws from another
+distribution. This sampler is exact.
+"""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from reinflect.align.naive import Naive
+from reinflect.align.pairs import Alignment, Progress, StringPair, kind, replayed
+from reinflect.data.items import LONGEST
+from reinflect.errors import InputError
+
+LARGEST_TABLE = 4_000_000
+"""With more possible pairs of characters, the table of counts has room only for those that occur together."""
+
+
+class Smart(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Aligns characters that often correspond in the same data."""
+
+    cached: ClassVar[bool] = True
+    sweeps: int = 150
+    seed: int = 1
+    alpha: float = 0.1
+
+    def __post_init__(self) -> None:
+        if self.sweeps < 0:
+            raise InputError(f"found {self.sweeps} sweeps", "give a number from 0 up; 150 is usual")
+        if not 0 < self.alpha < float("inf"):
+            raise InputError(f"found alpha = {self.alpha}", "give a number above 0; 0.1 is usual")
+
+    @property
+    def signature(self) -> str:
+        return f"smart|sweeps:{self.sweeps}|seed:{self.seed}|alpha:{self.alpha}"
+
+    def align(self, pairs: Sequence[StringPair], progress: Progress | None = None) -> list[Alignment]:
+        if not pairs:
+            return []
+        sampler = GibbsSampler(pairs, seed=self.seed, alpha=self.alpha)
+        for done in range(self.sweeps):
+            sampler.sweep()
+            if progress:
+                progress(done + 1, self.sweeps)
+        return sampler.best_alignments()
+
+    def align_more(
+        self, known: Sequence[StringPair], alignments: Sequence[Alignment], more: Sequence[StringPair]
+    ) -> list[Alignment]:
+        """The most probable alignments of more pairs, by the counts of these alignments of known pairs."""
+        sampler = GibbsSampler([*known, *more], seed=self.seed, alpha=self.alpha)
+        sampler.count(alignments)
+        return sampler.best_alignments()[len(known) :]
+
+
+class GibbsSampler:
+    """The counts of aligned pairs of characters, and the current alignment of every lemma and form."""
+
+    def __init__(self, pairs: Sequence[StringPair], *, seed: int, alpha: float) -> None:
+        from reinflect.align import gibbs  # compiled by numba, whose import takes a second
+
+        for number, pair in enumerate(pairs, start=1):
+            if max(map(len, pair)) > LONGEST:
+                remedy = f"the smart aligner takes up to {LONGEST}; shorten it or use --method naive"
+                raise InputError(f"pair {number} has {max(map(len, pair))} characters", remedy)
+        self.pairs = pairs
+        self.alpha = alpha
+        self._gibbs = gibbs
+        self._state = np.array([seed % 2**64], dtype=np.uint64)
+        self._lay_out()
+        self._number_pairs()
+        self.totals = np.zeros(2)  # N, D
+        grid = (self._starts, self._cell_starts, self._diagonal, self._inserted, self._deleted)
+        self._tables = (*grid, self.counts, self.totals)
+        self.count(Naive().align(pairs))
+
+    def sweep(self, first: int = 0, last: int | None = None) -> None:
+        """Resample every pair once (or the pairs first … last - 1), in order, each given all other pairs."""
+        bounds = (first, len(self.pairs) if last is None else last)
+        self._gibbs.sweep(self._moves, self._lengths, *self._tables, self.alpha, self._grid, self._state, *bounds)
+
+    def alignments(self) -> list[Alignment]:
+        """The current alignments: a sample."""
+        return self._read(self._moves, self._lengths)
+
+    def best_alignments(self) -> list[Alignment]:
+        """The most probable alignment of each pair under the present counts."""
+        moves, lengths = np.empty_like(self._moves), np.empty_like(self._lengths)
+        choices = np.empty(self._grid.shape, dtype=np.int8)
+        self._gibbs.best_paths(moves, lengths, *self._tables, self.alpha, self._grid, choices)
+        return self._read(moves, lengths)
+
+    def count(self, alignments: Sequence[Alignment]) -> None:
+        """Let the counts be those of these alignments of the first pairs; the other pairs count nothing."""
+        moves = {"insertion": self._gibbs.INSERT, "deletion": self._gibbs.DELETE}
+        for p, alignment in enumerate(alignments):
+            path = [moves.get(kind(x, y), self._gibbs.DIAGONAL) for x, y in alignment]
+            self._moves[self._starts[p, 0] : self._starts[p, 0] + len(path)] = path
+            self._lengths[p] = len(path)
+        self.counts[:], self.totals[:] = 0, 0
+        self._gibbs.count_paths(self._moves, self._lengths[: len(alignments)], *self._tables)
+
+    def _lay_out(self) -> None:
+        """Set where each pair's moves, characters and grid cells lie in the flat arrays."""
+        sizes = np.array([(len(x) + len(y), len(y), len(x)) for x, y in self.pairs], dtype=np.int64)
+        self._starts = np.zeros((len(sizes) + 1, 3), dtype=np.int64)
+        np.cumsum(sizes, axis=0, out=self._starts[1:])
+        self._cell_starts = np.zeros(len(sizes) + 1, dtype=np.int64)
+        np.cumsum(sizes[:, 1] * sizes[:, 2], out=self._cell_starts[1:])
+        self._moves = np.empty(self._starts[-1, 0], dtype=np.int8)
+        self._lengths = np.zeros(len(sizes), dtype=np.int64)
+        self._grid = np.empty(int(((sizes[:, 1] + 1) * (sizes[:, 2] + 1)).max()))
+
+    def _number_pairs(self) -> None:
+        """Give every pair of characters that an alignment could use its place in the table of counts."""
+        lemma_codes, lemma_size = _codes([x for x, _ in self.pairs])
+        form_codes, form_size = _codes([y for _, y in self.pairs])
+        # Code 0 is ε, so (0, y) is an insertion and (x, 0) a deletion. Unsigned: indices that cannot be negative save
+        # a test in the inner loops.
+        self._inserted = form_codes.astype(np.uint32)
+        self._deleted = (lemma_codes * form_size).astype(np.uint32 if lemma_size * form_size < 2**31 else np.int64)
+        diagonal = np.empty(int(self._cell_starts[-1]), dtype=self._deleted.dtype)
+        for p, cell in enumerate(self._cell_starts[:-1]):
+            rows = self._inserted[self._starts[p, 1] : self._starts[p + 1, 1]]
+            columns = self._deleted[self._starts[p, 2] : self._starts[p + 1, 2]]
+            np.add.outer(rows, columns, out=diagonal[cell : self._cell_starts[p + 1]].reshape(len(rows), len(columns)))
+        size = lemma_size * form_size
+        if size > LARGEST_TABLE:
+            used, places = np.unique(np.concatenate([diagonal, self._inserted, self._deleted]), return_inverse=True)
+            ends = np.cumsum([len(diagonal), len(self._inserted)])
+            diagonal, self._inserted, self._deleted = np.split(places.astype(np.uint32), ends)
+            size = len(used)
+        self._diagonal = diagonal.astype(np.uint32)
+        self._deleted = self._deleted.astype(np.uint32)
+        self.counts = np.zeros(size)
+
+    def _read(self, moves: NDArray[np.int8], lengths: NDArray[np.int64]) -> list[Alignment]:
+        paths = (moves[at : at + length].tolist() for at, length in zip(self._starts[:, 0], lengths, strict=False))
+        inserted, deleted = self._gibbs.INSERT, self._gibbs.DELETE
+        both = zip(paths, self.pairs, strict=True)
+        return [replayed(path, *pair, inserted=inserted, deleted=deleted) for path, pair in both]
+
+
+def _codes(words: Sequence[str]) -> tuple[NDArray[np.int64], int]:
+    """The characters of all words end to end as numbers from 1, and the count of numbers, including 0."""
+    points = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    alphabet, codes = np.unique(points, return_inverse=True)
+    return codes.astype(np.int64) + 1, len(alphabet) + 1

@@ -1,0 +1,250 @@
+"""Greedy decoding: the most probable action at every step, for all models and items at once."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from reinflect.decode.forms import ENDLESS_RUN, LEAST_ACTIONS, Predictions
+from reinflect.layers.batches import Lemmas
+from reinflect.layers.examples import LEMMA, NOTHING, Stack
+from reinflect.layers.states import select
+from reinflect.systems.system import Decoder
+
+IDLE_ACTIONS = 20
+"""While right answers are counted, an item that takes this many more actions than it can need is given up."""
+LOOK_EVERY = 4
+"""Steps between two checks for finished items; each check waits for the device."""
+ITEMS_AT_ONCE = 200
+"""On a CPU: smaller batches have more steps in all, larger ones leave the cache."""
+STRAGGLERS = 1 / 12
+"""On a CPU, the share of a batch's items that may be running when it ends. The last ones of all batches are decoded
+again together, so that a few items that come to no end do not make every batch long."""
+NUMBERS_AT_ONCE = 150_000_000
+"""On a GPU, the size of a batch: lemma characters of all models together times the width of the decoder state. Fewer
+batches mean fewer kernel launches."""
+
+
+def places_at_once(hidden: int) -> int:
+    """On a GPU, how many lemma characters, of all models together, are decoded at once."""
+    return max(1, NUMBERS_AT_ONCE // hidden)
+
+
+def most_actions(lengths: Tensor) -> Tensor:
+    """The cap on actions: HACM needs the lemma's and the form's length, and forms can be far longer than lemmas.
+
+    It does not depend on the other items of the batch. *Shape:* (M, B) → (M, B)
+    """
+    return (4 * lengths + 50).clamp(min=LEAST_ACTIONS)
+
+
+def extended_runs(written: Tensor, last: Tensor, run: Tensor) -> tuple[Tensor, Tensor]:
+    """The character written last and the length of its run, after a step that wrote `written`."""
+    wrote = written != NOTHING
+    return torch.where(wrote, written, last), torch.where(wrote, torch.where(written == last, run + 1, 1), run)
+
+
+def survivors(running: Tensor, leave: int = 0) -> tuple[bool, Tensor | None]:
+    """Whether more items than `leave` of any model are running and, if many are not, the items to continue with.
+
+    Running items come first; a model with fewer of them keeps some finished ones. *Shape:* (M, B) → (M, B')
+    """
+    most = int(running.sum(dim=1).max())
+    if not leave < most <= 0.7 * running.shape[1]:
+        return most > leave, None
+    return True, torch.argsort(running.int(), dim=1, descending=True, stable=True)[:, :most]
+
+
+def kept(numbers: Tensor, items: Tensor) -> Tensor:
+    """The numbers of these items. *Shape:* (M, B, …), (M, B') → (M, B', …)"""
+    return numbers.gather(1, items.view(*items.shape, *[1] * (numbers.dim() - 2)).expand(-1, -1, *numbers.shape[2:]))
+
+
+class _Unfinished:
+    """The items that are still being decoded: their decoder state and their numbers."""
+
+    def __init__(
+        self, decoder: Decoder, lemmas: Lemmas, running: Tensor, leave: int, caps: Tensor, **numbers: Tensor
+    ) -> None:
+        """`leave`: how many items of each model may be running at the end."""
+        self.decoder, self.running, self.leave, self.numbers = decoder, running, leave, {"caps": caps, **numbers}
+        self.state: Any = decoder.start(lemmas)
+
+    def steps(self) -> Iterator[tuple[int, Tensor, Tensor, Tensor]]:
+        """Take the best action of every item until none is running; give the number of the step and, of each action,
+        what it writes, whether it is the last, and its log-probability. *Shape:* (M, B)
+        """
+        for step in range(int(self.numbers["caps"].max())):
+            scores, self.state = self.decoder.log_probabilities(self.state)
+            best, actions = scores.max(dim=-1)
+            written, self.state = self.decoder.advance(self.state, actions)
+            ends = self.running & (actions == self.decoder.end)
+            yield step, torch.where(self.running, written, NOTHING), ends, torch.where(self.running, best, 0.0)
+            self.running = self.running & ~ends & (step + 1 < self.numbers["caps"])
+            if step % LOOK_EVERY == LOOK_EVERY - 1:
+                running, chosen = survivors(self.running, self.leave)
+                if chosen is not None:
+                    self.state = select(self.state, chosen)
+                    self.running = kept(self.running, chosen)
+                    self.numbers = {name: kept(own, chosen) for name, own in self.numbers.items()}
+                if not running:
+                    return
+
+
+@torch.no_grad()
+def greedy(decoder: Decoder, lemmas: Lemmas, asked: Tensor, leave: int = 0) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """What greedy decoding writes at each step (-1: nothing), whether it ended, its log-probability, and whether the
+    item is one of those that were left. *Shape:* asked (M, B) → (M, B, steps), (M, B), (M, B), (M, B)
+    """
+    models, items = lemmas.lengths.shape
+    caps = most_actions(lemmas.lengths)
+    written = lemmas.lengths.new_full((models, items, int(caps.max())), NOTHING)
+    finished, total = torch.zeros_like(asked), torch.zeros_like(asked, dtype=torch.float64)
+    places = torch.arange(items, device=finished.device).repeat(models, 1)
+    last, run, endless = torch.full_like(places, NOTHING), torch.zeros_like(places), ENDLESS_RUN + lemmas.lengths
+    active = _Unfinished(decoder, lemmas, asked, leave, caps, places=places, last=last, run=run, endless=endless)
+    step = 0
+    for step, new, ends, best in active.steps():
+        numbers = active.numbers
+        places = numbers["places"]
+        written[:, :, step].scatter_(1, places, new)
+        finished.scatter_(1, places, finished.gather(1, places) | ends)
+        total.scatter_add_(1, places, best.double())
+        numbers["last"], numbers["run"] = extended_runs(new, numbers["last"], numbers["run"])
+        active.running = active.running & (numbers["run"] < numbers["endless"])
+    left = torch.zeros_like(asked).scatter_(1, active.numbers["places"], active.running)
+    return written[:, :, : step + 1], finished, total, left
+
+
+@torch.no_grad()
+def count_correct(
+    decoder: Decoder, lemmas: Lemmas, gold: Tensor, counted: Tensor, leave: int = 0
+) -> tuple[Tensor, Tensor]:
+    """How many items each model gets right, and which items were left.
+
+    An item is dropped as soon as its output differs from its gold form.
+
+    The filter for repeats is not applied: a form that it would replace counts as written. An item is given up when it
+    has taken many more actions than reading its lemma and writing its form can need: HACM, before it has learnt to
+    end, never leaves the end of the lemma.
+
+    *Shape:* gold (M, B, L), counted (M, B) → (M), (M, B)
+    """
+    place = torch.zeros_like(lemmas.lengths)
+    places = torch.arange(place.shape[1], device=place.device).repeat(len(place), 1)
+    correct = torch.zeros_like(place[:, 0])
+    needed = lemmas.lengths + (gold == NOTHING).int().argmax(dim=2)
+    caps = torch.minimum(most_actions(lemmas.lengths), needed + IDLE_ACTIONS)
+    active = _Unfinished(decoder, lemmas, counted, leave, caps, place=place, gold=gold, places=places)
+    for _, new, ends, _ in active.steps():
+        place, gold = active.numbers["place"], active.numbers["gold"]
+        expected = gold.gather(2, place.unsqueeze(-1)).squeeze(-1)
+        correct += (ends & (expected == NOTHING)).sum(dim=1)
+        wrote = new != NOTHING
+        active.running = active.running & (~wrote | (new == expected))
+        active.numbers["place"] = (place + wrote).clamp_(max=gold.shape[2] - 1)
+    return correct, torch.zeros_like(counted).scatter_(1, active.numbers["places"], active.running)
+
+
+def accuracies(decoder: Decoder, stack: Stack, files: Sequence[int], items_at_once: int | None = None) -> list[float]:
+    """The accuracy of each model on its file, in per cent."""
+    correct = torch.zeros(len(files), dtype=torch.int64, device=stack.device)
+    rounds = _Rounds(decoder, stack, files, items_at_once)
+    for items, lemmas, gold, asked, leave in rounds:
+        right, left = count_correct(decoder, lemmas, gold, asked, leave)
+        correct += right
+        if leave:
+            rounds.leave(items, left.numpy())
+    return [100.0 * right / len(stack.files[file]) for right, file in zip(correct.tolist(), files, strict=True)]
+
+
+def predict_all(
+    decoder: Decoder, stack: Stack, files: Sequence[int], items_at_once: int | None = None
+) -> list[Predictions]:
+    """The predictions of each model for its file, with their log-probabilities."""
+    forms: list[list[str | None]] = [[None] * len(stack.files[file]) for file in files]
+    scores = [np.zeros(len(stack.files[file])) for file in files]
+    rounds = _Rounds(decoder, stack, files, items_at_once)
+    for batch, lemmas, _, asked, leave in rounds:
+        written, finished, total, left = (own.cpu().numpy() for own in greedy(decoder, lemmas, asked, leave))
+        if leave:
+            rounds.leave(batch, left)
+        for model, file in enumerate(files):
+            places = np.flatnonzero(batch[model] >= 0)
+            items = batch[model][places]
+            scores[model][items] = total[model][places]
+            texts = texts_of(written[model][places], stack.files[file].spellings)
+            for item, text, ended in zip(items.tolist(), texts, finished[model][places].tolist(), strict=True):
+                forms[model][item] = text if ended else None
+    return [Predictions(own, score.tolist()) for own, score in zip(forms, scores, strict=True)]
+
+
+def texts_of(written: NDArray[np.int64], spellings: Sequence[str]) -> list[str]:
+    """The text that each item's numbers spell. *Shape:* (B, steps)"""
+    wrote = written != NOTHING
+    letters = [spellings[number] for number in written[wrote].tolist()]
+    ends = np.cumsum(wrote.sum(axis=1)).tolist()
+    return ["".join(letters[start:end]) for start, end in zip([0, *ends], ends, strict=False)]
+
+
+Batch = tuple[NDArray[np.int64], Lemmas, Tensor, Tensor]
+"""The numbers of the items (-1 for none), their lemmas, their gold forms, and whether there is an item. *Shape:* items
+(M, B), gold (M, B, L), asked (M, B)"""
+
+
+def batches(
+    decoder: Decoder,
+    stack: Stack,
+    files: Sequence[int],
+    items_at_once: int | None,
+    width: int = 1,
+    orders: Sequence[NDArray[np.int64]] | None = None,
+) -> Iterator[Batch]:
+    """All items of each model's file in batches of similar length, the longest first; or those items, in these orders.
+
+    `width` is the number of hypotheses per item.
+    """
+    orders = orders or [np.argsort(-stack.files[file].lengths[LEMMA], kind="stable") for file in files]
+    which = torch.tensor(files, device=stack.device)
+    most = max(map(len, orders))
+    everything = np.full((len(files), most), -1, dtype=np.int64)
+    longest = np.ones(most, dtype=np.int64)
+    for model, (file, order) in enumerate(zip(files, orders, strict=True)):
+        everything[model, : len(order)] = order
+        longest[: len(order)] = np.maximum(longest[: len(order)], stack.files[file].lengths[LEMMA][order])
+    if items_at_once is None and torch.device(stack.device).type == "cpu":
+        items_at_once = max(1, 2 * ITEMS_AT_ONCE // (1 + width))  # ITEMS_AT_ONCE // width is slower: more steps in all
+    places = places_at_once(decoder.settings.hidden)
+    start = 0
+    while start < most:
+        size = items_at_once or max(1, places // (len(files) * width * int(longest[start])))
+        items = everything[:, start : start + size]
+        lemmas, gold = stack.to_inflect(which, torch.from_numpy(items).to(stack.device), stack.longest(files, items))
+        yield items, lemmas, gold, torch.from_numpy(items >= 0).to(stack.device)
+        start += size
+
+
+class _Rounds:
+    """All items in batches, then the stragglers of these batches together, in batches that have none."""
+
+    def __init__(self, decoder: Decoder, stack: Stack, files: Sequence[int], items_at_once: int | None) -> None:
+        self.given = decoder, stack, files, items_at_once
+        self._left: list[list[int]] = [[] for _ in files]
+
+    def __iter__(self) -> Iterator[tuple[NDArray[np.int64], Lemmas, Tensor, Tensor, int]]:
+        """Batches, each with the number of items of a model that may be left."""
+        share = STRAGGLERS if torch.device(self.given[1].device).type == "cpu" else 0
+        for batch in batches(*self.given):
+            yield *batch, int(share * batch[0].shape[1])
+        if any(self._left):
+            orders = [np.array(own, dtype=np.int64) for own in self._left]
+            for batch in batches(*self.given, orders=orders):
+                yield *batch, 0
+
+    def leave(self, items: NDArray[np.int64], left: NDArray[np.bool_]) -> None:
+        """Decode these items of a batch again. *Shape:* (M, B)"""
+        for own, numbers, chosen in zip(self._left, items, left, strict=True):
+            own.extend(numbers[chosen].tolist())

@@ -1,0 +1,186 @@
+"""The confidence of a voted form: the probability that it is right, from votes and probabilities.
+
+A logistic regression with five weights. They are fitted after training, on forms that none of the voters learnt from,
+and drawn towards weights that suit 52 languages together: 50 dev items decide less than 1,000.
+"""
+
+import math
+from collections.abc import Container, Iterable, Mapping, Sequence
+from itertools import chain
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from reinflect.data.items import Item
+from reinflect.ensemble.strategies import Strategy, Voter, combined
+from reinflect.score.cells import Cell
+
+USUAL = (-1.39, 0.31, 0.28, 0.16, 0.35)
+"""The weights that suit the 52 languages of 2017 together, at 100 training items; see `bench/calibration.py`."""
+PULL = (0.3, 5.0, 5.0, 5.0, 5.0)
+"""How strongly each weight is drawn to the usual one: weakly for the first, which depends on the models' accuracy."""
+HELD_OUT_PULL = 10.0
+"""Factor of `PULL` for held-out items: of twenty voters only four vote on such an item, but all on later ones."""
+LEAST_ITEMS = 20
+"""With fewer, a confidence would be a guess."""
+ALTERNATIVE = 0.65
+"""Factor of the confidence of alternatives. The weights are fitted on first forms; where the first form is wrong, the
+right one is often in no list; see `bench/alternatives.py`."""
+FLOOR = 1e-3
+"""The least distance of probabilities from 0 and 1: those of a model are not more exact."""
+STEPS, LARGEST_STEP, SMALL_STEP = 100, 5.0, 1e-9
+LARGEST_WEIGHT = 1000.0
+"""Fitting gives none beyond `STEPS` of `LARGEST_STEP`; with much larger ones sums would not be finite."""
+BINS = 10
+
+
+class Evidence(NamedTuple):
+    """The votes and probabilities of a form."""
+
+    votes: int
+    voters: int
+    log_mean: float
+    """The logarithm of the mean probability over all voters; those that give another form count with 0."""
+    log_best: float
+    """The logarithm of the largest probability that a voter gives it."""
+    seen: bool
+    """Whether a training item has this bundle."""
+    added: float = 0.0
+    """What a word list adds to the log-odds; see `word_evidence`."""
+
+    @classmethod
+    def of(cls, form: str, forms: Sequence[str], log_probabilities: Sequence[float], *, seen: bool) -> "Evidence":
+        """The evidence for a form in the form of each voter, and its log-probability."""
+        lists = [{own: score} for own, score in zip(forms, log_probabilities, strict=True)]
+        return cls.in_lists(form, forms, lists, seen=seen)
+
+    @classmethod
+    def in_lists(
+        cls, form: str, forms: Sequence[str], lists: Sequence[Mapping[str, float]], *, seen: bool
+    ) -> "Evidence":
+        """The evidence for a form in the n-best list of each voter, whose first forms are `forms`."""
+        scores = [own[form] for own in lists if form in own]
+        best = max(scores, default=-math.inf)
+        share = sum(math.exp(score - best) for score in scores) / len(lists)
+        return cls(forms.count(form), len(lists), best + math.log(share) if scores else -math.inf, best, seen)
+
+    @property
+    def numbers(self) -> tuple[float, ...]:
+        """The inputs of the regression, one for each weight."""
+        share = (self.votes + 0.5) / (self.voters + 1)  # 3 of 3 votes count less than 15 of 15
+        mean, best = (min(max(math.exp(score), FLOOR), 1 - FLOOR) for score in (self.log_mean, self.log_best))
+        return (1.0, _log_odds(share), _log_odds(mean), _log_odds(best), float(self.seen))
+
+
+def ranked(
+    first: str, forms: Sequence[str], lists: Sequence[Mapping[str, float]], *, seen: bool = True
+) -> dict[str, Evidence]:
+    """Merge the n-best lists of voters: `first`, which their strategy chose, then by votes and mean probability.
+
+    `forms` has the first form of each voter, and `lists` its forms with their log-probabilities, that one included.
+    """
+    merged = dict.fromkeys(chain([first], forms, *lists))
+    found = [(form, Evidence.in_lists(form, forms, lists, seen=seen)) for form in merged]
+    return dict(sorted(found, key=lambda one: (one[0] != first, -one[1].votes, -one[1].log_mean)))
+
+
+class Confidence(msgspec.Struct, frozen=True):
+    """The fitted regression."""
+
+    weights: tuple[float, ...]
+    items: int
+    """The number of forms that it was fitted on."""
+
+    def __post_init__(self) -> None:
+        if len(self.weights) != len(USUAL) or not all(abs(own) <= LARGEST_WEIGHT for own in self.weights):
+            raise ValueError("the weights of its confidence are wrong in number, not finite or too large")
+
+    def of(self, evidence: Evidence) -> float:
+        total = sum(weight * number for weight, number in zip(self.weights, evidence.numbers, strict=True))
+        return 1 / (1 + math.exp(-min(max(total + evidence.added, -30.0), 30.0)))
+
+    def of_alternatives(self, first: float, others: Sequence[Evidence]) -> list[float]:
+        """The confidences of all forms besides the first, whose confidence is given: at most one of them is right."""
+        own = [self.of(one) for one in others]
+        share = ALTERNATIVE * min(1.0, (1 - first) / max(sum(own), SMALL_STEP))
+        return [share * one for one in own]
+
+
+def fit(evidence: Sequence[Evidence], right: Sequence[bool], *, pull: float = 1.0) -> Confidence | None:
+    """Fit the weights by Newton's method; None if there are too few items. `pull` is a factor of `PULL`."""
+    if len(evidence) < LEAST_ITEMS:
+        return None
+    numbers, added = np.array([one.numbers for one in evidence]), np.array([one.added for one in evidence])
+    target = np.array(right, dtype=np.float64)
+    usual, pulls = np.array(USUAL), pull * np.array(PULL)
+    weights = usual.copy()
+    for _ in range(STEPS):
+        probable = 1 / (1 + np.exp(-np.clip(numbers @ weights + added, -30, 30)))
+        slope = numbers.T @ (probable - target) + pulls * (weights - usual)
+        curve = (numbers * (probable * (1 - probable))[:, np.newaxis]).T @ numbers + np.diag(pulls)
+        step = np.linalg.solve(curve, slope)
+        weights = weights - step * min(1.0, LARGEST_STEP / max(float(np.abs(step).max()), SMALL_STEP))
+        if np.abs(step).max() < SMALL_STEP:
+            break
+    # The last digits may depend on the processor.
+    return Confidence(tuple(round(float(weight), 6) for weight in weights), len(evidence))
+
+
+def judged_cells(
+    strategy: Strategy, voters: Sequence[Voter], seen: Container[Cell]
+) -> tuple[list[Evidence], list[bool]]:
+    """The evidence for the combined predictions of voters, best first, and whether they are right.
+
+    `seen` are the cells whose bundle a training item has. Only the voters that have a cell among their dev cells vote
+    on it.
+    """
+    gold = {cell: forms for voter in voters for cell, forms in voter.gold.items()}
+    evidence, right = [], []
+    for cell, form in combined(strategy, voters).items():
+        forms, scores = zip(*(voter.said[cell] for voter in voters if cell in voter.said), strict=True)
+        evidence.append(Evidence.of(form, forms, scores, seen=cell in seen))
+        right.append(form in gold[cell])
+    return evidence, right
+
+
+def seen_cells(train: Iterable[Item], dev: Iterable[Item]) -> set[Cell]:
+    """The dev cells whose features, in any order, are the bundle of a training item."""
+    known = {item.features.cell for item in train}
+    return {(item.lemma, item.features.spelling) for item in dev if item.features.cell in known}
+
+
+class Bin(NamedTuple):
+    """Forms of similar confidence: their number, the mean of their confidences, and the share that is right."""
+
+    items: int
+    confidence: float
+    accuracy: float
+
+
+def bins(confidences: Sequence[float], right: Sequence[bool], count: int = BINS) -> list[Bin]:
+    """A reliability diagram: forms by confidence, in bins of equal width (0 to 0.1, …); empty ones are left out."""
+    place = np.minimum((np.array(confidences, dtype=np.float64) * count).astype(np.int64), count - 1)
+    return _binned(confidences, right, [np.flatnonzero(place == number) for number in range(count)])
+
+
+def equal_bins(confidences: Sequence[float], right: Sequence[bool], count: int = BINS) -> list[Bin]:
+    """A reliability diagram with the same number of forms in each bin."""
+    order = np.argsort(np.array(confidences, dtype=np.float64), kind="stable")
+    return _binned(confidences, right, np.array_split(order, count))
+
+
+def _binned(confidences: Sequence[float], right: Sequence[bool], places: Sequence[NDArray[np.int64]]) -> list[Bin]:
+    sure, good = np.array(confidences, dtype=np.float64), np.array(right, dtype=np.float64)
+    return [Bin(len(own), float(sure[own].mean()), float(good[own].mean())) for own in places if len(own)]
+
+
+def calibration_error(found: Sequence[Bin]) -> float:
+    """The expected calibration error: the mean distance of confidence and accuracy over all forms."""
+    items = sum(one.items for one in found)
+    return sum(one.items * abs(one.confidence - one.accuracy) for one in found) / max(1, items)
+
+
+def _log_odds(probability: float) -> float:
+    return math.log(probability / (1 - probability))

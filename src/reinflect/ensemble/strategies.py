@@ -1,0 +1,219 @@
+"""Strategies: which members vote, and how their predictions are combined.
+
+Every strategy of §5 is a choice of members, made once by the predictions of members and votes for dev items; the chosen
+members then vote on all items. Other packages add strategies by entry points in the group `reinflect.strategies`.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from statistics import fmean
+from typing import Any, TypeVar
+
+from reinflect.data.items import Item
+from reinflect.decode.repeats import filtered_all
+from reinflect.ensemble.member import TrainedModel
+from reinflect.ensemble.vote import average, vote
+from reinflect.errors import InputError, quoted
+from reinflect.registry import Registry
+from reinflect.score.cells import Cell, right_forms
+from reinflect.score.scores import DECIMALS
+from reinflect.text import nearest
+
+DEFAULT = "run7"
+NAMED_ENSEMBLE = re.compile(r"ensemble-([1-9][0-9]{0,3})")
+PAPERS = ("hacm", "haem", "soft")
+"""The systems of the paper: further systems never change the runs that are compared with published figures."""
+
+
+AnyMember = TypeVar("AnyMember", bound=Any)
+"""A `TrainedModel` or a `Voter`: it has system, kind, seed and dev_accuracy."""
+Accuracy = Callable[[Sequence[Any]], float]
+"""The dev accuracy of the vote of some members, which come best first."""
+Choose = Callable[[Sequence[Any], Accuracy], Sequence[Any]]
+"""The members that vote, best first, of all members, best first."""
+
+
+def best(most: int | None = None) -> Choose:
+    """ENSEMBLE_n: at most this number of members, those with the best dev accuracy; without a number, all."""
+    return lambda members, _: members[:most]
+
+
+def best_kind(members: Sequence[Any], accuracy: Accuracy) -> Sequence[Any]:
+    """MAX: all members of the kind whose vote E has the best dev accuracy; among equals the first by the alphabet.
+
+    That is the order of the paper's table: HACM, HAEM, soft attention; naive, smart.
+    """
+    kinds = sorted({member.kind for member in members})
+    return _best([[member for member in members if member.kind == kind] for kind in kinds], accuracy)
+
+
+def best_of(*names: str) -> Choose:
+    """MAX of other strategies; among equals the first."""
+    return lambda members, accuracy: _best([STRATEGIES[name].choose(members, accuracy) for name in names], accuracy)
+
+
+def _best(candidates: Sequence[Sequence[Any]], accuracy: Accuracy) -> Sequence[Any]:
+    if len({tuple(map(id, candidate)) for candidate in candidates}) <= 1:
+        return candidates[0] if candidates else []
+    return max(candidates, key=accuracy)
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """A choice of members, and a way to combine their predictions."""
+
+    name: str
+    title: str
+    choose: Choose
+    systems: tuple[str, ...] | None = None
+    """The systems whose members may vote; None for all."""
+    combine: Callable[[Sequence[str], Sequence[float]], str] = lambda forms, _: vote(forms)
+    """One form of the members' forms and their log-probabilities, the best member's first."""
+
+    def may_vote(self, system: str) -> bool:
+        return self.systems is None or system in self.systems
+
+    def combine_all(self, forms: Sequence[Sequence[str]], log_probabilities: Sequence[Sequence[float]]) -> list[str]:
+        """One form for each item. *Shape:* a list per member, best first"""
+        asked = zip(zip(*forms, strict=True), zip(*log_probabilities, strict=True), strict=True)
+        return [self.combine(own, scores) for own, scores in asked]
+
+
+RUNS = (
+    Strategy("run1", "Run 1", best_kind, ("hacm",)),
+    Strategy("run2", "Run 2", best(7), ("hacm",)),
+    Strategy("run3", "Run 3", best_kind, ("haem",)),
+    Strategy("run4", "Run 4", best(7), ("haem",)),
+    Strategy("run5", "Run 5", best_kind, PAPERS),
+    Strategy("run6", "Run 6", best(15), PAPERS),
+    Strategy("run7", "Run 7", best_of("run5", "run6"), PAPERS),
+)
+STRATEGIES: Registry[Strategy] = Registry(
+    "strategy",
+    {
+        strategy.name: strategy
+        for strategy in (
+            *RUNS,
+            Strategy("vote", "vote of all", best()),
+            Strategy("max", "best kind", best_kind),
+            Strategy("average", "mean probability of the best 15", best(15), combine=average),
+        )
+    },
+)
+
+
+def find_strategy(name: str) -> Strategy:
+    """A strategy by its name: one of the registry, or `ensemble-N` for any N."""
+    numbered = NAMED_ENSEMBLE.fullmatch(name)
+    if numbered:
+        return Strategy(name, f"the best {numbered[1]}", best(int(numbered[1])))
+    if name not in STRATEGIES:
+        known = f"strategies: {', '.join(STRATEGIES)}, or ensemble-N for the N best models (default: {DEFAULT})"
+        raise InputError(f"there is no strategy {quoted(name)}", nearest(name, STRATEGIES, known))
+    return STRATEGIES[name]
+
+
+def default_strategy(systems: Iterable[str]) -> str:
+    """Run 7; with other systems than the paper's, the 15 best models of all systems."""
+    return DEFAULT if set(systems) <= set(PAPERS) else "ensemble-15"
+
+
+def best_first(members: Iterable[AnyMember]) -> list[AnyMember]:
+    """By dev accuracy; among equals HACM before HAEM, naive before smart, the lower seed."""
+    return sorted(members, key=lambda member: (-member.dev_accuracy, member.kind, member.seed))
+
+
+def choose(strategy: Strategy, members: Iterable[AnyMember], accuracy: Accuracy) -> list[AnyMember]:
+    """The members that vote, best first; empty if no member may vote."""
+    return list(strategy.choose([m for m in best_first(members) if strategy.may_vote(m.system)], accuracy))
+
+
+@dataclass(frozen=True, eq=False)
+class Voter:
+    """A trained model with its predictions for its own dev cells, filtered, and the right forms."""
+
+    model: TrainedModel
+    dev_accuracy: float
+    said: Mapping[Cell, tuple[str, float]]
+    """Form and log-probability; of several lines for one cell the last counts."""
+    gold: Mapping[Cell, tuple[str, ...]]
+
+    @classmethod
+    def of(
+        cls,
+        model: TrainedModel,
+        dev: Sequence[Item],
+        known_runs: Mapping[str, int],
+        gold: Mapping[Cell, tuple[str, ...]] | None = None,
+    ) -> "Voter":
+        """`gold`, the right forms of the dev items, is computed unless the caller has it for many voters."""
+        forms = filtered_all(model.dev.forms, [item.lemma for item in dev], dict(known_runs))
+        said = {
+            (item.lemma, item.features.spelling): (form, score)
+            for item, form, score in zip(dev, forms, model.dev.log_probabilities, strict=True)
+        }
+        gold = right_forms(dev, "last") if gold is None else gold
+        return cls(model, _accuracy(gold, {cell: form for cell, (form, _) in said.items()}), said, gold)
+
+    @property
+    def system(self) -> str:
+        return self.model.system
+
+    @property
+    def kind(self) -> str:
+        return self.model.kind
+
+    @property
+    def seed(self) -> int:
+        return self.model.seed
+
+    @property
+    def name(self) -> str:
+        return self.model.name
+
+
+def combined(strategy: Strategy, voters: Sequence[Voter]) -> dict[Cell, str]:
+    """The combined predictions of voters, best first, for each dev cell; only voters with the cell vote on it."""
+    asked: defaultdict[Cell, list[tuple[str, float]]] = defaultdict(list)
+    for voter in voters:
+        for cell, answer in voter.said.items():
+            asked[cell].append(answer)
+    return {cell: strategy.combine(*zip(*said, strict=True)) for cell, said in asked.items()}
+
+
+def dev_accuracy(strategy: Strategy, voters: Sequence[Voter]) -> float:
+    """The accuracy of the combined predictions, on the dev cells of all voters."""
+    gold = {cell: forms for voter in voters for cell, forms in voter.gold.items()}
+    return _accuracy(gold, combined(strategy, voters))
+
+
+def comparable(voters: Sequence[Voter]) -> list[Voter]:
+    """Voters with comparable accuracies: unchanged if all have the same dev cells.
+
+    Otherwise some have easier cells, so each accuracy becomes the difference from the mean of voters with those cells.
+    """
+    if all(voter.gold.keys() == voters[0].gold.keys() for voter in voters):
+        return list(voters)
+    groups: defaultdict[frozenset[Cell], list[Voter]] = defaultdict(list)
+    for voter in voters:
+        groups[frozenset(voter.gold)].append(voter)
+    means = {cells: fmean(voter.dev_accuracy for voter in group) for cells, group in groups.items()}
+    return [
+        replace(voter, dev_accuracy=round(voter.dev_accuracy - means[frozenset(voter.gold)], DECIMALS))
+        for voter in voters
+    ]
+
+
+def choices(voters: Sequence[Voter], more: Iterable[str] = ()) -> dict[str, list[Voter]]:
+    """The voters, best first, by strategy: all strategies of the registry and `more`, except those without voters."""
+    fair, strategies = comparable(voters), [*STRATEGIES.values(), *map(find_strategy, more)]
+    accuracy = cache(partial(dev_accuracy, STRATEGIES["vote"]))  # strategies have candidates in common
+    chosen = {strategy.name: choose(strategy, fair, lambda some: accuracy(tuple(some))) for strategy in strategies}
+    return {name: some for name, some in chosen.items() if some}
+
+
+def _accuracy(gold: Mapping[Cell, tuple[str, ...]], forms: Mapping[Cell, str]) -> float:
+    return round(100 * sum(forms.get(cell) in right for cell, right in gold.items()) / max(1, len(gold)), DECIMALS)

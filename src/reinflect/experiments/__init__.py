@@ -1,1 +1,0 @@
-"""Many languages at once: the paper's grid and tables, and comparisons of settings."""

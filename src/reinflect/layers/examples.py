@@ -1,0 +1,195 @@
+"""Items as padded arrays, and batches of them for a whole fleet."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property, partial
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from reinflect.align.pairs import Alignment
+from reinflect.data.items import Item
+from reinflect.data.vocabulary import Vocabulary
+from reinflect.layers.batches import Drawn, Lemmas
+from reinflect.layers.inventory import Inventory
+from reinflect.settings import Settings
+from reinflect.systems.system import ACTIONS, System
+from reinflect.systems.tapes import Ragged
+
+LEMMA, REVERSED, LITERALS, GOLD = "symbols", "reversed", "literals", "gold"
+NOTHING = -1
+"""Ends a gold form; decoders write it for actions without a character."""
+NOT_OURS = -1
+"""A feature of another model's language."""
+
+
+@dataclass(frozen=True)
+class Examples:
+    """The items of one data file as arrays for one system, padded to the longest."""
+
+    system: System
+    arrays: dict[str, NDArray[np.int32]]
+    """*Shape:* (I, L)"""
+    lengths: dict[str, NDArray[np.int64]]
+    """Without padding. *Shape:* (I)"""
+    features: NDArray[np.float32]
+    """Scaled, unless they are embedded. *Shape:* (I, P)"""
+    spellings: tuple[str, ...]
+    """What decoders can write: the system's symbols, then unknown characters."""
+
+    @property
+    def bounds(self) -> NDArray[np.int64]:
+        """The most actions of each item to learn from. *Shape:* (I)"""
+        return self.lengths[ACTIONS]
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+    @classmethod
+    def to_learn(
+        cls,
+        system: System,
+        items: Sequence[Item],
+        alignments: Sequence[Alignment],
+        inventory: Inventory,
+        settings: Settings,
+    ) -> "Examples":
+        """Items with the tapes of their oracle actions."""
+        if len(items) != len(alignments):
+            raise ValueError("every item has an alignment")
+        symbols = system.symbols(inventory)
+        source = Ragged.of(_sources(system, items, inventory, settings), symbols)
+        tapes = {LEMMA: source, REVERSED: source.reversed(), **system.tapes(items, alignments, inventory)}
+        made = cls._of(system, tapes, _features(items, inventory, settings), symbols.symbols)
+        if ACTIONS not in tapes:
+            pairs = zip(items, alignments, strict=True)
+            made.lengths[ACTIONS] = np.array([system.bound(item, own) for item, own in pairs], dtype=np.int64)
+        return made
+
+    @classmethod
+    def to_inflect(cls, system: System, items: Sequence[Item], inventory: Inventory, settings: Settings) -> "Examples":
+        """Items with the literals that decoders copy, and the gold forms."""
+        symbols = system.symbols(inventory)
+        sources = _sources(system, items, inventory, settings)
+        forms = [item.form for item in items]
+        # Numbered in order: an item's lemma, then its form.
+        texts = chain.from_iterable(chain.from_iterable(zip(sources, forms, strict=True)))
+        met = Vocabulary(tuple(dict.fromkeys(chain(symbols.symbols, texts))))
+        literals, gold = Ragged.of(sources, met), Ragged.of(forms, met).with_last(NOTHING)
+        source = Ragged(np.array(symbols.numbers(met.symbols))[literals.values], literals.lengths)
+        tapes = {LEMMA: source, REVERSED: source.reversed(), LITERALS: literals, GOLD: gold}
+        return cls._of(system, tapes, _features(items, inventory, settings), met.symbols)
+
+    @classmethod
+    def _of(cls, system: System, tapes: Mapping[str, Ragged], *others: Any) -> "Examples":
+        arrays = {name: tape.padded() for name, tape in tapes.items()}
+        return cls(system, arrays, {name: tape.lengths for name, tape in tapes.items()}, *others)
+
+
+def _features(items: Sequence[Item], inventory: Inventory, settings: Settings) -> NDArray[np.float32]:
+    features = inventory.feature_numbers([item.features for item in items], counts=settings.features == "counts")
+    return features if settings.features == "embedded" else features * np.float32(settings.feature_scale)
+
+
+def _sources(system: System, items: Sequence[Item], inventory: Inventory, settings: Settings) -> list[tuple[str, ...]]:
+    """The symbols the encoder reads of each item."""
+    before, after = system.frame
+    if not system.reads_features:
+        return [(*before, *item.lemma, *after) for item in items]
+    behind = cache(partial(inventory.feature_symbols, counts=settings.features == "counts"))
+    return [(*before, *item.lemma, *after, *behind(item.features)) for item in items]
+
+
+class Stack:
+    """The examples of several data files on a device, for the models of a fleet to draw batches from."""
+
+    def __init__(
+        self, files: Sequence[Examples], device: torch.device | str = "cpu", dtype: torch.dtype = torch.float32
+    ) -> None:
+        self.system = files[0].system
+        self.files = list(files)
+        self.device, self.dtype = device, dtype
+        self.arrays = {name: self._stacked([file.arrays[name] for file in files]) for name in files[0].arrays}
+        self.features = self._stacked([file.features for file in files]).to(dtype)
+        for number, file in enumerate(files):
+            self.features[number, :, file.features.shape[1] :] = NOT_OURS
+        self.lengths = {name: self._stacked([file.lengths[name] for file in files]) for name in files[0].lengths}
+        for lengths in self.lengths.values():
+            lengths[:, -1] = 1
+
+    def _stacked(self, arrays: Sequence[NDArray[Any]]) -> Tensor:
+        """Arrays padded to one shape, with a blank row at the end, which item -1 finds."""
+        shape = tuple(max(sizes) for sizes in zip(*(array.shape for array in arrays), strict=True))
+        dtype = torch.from_numpy(arrays[0][:0]).dtype
+        stacked = torch.zeros(len(arrays), shape[0] + 1, *shape[1:], dtype=dtype, device=self.device)
+        for number, array in enumerate(arrays):
+            stacked[number][tuple(slice(size) for size in array.shape)] = torch.from_numpy(array).to(self.device)
+        return stacked
+
+    def longest(self, files: Sequence[int], items: NDArray[np.int64]) -> dict[str, int]:
+        """How long the arrays of these items need to be. *Shape:* items (M, B), -1 for none"""
+        return self.longest_each(files, items[np.newaxis])[0]
+
+    def longest_each(self, files: Sequence[int], items: NDArray[np.int64]) -> list[dict[str, int]]:
+        """How long the arrays of each of many batches need to be. *Shape:* items (U, M, B), -1 for none"""
+        first = np.arange(len(self.files)) * (max(map(len, self.files)) + 1)
+        places = items + first[list(files)].reshape(1, -1, 1)
+        found: list[dict[str, int]] = [{} for _ in items]
+        for names, table in self._length_tables:
+            for own, length in zip(found, np.maximum(table[places].max(axis=(1, 2)), 1).tolist(), strict=True):
+                own.update(dict.fromkeys(names, length))
+        return found
+
+    @cached_property
+    def _length_tables(self) -> list[tuple[list[str], NDArray[np.int32]]]:
+        """All files' lengths in one row, with a 0 before each file's first, which item -1 finds.
+
+        Arrays whose lengths are the same objects share a row.
+        """
+        shared: dict[tuple[int, ...], list[str]] = {}
+        for name in self.files[0].lengths:
+            shared.setdefault(tuple(id(file.lengths[name]) for file in self.files), []).append(name)
+        tables = []
+        for names in shared.values():
+            table = np.zeros((len(self.files), max(map(len, self.files)) + 1), dtype=np.int32)
+            for row, file in zip(table, self.files, strict=True):
+                row[: len(file)] = file.lengths[names[0]]
+            tables.append((names, table.ravel()))
+        return tables
+
+    def to_learn(self, files: Tensor, items: Tensor, longest: Mapping[str, int], mean: Tensor) -> Drawn:
+        """The arrays of these items; an item -1 has weight 0. *Shape:* files (M), items (M, B), mean (M)
+
+        `mean`: whether a model's loss is the mean over an item's actions, or their sum.
+        """
+        counted = items >= 0
+        taken = {name: self._take(name, files, items, longest[name]) for name in self.arrays}
+        return Drawn(
+            lemmas={
+                LEMMA: taken.pop(LEMMA),
+                REVERSED: taken.pop(REVERSED),
+                "lengths": self.lengths[LEMMA][files.unsqueeze(1), items],
+                "features": self.features[files.unsqueeze(1), items],
+            },
+            tapes=taken,
+            bounds=self.lengths[ACTIONS][files.unsqueeze(1), items],
+            shares=counted.to(self.dtype) / counted.sum(dim=1, keepdim=True).clamp(min=1),
+            mean=mean,
+            longest=longest[ACTIONS],
+        )
+
+    def to_inflect(self, files: Tensor, items: Tensor, longest: Mapping[str, int]) -> tuple[Lemmas, Tensor]:
+        """The lemmas of these items, and their gold forms. *Shape:* files (M), items (M, B) → gold (M, B, L)"""
+        lemmas = Lemmas(
+            lengths=self.lengths[LEMMA][files.unsqueeze(1), items],
+            features=self.features[files.unsqueeze(1), items],
+            **{name: self._take(name, files, items, longest[name]) for name in (LEMMA, REVERSED, LITERALS)},
+        )
+        return lemmas, self._take(GOLD, files, items, longest[GOLD]).transpose(1, 2)
+
+    def _take(self, name: str, files: Tensor, items: Tensor, length: int) -> Tensor:
+        return self.arrays[name][files.unsqueeze(1), items, :length].transpose(1, 2).long()

@@ -1,0 +1,224 @@
+"""Operations of the systems, each for all models at once."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from reinflect.layers.cells import triton_is_here
+from reinflect.layers.precision import is_bf16
+from reinflect.layers.randomness import uniform
+
+MOST_STEPS = 4096
+"""For dropout: longer sequences would share some of their masks."""
+SMALL_TABLE = 128
+"""Rows of a table whose gradients are summed by a product."""
+
+
+def linear(inputs: Tensor, weights: Tensor, bias: Tensor | None = None) -> Tensor:
+    """*Shape:* inputs (M, …, D), weights (M, D, O), bias (M, O) → (M, …, O)"""
+    flat = inputs.flatten(1, -2)  # holds for D = 0 too: data without any features
+    if is_bf16(flat):
+        product = bf16_product(flat, weights)
+        product = product if bias is None else product + bias.unsqueeze(1)
+    else:
+        product = torch.bmm(flat, weights) if bias is None else torch.baddbmm(bias.unsqueeze(1), flat, weights)
+    return product.view(*inputs.shape[:-1], weights.shape[-1])
+
+
+def bf16_product(left: Tensor, right: Tensor) -> Tensor:
+    """A product of numbers rounded to bf16, summed in single precision; so are its gradients' products.
+
+    *Shape:* (M, A, D), (M, D, B) → (M, A, B)
+    """
+    product: Tensor = _Bf16Product.apply(left, right)  # type: ignore[no-untyped-call]
+    return product
+
+
+class _Bf16Product(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, left: Tensor, right: Tensor) -> Tensor:  # type: ignore[no-untyped-def]
+        left, right = left.bfloat16(), right.bfloat16()
+        ctx.save_for_backward(left, right)
+        return _summed_in_single(left, right)
+
+    @staticmethod
+    def backward(ctx, *gradients: Tensor) -> tuple[Tensor | None, Tensor | None]:  # type: ignore[no-untyped-def]
+        (left, right), gradient = ctx.saved_tensors, gradients[0].bfloat16()
+        by_left, by_right = ctx.needs_input_grad
+        return (
+            _summed_in_single(gradient, right.transpose(1, 2)) if by_left else None,
+            _summed_in_single(left.transpose(1, 2), gradient) if by_right else None,
+        )
+
+
+def _summed_in_single(left: Tensor, right: Tensor) -> Tensor:
+    """A product of bf16 numbers in single precision, which on a GPU is the sum that its matrix units make."""
+    if left.device.type == "cuda":
+        return torch.bmm(left, right, out_dtype=torch.float32)
+    return torch.bmm(left.float(), right.float())
+
+
+def rows(table: Tensor, numbers: Tensor) -> Tensor:
+    """Each model's rows of its own table. *Shape:* table (M, V, D), numbers (M, …) → (M, …, D)"""
+    if table.device.type == "cuda" and table.requires_grad:
+        taken: Tensor = _Rows.apply(table, numbers)  # type: ignore[no-untyped-call]
+        return taken
+    return _rows(table, numbers, F.embedding)
+
+
+def _rows(table: Tensor, numbers: Tensor, take: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
+    models, height, width = table.shape
+    return take(_places(numbers, height), table.reshape(models * height, width))
+
+
+def _places(numbers: Tensor, height: int) -> Tensor:
+    """The rows of all tables, one below the other."""
+    if len(numbers) == 1:
+        return numbers
+    return numbers + _multiples(len(numbers), height, numbers.device).view(-1, *[1] * (numbers.dim() - 1))
+
+
+def _multiples(count: int, of: int, device: torch.device) -> Tensor:
+    """0, 1, 2 … times a number; on a CPU, where decoders ask for the same ones at every step, they are kept."""
+    return _kept_multiples(count, of) if device.type == "cpu" else torch.arange(0, count * of, of, device=device)
+
+
+@lru_cache(256)
+def _kept_multiples(count: int, of: int) -> Tensor:
+    return torch.arange(count) * of
+
+
+class _Rows(torch.autograd.Function):
+    """Rows of tables on a GPU, where torch sorts the gradients before it adds them.
+
+    For a small table the sums are a product with a matrix of zeros and ones; for a large one they are added in place.
+    """
+
+    @staticmethod
+    def forward(ctx, table: Tensor, numbers: Tensor) -> Tensor:  # type: ignore[no-untyped-def]
+        ctx.save_for_backward(numbers)
+        ctx.height = table.shape[1]
+        return _rows(table, numbers, lambda places, flat: flat[places])
+
+    @staticmethod
+    def backward(ctx, *gradients: Tensor) -> tuple[Tensor, None]:  # type: ignore[no-untyped-def]
+        (numbers,), (gradient,), height = ctx.saved_tensors, gradients, ctx.height
+        models, width = len(gradient), gradient.shape[-1]
+        if height <= SMALL_TABLE:
+            own = torch.arange(height, device=numbers.device).view(1, -1, 1) == numbers.flatten(1).unsqueeze(1)
+            return torch.bmm(own.to(gradient.dtype), gradient.reshape(models, -1, width)), None
+        total = gradient.new_zeros(models * height, width)
+        total.index_add_(0, _places(numbers, height).flatten(), gradient.reshape(-1, width))
+        return total.view(models, height, width), None
+
+
+def action_counts(weights: Tensor) -> Tensor:
+    """The number of actions of each model's longest item. *Shape:* weights (M, T, B) → (M)"""
+    return (weights > 0).sum(dim=1).amax(dim=1)
+
+
+def pick(states: Tensor, steps: Tensor) -> Tensor:
+    """Each item's states at these steps. *Shape:* states (M, L, B, D), steps (M, T, B) → (M, T, B, D)"""
+    models, length, items, width = states.shape
+    return rows(states.reshape(models, length * items, width), steps * items + torch.arange(items, device=steps.device))
+
+
+def at(states: Tensor, positions: Tensor) -> Tensor:
+    """Each item's state at one position. *Shape:* states (M, B, N, D), positions (M, B) → (M, B, D)"""
+    _, items, length, _ = states.shape
+    return rows(states.flatten(1, 2), positions + _multiples(items, length, positions.device))
+
+
+def with_empty(empty: Tensor, states: Tensor) -> Tensor:
+    """States with the initial state in front. *Shape:* empty (M, D), states (M, L, B, D)"""
+    models, _, items, width = states.shape
+    return torch.cat([empty.view(models, 1, 1, width).expand(-1, 1, items, -1), states], dim=1)
+
+
+@dataclass(frozen=True)
+class Dropout:
+    """The dropout of one update. *Shapes:* (M)"""
+
+    keys: Tensor
+    """Of each model's random numbers."""
+    rates: Tensor
+    inverse_keep: Tensor
+    """1 / (1 - rate)."""
+
+    @classmethod
+    def of(cls, keys: Tensor, rates: Sequence[float], dtype: torch.dtype) -> "Dropout":
+        numbers = torch.tensor(rates, dtype=torch.float64)
+        inverse_keep = (1.0 / (1.0 - numbers)).to(keys.device, dtype)
+        return cls(keys, numbers.to(keys.device, torch.float32), inverse_keep)
+
+
+def dropped(states: Tensor, dropout: Dropout, place: int, *, variational: bool, relu: bool = False) -> Tensor:
+    """Dropout, perhaps after ReLU, that depends on each model's key alone, and on the place in the model.
+
+    *Shape:* states (M, L, B, D)
+    """
+    _, length, items, width = states.shape
+    if states.device.type == "cuda" and states.dtype != torch.float64 and triton_is_here():
+        from reinflect.layers import triton_dropout
+
+        how = dropout.keys + place, dropout.rates, dropout.inverse_keep, MOST_STEPS
+        return triton_dropout.dropped(states, *how, variational=variational, relu=relu)
+    length, states = 1 if variational else length, F.relu(states) if relu else states
+    if states.device.type == "cpu" and states.dtype == torch.float32:
+        from reinflect.layers import numba_random
+
+        how = dropout.keys + place, dropout.rates, dropout.inverse_keep, MOST_STEPS
+        return states * numba_random.masks(*how, length, items, width)
+    # Room for any number of steps, so that an item's mask does not depend on the padding of its batch.
+    drawn = uniform(dropout.keys + place, (items, length, width), room=(items, MOST_STEPS, width))
+    kept = drawn.ge(dropout.rates.view(-1, 1, 1, 1)).transpose(1, 2)
+    return states * kept.to(states.dtype).mul_(dropout.inverse_keep.view(-1, 1, 1, 1))
+
+
+def negative_log_softmax(logits: Tensor, right: Tensor) -> Tensor:
+    """-log of the summed probability of the right outputs, one or a mask.
+
+    *Shape:* logits (M, T, B, A), right (M, T, B) or (M, T, B, A) → (M, T, B)
+    """
+    if right.dim() == logits.dim():
+        masked = logits.masked_fill(~right, float("-inf"))
+        return torch.logsumexp(logits, dim=-1) - torch.logsumexp(masked, dim=-1)
+    losses = F.cross_entropy(logits.flatten(0, 2), right.flatten(), reduction="none")
+    return losses.view(right.shape)
+
+
+def output_losses(logits: Tensor, right: Tensor, allowed: Tensor, smoothing: float) -> Tensor:
+    """-log P of the right outputs, among the allowed ones; `smoothing` is the weight of the mean -log P of all of them.
+
+    *Shape:* logits (M, T, B, A), right (M, T, B) or (M, T, B, A), allowed (M, A) → (M, T, B)
+    """
+    outputs = allowed.view(len(allowed), 1, 1, -1)
+    possible = logits + penalty(outputs, logits.dtype)
+    losses = negative_log_softmax(possible, right)
+    if not smoothing:
+        return losses
+    mean = (logits * outputs).sum(dim=-1) / outputs.sum(dim=-1)
+    return (1 - smoothing) * losses + smoothing * (torch.logsumexp(possible, dim=-1) - mean)
+
+
+def holds(right: Tensor, outputs: Tensor) -> Tensor:
+    """Whether these outputs are right. *Shape:* right (M, T, B) or (M, T, B, A), outputs (M, T, B) → (M, T, B)"""
+    if right.dim() > outputs.dim():
+        return right.gather(-1, outputs.unsqueeze(-1)).squeeze(-1)
+    return outputs == right
+
+
+def certain(scores: Tensor, output: int, where: Tensor) -> Tensor:
+    """Log-probabilities with one output made certain. *Shape:* scores (M, B, A), where (M, B, 1) → (M, B, A)"""
+    alone = torch.full_like(scores[:1, :1], float("-inf"))
+    alone[..., output] = 0.0
+    return torch.where(where, alone, scores)
+
+
+def penalty(allowed: Tensor, dtype: torch.dtype) -> Tensor:
+    """0 where an output is allowed, elsewhere a number that no logit can outweigh."""
+    return torch.zeros(allowed.shape, dtype=dtype, device=allowed.device).masked_fill_(~allowed, -1e9)

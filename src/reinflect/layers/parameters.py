@@ -1,0 +1,156 @@
+"""The parameters of a fleet: one flat row for each model, and named views into it."""
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from reinflect.layers.randomness import key
+from reinflect.layers.shapes import Shape, Sizes, resolve, room, row_length
+
+
+class Parameters:
+    """Named tensors of shape (M, …) that are views into `flat` of shape (M, numbers per model)."""
+
+    def __init__(self, shapes: Mapping[str, Shape], sizes: Sizes, flat: Tensor) -> None:
+        self.shapes, self.sizes, self.flat = dict(shapes), dict(sizes), flat
+        self.gradients: list[Tensor] = []
+        """Of the latest loss, one for each of `views`."""
+        self.views = self.split(flat)
+
+    @classmethod
+    def initial(
+        cls,
+        shapes: Mapping[str, Shape],
+        sizes: Sequence[Sizes],
+        seeds: Sequence[int],
+        *,
+        padded: Sizes | None = None,
+        dtype: torch.dtype = torch.float32,
+        device: torch.device | str = "cpu",
+    ) -> "Parameters":
+        """Initial parameters for one model per seed, the same in every fleet: they depend on its seed and sizes only.
+
+        The padding, which is never read, is zero.
+        """
+        padded = padded or {name: max(own[name] for own in sizes) for name in sizes[0]}
+        rows = torch.zeros(len(seeds), row_length(shapes, padded), dtype=dtype, device=device)
+        views = _views(shapes, padded, rows)
+        for name, shape in shapes.items():
+            alike: dict[tuple[tuple[int, ...], int], list[int]] = {}  # models of one seed, of several languages
+            for model, (own, seed) in enumerate(zip(sizes, seeds, strict=True)):
+                alike.setdefault((resolve(shape, own), seed), []).append(model)
+            for (resolved, seed), models in alike.items():
+                drawn = torch.from_numpy(_draw(shape, resolved, key(seed, "initial", name)))
+                drawn, corner = drawn.to(device=device, dtype=dtype), tuple(slice(size) for size in resolved)
+                for model in models:
+                    views[name][model][corner] = drawn
+        return cls(shapes, padded, rows)
+
+    def __getitem__(self, name: str) -> Tensor:
+        return self.views[name]
+
+    def __len__(self) -> int:
+        return self.flat.shape[0]
+
+    def split(self, flat: Tensor) -> dict[str, Tensor]:
+        """The views into numbers that are laid out as the parameters are. *Shape:* as `flat`"""
+        return _views(self.shapes, self.sizes, flat)
+
+    def watch(self) -> None:
+        """Record operations from now on, for `derive`."""
+        for view in self.views.values():
+            view.requires_grad_()
+
+    def derive(self, loss: Tensor) -> None:
+        """Set `gradients` to those of a loss, after `watch`."""
+        self.gradients = list(torch.autograd.grad(loss, list(self.views.values())))
+
+    def flat_gradient(self) -> Tensor:
+        """*Shape:* as `flat`"""
+        torch._foreach_copy_(self._flat_gradient[1], self.gradients)
+        return self._flat_gradient[0]
+
+    @cached_property
+    def _flat_gradient(self) -> tuple[Tensor, list[Tensor]]:
+        """Room for the gradient, and the views into it."""
+        whole = torch.zeros_like(self.flat)
+        return whole, list(self.split(whole).values())
+
+    def one(self, model: int, sizes: Sizes) -> dict[str, Tensor]:
+        """One model's own parameters without padding, as they are stored. *Shapes:* without M"""
+        return {
+            name: view[model][tuple(slice(size) for size in resolve(self.shapes[name], sizes))].detach().clone()
+            for name, view in self.views.items()
+        }
+
+    def put(self, model: int, own: Mapping[str, Tensor]) -> None:
+        """Store one model's own parameters, as `one` gives them."""
+        for name, tensor in own.items():
+            self.views[name][model][tuple(slice(size) for size in tensor.shape)] = tensor.to(self.flat)
+
+    @classmethod
+    def join(
+        cls, shapes: Mapping[str, Shape], sizes: Sequence[Sizes], models: Sequence[Mapping[str, Tensor]]
+    ) -> "Parameters":
+        """Models as `one` gave them, stacked again."""
+        padded = {name: max(own[name] for own in sizes) for name in sizes[0]}
+        some = next(iter(models[0].values()))
+        flat = torch.zeros(len(models), row_length(shapes, padded), dtype=some.dtype, device=some.device)
+        joined = cls(shapes, padded, flat)
+        for number, model in enumerate(models):
+            joined.put(number, model)
+        return joined
+
+
+Names = Mapping[str, Sequence[Hashable]]
+"""What the rows of each named size stand for."""
+
+
+def take_over(
+    shapes: Mapping[str, Shape], own: dict[str, Tensor], names: Names, other: Mapping[str, Tensor], others: Names
+) -> int:
+    """Copy another model's numbers into rows of the same names; returns the count of copied numbers.
+
+    `own` and `other` are the parameters of one model each, without padding. Parameters of other sizes stay as they are.
+    """
+    taken = 0
+    for name, shape in shapes.items():
+        if name not in other or other[name].dim() != len(shape.sizes):
+            continue
+        places = []
+        for size, its_size in zip(shape.sizes, other[name].shape, strict=True):
+            if isinstance(size, str):
+                known = {row: number for number, row in enumerate(others.get(size, ()))}
+                places.append([(number, known[row]) for number, row in enumerate(names[size]) if row in known])
+            else:
+                places.append([(number, number) for number in range(size)] if size == its_size else [])
+        if all(places):
+            here, there = (np.ix_(*([pair[side] for pair in pairs] for pairs in places)) for side in (0, 1))
+            own[name][here] = other[name][there].to(own[name])
+            taken += own[name][here].numel()
+    return taken
+
+
+def _views(shapes: Mapping[str, Shape], sizes: Sizes, flat: Tensor) -> dict[str, Tensor]:
+    views, start = {}, 0
+    for name, shape in shapes.items():
+        resolved = resolve(shape, sizes)
+        end = start + math.prod(resolved)
+        views[name] = flat[:, start:end].view(flat.shape[0], *resolved)
+        start += room(resolved)
+    return views
+
+
+def _draw(shape: Shape, sizes: tuple[int, ...], seed: int) -> "np.ndarray[tuple[int, ...], np.dtype[np.float64]]":
+    if shape.start in ("zero", "forget"):
+        bias = np.zeros(sizes)
+        quarter = sizes[-1] // 4
+        bias[..., quarter : 2 * quarter] = shape.forget
+        return bias
+    fans = sizes[-1] if shape.start == "embedding" else sum(sizes[-2:])
+    limit = math.sqrt(6.0 / fans)
+    return np.random.Generator(np.random.PCG64(seed)).uniform(-limit, limit, sizes)

@@ -1,0 +1,216 @@
+"""The epochs of a fleet: updates, scoring, early stopping, restarts, checkpoints."""
+
+import json
+import math
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from reinflect.ensemble.member import TrainedModel
+from reinflect.files import writing
+from reinflect.learn.checkpoint import Checkpoint
+from reinflect.learn.fleet import Epoch, Fleet, Progress, tasks_of
+from reinflect.learn.lesson import ModelSpec
+
+MOST_RESTARTS = 3
+
+
+@dataclass(frozen=True)
+class Report:
+    """The progress of a fleet after an epoch."""
+
+    models: Sequence[Progress]
+    running: int
+    seconds: float
+    seconds_left: float
+    """At most: models may stop before their last epoch."""
+
+    @property
+    def mean_best(self) -> float:
+        scored = [model.best for model in self.models if model.best >= 0]
+        return sum(scored) / len(scored) if scored else math.nan
+
+
+def train(
+    specs: Sequence[ModelSpec],
+    *,
+    device: torch.device | str = "cpu",
+    dtype: torch.dtype = torch.float32,
+    checkpoint: Checkpoint | None = None,
+    log: Path | None = None,
+    report: Callable[[Report], None] = lambda _: None,
+    stop: Callable[[], bool] = lambda: False,
+) -> tuple[list[TrainedModel], bool]:
+    """Train a model for every spec; the models, without predictions, and whether training is finished.
+
+    `stop` is called before every update. If it returns True, the models are the best versions so far, and a checkpoint
+    is saved, from which the same call resumes.
+    """
+    fleet = Fleet([Progress.start(task) for task in tasks_of(specs)], device=device, dtype=dtype)
+    training = _Training(fleet, checkpoint, log, report, stop)
+    finished = training.go()
+    if not finished:
+        training.save()
+        training.use_unscored()
+    return [
+        TrainedModel(
+            system=spec.system,
+            alignment=spec.lesson.alignment,
+            seed=spec.seed,
+            settings=spec.settings,
+            inventory=spec.lesson.inventory,
+            dev_accuracy=model.best,
+            key=spec.digest,
+            language=spec.lesson.language,
+            setting=spec.lesson.setting,
+            variant=spec.variant,
+            fold=spec.lesson.fold,
+            restarts=model.restarts,
+            best_epoch=model.best_epoch,
+            usable=model.best >= 0 or number in training.unscored,
+            parameters={name: tensor.float().numpy() for name, tensor in fleet.trained(number).items()},
+        )
+        for number, (spec, model) in enumerate(zip(specs, fleet.models, strict=True))
+    ], finished
+
+
+@dataclass
+class _Training:
+    fleet: Fleet
+    checkpoint: Checkpoint | None
+    log: Path | None
+    report: Callable[[Report], None]
+    stop: Callable[[], bool]
+
+    def __post_init__(self) -> None:
+        fleet, checkpoint, log = self.fleet, self.checkpoint, self.log
+        self.update, self.losses, self.log_size = 0, fleet.no_losses(), 0
+        if checkpoint and (resumed := checkpoint.load(fleet)):
+            self.update, self.losses, self.log_size = resumed
+        if log is not None:
+            # Remove lines written after the checkpoint: they will be written again.
+            with writing(log), log.open("ab") as file:
+                file.truncate(min(self.log_size, file.tell()))
+                self.log_size = file.tell()
+        self.started = time.monotonic()
+        self.epochs_behind = sum(model.epoch for model in fleet.models)
+        self.unscored: set[int] = set()
+
+    def go(self) -> bool:
+        """Train until all models are finished, or `stop` returns True; whether they are finished."""
+        fleet = self.fleet
+        while fleet.running:
+            epoch = fleet.prepare()
+            while self.update < len(epoch):
+                if self.stop():
+                    return False
+                self.losses += fleet.update(epoch, self.update)
+                self.update += 1
+                if self.update < len(epoch):
+                    self._save_if_due()
+            fleet.plan_ahead()
+            self._close_epoch(epoch)
+            fleet.drop_finished()
+            self.update, self.losses = 0, fleet.no_losses()
+            self._save_if_due()
+            self.report(self._progress())
+        self._keep_log()
+        return True
+
+    def _save_if_due(self) -> None:
+        if self.checkpoint is not None and self.checkpoint.due:
+            self.save()
+
+    def save(self) -> None:
+        if self.checkpoint is not None:
+            self._keep_log()
+            self.checkpoint.save(self.fleet, self.update, self.losses, self.log_size)
+
+    def _close_epoch(self, epoch: Epoch) -> None:
+        fleet, going = self.fleet, self.fleet.going
+        losses, finite = self.losses.tolist(), fleet.finite()
+        for column, model in going:
+            model.epoch += 1
+            model.loss = losses[column] / epoch.updates[column]
+        sound = {column for column, model in going if finite[column] and math.isfinite(model.loss)}
+        measured = {column for column, model in going if column in sound and (_stage_over(model) or _is_scored(model))}
+        scores = fleet.score() if measured else []
+        better = []
+        for column, model in going:
+            score = scores[column] if column in measured else None
+            model.curve.append((model.epoch, model.loss, score))
+            if score is not None and score > model.best:
+                model.best, model.best_epoch = score, model.epoch
+                better.append(column)
+        fleet.snapshot(better)
+        self._write_log([model for _, model in going])
+        changes = False
+        for column, model in going:
+            ends = column not in sound or _stage_over(model) or _out_of_patience(model)
+            if column not in sound and model.restarts < MOST_RESTARTS:
+                changes = changes or model.stage > 0
+                fleet.restart(column)
+            elif column in sound and ends and model.stage < len(model.task.stages) - 1:
+                model.stage, model.stage_start = model.stage + 1, model.epoch
+                changes = True
+            else:
+                model.finished = ends
+        if changes:
+            fleet.refresh()
+
+    def _write_log(self, running: Sequence[Progress]) -> None:
+        if self.log is None:
+            return
+        text = b""
+        for model in running:
+            epoch, loss, accuracy = model.curve[-1]
+            line = {
+                "model": model.name,
+                "epoch": epoch,
+                "loss": loss if math.isfinite(loss) else None,
+                "dev_accuracy": accuracy,
+                "best": model.best if model.best >= 0 else None,
+            }
+            text += json.dumps(line).encode() + b"\n"
+        with writing(self.log), self.log.open("ab") as file:
+            file.write(text)
+        self.log_size += len(text)
+
+    def _keep_log(self) -> None:
+        """Flush the log to disk: before a checkpoint, and at the end. At every epoch it would be slow."""
+        if self.log is not None:
+            with writing(self.log), self.log.open("rb+") as file:
+                os.fsync(file.fileno())
+
+    def use_unscored(self) -> None:
+        """Keep the latest version of models that were never scored, if they were updated and did not diverge."""
+        finite = self.fleet.finite() if self.fleet.running else []
+        for column, number in enumerate(self.fleet.running):
+            model = self.fleet.models[number]
+            if model.best < 0 and finite[column] and (model.epoch or self.update):
+                self.fleet.snapshot([column])
+                self.unscored.add(number)
+
+    def _progress(self) -> Report:
+        fleet = self.fleet
+        done = sum(model.epoch for model in fleet.models) - self.epochs_behind
+        left = sum(model.most_epochs - model.epoch for _, model in fleet.going)
+        seconds = time.monotonic() - self.started
+        return Report(fleet.models, len(fleet.going), seconds, seconds / max(done, 1) * left)
+
+
+def _stage_over(model: Progress) -> bool:
+    return model.epoch - model.stage_start >= model.settings.epochs
+
+
+def _is_scored(model: Progress) -> bool:
+    since = model.epoch - model.stage_start - model.settings.score_from
+    return since > 0 and since % model.settings.score_every == 0
+
+
+def _out_of_patience(model: Progress) -> bool:
+    return model.best >= 0 and model.epoch - max(model.best_epoch, model.stage_start) >= model.settings.patience

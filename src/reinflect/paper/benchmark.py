@@ -1,0 +1,219 @@
+"""A benchmark: train the models that are not trained yet; combine and score all, and write their predictions."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from reinflect.data.items import Item, grouped, read_items
+from reinflect.data.layouts import parts_in
+from reinflect.ensemble.member import UNALIGNED, TrainedModel
+from reinflect.errors import InputError, quoted
+from reinflect.files import make_folder, read_bytes, write_bytes
+from reinflect.learn.lesson import Lesson, ModelSpec, Preparation
+from reinflect.paper.combine import Changes, averages
+from reinflect.paper.corpora import languages_in, layout_note, read_corpora
+from reinflect.paper.figures import Scores
+from reinflect.paper.finish import PREDICTIONS, Finished, Work, finish_all
+from reinflect.paper.grid import Grid, specs_of
+from reinflect.paper.pool import ENDING as POOL
+from reinflect.paper.pool import Job, fill_pools
+from reinflect.run.execute import train_specs
+from reinflect.run.folder import WorkFolder
+from reinflect.run.packs import ENDING, PackResult, by_key, read_result
+from reinflect.run.resources import Resources
+from reinflect.settings import Settings
+
+
+@dataclass(frozen=True, kw_only=True)
+class BenchmarkPlan:
+    """What a benchmark trains, and where it reads and writes."""
+
+    data: Path
+    out: Path
+    grid: Grid
+    presets: Mapping[str, Mapping[str, Settings]]
+    """The settings of each system, by the name of the setting (low, medium, high): those settings are trained."""
+    preparation: Preparation | None = None
+    """How items are aligned and augmented; without it, by the aligners of the grid with their defaults."""
+    languages: Sequence[str] | None = None
+    """None: all languages of the folder."""
+    time_limit: float | None = None
+    """Seconds; with 0, nothing is trained."""
+    save_models: bool = False
+    gold: Path | None = None
+    """A folder with the right forms of test items."""
+    merge: Sequence[Path] = ()
+    """Output folders of other benchmarks, whose packs are copied."""
+    candidates: bool = False
+    """Whether every model scores the forms of all models of its language."""
+    leave_out: bool = False
+    """Whether to combine also without each kind of model."""
+    cells: int = 0
+    """The most further cells of each language that the grid's models which teach inflect, in its largest setting."""
+
+
+@dataclass
+class Account:
+    """Models trained by a command, and its seconds and failures."""
+
+    trained: int = 0
+    seconds: dict[str, float] = field(default_factory=dict)
+    """Of preparing (reading, aligning), training (and decoding), and combining (scoring, writing)."""
+    interrupted: bool = False
+    retried: list[str] = field(default_factory=list)
+    """Failures that were dealt with."""
+    failed: str | None = None
+    """The failure that could not be dealt with; all other models were trained."""
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """The models and scores of a benchmark."""
+
+    specs: Sequence[ModelSpec]
+    found: Mapping[str, TrainedModel]
+    """The trained models of these specs, by digest."""
+    results: Sequence[PackResult]
+    """Packs with models of these specs."""
+    finished: Mapping[Lesson, Finished]
+    """Every language in every setting, with the models trained so far."""
+    scores: Scores
+    absent: Sequence[str]
+    """Languages without training items in a setting."""
+    account: Account
+    folder: WorkFolder
+
+    @property
+    def trained(self) -> list[TrainedModel]:
+        return list(self.found.values())
+
+    @property
+    def changes(self) -> dict[str, dict[str, Changes]]:
+        """By setting and system."""
+        found: dict[str, dict[str, Changes]] = {}
+        for corpus, one in self.finished.items():
+            for system, own in one.changed.items():
+                found.setdefault(corpus.setting, {}).setdefault(system, Counter()).update(own)
+        return found
+
+
+def run_benchmark(plan: BenchmarkPlan, resources: Resources | None = None) -> Benchmark:
+    """Train the models of a grid that are not trained yet, then combine and score all, and write the predictions.
+
+    Every finished pack is a file in `OUT/packs`; `OUT/training.state` has the checkpoints of unfinished ones.
+    """
+    resources, account, started = resources or Resources(), Account(), time.monotonic()
+    names = languages_in(plan.data, plan.languages)
+    corpora, absent = read_corpora(plan.data, names, list(plan.presets))
+    largest = {corpus.language: corpus for corpus in sorted(corpora, key=lambda corpus: len(corpus.train))}
+    corpora = [replace(own, cells=plan.cells) if largest[own.language] is own else own for own in corpora]
+    if not corpora:
+        found = f"found no training items for {', '.join(plan.presets)}"
+        raise InputError(found, "choose other --settings", path=plan.data)
+    right = _read_gold(plan.gold, names, corpora) if plan.gold else {}
+    preparation = plan.preparation or Preparation.of({}, sorted({entry.alignment for entry in plan.grid} - {UNALIGNED}))
+    specs = specs_of(corpora, plan.grid, plan.presets, preparation)
+    folder = WorkFolder.inside(plan.out, save_models=plan.save_models or plan.candidates)
+    for other in plan.merge:
+        _copy_packs(other, make_folder(folder.packs), specs, resources.watcher.note)
+    if absent:
+        resources.watcher.note(f"note: no training items for {', '.join(absent)}; left out")
+
+    def enough() -> bool:
+        return plan.time_limit is not None and time.monotonic() - started >= plan.time_limit
+
+    account.seconds["preparing"] = time.monotonic() - started
+    with folder.held():
+        execution = train_specs(
+            specs, preparation, folder, replace(resources, enough=enough), about=layout_note(plan.data, names)
+        )
+    account.seconds["preparing"] += execution.preparing
+    if execution.training:
+        account.seconds["training"] = execution.training
+    account.interrupted = not (execution.finished or execution.failed or enough())
+    account.retried, account.failed = list(execution.retried), execution.failed
+    trained = {spec.digest for pack in execution.packs for spec in pack.specs}
+    account.trained = sum(digest in trained for digest in execution.models)
+    before = time.monotonic()
+    kept = by_key(execution.results)
+    models = {digest: model for digest, model in execution.models.items() if digest in kept}
+    of_corpus = grouped(models.values(), lambda model: f"{model.language}-{model.setting}")
+    jobs = {corpus.label: Job.of(corpus, of_corpus.get(corpus.label, ()), folder.packs) for corpus in corpora}
+    if plan.candidates and not account.interrupted:
+        unfinished = {spec.lesson.label for spec in specs if spec.digest not in models}
+        whole = [job for label, job in jobs.items() if label not in unfinished]
+        fill_pools(whole, preparation, folder, resources)
+        for model in () if plan.save_models else (model for job in whole for model in job.models):
+            folder.parameters_file(model).unlink(missing_ok=True)
+        if folder.parameters and not any(folder.parameters.glob("*")):
+            folder.parameters.rmdir()
+        account.seconds["scoring"], before = time.monotonic() - before, time.monotonic()
+    work = [
+        Work(corpus, of_corpus.get(corpus.label, ()), right.get(corpus.language, ()), jobs[corpus.label].path)
+        for corpus in corpora
+    ]
+    predictions = make_folder(plan.out / PREDICTIONS)
+    finished = finish_all(work, plan.grid, predictions, resources.workers, leave_out=plan.leave_out)
+    results = []
+    for result in execution.results:
+        own = [model for model in result.models if model.key in models]
+        if own:  # with their share of its time
+            results.append(replace(result, models=own, seconds=result.seconds * len(own) / len(result.models)))
+    benchmark = Benchmark(
+        specs=specs,
+        found=models,
+        results=results,
+        finished=finished,
+        scores=averages((corpus, one.evaluations) for corpus, one in finished.items()),
+        absent=absent,
+        account=account,
+        folder=folder,
+    )
+    account.seconds["combining"] = time.monotonic() - before
+    return benchmark
+
+
+def _read_gold(folder: Path, languages: Sequence[str], corpora: Sequence[Lesson]) -> dict[str, list[Item]]:
+    """The right forms of test items, for those languages that have a file of them."""
+    parts = {name: own for name, own in parts_in(folder).items() if name in languages}
+    paths = {name: own.get("gold") or own.get("test") for name, own in parts.items()}
+    found = {name: read_items(path) for name, path in paths.items() if path}
+    if not found:
+        names = f"{languages[0]}-uncovered-test, {languages[0]}-test or {languages[0]}.gold"
+        raise InputError("found no right forms of test items", f"it needs files such as {names}", path=folder)
+    for corpus in corpora:  # gold of other cells would score as if nothing had been predicted
+        asked, right = (
+            {(item.lemma, item.features.spelling) for item in items}
+            for items in (corpus.asked, found.get(corpus.language, ()))
+        )
+        if right and asked and right != asked:
+            what = f"the test items of {quoted(corpus.language)} are not those of its covered file"
+            raise InputError(what, "give the uncovered files of the same data", path=folder)
+    return found
+
+
+def _copy_packs(source: Path, target: Path, specs: Sequence[ModelSpec], note: Callable[[str], None]) -> None:
+    """Copy the packs of another output folder, or of its folder of packs."""
+    folder = source / "packs" if (source / "packs").is_dir() else source
+    paths = sorted(folder.glob(f"*{ENDING}")) if folder.is_dir() else []
+    if not paths:
+        raise InputError("found no finished packs here", "name a folder that reinflect benchmark wrote", path=source)
+    asked = {spec.digest: spec.lesson for spec in specs}
+    for path in (path for path in paths if read_result(target / path.name) is None):
+        result = read_result(path)
+        if result is None:
+            note(f"note: {path} is damaged, or of another version or system; not copied")
+        elif not all(_fits(model, asked[model.key]) for model in result.models if model.key in asked):
+            remedy = "copy the file again from where it was made, or leave it out"
+            raise InputError("its predictions are not for the items of --data", remedy, path=path)
+        else:
+            write_bytes(target / path.name, read_bytes(path))
+    for path in folder.glob(f"*{POOL}"):
+        write_bytes(target / path.name, read_bytes(path))
+
+
+def _fits(model: TrainedModel, lesson: Lesson) -> bool:
+    found = len(model.dev.forms), len(model.asked.forms)
+    return found == (len(lesson.dev), len(lesson.asked)) or not model.usable

@@ -1,0 +1,6 @@
+"""How good predictions are: accuracy, Levenshtein distance, common mistakes, and whether a difference is real."""
+
+from reinflect.score.cells import Judged
+from reinflect.score.scores import Evaluation, MacroEvaluation, Score, evaluate
+
+__all__ = ["Evaluation", "Judged", "MacroEvaluation", "Score", "evaluate"]

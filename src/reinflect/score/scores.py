@@ -1,0 +1,174 @@
+"""Scores of a file, of groups of its cells, and of many languages.
+
+Scores of files have signatures: a line that names everything that could change the score, so that scores are
+comparable.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Literal, TypeAlias
+
+from rapidfuzz.distance.Levenshtein import distance
+
+from reinflect import __version__
+from reinflect.data.items import Item, grouped, read_items
+from reinflect.errors import InputError
+from reinflect.score.cells import Cell, Judged, Variants, judge, right_forms
+
+DECIMALS = 2
+Grouping = Literal["features", "pos"]
+GROUPINGS: dict[Grouping, str] = {"features": "features", "pos": "part of speech"}
+
+
+@dataclass(frozen=True)
+class Score:
+    """Counts over some cells, and the figures of the shared task."""
+
+    items: int
+    correct: int
+    edits: int
+    missing: int
+
+    @classmethod
+    def of(cls, cells: Sequence[Judged]) -> "Score":
+        return cls(
+            items=len(cells),
+            correct=sum(cell.distance == 0 for cell in cells),
+            edits=sum(cell.distance for cell in cells),
+            missing=sum(cell.missing for cell in cells),
+        )
+
+    @classmethod
+    def counted(cls, right: Mapping[Cell, Sequence[str]], predicted: Mapping[Cell, str]) -> "Score":
+        """The score of predictions without judged cells: faster than `of`."""
+        answers = ((forms, predicted.get(cell, "")) for cell, forms in right.items())
+        wrong = [(forms, form) for forms, form in answers if form not in forms]
+        return cls(
+            items=len(right),
+            correct=len(right) - len(wrong),
+            edits=sum(min(distance(one, form) for one in forms) for forms, form in wrong),
+            missing=sum(cell not in predicted for cell in right),
+        )
+
+    @property
+    def accuracy(self) -> float:
+        """Per cent of predictions that equal the form to the character."""
+        return round(100 * self.correct / self.items, DECIMALS)
+
+    @property
+    def levenshtein(self) -> float:
+        """Mean number of characters to insert, delete or replace."""
+        return round(self.edits / self.items, DECIMALS)
+
+
+@dataclass(frozen=True)
+class Evaluation(Score):
+    """The score of predictions for a gold file."""
+
+    name: str
+    cells: list[Judged]
+    """Empty if only the score is kept."""
+    variants: Variants
+    gold_digest: str
+    seen: Score | None = None
+    """Of the cells whose bundle the training items have, if these are known."""
+    words: str = ""
+    """The name and digest of the word list that the predictions were made with, if any."""
+
+    @property
+    def signature(self) -> str:
+        more = {"words": self.words} if self.words else {}
+        return signature(data=self.name, items=self.items, gold=self.gold_digest, variants=self.variants, **more)
+
+
+@dataclass(frozen=True)
+class MacroEvaluation:
+    """Macro averages: the means of the languages' rounded figures, which a reader can recompute from the table."""
+
+    name: str
+    languages: Mapping[str, Evaluation]
+
+    @property
+    def accuracy(self) -> float:
+        return round(fmean(language.accuracy for language in self.languages.values()), DECIMALS)
+
+    @property
+    def levenshtein(self) -> float:
+        return round(fmean(language.levenshtein for language in self.languages.values()), DECIMALS)
+
+    @property
+    def items(self) -> int:
+        return sum(language.items for language in self.languages.values())
+
+    @property
+    def missing(self) -> int:
+        return sum(language.missing for language in self.languages.values())
+
+    @property
+    def cells(self) -> list[Judged]:
+        """The cells of all languages in order."""
+        return [cell for language in self.languages.values() for cell in language.cells]
+
+    @property
+    def signature(self) -> str:
+        return signature(
+            data=self.name,
+            languages=len(self.languages),
+            average="macro",
+            items=self.items,
+            gold=digest_of(f"{name}\t{one.gold_digest}" for name, one in self.languages.items()),
+            variants="+".join(sorted({one.variants for one in self.languages.values()})),
+        )
+
+
+Evaluated: TypeAlias = Evaluation | MacroEvaluation
+
+
+def evaluate(
+    gold: Iterable[Item] | Path | str,
+    predicted: Iterable[Item] | Path | str,
+    *,
+    name: str = "gold",
+    variants: Variants = "last",
+) -> Evaluation:
+    """Score predictions against gold, both given as items or as a file. `name` is the data's name in the signature."""
+    if isinstance(gold, (Path, str)):
+        gold = read_items(gold)
+    if isinstance(predicted, (Path, str)):
+        predicted = read_items(predicted, forms="optional")
+    right = right_forms(gold, variants)
+    if not right:
+        raise InputError("found no gold items to score against", "give at least one")
+    cells = judge(right, predicted)
+    score = vars(Score.of(cells))
+    return Evaluation(**score, name=name, cells=cells, variants=variants, gold_digest=digest_of_forms(right))
+
+
+def breakdown(cells: Iterable[Judged], by: Grouping) -> dict[str, Score]:
+    """The score of every bundle or part of speech, the most frequent first."""
+    groups = grouped(cells, lambda cell: cell.features.spelling if by == "features" else cell.features.part_of_speech)
+    return {name: Score.of(groups[name]) for name in sorted(groups, key=lambda name: (-len(groups[name]), name))}
+
+
+def signature(**fields: object) -> str:
+    """`data:german-dev|items:1000|…|version:reinflect-0.1.0`"""
+    parts = [f"{name}:{_plain(str(value))}" for name, value in fields.items()]
+    return "|".join([*parts, f"version:reinflect-{__version__}"])
+
+
+def digest_of_forms(right: Mapping[tuple[str, str], Sequence[str]]) -> str:
+    """A short fingerprint of the right forms, independent of the order of the cells."""
+    return digest_of("\t".join((*cell, *sorted(forms))) for cell, forms in sorted(right.items()))
+
+
+def digest_of(lines: Iterable[str]) -> str:
+    text = "".join(f"{line}\n" for line in lines)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+
+
+def _plain(value: str) -> str:
+    """A value without the characters that separate the fields: a file name may contain them."""
+    return "".join(c if c.isprintable() and c not in "|: " else "_" for c in value)

@@ -1,0 +1,185 @@
+"""Whether a difference is real.
+
+Two sets of predictions for the same gold are compared by a paired bootstrap over the items, two ways of training by a
+paired permutation test over models that differ in nothing else.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reinflect.score.scores import DECIMALS, Evaluated, Evaluation, MacroEvaluation
+
+RESAMPLES = 10_000
+SEED = 1
+LEVEL = 0.05
+FEWEST = 6
+"""The fewest differing items that allow a verdict. With five, even a fair coin falls on one side every time with
+p = 2 · ½⁵ > 0.05, and resampling five items would claim too much."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two sets of predictions for the same gold; differences are first minus second, in points of accuracy."""
+
+    accuracy: float
+    other_accuracy: float
+    low: float
+    high: float
+    p_value: float
+    won: int
+    lost: int
+    resamples: int
+    seed: int
+
+    @property
+    def difference(self) -> float:
+        return round(self.accuracy - self.other_accuracy, DECIMALS)
+
+    @property
+    def real(self) -> bool:
+        return self.p_value < LEVEL and self.won + self.lost >= FEWEST
+
+    def text(self, name: str, other: str) -> str:
+        """The difference with its interval and p-value, and the verdict, on two lines."""
+        interval = f"95 % interval {self.low:+.2f} to {self.high:+.2f}"
+        test = f"p = {self.p_value:.4f} (paired bootstrap, {self.resamples} resamples)"
+        return f"difference {self.difference:+.2f}, {interval}, {test}\n{self.verdict(name, other)}\n"
+
+    def verdict(self, name: str, other: str) -> str:
+        """One sentence for readers who do not know p-values."""
+        differing = self.won + self.lost
+        if not differing:
+            return f"There is no difference: {name} and {other} get the same items right."
+        if differing < FEWEST:
+            items = "1 item is" if differing == 1 else f"{differing} items are"
+            return f"Too few items to compare: only {items} right in one and wrong in the other."
+        if not self.real:
+            return "The difference may be chance: other items of the same kind could reverse it."
+        better = name if self.difference > 0 else other
+        return f"The difference is real: {better} is better, and chance is an unlikely explanation."
+
+
+def compare(ours: Evaluated, others: Evaluated, *, resamples: int = RESAMPLES, seed: int = SEED) -> Comparison:
+    """Compare two sets of predictions for the same gold; each language counts the same."""
+    left, right = _by_language(ours), _by_language(others)
+    assert left.keys() == right.keys()
+    tallies = [_tally(left[name], right[name]) for name in left]
+    differences = resampled_differences(tallies, resamples, seed)
+    low, high = _interval(differences)
+    # Two-sided: twice the share of resamples on the less likely side of no difference, never quite zero.
+    fewer = min(int(np.count_nonzero(differences <= 0)), int(np.count_nonzero(differences >= 0)))
+    return Comparison(
+        accuracy=ours.accuracy,
+        other_accuracy=others.accuracy,
+        low=low,
+        high=high,
+        p_value=min(1.0, 2 * (fewer + 1) / (resamples + 1)),
+        won=sum(won for won, _, _ in tallies),
+        lost=sum(lost for _, lost, _ in tallies),
+        resamples=resamples,
+        seed=seed,
+    )
+
+
+def _by_language(evaluation: Evaluated) -> Mapping[str, Evaluation]:
+    return evaluation.languages if isinstance(evaluation, MacroEvaluation) else {"": evaluation}
+
+
+def _tally(ours: Evaluation, others: Evaluation) -> tuple[int, int, int]:
+    """The number of items that only ours gets right, that only the other gets right, and of all items."""
+    assert ours.gold_digest == others.gold_digest
+    pairs = [(left.correct, right.correct) for left, right in zip(ours.cells, others.cells, strict=True)]
+    return pairs.count((True, False)), pairs.count((False, True)), len(pairs)
+
+
+def _interval(differences: NDArray[np.float64]) -> tuple[float, float]:
+    low, high = np.quantile(differences, [LEVEL / 2, 1 - LEVEL / 2])
+    return round(float(low), DECIMALS), round(float(high), DECIMALS)
+
+
+def resampled_differences(tallies: Sequence[tuple[int, int, int]], resamples: int, seed: int) -> NDArray[np.float64]:
+    """Differences in accuracy on resampled items, from the numbers of items won, lost and in all of each language.
+
+    The counts of items won and lost among n items drawn with replacement have a multinomial distribution.
+
+    *Shape:* (resamples,)
+    """
+    random = np.random.default_rng(seed)
+    total = np.zeros(resamples)
+    for won, lost, items in tallies:
+        drawn = random.multinomial(items, [won / items, lost / items, (items - won - lost) / items], size=resamples)
+        total += (drawn[:, 0] - drawn[:, 1]) / items
+    # Rounded because sums of fractions that should be zero are not exactly zero, which matters for the p-value.
+    return np.round(100 * total / len(tallies), 9)
+
+
+@dataclass(frozen=True, slots=True)
+class PairedDifference:
+    """The mean difference in accuracy, in points, over pairs of models that differ in nothing else.
+
+    Pairs belong to groups, such as languages, and each group counts the same.
+    """
+
+    difference: float
+    low: float
+    high: float
+    p_value: float
+    pairs: int
+    unequal: int
+    """Pairs with different accuracies."""
+    groups_won: int
+    groups_lost: int
+
+    @property
+    def enough(self) -> bool:
+        """Whether enough pairs differ for a verdict."""
+        return self.unequal >= FEWEST
+
+
+def compare_pairs(groups: Mapping[str, Sequence[float]], *, resamples: int = RESAMPLES) -> PairedDifference:
+    """The mean of the groups' mean differences; `groups` has the difference of each pair.
+
+    The p-value is that of a permutation test: if the two ways were equal, the sign of each difference would be random.
+    The interval is a bootstrap: as many pairs as each group has are drawn from it.
+    """
+    means = [float(np.mean(differences)) for differences in groups.values()]
+    shares = np.concatenate([np.asarray(own) / (len(own) * len(groups)) for own in groups.values()])
+    random = np.random.default_rng(SEED)
+    total = np.zeros(resamples)
+    for differences in groups.values():
+        drawn = random.integers(0, len(differences), (resamples, len(differences)))
+        total += np.asarray(differences)[drawn].mean(axis=1)
+    low, high = _interval(total / len(groups))
+    return PairedDifference(
+        difference=round(sum(means) / len(means), DECIMALS),
+        low=low,
+        high=high,
+        p_value=_permutation_p_value(shares, resamples),
+        pairs=len(shares),
+        unequal=int(np.count_nonzero(shares)),
+        groups_won=sum(mean > 0 for mean in means),
+        groups_lost=sum(mean < 0 for mean in means),
+    )
+
+
+def _permutation_p_value(shares: NDArray[np.float64], resamples: int) -> float:
+    """How often the sum is at least as far from zero with random signs; all signs are tried if there are few pairs."""
+    least = abs(float(shares.sum())) - 1e-9
+    if 2 ** len(shares) <= resamples:
+        flips = np.arange(2 ** len(shares))[:, np.newaxis] >> np.arange(len(shares)) & 1
+        return float(np.mean(np.abs((1 - 2 * flips) @ shares) >= least))
+    signs = 1 - 2 * np.random.default_rng(SEED).integers(0, 2, (resamples, len(shares)), dtype=np.int8)
+    return float((np.count_nonzero(np.abs(signs @ shares) >= least) + 1) / (resamples + 1))
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """P-values corrected for the number of comparisons (Holm's correction)."""
+    corrected = [0.0] * len(p_values)
+    most = 0.0
+    for place, number in enumerate(np.argsort(p_values, kind="stable").tolist()):
+        most = max(most, min(1.0, (len(p_values) - place) * p_values[number]))
+        corrected[number] = most
+    return corrected

@@ -1,1 +1,0 @@
-"""The recurrent cells, once per backend: torch, numba for CPUs, Triton for GPUs."""

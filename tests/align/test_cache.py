@@ -1,0 +1,210 @@
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reinflect.align.cache import aligned, default_folder, key
+from reinflect.align.naive import Naive
+from reinflect.align.pairs import Alignment, Progress, StringPair
+from reinflect.align.smart import Smart
+from tests.systems.any_alignment import sides
+
+PAIRS = [("fliegen", "flog"), ("legen", "gelegt"), ("walk", "walked"), ("été", "e\u0301te\u0301"), ("x", "")]
+
+
+class Counting:
+    """An aligner that shifts every form by one place and counts its calls."""
+
+    cached: ClassVar[bool] = True
+    signature = "counting"
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def align(self, pairs: Sequence[StringPair], progress: Progress | None = None) -> list[Alignment]:
+        self.calls += 1
+        if progress:
+            progress(len(pairs), len(pairs))
+        return [shifted(lemma, form) for lemma, form in pairs]
+
+
+def shifted(lemma: str, form: str) -> Alignment:
+    """Deletes the first letter of the lemma, then pairs position by position."""
+    (rest,) = Naive().align([(lemma[1:], form)])
+    return ((lemma[:1], ""), *rest) if lemma else rest
+
+
+def only_file(folder: Path) -> Path:
+    (path,) = folder.iterdir()
+    return path
+
+
+def test_the_second_time_the_aligner_is_not_called(tmp_path: Path) -> None:
+    aligner = Counting()
+    first = aligned(aligner, PAIRS, tmp_path / "new" / "folder")
+    second = aligned(aligner, PAIRS, tmp_path / "new" / "folder")
+    assert aligner.calls == 1
+    assert first == second == [shifted(*pair) for pair in PAIRS]
+
+
+@given(st.lists(st.tuples(st.text(st.characters()), st.text(st.characters())), max_size=5))
+def test_alignments_of_any_strings_are_read_back(
+    tmp_path_factory: pytest.TempPathFactory, pairs: list[StringPair]
+) -> None:
+    folder = tmp_path_factory.mktemp("cache")
+    aligner = Counting()
+    assert aligned(aligner, pairs, folder) == aligned(aligner, pairs, folder) == [shifted(*pair) for pair in pairs]
+    assert aligner.calls == 1
+
+
+def test_smart_alignments_are_read_back(tmp_path: Path) -> None:
+    aligner = Smart(sweeps=3, seed=7)
+    anew = aligner.align(PAIRS)
+    assert aligned(aligner, PAIRS, tmp_path) == anew
+    assert aligned(aligner, PAIRS, tmp_path) == anew
+    assert [sides(alignment) for alignment in aligned(aligner, PAIRS, tmp_path)] == PAIRS
+
+
+def test_progress_is_reported_when_there_is_work(tmp_path: Path) -> None:
+    calls: list[tuple[int, int]] = []
+    for _ in range(2):
+        aligned(Smart(sweeps=2), PAIRS, tmp_path, lambda done, total: calls.append((done, total)))
+    assert calls == [(1, 2), (2, 2)]
+
+
+def test_naive_alignments_are_not_cached(tmp_path: Path) -> None:
+    assert aligned(Naive(), PAIRS, tmp_path) == Naive().align(PAIRS)
+    assert not list(tmp_path.iterdir())
+
+
+def test_without_a_folder_nothing_is_cached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("REINFLECT_CACHE", str(tmp_path))
+    aligner = Counting()
+    for _ in range(2):
+        aligned(aligner, PAIRS, None)
+    assert aligner.calls == 2
+    assert not list(tmp_path.iterdir())
+
+
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "empty": lambda _: b"",
+    "cut": lambda content: content[:-1],
+    "cut within the header": lambda content: content[:30],
+    "longer": lambda content: content + b"b",
+    "another line": lambda content: content + b"\nb",
+    "one move changed": lambda content: content[:-1] + (b"i" if content[-1:] != b"i" else b"d"),
+    "two moves swapped": lambda content: content.replace(b"\ndb", b"\nbd", 1),
+    "not text": lambda content: content[:-1] + b"\xff",
+    "foreign": lambda _: b"\x89PNG\r\n\x1a\n" * 100,
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_file_is_made_again(tmp_path: Path, damage: str) -> None:
+    aligner = Counting()
+    right = aligned(aligner, PAIRS, tmp_path)
+    path = only_file(tmp_path)
+    content = path.read_bytes()
+    damaged = DAMAGES[damage](content)
+    assert damaged != content
+    path.write_bytes(damaged)
+    assert aligned(aligner, PAIRS, tmp_path) == right
+    assert aligner.calls == 2
+    assert only_file(tmp_path).read_bytes() == content
+
+
+@pytest.mark.parametrize("moves", ["bb", "bbbd", "bbbbx", "bbb\u00e9", "bbbi", ""])
+def test_moves_that_do_not_fit_are_rejected_despite_right_checksums(tmp_path: Path, moves: str) -> None:
+    """A file with right checksums that holds moves of other strings."""
+    import hashlib
+
+    aligner, pairs = Counting(), [("walk", "talk")]
+    right = aligned(aligner, pairs, tmp_path)
+    path = only_file(tmp_path)
+    header = path.read_bytes().split(b"\n")[0].split(b" ")
+    body = moves.encode()
+    path.write_bytes(b" ".join([*header[:-1], hashlib.sha256(body).hexdigest().encode()]) + b"\n" + body)
+    assert aligned(aligner, pairs, tmp_path) == right
+    assert aligner.calls == 2
+
+
+def test_a_file_of_other_pairs_under_this_name_is_rejected(tmp_path: Path) -> None:
+    aligner = Smart(sweeps=0)
+    pairs, others = [("ab", "ab"), ("ab", "b")], [("cd", "cd"), ("cd", "d")]
+    right = aligned(aligner, pairs, tmp_path)
+    mine = only_file(tmp_path)
+    aligned(Counting(), others, tmp_path)
+    (theirs,) = set(tmp_path.iterdir()) - {mine}
+    mine.write_bytes(theirs.read_bytes())
+    assert aligned(aligner, pairs, tmp_path) == right
+
+
+def test_the_folder_may_be_deleted(tmp_path: Path) -> None:
+    aligner = Counting()
+    aligned(aligner, PAIRS, tmp_path / "cache")
+    only_file(tmp_path / "cache").unlink()
+    (tmp_path / "cache").rmdir()
+    assert aligned(aligner, PAIRS, tmp_path / "cache") == [shifted(*pair) for pair in PAIRS]
+
+
+def test_alignment_works_without_a_folder_that_can_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    assert aligned(Counting(), PAIRS, tmp_path / "file" / "cache") == [shifted(*pair) for pair in PAIRS]
+    assert (tmp_path / "file").read_text() == "in the way"
+
+
+def test_alignment_works_without_permission_to_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda *_: False)  # a superuser ignores permissions
+    assert aligned(Counting(), PAIRS, tmp_path) == [shifted(*pair) for pair in PAIRS]
+    assert not list(tmp_path.iterdir())
+
+
+def test_alignment_works_with_a_folder_in_place_of_the_file(tmp_path: Path) -> None:
+    aligned(Counting(), PAIRS, tmp_path)
+    path = only_file(tmp_path)
+    path.unlink()
+    path.mkdir()
+    assert aligned(Counting(), PAIRS, tmp_path) == [shifted(*pair) for pair in PAIRS]
+
+
+def test_an_interrupted_write_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "write_bytes", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        aligned(Counting(), PAIRS, tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_everything_that_decides_the_alignment_changes_the_key() -> None:
+    keys = [
+        key(Smart(), PAIRS),
+        key(Smart(seed=2), PAIRS),
+        key(Smart(sweeps=149), PAIRS),
+        key(Smart(alpha=0.2), PAIRS),
+        key(Naive(), PAIRS),
+        key(Smart(), PAIRS[::-1]),
+        key(Smart(), PAIRS[:-1]),
+        key(Smart(), [*PAIRS, ("", "")]),
+        key(Smart(), [("ab", "c")]),
+        key(Smart(), [("a", "bc")]),
+        key(Smart(), [("abc", "")]),
+        key(Smart(), [("\U0001f600", "c")]),
+        key(Smart(), [("\ud83d\ude00", "c")]),
+    ]
+    assert len(set(keys)) == len(keys)
+    assert key(Smart(), list(PAIRS)) == keys[0]
+
+
+def test_the_default_folder_is_in_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REINFLECT_CACHE", str(tmp_path))
+    assert default_folder() == tmp_path / "alignments"
+    monkeypatch.delenv("REINFLECT_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "other"))
+    assert default_folder().parts[-2:] == ("reinflect", "alignments")

@@ -1,0 +1,69 @@
+import unicodedata
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reinflect.align.pairs import KINDS, Alignment, kind, lay_out
+from reinflect.text import LEFT_TO_RIGHT_MARK, display_width, visible
+from tests.test_text import CHARACTERS
+
+ALIGNED = st.tuples(st.one_of(st.just(""), CHARACTERS), st.one_of(st.just(""), CHARACTERS)).filter(any)
+ALIGNMENTS = st.lists(ALIGNED, min_size=1, max_size=12).map(tuple)
+
+
+def column_starts(line: str) -> list[int]:
+    """Where the columns of a line begin on the screen; no column contains a blank."""
+    # The width of all that comes before: a mark may be wider on its letter than alone.
+    plain = [(display_width(line[:at]), character) for at, character in enumerate(line)]
+    shown = [(place, character) for place, character in plain if character != LEFT_TO_RIGHT_MARK]
+    return [
+        place
+        for (place, character), (_, before) in zip(shown, [(0, " "), *shown], strict=False)
+        if character != " " and before == " "
+    ]
+
+
+@given(ALIGNMENTS)
+def test_the_columns_of_the_three_lines_start_together(alignment: Alignment) -> None:
+    lemma, marks, form = lay_out(alignment)
+    assert column_starts(lemma) == column_starts(marks) == column_starts(form)
+
+
+@given(ALIGNMENTS)
+def test_each_line_has_a_column_for_each_pair(alignment: Alignment) -> None:
+    lemma, marks, form = (line.replace(LEFT_TO_RIGHT_MARK, "").split(" ") for line in lay_out(alignment))
+    assert [cell for cell in lemma if cell] == [visible(x) for x, _ in alignment]
+    assert [cell for cell in marks if cell] == [KINDS[kind(x, y)] for x, y in alignment]
+    assert [cell for cell in form if cell] == [visible(y) for _, y in alignment]
+
+
+@given(ALIGNMENTS)
+def test_right_to_left_letters_stand_between_left_to_right_marks(alignment: Alignment) -> None:
+    for line in lay_out(alignment):
+        for at, character in enumerate(line):
+            if unicodedata.bidirectional(character) in ("R", "AL", "AN"):
+                assert line[at - 1 : at + 2] in (
+                    f"{LEFT_TO_RIGHT_MARK}{character}{LEFT_TO_RIGHT_MARK}",
+                    f" {character}{LEFT_TO_RIGHT_MARK}",
+                )
+
+
+def test_right_to_left_letters_put_a_mark_after_each_column_of_all_lines() -> None:
+    mark = LEFT_TO_RIGHT_MARK
+    assert lay_out((("ב", "ב"), ("", "\u05bc"), ("x", ""))) == [
+        f"{mark}ב{mark} ∅{mark} x{mark}",
+        f"{mark}|{mark} +{mark} -{mark}",
+        f"{mark}ב{mark} ◌\u05bc{mark} ∅{mark}",
+    ]
+
+
+def test_left_to_right_letters_get_no_marks() -> None:
+    assert lay_out((("f", "f"), ("i", "o"), ("e", ""))) == ["f i e", "| × -", "f o ∅"]
+
+
+def test_wide_and_escaped_characters_widen_their_column() -> None:
+    assert lay_out((("日", "a"), ("\u200c", ""), ("", " "), ("x", "x"))) == [
+        r"日 \u200c ∅ x",
+        "×  -      + |",
+        "a  ∅      ␣ x",
+    ]

@@ -1,0 +1,125 @@
+"""A fleet is its members."""
+
+import msgspec
+import pytest
+import torch
+
+from reinflect.learn.fleet import Fleet, tasks_of
+from reinflect.learn.lesson import ModelSpec
+from reinflect.settings import Settings
+from reinflect.systems import SYSTEMS
+from tests.learn.tiny import SMALL, fleet, lesson, small, task, updated
+
+LANGUAGES = ("german", "greek", "turkish")
+KINDS: dict[str, dict[str, object]] = {
+    "plain": {},
+    "coupled": {"cell": "coupled"},
+    "embedded features": {"features": "embedded"},
+    "counts, sum": {"features": "counts", "loss": "sum"},
+    "dropout": {"dropout": 0.4, "dropout_on": ("encoder", "written", "deleted", "history", "state")},
+    "plain dropout": {"dropout": 0.4, "dropout_kind": "plain", "cell": "coupled"},
+    "adam": {"optimiser": "adam", "step": 0.01, "rho": 0.999, "epsilon": 1e-8},
+    "uneven batches": {"batch": 5},
+    "tied, no copy": {"tied": True, "copy_mixture": False, "history": False, "deletions": False},
+}
+
+
+def settings(system: str, kind: str) -> Settings:
+    """The settings of a kind, of which a system takes those that it has."""
+    known = SYSTEMS[system].settings.__struct_fields__
+    return small(system, **{name: value for name, value in KINDS[kind].items() if name in known})
+
+
+def difference(one: Fleet, number: int, other: Fleet, place: int) -> float:
+    """The largest, over all parameters of a model in two fleets."""
+    for own, column in ((one, number), (other, place)):
+        own.snapshot([column])
+    left, right = one.trained(number), other.trained(place)
+    assert left.keys() == right.keys()
+    return max(float((left[name] - right[name]).abs().max()) for name in left)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("system", ["hacm", "haem"])
+def test_a_model_trains_in_any_fleet_as_it_does_alone(system: str, kind: str) -> None:
+    seeds = [("german", 1), ("greek", 2), ("turkish", 1), ("german", 7)]
+    work = [task(name, system, settings(system, kind), seed=seed) for name, seed in seeds]
+    together = updated(fleet(*work, dtype=torch.float64), 2)
+    turned = updated(fleet(*reversed(work), dtype=torch.float64), 2)
+    for number, own in enumerate(work):
+        alone = updated(fleet(own, dtype=torch.float64), 2)
+        fresh = fleet(own, dtype=torch.float64)
+        assert difference(alone, 0, fresh, 0) > 1e-3, "nothing was learnt, so nothing is compared"
+        assert difference(together, number, alone, 0) < 1e-8
+        assert difference(turned, len(work) - 1 - number, alone, 0) < 1e-8
+
+
+@pytest.mark.parametrize("system", ["hacm", "haem"])
+def test_seeds_matter(system: str) -> None:
+    both = updated(fleet(*(task("greek", system, seed=seed) for seed in (1, 2))), 1)
+    assert difference(both, 0, both, 1) > 1e-3
+
+
+@pytest.mark.parametrize("system", ["hacm", "haem"])
+def test_the_same_fleet_twice_is_the_same_to_the_bit(system: str) -> None:
+    own = settings(system, "dropout")
+    work = [task(name, system, own, "smart", seed) for name in LANGUAGES for seed in (1, 2)]
+    once, again = (updated(fleet(*work), 2) for _ in range(2))
+    assert torch.equal(once.parameters.flat, again.parameters.flat)
+    assert once.score() == again.score()
+
+
+def test_accuracies_are_those_of_each_model_alone() -> None:
+    work = [task(name, "haem") for name in LANGUAGES]
+    together = updated(fleet(*work, dtype=torch.float64), 12)
+    alone = [updated(fleet(own, dtype=torch.float64), 12).score()[0] for own in work]
+    assert together.score() == alone
+    assert max(alone) > 0
+
+
+VARIANTS: tuple[dict[str, object], ...] = (
+    {},
+    {"feature_scale": 7.3, "dropout": 0.6, "clip": 0.2},
+    {"step": 0.3, "rho": 0.8, "epsilon": 1e-4, "loss": "sum"},
+    {"dropout": 0.2, "step": 0.1, "clip": 0.01},
+)
+
+
+@pytest.mark.parametrize("kind", ["plain", "plain dropout", "embedded features", "adam"])
+@pytest.mark.parametrize("system", ["hacm", "haem"])
+def test_models_of_one_fleet_have_settings_of_their_own(system: str, kind: str) -> None:
+    variants = [msgspec.structs.replace(settings(system, kind), **changes) for changes in VARIANTS]
+    work = [task(name, system, own) for own in variants for name in ("german", "greek")]
+    together = updated(fleet(*work, dtype=torch.float64), 2)
+    alone = [updated(fleet(one, dtype=torch.float64), 2) for one in work]
+    for number, own in enumerate(alone):
+        assert difference(together, number, own, 0) < 1e-8
+        if number >= 2:
+            assert difference(together, number, alone[number % 2], 0) > 1e-3, "the settings made no difference"
+    assert together.score() == [own.score()[0] for own in alone]
+
+
+def test_models_that_see_the_same_arrays_share_them() -> None:
+    own = lesson("greek")
+    variants = [msgspec.structs.replace(SMALL, **changes) for changes in VARIANTS]
+    specs = [ModelSpec(own, "haem", settings, seed) for settings in variants for seed in (1, 2)]
+    made = fleet(*tasks_of(specs))
+    assert made.files == [0, 0, 1, 1, 0, 0, 0, 0]
+    assert len(made.train.files) == len(made.dev.files) == 2
+    assert [model.settings for model in made.models] == [spec.settings for spec in specs]
+
+
+def test_there_is_no_dropout_where_no_model_has_any() -> None:
+    with_some = msgspec.structs.replace(SMALL, dropout=0.3)
+    made = fleet(task("greek", "haem", with_some), task("greek", "haem"))
+    assert made.dropout is not None
+    made.models[0].finished = True
+    made.drop_finished()
+    assert made.dropout is None
+
+
+def test_a_fleet_has_one_system_and_like_settings() -> None:
+    with pytest.raises(ValueError, match="one system"):
+        fleet(task("greek", "haem"), task("greek", "hacm"))
+    with pytest.raises(ValueError, match="not alike"):
+        fleet(task("greek", "haem"), task("greek", "haem", settings("haem", "coupled")))

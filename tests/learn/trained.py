@@ -1,0 +1,103 @@
+"""Training with a view of the fleet: curves, epochs and parameters in full precision."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+from reinflect.ensemble.member import TrainedModel
+from reinflect.learn import loop
+from reinflect.learn.checkpoint import Checkpoint
+from reinflect.learn.fleet import Epoch, Fleet, Progress
+from reinflect.learn.lesson import ModelSpec
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A trained model, how it got there, its best parameters and, if it ran to the end of its fleet, its last ones."""
+
+    model: TrainedModel
+    progress: Progress
+    parameters: dict[str, Tensor]
+    last: Tensor | None
+
+    @property
+    def dev_accuracy(self) -> float:
+        return self.model.dev_accuracy
+
+    @property
+    def best_epoch(self) -> int:
+        return self.model.best_epoch
+
+    @property
+    def epochs(self) -> int:
+        return self.progress.epoch
+
+    @property
+    def curve(self) -> list[tuple[int, float, float | None]]:
+        return self.progress.curve
+
+
+def trained(
+    specs: Sequence[ModelSpec],
+    *,
+    dtype: torch.dtype = torch.float32,
+    checkpoint: Checkpoint | None = None,
+    log: Path | None = None,
+    report: Callable[[loop.Report], None] = lambda _: None,
+    stop: Callable[[], bool] = lambda: False,
+) -> tuple[list[Trained], bool]:
+    made: list[Fleet] = []
+
+    class Kept(Fleet):
+        def __init__(self, models: Sequence[Progress], *, device: torch.device | str, dtype: torch.dtype) -> None:
+            super().__init__(models, device=device, dtype=dtype)
+            made.append(self)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loop, "Fleet", Kept)
+        models, finished = loop.train(specs, dtype=dtype, checkpoint=checkpoint, log=log, report=report, stop=stop)
+    (fleet,) = made
+    last = fleet.parameters.flat.detach().clone() if len(fleet.parameters) == len(models) else None
+    return [
+        Trained(model, fleet.models[number], fleet.trained(number), None if last is None else last[number])
+        for number, model in enumerate(models)
+    ], finished
+
+
+def same(one: Trained, other: Trained) -> bool:
+    """To the bit, curve and all."""
+    left, right = (
+        (own.progress.seed, own.dev_accuracy, own.best_epoch, own.epochs, own.model.restarts, own.curve)
+        for own in (one, other)
+    )
+    return left == right and all(torch.equal(one.parameters[name], other.parameters[name]) for name in one.parameters)
+
+
+def difference(one: Trained, other: Trained) -> float:
+    return max(float((tensor - other.parameters[name]).abs().max()) for name, tensor in one.parameters.items())
+
+
+def stop_after(updates: int) -> Callable[[], bool]:
+    left = iter([False] * updates)
+    return lambda: next(left, True)
+
+
+def spoil(monkeypatch: pytest.MonkeyPatch, seeds: set[int], epoch_number: int = 2) -> None:
+    """Let the models of these seeds diverge in an epoch, once each."""
+    whole, left = Fleet.update, set(seeds)
+
+    def update(self: Fleet, epoch: Epoch, number: int) -> Tensor:
+        losses = whole(self, epoch, number)
+        for column, running in enumerate(self.running):
+            model = self.models[running]
+            if model.seed in left and model.epoch == epoch_number:
+                left.remove(model.seed)
+                with torch.no_grad():
+                    self.parameters.flat[column, 3] = float("nan")
+        return losses
+
+    monkeypatch.setattr(Fleet, "update", update)

@@ -1,0 +1,115 @@
+"""Languages, models and packs that nobody trained."""
+
+from collections.abc import Mapping, Sequence
+
+from reinflect.data.features import Bundle
+from reinflect.data.items import Item
+from reinflect.decode.forms import Predictions
+from reinflect.ensemble.member import TrainedModel
+from reinflect.learn.lesson import Lesson, ModelSpec, Preparation
+from reinflect.paper.combine import Combined, averages, combine, evaluations
+from reinflect.paper.figures import Average, Scores
+from reinflect.paper.grid import Grid, kinds
+from reinflect.run.packs import PackResult
+from reinflect.score.scores import Evaluation, MacroEvaluation, evaluate
+from reinflect.settings import Settings
+from reinflect.systems.hacm.settings import HacmSettings
+from reinflect.systems.haem.settings import HaemSettings
+from reinflect.systems.soft.settings import SoftSettings
+
+SETTINGS: Mapping[str, Settings] = {
+    "hacm": HacmSettings(hidden=3),
+    "haem": HaemSettings(hidden=3),
+    "soft": SoftSettings(hidden=3),
+}
+PREPARATION = Preparation.of({}, ["naive", "smart"])
+BUNDLE = Bundle("V")
+
+
+def spec(own: Lesson, kind: str = "hacm-naive", seed: int = 1, settings: Settings | None = None) -> ModelSpec:
+    system, _, alignment = kind.partition("-")
+    return ModelSpec(PREPARATION.planned(own, alignment or "none"), system, settings or SETTINGS[system], seed)
+
+
+def corpus(language: str = "german", setting: str = "low", items: int = 4, asked: int = 3) -> Lesson:
+    """Lemmas `a0 a1 …`, whose right form has an x at the end."""
+    dev = tuple(Item(f"a{number}", BUNDLE, f"a{number}x") for number in range(items))
+    test = tuple(Item(f"b{number}", BUNDLE) for number in range(asked))
+    return Lesson((Item("c", BUNDLE, "cx"),), dev, test, language, setting)
+
+
+def gold(asked: int = 3) -> list[Item]:
+    return [Item(f"b{number}", BUNDLE, f"b{number}x") for number in range(asked)]
+
+
+def result(
+    own: Lesson,
+    kind: str = "hacm-naive",
+    seed: int = 1,
+    *,
+    dev: Sequence[str | None] | None = None,
+    test: Sequence[str | None] | None = None,
+    right: int = 1,
+    usable: bool = True,
+    scores: Sequence[float] | None = None,
+) -> TrainedModel:
+    """A model that has the first so many items right, and of the others says something of its own."""
+    planned = spec(own, kind, seed)
+
+    def said(items: Sequence[Item], forms: Sequence[str | None] | None) -> Predictions:
+        wrong = f"{kind}{seed}"
+        chosen: list[str | None] = []
+        if forms is not None:
+            chosen += forms
+        elif usable:
+            chosen += [f"{item.lemma}{'x' if place < right else wrong}" for place, item in enumerate(items)]
+        return Predictions(chosen, list(scores) if scores else [-1.0] * len(chosen))
+
+    return TrainedModel(
+        system=planned.system,
+        alignment=planned.lesson.alignment,
+        seed=seed,
+        settings=planned.settings,
+        inventory=own.inventory,
+        dev_accuracy=0.0,
+        key=planned.digest,
+        language=own.language,
+        setting=own.setting,
+        usable=usable,
+        dev=said(own.dev, dev),
+        asked=said(own.asked, test),
+    )
+
+
+def everyone(own: Lesson, grid: Grid, right: Mapping[str, int]) -> list[TrainedModel]:
+    """All models of a grid; those of a kind have so many items right."""
+    return [
+        result(own, kind, seed, right=right.get(kind, 0))
+        for kind, seeds in kinds(grid, own.setting).items()
+        for seed in range(1, seeds + 1)
+    ]
+
+
+def pack(*models: TrainedModel, name: str = "german-low-hacm-naive", seconds: float = 6.0) -> PackResult:
+    return PackResult(name, list(models), device="cpu", seconds=seconds, version="0.1.0")
+
+
+def macro(**accuracies: float) -> Average:
+    """A score with such an accuracy, in per cent, for each language (`norwegian_nynorsk` is one with a hyphen)."""
+    languages = {name.replace("_", "-"): _evaluation(own) for name, own in accuracies.items()}
+    return Average.of(MacroEvaluation("made up", languages))
+
+
+def _evaluation(accuracy: float) -> Evaluation:
+    right = [Item(str(number), BUNDLE, "x") for number in range(1000)]
+    said = [Item(item.lemma, BUNDLE, "x" if place < 10 * accuracy else "y") for place, item in enumerate(right)]
+    return evaluate(right, said)
+
+
+def combined(grid: Grid, *corpora: Lesson, right: Mapping[str, int]) -> list[Combined]:
+    return [combine(own, grid, everyone(own, grid, right)) for own in corpora]
+
+
+def score(found: Sequence[Combined], gold: Mapping[str, Sequence[Item]]) -> Scores:
+    """With the right forms of some languages' test items."""
+    return averages((one.corpus, evaluations(one, gold.get(one.corpus.language, ()))) for one in found)

@@ -1,0 +1,513 @@
+"""A whole benchmark, of languages that take a moment."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from reinflect.data.items import Item, read_items, write_items
+from reinflect.errors import InputError
+from reinflect.inflector.card import fingerprint
+from reinflect.inflector.inflector import Inflector
+from reinflect.learn.checkpoint import fingerprint_of
+from reinflect.learn.fleet import Fleet
+from reinflect.learn.lesson import ModelSpec, Preparation
+from reinflect.paper.benchmark import Benchmark, BenchmarkPlan, run_benchmark
+from reinflect.paper.corpora import read_corpora
+from reinflect.paper.grid import Entry, Grid, specs_of
+from reinflect.paper.output import write_all, write_models
+from reinflect.run.engines import engine
+from reinflect.run.execute import prepared
+from reinflect.run.failures import PackError
+from reinflect.run.folder import WorkFolder
+from reinflect.run.packing import needs, pack_specs, weight, with_work
+from reinflect.run.packs import ENDING, Pack, PackResult, read_results, write_result
+from reinflect.run.resources import Resources, Watcher
+from reinflect.run.train_pack import Standing, run_pack
+from reinflect.score import evaluate
+from reinflect.settings import Settings
+from tests.learn.tiny import language, small
+
+GRID: Grid = tuple(
+    Entry(system, alignment, {"low": 2, "high": 1})
+    for system, alignment in (("hacm", "naive"), ("haem", "naive"), ("haem", "smart"))
+)
+OWN = small("haem", epochs=6, score_every=2)
+OWN_HACM = small("hacm", epochs=6, score_every=2)
+PRESETS: Mapping[str, Mapping[str, Settings]] = {
+    setting: {"hacm": OWN_HACM, "haem": OWN} for setting in ("low", "high")
+}
+MODELS = 2 * 6 + 3
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("data")
+    for name in ("german", "turkish"):
+        items = language(name)
+        write_items(folder / f"{name}-dev", items[:4])
+        write_items(folder / f"{name}-covered-test", [Item(item.lemma, item.features) for item in items[4:9]])
+        write_items(folder / f"{name}-uncovered-test", items[4:9])
+        write_items(folder / f"{name}-train-low", items[9:])
+    write_items(folder / "german-train-high", language("german")[4:])
+    return folder
+
+
+class Listener(Watcher):
+    """Remembers what is said."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+        self.expected: tuple[int, int] | None = None
+        self.trained: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+    def expect(self, trained: int, models: int, weights: Mapping[str, float]) -> None:
+        self.expected = (trained, models)
+        assert all(weight > 0 for weight in weights.values())
+
+    def standing(self, now: Standing) -> None:
+        if not now.running:
+            self.trained.append(now.pack)
+
+
+def run(data: Path, out: Path, watcher: Watcher | None = None, **options: Any) -> Benchmark:
+    shared = {name: options.pop(name) for name in ("workers", "trainers", "checkpoint_seconds") if name in options}
+    plan = BenchmarkPlan(data=data, out=out, **{"grid": GRID, "presets": PRESETS, **options})
+    made = run_benchmark(plan, Resources(watcher=watcher or Watcher(), **shared))
+    write_all(made, out, about=[], command={"command": "test"})
+    return made
+
+
+def said(folder: Path) -> dict[str, str]:
+    """All that does not depend on how long things took."""
+    files = [path for path in folder.rglob("*") if path.is_file() and "predictions" in path.parts]
+    found = {str(path.relative_to(folder)): path.read_text(encoding="utf-8") for path in files}
+    return found | {"results": (folder / "results.json").read_text(encoding="utf-8")}
+
+
+@pytest.fixture(scope="module")
+def undisturbed(data: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Benchmark, Listener]:
+    out, listener = tmp_path_factory.mktemp("undisturbed"), Listener()
+    made = run(data, out, listener, save_models=True, gold=data)
+    assert write_models(made, out) == []
+    return out, made, listener
+
+
+def test_everything_is_written(undisturbed: tuple[Path, Benchmark, Listener]) -> None:
+    out, made, listener = undisturbed
+    assert listener.expected == (0, MODELS)
+    assert len(listener.trained) == 9
+    assert any("no training items for turkish-high" in note for note in listener.notes)
+    assert sorted(path.name for path in out.iterdir()) == [
+        "commands.jsonl",
+        "details.json",
+        "languages-dev.png",
+        "languages-dev.svg",
+        "languages-test.png",
+        "languages-test.svg",
+        "logs",
+        "models",
+        "packs",
+        "predictions",
+        "results.json",
+        "results.md",
+    ]
+    assert len(made.trained) == MODELS
+    assert len(list((out / "packs").iterdir())) == len(list((out / "logs").iterdir())) == 9
+    systems = {"hacm-naive", "haem-naive", "haem-smart", "baseline", "best", *(f"run{n}" for n in range(1, 8))}
+    for setting, languages in (("low", ["german", "turkish"]), ("high", ["german"])):
+        assert {path.name for path in (out / "predictions" / setting).iterdir()} == systems
+        for system in systems:
+            files = {path.name for path in (out / "predictions" / setting / system).iterdir()}
+            assert files == {f"{name}-{split}" for name in languages for split in ("dev", "test")}
+
+
+def test_predictions_are_in_the_format_of_the_data_and_score_as_said(
+    data: Path, undisturbed: tuple[Path, Benchmark, Listener]
+) -> None:
+    out, _, _ = undisturbed
+    results = json.loads((out / "results.json").read_text(encoding="utf-8"))
+    assert set(results) == {"dev", "test"}
+    for split, gold in (("dev", "dev"), ("test", "uncovered-test")):
+        for system, figures in results[split]["low"].items():
+            for name, own in figures["languages"].items():
+                path = out / "predictions" / "low" / system / f"{name}-{split}"
+                if system in ("ensemble-7", "average", "vote", "weights", "scores"):
+                    assert not path.exists()
+                    continue
+                scored = evaluate(read_items(data / f"{name}-{gold}"), read_items(path, forms="optional"))
+                assert (own["accuracy"], own["levenshtein"]) == (scored.accuracy, scored.levenshtein)
+                assert own["seen"]["items"] + own.get("unseen", {"items": 0})["items"] == scored.items
+            mean = sum(own["accuracy"] for own in figures["languages"].values()) / len(figures["languages"])
+            assert figures["accuracy"] == pytest.approx(mean, abs=0.01)
+
+
+def test_models_that_are_kept_say_what_run_7_said(data: Path, undisturbed: tuple[Path, Benchmark, Listener]) -> None:
+    out, _, _ = undisturbed
+    for setting, name in (("low", "german"), ("low", "turkish"), ("high", "german")):
+        inflector = Inflector.load(out / "models" / setting / f"{name}.reinflect")
+        asked = read_items(data / f"{name}-covered-test", forms="optional")
+        for run_name in ("run7", "run6", "run1", "average"):
+            forms = inflector.using(run_name).inflect_many(asked)
+            path = out / "predictions" / setting / run_name / f"{name}-test"
+            if path.exists():
+                assert forms == [item.form for item in read_items(path, forms="optional")]
+        assert inflector.strategy == "run7"
+        assert inflector.training is not None
+        assert inflector.training.fingerprint == fingerprint(read_items(data / f"{name}-train-{setting}"))
+        dev = read_items(data / f"{name}-dev")
+        right = [form == item.form for form, item in zip(inflector.inflect_many(dev), dev, strict=True)]
+        assert inflector.training.accuracy == pytest.approx(100 * sum(right) / len(right), abs=0.01)
+
+
+class Alarm:
+    """Says stop at the so-manieth time it is asked: a time limit that does not depend on the machine."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, updates: int) -> None:
+        plain = Fleet.update
+
+        def counted(fleet: Fleet, *arguments: object) -> object:
+            self.left -= 1
+            return plain(fleet, *arguments)  # type: ignore[arg-type]
+
+        self.left = updates
+        monkeypatch.setattr(Fleet, "update", counted)
+        monkeypatch.setattr("reinflect.paper.benchmark.time.monotonic", self.now)
+
+    def now(self) -> float:
+        return 0.0 if self.left > 0 else 1000.0
+
+
+def test_stopped_again_and_again_it_ends_as_if_nothing_had_been(
+    data: Path, undisturbed: tuple[Path, Benchmark, Listener], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, _, _ = undisturbed
+    stops, trained = 0, 0
+    while trained < MODELS:
+        with monkeypatch.context() as patch:
+            Alarm(patch, updates=31)
+            made = run(data, tmp_path, time_limit=500.0, gold=data, checkpoint_seconds=1000.0)
+        assert not made.account.interrupted
+        assert len(made.trained) >= trained
+        stops, trained = stops + 1, len(made.trained)
+        assert stops < 60
+    assert stops > 4
+    assert said(tmp_path) == said(whole)
+    assert not (tmp_path / "training.state").exists()
+
+
+def test_results_do_not_depend_on_the_number_of_processes(
+    data: Path, undisturbed: tuple[Path, Benchmark, Listener], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, alone, _ = undisturbed
+    monkeypatch.setattr("reinflect.paper.finish.WORTH_PROCESSES", 0)
+    monkeypatch.setattr("reinflect.paper.finish.combine", lambda *_: pytest.fail("combined here"))
+    made = run(data, tmp_path, workers=2, gold=data)
+    assert said(tmp_path) == said(whole)
+    assert [corpus.label for corpus in made.finished] == [corpus.label for corpus in alone.finished]
+    assert list(made.finished.values()) == list(alone.finished.values())
+
+
+def test_folders_from_several_machines_are_put_together(
+    data: Path, undisturbed: tuple[Path, Benchmark, Listener], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, _, _ = undisturbed
+    run(data, tmp_path / "german", languages=["german"])
+    run(data, tmp_path / "turkish", languages=["turkish"], presets={"low": PRESETS["low"]})
+    damaged = tmp_path / "german" / "packs" / "half.pack.xz"
+    damaged.write_bytes(b"half of it")
+    monkeypatch.setattr(Fleet, "update", lambda *_: pytest.fail("trained again"))
+    listener = Listener()
+    others = [tmp_path / "german", tmp_path / "turkish" / "packs"]
+    made = run(data, tmp_path / "all", listener, merge=others, gold=data)
+    assert len(made.trained) == MODELS
+    assert made.account.trained == 0
+    assert said(tmp_path / "all") == said(whole)
+    assert any("half.pack.xz" in note for note in listener.notes)
+    with pytest.raises(InputError, match="found no finished packs"):
+        run(data, tmp_path / "all", merge=[data])
+
+
+def test_a_time_limit_of_nothing_trains_nothing(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Fleet, "update", lambda *_: pytest.fail("trained"))
+    made = run(data, tmp_path, time_limit=0)
+    assert made.trained == []
+    assert set(made.scores["dev"]["low"]) == {"baseline"}
+    assert not (tmp_path / "languages-dev.svg").exists()
+
+
+def test_further_cells_are_those_of_the_largest_setting_of_each_language(data: Path, tmp_path: Path) -> None:
+    made = run(data, tmp_path, time_limit=0, cells=7)
+    cells = {spec.lesson.label: spec.lesson.cells for spec in made.specs}
+    assert cells == {"german-low": 0, "german-high": 7, "turkish-low": 7}
+
+
+def test_other_settings_are_other_models(data: Path, tmp_path: Path) -> None:
+    fewer: dict[str, Any] = {"grid": GRID[:1], "languages": ["german"]}
+    run(data, tmp_path, presets={"low": PRESETS["low"]}, **fewer)
+    other = {"low": {"hacm": msgspec.structs.replace(OWN_HACM, epochs=1), "haem": OWN}}
+    made = run(data, tmp_path, presets=other, **fewer)
+    assert made.account.trained == 2
+    assert sum(len(one.models) for one in read_results(tmp_path / "packs")) == 4
+    assert len(made.trained) == len(made.found) == 2
+    assert len(made.results) == 1
+
+
+def by_name(packs: Sequence[Pack]) -> list[Pack]:
+    return sorted(packs, key=lambda pack: pack.name)
+
+
+def ready(data: Path, *languages: str) -> list[ModelSpec]:
+    """The specs of the grid, with their lessons aligned."""
+    corpora, _ = read_corpora(data, languages, ["low"])
+    preparation = Preparation.of({}, ["naive", "smart"])
+    return prepared(specs_of(corpora, GRID, PRESETS, preparation), preparation, Resources())
+
+
+def test_what_is_in_a_pack_does_not_depend_on_what_is_done(data: Path) -> None:
+    wanted = ready(data, "german", "turkish")
+    for device in ("cpu", "cuda"):
+        packs = by_name(pack_specs(wanted, device))
+        assert sum(len(pack.specs) for pack in packs) == len(wanted) == 12
+        assert len({pack.name for pack in packs}) == len(packs)
+        left = with_work(wanted, {wanted[0].digest}, device)
+        assert len(left) == 12, "the group of the first has others"
+        again = by_name(pack_specs(left, device))
+        assert [(pack.name, pack.specs) for pack in again] == [(pack.name, pack.specs) for pack in packs]
+        group = {spec.digest for spec in wanted if spec.system == "hacm"}
+        others = by_name(pack_specs(with_work(wanted, group, device), device))
+        assert [(pack.name, pack.specs) for pack in others] == [
+            (pack.name, pack.specs) for pack in packs if pack.system != "hacm"
+        ]
+    assert [pack.name for pack in pack_specs(wanted)][:2] == ["german-low-hacm-naive", "german-low-haem-naive"]
+
+
+def test_the_longest_packs_come_first_on_a_gpu(data: Path) -> None:
+    """Many updates of few models take longer than few updates of more models, though they are of fewer items."""
+    wanted = ready(data, "german")
+    few = [one for one in wanted if one.system == "haem"][:1]
+    many = [one for one in wanted if one.kind == "hacm-naive"]
+    short = [replace(one, settings=msgspec.structs.replace(OWN_HACM, epochs=2)) for one in many]
+    long = [replace(one, settings=msgspec.structs.replace(OWN, epochs=2 * len(many) - 1)) for one in few]
+    first, second = pack_specs([*short, *long], "cuda")
+    assert (first.system, second.system) == ("haem", "hacm")
+    assert weight(first, "cpu") < weight(second, "cpu")
+    assert weight(first, "cuda") > weight(second, "cuda")
+
+
+def test_a_pack_takes_no_more_of_a_gpu_than_it_may(data: Path) -> None:
+    wanted = ready(data, "german", "turkish")
+    whole = pack_specs(wanted, "cuda")
+    most = max(needs(pack.specs).bytes for pack in whole)
+    assert [pack.name for pack in pack_specs(wanted, "cuda", most)] == [pack.name for pack in whole]
+    smaller = pack_specs(wanted, "cuda", most // 2)
+    assert len(smaller) > len(whole)
+    assert all(needs(pack.specs).bytes <= most // 2 for pack in smaller if len(pack.specs) > 1)
+
+
+def test_a_pack_takes_a_part_of_a_gpu_however_many_share_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reinflect.run.engines.memory_of_the_gpu", lambda: 100)
+
+    def budget(resources: Resources) -> int | None:
+        with engine(resources) as own:
+            return own.budget
+
+    cuda = [Resources("cuda", trainers=trainers) for trainers in (1, 2, 4)]
+    assert [budget(own) for own in cuda] == [33, 33, 33]
+    assert [budget(replace(own, pack_memory=70)) for own in cuda] == [70, 70, 70]
+    assert budget(Resources("cpu", trainers=2)) is None
+
+
+def test_as_many_processes_train_as_was_said(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    used: list[int] = []
+
+    def run_packs(plan: Sequence[object], *_: object, workers: int, **__: object) -> list[None]:
+        used.append(workers)
+        return [None] * len(plan)
+
+    monkeypatch.setattr("reinflect.run.engines.run_packs", run_packs)
+    every: list[dict[str, Any]] = [{"workers": 3}, {"workers": 3, "trainers": 2}, {}]
+    for options in every:
+        run(data, tmp_path, **options)
+    assert used == [3, 2, 1]
+
+
+def test_gold_of_other_items_is_refused(data: Path, tmp_path: Path) -> None:
+    gold = tmp_path / "gold"
+    gold.mkdir()
+    with pytest.raises(InputError, match="found no right forms"):
+        run(data, tmp_path / "out", gold=gold)
+    write_items(gold / "german-test", language("greek"))
+    with pytest.raises(InputError, match="'german' are not those of its covered file"):
+        run(data, tmp_path / "out", gold=gold)
+
+
+def test_models_kept_only_from_some_time_on_are_named(data: Path, tmp_path: Path) -> None:
+    options: dict[str, Any] = {"grid": GRID[:1], "languages": ["german"], "presets": {"low": PRESETS["low"]}}
+    run(data, tmp_path, **options)
+    made = run(data, tmp_path, save_models=True, **options)
+    (note,) = write_models(made, tmp_path)
+    assert "trained without --save-models" in note
+
+
+def test_packs_are_small(undisturbed: tuple[Path, Benchmark, Listener]) -> None:
+    out, _, _ = undisturbed
+    assert all(path.stat().st_size < 3000 for path in (out / "packs").iterdir())
+    (result, *_) = read_results(out / "packs")
+    assert (result.device, result.version) == ("cpu", "0.2.0")
+
+
+ONE: Grid = (Entry("haem", "naive", {"low": 1, "high": 1}), Entry("haem", "smart", {"low": 1}))
+LONG = msgspec.structs.replace(OWN, epochs=40, patience=40)
+
+
+def stopped(monkeypatch: pytest.MonkeyPatch, data: Path, out: Path, updates: int, **options: Any) -> Benchmark:
+    with monkeypatch.context() as patch:
+        Alarm(patch, updates=updates)
+        return run(data, out, time_limit=500.0, checkpoint_seconds=1000.0, **options)
+
+
+@pytest.mark.parametrize("limit", [0, None], ids=["looking only", "training"])
+def test_what_another_command_has_begun_is_kept(
+    limit: float | None, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    high: dict[str, Any] = {"grid": ONE, "presets": {"high": {"haem": LONG}}}
+    low: dict[str, Any] = {"grid": ONE, "presets": {"low": {"haem": OWN}}}
+    if limit == 0:
+        run(data, tmp_path, **low)
+    stopped(monkeypatch, data, tmp_path, 40, **high)
+    (begun,) = (tmp_path / "training.state").glob("*.checkpoint")
+    before = begun.read_bytes()
+    run(data, tmp_path, time_limit=limit, **low)
+    assert begun.read_bytes() == before
+    other: dict[str, Any] = {"grid": ONE, "presets": {"high": {"haem": OWN}}}
+    stopped(monkeypatch, data, tmp_path, 3, **other)  # a pack of the same name
+    assert begun.read_bytes() == before
+    assert len(list((tmp_path / "training.state").glob("*.checkpoint"))) == 2
+    run(data, tmp_path, **other)
+    assert begun.read_bytes() == before
+    run(data, tmp_path, **high)
+    assert not (tmp_path / "training.state").exists()
+    run(data, tmp_path / "whole", **high)
+    assert said(tmp_path / "whole")["results"] == said(tmp_path)["results"]
+
+
+def test_a_checkpoint_of_what_is_done_does_not_stay(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when it was killed after the pack was written, and before the checkpoint was removed."""
+    options: dict[str, Any] = {"grid": ONE, "presets": {"high": {"haem": OWN}}}
+    stopped(monkeypatch, data, tmp_path, 3, **options)
+    (begun,) = (tmp_path / "training.state").glob("*.checkpoint")
+    content = begun.read_bytes()
+    run(data, tmp_path, **options)
+    begun.parent.mkdir()
+    begun.write_bytes(content)
+    run(data, tmp_path, **options)
+    assert not begun.parent.exists()
+
+
+def test_the_second_half_of_a_pack_goes_on_when_the_first_is_done(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[tuple[str, bool]] = []
+
+    def small_packs_only(pack: Pack, *arguments: Any, folder: WorkFolder, **options: Any) -> PackResult:
+        if len(pack.specs) > 2:
+            raise PackError("memory", "too many")
+        tried.append((pack.name, fingerprint_of(folder.checkpoint(pack).path) == pack.fingerprint))
+        return run_pack(pack, *arguments, folder=folder, **options)
+
+    monkeypatch.setattr("reinflect.run.engines.run_pack", small_packs_only)
+    options: dict[str, Any] = {
+        "grid": (Entry("haem", "naive", {"low": 4}),),
+        "presets": {"low": {"haem": LONG}},
+        "languages": ["german"],
+    }
+    once = len(read_items(data / "german-train-low")) // LONG.batch + 1
+    stopped(monkeypatch, data, tmp_path, 40 * once + 20, **options)
+    name = "german-low-haem-naive"
+    assert tried == [(f"{name}a", False), (f"{name}b", False)]
+    tried.clear()
+    made = run(data, tmp_path, **options)
+    assert tried == [(f"{name}b", True)]
+    assert len(made.trained) == 4
+    assert not (tmp_path / "training.state").exists()
+
+
+def test_models_of_several_settings_are_not_mixed_up(data: Path, tmp_path: Path) -> None:
+    """Stopped when one of its models was there, then another with other settings, then the first again."""
+    first, second = ({"low": {"haem": own}} for own in (LONG, OWN))
+    options: dict[str, Any] = {"grid": ONE, "languages": ["german"], "save_models": True}
+    half: dict[str, Any] = options | {"grid": ONE[:1]}
+    dev = read_items(data / "german-dev")
+    path = tmp_path / "models" / "low" / "german.reinflect"
+    for presets in (first, second):
+        made = run(data, tmp_path, presets=presets, **half)
+        assert len(list((tmp_path / "parameters").iterdir())) == 1 + (presets is second)
+    made = run(data, tmp_path, presets=first, **options)
+    assert write_models(made, tmp_path) == []
+    inflector = Inflector.load(path)
+    kept = {member.name: forms for member, forms in zip(inflector.members, inflector.member_forms(dev), strict=True)}
+    forms = {f"haem-{model.alignment}-1": list(model.dev.forms) for model in made.trained}
+    assert kept == forms
+    assert {member.settings.epochs for member in inflector.members} == {40}
+    written = path.read_bytes()
+    assert write_models(run(data, tmp_path, presets=first, **options), tmp_path) == []
+    assert path.read_bytes() == written
+    made = run(data, tmp_path, presets=second, **options)
+    assert write_models(made, tmp_path) == []
+    (note,) = write_models(run(data, tmp_path, presets=first, **options), tmp_path)
+    assert f"{path} has models of other settings or data" in note
+    assert {member.settings.epochs for member in Inflector.load(path).members} == {OWN.epochs}
+
+
+def test_predictions_of_other_settings_do_not_stay(data: Path, tmp_path: Path) -> None:
+    options: dict[str, Any] = {"presets": {"low": PRESETS["low"]}}
+    run(data, tmp_path, **options)
+    assert (tmp_path / "predictions" / "low" / "run7" / "german-dev").exists()
+    other = {"low": {"hacm": msgspec.structs.replace(OWN_HACM, epochs=40, patience=40), "haem": LONG}}
+    run(data, tmp_path, presets=other, languages=["german"], time_limit=0)
+    left = {str(path.relative_to(tmp_path / "predictions" / "low")) for path in tmp_path.rglob("predictions/low/*/*")}
+    assert {name for name in left if "german" in name} == {"baseline/german-dev", "baseline/german-test"}
+    assert "run7/turkish-dev" in left, "nobody asked for Turkish"
+
+
+def test_a_damaged_pack_is_replaced_by_a_whole_one(data: Path, tmp_path: Path) -> None:
+    options: dict[str, Any] = {"grid": ONE, "presets": {"high": {"haem": OWN}}}
+    for name in ("one", "two"):
+        run(data, tmp_path / name, **options)
+    (pack,) = (tmp_path / "one" / "packs").iterdir()
+    pack.write_bytes(pack.read_bytes()[:-9])
+    made = run(data, tmp_path / "one", merge=[tmp_path / "two"], time_limit=0, **options)
+    assert len(made.trained) == 1
+
+
+def test_the_time_is_that_of_the_models_that_were_asked_for(data: Path, tmp_path: Path) -> None:
+    """A pack may have those of other languages in it, as on a GPU it has."""
+    options: dict[str, Any] = {"grid": ONE[:1], "presets": {"low": PRESETS["low"]}}
+    run(data, tmp_path, **options)
+    one, two = read_results(tmp_path / "packs")
+    for path in (tmp_path / "packs").iterdir():
+        path.unlink()
+    whole = replace(one, pack="haem-low-1", models=[*one.models, *two.models], seconds=8.0)
+    write_result(tmp_path / "packs" / f"{whole.stem}{ENDING}", whole)
+    made = run(data, tmp_path, languages=["german"], time_limit=0, **options)
+    (result,) = made.results
+    assert [model.language for model in result.models] == ["german"]
+    assert result.seconds == 4.0
+
+
+def test_a_command_with_any_letter_in_it_is_remembered(data: Path, tmp_path: Path) -> None:
+    options: dict[str, Any] = {"grid": ONE, "presets": {"high": {"haem": OWN}}, "time_limit": 0}
+    made = run(data, tmp_path, **options)
+    for _ in range(2):
+        write_all(made, tmp_path, about=[], command={"command": "--data a\u2028b\x0c\x85"})
+    assert "3 commands in this folder" in (tmp_path / "results.md").read_text(encoding="utf-8")

@@ -1,0 +1,155 @@
+"""Folders of languages."""
+
+from pathlib import Path
+
+import pytest
+
+from reinflect.data.items import COLUMNS_2017, COLUMNS_2023, Columns, Item, write_items
+from reinflect.errors import InputError
+from reinflect.learn.lesson import ModelSpec, Preparation
+from reinflect.paper.benchmark import _read_gold
+from reinflect.paper.corpora import languages_in, layout_note, read_corpora, read_corpus
+from reinflect.run.execute import prepared
+from reinflect.run.resources import Resources, Watcher
+from tests.learn.tiny import language, small
+
+ITEMS = language("german")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name in ("old-norse", "greek"):
+        write_items(tmp_path / f"{name}-dev", ITEMS[:4])
+        write_items(tmp_path / f"{name}-train-low", ITEMS[4:])
+    write_items(tmp_path / "greek-train-high", ITEMS[4:])
+    write_items(tmp_path / "greek-covered-test", [Item(item.lemma, item.features) for item in ITEMS[:3]])
+    write_items(tmp_path / "latin-train-low", ITEMS)  # without dev
+    (tmp_path / "README.md").write_text("of this data")
+    return tmp_path
+
+
+def test_languages_have_something_to_learn_from_and_to_be_scored_on(folder: Path) -> None:
+    assert languages_in(folder) == ["greek", "old-norse"]
+    assert languages_in(folder, ["old-norse", "old-norse"]) == ["old-norse"]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "remedy"), [("greak", "did you mean greek"), ("zulu", "there are greek, old-norse")]
+)
+def test_other_languages_are_refused(folder: Path, wanted: str, remedy: str) -> None:
+    with pytest.raises(InputError, match=remedy):
+        languages_in(folder, [wanted])
+
+
+@pytest.mark.parametrize(
+    ("names", "columns"),
+    [
+        (("xyz.trn", "xyz.dev", "xyz.covered.tst"), COLUMNS_2023),
+        (("xyz_small.train", "xyz.dev", "xyz.test"), COLUMNS_2017),
+    ],
+)
+def test_files_without_sizes_have_the_setting_of_their_number(
+    tmp_path: Path, names: tuple[str, str, str], columns: Columns
+) -> None:
+    many = [Item(f"a{n}", item.features, item.form) for n in range(320) for item in ITEMS[:1]]
+    for name, items in zip(names, (many, ITEMS, ITEMS[:3]), strict=True):
+        write_items(tmp_path / name, items, columns)
+    assert languages_in(tmp_path) == ["xyz"]
+    (corpus,), absent = read_corpora(tmp_path, ["xyz"], ["low", "medium", "high"])
+    assert (corpus.setting, absent, len(corpus.train), len(corpus.dev)) == ("medium", [], 320, len(ITEMS))
+    assert [item.form for item in corpus.dev] == [item.form for item in ITEMS]
+    assert [(item.lemma, item.form) for item in corpus.asked] == [(item.lemma, "") for item in ITEMS[:3]]
+    again = read_corpus(tmp_path, "xyz", "medium")
+    assert again is not None
+    assert again.train == corpus.train
+    assert read_corpora(tmp_path, ["xyz"], ["low"]) == ([], ["xyz-low"])
+    said = f"data: xyz; files such as {', '.join(names)}; columns {', '.join(columns.order)}"
+    assert layout_note(tmp_path, ["xyz"]) == said
+
+
+def test_a_pair_of_2019_is_the_language_that_is_learnt(folder: Path) -> None:
+    pair = folder / "greek--old-norse"
+    pair.mkdir()
+    for name in ("old-norse-train-low", "old-norse-dev"):
+        (folder / name).rename(pair / name)
+    assert languages_in(folder) == ["greek", "greek--old-norse"]
+    corpus = read_corpus(folder, "greek--old-norse", "low")
+    assert corpus is not None
+    assert len(corpus.dev) == 4
+
+
+def test_right_forms_of_test_items_are_found_by_their_endings(tmp_path: Path) -> None:
+    for name in ("a.tst", "b.gold", "c-test", "d-uncovered-test", "e.dev"):
+        write_items(tmp_path / name, ITEMS[:2])
+    assert sorted(_read_gold(tmp_path, list("abcde"), [])) == list("abcd")
+
+
+PREPARATION = Preparation.of({}, ["naive", "smart"])
+
+
+def specs(folder: Path, *alignments: str) -> list[ModelSpec]:
+    corpora, _ = read_corpora(folder, ["greek", "old-norse"], ["low"])
+    return [
+        ModelSpec(PREPARATION.planned(corpus, method), system, small(system), 1)
+        for corpus in corpora
+        for method in alignments
+        for system in [{"none": "soft"}.get(method, "haem")]
+    ]
+
+
+def test_lessons_are_prepared_in_processes_as_here(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    work = specs(folder, "naive", "smart")
+    usual = prepared(work, PREPARATION, Resources())
+    monkeypatch.setattr("reinflect.run.execute.WORTH_PROCESSES", 0)
+    found = prepared(work, PREPARATION, Resources(workers=2))
+    assert [one.lesson.alignments for one in found] == [one.lesson.alignments for one in usual]
+    assert all(one.lesson.alignments for one in found)
+
+
+def test_other_folders_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such folder"):
+        languages_in(tmp_path / "nowhere")
+    with pytest.raises(InputError, match="found no language"):
+        languages_in(tmp_path)
+
+
+def test_settings_a_language_does_not_have_are_named(folder: Path) -> None:
+    found, absent = read_corpora(folder, ["greek", "old-norse"], ["low", "high"])
+    assert [corpus.label for corpus in found] == ["greek-low", "old-norse-low", "greek-high"]
+    assert absent == ["old-norse-high"]
+    assert [len(corpus.asked) for corpus in found] == [3, 0, 3]
+    assert read_corpus(folder, "greek", "medium") is None
+
+
+def test_nobody_sees_the_right_forms_of_test_items(folder: Path) -> None:
+    write_items(folder / "greek-covered-test", ITEMS[:3])
+    corpus = read_corpus(folder, "greek", "low")
+    assert corpus is not None
+    assert all(item.covered for item in corpus.asked)
+
+
+class Counts(Watcher):
+    """Knows how far the aligning was."""
+
+    def __init__(self) -> None:
+        self.said: list[tuple[int, int]] = []
+
+    def working(self, what: str, done: int, total: int) -> None:
+        assert what == "aligning all files"
+        self.said.append((done, total))
+
+
+def test_processes_align_as_this_one_does(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    work, watcher = specs(folder, "naive", "smart", "none"), Counts()
+    here = prepared(work, PREPARATION, Resources(watcher=watcher))
+    assert watcher.said == [(number, 6) for number in range(1, 7)]
+    monkeypatch.setattr("reinflect.run.execute.WORTH_PROCESSES", 0)
+    there = prepared(work, PREPARATION, Resources(workers=2, alignment_cache=tmp_path / "cache"))
+    assert [spec.lesson.alignments for spec in here] == [spec.lesson.alignments for spec in there]
+    for planned, spec in zip(work, there, strict=True):
+        assert (spec.lesson.train, spec.lesson.dev, spec.lesson.asked) == (
+            planned.lesson.train,
+            planned.lesson.dev,
+            planned.lesson.asked,
+        )
+        assert spec.digest == planned.digest

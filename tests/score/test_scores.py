@@ -1,0 +1,190 @@
+"""Scores equal those of a slow, obviously right program, on any items."""
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reinflect.data.features import Bundle
+from reinflect.data.items import Item, read_items
+from reinflect.errors import InputError
+from reinflect.score import MacroEvaluation, Score, evaluate
+from reinflect.score.cells import Variants, right_forms
+from reinflect.score.scores import breakdown
+
+# Few lemmas and bundles, so that cells come up twice; forms that are equal or nearly so, and any others, with
+# combining marks and letters beyond the first plane.
+FORMS = st.sampled_from(["sah", "Sah", "sah ", "säh", "sa\u0308h"]) | st.text(alphabet="abö\u0301 𐐀", max_size=6)
+GOLD_FORMS = FORMS.filter(bool)
+LEMMAS = st.sampled_from(["gehen", "sehen", "sehen ", "Gehen"])
+BUNDLES = st.sampled_from(["V;PST", "PST;V", "V; PST", "N;PL", "V;PST;PST", "PL", ""])
+
+
+def items_of(forms: st.SearchStrategy[str], least: int = 0) -> st.SearchStrategy[list[Item]]:
+    return st.lists(
+        st.builds(lambda lemma, bundle, form: Item(lemma, Bundle(bundle), form), LEMMAS, BUNDLES, forms),
+        min_size=least,
+        max_size=25,
+    )
+
+
+def slow_distance(left: str, right: str) -> int:
+    """The textbook dynamic program."""
+    rows = [[0] * (len(right) + 1) for _ in range(len(left) + 1)]
+    for i in range(len(left) + 1):
+        for j in range(len(right) + 1):
+            if i == 0 or j == 0:
+                rows[i][j] = i + j
+            else:
+                replaced = rows[i - 1][j - 1] + (left[i - 1] != right[j - 1])
+                rows[i][j] = min(replaced, rows[i - 1][j] + 1, rows[i][j - 1] + 1)
+    return rows[-1][-1]
+
+
+def slow_score(gold: list[Item], predicted: list[Item], any_variant: bool) -> tuple[float, float, int]:
+    """Searches the lists for every cell."""
+    asked = {(item.lemma, item.features.spelling) for item in gold}
+    correct, edits = 0, 0
+    for lemma, spelling in asked:
+        right = [item.form for item in gold if (item.lemma, item.features.spelling) == (lemma, spelling)]
+        guesses = [item.form for item in predicted if (item.lemma, item.features.spelling) == (lemma, spelling)]
+        guess = guesses[-1] if guesses else ""
+        accepted = right if any_variant else right[-1:]
+        correct += any(form == guess for form in accepted)
+        edits += min(slow_distance(form, guess) for form in accepted)
+    return round(100 * correct / len(asked), 2), round(edits / len(asked), 2), len(asked)
+
+
+def macro_of(languages: Mapping[str, tuple[Sequence[Item], Sequence[Item]]]) -> MacroEvaluation:
+    return MacroEvaluation("gold", {name: evaluate(*pair, name=name) for name, pair in languages.items()})
+
+
+@given(items_of(GOLD_FORMS, least=1), items_of(FORMS), st.sampled_from(["last", "any"]))
+def test_a_counted_score_equals_that_of_judged_cells(
+    gold: list[Item], predicted: list[Item], variants: Variants
+) -> None:
+    forms = {(item.lemma, item.features.spelling): item.form for item in predicted}
+    cells = evaluate(gold, predicted, variants=variants).cells
+    assert Score.counted(right_forms(gold, variants), forms) == Score.of(cells)
+
+
+@given(items_of(GOLD_FORMS, least=1), items_of(FORMS), st.booleans())
+def test_a_score_equals_that_of_the_slow_program(gold: list[Item], predicted: list[Item], any_variant: bool) -> None:
+    score = evaluate(gold, predicted, variants="any" if any_variant else "last")
+    assert (score.accuracy, score.levenshtein, score.items) == slow_score(gold, predicted, any_variant)
+
+
+@given(items_of(GOLD_FORMS, least=1), items_of(FORMS))
+def test_any_variant_never_scores_lower(gold: list[Item], predicted: list[Item]) -> None:
+    last, any_of_them = evaluate(gold, predicted), evaluate(gold, predicted, variants="any")
+    assert any_of_them.accuracy >= last.accuracy
+    assert any_of_them.levenshtein <= last.levenshtein
+
+
+@given(items_of(GOLD_FORMS, least=1), items_of(FORMS))
+def test_predictions_for_other_cells_change_nothing(gold: list[Item], predicted: list[Item]) -> None:
+    others = [Item("another lemma", item.features, item.form) for item in predicted]
+    assert evaluate(gold, predicted + others).cells == evaluate(gold, predicted).cells
+
+
+@given(items_of(GOLD_FORMS, least=1))
+def test_gold_as_prediction_is_perfect(gold: list[Item]) -> None:
+    score = evaluate(gold, gold)
+    assert (score.accuracy, score.levenshtein, score.missing) == (100, 0, 0)
+
+
+def test_missing_and_empty_predictions_differ() -> None:
+    gold = [Item("a", Bundle("V"), "aa"), Item("b", Bundle("V"), "bbb")]
+    empty, absent = evaluate(gold, [Item("a", Bundle("V"), "")]).cells
+    assert (empty.predicted, empty.missing, empty.distance) == ("", False, 2)
+    assert (absent.predicted, absent.missing, absent.distance) == ("", True, 3)
+
+
+@pytest.mark.parametrize(
+    ("gold", "predicted", "distance"), [("m\u00f6ge", "mo\u0308ge", 2), ("Haus", "haus", 1), ("sah ", "sah", 1)]
+)
+def test_code_points_are_compared(gold: str, predicted: str, distance: int) -> None:
+    score = evaluate([Item("a", Bundle("V"), gold)], [Item("a", Bundle("V"), predicted)])
+    assert (score.accuracy, score.levenshtein) == (0, distance)
+
+
+def test_scoring_against_nothing_is_an_error() -> None:
+    with pytest.raises(InputError, match="no gold items"):
+        evaluate([], [])
+
+
+@given(st.lists(st.tuples(items_of(GOLD_FORMS, least=1), items_of(FORMS)), min_size=1, max_size=5))
+def test_the_macro_average_is_the_mean_over_languages(languages: list[tuple[list[Item], list[Item]]]) -> None:
+    macro = macro_of({f"language-{i}": pair for i, pair in enumerate(languages)})
+    slow = [slow_score(gold, predicted, False) for gold, predicted in languages]
+    assert math.isclose(macro.accuracy, sum(row[0] for row in slow) / len(slow), abs_tol=0.00501)
+    assert math.isclose(macro.levenshtein, sum(row[1] for row in slow) / len(slow), abs_tol=0.00501)
+    assert macro.items == sum(row[2] for row in slow)
+
+
+@given(items_of(GOLD_FORMS, least=1), items_of(FORMS))
+def test_the_groups_of_a_breakdown_add_up_to_the_score(gold: list[Item], predicted: list[Item]) -> None:
+    evaluation = evaluate(gold, predicted)
+    for by in ("features", "pos"):
+        groups = breakdown(evaluation.cells, by)
+        sizes = [score.items for score in groups.values()]
+        assert sizes == sorted(sizes, reverse=True)
+        parts = groups.values()
+        assert Score(*(sum(getattr(s, n) for s in parts) for n in ("items", "correct", "edits", "missing"))) == (
+            Score.of(evaluation.cells)
+        )
+    assert set(breakdown(evaluation.cells, "features")) == {item.features.spelling for item in gold}
+    assert set(breakdown(evaluation.cells, "pos")) == {item.features.part_of_speech for item in gold}
+
+
+def test_the_score_of_a_group_is_that_of_its_items() -> None:
+    gold = [Item("a", Bundle("V;PST"), "x"), Item("b", Bundle("PST;V"), "yy"), Item("a", Bundle("N"), "z")]
+    predicted = [Item("a", Bundle("V;PST"), "x"), Item("b", Bundle("PST;V"), ""), Item("a", Bundle("N"), "z")]
+    by_pos = breakdown(evaluate(gold, predicted).cells, "pos")
+    assert by_pos == {"V": Score(items=2, correct=1, edits=2, missing=0), "N": Score(1, 1, 0, 0)}
+
+
+class TestSignature:
+    gold = (Item("a", Bundle("V"), "x"), Item("b", Bundle("V"), "y"), Item("a", Bundle("V"), "z"))
+
+    def test_names_what_changes_the_score(self) -> None:
+        fields = dict(field.split(":") for field in evaluate(self.gold, [], name="german-dev").signature.split("|"))
+        assert fields["data"] == "german-dev"
+        assert fields["items"] == "2"
+        assert fields["variants"] == "last"
+        assert fields["version"].startswith("reinflect-")
+
+    def test_does_not_depend_on_predictions_or_on_the_order_of_cells(self) -> None:
+        moved = (self.gold[1], self.gold[0], self.gold[2])
+        assert evaluate(self.gold, self.gold).signature == evaluate(moved, []).signature
+
+    def test_changes_with_the_gold_and_the_rule(self) -> None:
+        last_changed = (*self.gold[:2], Item("a", Bundle("V"), "other"))
+        signatures = {
+            evaluate(self.gold, []).signature,
+            evaluate(self.gold, [], variants="any").signature,
+            evaluate(last_changed, []).signature,
+            evaluate(self.gold[:2], []).signature,
+        }
+        assert len(signatures) == 4
+
+    def test_of_languages_changes_with_any_of_them(self) -> None:
+        one = macro_of({"a": (self.gold, []), "b": (self.gold, [])}).signature
+        other = macro_of({"a": (self.gold, []), "b": (self.gold[:2], [])}).signature
+        assert one != other
+        assert "|languages:2|average:macro|items:4|" in one
+
+    def test_a_file_name_cannot_forge_a_field(self) -> None:
+        signature = evaluate(self.gold, [], name="a|items:9\n").signature
+        assert signature.startswith("data:a_items_9_|items:2|")
+
+
+def test_real_data_with_lemmas_as_predictions(conll2017: Path) -> None:
+    """Lemmas as predictions, in a language with blanks in its lemmas."""
+    gold = read_items(conll2017 / "persian-dev")
+    predicted = [Item(item.lemma, item.features, item.lemma) for item in gold]
+    score = evaluate(gold, predicted)
+    assert (score.accuracy, score.levenshtein, score.items) == slow_score(gold, predicted, False)

@@ -1,0 +1,87 @@
+"""Compiled functions work wherever they are run, also where nothing may be written."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from numba.core import caching
+
+from reinflect.compiled import compiled
+
+
+@pytest.fixture
+def doubled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[str]]:
+    """Runs a program of its own that doubles a number, after some code: what it said, and how much it found kept."""
+    (tmp_path / "doubling.py").write_text(
+        "from reinflect.compiled import compiled\n@compiled()\ndef double(x):\n    return 2 * x\n"
+    )
+    code = "import doubling; {}; print(doubling.double(21), sum(doubling.double.stats.cache_hits.values()))"
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "kept"))
+
+    def run(before: str = "pass") -> list[str]:
+        call = [sys.executable, "-c", code.format(before)]
+        return subprocess.run(call, cwd=tmp_path, check=True, stdout=subprocess.PIPE, text=True).stdout.split()
+
+    return run
+
+
+def test_what_is_made_is_kept(doubled: Callable[..., list[str]]) -> None:
+    assert [doubled(), doubled()] == [["42", "0"], ["42", "1"]]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such limits")
+def test_on_a_full_disk_it_is_made_anew(doubled: Callable[..., list[str]], tmp_path: Path) -> None:
+    full = "from resource import *; setrlimit(RLIMIT_FSIZE, (0, RLIM_INFINITY))"
+    assert [doubled(full), doubled(full)] == [["42", "0"], ["42", "0"]]
+    assert not [path for path in (tmp_path / "kept").rglob("*") if path.is_file()]
+
+
+@pytest.mark.parametrize(("ending", "content"), [("nbi", b""), ("nbc", b"no pickle")])
+def test_what_is_damaged_is_made_anew(
+    doubled: Callable[..., list[str]], tmp_path: Path, ending: str, content: bytes
+) -> None:
+    doubled()
+    for path in (tmp_path / "kept").rglob(f"*.{ending}"):
+        path.write_bytes(content)
+    assert [doubled(), doubled()] == [["42", "0"], ["42", "1"]]
+
+
+def test_without_a_place_it_is_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(caching.FunctionCache._impl_class, "_locator_classes", [])
+
+    @compiled(inline="always")
+    def one_more(x: int) -> int:
+        return x + 1
+
+    assert one_more(41) == 42
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="it is let go on Linux alone")
+def test_the_compiler_leaves_memory_and_comes_back() -> None:
+    program = """
+import re
+from pathlib import Path
+from reinflect.compiled import compiled, release_the_compiler
+
+def taken():
+    found = re.findall(r"r-xp .*libllvmlite.*\\n(?:.*\\n)*?Rss: +(\\d+)", Path("/proc/self/smaps").read_text())
+    return sum(map(int, found))
+
+before = taken()
+release_the_compiler()
+after = taken()
+
+@compiled()
+def double(x):
+    return 2 * x
+
+print(before, after, double(21), taken(), double(1.5))
+"""
+    said = subprocess.run([sys.executable, "-c", program], check=True, stdout=subprocess.PIPE, text=True).stdout
+    before, after, whole, later, half = map(float, said.split())
+    assert (whole, half) == (42, 3)
+    assert before > 10_000
+    assert after < before / 10
+    assert after < later  # as the second function is not kept anywhere, it had to be compiled

@@ -29,7 +29,7 @@ from reinflect.ensemble.fleets import by_fleets, decode
 from reinflect.ensemble.member import TrainedModel
 from reinflect.errors import INTERRUPTED, InputError, ReinflectError
 from reinflect.inflector.assemble import assemble
-from reinflect.inflector.model_file import Numbers, rounded
+from reinflect.inflector.file import Numbers, rounded
 from reinflect.inflector.pocket import ENDING, PocketModel, add_model
 from reinflect.learn.cells import cells_of
 from reinflect.learn.lesson import Lesson, ModelSpec, Preparation, alignments_of

@@ -12,8 +12,8 @@ from reinflect.data.labels import Labels
 from reinflect.ensemble.confidence import Confidence
 from reinflect.ensemble.member import TrainedModel
 from reinflect.inflector.card import describe_training
+from reinflect.inflector.file import Numbers
 from reinflect.inflector.inflector import Inflector
-from reinflect.inflector.model_file import Numbers
 from reinflect.layers.inventory import Inventory
 from reinflect.layers.parameters import Parameters
 from reinflect.settings import Settings

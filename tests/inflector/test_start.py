@@ -37,7 +37,7 @@ from reinflect.run.resources import Resources, Watcher
 from reinflect.settings import Settings, changed
 from reinflect.systems.presets import load_preset
 from tests.fuzz import tiny_models
-from tests.inflector.test_model_file import made
+from tests.inflector.test_file import made
 from tests.learn.tiny import language, small
 from tests.report.pages import Page
 

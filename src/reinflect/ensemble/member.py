@@ -28,15 +28,6 @@ def kind_of(system: str, alignment: str, variant: str = "") -> str:
     return f"{kind}+{variant}" if variant else kind
 
 
-def digest(text: str, tensors: Mapping[str, NDArray[Any]]) -> str:
-    """A checksum of everything in a file: a model with a few wrong numbers would inflect, and inflect badly."""
-    mark = hashlib.sha256(text.encode("utf-8", "surrogatepass"))
-    for name in sorted(tensors):
-        mark.update(f"{name} {tensors[name].dtype} {tensors[name].shape}".encode("utf-8", "surrogatepass"))
-        mark.update(np.ascontiguousarray(tensors[name]).data)
-    return mark.hexdigest()
-
-
 @dataclass(frozen=True)
 class TrainedModel:
     """A trained model: its specification, the result of its training, and its predictions."""

@@ -9,7 +9,7 @@ import reinflect
 
 PACKAGE = Path(reinflect.__file__).parent
 ORDER = (
-    "errors locks files text tensors registry compiled settings data align score systems layers decode "
+    "errors locks files text tensors registry chance compiled settings data align score systems layers decode "
     "ensemble learn run inflector paper report web cli"
 ).split()
 TOGETHER = {"systems", "layers"}

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from reinflect.layers.randomness import key
+from reinflect.chance import key
 from reinflect.layers.shapes import Shape, Sizes, resolve, room, row_length
 
 

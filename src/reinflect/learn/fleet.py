@@ -12,10 +12,9 @@ from torch import Tensor
 
 from reinflect.decode.greedy import accuracies
 from reinflect.layers.examples import Examples, Stack
-from reinflect.layers.operations import Dropout
+from reinflect.layers.operations import Dropout, keys
 from reinflect.layers.parameters import Parameters, take_over
 from reinflect.layers.precision import products
-from reinflect.layers.randomness import keys
 from reinflect.layers.shapes import Sizes
 from reinflect.learn.graphs import Graphs, Lengths
 from reinflect.learn.lesson import ModelSpec, Phase

@@ -14,12 +14,12 @@ import numpy as np
 from reinflect.align import ALIGNERS
 from reinflect.align.cache import aligned
 from reinflect.align.pairs import Aligner, Alignment
+from reinflect.chance import key
 from reinflect.data.corrections import question
 from reinflect.data.items import Item
 from reinflect.ensemble.member import UNALIGNED, TrainedModel, kind_of
 from reinflect.errors import InputError
 from reinflect.layers.inventory import Inventory
-from reinflect.layers.randomness import key
 from reinflect.learn.augmentation import AUGMENTATIONS, Augmentation
 from reinflect.learn.cells import cells_of
 from reinflect.settings import Settings, not_default

@@ -10,8 +10,8 @@ from reinflect.align.pairs import Alignment
 from reinflect.data.items import Item
 from reinflect.layers.batches import Drawn, Lemmas
 from reinflect.layers.inventory import Inventory
+from reinflect.layers.operations import uniform
 from reinflect.layers.parameters import Parameters
-from reinflect.layers.randomness import uniform
 from reinflect.systems.haem import batch as haem
 from reinflect.systems.haem.model import Decoder
 from reinflect.systems.imitation.expert import Expert

@@ -40,7 +40,7 @@ from reinflect.run.packs import by_key, read_results
 from reinflect.run.resources import Resources
 from reinflect.run.side import map_in_processes
 from reinflect.settings import changed
-from reinflect.systems.presets import load_preset
+from reinflect.systems.symbols import load_preset
 
 SYSTEM, ALIGNMENT = "haem", "smart"
 NUMBERS: Numbers = "eighth"

@@ -28,8 +28,8 @@ from reinflect.inflector import file as model_file
 from reinflect.inflector.card import card_text
 from reinflect.inflector.file import FORMAT, Numbers
 from reinflect.inflector.inflector import Inflector
-from reinflect.layers.inventory import Inventory
 from reinflect.systems import SYSTEMS
+from reinflect.systems.symbols import Inventory
 from reinflect.tensors import Array, Header, digest, read_tensors
 from tests.fuzz import tiny_models
 from tests.fuzz.model_files import signed

@@ -27,13 +27,13 @@ from reinflect.errors import InputError, ReinflectError
 from reinflect.inflector.card import card_text, describe_training
 from reinflect.inflector.file import FORMAT
 from reinflect.inflector.inflector import Answer, Inflector
-from reinflect.layers.inventory import Inventory
 from reinflect.layers.parameters import Parameters
 from reinflect.settings import Settings
 from reinflect.systems import SYSTEMS
-from reinflect.systems.hacm.settings import HacmSettings
-from reinflect.systems.haem.settings import HaemSettings
-from reinflect.systems.soft.settings import SoftSettings
+from reinflect.systems.hacm import HacmSettings
+from reinflect.systems.haem import HaemSettings
+from reinflect.systems.soft import SoftSettings
+from reinflect.systems.symbols import Inventory
 from reinflect.tensors import digest
 
 pytestmark = pytest.mark.filterwarnings("ignore::reinflect.errors.UnseenWarning")

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from reinflect.decode.forms import Predictions
 from reinflect.ensemble.cell_forms import NO_CELLS, CellForms
-from reinflect.layers.inventory import Inventory
 from reinflect.settings import Settings
+from reinflect.systems.symbols import Inventory
 
 UNALIGNED = "none"
 """The alignment of a system that needs none."""

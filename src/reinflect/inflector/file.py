@@ -25,10 +25,9 @@ from reinflect.ensemble.word_evidence import WordEvidence
 from reinflect.errors import InputError, quoted, shortened
 from reinflect.files import raise_if_too_many_files, read_bytes, write_bytes
 from reinflect.inflector.card import Training
-from reinflect.layers.inventory import Inventory
-from reinflect.layers.shapes import expected_shapes
 from reinflect.settings import from_table
 from reinflect.systems import SYSTEMS
+from reinflect.systems.symbols import Inventory, expected_shapes
 from reinflect.tensors import DIGEST, MISFITS, Array, digest, parse, read_header, read_tensors, signed
 
 ABOUT = "reinflect"

@@ -198,7 +198,8 @@ def _read(path: Path | str) -> tuple[str, dict[str, Array], str]:
 def _member(facts: MemberHeader, inventory: Inventory, number: int, tensors: Mapping[str, Array]) -> TrainedModel:
     system = SYSTEMS[facts.system]
     try:
-        settings = from_table(system.settings, facts.settings, facts.system)
+        bf16 = facts.settings.get("precision") == "bf16"  # in files of 0.2; it never mattered here
+        settings = from_table(system.settings, facts.settings | ({"precision": "tf32"} if bf16 else {}), facts.system)
     except InputError as error:
         raise ValueError(error.found) from None
     parameters = {}

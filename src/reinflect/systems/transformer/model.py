@@ -4,9 +4,6 @@ The source is `<s> x_1 … x_n </s>` and the features. Characters carry their po
 says which of the two a symbol is. Each layer normalises its input and adds to it:
 
 x + attention(norm(x)), in the decoder then x + attention to the source(norm(x)), and last x + W·ReLU(V·norm(x))
-
-In precision `bf16` all numbers have 16 bits but parameters, sums and losses: a Transformer's time on a GPU goes into
-moving them.
 """
 
 import math
@@ -20,7 +17,6 @@ from torch import Tensor
 from reinflect.layers.batches import Focus, Lemmas, LemmaState, Trajectory
 from reinflect.layers.operations import Dropout, certain, dropped, linear, output_losses, penalty, rows
 from reinflect.layers.parameters import Parameters
-from reinflect.layers.precision import is_bf16
 from reinflect.systems.soft import BEGIN_NUMBER, END_NUMBER, UNKNOWN_NUMBER
 from reinflect.systems.soft.model import LEARNER as SOFT
 from reinflect.systems.soft.model import WriterState, WritingDecoder
@@ -61,7 +57,6 @@ def shapes(settings: TransformerSettings) -> dict[str, Shape]:
 
 def _maps(parameters: Parameters) -> Maps:
     """All maps, each with the gain and shift of the norm before it: (x·(1 + g) + s)·W + b = x·(1 + g)·W + s·W + b."""
-    kind = torch.bfloat16 if is_bf16(parameters.flat) else parameters.flat.dtype
     found = {}
     for bias in [name for name in parameters.views if name.endswith(".bias")]:
         name = bias.removesuffix(".bias")
@@ -71,9 +66,9 @@ def _maps(parameters: Parameters) -> Maps:
         if f"{after}.gain" in parameters.views:
             moved = moved + (parameters[f"{after}.shift"].unsqueeze(1) @ weights).squeeze(1)
             weights = weights * (1 + parameters[f"{after}.gain"]).unsqueeze(-1)
-        found[name] = weights.to(kind), moved.to(kind)
+        found[name] = weights, moved
     mapped = linear(parameters["embedding"], parameters["embedding.map"])
-    found["embedding"] = (mapped * math.sqrt(mapped.shape[-1])).to(kind), parameters["kind"].to(kind)
+    found["embedding"] = mapped * math.sqrt(mapped.shape[-1]), parameters["kind"]
     return found
 
 
@@ -119,9 +114,8 @@ class _Dropping:
     def __call__(self, states: Tensor, *, relu: bool = False) -> Tensor:
         """*Shape:* (M, B, L, D)"""
         self.places += 1
-        if self.dropout is None:
-            return F.relu(states) if relu else states
-        return dropped(states, self.dropout, self.places << 22, variational=False, relu=relu)
+        states = F.relu(states) if relu else states
+        return states if self.dropout is None else dropped(states, self.dropout, self.places << 22, variational=False)
 
 
 def _feed(maps: Maps, name: str, states: Tensor, drop: _Dropping) -> Tensor:
@@ -141,7 +135,7 @@ def _read_source(
     # Features are numbered after the outputs, whose first two a decoder cannot choose.
     outputs = END_NUMBER + allowed.sum(dim=-1).view(-1, 1, 1)
     features = (symbols >= outputs).long()
-    ordered = _positions(places, width, _exact(table)).to(table.dtype) * (1 - features).unsqueeze(-1)
+    ordered = _positions(places, width, table.dtype) * (1 - features).unsqueeze(-1)
     states = drop(rows(table, symbols) + ordered + rows(kinds, features))
     mask = real.flatten(0, 1)[:, None, None, :]
     for layer in range(settings.layers):
@@ -170,7 +164,7 @@ def losses(
         keys, values = linear(source, *maps[f"{name}.source"]).chunk(2, dim=-1)
         states = states + drop(linear(_attend(query, keys, values, mask, heads), *maps[f"{name}.crossed"]))
         states = _feed(maps, name, states, drop)
-    logits = linear(_normed(states), *maps["output"]).transpose(1, 2).to(parameters.flat.dtype)
+    logits = linear(_normed(states), *maps["output"]).transpose(1, 2)
     return output_losses(logits, batch.right, allowed, settings.label_smoothing)
 
 
@@ -178,12 +172,8 @@ def _written(maps: Maps, numbers: Tensor, settings: TransformerSettings, first: 
     """Characters of the form, from place `first` on. *Shape:* numbers (M, B, T), first (M, B, 1) → (M, B, T, D)"""
     table, kinds = maps["embedding"]
     places = first + torch.arange(numbers.shape[2], device=numbers.device)
-    ordered = _positions(places, settings.hidden, _exact(table)).to(table.dtype)
+    ordered = _positions(places, settings.hidden, table.dtype)
     return rows(table, numbers) + ordered + kinds[:, None, None, CHARACTER]
-
-
-def _exact(table: Tensor) -> torch.dtype:
-    return torch.float32 if table.dtype == torch.bfloat16 else table.dtype
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -75,7 +75,7 @@ def test_everything_came_with_it() -> None:
     from reinflect.data.german import SPLITS, read_split
     from reinflect.paper.published import accuracy
     from reinflect.settings import PRESETS
-    from reinflect.systems.presets import load_preset
+    from reinflect.systems.symbols import load_preset
 
     assert [len(read_split(name)) for name in SPLITS] == [100, 1000, 300, 300]
     assert all(load_preset(name) for name in PRESETS)

@@ -29,7 +29,7 @@ from reinflect.inflector.card import Training
 from reinflect.layers.inventory import Inventory
 from reinflect.layers.shapes import expected_shapes
 from reinflect.settings import from_table
-from reinflect.systems import SYSTEMS
+from reinflect.systems import MOVED, SYSTEMS
 
 FORMAT = 4
 MISFITS = (LookupError, TypeError, ValueError, RecursionError)
@@ -94,6 +94,8 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     cells: tuple[str, ...] = ()
     words: WordEvidence | None = None
     card: str = ""
+    packages: dict[str, Annotated[str, Meta(max_length=100, pattern=r"^[\w.-]+$")]] = {}
+    """The packages that bring systems of its members, by the names of these systems."""
 
 
 def write_model(
@@ -110,6 +112,8 @@ def write_model(
         "inventories": [{"characters": i.characters, "atoms": i.atoms} for i in inventories],
         "members": [member.facts | {"inventory": inventories.index(member.inventory)} for member in members],
     }
+    if packages := {member.system: name for member in members if (name := SYSTEMS.package(member.system))}:
+        header["packages"] = packages
     tensors: dict[str, NDArray[Any]] = {}
     for number, member in enumerate(members):
         for name, array in member.parameters.items():
@@ -178,7 +182,8 @@ def read_model(path: Path | str) -> tuple[list[TrainedModel], Header]:
         for member in header.members:
             if member.system not in SYSTEMS:
                 found = f"this model has members of the system {quoted(member.system)}, which is not installed"
-                raise InputError(found, "install the package that brings it, or train a model without it", path=path)
+                package = header.packages.get(member.system) or MOVED.get(member.system, "the package that brings it")
+                raise InputError(found, f"install {package}, or train a model without it", path=path)
         known = header.inventories
         members = [_member(one, known[one.inventory], number, tensors) for number, one in enumerate(header.members)]
         named = {member.name for member in members}

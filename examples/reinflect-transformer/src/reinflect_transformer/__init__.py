@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from reinflect.systems.presets import read_presets
 from reinflect.systems.soft import SYSTEM as SOFT
-from reinflect.systems.transformer import model
-from reinflect.systems.transformer.settings import TransformerSettings
+from reinflect_transformer import model
+from reinflect_transformer.settings import TransformerSettings
 
 SYSTEM = replace(
     SOFT,

@@ -85,8 +85,8 @@ def test_dropout_of_presets_has_an_effect(name: str) -> None:
     }
     drops["imitation"] = drops["haem"]
     for system, own in load_preset(name).items():
-        if isinstance(own, RecurrentSettings):  # the Transformer always drops
-            assert own.dropout == 0 or drops[system] & set(own.dropout_on)
+        assert isinstance(own, RecurrentSettings)
+        assert own.dropout == 0 or drops[system] & set(own.dropout_on)
 
 
 @pytest.mark.parametrize(
@@ -125,8 +125,7 @@ def test_single_changes(change: str, key: str, value: object) -> None:
             changed(PLAIN, [change])
         return
     having = [own for own in changed(PLAIN, [change]).values() if hasattr(own, key)]
-    # The Transformer has no LSTMs.
-    assert len(having) == {"copy_mixture": 1, "cell": 4, "dropout_on": 4}.get(key, len(PLAIN))
+    assert len(having) == {"copy_mixture": 1}.get(key, len(PLAIN))
     for own in having:
         assert getattr(own, key) == value
 
@@ -229,8 +228,8 @@ def test_schedules_in_presets_and_changes() -> None:
     with pytest.raises(InputError, match=r"decay = 10000 and warmup = 10000; set decay"):
         changed(preset, ["warmup=10000"])
     found = changed(PLAIN, ["haem.schedule=linear", "haem.decay=5", "hacm.schedule=inverse-sqrt", "warmup=4"])
-    assert [own.schedule for own in found.values()] == ["inverse-sqrt", "linear", *["constant"] * 3]
-    assert [own.warmup for own in found.values()] == [4] * 5
+    assert [own.schedule for own in found.values()] == ["inverse-sqrt", "linear", *["constant"] * 2]
+    assert [own.warmup for own in found.values()] == [4] * 4
     with pytest.raises(InputError, match="set decay"):
         msgspec.structs.replace(found["haem"], warmup=5)
 
@@ -260,9 +259,6 @@ OTHER: dict[str, object] = {
     "encoder_layers": 2,
     "label_smoothing": 0.7,
     "roll_in": 7.0,
-    "layers": 7,
-    "heads": 7,
-    "feed_forward": 7,
     "dropout_kind": "plain",
     "dropout_on": ("state",),
     "optimiser": "adam",

@@ -195,7 +195,6 @@ OWN: dict[str, dict[str, object]] = {
     "haem": {"history_hidden": 30},
     "soft": {"attention": 16, "encoder_layers": 2},
     "imitation": {"history_hidden": 30},
-    "transformer": {"layers": 2, "feed_forward": 160},
 }
 
 

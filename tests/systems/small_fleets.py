@@ -24,18 +24,12 @@ from tests.systems.any_alignment import sides
 from tests.systems.slow_hacm import SlowHacm
 from tests.systems.slow_haem import SlowHaem
 from tests.systems.slow_soft import SlowSoft
-from tests.systems.slow_transformer import SlowTransformer
 
-Slow = SlowHacm | SlowHaem | SlowSoft | SlowTransformer
-SLOW: dict[str, Callable[..., Slow]] = {
-    "hacm": SlowHacm,
-    "haem": SlowHaem,
-    "soft": SlowSoft,
-    "transformer": SlowTransformer,
-}
+Slow = SlowHacm | SlowHaem | SlowSoft
+SLOW: dict[str, Callable[..., Slow]] = {"hacm": SlowHacm, "haem": SlowHaem, "soft": SlowSoft}
 STATIC = [SYSTEMS[name] for name in SLOW]
 """The systems whose oracles are static."""
-HACM, HAEM, SOFT, TRANSFORMER = STATIC
+HACM, HAEM, SOFT = STATIC
 
 
 def settings_of(system: System, **values: object) -> Settings:
@@ -68,7 +62,7 @@ def language(
 
 
 def actions(system: System, alignment: Alignment) -> list[str]:
-    if system in (SOFT, TRANSFORMER):
+    if system.reads_features:
         return [*sides(alignment)[1], END]
     return write_step(alignment) if system.name == "hacm" else edits(alignment)
 

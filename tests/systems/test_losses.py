@@ -13,18 +13,7 @@ from reinflect.data.german import read_split
 from reinflect.settings import Settings
 from reinflect.systems.system import System
 from tests.systems.any_alignment import alignments
-from tests.systems.small_fleets import (
-    HACM,
-    HAEM,
-    SOFT,
-    STATIC,
-    TRANSFORMER,
-    Language,
-    SmallFleet,
-    language,
-    naive,
-    settings_of,
-)
+from tests.systems.small_fleets import HACM, HAEM, SOFT, STATIC, Language, SmallFleet, language, naive, settings_of
 
 SMALL = {
     "embedding": 3,
@@ -33,9 +22,6 @@ SMALL = {
     "feature_embedding": 2,
     "feature_scale": 2.5,
     "attention": 4,
-    "layers": 2,
-    "heads": 2,
-    "feed_forward": 7,
 }
 
 
@@ -58,9 +44,6 @@ VARIANTS = [
     (SOFT, with_settings(SOFT, features="counts", cell="coupled", attention=7)),
     (SOFT, with_settings(SOFT, features="embedded", attention=1, hidden=4, embedding=6)),
     (SOFT, with_settings(SOFT, encoder_layers=2)),
-    (TRANSFORMER, with_settings(TRANSFORMER)),
-    (TRANSFORMER, with_settings(TRANSFORMER, features="counts", hidden=1)),
-    (TRANSFORMER, with_settings(TRANSFORMER, layers=1, heads=3, hidden=6, embedding=8)),
 ]
 NAMES = [f"{system.name}-{number}" for number, (system, _) in enumerate(VARIANTS)]
 

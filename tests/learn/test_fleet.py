@@ -26,8 +26,10 @@ KINDS: dict[str, dict[str, object]] = {
 
 def settings(system: str, kind: str) -> Settings:
     """The settings of a kind, of which a system takes those that it has."""
-    known = SYSTEMS[system].settings.__struct_fields__
-    return small(system, **{name: value for name, value in KINDS[kind].items() if name in known})
+    values = {"roll_in": 2.0, **KINDS[kind]}
+    return small(
+        system, **{name: values[name] for name in SYSTEMS[system].settings.__struct_fields__ if name in values}
+    )
 
 
 def difference(one: Fleet, number: int, other: Fleet, place: int) -> float:
@@ -39,8 +41,13 @@ def difference(one: Fleet, number: int, other: Fleet, place: int) -> float:
     return max(float((left[name] - right[name]).abs().max()) for name in left)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("system", ["hacm", "haem"])
+CASES = [
+    *((system, kind) for system in ("hacm", "haem") for kind in KINDS),
+    *((system, kind) for system in ("soft", "imitation") for kind in ("plain", "plain dropout", "counts, sum")),
+]
+
+
+@pytest.mark.parametrize(("system", "kind"), CASES)
 def test_a_model_trains_in_any_fleet_as_it_does_alone(system: str, kind: str) -> None:
     seeds = [("german", 1), ("greek", 2), ("turkish", 1), ("german", 7)]
     work = [task(name, system, settings(system, kind), seed=seed) for name, seed in seeds]

@@ -24,8 +24,7 @@ from reinflect.systems.tapes import Ragged
 from tests.learn.tiny import fleet, lesson, small, updated
 from tests.learn.trained import trained
 from tests.systems.slow_haem import SlowHaem
-from tests.systems.small_fleets import HAEM, SmallFleet, actions
-from tests.systems.test_losses import tricky, with_settings
+from tests.systems.small_fleets import HAEM, SmallFleet, actions, tricky, with_settings
 
 MOVES, REAL = "moves", "real"
 SLACK = 5

@@ -14,7 +14,7 @@ from reinflect.layers.cells import CELLS, recurrence
 from reinflect.layers.operations import MOST_STEPS, Dropout, dropped
 from reinflect.layers.parameters import Parameters
 from reinflect.layers.precision import for_kernels, products
-from reinflect.learn.optimisers import Optimiser
+from reinflect.learn.optimiser import Optimiser
 from reinflect.settings import Settings
 from reinflect.systems.haem import COPY_NUMBER, DELETE_NUMBER, FIRST_CHARACTER, FIRST_WRITE
 from reinflect.systems.imitation.expert import Expert

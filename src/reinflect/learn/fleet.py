@@ -17,7 +17,7 @@ from reinflect.layers.parameters import Parameters, take_over
 from reinflect.layers.precision import products
 from reinflect.learn.graphs import Graphs, Lengths
 from reinflect.learn.lesson import ModelSpec, Phase
-from reinflect.learn.optimisers import Optimiser
+from reinflect.learn.optimiser import Optimiser
 from reinflect.learn.schedule import epoch_batches
 from reinflect.settings import Settings, alike
 from reinflect.systems import SYSTEMS

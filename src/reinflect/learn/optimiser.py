@@ -25,12 +25,12 @@ class Optimiser:
 
     def configure(self, settings: Sequence[Settings]) -> None:
         """Use these settings from now on. *Shape:* (M)"""
-        numbers = [(own.step, own.rho, own.epsilon, own.clip, 1.0 - own.rho) for own in settings]
+        numbers = [(model.step, model.rho, model.epsilon, model.clip, 1.0 - model.rho) for model in settings]
         self._numbers = torch.tensor(numbers, dtype=torch.float64).T.contiguous().to(self.first)
         """Each model's own step, ρ, ε, clip and 1 - ρ. *Shape:* (5, M)"""
-        ways = [(get_args(Schedule).index(own.schedule), own.warmup, own.decay) for own in settings]
-        changing = any(kind or warmup for kind, warmup, _ in ways)
-        self._schedules = torch.tensor(ways, device=self.first.device).T.contiguous() if changing else None
+        schedules = [(get_args(Schedule).index(model.schedule), model.warmup, model.decay) for model in settings]
+        changing = any(kind or warmup for kind, warmup, _ in schedules)
+        self._schedules = torch.tensor(schedules, device=self.first.device).T.contiguous() if changing else None
         """The number of each model's schedule, its warm-up and decay; None if no step changes. *Shape:* (3, M)"""
 
     def _steps(self) -> Tensor:
@@ -71,8 +71,8 @@ class Optimiser:
         if self.kind == "adadelta" and parameters.dtype == torch.float32 and parameters.device.type == "cpu":
             from reinflect.layers import numba_loops
 
-            given = parameters, gradient, self.first, self.second, scale, active, step, rho, epsilon
-            numba_loops.adadelta(*(tensor.detach().numpy() for tensor in given))
+            tensors = parameters, gradient, self.first, self.second, scale, active, step, rho, epsilon
+            numba_loops.adadelta(*(tensor.detach().numpy() for tensor in tensors))
             return
         clipped = gradient * scale.unsqueeze(1)
         rule = self._adadelta if self.kind == "adadelta" else self._adam

@@ -24,7 +24,7 @@ from reinflect.data.items import (
     write_items,
 )
 from reinflect.data.labels import NO_LABELS, Labels
-from reinflect.data.lemmas import read_lemmas
+from reinflect.data.lexicon import read_lemmas
 from reinflect.errors import OutputError, ReinflectError
 from reinflect.score.report import Report
 from reinflect.score.scores import evaluate

@@ -11,13 +11,13 @@ from reinflect.cli.files import check_stdin_once, json_text
 from reinflect.cli.options import columns_option, option, say
 from reinflect.data.form_cells import AS_WRITTEN
 from reinflect.data.items import Columns, Forms, Item, read_items, swapped_columns_note, variants_note
-from reinflect.data.sheet_files import Note, kind_of_sheet
+from reinflect.data.sheet_file import Note, kind_of_sheet
 from reinflect.errors import InputError, printable, quoted, source_name
 from reinflect.files import STANDARD
 
 if TYPE_CHECKING:
+    from reinflect.data.layouts import FilePair
     from reinflect.score.cells import Variants
-    from reinflect.score.folders import FilePair
     from reinflect.score.scores import Evaluated, Evaluation, Grouping
 
 EXAMPLE = """\b
@@ -76,7 +76,7 @@ class Scorer:
 
     def evaluate(self, gold: str, rivals: Sequence[str], languages: str | None) -> "list[Evaluated]":
         """One evaluation for each of the rivals."""
-        from reinflect.score.folders import FilePair, pair_folders
+        from reinflect.data.layouts import FilePair, pair_folders
         from reinflect.score.scores import MacroEvaluation
 
         if folders := _are_folders([gold, *rivals]):

@@ -17,8 +17,7 @@ from reinflect.files import STANDARD
 
 if TYPE_CHECKING:
     from reinflect.data.layouts import FilePair
-    from reinflect.score.cells import Variants
-    from reinflect.score.scores import Evaluated, Evaluation, Grouping
+    from reinflect.score.scores import Evaluated, Evaluation, Grouping, Variants
 
 EXAMPLE = """\b
 Example:
@@ -57,12 +56,12 @@ def command(
     with german-low-out), and each language has the same weight in the macro average. One of the files may be -
     (standard input).
     """
-    from reinflect.score.report import Report
+    from reinflect.score.report import EvaluationReport
 
     scorer = Scorer(columns, "any" if any_variant else "last")
     ours, *others = scorer.evaluate(gold, [predicted] if against is None else [predicted, against], languages)
     rival = None if against is None else (source_name(against), others[0])
-    report = Report(source_name(predicted), ours, by, rival, errors or 0)
+    report = EvaluationReport(source_name(predicted), ours, by, rival, errors or 0)
     scorer.print_notes()
     click.echo(json_text(report.json(), indent=2) if as_json else report.text(), nl=False)
 

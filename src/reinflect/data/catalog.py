@@ -106,9 +106,9 @@ class Fetched:
         return sum(file.size for file in self.files)
 
 
-def unknown_name(kind: str, name: str, known: Sequence[str], otherwise: str) -> InputError:
-    """The error for an unknown name, with the most similar known names."""
-    return InputError(f"there is no {kind} {quoted(name)}", nearest(name, known, otherwise))
+def unknown_name(kind: str, name: str, names: Sequence[str], otherwise: str) -> InputError:
+    """The error for an unknown name, with the most similar names."""
+    return InputError(f"there is no {kind} {quoted(name)}", nearest(name, names, otherwise))
 
 
 @cache
@@ -129,10 +129,10 @@ def _listed(name: str) -> tuple[DataFile, ...]:
 
 
 def find(name: str) -> DataSet:
-    known = catalog()
-    if name not in known:
-        raise unknown_name("data set", name, list(known), f"the known data sets are {', '.join(known)}")
-    return known[name]
+    data_sets = catalog()
+    if name not in data_sets:
+        raise unknown_name("data set", name, list(data_sets), f"the known data sets are {', '.join(data_sets)}")
+    return data_sets[name]
 
 
 def cache_folder() -> Path:
@@ -143,8 +143,8 @@ def cache_folder() -> Path:
     try:
         return Path(named).expanduser() if named else user_cache_path("reinflect")
     except RuntimeError:  # which pathlib raises for a ~ without a home
-        found = f"found no home folder for {CACHE_VARIABLE} = {quoted(named or '', 80)}"
-        raise InputError(found, "write the folder's name in full") from None
+        problem = f"found no home folder for {CACHE_VARIABLE} = {quoted(named or '', 80)}"
+        raise InputError(problem, "write the folder's name in full") from None
 
 
 def fetch(
@@ -180,8 +180,8 @@ def fetch(
         others = [folder / file.name for file in absent if (folder / file.name).exists()]
         if others and not force:
             more = f" (and {len(others) - 1} more)" if len(others) > 1 else ""
-            found = f"this file exists already and differs from the data set's{more}"
-            raise OutputError(others[0], found, "give --force to replace it, or choose another folder")
+            problem = f"this file exists already and differs from the data set's{more}"
+            raise OutputError(others[0], problem, "give --force to replace it, or choose another folder")
         check_writable(make_folder(folder) / absent[0].name)
     pooch.get_logger().setLevel("ERROR")
     urls = {file.name: f"{address.rstrip('/')}/{file.path}" for file in files}

@@ -38,9 +38,9 @@ class Corrected:
 
 
 def read_further(
-    path: Path | str, columns: Columns, known: Iterable[str], *, forms: Forms = "required", note: Note = lambda _: None
+    path: Path | str, columns: Columns, main: Iterable[str], *, forms: Forms = "required", note: Note = lambda _: None
 ) -> list[Item]:
-    """All items of a file beside a main one, whose `columns` and bundles are given: corrections, dev items and such.
+    """All items of a file beside a main one, with its `columns` and bundles: corrections, dev items and such.
 
     Its own headings tell its columns. A tab-separated file has none: it has the order of the main file, or one of those
     of the shared tasks (reinflect and its page write that of 2017), whichever makes known bundles of the features.
@@ -48,12 +48,12 @@ def read_further(
     columns = replace(columns, further=True)
     if kind_of_sheet(path):
         return read_items(path, columns, forms=forms, note=note)
-    text, bundles = read_text(path), {Bundle(spelling).cell for spelling in known}
+    text, cells = read_text(path), {Bundle(spelling).cell for spelling in main}
 
     def hits(order: Sequence[str]) -> int:
         lines = [line.split("\t") for _, line in lines_of(text, path)]
         spellings = Counter(fields[order.index("features")] for fields in lines if len(fields) == len(order))
-        return sum(spellings[name] for name in spellings if Bundle(columns.labels.to_features(name)).cell in bundles)
+        return sum(spellings[name] for name in spellings if Bundle(columns.labels.to_features(name)).cell in cells)
 
     order = max((columns.order, COLUMNS_2017.order, COLUMNS_2023.order), key=hits)
     if order != columns.order or columns.headers:
@@ -80,9 +80,9 @@ def corrected(items: Sequence[Item], corrections: Sequence[Item], path: Path | s
                 continue
             if not first.line or first.line != item.line:  # several forms in one field of a sheet are on one line
                 where = f"{quoted(item.lemma)} {quoted(item.features.spelling)}"
-                found = f"found {quoted(item.form)} for {where}, but {quoted(first.form)} before (line {first.line})"
+                problem = f"found {quoted(item.form)} for {where}, but {quoted(first.form)} before (line {first.line})"
                 remedy = "correct an item once only; two forms that are both right belong in the training file"
-                raise InputError(found, remedy, path=path, line=item.line or None)
+                raise InputError(problem, remedy, path=path, line=item.line or None)
             right[cell].append(item)
     result: list[Item] = []
     done: set[Question] = set()

@@ -54,8 +54,8 @@ def meaning_of(atom: str) -> str:
     if layered := _LAYERED.fullmatch(atom):
         inner = meaning_of(layered[2])
         return inner and f"{inner} ({layered[1]})"
-    mark, joint = ("/", " or ") if "/" in atom else ("+", " and ")
-    pieces = [atom] if atom in schema() else atom.strip("{}").split(mark)
+    sign, joint = ("/", " or ") if "/" in atom else ("+", " and ")
+    pieces = [atom] if atom in schema() else atom.strip("{}").split(sign)
     return joint.join(schema()[piece][1] for piece in pieces) if all(piece in schema() for piece in pieces) else ""
 
 

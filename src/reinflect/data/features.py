@@ -50,14 +50,14 @@ class Bundle:
     @cached_property
     def malformed(self) -> bool:
         """Whether it has brackets that are no layers, such as `NOM(1` or `(non)NOM`."""
-        return any(mark in self.spelling for mark in "()") and _features(self.spelling) is None
+        return any(bracket in self.spelling for bracket in "()") and _features(self.spelling) is None
 
-    def among(self, known: Collection[str]) -> tuple[str, ...]:
-        """The atoms, as a model spells them: the first versions of reinflect took brackets for letters."""
-        if "(" not in self.spelling or all(atom in known for atom in self.atoms):
+    def among(self, atoms: Collection[str]) -> tuple[str, ...]:
+        """Its atoms, as a model spells them: the first versions of reinflect took brackets for letters."""
+        if "(" not in self.spelling or all(atom in atoms for atom in self.atoms):
             return self.atoms
         pieces = _pieces(self.spelling)
-        return pieces if any(piece in known for piece in pieces if piece not in self.atoms) else self.atoms
+        return pieces if any(piece in atoms for piece in pieces if piece not in self.atoms) else self.atoms
 
     def __str__(self) -> str:
         return self.spelling
@@ -83,11 +83,9 @@ def _atoms(spelling: str) -> tuple[str, ...]:
         pieces = _pieces(spelling)
         return pieces if len(pieces) == 1 else tuple(atom for piece in pieces for atom in Bundle(piece).atoms)
     if case := _case(spelling, features):
-        inside = [feature.startswith(case + _OPEN) for feature in features]
-        bare = [
-            feature[len(case) + 1 : -1] if within else feature for feature, within in zip(features, inside, strict=True)
-        ]
-        first = inside.index(True)
+        layer = case + _OPEN
+        first = next(at for at, name in enumerate(features) if name.startswith(layer))
+        bare = [name[len(layer) : -1] if name.startswith(layer) else name for name in features]
         features = (*bare[:first], case, *bare[first:])
     return tuple(atom.replace(_OPEN, "(").replace(_CLOSE, ")") for atom in features)
 

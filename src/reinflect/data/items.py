@@ -161,8 +161,8 @@ def parse_items(
     note: Note = lambda _: None,
 ) -> list[Item]:
     if columns.headers:
-        found = f"found names of columns ({columns}) for a file without a header row"
-        raise InputError(found, "give the order of its columns, such as --columns lemma,features,form", path=path)
+        problem = f"found names of columns ({columns}) for a file without a header row"
+        raise InputError(problem, "give the order of its columns, such as --columns lemma,features,form", path=path)
     if columns.auto:
         columns = replace(columns, order=order_in(text, path, columns.labels), auto=False)
         if columns.order != COLUMNS_2017.order:
@@ -278,8 +278,8 @@ def format_items(items: Iterable[Item], path: Path | str, columns: Columns = COL
         fields = fields_of(item, columns.labels)
         for name, field in fields.items():
             if "\t" in field or "\n" in field or "\r" in field:
-                found = f"the {name} {quoted(field)} has a tab or line end in it"
-                raise OutputError(path, found, "remove it: a tab-separated file cannot hold it")
+                problem = f"the {name} {quoted(field)} has a tab or line end in it"
+                raise OutputError(path, problem, "remove it: a tab-separated file cannot hold it")
         lines.append("\t".join(fields[column] for column in columns.order) + "\n")
     text = "".join(lines)
     # A first letter that is itself a byte-order mark would be taken for one when read back.
@@ -325,5 +325,6 @@ def check_lengths(items: Iterable[Item], path: Path | str | None, limit_of: str,
     """Refuse words that are too long to work with; `limit_of` begins the sentence about the limit."""
     for item in items:
         if (length := max(len(item.lemma), len(item.form))) > LONGEST:
-            found, remedy = f"found a lemma or form of {length} characters", f"{limit_of} up to {LONGEST}; {remedy}"
-            raise InputError(found, remedy, path=path, line=item.line or None)
+            remedy = f"{limit_of} up to {LONGEST}; {remedy}"
+            problem = f"found a lemma or form of {length} characters"
+            raise InputError(problem, remedy, path=path, line=item.line or None)

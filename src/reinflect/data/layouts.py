@@ -106,8 +106,8 @@ def _files_by_language(folder: Path) -> dict[str, list[Path]]:
         raise InputError("reading is not permitted", "check the folder's permissions", path=folder) from None
     if not files:
         raise InputError("found no files in this folder", "name a folder with a file for each language", path=folder)
-    known = [file for file in files if part_of(file.name)[1]]
-    return grouped(known or files, lambda file: part_of(file.name)[0])
+    named = [file for file in files if part_of(file.name)[1]]
+    return grouped(named or files, lambda file: part_of(file.name)[0])
 
 
 def _pair(language: str, golds: list[Path], predictions: list[Path]) -> FilePair:
@@ -134,9 +134,9 @@ def _pair(language: str, golds: list[Path], predictions: list[Path]) -> FilePair
             golds, predictions = both[0]
     for files, why in ((golds, purpose), (predictions, f"to score against {golds[0].name}")):
         if len(files) > 1:
-            found = f"found several files of {language} {why}: {some([file.name for file in files])}"
+            problem = f"found several files of {language} {why}: {some([file.name for file in files])}"
             remedy = "leave one file per language, or give files of the same name in both folders"
-            raise InputError(found, remedy, path=files[0].parent)
+            raise InputError(problem, remedy, path=files[0].parent)
     return FilePair(language, golds[0], predictions[0])
 
 

@@ -37,7 +37,7 @@ class Lexicon:
     @cached_property
     def _word_classes(self) -> dict[str, set[str]]:
         items = grouped(self.items, lambda item: item.lemma)
-        return {lemma: {item.features.word_class for item in own} - {""} for lemma, own in items.items()}
+        return {lemma: {item.features.word_class for item in group} - {""} for lemma, group in items.items()}
 
 
 def read_lemmas(path: Path | str, columns: Columns = COLUMNS_AUTO, *, note: Note = lambda _: None) -> Lexicon:

@@ -51,13 +51,13 @@ class WordList:
             if len(counts) > MOST_WORDS:
                 raise InputError(f"found more than {MOST_WORDS:,} words", "leave out the rarest", path=path)
         for token in [token for token in counts if not (token[0].isalnum() and token[-1].isalnum())]:
-            places = [place for place, character in enumerate(token) if category(character)[0] in "LMN"]
+            kept = [at for at, character in enumerate(token) if category(character)[0] in "LMN"]
             count = counts.pop(token)
-            counts[token[places[0] : places[-1] + 1] if places else ""] += count
+            counts[token[kept[0] : kept[-1] + 1] if kept else ""] += count
         del counts[""]
         if "\0" in text or not counts:
-            found = "found a NUL character" if counts else "found no words"
-            raise InputError(found, "give a text file, such as one with a word a line", path=path)
+            problem = "found a NUL character" if counts else "found no words"
+            raise InputError(problem, "give a text file, such as one with a word a line", path=path)
         size = len(counts)
         for word in [word for word in counts if word != word.lower()]:
             counts[word.lower()] += counts[word]

@@ -25,7 +25,7 @@ from pathlib import Path
 from reinflect.data.german import read_split
 from reinflect.inflector.train import Plan, train_inflector
 from reinflect.settings import changed
-from reinflect.systems.presets import load_preset
+from reinflect.systems.symbols import load_preset
 from reinflect.text import table
 
 CLIENTS = (1, 2, 4, 8, 16, 32, 64, 128, 256)

@@ -25,7 +25,7 @@ from reinflect.learn.fleet import Fleet, Progress, Task, tasks_of
 from reinflect.learn.lesson import Lesson, ModelSpec, Preparation, alignments_of
 from reinflect.settings import Settings, changed
 from reinflect.systems import SYSTEMS
-from reinflect.systems.presets import load_preset
+from reinflect.systems.symbols import load_preset
 
 CLOSE = 1e-4
 EPOCHS = 2

@@ -57,7 +57,7 @@ def measure(
     from reinflect.learn.fleet import Fleet, Progress, tasks_of
     from reinflect.learn.lesson import Lesson, ModelSpec, Preparation, alignments_of
     from reinflect.settings import changed
-    from reinflect.systems.presets import load_preset
+    from reinflect.systems.symbols import load_preset
 
     torch.set_num_threads(1)
     settings = changed(load_preset(preset), changes)[system]

@@ -5,11 +5,10 @@ import pytest
 
 from reinflect.ensemble.strategies import PAPERS
 from reinflect.errors import InputError
-from reinflect.layers.settings import RecurrentSettings
 from reinflect.settings import OF_EACH_MODEL, PRESETS, Settings, alike, changed, preset_for
 from reinflect.systems import SYSTEMS
-from reinflect.systems.haem.settings import HaemSettings
-from reinflect.systems.presets import load_preset, parse_preset
+from reinflect.systems.haem import HaemSettings
+from reinflect.systems.symbols import RecurrentSettings, load_preset, parse_preset
 
 PAPER = {
     "hacm": {

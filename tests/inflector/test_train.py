@@ -26,7 +26,6 @@ from reinflect.errors import InputError, OutputError, ReinflectError
 from reinflect.inflector.assemble import assemble
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.train import Outcome, Plan, parts_of, train_inflector
-from reinflect.layers.inventory import Inventory
 from reinflect.learn.augmentation.made_up import MadeUp
 from reinflect.learn.fleet import Fleet
 from reinflect.learn.lesson import Lesson, plain_lessons
@@ -37,7 +36,7 @@ from reinflect.run.resources import Resources, Watcher
 from reinflect.run.train_pack import Standing, run_pack
 from reinflect.score import evaluate
 from reinflect.settings import Settings, changed
-from reinflect.systems.presets import load_preset
+from reinflect.systems.symbols import Inventory, load_preset
 from tests.learn.tiny import SMALL, language, small
 
 SETTINGS: dict[str, Settings] = {

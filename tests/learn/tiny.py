@@ -13,7 +13,7 @@ from reinflect.learn.lesson import Lesson, ModelSpec, Preparation
 from reinflect.run.packs import Pack
 from reinflect.settings import Settings
 from reinflect.systems import SYSTEMS
-from reinflect.systems.haem.settings import HaemSettings
+from reinflect.systems.haem import HaemSettings
 
 SMALL = HaemSettings(
     embedding=5, hidden=6, history_hidden=4, feature_embedding=3, feature_scale=2.0, batch=2, epochs=3, patience=50

@@ -164,7 +164,12 @@ def test_attested_forms_beat_predictions_and_are_marked(client: TestClient) -> N
 def test_the_rules_are_learnt_once_and_from_attested_forms(monkeypatch: pytest.MonkeyPatch) -> None:
     lessons: list[tuple[Item, ...]] = []
     learn = Baseline.learn
-    monkeypatch.setattr(Baseline, "learn", lambda items: (lessons.append(items), learn(items))[1])
+
+    def counted(items: tuple[Item, ...]) -> Baseline:
+        lessons.append(items)
+        return learn(items)
+
+    monkeypatch.setattr(Baseline, "learn", counted)
     with TestClient(create_app({"german": german(), "hebrew": hebrew()}), base_url=HERE) as client:
         for _ in range(2):
             content = ask(client, "rules", lemma="stehen", bundles=[FIRST, PAST])

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
-from reinflect.web.app import create_app
+from reinflect.web.app import POSTS, create_app
 from reinflect.web.guard import LOCAL, Hosts, host_name, same_origin
 from tests.web.made_up import german
-from tests.web.test_app import HERE, PAST, POSTS
+from tests.web.test_app import HERE, PAST
 
 
 @pytest.fixture(scope="module")

@@ -28,7 +28,12 @@ def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the files that were loaded."""
     names: list[str] = []
     load = Inflector.load
-    monkeypatch.setattr(Inflector, "load", lambda path: (names.append(Path(path).stem), load(path))[1])
+
+    def noted(path: Path | str) -> Inflector:
+        names.append(Path(path).stem)
+        return load(path)
+
+    monkeypatch.setattr(Inflector, "load", noted)
     return names
 
 
@@ -88,10 +93,9 @@ def test_an_idle_model_is_dropped_and_loaded_again(
     client: TestClient, loads: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     inflectors: list[weakref.ref[Inflector]] = []
-    load = app.load
 
     def watched(path: Path) -> Inflector:
-        inflector = load(path)
+        inflector = Inflector.load(path)
         inflectors.append(weakref.ref(inflector))
         return inflector
 

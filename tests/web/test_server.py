@@ -70,7 +70,7 @@ def until(condition: Callable[[], bool]) -> None:
 
 
 def answered(here: Running) -> bool:
-    return here.ask("inflect", lemma="machen", features=PAST).content["answer"]["form"] == "machte"
+    return bool(here.ask("inflect", lemma="machen", features=PAST).content["answer"]["form"] == "machte")
 
 
 def ended(connection: socket.socket) -> bool:

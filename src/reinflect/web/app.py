@@ -217,8 +217,9 @@ class Api:
             names = nearest(name[: LIMITS.lemma_characters], self.names, f"the models are {', '.join(self.names)}")
             raise RequestError("no_such_model", f"there is no model with this name; {names}", "model")
         try:
-            loaded = self.loaded.get(name)
-            return loaded or await self._alone(partial(self._load, name))
+            if name in self.loaded:
+                return self.loaded[name]
+            return await self._alone(partial(self._load, name))
         finally:  # also if the client has disconnected: the model may still be loaded then
             if name in self.files:
                 if timer := self._timers.get(name):

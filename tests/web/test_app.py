@@ -183,11 +183,10 @@ def test_the_rules_are_learnt_once_and_from_attested_forms(monkeypatch: pytest.M
 @pytest.mark.parametrize("name", ["inflect", "nbest", "batch", "paradigm"])
 def test_labels_and_features_that_are_unknown_or_new_together(client: TestClient, name: str) -> None:
     def asked(features: str) -> dict[str, Any]:
-        body = {
-            "batch": {"rows": [row("machen", features)] * 2},
-            "paradigm": {"lemma": "machen", "bundles": [features]},
-        }
-        return ask(client, name, **body.get(name, row("machen", features)))
+        word: dict[str, Any] = row("machen", features)
+        if name == "batch":
+            return ask(client, name, rows=[word] * 2)
+        return ask(client, name, **({"lemma": "machen", "bundles": [features]} if name == "paradigm" else word))
 
     unknown, new = asked("V;IND;PTS;3;SG"), asked("V;IND;SG")
     assert (unknown["unknown"], unknown["unseen"]) == ([{"feature": "PTS", "nearest": ["PST"]}], [])

@@ -31,7 +31,7 @@ MOVING = {
     *("reinflect.decode.beam", "reinflect.decode.greedy", "reinflect.decode.traces"),
     *("reinflect.ensemble.candidates", "reinflect.ensemble.fleets", "reinflect.inflector.inflector"),
     *(f"reinflect.inflector.{name}" for name in ("assemble", "changes", "forecast", "start", "train")),
-    *("reinflect.report.folder", "reinflect.web.app", "reinflect.web.server"),
+    "reinflect.report.folder",
 }
 """Modules that still need what is behind the door; they move there, or decode by NumPy."""
 

@@ -1,7 +1,7 @@
 """What an installed reinflect can do, and that all it needs came with it.
 
-`scripts/check-wheel` runs this file alone against the wheels of reinflect and its pocket models, once without extras and
-once with all: it imports nothing of the other tests, and uses reinflect as its users do.
+`scripts/check-wheel` runs this file alone against the wheels of reinflect and its pocket models, first without extras,
+then with all: it imports nothing of the other tests, and uses reinflect as its users do.
 """
 
 import json

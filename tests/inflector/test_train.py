@@ -161,8 +161,7 @@ def test_members_are_scored_filtered_and_the_best_decides_a_tie() -> None:
 
 def test_models_that_diverged_are_named_by_the_seeds_they_were_to_have(monkeypatch: pytest.MonkeyPatch) -> None:
     def finite(fleet: Fleet) -> list[bool]:
-        running = [fleet.models[number] for number in fleet.running]
-        return [one.task.spec.seed != 3 and (one.task.spec.seed != 2 or one.restarts > 0) for one in running]
+        return [run.spec.seed != 3 and (run.spec.seed != 2 or run.restarts > 0) for run in fleet.columns]
 
     monkeypatch.setattr(Fleet, "finite", finite)
     outcome = trained(seeds=3, systems=["haem"], alignments=["naive"])

@@ -107,8 +107,8 @@ def test_a_pack_that_arrives_trains_as_the_one_that_was_sent() -> None:
     whole = Pack("phases", tuple(specs))
     sent, arrived = fleet_of(whole), fleet_of(pickle.loads(pickle.dumps(whole)))
     assert torch.equal(sent.parameters.flat, arrived.parameters.flat), "both start from the same model"
-    assert [[stage.settings for stage in one.task.stages] for one in arrived.models] == [
-        [stage.settings for stage in one.task.stages] for one in sent.models
+    assert [[settings for _, settings in one.stages] for one in arrived.runs] == [
+        [settings for _, settings in one.stages] for one in sent.runs
     ]
     here, there = (trained_in_full(one) for one in (whole, pickle.loads(pickle.dumps(whole))))
     assert here == there

@@ -11,9 +11,8 @@ from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.ensemble.confidence import Bin, bins, calibration_error
 from reinflect.report.drawing import bar, reliability
 from reinflect.report.html import Html, element, folded, joined, paragraph, table, word
-from reinflect.score.cells import Judged
 from reinflect.score.mistakes import MISSING, commonest_mistakes
-from reinflect.score.scores import GROUPINGS, Grouping, Score, breakdown
+from reinflect.score.scores import GROUPINGS, Grouping, Judged, Score, breakdown
 from reinflect.text import runs_right_to_left, visible, visible_piece
 
 SHOWN_GROUPS = 20

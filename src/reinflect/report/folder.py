@@ -25,8 +25,7 @@ from reinflect.report.drawing import dot_chart
 from reinflect.report.evaluations import bins_of, breakdown_table, calibration, mistakes_list
 from reinflect.report.html import Html, Section, element, folded, page, paragraph, table
 from reinflect.run.packs import by_key, read_results
-from reinflect.score.cells import Judged
-from reinflect.score.scores import Evaluation, evaluate
+from reinflect.score.scores import Evaluation, Judged, evaluate
 
 BEST = "run7"
 MISTAKES = 5

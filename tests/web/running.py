@@ -37,6 +37,10 @@ class Running:
         self.server = Server(models, Hosts())
         self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [self.listener]}, daemon=True)
 
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}/"
+
     def connect(self) -> socket.socket:
         return socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
 

@@ -30,7 +30,7 @@ from reinflect.run.folder import WorkFolder
 from reinflect.run.resources import Resources
 from reinflect.settings import Settings, changed, preset_for
 from reinflect.systems import PAPER_ALIGNMENTS, PAPER_SYSTEMS, SYSTEMS, USUAL_FOR, Usual
-from reinflect.systems.presets import load_preset
+from reinflect.systems.symbols import load_preset
 from reinflect.text import nearest
 
 

@@ -35,12 +35,11 @@ from reinflect.inflector.assemble import voters_of
 from reinflect.learn.lesson import Lesson, ModelSpec, Preparation, alignments_of
 from reinflect.paper.corpora import SETTINGS, languages_in, read_corpora
 from reinflect.run.folder import WorkFolder
-from reinflect.score.cells import right_forms
-from reinflect.score.scores import DECIMALS
+from reinflect.score.scores import DECIMALS, right_forms
 from reinflect.score.significance import FEWEST, LEVEL
 from reinflect.settings import Settings, changed, is_list
 from reinflect.systems import PAPER_ALIGNMENTS, PAPER_SYSTEMS
-from reinflect.systems.presets import load_preset
+from reinflect.systems.symbols import load_preset
 from reinflect.text import Side, table
 
 OPTION = "--vary"

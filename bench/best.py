@@ -51,7 +51,7 @@ from reinflect.paper.page import Details, data_of
 from reinflect.paper.tables import Rows, combining_table, markdown, seen_table
 from reinflect.run.packs import by_key, read_results
 from reinflect.run.side import map_in_processes
-from reinflect.score.cells import right_forms
+from reinflect.score.scores import right_forms
 
 WITHOUT = "best without "
 """Before a kind of model: `best` of the other kinds."""

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
+from reinflect.chance import key
 from reinflect.data.corrections import question
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.ensemble.fleets import by_fleets, decode
 from reinflect.ensemble.member import TrainedModel
 from reinflect.files import make_folder, write_bytes
-from reinflect.layers.randomness import key
 from reinflect.learn.lesson import Lesson
 
 

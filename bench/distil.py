@@ -29,7 +29,7 @@ from reinflect.ensemble.fleets import by_fleets, decode
 from reinflect.ensemble.member import UNALIGNED, TrainedModel
 from reinflect.errors import InputError, ReinflectError, StoppedError
 from reinflect.inflector.assemble import assemble
-from reinflect.inflector.model_file import Numbers, rounded
+from reinflect.inflector.file import Numbers, rounded
 from reinflect.inflector.pocket import ENDING, PocketModel, add_model
 from reinflect.learn.lesson import Lesson, ModelSpec, Preparation, alignments_of
 from reinflect.paper.corpora import SETTINGS, languages_in, read_corpora
@@ -40,7 +40,7 @@ from reinflect.run.resources import Resources
 from reinflect.run.side import map_in_processes
 from reinflect.settings import changed
 from reinflect.systems import DEEPER
-from reinflect.systems.presets import load_preset
+from reinflect.systems.symbols import load_preset
 
 TEACHER, TEACHERS = "soft", {"medium": 3, "high": 5}
 """The system that is best where items are many, and its models by setting."""

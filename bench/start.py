@@ -40,7 +40,7 @@ from reinflect.run.folder import WorkFolder
 from reinflect.score.scores import Evaluation, MacroEvaluation, evaluate
 from reinflect.score.significance import FEWEST, LEVEL, Comparison, compare
 from reinflect.settings import changed
-from reinflect.systems.presets import load_preset
+from reinflect.systems.symbols import load_preset
 from reinflect.text import Side, table
 
 FAMILIES = Path(__file__).with_name("families.tsv")

@@ -5,11 +5,10 @@ import pytest
 
 from reinflect.ensemble.strategies import PAPERS
 from reinflect.errors import InputError
-from reinflect.layers.settings import RecurrentSettings
 from reinflect.settings import OF_EACH_MODEL, PRESETS, Settings, alike, changed, preset_for
 from reinflect.systems import SYSTEMS
-from reinflect.systems.haem.settings import HaemSettings
-from reinflect.systems.presets import load_preset, parse_preset
+from reinflect.systems.haem import HaemSettings
+from reinflect.systems.symbols import RecurrentSettings, load_preset, parse_preset
 
 PAPER = {
     "hacm": {
@@ -184,7 +183,7 @@ def test_a_change_to_one_system() -> None:
         ("warmup=-1", ["warmup"]),
         ("warmup=0.1", ["warmup", "a whole number"]),
         ("decay=1e6", ["decay", "a whole number"]),
-        ("precision=fp8", ["precision", "the values are single, tf32, bf16"]),
+        ("precision=fp8", ["precision", "the values are single, tf32"]),
     ],
 )
 def test_changes_that_are_refused(change: str, said: list[str]) -> None:
@@ -223,9 +222,9 @@ def test_a_preset_file_has_the_settings_of_the_systems_asked_for() -> None:
 
 
 def test_schedules_in_presets_and_changes() -> None:
-    text = "[haem]\nschedule = 'cosine'\nwarmup = 400\ndecay = 10_000\nprecision = 'bf16'\n"
+    text = "[haem]\nschedule = 'cosine'\nwarmup = 400\ndecay = 10_000\nprecision = 'tf32'\n"
     preset = parse_preset(text, "my.toml", ["haem"])
-    assert preset == {"haem": HaemSettings(schedule="cosine", warmup=400, decay=10_000, precision="bf16")}
+    assert preset == {"haem": HaemSettings(schedule="cosine", warmup=400, decay=10_000, precision="tf32")}
     with pytest.raises(InputError, match=r"decay = 10000 and warmup = 10000; set decay"):
         changed(preset, ["warmup=10000"])
     found = changed(PLAIN, ["haem.schedule=linear", "haem.decay=5", "hacm.schedule=inverse-sqrt", "warmup=4"])

@@ -21,9 +21,9 @@ from reinflect.decode.forms import Predictions
 from reinflect.ensemble.member import TrainedModel
 from reinflect.ensemble.strategies import Voter
 from reinflect.errors import InputError
-from reinflect.layers.inventory import Inventory
 from reinflect.settings import Settings
-from reinflect.systems.haem.settings import HaemSettings
+from reinflect.systems.haem import HaemSettings
+from reinflect.systems.symbols import Inventory
 from tests.learn.tiny import small
 
 BOTH = {"hacm": small("hacm"), "haem": small("haem", dropout=0.3)}

@@ -259,7 +259,7 @@ def test_each_model_has_its_own_schedule_and_goes_on_with_it_after_a_stop(optimi
 def test_nobody_is_scored_where_nobody_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     scored: list[int] = []
     whole = Fleet.score
-    monkeypatch.setattr(Fleet, "score", lambda self: scored.append(self.models[0].epoch) or whole(self))  # type: ignore[func-returns-value]
+    monkeypatch.setattr(Fleet, "score", lambda self: scored.append(self.runs[0].epoch) or whole(self))  # type: ignore[func-returns-value]
     german = lesson("german")
     often, seldom = (msgspec.structs.replace(SMALL, epochs=9, score_every=every) for every in (2, 3))
     trained([ModelSpec(german, "haem", own, 1) for own in (often, seldom)])

@@ -14,7 +14,7 @@ from reinflect.learn.lesson import Lesson, Preparation
 from reinflect.paper.combine import averages, combine, evaluations, finish, parts_of, write_forms
 from reinflect.paper.figures import Part, read_scores
 from reinflect.paper.grid import PAPER, QUICK, Entry, kinds, specs_of
-from reinflect.systems.presets import load_preset
+from reinflect.systems.symbols import load_preset
 from tests.paper.made_up import BUNDLE, combined, corpus, everyone, gold, result, score
 
 KINDS = ("hacm-naive", "hacm-smart", "haem-naive", "haem-smart")

@@ -8,8 +8,8 @@ from tests.systems.slow_soft import BEGIN, END, UNKNOWN, SlowSoft
 from torch import Tensor
 
 from reinflect.data.features import Bundle
-from reinflect.layers.inventory import Inventory
-from reinflect_transformer.settings import TransformerSettings
+from reinflect.systems.symbols import Inventory
+from reinflect_transformer import TransformerSettings
 
 CHARACTER, FEATURE = 0, 1
 

@@ -14,44 +14,18 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from reinflect.layers.batches import Lemmas, Trajectory
+from reinflect.layers.batches import Focus, Lemmas, LemmaState, Trajectory
 from reinflect.layers.operations import Dropout, certain, dropped, linear, output_losses, penalty, rows
 from reinflect.layers.parameters import Parameters
-from reinflect.layers.shapes import Shape
-from reinflect.layers.states import Focus, LemmaState
-from reinflect.systems.soft.batch import BEGIN_NUMBER, END_NUMBER, UNKNOWN_NUMBER
+from reinflect.systems.soft import BEGIN_NUMBER, END_NUMBER, UNKNOWN_NUMBER
+from reinflect.systems.soft.model import LEARNER as SOFT
 from reinflect.systems.soft.model import WriterState, WritingDecoder
-from reinflect_transformer.settings import TransformerSettings
+from reinflect_transformer import DECODER, ENCODER, TransformerSettings
 
-ENCODER, DECODER = "encoder", "decoder"
 CHARACTER, FEATURE = 0, 1
 
 Maps = Mapping[str, tuple[Tensor, Tensor]]
 """Weights (M, D, O) and bias (M, O) by name."""
-
-
-def shapes(settings: TransformerSettings) -> dict[str, Shape]:
-    width, inside = settings.hidden, settings.attention
-    maps: dict[str, tuple[int, int]] = {}
-    norms = [f"{ENCODER}.norm", f"{DECODER}.norm"]
-    for side, parts in ((ENCODER, ("self", "wide")), (DECODER, ("self", "query", "wide"))):
-        for layer in range(settings.layers):
-            of_layer = {"self": (width, 3 * inside), "joined": (inside, width)}
-            if side == DECODER:
-                of_layer |= {"query": (width, inside), "source": (width, 2 * inside), "crossed": (inside, width)}
-            of_layer |= {"wide": (width, settings.feed_forward), "narrow": (settings.feed_forward, width)}
-            maps |= {f"{side}.{layer}.{name}": sizes for name, sizes in of_layer.items()}
-            norms += [f"{side}.{layer}.norm.{part}" for part in parts]
-    return {
-        "embedding": Shape(("symbols", settings.embedding), "embedding"),
-        "embedding.map": Shape((settings.embedding, width)),
-        "kind": Shape((2, width), "embedding"),
-        **{name: Shape(sizes) for name, sizes in maps.items()},
-        **{f"{name}.bias": Shape((sizes[1],), "zero") for name, sizes in maps.items()},
-        **{f"{name}.{part}": Shape((width,), "zero") for name in norms for part in ("gain", "shift")},
-        "output.weights": Shape((width, "outputs")),
-        "output.bias": Shape(("outputs",), "zero"),
-    }
 
 
 def _maps(parameters: Parameters) -> Maps:
@@ -254,3 +228,6 @@ class Decoder(WritingDecoder):
     def focus(self, state: TransformerState) -> Focus:
         """The attention, and where it is largest, in a state that `log_probabilities` gave."""
         return Focus(state.position, attention=state.weights)
+
+
+LEARNER = replace(SOFT, losses=losses, decoder=Decoder)

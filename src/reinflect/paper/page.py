@@ -25,8 +25,7 @@ from reinflect.paper.tables import claims_table, language_table, languages_note,
 from reinflect.report.curves import ModelLog, learning_curves, read_log
 from reinflect.report.drawing import dot_chart
 from reinflect.report.evaluations import bins_of, breakdown_table, calibration, mistakes_list
-from reinflect.report.html import Html, element, folded, paragraph, table
-from reinflect.report.page import Section, page
+from reinflect.report.html import Html, Section, element, folded, page, paragraph, table
 from reinflect.run.packs import by_key, read_results
 from reinflect.score.scores import Evaluation, Judged, evaluate
 

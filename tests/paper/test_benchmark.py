@@ -1,7 +1,7 @@
 """A whole benchmark, of languages that take a moment."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

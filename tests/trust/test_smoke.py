@@ -82,7 +82,7 @@ def test_everything_came_with_it() -> None:
     from reinflect.data.catalog import catalog
     from reinflect.data.dimensions import dimension_of
     from reinflect.data.german import SPLITS, read_split
-    from reinflect.paper.published import accuracy
+    from reinflect.paper.published import average
     from reinflect.settings import PRESETS
     from reinflect.systems.symbols import load_preset
 

@@ -88,7 +88,7 @@ def test_everything_came_with_it() -> None:
 
     assert [len(read_split(name)) for name in SPLITS] == [100, 1000, 300, 300]
     assert all(load_preset(name) for name in PRESETS)
-    assert accuracy("dev", "low", "run7")
+    assert average("accuracy", "dev", "low", "run7")
     assert len(catalog()["conll2017"].files) == 259
     assert dimension_of("PST") == "tense"
     assert (Path(reinflect.__file__).parent / "py.typed").is_file()

@@ -9,11 +9,10 @@ import pytest
 import torch
 
 from reinflect.data.items import Item
-from reinflect.decode.greedy import predict_all
-from reinflect.decode.traces import follow
+from reinflect.decode.search import greedy
+from reinflect.decode.trace import follow
 from reinflect.ensemble import candidates
 from reinflect.ensemble.candidates import Questions, log_probabilities
-from reinflect.ensemble.fleets import decoding
 from reinflect.ensemble.member import TrainedModel
 from reinflect.learn import loop
 from reinflect.learn.lesson import ModelSpec
@@ -146,9 +145,8 @@ def test_a_model_s_own_form_has_the_probability_that_it_had_in_decoding(system: 
     (model,), _ = loop.train([ModelSpec(taught, system, settings, 1)])
     told = 0
     for item in taught.train:
-        decoder, stack, files = decoding([model], [item], "cpu")
-        (forms, (score,)), *_ = predict_all(decoder, stack, files)
-        steps, ended = follow(decoder, stack, own.choices(model.inventory))
+        forms, (score,) = greedy(model.words, [item])
+        _, steps, ended = follow(model.words, item, own.choices(model.inventory), len(own.frame[0]))
         if ended and forms[0] is not None:
             alignment = naive(item.lemma, forms[0])
             (found,) = log_probabilities([model], [([Item(item.lemma, item.features, forms[0])], [alignment])], [0])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from reinflect.ensemble import weights as module
-from reinflect.ensemble.vote import vote_all
+from reinflect.ensemble.strategies import vote_all
 from reinflect.ensemble.weights import Ballots, cross_fitted, fit
 
 KINDS = ["a", "b", "b", "a", "c"]

@@ -12,8 +12,7 @@ from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.decode.forms import Predictions
 from reinflect.ensemble.member import TrainedModel
-from reinflect.ensemble.strategies import Voter
-from reinflect.ensemble.vote import vote
+from reinflect.ensemble.strategies import Voter, vote
 from reinflect.errors import InputError, ReinflectError
 from reinflect.layers.inventory import Inventory
 from reinflect.learn.lesson import Lesson, ModelSpec, Preparation
@@ -173,7 +172,8 @@ def test_the_rows_are_of_these_models(made: tuple[Ablation, list[Factor], Names]
         dev = corpus(name).dev
         cells = [(item.lemma, item.features.spelling) for item in dev]
         right = [
-            vote([voter.said[cell][0] for voter in voters]) == item.form for cell, item in zip(cells, dev, strict=True)
+            vote([voter.predictions[cell][0] for voter in voters]) == item.form
+            for cell, item in zip(cells, dev, strict=True)
         ]
         naive.append(100 * sum(right) / len(right))
     assert row.votes["naive"] == pytest.approx(sum(naive) / 2, abs=0.01)

@@ -10,9 +10,10 @@ from typing import Any, cast
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.data.labels import NO_LABELS, Labels
-from reinflect.decode.traces import Kind, Trace, TraceStep
+from reinflect.decode.trace import Kind, Trace, TraceStep
 from reinflect.errors import InputError
-from reinflect.inflector.inflector import Answer, Cell, Inflector
+from reinflect.inflector.answers import Answer, Cell
+from reinflect.inflector.inflector import Inflector
 
 VERBS = {
     **{f"V;IND;PRS;{cell}": ending for cell, ending in zip(

@@ -12,7 +12,8 @@ from typing import Any, cast
 import pytest
 
 from reinflect.data.items import Item
-from reinflect.inflector.inflector import Answer, Inflector
+from reinflect.inflector.answers import Answer
+from reinflect.inflector.inflector import Inflector
 from reinflect.web import guard, server
 from reinflect.web.queue import Operation, Queue
 from reinflect.web.requests import LIMITS, RequestError

@@ -10,7 +10,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from reinflect.decode.greedy import accuracies
 from reinflect.layers.examples import Examples, Stack
 from reinflect.layers.operations import Dropout
 from reinflect.layers.parameters import Parameters, take_over
@@ -21,6 +20,7 @@ from reinflect.learn.graphs import Graphs, Lengths
 from reinflect.learn.lesson import ModelSpec, Phase
 from reinflect.learn.optimisers import Optimiser
 from reinflect.learn.schedule import epoch_batches
+from reinflect.learn.scoring import accuracies
 from reinflect.settings import Settings, alike
 from reinflect.systems import SYSTEMS
 from reinflect.systems.system import System, allowed_outputs

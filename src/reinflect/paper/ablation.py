@@ -196,7 +196,7 @@ def ablate(
         others = {cell: forms for cell, forms in right_forms(corpus.dev, "last").items() if cell not in seen}
         for model in own:
             voter = voters.get(model.key)
-            right = [(voter.said[cell][0] in forms if voter else False) for cell, forms in others.items()]
+            right = [(voter.predictions[cell][0] in forms if voter else False) for cell, forms in others.items()]
             unseen = 100 * fmean(right) if right else None
             models.append(Scored(model, voter.dev_accuracy if voter else 0.0, unseen, voter, packs[model.key].pack))
     seconds = {result.pack: round(result.seconds, 1) for result in packs.values()}

@@ -5,12 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from reinflect.data.items import Item
-from reinflect.decode.forms import Predictions
-from reinflect.decode.repeats import filtered, filtered_all
+from reinflect.decode.forms import Predictions, filtered
 from reinflect.ensemble.candidates import Pool
 from reinflect.ensemble.member import TrainedModel
-from reinflect.ensemble.strategies import RUNS, STRATEGIES, Strategy, Voter, best_first, choices, find_strategy
-from reinflect.ensemble.vote import vote
+from reinflect.ensemble.strategies import RUNS, STRATEGIES, Strategy, Voter, best_first, choices, find_strategy, vote
 from reinflect.ensemble.weights import BEST, RULES, WAYS, Ballots, cross_fitted
 from reinflect.inflector.assemble import known_runs
 from reinflect.learn.lesson import Lesson
@@ -58,7 +56,7 @@ def kept_forms(corpus: Lesson, models: Iterable[TrainedModel], known: dict[str, 
     """The forms of models after the filter for repeats."""
     lemmas = {"dev": [item.lemma for item in corpus.dev], "test": [item.lemma for item in corpus.asked]}
     return {
-        (model.name, split): filtered_all(_predictions(model, split).forms, lemmas[split], known)
+        (model.name, split): filtered(_predictions(model, split).forms, lemmas[split], known)
         for model in models
         for split in SPLITS
     }
@@ -165,7 +163,7 @@ def _changes(voters: Sequence[Voter], split: str, kept: Kept, items: Sequence[It
     changes: Changes = Counter({("single", split): len(places)})
     for place in set(places):  # the filter changes no vote on other items
         form = vote([before[place] for before, _ in filters])
-        changes["voted", split] += form is None or filtered(form, items[place].lemma, known) != form
+        changes["voted", split] += filtered([form], [items[place].lemma], known) != [form]
     return changes
 
 

@@ -17,9 +17,8 @@ import torch
 from numpy.typing import NDArray
 
 from reinflect.align.pairs import Alignment
-from reinflect.data.items import Item
+from reinflect.data.items import Item, grouped
 from reinflect.ensemble.candidates import Pool, log_probabilities
-from reinflect.ensemble.fleets import by_fleets
 from reinflect.ensemble.member import UNALIGNED, TrainedModel
 from reinflect.errors import shortened
 from reinflect.files import write_bytes
@@ -115,7 +114,9 @@ def _make(job: Job, *, preparation: Preparation, folder: WorkFolder, cache: Path
 
     rows = np.full((len(models), len(pairs)), np.nan, dtype="<f2")
     if items:
-        found = by_fleets(models, 0, device, score)  # as if for no items: here processes share the work, not threads
-        rows[:, scored] = np.maximum(np.stack(found), LEAST)
+        fleets = grouped(range(len(models)), lambda number: (models[number].system, models[number].settings))
+        for fleet in fleets.values():
+            found = score([models[number] for number in fleet])
+            rows[np.ix_(np.array(fleet), np.flatnonzero(scored))] = np.maximum(np.stack(found), LEAST)
     plain = {"models": [model.key for model in models], **forms, "scores": rows.tobytes()}
     write_bytes(job.path, lzma.compress(msgspec.msgpack.encode(plain), preset=PRESET))

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import torch
 
 from reinflect.decode.forms import Predictions
-from reinflect.decode.greedy import predict_all
 from reinflect.ensemble.cell_forms import NO_CELLS, CellForms
 from reinflect.ensemble.fleets import joined
 from reinflect.ensemble.member import TrainedModel
@@ -16,6 +15,7 @@ from reinflect.layers.examples import Examples, Stack
 from reinflect.layers.precision import one_thread
 from reinflect.learn import loop
 from reinflect.learn.checkpoint import SECONDS_BETWEEN
+from reinflect.learn.scoring import predict_all
 from reinflect.run.failures import classify_failures
 from reinflect.run.folder import WorkFolder
 from reinflect.run.packs import Pack, PackResult

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from reinflect.layers.operations import Dropout
     from reinflect.layers.parameters import Parameters
-    from reinflect.layers.states import Focus
 
 Tapes = dict[str, Ragged]
 """Named index arrays of many items; those of one name are padded to the same length when stacked."""
@@ -32,7 +31,7 @@ ACTIONS = "actions"
 
 
 class Decoder(Protocol):
-    """A system step by step."""
+    """A system step by step. One that inflects by torch also has `focus`, from a state to a `layers.states.Focus`."""
 
     end: int
     settings: Any
@@ -41,20 +40,50 @@ class Decoder(Protocol):
 
     def log_probabilities(self, state: Any) -> tuple[Tensor, Any]: ...
 
-    def focus(self, state: Any) -> Focus: ...
-
     def advance(self, state: Any, actions: Tensor) -> tuple[Tensor, Any]: ...
 
 
-class Word(Protocol):
-    """One item for one model, by NumPy alone: its hypotheses, at first a single one without any action."""
+class Attention(NamedTuple):
+    """What a hypothesis attends to, to explain its next action."""
+
+    position: int
+    """The attended symbol of the source, or one past the last."""
+    gate: float | None = None
+    """The share of the probability that is generated; the rest is copied."""
+    weights: tuple[float, ...] | None = None
+    """Of each symbol, in soft attention."""
+
+
+class Hypotheses(Protocol):
+    """Hypotheses of some items, at first one for each. A step: log-probabilities, then what to keep, then actions."""
+
+    @property
+    def sources(self) -> Sequence[Sequence[str]]:
+        """The symbols that the model reads of each item."""
+
+    lengths: NDArray[np.int64]
+    """How many these are. *Shape:* (B)"""
+
+    def log_probabilities(self) -> NDArray[np.float32]:
+        """Of each action in each hypothesis; -inf for those that are not allowed. *Shape:* (K, A)"""
+
+    def attention(self) -> Attention:
+        """Of the first hypothesis, after `log_probabilities`."""
+
+    def keep(self, rows: NDArray[np.int64]) -> None:
+        """Continue with these hypotheses, which may repeat; those of one item stay together."""
+
+    def advance(self, actions: NDArray[np.int64]) -> list[str]:
+        """Take an action in each hypothesis; what each action writes."""
+
+
+class Words(Protocol):
+    """A model that decodes many items at once, by NumPy."""
 
     end: int
-    lemma: str
+    """The action that ends a form."""
 
-    def log_probabilities(self) -> NDArray[np.float32]: ...
-
-    def advance(self, parents: Sequence[int], taken: Sequence[int]) -> list[str]: ...
+    def start(self, items: Sequence[Item]) -> Hypotheses: ...
 
 
 Trajectories = Callable[[Drawn, "Parameters", Any, "Tensor", "Tensor", "Tensor"], Trajectory]
@@ -100,8 +129,8 @@ class System:
     """Whether the features are further symbols of the source, after the lemma."""
     source_numbers: Callable[[Any], int] = lambda settings: 20 * int(settings.hidden)
     """Numbers that decoding keeps for each symbol of a source, to estimate memory."""
-    word: Callable[[Mapping[str, NDArray[np.float32]], Any, Inventory, Item], Word] | None = None
-    """One item for the model with these parameters, settings and inventory; None if that needs torch."""
+    words: Callable[[Mapping[str, NDArray[np.float32]], Any, Inventory], Words] | None = None
+    """The model with these parameters, settings and inventory, decoded by NumPy; None if decoding needs torch."""
     pair_numbers: Callable[[Any], int] = lambda _: 0
     """Numbers that an update keeps for each pair of an action and a symbol of the source."""
 

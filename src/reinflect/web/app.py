@@ -18,7 +18,6 @@ from reinflect import __version__
 from reinflect.data.features import SEPARATOR, Bundle
 from reinflect.data.items import Item
 from reinflect.decode.forms import WIDTH
-from reinflect.ensemble import fleets  # noqa: F401 - imports torch, for which the first requests would wait
 from reinflect.errors import InputError, ReinflectError, printable
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.pocket import load

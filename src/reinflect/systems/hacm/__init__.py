@@ -1,6 +1,7 @@
 """HACM: hard attention with a copy mixture over WRITE and STEP (§3)."""
 
 from reinflect.layers.shapes import source_numbers
+from reinflect.registry import later
 from reinflect.systems.hacm import batch, model
 from reinflect.systems.hacm.settings import HacmSettings
 from reinflect.systems.presets import read_presets
@@ -26,4 +27,5 @@ SYSTEM = System(
     decoder=model.Decoder,
     frame=((BEGIN,), (END,)),
     source_numbers=source_numbers,
+    words=later("reinflect.systems.hacm.words:HacmWords"),
 )

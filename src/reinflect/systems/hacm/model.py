@@ -29,7 +29,7 @@ from reinflect.layers.operations import (
 )
 from reinflect.layers.parameters import Parameters
 from reinflect.layers.shapes import Shape, encoder_shapes, feature_shapes, feature_width, lstm_shapes
-from reinflect.layers.states import Focus, LemmaState
+from reinflect.layers.states import LemmaState
 from reinflect.systems.hacm.batch import BEGIN_NUMBER, END_NUMBER, STEP_NUMBER, UNKNOWN_NUMBER, HacmBatch
 from reinflect.systems.hacm.settings import HacmSettings
 
@@ -158,11 +158,6 @@ class Decoder:
         """The logit of w, after the LSTM's step. *Shape:* (M, B, 1)"""
         attended = state.copy.gather(2, state.position.unsqueeze(-1))
         return attended + linear(state.output, self.parameters["copy.state"]) + rows(copy, state.previous)
-
-    def focus(self, state: State) -> Focus:
-        """The pointer and w, in a state that `log_probabilities` gave."""
-        gate = None if self.copy is None else torch.sigmoid(self._mixture(state, self.copy)).squeeze(-1)
-        return Focus(state.position, gate)
 
     def advance(self, state: State, actions: Tensor) -> tuple[Tensor, State]:
         """The literals that actions write, -1 for none, and the state after. *Shape:* actions (M, B) → (M, B)"""

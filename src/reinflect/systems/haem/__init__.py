@@ -4,7 +4,6 @@ from reinflect.layers.shapes import source_numbers
 from reinflect.registry import later
 from reinflect.systems.haem import batch
 from reinflect.systems.haem.settings import HaemSettings
-from reinflect.systems.haem.word import HaemWord
 from reinflect.systems.presets import read_presets
 from reinflect.systems.system import System
 
@@ -26,5 +25,5 @@ SYSTEM = System(
     losses=later("reinflect.systems.haem.model:losses"),
     decoder=later("reinflect.systems.haem.model:Decoder"),
     source_numbers=source_numbers,
-    word=HaemWord,
+    words=later("reinflect.systems.haem.words:HaemWords"),
 )

@@ -28,7 +28,7 @@ from reinflect.layers.operations import (
     with_empty,
 )
 from reinflect.layers.parameters import Parameters
-from reinflect.layers.states import Focus, LemmaState
+from reinflect.layers.states import LemmaState
 from reinflect.systems.haem.batch import (
     COPY_NUMBER,
     DELETE_NUMBER,
@@ -159,10 +159,6 @@ class Decoder:
             mixed = mixed + linear(getattr(state, name).shown, parameters[f"state.{name}"])
         logits = linear(F.relu(mixed), parameters["output.weights"], parameters["output.bias"])
         return F.log_softmax(logits + rows(self.penalty, left.long()), dim=-1), state
-
-    def focus(self, state: State) -> Focus:
-        """The pointer."""
-        return Focus(state.position)
 
     def advance(self, state: State, actions: Tensor) -> tuple[Tensor, State]:
         """The literals that actions write, -1 for none, and the state after. *Shape:* actions (M, B) → (M, B)"""

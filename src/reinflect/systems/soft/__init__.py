@@ -1,6 +1,7 @@
 """The encoder-decoder with soft attention: the part that Nematus played in the 2017 submission."""
 
 from reinflect.layers.shapes import source_numbers
+from reinflect.registry import later
 from reinflect.systems.presets import read_presets
 from reinflect.systems.soft import batch, model
 from reinflect.systems.soft.settings import SoftSettings
@@ -28,5 +29,6 @@ SYSTEM = System(
     aligned=False,
     reads_features=True,
     source_numbers=source_numbers,
+    words=later("reinflect.systems.soft.words:SoftWords"),
     pair_numbers=lambda settings: settings.attention,
 )

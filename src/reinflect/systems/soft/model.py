@@ -28,7 +28,7 @@ from reinflect.layers.encoder import dropping, encode, encode_deeper, projected
 from reinflect.layers.operations import Dropout, action_counts, certain, linear, output_losses, penalty, rows
 from reinflect.layers.parameters import Parameters
 from reinflect.layers.shapes import Shape, encoder_shapes, lstm_shapes
-from reinflect.layers.states import Focus, LemmaState
+from reinflect.layers.states import LemmaState
 from reinflect.systems.soft.batch import BEGIN_NUMBER, END_NUMBER, UNKNOWN_NUMBER
 from reinflect.systems.soft.settings import SoftSettings
 
@@ -219,9 +219,3 @@ class Decoder(WritingDecoder):
         copies = state.unknown.gather(2, position.unsqueeze(-1))
         after = replace(state, steps=state.steps + 1, position=position, written=written, context=context)
         return certain(scores, UNKNOWN_NUMBER, copies), after
-
-    def focus(self, state: State) -> Focus:
-        """α, and where it is largest, in a state that `log_probabilities` gave."""
-        written, steps = state.written[0].unsqueeze(2), (state.steps - 1).unsqueeze(-1)
-        _, weights = attend(self.parameters, state.source, written, steps)
-        return Focus(state.position, attention=weights.squeeze(2))

@@ -17,6 +17,7 @@ SYSTEM = replace(
     shapes=model.shapes,
     losses=model.losses,
     decoder=model.Decoder,
+    words=None,
     source_numbers=lambda settings: 4 * settings.layers * settings.hidden,
     pair_numbers=lambda settings: 2 * settings.layers * settings.heads,
 )

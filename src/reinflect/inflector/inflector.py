@@ -1,7 +1,7 @@
 """The inflector: members that vote."""
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -28,7 +28,7 @@ from reinflect.inflector.card import Training, card_text, describe
 from reinflect.inflector.doubts import Seen
 from reinflect.inflector.model_file import Numbers, not_a_model, read_model, rounded, write_model
 from reinflect.systems import SYSTEMS
-from reinflect.text import close_names, nearest
+from reinflect.text import nearest
 
 if TYPE_CHECKING:
     from reinflect.decode.trace import Trace
@@ -42,7 +42,7 @@ Query = Item | tuple[str, str]
 
 
 @dataclass(frozen=True, repr=False)
-class Inflector:
+class Inflector(Seen):
     """Inflects lemmas by the vote of the members that its strategy chose when they were trained."""
 
     members: tuple[TrainedModel, ...]
@@ -106,53 +106,9 @@ class Inflector:
         return tuple(named[name] for name in names)
 
     @property
-    def bundle_counts(self) -> dict[str, int]:
-        """The bundles of the training items, as they are spelled there, with the number of their items."""
-        return dict(self.training.bundles) if self.training else {}
-
-    @property
-    def bundles(self) -> tuple[str, ...]:
-        """The bundles of the training items, in the order of the items."""
-        return tuple(self.bundle_counts)
-
-    @property
-    def atoms(self) -> tuple[str, ...]:
-        """All features that its members know."""
-        return tuple(sorted({atom for member in self.members for atom in member.inventory.atoms}))
-
-    @property
-    def characters(self) -> tuple[str, ...]:
-        """All characters that its members know; others are copied."""
-        return tuple(sorted({character for member in self.members for character in member.inventory.characters}))
-
-    @property
     def card(self) -> dict[str, Any]:
         """A description of the model: what `reinflect info --json` prints."""
         return describe(self)
-
-    @cached_property
-    def _seen(self) -> Seen:
-        return Seen(self.atoms, self.bundles)
-
-    def unknown_features(self, features: str) -> list[tuple[str, list[str]]]:
-        """The features that no member knows, each once, with the nearest known ones.
-
-        >>> inflector.unknown_features("V;IND;PSTT;3;SG")
-        [('PSTT', ['PST'])]
-        """
-        return [(atom, close_names(atom, self.atoms)) for atom in self._seen.unknown([Bundle(features)])]
-
-    def features_of(self, text: str) -> str:
-        """The features that a text names: a bundle, one of the model's labels in any case, or a bundle with labels."""
-        return self.labels.to_features(self.labels.spelled(text, self._seen.known))
-
-    def nearest_bundles(self, features: str, n: int = 2) -> list[str]:
-        """The bundles of training items most like a combination of known features that no item has; else none."""
-        return self._seen.nearest(Bundle(features), n)
-
-    def doubts(self, bundles: Iterable[Bundle], labels: Labels | None = None) -> list[str]:
-        """Sentences about what the model has not seen: features, and combinations of features that it knows."""
-        return self._seen.doubts(bundles, self.labels if labels is None else labels)
 
     def attested_forms(self, lemma: str, features: str) -> tuple[str, ...]:
         """The forms that a person gave for a cell, whatever the order of the features; none if they are not kept.
@@ -204,10 +160,11 @@ class Inflector:
         """
         records = records_of(rows, ("lemma", "features"))
         answers = self.answers([(row["lemma"], row["features"]) for row in records])
-        columns = [{"form": answer.form, "confidence": answer.confidence} for answer in answers]
+        forms, confidences = [own.form for own in answers], [own.confidence for own in answers]
         if hasattr(rows, "assign"):
-            return rows.assign(**{name: [row[name] for row in columns] for name in ("form", "confidence")})
-        return [{**row, **more} for row, more in zip(records, columns, strict=True)]
+            return rows.assign(form=forms, confidence=confidences)
+        columns = zip(records, forms, confidences, strict=True)
+        return [{**row, "form": form, "confidence": confidence} for row, form, confidence in columns]
 
     def paradigm(self, lemma: str, bundles: Sequence[str] | None = None) -> Paradigm:
         """The forms of a lemma for some bundles, or else for `usual_bundles`; attested forms beat predictions.
@@ -216,11 +173,10 @@ class Inflector:
         >>> [(cell.features, cell.answer.form) for cell in cells]
         [('V;IND;PST;1;SG', 'sagte'), ('V;IND;PST;2;SG', 'sagtest')]
         """
-        items = self._queries(
-            [(lemma, features) for features in (self.usual_bundles() if bundles is None else bundles)]
-        )
-        answers = self.answers(items, attested=True)
-        cells = [Cell(item.features.spelling, answer) for item, answer in zip(items, answers, strict=True)]
+        bundles = self.usual_bundles() if bundles is None else bundles
+        items = self._queries([(lemma, features) for features in bundles])
+        spellings = [item.features.spelling for item in items]
+        cells = map(Cell, spellings, self.answers(items, attested=True))
         return Paradigm(lemma, cells, self.labels, ordered=bool(self.cells))
 
     def usual_bundles(self) -> list[str]:
@@ -255,7 +211,7 @@ class Inflector:
     def _ranked(self, items: Sequence[Item], width: int, attested: bool) -> Iterator[list[Answer]]:
         """All forms of each item: first attested ones, then the voted form, then further ones by their confidence."""
         for item, (vote, lists) in zip(items, self.candidates(items, width), strict=True):
-            seen, fitted = item.features.cell in self._seen.bundles, self.confidences.get(self.strategy)
+            seen, fitted = item.features.cell in self.seen_cells, self.confidences.get(self.strategy)
             evidence = ranked(vote.form, vote.forms, lists, seen=seen)
             first = Evidence.of(vote.form, vote.forms, vote.log_probabilities, seen=seen)
             if self.words and self.word_list:
@@ -263,21 +219,21 @@ class Inflector:
                 first, fitted = next(iter(evidence.values())), self.words.confidence
             known = self._attested_forms.get(question(item), ()) if attested else ()
             given = [Answer.of(form, Evidence.in_lists(form, vote.forms, lists, seen=seen), None) for form in known]
-            predicted = [answer for answer in in_order(evidence, first, fitted) if answer.form not in known]
-            yield [*(replace(answer, attested=True) for answer in given), *predicted]
+            predicted = in_order(evidence, first, fitted)
+            yield [replace(own, attested=True) for own in given] + [own for own in predicted if own.form not in known]
 
     def candidates(self, items: Sequence[Item], width: int) -> Iterator[tuple[Vote, list[dict[str, float]]]]:
         """Of each item the vote, and of each voter its form and the others that a beam of this width finds."""
-        items, voters = normalised(items, self.normalisation), self.voters
-        beams: Sequence[Sequence[Sequence[Scored]]] = [[()] * len(items) for _ in voters]
-        if width:
-            beams = shared_out(lambda member: beam(member.words, items, width, width), voters, len(items))
-        for item, vote, *of_voters in zip(items, self._votes(items), *beams, strict=True):
-            lists = []
-            for form, score, scored in zip(vote.forms, vote.log_probabilities, of_voters, strict=True):
-                forms = filtered([own for own, _ in scored], [item.lemma] * len(scored), self.known_runs)
-                others = merged(map(Scored, forms, [own for _, own in scored]), width)
-                lists.append({form: score} | dict(others))  # a narrow beam can lose the form of greedy decoding
+        items = normalised(items, self.normalisation)
+        voters = self.voters if width else ()
+        beams = shared_out(lambda member: beam(member.words, items, width, width), voters, len(items))
+        for place, (item, vote) in enumerate(zip(items, self._votes(items), strict=True)):
+            lists = [{form: score} for form, score in zip(vote.forms, vote.log_probabilities, strict=True)]
+            for forms, of_voter in zip(lists, beams, strict=False):
+                found = of_voter[place]
+                others = filtered([form for form, _ in found], [item.lemma] * len(found), self.known_runs)
+                # A narrow beam can lose the form of greedy decoding.
+                forms |= merged(map(Scored, others, [score for _, score in found]), width)
             yield vote, lists
 
     def trace(self, lemma: str, features: str | Bundle, member: str | None = None) -> "Trace":

@@ -41,7 +41,7 @@ from reinflect.run.resources import Resources
 from reinflect.score.scores import Evaluation, MacroEvaluation, evaluate
 from reinflect.score.significance import FEWEST, LEVEL, Comparison, compare, holm
 from reinflect.settings import changed
-from reinflect.systems.presets import load_preset
+from reinflect.systems.symbols import load_preset
 from reinflect.text import Side, table
 
 FAMILIES = Path(__file__).with_name("families.tsv")

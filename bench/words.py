@@ -22,7 +22,7 @@ from reinflect.run.resources import Resources
 from reinflect.score.scores import Evaluation, evaluate
 from reinflect.score.significance import compare, holm
 from reinflect.settings import changed
-from reinflect.systems.presets import load_preset
+from reinflect.systems.symbols import load_preset
 from reinflect.text import table
 
 LISTS = {

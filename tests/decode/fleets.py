@@ -11,8 +11,8 @@ import torch
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.decode.forms import ENDLESS_RUN, LEAST_ACTIONS, Scored
-from reinflect.layers.inventory import Inventory
 from reinflect.settings import Settings
+from reinflect.systems.symbols import Inventory
 from reinflect.systems.system import System
 from tests.systems.slow_soft import SlowSoft
 from tests.systems.small_fleets import HACM, HAEM, SOFT, Language, Slow, SmallFleet, settings_of

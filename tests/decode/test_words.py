@@ -17,10 +17,10 @@ from reinflect.decode import search
 from reinflect.decode.forms import ENDLESS_RUN
 from reinflect.decode.search import beam, greedy
 from reinflect.decode.trace import ALTERNATIVES, TraceStep, follow
-from reinflect.layers.inventory import Inventory
 from reinflect.learn.torch_words import TorchWords
 from reinflect.settings import Settings
 from reinflect.systems import SYSTEMS
+from reinflect.systems.symbols import Inventory
 from reinflect.systems.system import System, Words
 from tests.decode.fleets import (
     CASES,

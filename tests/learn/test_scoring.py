@@ -31,7 +31,7 @@ def stack_of(fleet: SmallFleet, lists: Sequence[Sequence[Item]]) -> Stack:
 
 
 def decoder_of(fleet: SmallFleet) -> Decoder:
-    return fleet.system.decoder(fleet.parameters, fleet.settings, fleet.allowed)
+    return fleet.system.equations.decoder(fleet.parameters, fleet.settings, fleet.allowed)
 
 
 def forms_of(fleet: SmallFleet, lists: Sequence[Sequence[Item]], at_once: int) -> list[list[str | None]]:

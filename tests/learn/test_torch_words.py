@@ -10,9 +10,9 @@ from reinflect.data.items import Item
 from reinflect.decode.search import beam, greedy
 from reinflect.decode.trace import follow
 from reinflect.ensemble.member import TrainedModel
-from reinflect.layers.inventory import Inventory
 from reinflect.learn.torch_words import TorchWords
 from reinflect.systems import SYSTEMS
+from reinflect.systems.symbols import Inventory
 from reinflect.systems.system import System
 
 PLUGINS = Path(__file__).parents[1] / "plugins"

@@ -14,7 +14,6 @@ from reinflect.decode.forms import Predictions
 from reinflect.ensemble.member import TrainedModel
 from reinflect.ensemble.strategies import Voter, vote
 from reinflect.errors import InputError, ReinflectError
-from reinflect.layers.inventory import Inventory
 from reinflect.learn.lesson import Lesson, ModelSpec, Preparation
 from reinflect.learn.loop import train
 from reinflect.paper.ablation import Ablation, Factor, Scored, ablate, factors, rows
@@ -24,7 +23,8 @@ from reinflect.run.packs import ENDING
 from reinflect.run.resources import Resources, Watcher
 from reinflect.run.train_pack import Standing
 from reinflect.settings import Settings, alike
-from reinflect.systems.haem.settings import HaemSettings
+from reinflect.systems.haem import HaemSettings
+from reinflect.systems.symbols import Inventory
 from tests.learn.tiny import language, lesson, small
 
 BOTH = {"hacm": small("hacm"), "haem": small("haem", dropout=0.3)}

@@ -12,9 +12,8 @@ from reinflect.data.features import SEPARATOR
 from reinflect.data.items import Item
 from reinflect.data.vocabulary import UNKNOWN, Vocabulary
 from reinflect.decode.forms import NEVER, is_endless, most_actions
-from reinflect.systems.edits import COPY, DELETE
+from reinflect.systems.oracle import COPY, DELETE, STEP
 from reinflect.systems.system import Words
-from reinflect.systems.write_step import STEP
 
 Kind = Literal["copy", "delete", "write", "step", "stop"]
 KINDS: dict[str, Kind] = {COPY: "copy", DELETE: "delete", STEP: "step"}

@@ -8,7 +8,7 @@ from torch import Tensor
 from reinflect.ensemble.member import TrainedModel
 from reinflect.layers.parameters import Parameters
 from reinflect.settings import Settings
-from reinflect.systems.system import System, allowed_outputs
+from reinflect.systems.system import System
 
 
 def joined(
@@ -19,4 +19,4 @@ def joined(
     own = [{name: torch.from_numpy(array) for name, array in model.parameters.items()} for model in models]
     joined = Parameters.join(system.shapes(settings), sizes, own)
     parameters = Parameters(joined.shapes, joined.sizes, joined.flat.to(device))
-    return parameters, allowed_outputs(system, sizes, parameters.sizes[system.outputs]).to(device)
+    return parameters, system.equations.allowed_outputs(sizes, parameters.sizes[system.outputs]).to(device)

@@ -10,7 +10,7 @@ from rapidfuzz.distance.Levenshtein import distance
 
 from reinflect.data.corrections import question
 from reinflect.data.items import normal, normalised
-from reinflect.data.lemmas import Lexicon
+from reinflect.data.lexicon import Lexicon
 from reinflect.inflector.answers import Answer
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.suggest import chances, open_cells

@@ -26,7 +26,7 @@ from reinflect.files import Snapshot
 from reinflect.inflector.answers import Answer, Cell, Paradigm, Vote, in_order, usual_bundles
 from reinflect.inflector.card import Training, card_text, describe
 from reinflect.inflector.doubts import Seen
-from reinflect.inflector.model_file import Numbers, not_a_model, read_model, rounded, write_model
+from reinflect.inflector.file import Numbers, not_a_model, read_model, rounded, write_model
 from reinflect.systems import SYSTEMS
 from reinflect.text import nearest
 

@@ -9,7 +9,7 @@ from itertools import islice
 from reinflect.data.corrections import question
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
-from reinflect.data.lemmas import Lexicon
+from reinflect.data.lexicon import Lexicon
 from reinflect.inflector.answers import Answer
 from reinflect.inflector.inflector import Inflector
 

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from reinflect.data.items import Item
 from reinflect.decode.forms import NEVER
+from reinflect.layers.batches import select
 from reinflect.layers.examples import NOTHING, Examples, Stack, sources_of
-from reinflect.layers.inventory import Inventory
 from reinflect.layers.parameters import Parameters
 from reinflect.layers.precision import one_thread
-from reinflect.layers.states import select
 from reinflect.settings import Settings
-from reinflect.systems.system import Attention, Hypotheses, System, allowed_outputs
+from reinflect.systems.symbols import Inventory
+from reinflect.systems.system import Attention, Hypotheses, System
 
 IMPOSSIBLE = -1e8
 """Actions that are not allowed have log-probabilities far below this."""
@@ -29,8 +29,8 @@ class TorchWords:
         sizes = [system.sizes(inventory, settings)]
         tensors = {name: torch.from_numpy(np.array(array)) for name, array in parameters.items()}
         fleet = Parameters.join(system.shapes(settings), sizes, [tensors])
-        allowed = allowed_outputs(system, sizes, fleet.sizes[system.outputs])
-        self.dtype, self.decoder = fleet.flat.dtype, system.decoder(fleet, settings, allowed)
+        allowed = system.equations.allowed_outputs(sizes, fleet.sizes[system.outputs])
+        self.dtype, self.decoder = fleet.flat.dtype, system.equations.decoder(fleet, settings, allowed)
         self.end: int = self.decoder.end
 
     def start(self, items: Sequence[Item]) -> Hypotheses:

@@ -16,8 +16,7 @@ from reinflect.paper.grid import Entry, specs_of
 from reinflect.run.execute import train_specs
 from reinflect.run.folder import WorkFolder
 from reinflect.run.resources import Resources
-from reinflect.score.cells import right_forms
-from reinflect.score.scores import DECIMALS
+from reinflect.score.scores import DECIMALS, right_forms
 from reinflect.score.significance import FEWEST, LEVEL, PairedDifference, compare_pairs, holm
 from reinflect.settings import Settings, changed, is_list
 

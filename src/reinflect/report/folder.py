@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from statistics import fmean
 
 import msgspec
 
@@ -22,13 +21,11 @@ from reinflect.paper.figures import Figures, Scores, read_figures, read_json
 from reinflect.paper.plots import ordered
 from reinflect.paper.tables import claims_table, language_table, languages_note, main_table
 from reinflect.report.curves import ModelLog, learning_curves, read_log
-from reinflect.report.drawing import dot_chart, key
+from reinflect.report.drawing import dot_chart
 from reinflect.report.evaluations import bins_of, breakdown_table, calibration, mistakes_list
-from reinflect.report.html import Html, element, folded, paragraph, table
-from reinflect.report.page import Section, page
+from reinflect.report.html import Html, Section, element, folded, page, paragraph, table
 from reinflect.run.packs import by_key, read_results
-from reinflect.score.cells import Judged
-from reinflect.score.scores import Evaluation, evaluate
+from reinflect.score.scores import Evaluation, Judged, evaluate
 
 BEST = "run7"
 MISTAKES = 5
@@ -177,23 +174,16 @@ def _facts(folder: Folder) -> list[tuple[str, str]]:
 
 
 def _language_charts(by_setting: Figures, split: str) -> list[str]:
-    parts: list[str] = []
+    panels = []
     for setting in (setting for setting in SETTINGS if BEST in by_setting.get(setting, {})):
         ours = {name: one.accuracy for name, one in by_setting[setting][BEST].languages.items()}
         names = ordered({setting: by_setting[setting]})
-        shown = published.beside(ours, setting, split)
+        shown = zip(published.beside(ours, setting, split).items(), ("next", "published", "ours"), strict=True)
         dots = {
-            words: (style, {title(name): accuracy for name, accuracy in own.items()})
-            for (words, own), style in zip(shown.items(), ("next", "published", "ours"), strict=True)
+            words: (style, {title(name): accuracy for name, accuracy in own.items()}) for (words, own), style in shown
         }
-        entries = [
-            (f"{words}, mean {fmean(own.values()):.1f}", style, None)
-            for words, (style, own) in reversed(dots.items())
-            if own
-        ]
-        chart = dot_chart(f"accuracy of each language at {setting}", list(map(title, names)), dots, "accuracy, %")
-        parts += [element("h3", f"At {setting}"), key(entries, dots=True), element("figure", chart)]
-    return parts
+        panels.append((f"At {setting}", list(map(title, names)), dots))
+    return [element("figure", dot_chart("accuracy of each language", panels, "accuracy, %"))]
 
 
 def _all_languages(folder: Folder) -> list[Section]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from reinflect.data.items import Item
 from reinflect.data.vocabulary import Vocabulary
-from reinflect.layers.inventory import Inventory
+from reinflect.systems.symbols import Inventory
 
 Array = NDArray[np.float32]
 Indices = NDArray[np.int64]

@@ -8,12 +8,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from reinflect.data.items import Item
-from reinflect.layers.inventory import Inventory
-from reinflect.systems.hacm.batch import BEGIN_NUMBER, END_NUMBER, STEP_NUMBER, UNKNOWN_NUMBER, symbols
-from reinflect.systems.hacm.settings import HacmSettings
+from reinflect.systems.hacm import BEGIN_NUMBER, END_NUMBER, STEP_NUMBER, UNKNOWN_NUMBER, HacmSettings, symbols
+from reinflect.systems.oracle import BEGIN, END
+from reinflect.systems.symbols import Inventory
 from reinflect.systems.system import Attention
 from reinflect.systems.words import Array, Indices, NumpyHypotheses, NumpyWords, log_softmax
-from reinflect.systems.write_step import BEGIN, END
 
 
 class HacmWords(NumpyWords):

@@ -9,17 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reinflect.data.items import Item
-from reinflect.layers.inventory import Inventory
-from reinflect.systems.haem.batch import (
+from reinflect.systems.haem import (
     COPY_NUMBER,
     DELETE_NUMBER,
     FIRST_CHARACTER,
     FIRST_WRITE,
     STOP_NUMBER,
+    HaemSettings,
     actions,
     characters,
 )
-from reinflect.systems.haem.settings import HaemSettings
+from reinflect.systems.symbols import Inventory
 from reinflect.systems.system import Attention
 from reinflect.systems.words import Array, Indices, NumpyHypotheses, NumpyWords, log_softmax
 

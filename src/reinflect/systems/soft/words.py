@@ -8,12 +8,19 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from reinflect.data.items import Item
-from reinflect.layers.inventory import Inventory
-from reinflect.systems.soft.batch import BEGIN_NUMBER, END_NUMBER, FIRST_CHARACTER, UNKNOWN_NUMBER, symbols
-from reinflect.systems.soft.settings import SoftSettings
+from reinflect.systems.oracle import BEGIN, END
+from reinflect.systems.soft import (
+    BEGIN_NUMBER,
+    END_NUMBER,
+    FIRST_CHARACTER,
+    REACH,
+    UNKNOWN_NUMBER,
+    SoftSettings,
+    symbols,
+)
+from reinflect.systems.symbols import Inventory
 from reinflect.systems.system import Attention
 from reinflect.systems.words import Array, Indices, NumpyHypotheses, NumpyWords, log_softmax
-from reinflect.systems.write_step import BEGIN, END
 
 
 class SoftWords(NumpyWords):
@@ -82,8 +89,7 @@ class SoftHypotheses(NumpyHypotheses):
     def _attend(self, written: Array) -> Array:
         """c_t; keeps α, and where it is largest. *Shape:* (K, H) → (K, 2H)"""
         parameters, keys = self.parameters, self.of_rows["keys"]
-        reach = len(parameters["attention.distance"]) // 2
-        distances = (np.arange(keys.shape[1]) - self.steps).clip(-reach, reach) + reach
+        distances = (np.arange(keys.shape[1]) - self.steps).clip(-REACH, REACH) + REACH
         mixed = keys + parameters["attention.distance"][distances]
         mixed += (written @ parameters["attention.state"])[:, np.newaxis]
         scores = (np.tanh(mixed, out=mixed) @ parameters["attention.score"])[..., 0] + self.of_rows["mask"]

@@ -97,7 +97,7 @@ def pack(*models: TrainedModel, name: str = "german-low-hacm-naive", seconds: fl
 def macro(**accuracies: float) -> Average:
     """A score with such an accuracy, in per cent, for each language (`norwegian_nynorsk` is one with a hyphen)."""
     languages = {name.replace("_", "-"): _evaluation(own) for name, own in accuracies.items()}
-    return Average.of(MacroEvaluation("made up", languages))
+    return Average.over(MacroEvaluation("made up", languages))
 
 
 def _evaluation(accuracy: float) -> Evaluation:

@@ -9,9 +9,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from reinflect.decode.forms import ENDLESS_RUN, LEAST_ACTIONS, Predictions
+from reinflect.ensemble.member import TrainedModel
 from reinflect.layers.batches import Lemmas, select
 from reinflect.layers.examples import LEMMA, NOTHING, Stack
-from reinflect.systems.system import Decoder
+from reinflect.layers.parameters import Parameters
+from reinflect.settings import Settings
+from reinflect.systems.system import Decoder, System
 
 IDLE_ACTIONS = 20
 """While right answers are counted, an item that takes this many more actions than it can need is given up."""
@@ -25,6 +28,17 @@ again together, so that a few items that come to no end do not make every batch 
 NUMBERS_AT_ONCE = 150_000_000
 """On a GPU, the size of a batch: lemma characters of all models together times the width of the decoder state. Fewer
 batches mean fewer kernel launches."""
+
+
+def joined(
+    system: System, settings: Settings, models: Sequence[TrainedModel], device: torch.device | str
+) -> tuple[Parameters, Tensor]:
+    """The parameters of models of one system that may come from different fleets, and their valid outputs."""
+    sizes = [system.sizes(model.inventory, settings) for model in models]
+    arrays = [{name: torch.from_numpy(array) for name, array in model.parameters.items()} for model in models]
+    fleet = Parameters.join(system.shapes(settings), sizes, arrays)
+    allowed = system.equations.allowed_outputs(sizes, fleet.sizes[system.outputs])
+    return Parameters(fleet.shapes, fleet.sizes, fleet.flat.to(device)), allowed.to(device)
 
 
 def places_at_once(hidden: int) -> int:

@@ -21,13 +21,13 @@ from numpy.typing import NDArray
 
 from reinflect.align.pairs import Alignment
 from reinflect.data.items import Item, grouped
-from reinflect.ensemble.fleets import joined
 from reinflect.ensemble.member import UNALIGNED, TrainedModel
 from reinflect.files import write_bytes
 from reinflect.inflector.assemble import known_runs
 from reinflect.layers.examples import LEMMA, Examples, Stack
 from reinflect.layers.precision import one_thread
 from reinflect.learn.lesson import Lesson, Preparation
+from reinflect.learn.scoring import joined
 from reinflect.paper.combine import SPLITS, forms_by_rules, kept_forms
 from reinflect.run.packs import PRESET, unpacked
 from reinflect.systems import SYSTEMS

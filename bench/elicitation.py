@@ -16,7 +16,7 @@ from pathlib import Path
 from reinflect.data.corrections import question
 from reinflect.data.items import Item, read_items
 from reinflect.inflector.inflector import Inflector
-from reinflect.inflector.suggestions import ranked
+from reinflect.inflector.suggest import ranked
 from reinflect.inflector.train import Plan, train_inflector
 from reinflect.score.scores import Evaluation, MacroEvaluation, evaluate
 from reinflect.score.significance import compare

@@ -52,7 +52,8 @@ def measure(
 
     from reinflect.align.smart import Smart
     from reinflect.data.items import read_items
-    from reinflect.ensemble.fleets import decode
+    from reinflect.decode.search import greedy
+    from reinflect.decode.threads import one_blas_thread
     from reinflect.ensemble.member import TrainedModel
     from reinflect.learn.fleet import Fleet
     from reinflect.learn.lesson import Lesson, ModelSpec, Preparation, alignments_of
@@ -82,7 +83,8 @@ def measure(
     words = 0.0
     for _ in range(3):
         start = time.process_time()
-        decode([model], dev)
+        with one_blas_thread():
+            greedy(model.words, dev)
         words = max(words, len(dev) / (time.process_time() - start))
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * BYTES_PER_UNIT
     return {"samples": best, "words": words, "memory": memory}

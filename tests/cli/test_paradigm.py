@@ -11,7 +11,8 @@ from click.testing import Result
 from reinflect.cli import paradigm as module
 from reinflect.data.items import read_items
 from reinflect.data.labels import Labels
-from reinflect.inflector.inflector import Answer, Cell, Inflector, Paradigm
+from reinflect.inflector.answers import Answer, Cell, Paradigm
+from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.train import Plan, train_inflector
 from reinflect.text import display_width
 from tests.learn.tiny import SMALL, language

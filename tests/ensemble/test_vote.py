@@ -19,6 +19,7 @@ from reinflect.ensemble.strategies import (
     STRATEGIES,
     Strategy,
     Voter,
+    average,
     best_first,
     best_kind,
     choices,
@@ -28,8 +29,9 @@ from reinflect.ensemble.strategies import (
     default_strategy,
     dev_accuracy,
     find_strategy,
+    vote,
+    vote_all,
 )
-from reinflect.ensemble.vote import average, vote, vote_all
 from reinflect.errors import InputError
 from reinflect.settings import Settings
 from reinflect.systems.symbols import Inventory

@@ -97,7 +97,7 @@ def show_pocket_models() -> None:
 
 def by_vote(outcome: "Outcome", asked: Sequence[Item]) -> list[tuple[str, int, list[str]]]:
     """The name, the number of models and their voted forms, for each system and for all of them together."""
-    from reinflect.ensemble.vote import vote_all
+    from reinflect.ensemble.strategies import vote_all
 
     members, forms = outcome.inflector.members, outcome.inflector.member_forms(asked)
     rows = []

@@ -6,12 +6,11 @@ from dataclasses import replace
 from reinflect.data.items import Item
 from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.data.words import WordList
-from reinflect.decode.forms import WIDTH
-from reinflect.decode.repeats import longest_runs
+from reinflect.decode.forms import WIDTH, longest_runs
 from reinflect.ensemble.confidence import HELD_OUT_PULL, Confidence, fit, judged_cells, ranked, seen_cells
+from reinflect.ensemble.evidence import learn
 from reinflect.ensemble.member import TrainedModel
 from reinflect.ensemble.strategies import STRATEGIES, Voter, choices, dev_accuracy, find_strategy
-from reinflect.ensemble.word_evidence import learn
 from reinflect.inflector.card import describe_training
 from reinflect.inflector.inflector import Inflector
 from reinflect.learn.lesson import fold_split
@@ -110,8 +109,8 @@ def taught_words(made: Inflector, train: Sequence[Item], dev: Sequence[Item] | N
         given = (dev or ()) if fold is None else fold_split(train, fold)[1]
         items = {(item.lemma, item.features.spelling): item for item in given[:MOST_ASKED]}
         right, found = right_forms(given, "last"), voters.candidates([*items.values()], WIDTH)
-        for cell, (form, forms, lists, _) in zip(items, found, strict=True):
-            judged.append((cell, ranked(form, forms, lists, seen=cell in seen), right[cell]))
+        for cell, (vote, lists) in zip(items, found, strict=True):
+            judged.append((cell, ranked(vote.form, vote.forms, lists, seen=cell in seen), right[cell]))
     usual = made.confidences.get(made.strategy)
     learnt = learn(words, judged, usual, HELD_OUT_PULL if dev is None else 1.0) if usual else None
     return replace(made, words=learnt, word_list=words if learnt else None)

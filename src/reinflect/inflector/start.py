@@ -11,8 +11,9 @@ from rapidfuzz.distance.Levenshtein import distance
 
 from reinflect.data.corrections import Question, question
 from reinflect.data.items import Item
-from reinflect.decode.repeats import filtered_all
-from reinflect.ensemble.fleets import by_fleets, decode
+from reinflect.decode.forms import filtered
+from reinflect.decode.search import greedy
+from reinflect.decode.threads import shared_out
 from reinflect.ensemble.member import TrainedModel
 from reinflect.errors import InputError
 from reinflect.inflector.inflector import Inflector
@@ -112,10 +113,10 @@ def relatives(items: Sequence[Item], starts: Iterable[Start], systems: Sequence[
             if all(known >= LEAST_KNOWN * all_of_them for known, all_of_them in (characters, atoms)):
                 known = "{} of {} characters and {} of {} features".format(*characters, *atoms)
                 fit.append((start, member, known))
-    said = by_fleets([member for _, member, _ in fit], len(some), "cpu", lambda fleet: decode(fleet, some))
+    said = shared_out(lambda member: greedy(member.words, some), [member for _, member, _ in fit], len(some))
     found = []
     for (start, _, known), (forms, _) in zip(fit, said, strict=True):
-        words = filtered_all(forms, [item.lemma for item in some], {})
+        words = filtered(forms, [item.lemma for item in some], {})
         away = [distance(word, item.form) for word, item in zip(words, some, strict=True)]
         found.append(Relative(start, 100 * away.count(0) / len(away), sum(away) / len(away), known))
     return sorted(found, key=lambda one: (-one.right, one.edits, one.start.name))

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from reinflect.align import align
     from reinflect.inflector.inflector import Inflector
     from reinflect.inflector.pocket import load
-    from reinflect.inflector.train import train
     from reinflect.score import evaluate
+    from reinflect.train import train
 
 __version__ = "0.2.0"
 __all__ = ["Inflector", "__version__", "align", "evaluate", "load", "train"]
@@ -21,7 +21,7 @@ _HOMES = {
     "align": "reinflect.align",
     "evaluate": "reinflect.score",
     "load": "reinflect.inflector.pocket",
-    "train": "reinflect.inflector.train",
+    "train": "reinflect.train",
 }
 
 

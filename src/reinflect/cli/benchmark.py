@@ -6,11 +6,13 @@ from pathlib import Path
 
 import click
 
-from reinflect.cli import training
+from reinflect.cli import wishes as training
 from reinflect.cli.options import option, say
-from reinflect.errors import INTERRUPTED, InputError, ReinflectError
-from reinflect.systems import PAPER_ALIGNMENTS, SYSTEMS
+from reinflect.errors import INTERRUPTED, InputError, ReinflectError, quoted
+from reinflect.systems.kind import PAPER_ALIGNMENTS, Kind, settings_of
+from reinflect.text import nearest
 
+EVERY_LANGUAGE, SIZES = "all", ("low", "medium", "high")
 GRIDS = ("paper", "best", "quick", "small", "teacher")
 ENGINES = ("processes", DASK := "dask")
 GIB = 2**30
@@ -26,9 +28,13 @@ Example (some minutes; the first line needs a network):
 
 
 @click.command("benchmark", epilog=EXAMPLE)
-@training.data_option
-@training.languages_option
-@option("--settings LIST", "Sizes of training data, separated by commas.", default=",".join(training.SIZES))
+@option(
+    "--data DIR",
+    "Folder with files such as german-train-low, german-dev and german-covered-test, or deu.trn and deu.dev.",
+    required=True,
+)
+@option("--languages LIST", "Languages to train on, separated by commas.", default=EVERY_LANGUAGE)
+@option("--settings LIST", "Sizes of training data, separated by commas.", default=",".join(SIZES))
 @option(
     "--grid",
     "What to train: all models of the paper (20, 18 and 12 for a language), these and others that make votes better "
@@ -42,7 +48,7 @@ Example (some minutes; the first line needs a network):
     "Further systems, one model of each alignment: such as a system of another package.",
     default="",
 )
-@training.augment_option()
+@training.augment_option
 @option("--out DIR", "Folder for all results; it is made if it does not exist.", required=True)
 @training.set_option
 @training.device_option
@@ -101,7 +107,7 @@ def command(
     settings: str,
     grid: str,
     systems: str,
-    augmentations: tuple[str, ...],
+    augment: tuple[str, ...],
     out: str,
     changes: tuple[str, ...],
     device: str,
@@ -129,9 +135,13 @@ def command(
     The training can stop at any time, by Ctrl-C, --time-limit or a power cut; the same command resumes it. A finished
     pack of models is a file in DIR/packs; --merge combines those of several machines.
     """
-    which = training.chosen(settings, training.SIZES, "setting")
-    further = training.chosen(systems, SYSTEMS, "system") if systems else []
-    names = None if languages.strip() == training.EVERY_LANGUAGE else [name.strip() for name in languages.split(",")]
+    which = training.names(settings)
+    further = training.names(systems) if systems else ()
+    for name in which:
+        if name not in SIZES:
+            remedy = nearest(name, SIZES, f"the settings are {', '.join(SIZES)}")
+            raise InputError(f"found the setting {quoted(name)}", remedy)
+    names = None if languages.strip() == EVERY_LANGUAGE else [name.strip() for name in languages.split(",")]
     for folder in (gold, *merge):
         if folder and not Path(folder).is_dir():
             raise InputError("there is no such folder", "check its name", path=folder)
@@ -159,14 +169,14 @@ def command(
         cluster = Where(address, workers or (1 if where == "cuda" else training.cores()), wait, tls)
     entries = grids.with_systems(grids.GRIDS[grid], further, PAPER_ALIGNMENTS)
     trained = list(dict.fromkeys(entry.system for entry in entries))
-    augmentations = tuple(dict.fromkeys((*augmentations, *(name for own in entries for name in own.augmentations))))
-    others = (*PAPER_ALIGNMENTS, *augmentations)
-    tables = {setting: training.settings_of(setting, changes, trained, *others) for setting in which}
+    augmentations = tuple(dict.fromkeys((*augment, *(name for own in entries for name in own.augmentations))))
+    kinds = [Kind(system, alignment, augment=augmentations) for system in trained for alignment in PAPER_ALIGNMENTS]
+    tables = {setting: settings_of(kinds, setting, changes) for setting in which}
     plan = BenchmarkPlan(
         data=Path(data),
         out=Path(out),
         grid=entries,
-        presets={name: {system: own[system] for system in trained} for name, own in tables.items()},  # type: ignore[misc]
+        presets={name: {system: own[system] for system in trained} for name, own in tables.items()},
         preparation=Preparation.of(tables[which[0]], PAPER_ALIGNMENTS, augmentations),
         languages=names,
         time_limit=time_limit,

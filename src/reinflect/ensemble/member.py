@@ -14,9 +14,8 @@ from reinflect.decode.forms import Predictions
 from reinflect.ensemble.cell_forms import NO_CELLS, CellForms
 from reinflect.layers.inventory import Inventory
 from reinflect.settings import Settings
+from reinflect.systems.kind import UNALIGNED as UNALIGNED
 
-UNALIGNED = "none"
-"""The alignment of a system that needs none."""
 FACTS = ("system", "alignment", "variant", "seed", "fold", "restarts", "dev_accuracy")
 """The fields of a member that model files and cards store."""
 NOTHING_PREDICTED = Predictions([], [])

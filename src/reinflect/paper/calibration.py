@@ -8,11 +8,11 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 
+from reinflect.assemble import known_runs
 from reinflect.decode.forms import Predictions
 from reinflect.ensemble.confidence import fit, judged_cells, seen_cells
 from reinflect.ensemble.member import TrainedModel
 from reinflect.ensemble.strategies import DEFAULT, Voter, choices, find_strategy
-from reinflect.inflector.assemble import known_runs
 from reinflect.learn.lesson import Lesson
 
 Measured = list[tuple[float, bool]]

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from reinflect.assemble import known_runs
 from reinflect.data.items import Item
 from reinflect.decode.forms import Predictions
 from reinflect.decode.repeats import filtered, filtered_all
@@ -12,7 +13,6 @@ from reinflect.ensemble.member import TrainedModel
 from reinflect.ensemble.strategies import RUNS, STRATEGIES, Strategy, Voter, best_first, choices, find_strategy
 from reinflect.ensemble.vote import vote
 from reinflect.ensemble.weights import BEST, RULES, WAYS, Ballots, cross_fitted
-from reinflect.inflector.assemble import known_runs
 from reinflect.learn.lesson import Lesson
 from reinflect.paper.figures import Average, Scores
 from reinflect.paper.grid import Grid, kinds

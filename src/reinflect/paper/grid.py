@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from reinflect.ensemble.member import UNALIGNED, kind_of
-from reinflect.learn.lesson import Lesson, ModelSpec, Preparation, alignments_of
+from reinflect.learn.lesson import Lesson, ModelSpec, Preparation
 from reinflect.settings import Settings, changed
-from reinflect.systems import DEEPER
+from reinflect.systems.kind import _DEEP as DEEPER
+from reinflect.systems.kind import Kind, alignments_of
 
 
 @dataclass(frozen=True)
@@ -112,5 +113,6 @@ def specs_of(
                     planned[mark] = preparation.planned(own, entry.alignment, seed, names)
                 settings = entry.settings or presets[corpus.setting][entry.system]
                 settings = changed({entry.system: settings}, entry.changes)[entry.system]
-                made.append(ModelSpec(planned[mark], entry.system, settings, seed, variant=entry.variant))
+                kind = Kind(entry.system, entry.alignment, entry.variant, names, entry.changes)
+                made.append(ModelSpec(planned[mark], kind, settings, seed))
     return made

@@ -10,11 +10,10 @@ from typing import Any
 from msgspec import to_builtins
 
 from reinflect import __version__
+from reinflect.assemble import Keep, assemble, voters_of
 from reinflect.ensemble.member import TrainedModel
-from reinflect.ensemble.strategies import default_strategy
 from reinflect.errors import ReinflectError
 from reinflect.files import make_folder, write_text
-from reinflect.inflector.assemble import assemble, voters_of
 from reinflect.inflector.inflector import Inflector
 from reinflect.learn.lesson import Lesson
 from reinflect.paper import plots
@@ -23,6 +22,7 @@ from reinflect.paper.claims import claims
 from reinflect.paper.combine import SPLITS
 from reinflect.paper.figures import FILE
 from reinflect.paper.tables import page
+from reinflect.systems.kind import default_strategy
 from reinflect.text import counted
 
 
@@ -126,7 +126,8 @@ def write_models(benchmark: Benchmark, out: Path) -> list[str]:
         members = [folder.with_parameters(model) for model in usable]
         strategy = default_strategy({model.system for model in usable})
         source = f"{corpus.language}-train-{corpus.setting}"
-        assemble(members, corpus.train, corpus.dev, strategy=strategy, source=source).save(path)
+        keep = Keep(attested=False)
+        assemble(members, corpus.train, corpus.dev, keep, strategy=strategy, source=source).save(path)
         for file in files:
             file.unlink()
     if folder.parameters.is_dir() and not any(folder.parameters.iterdir()):

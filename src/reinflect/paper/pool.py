@@ -17,13 +17,13 @@ import torch
 from numpy.typing import NDArray
 
 from reinflect.align.pairs import Alignment
+from reinflect.assemble import known_runs
 from reinflect.data.items import Item
 from reinflect.ensemble.candidates import Pool, log_probabilities
 from reinflect.ensemble.fleets import by_fleets
 from reinflect.ensemble.member import UNALIGNED, TrainedModel
 from reinflect.errors import shortened
 from reinflect.files import write_bytes
-from reinflect.inflector.assemble import known_runs
 from reinflect.learn.lesson import Lesson, Preparation
 from reinflect.paper.combine import SPLITS, forms_by_rules, kept_forms
 from reinflect.run.folder import WorkFolder

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from reinflect.data.corrections import question
 from reinflect.data.items import Item
 from reinflect.data.labels import NO_LABELS, Labels
+from reinflect.forecast import Forecast
 from reinflect.inflector.card import fingerprint
-from reinflect.inflector.forecast import Forecast
 from reinflect.inflector.inflector import Answer, Inflector
 from reinflect.report.curves import ModelLog, learning_curves, title_of
 from reinflect.report.drawing import Curve, bar, line_chart

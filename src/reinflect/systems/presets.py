@@ -2,10 +2,13 @@
 
 from collections.abc import Iterable, Mapping
 from importlib.resources import files
+from pathlib import Path
 
 from reinflect.errors import InputError, quoted
+from reinflect.files import read_text
 from reinflect.settings import PRESETS, AnySettings, Settings, from_table, parse_tables
 from reinflect.systems import SYSTEMS
+from reinflect.text import nearest
 
 
 def read_presets(package: str, kind: type[AnySettings]) -> dict[str, AnySettings]:
@@ -15,9 +18,12 @@ def read_presets(package: str, kind: type[AnySettings]) -> dict[str, AnySettings
 
 
 def load_preset(name: str, systems: Iterable[str] | None = None) -> dict[str, Settings]:
-    """The settings in a preset of each of these systems, which must have it; of all that have it, if none is named."""
+    """The settings of each of these systems in a preset or a TOML file; of all that the preset has if none is named."""
     if name not in PRESETS:
-        raise InputError(f"found the preset {quoted(name)}", f"choose one of {', '.join(PRESETS)}")
+        if systems is not None and (Path(name).is_file() or name.endswith(".toml")):
+            return parse_preset(read_text(name), name, systems)
+        remedy = nearest(name, PRESETS, f"choose auto, {', '.join(PRESETS)} or a TOML file")
+        raise InputError(f"found the preset {quoted(name)}", remedy)
     settings = {}
     for system in [own for own in SYSTEMS if name in SYSTEMS[own].presets] if systems is None else systems:
         own = SYSTEMS[system].presets

@@ -20,19 +20,19 @@ from statistics import fmean
 from tempfile import TemporaryDirectory
 
 from reinflect.align.cache import default_folder
+from reinflect.assemble import Keep, assemble
 from reinflect.cli.benchmark import SECONDS_BETWEEN, SECONDS_ON_A_GPU
 from reinflect.cli.progress import display
-from reinflect.cli.training import checkpoint_seconds, cores, device_for
+from reinflect.cli.wishes import checkpoint_seconds, cores, device_for
 from reinflect.data.items import Item
 from reinflect.ensemble.cell_forms import digest_of_cells
 from reinflect.ensemble.fleets import by_fleets, decode
 from reinflect.ensemble.member import TrainedModel
 from reinflect.errors import INTERRUPTED, InputError, ReinflectError
-from reinflect.inflector.assemble import assemble
 from reinflect.inflector.model_file import Numbers, rounded
 from reinflect.inflector.pocket import ENDING, PocketModel, add_model
 from reinflect.learn.cells import cells_of
-from reinflect.learn.lesson import Lesson, ModelSpec, Preparation, alignments_of
+from reinflect.learn.lesson import Lesson, ModelSpec, Preparation
 from reinflect.paper.corpora import SETTINGS, read_corpora
 from reinflect.run.execute import Execution, train_specs
 from reinflect.run.folder import WorkFolder
@@ -40,6 +40,7 @@ from reinflect.run.packs import by_key, read_results
 from reinflect.run.resources import Resources
 from reinflect.run.side import map_in_processes
 from reinflect.settings import changed
+from reinflect.systems.kind import Kind, alignments_of
 from reinflect.systems.presets import load_preset
 
 SYSTEM, ALIGNMENT = "haem", "smart"
@@ -83,7 +84,7 @@ class Student:
         lesson = replace(corpus, train=items, asked=())
         settings = changed(load_preset(setting, [system]), (*SMALL, *own, *changes))[system]
         [alignment] = alignments_of(system, [ALIGNMENT])
-        return ModelSpec(preparation.planned(lesson, alignment), system, settings, seed=1)
+        return ModelSpec(preparation.planned(lesson, alignment), Kind(system, alignment), settings, seed=1)
 
 
 def _size(items: int) -> int:
@@ -192,7 +193,9 @@ def _write(corpus: Lesson, model: TrainedModel, source: str, *, folder: WorkFold
     small = rounded(folder.with_parameters(model), NUMBERS)
     [dev] = by_fleets([small], len(corpus.dev), "cpu", lambda fleet: decode(fleet, corpus.dev))
     path = place / f"{corpus.language}{ENDING}"
-    inflector = assemble([replace(small, dev=dev)], corpus.train, corpus.dev, strategy="vote", source=source)
+    inflector = assemble(
+        [replace(small, dev=dev)], corpus.train, corpus.dev, Keep(attested=False), strategy="vote", source=source
+    )
     inflector.save(path, numbers=NUMBERS)
     return path
 

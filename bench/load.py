@@ -22,11 +22,12 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
+from reinflect.assemble import Keep
 from reinflect.data.german import read_split
-from reinflect.inflector.train import Plan, train_inflector
-from reinflect.settings import changed
-from reinflect.systems.presets import load_preset
+from reinflect.run.resources import Resources
+from reinflect.systems.kind import PAPER_SYSTEMS, Wish
 from reinflect.text import Side, table
+from reinflect.train import train_model
 
 CLIENTS = (1, 2, 4, 8, 16, 32, 64, 128)
 TOO_MANY = (64, 128, 256)
@@ -274,10 +275,10 @@ async def watch_memory(server: Server, number: int) -> None:
 
 
 def small_model(path: Path) -> None:
-    settings = changed(load_preset("low"), SMALL)
     train, dev = read_split("train-low"), read_split("dev")[:50]
-    plan = Plan(settings=settings, seeds=1, strategy="vote")
-    train_inflector(train, dev, plan, attested=False).inflector.save(path)  # every word asks the models
+    wish = Wish(systems=PAPER_SYSTEMS, preset="low", changes=SMALL, seeds=1, strategy="vote")
+    keep = Keep(attested=False)  # every word asks the models
+    train_model(train, dev, wish, keep, Resources()).inflector.save(path)
 
 
 def by_ab(server: Server, folder: Path, requests: int, clients: int) -> None:

@@ -29,7 +29,7 @@ from reinflect.run.folder import WorkFolder
 from reinflect.score.scores import Evaluation, MacroEvaluation, evaluate
 from reinflect.score.significance import compare
 from reinflect.settings import changed
-from reinflect.systems import DEEPER
+from reinflect.systems.kind import _DEEP as DEEPER
 from reinflect.systems.presets import load_preset
 from reinflect.text import Side, table
 
@@ -73,9 +73,9 @@ def taught_lesson(lesson: Lesson, models: Sequence[TrainedModel], items: int) ->
     return replace(lesson, train=(*thinned, *islice(cycle(lesson.train), items - most)), cells=0)
 
 
-def trained(specs: Sequence[ModelSpec], preparation: Preparation, out: Path, given: argparse.Namespace) -> Models:
+def trained(specs: Sequence[ModelSpec], out: Path, given: argparse.Namespace) -> Models:
     found = defaultdict[str, list[TrainedModel]](list)
-    for model in executed(specs, preparation, WorkFolder.inside(out), given).values():
+    for model in executed(specs, WorkFolder.inside(out), given).values():
         found[model.language].append(model)
     return found
 
@@ -93,9 +93,9 @@ def run(given: argparse.Namespace) -> None:
     corpora, _ = read_corpora(given.data, languages_in(given.data, given.languages), [setting])
     # No test item is asked for: the figures are those of dev items.
     lessons = [replace(lesson, asked=(), cells=CELLS_AN_ITEM * items) for lesson in corpora]
-    first = trained(specs_of(lessons, TEACH, presets, preparation), preparation, given.out / "teach", given)
+    first = trained(specs_of(lessons, TEACH, presets, preparation), given.out / "teach", given)
     learners = [taught_lesson(lesson, first[lesson.language], items) for lesson in lessons]
-    second = trained(specs_of(learners, LEARN, presets, plain), plain, given.out / "learn", given)
+    second = trained(specs_of(learners, LEARN, presets, plain), given.out / "learn", given)
     names = [lesson.language for lesson in lessons]
     alone = {own.language: best(own, TEACH, first[own.language]) for own in lessons}
     both = {own.language: best(own, TEACH + LEARN, first[own.language] + second[own.language]) for own in lessons}

@@ -24,14 +24,14 @@ from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.pocket import VARIABLE, read_index
 from reinflect.learn.cells import cells_of
 from reinflect.learn.fleet import Fleet
-from reinflect.learn.lesson import ModelSpec, Preparation
+from reinflect.learn.lesson import Preparation
 from reinflect.paper.benchmark import Benchmark, BenchmarkPlan, run_benchmark
 from reinflect.paper.corpora import read_corpora
 from reinflect.paper.grid import GRIDS, Entry, kinds
 from reinflect.run.packing import needs
 from reinflect.run.packs import by_key, read_result, read_results, write_result
 from reinflect.run.resources import Resources
-from tests.learn.tiny import language, small
+from tests.learn.tiny import language, small, spec_of
 
 GRID = (
     Entry("haem", "naive", {"medium": 2, "high": 2}),
@@ -184,7 +184,7 @@ def test_a_student_learns_from_gold_items_and_agreed_cells(
     assert (spec.lesson.dev, spec.lesson.asked) == (german.corpus.dev, ())
     assert (spec.settings.hidden, spec.settings.epochs, spec.settings.patience) == (100, 60, 20)
     other = turkish.spec("haem", preparation, ["dropout=0.3"])
-    assert (other.kind, other.settings.hidden, other.settings.batch) == ("haem-smart", 100, 4)
+    assert (str(other.kind), other.settings.hidden, other.settings.batch) == ("haem-smart", 100, 4)
     assert other.settings.dropout == 0.3
 
 
@@ -349,7 +349,7 @@ def test_the_script_that_rebuilds_all(tmp_path: Path, environment: dict[str, str
 
 def test_packing_makes_room_for_cells(data: Path) -> None:
     [corpus], _ = read_corpora(data, ["german"], ["high"])
-    spec = ModelSpec(Preparation.of({}, []).prepared(corpus), "imitation", small("imitation"), 1)
+    spec = spec_of(Preparation.of({}, []).prepared(corpus), "imitation")
     more = replace(spec, lesson=replace(spec.lesson, cells=1000))
     assert needs([more]).items > 50 * needs([spec]).items
 

@@ -10,7 +10,7 @@ import reinflect
 PACKAGE = Path(reinflect.__file__).parent
 ORDER = (
     "errors locks files text registry compiled settings data align score systems layers decode "
-    "ensemble learn run inflector paper report web cli"
+    "ensemble learn run inflector assemble start train changes forecast paper report web cli"
 ).split()
 TOGETHER = {"systems", "layers"}
 """Rooms that still import from each other."""

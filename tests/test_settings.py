@@ -3,12 +3,12 @@
 import msgspec
 import pytest
 
-from reinflect.ensemble.strategies import PAPERS
 from reinflect.errors import InputError
 from reinflect.layers.settings import RecurrentSettings
 from reinflect.settings import OF_EACH_MODEL, PRESETS, Settings, alike, changed, preset_for
 from reinflect.systems import SYSTEMS
 from reinflect.systems.haem.settings import HaemSettings
+from reinflect.systems.kind import PAPERS
 from reinflect.systems.presets import load_preset, parse_preset
 
 PAPER = {
@@ -241,7 +241,7 @@ def test_a_preset_of_some_systems() -> None:
 
 
 def test_an_unknown_preset() -> None:
-    with pytest.raises(InputError, match=r"'hgih'.*low, medium, high"):
+    with pytest.raises(InputError, match="found the preset 'hgih'; did you mean high"):
         load_preset("hgih")
 
 

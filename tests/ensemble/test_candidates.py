@@ -16,9 +16,8 @@ from reinflect.ensemble.candidates import Questions, log_probabilities
 from reinflect.ensemble.fleets import decoding
 from reinflect.ensemble.member import TrainedModel
 from reinflect.learn import loop
-from reinflect.learn.lesson import ModelSpec
 from reinflect.systems import SYSTEMS
-from tests.learn.tiny import lesson, small
+from tests.learn.tiny import lesson, small, spec_of
 from tests.systems.slow_haem import SlowHaem
 from tests.systems.small_fleets import HAEM, STATIC, Language, SmallFleet, actions, language, naive
 
@@ -143,7 +142,7 @@ def test_a_model_s_own_form_has_the_probability_that_it_had_in_decoding(system: 
     own, taught = SYSTEMS[system], lesson("german")
     changes = {"step": 0.01, "optimiser": "adam"} if system in ("soft", "transformer") else {}
     settings = small(system, hidden=24, epochs=12, **changes)
-    (model,), _ = loop.train([ModelSpec(taught, system, settings, 1)])
+    (model,), _ = loop.train([spec_of(taught, system, settings, 1)])
     told = 0
     for item in taught.train:
         decoder, stack, files = decoding([model], [item], "cpu")

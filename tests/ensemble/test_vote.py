@@ -14,7 +14,6 @@ from reinflect.data.items import Item
 from reinflect.decode.forms import Predictions
 from reinflect.ensemble.member import TrainedModel, kind_of
 from reinflect.ensemble.strategies import (
-    PAPERS,
     RUNS,
     STRATEGIES,
     Strategy,
@@ -25,7 +24,6 @@ from reinflect.ensemble.strategies import (
     choose,
     combined,
     comparable,
-    default_strategy,
     dev_accuracy,
     find_strategy,
 )
@@ -33,6 +31,7 @@ from reinflect.ensemble.vote import average, vote, vote_all
 from reinflect.errors import InputError
 from reinflect.layers.inventory import Inventory
 from reinflect.settings import Settings
+from reinflect.systems.kind import PAPERS, default_strategy
 
 BUNDLE = Bundle("V")
 DEV = [Item(f"a{number}", BUNDLE, f"a{number}x") for number in range(4)]

@@ -16,7 +16,7 @@ from reinflect.learn.fleet import NEXT_SEED, Fleet, Progress, Task, tasks_of
 from reinflect.learn.lesson import Lesson, ModelSpec, Phase
 from reinflect.run.packs import Pack
 from reinflect.settings import Settings
-from tests.learn.tiny import fleet, lesson, small, updated
+from tests.learn.tiny import fleet, lesson, small, spec_of, updated
 from tests.learn.trained import Trained, difference, same, spoil, stop_after, trained
 
 PLAIN: dict[str, object] = {}
@@ -41,7 +41,7 @@ def with_phases(name: str, *phases: Phase) -> Lesson:
 
 
 def spec(own: Lesson, system: str = "haem", settings: Settings | None = None, seed: int = 1) -> ModelSpec:
-    return ModelSpec(own, system, settings or small(system, dropout=0.2), seed)
+    return spec_of(own, system, settings or small(system, dropout=0.2), seed)
 
 
 def in_the_place_of(real: Lesson, own: Phase) -> Lesson:

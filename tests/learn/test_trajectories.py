@@ -14,13 +14,12 @@ from reinflect.layers.batches import Drawn
 from reinflect.layers.inventory import Inventory
 from reinflect.layers.parameters import Parameters
 from reinflect.learn.fleet import Fleet, tasks_of
-from reinflect.learn.lesson import ModelSpec
 from reinflect.systems import SYSTEMS
 from reinflect.systems.haem.batch import DELETE_NUMBER, STOP_NUMBER, HaemBatch, bound, tapes, trajectories
 from reinflect.systems.haem.settings import HaemSettings
 from reinflect.systems.system import ACTIONS, System, Tapes
 from reinflect.systems.tapes import Ragged
-from tests.learn.tiny import fleet, lesson, small, updated
+from tests.learn.tiny import fleet, lesson, small, spec_of, updated
 from tests.learn.trained import trained
 from tests.systems.slow_haem import SlowHaem
 from tests.systems.small_fleets import HAEM, SmallFleet, actions
@@ -97,7 +96,7 @@ def test_the_same_trajectories_have_the_same_losses(name: str, mean: bool) -> No
 def test_without_a_tape_of_actions_their_number_is_bounded() -> None:
     german = lesson("german")
     for name, slack in (("exact", 0), ("bounded", SLACK)):
-        (own,), (static,) = (tasks_of([ModelSpec(german, system, small("haem"), 1)]) for system in (name, "haem"))
+        (own,), (static,) = (tasks_of([spec_of(german, system, small("haem"), 1)]) for system in (name, "haem"))
         found, expected = own.stages[0].train, static.stages[0].train
         assert ACTIONS not in found.arrays
         assert found.bounds.tolist() == [length + slack for length in expected.bounds.tolist()]
@@ -105,7 +104,7 @@ def test_without_a_tape_of_actions_their_number_is_bounded() -> None:
 
 def made(name: str) -> Fleet:
     settings = small("haem", dropout=0.2)
-    specs = [ModelSpec(lesson(own), name, settings, seed) for own, seed in (("german", 1), ("greek", 2))]
+    specs = [spec_of(lesson(own), name, settings, seed) for own, seed in (("german", 1), ("greek", 2))]
     return updated(fleet(*tasks_of(specs), dtype=torch.float64), 3)
 
 
@@ -120,7 +119,7 @@ def test_looser_bounds_make_the_same_updates_where_all_items_come_at_once() -> N
     """Else the items come in another order."""
     settings = small("haem", batch=40)
     found, expected = (
-        updated(fleet(*tasks_of([ModelSpec(lesson("german"), name, settings, 1)]), dtype=torch.float64), 3)
+        updated(fleet(*tasks_of([spec_of(lesson("german"), name, settings, 1)]), dtype=torch.float64), 3)
         for name in ("bounded", "haem")
     )
     torch.testing.assert_close(found.parameters.flat, expected.parameters.flat, rtol=1e-9, atol=1e-9)
@@ -129,7 +128,7 @@ def test_looser_bounds_make_the_same_updates_where_all_items_come_at_once() -> N
 def test_a_whole_training_of_such_a_system() -> None:
     german = lesson("german")
     found, expected = (
-        trained([ModelSpec(german, name, small("haem"), seed) for seed in (1, 2)], dtype=torch.float64)[0]
+        trained([spec_of(german, name, small("haem"), seed) for seed in (1, 2)], dtype=torch.float64)[0]
         for name in ("exact", "haem")
     )
     for one, other in zip(found, expected, strict=True):
@@ -186,7 +185,7 @@ def test_models_act_by_the_parameters_and_keys_they_have() -> None:
     system: System = replace(HAEM, trajectories=noting)
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(SYSTEMS._loaded, "noting", system)
-        specs = [ModelSpec(lesson("greek"), "noting", small("haem"), seed) for seed in (1, 2)]
+        specs = [spec_of(lesson("greek"), "noting", small("haem"), seed) for seed in (1, 2)]
         own = updated(fleet(*tasks_of(specs)), 2)
     updates = len(given) // 2
     assert len(own.models) == 2

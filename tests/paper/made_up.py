@@ -15,6 +15,7 @@ from reinflect.score.scores import Evaluation, MacroEvaluation, evaluate
 from reinflect.settings import Settings
 from reinflect.systems.hacm.settings import HacmSettings
 from reinflect.systems.haem.settings import HaemSettings
+from reinflect.systems.kind import Kind
 from reinflect.systems.soft.settings import SoftSettings
 
 SETTINGS: Mapping[str, Settings] = {
@@ -28,7 +29,8 @@ BUNDLE = Bundle("V")
 
 def spec(own: Lesson, kind: str = "hacm-naive", seed: int = 1, settings: Settings | None = None) -> ModelSpec:
     system, _, alignment = kind.partition("-")
-    return ModelSpec(PREPARATION.planned(own, alignment or "none"), system, settings or SETTINGS[system], seed)
+    lesson = PREPARATION.planned(own, alignment or "none")
+    return ModelSpec(lesson, Kind(system, lesson.alignment), settings or SETTINGS[system], seed)
 
 
 def corpus(language: str = "german", setting: str = "low", items: int = 4, asked: int = 3) -> Lesson:

@@ -293,7 +293,7 @@ def test_the_longest_packs_come_first_on_a_gpu(data: Path) -> None:
     """Many updates of few models take longer than few updates of more models, though they are of fewer items."""
     wanted = ready(data, "german")
     few = [one for one in wanted if one.system == "haem"][:1]
-    many = [one for one in wanted if one.kind == "hacm-naive"]
+    many = [one for one in wanted if str(one.kind) == "hacm-naive"]
     short = [replace(one, settings=msgspec.structs.replace(OWN_HACM, epochs=2)) for one in many]
     long = [replace(one, settings=msgspec.structs.replace(OWN, epochs=2 * len(many) - 1)) for one in few]
     first, second = pack_specs([*short, *long], "cuda")

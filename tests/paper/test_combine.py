@@ -98,9 +98,9 @@ def test_entries_of_a_grid_have_settings_and_augmentations_of_their_own() -> Non
         Entry("haem", "smart", {"low": 2}, variant="made-up", changes=("hidden=7",), augmentations=("made-up",)),
     )
     plain, *others = specs_of([own], grid, PRESETS, Preparation.of({}, ["smart"], ["made-up"]))
-    assert (plain.kind, plain.lesson.augmentations, plain.settings) == ("haem-smart", (), PRESETS["low"]["haem"])
+    assert (str(plain.kind), plain.kind.augment, plain.settings) == ("haem-smart", (), PRESETS["low"]["haem"])
     assert [spec.name for spec in others] == [f"{own.label}-haem-smart+made-up-{seed}" for seed in (1, 2)]
-    assert {spec.lesson.augmentations for spec in others} == {("made-up",)}
+    assert {spec.kind.augment for spec in others} == {("made-up",)}
     assert {spec.settings.hidden for spec in others} == {7}
     assert len({spec.lesson.digest for spec in (plain, *others)}) == 3
 

@@ -14,15 +14,18 @@ from click.testing import Result
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reinflect.assemble import Keep
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item, write_items
 from reinflect.inflector.inflector import Inflector
-from reinflect.inflector.train import Plan, train_inflector
 from reinflect.layers.examples import Examples, Stack
 from reinflect.layers.inventory import Inventory
+from reinflect.run.resources import Resources
+from reinflect.systems.kind import Wish
 from reinflect.systems.soft.model import REACH
 from reinflect.systems.soft.settings import SoftSettings
-from tests.learn.tiny import fleet, small, task, updated
+from reinflect.train import train_model
+from tests.learn.tiny import as_changes, fleet, small, task, updated
 from tests.systems.small_fleets import SOFT, Language, SmallFleet, language, naive
 
 SMALL = small("soft")
@@ -134,8 +137,8 @@ def suffixing(words: int) -> list[Item]:
 
 def test_it_learns_to_copy_and_to_add_an_ending(tmp_path: Path) -> None:
     items = suffixing(150)
-    plan = Plan(settings={"soft": QUICK}, systems=["soft"], alignments=["naive", "smart"], seeds=1)
-    outcome = train_inflector(items[:400], items[400:], plan)
+    wish = Wish(systems=["soft"], alignments=["naive", "smart"], preset="low", changes=as_changes(QUICK), seeds=1)
+    outcome = train_model(items[:400], items[400:], wish, Keep(), Resources())
     (member,) = outcome.inflector.members  # one model, whatever alignments there are
     assert (member.system, member.alignment, member.seed) == ("soft", "none", 1)
     assert outcome.training.accuracy >= 95

@@ -9,16 +9,13 @@ from pathlib import Path
 import pytest
 from bench import load
 
-from reinflect.inflector.train import Plan, train_inflector
-from tests.learn.tiny import language, small
+from tests.learn.tiny import language, small_inflector
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 def test_each_request_gets_the_right_answer_or_a_refusal(tmp_path: Path) -> None:
     items, model = language("german"), tmp_path / "verbs.reinflect"
-    settings = {system: small(system) for system in ("hacm", "haem")}
-    plan = Plan(settings=settings, alignments=["naive"], seeds=1, strategy="vote")
-    train_inflector(items[4:], items[:4], plan).inflector.save(model)
+    small_inflector("hacm-naive", "haem-naive", strategy="vote").save(model)
 
     async def some(server: load.Server) -> list[load.Stage]:
         asked = [load.post("inflect", {"lemma": item.lemma, "features": item.features.spelling}) for item in items]

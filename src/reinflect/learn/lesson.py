@@ -225,9 +225,9 @@ def fold_split(items: Sequence[Item], fold: int) -> tuple[tuple[Item, ...], tupl
 def lessons_of(
     train: Sequence[Item], dev: Sequence[Item] | None, seeds: int, path: Path | str = "training data"
 ) -> list[Lesson]:
-    """The lesson of each seed, not aligned: one for all, or without dev items one for each fold."""
+    """One lesson for all seeds; without dev items one for each seed, which holds out a fold."""
     if dev is not None:
-        return [Lesson(tuple(train), tuple(dev))] * seeds
+        return [Lesson(tuple(train), tuple(dev))]
     cells = len({question(item) for item in train})
     if cells < FEWEST_ITEMS:
         raise InputError(

@@ -62,7 +62,7 @@ class Wish(msgspec.Struct, frozen=True):
     preset: str = "auto"
     """A name, or a TOML file with a table for each system."""
     changes: Sequence[str] = ()
-    """To settings of the preset, of aligners and of augmentations: `hidden=200`, `haem.hidden=200`, `smart.sweeps=5`."""
+    """To settings of the preset, an aligner or an augmentation: `hidden=200`, `haem.hidden=200`, `smart.sweeps=5`."""
     seeds: int = 5
     first_seed: int = 1
     strategy: str | None = None

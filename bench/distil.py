@@ -29,7 +29,7 @@ from reinflect.ensemble.cell_forms import digest_of_cells
 from reinflect.ensemble.fleets import by_fleets, decode
 from reinflect.ensemble.member import TrainedModel
 from reinflect.errors import INTERRUPTED, InputError, ReinflectError
-from reinflect.inflector.model_file import Numbers, rounded
+from reinflect.inflector.file import Numbers, rounded
 from reinflect.inflector.pocket import ENDING, PocketModel, add_model
 from reinflect.learn.cells import cells_of
 from reinflect.learn.lesson import Lesson, ModelSpec, Preparation
@@ -41,7 +41,7 @@ from reinflect.run.resources import Resources
 from reinflect.run.side import map_in_processes
 from reinflect.settings import changed
 from reinflect.systems.kind import Kind, alignments_of
-from reinflect.systems.presets import load_preset
+from reinflect.systems.symbols import load_preset
 
 SYSTEM, ALIGNMENT = "haem", "smart"
 NUMBERS: Numbers = "eighth"

@@ -23,7 +23,6 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from reinflect.layers.cells import CELLS
 from reinflect.layers.precision import products as precision_of_products
-from reinflect.layers.settings import RecurrentSettings
 from reinflect.learn.fleet import Epoch, Fleet, Progress, tasks_of
 from reinflect.learn.lesson import specs
 from reinflect.paper.corpora import languages_in, read_corpora
@@ -32,6 +31,7 @@ from reinflect.run.packing import needs, pack_for_gpu, padding
 from reinflect.run.packs import Pack
 from reinflect.run.resources import Resources
 from reinflect.systems.kind import Wish, make_plan
+from reinflect.systems.symbols import RecurrentSettings
 from reinflect.systems.system import ACTIONS
 
 

@@ -30,7 +30,7 @@ from reinflect.score.scores import Evaluation, MacroEvaluation, evaluate
 from reinflect.score.significance import compare
 from reinflect.settings import changed
 from reinflect.systems.kind import _DEEP as DEEPER
-from reinflect.systems.presets import load_preset
+from reinflect.systems.symbols import load_preset
 from reinflect.text import Side, table
 
 SYSTEMS = ("hacm", "haem", "soft", "imitation")

@@ -4,12 +4,11 @@ import msgspec
 import pytest
 
 from reinflect.errors import InputError
-from reinflect.layers.settings import RecurrentSettings
 from reinflect.settings import OF_EACH_MODEL, PRESETS, Settings, alike, changed, preset_for
 from reinflect.systems import SYSTEMS
-from reinflect.systems.haem.settings import HaemSettings
+from reinflect.systems.haem import HaemSettings
 from reinflect.systems.kind import PAPERS
-from reinflect.systems.presets import load_preset, parse_preset
+from reinflect.systems.symbols import RecurrentSettings, load_preset, parse_preset
 
 PAPER = {
     "hacm": {

@@ -27,7 +27,7 @@ from reinflect.start import AUTO, Relative, Startable, best_few, find_starts, re
 from reinflect.systems.kind import Kind, Wish, make_plan
 from reinflect.train import train_model
 from tests.fuzz import tiny_models
-from tests.inflector.test_model_file import made
+from tests.inflector.test_file import made
 from tests.learn.tiny import language
 from tests.report.pages import Page
 

@@ -23,7 +23,6 @@ from reinflect.ensemble.member import TrainedModel
 from reinflect.ensemble.vote import vote
 from reinflect.errors import InputError, OutputError, ReinflectError
 from reinflect.inflector.inflector import Inflector
-from reinflect.layers.inventory import Inventory
 from reinflect.learn.fleet import Fleet
 from reinflect.learn.lesson import lessons_of
 from reinflect.run.failures import PackError
@@ -32,6 +31,7 @@ from reinflect.run.packs import Pack, PackResult
 from reinflect.run.resources import Resources, Watcher
 from reinflect.run.train_pack import Standing, run_pack
 from reinflect.score import evaluate
+from reinflect.systems.symbols import Inventory
 from reinflect.train import Outcome, train_model
 from tests.learn.tiny import SMALL, language, wish
 

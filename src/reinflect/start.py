@@ -14,10 +14,9 @@ from reinflect.data.items import Item
 from reinflect.errors import InputError
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.pocket import ENDING, INSTALL, find_model, load, pocket_models
-from reinflect.layers.inventory import Inventory
-from reinflect.layers.shapes import expected_shapes
 from reinflect.learn.lesson import ModelSpec, Start
 from reinflect.systems import SYSTEMS
+from reinflect.systems.symbols import Inventory, expected_shapes
 
 AUTO = "auto"
 RELATIVES = 3

@@ -1,3 +1,4 @@
+import hashlib
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -30,6 +31,11 @@ class Counting:
         if progress:
             progress(len(pairs), len(pairs))
         return [shifted(lemma, form) for lemma, form in pairs]
+
+    def align_more(
+        self, _pairs: Sequence[StringPair], _alignments: Sequence[Alignment], more: Sequence[StringPair]
+    ) -> list[Alignment]:
+        return self.align(more)
 
 
 def shifted(lemma: str, form: str) -> Alignment:
@@ -95,10 +101,10 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
     "empty": lambda _: b"",
     "cut": lambda content: content[:-1],
     "cut within the header": lambda content: content[:30],
-    "longer": lambda content: content + b"b",
-    "another line": lambda content: content + b"\nb",
-    "one move changed": lambda content: content[:-1] + (b"i" if content[-1:] != b"i" else b"d"),
-    "two moves swapped": lambda content: content.replace(b"\ndb", b"\nbd", 1),
+    "longer": lambda content: content + b"2",
+    "another line": lambda content: content + b"\n2",
+    "one move changed": lambda content: content[:-1] + (b"0" if content[-1:] != b"0" else b"1"),
+    "two moves swapped": lambda content: content.replace(b"\n12", b"\n21", 1),
     "not text": lambda content: content[:-1] + b"\xff",
     "foreign": lambda _: b"\x89PNG\r\n\x1a\n" * 100,
 }
@@ -118,17 +124,13 @@ def test_a_damaged_file_is_made_again(tmp_path: Path, damage: str) -> None:
     assert only_file(tmp_path).read_bytes() == content
 
 
-@pytest.mark.parametrize("moves", ["bb", "bbbd", "bbbbx", "bbb\u00e9", "bbbi", ""])
+@pytest.mark.parametrize("moves", ["22", "2221", "22223", "222x", "222\u00e9", "2220", ""])
 def test_moves_that_do_not_fit_are_rejected_despite_right_checksums(tmp_path: Path, moves: str) -> None:
     """A file with right checksums that holds moves of other strings."""
-    import hashlib
-
     aligner, pairs = Counting(), [("walk", "talk")]
     right = aligned(aligner, pairs, tmp_path)
     path = only_file(tmp_path)
-    header = path.read_bytes().split(b"\n")[0].split(b" ")
-    body = moves.encode()
-    path.write_bytes(b" ".join([*header[:-1], hashlib.sha256(body).hexdigest().encode()]) + b"\n" + body)
+    path.write_bytes(hashlib.sha256(path.name.encode() + moves.encode()).hexdigest().encode() + b"\n" + moves.encode())
     assert aligned(aligner, pairs, tmp_path) == right
     assert aligner.calls == 2
 

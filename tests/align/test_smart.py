@@ -354,6 +354,7 @@ def test_more_pairs_are_aligned_by_the_counts_of_known_ones() -> None:
     expected = [best_alignment(*pair, counted(alignments), Fraction(1, 10)) for pair in more]
     assert Smart().align_more(known, alignments, more) == expected
     assert Smart().align_more(known, alignments, []) == []
+    assert Naive().align_more(known, alignments, more) == Naive().align(more)
 
 
 def test_nothing_to_align() -> None:

@@ -17,7 +17,7 @@ from reinflect.data.items import Item, read_items
 from reinflect.data.labels import Labels
 from reinflect.ensemble.confidence import USUAL, Confidence
 from reinflect.inflector.inflector import Inflector
-from reinflect.layers.inventory import Inventory
+from reinflect.systems.symbols import Inventory
 from tests.inflector.test_inflector import a_member
 
 Reinflect = Callable[..., Result]

@@ -17,8 +17,8 @@ from reinflect.decode import greedy
 from reinflect.decode.forms import ENDLESS_RUN, LEAST_ACTIONS
 from reinflect.layers.batches import Lemmas
 from reinflect.layers.examples import Examples, Stack
-from reinflect.layers.inventory import Inventory
 from reinflect.settings import Settings
+from reinflect.systems.symbols import Inventory
 from reinflect.systems.system import Decoder, System
 from tests.systems.slow_haem import SlowHaem
 from tests.systems.slow_soft import SlowSoft
@@ -117,7 +117,7 @@ def stack_of(fleet: SmallFleet, items: Sequence[Sequence[Item]]) -> Stack:
 
 
 def decoder_of(fleet: SmallFleet) -> Decoder:
-    return fleet.system.decoder(fleet.parameters, fleet.settings, fleet.allowed)
+    return fleet.system.equations.decoder(fleet.parameters, fleet.settings, fleet.allowed)
 
 
 def fast_forms(fleet: SmallFleet, items: Sequence[Sequence[Item]], at_once: int) -> list[list[str | None]]:
@@ -225,7 +225,7 @@ def one_lemma(fleet: SmallFleet, lemma: str) -> tuple[Lemmas, tuple[str, ...]]:
 def test_hacm_copies_what_it_does_not_know_and_steps_on() -> None:
     fleet = a_fleet(HACM, small(HACM), models=1)
     lemmas, spellings = one_lemma(fleet, "Ж漢")
-    decoder = HACM.decoder(fleet.parameters, fleet.settings, fleet.allowed)
+    decoder = HACM.equations.decoder(fleet.parameters, fleet.settings, fleet.allowed)
     state = decoder.start(lemmas)
     _, state = decoder.log_probabilities(state)
     _, state = decoder.advance(state, torch.tensor([[3]]))  # STEP to Ж
@@ -269,7 +269,7 @@ def test_hacm_without_the_mixture_has_no_rule_for_the_unknown() -> None:
 def test_haem_can_copy_or_delete_what_it_does_not_know_but_not_write_it() -> None:
     fleet = a_fleet(HAEM, small(HAEM), models=1)
     lemmas, spellings = one_lemma(fleet, "Ж漢")
-    decoder = HAEM.decoder(fleet.parameters, fleet.settings, fleet.allowed)
+    decoder = HAEM.equations.decoder(fleet.parameters, fleet.settings, fleet.allowed)
     state = decoder.start(lemmas)
     scores, state = decoder.log_probabilities(state)
     assert scores.shape[-1] == 3 + len(fleet.languages[0].inventory.characters)

@@ -154,9 +154,9 @@ def checkpoint_file(rng: Random) -> bytes:
         rng.choice(model_files.OF_TENSORS)(rng, tensors, rng.choice(sorted(tensors)))
         tensors = {name: tensor.contiguous() for name, tensor in tensors.items()}
     end = 8 + int.from_bytes(raw[:8], "little")
-    checksum, _, before = json.loads(raw[8:end])["__metadata__"]["state"].partition(" ")
+    checksum, before = (json.loads(raw[8:end])["__metadata__"][name] for name in ("sha256", "state"))
     text = json.dumps(json_values.changed(rng, json.loads(before))) if how != 9 else "[" * json_values.DEEP
-    return save(tensors, metadata={"state": f"{checksum} {text if how > 4 else before}"})
+    return save(tensors, metadata={"sha256": checksum, "state": text if how > 4 else before})
 
 
 @contextmanager

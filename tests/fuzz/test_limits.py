@@ -17,8 +17,8 @@ from reinflect.data.items import read_items
 from reinflect.data.labels import Labels
 from reinflect.errors import InputError
 from reinflect.files import LARGEST, LONGEST_LINE, read_text
+from reinflect.inflector.file import HEADER_BYTES
 from reinflect.inflector.inflector import Inflector
-from reinflect.inflector.model_file import HEADER_BYTES
 from reinflect.run import packs
 from tests.fuzz.campaign import little_memory
 from tests.fuzz.item_files import good_workbook
@@ -75,7 +75,9 @@ def test_a_header_full_of_nothing(tmp_path: Path, value: str) -> None:
     text = json.dumps({"__metadata__": {"reinflect": f"[{f'{value},' * 3 * MILLION}{value}]"}})
     assert len(text) < HEADER_BYTES
     (tmp_path / "model").write_bytes(joined(text.encode(), b""))
-    assert "its header is too large" in refused(lambda: Inflector.load(tmp_path / "model"), 6 * len(text))
+    assert "another kind of file, truncated or damaged" in refused(
+        lambda: Inflector.load(tmp_path / "model"), 6 * len(text)
+    )
 
 
 def test_members_that_are_not_there(tmp_path: Path) -> None:

@@ -11,11 +11,11 @@ from torch import Tensor
 
 from reinflect.ensemble.member import TrainedModel
 from reinflect.layers.parameters import take_over
-from reinflect.layers.shapes import Shape
 from reinflect.learn.fleet import tasks_of
 from reinflect.learn.lesson import Lesson, ModelSpec
 from reinflect.settings import Settings
 from reinflect.systems import SYSTEMS
+from reinflect.systems.symbols import Shape
 from tests.learn.tiny import fleet, language, lesson, small, spec_of
 from tests.learn.trained import difference, spoil, trained
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -11,12 +12,12 @@ from torch import Tensor
 from reinflect.align.pairs import Alignment
 from reinflect.data.items import Item
 from reinflect.layers.batches import Drawn
-from reinflect.layers.inventory import Inventory
 from reinflect.layers.parameters import Parameters
 from reinflect.learn.fleet import Fleet, tasks_of
 from reinflect.systems import SYSTEMS
-from reinflect.systems.haem.batch import DELETE_NUMBER, STOP_NUMBER, HaemBatch, bound, tapes, trajectories
-from reinflect.systems.haem.settings import HaemSettings
+from reinflect.systems.haem import DELETE_NUMBER, STOP_NUMBER, HaemSettings, bound
+from reinflect.systems.haem.model import HaemBatch, trajectories
+from reinflect.systems.symbols import Inventory
 from reinflect.systems.system import ACTIONS, System, Tapes
 from reinflect.systems.tapes import Ragged
 from tests.learn.tiny import fleet, lesson, small, spec_of, updated
@@ -40,7 +41,7 @@ def relabelled(drawn: Drawn, *given: object) -> HaemBatch:
 
 def without_actions(items: Sequence[Item], alignments: Sequence[Alignment], inventory: Inventory) -> Tapes:
     """The oracle's tapes under other names: a rollout would not have them, and knows only a bound of their length."""
-    made = tapes(items, alignments, inventory)
+    made = HAEM.tapes(items, alignments, inventory)
     moves = made.pop(ACTIONS)
     return {**made, MOVES: moves, REAL: Ragged(moves.values * 0 + 1, moves.lengths)}
 
@@ -63,8 +64,12 @@ def rolled_in(
     return HaemBatch(**drawn.lemmas, taken=taken, right=right, weights=weights, keep=keep, **own)
 
 
-MASKED = replace(HAEM, trajectories=relabelled)
-EXACT = replace(HAEM, tapes=without_actions, trajectories=rolled_in)
+def with_learner(system: System, **changes: Any) -> System:
+    return replace(system, learner=replace(system.equations, **changes))
+
+
+MASKED = with_learner(HAEM, trajectories=relabelled)
+EXACT = with_learner(replace(HAEM, tapes=without_actions), trajectories=rolled_in)
 BOUNDED = replace(EXACT, bound=lambda item, alignment: bound(item, alignment) + SLACK)
 ALL = {"masked": MASKED, "exact": EXACT, "bounded": BOUNDED}
 every = pytest.mark.parametrize("name", ALL)
@@ -145,7 +150,7 @@ def test_what_is_taken_need_not_be_right() -> None:
         wrong = torch.where(batch.taken == STOP_NUMBER, batch.taken, DELETE_NUMBER)
         return replace(batch, taken=wrong)
 
-    fleet = SmallFleet(replace(HAEM, trajectories=wandering), with_settings(HAEM), tricky(HAEM), seed=7)
+    fleet = SmallFleet(with_learner(HAEM, trajectories=wandering), with_settings(HAEM), tricky(HAEM), seed=7)
     static = SmallFleet(HAEM, with_settings(HAEM), tricky(HAEM), seed=7)
     batch, items = fleet.to_learn()
     losses = fleet.losses(batch)
@@ -179,10 +184,10 @@ def test_models_act_by_the_parameters_and_keys_they_have() -> None:
         given.append((epochs.tolist(), keys.tolist()))
         with torch.no_grad():
             assert torch.isfinite(parameters.flat).all()
-            assert system.decoder(parameters, settings, allowed).end == STOP_NUMBER
+            assert system.equations.decoder(parameters, settings, allowed).end == STOP_NUMBER
         return trajectories(drawn, parameters, settings, allowed, epochs, keys)
 
-    system: System = replace(HAEM, trajectories=noting)
+    system: System = with_learner(HAEM, trajectories=noting)
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(SYSTEMS._loaded, "noting", system)
         specs = [spec_of(lesson("greek"), "noting", small("haem"), seed) for seed in (1, 2)]

@@ -21,7 +21,7 @@ from reinflect.run.packs import Pack
 from reinflect.run.resources import Resources
 from reinflect.settings import Settings
 from reinflect.systems import SYSTEMS
-from reinflect.systems.haem.settings import HaemSettings
+from reinflect.systems.haem import HaemSettings
 from reinflect.systems.kind import Kind, Wish
 from reinflect.train import train_model
 

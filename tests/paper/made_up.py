@@ -13,10 +13,10 @@ from reinflect.paper.grid import Grid, kinds
 from reinflect.run.packs import PackResult
 from reinflect.score.scores import Evaluation, MacroEvaluation, evaluate
 from reinflect.settings import Settings
-from reinflect.systems.hacm.settings import HacmSettings
-from reinflect.systems.haem.settings import HaemSettings
+from reinflect.systems.hacm import HacmSettings
+from reinflect.systems.haem import HaemSettings
 from reinflect.systems.kind import Kind
-from reinflect.systems.soft.settings import SoftSettings
+from reinflect.systems.soft import SoftSettings
 
 SETTINGS: Mapping[str, Settings] = {
     "hacm": HacmSettings(hidden=3),

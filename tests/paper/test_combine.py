@@ -13,7 +13,7 @@ from reinflect.learn.lesson import Lesson, Preparation
 from reinflect.paper.combine import averages, combine, evaluations
 from reinflect.paper.figures import Part, read_figures
 from reinflect.paper.grid import PAPER, QUICK, Entry, kinds, specs_of
-from reinflect.systems.presets import load_preset
+from reinflect.systems.symbols import load_preset
 from tests.paper.made_up import combined, corpus, everyone, gold, result, score
 
 KINDS = ("hacm-naive", "hacm-smart", "haem-naive", "haem-smart")

@@ -10,9 +10,9 @@ import pytest
 from reinflect.data.items import Item
 from reinflect.decode.forms import Predictions
 from reinflect.ensemble.member import TrainedModel
-from reinflect.layers.inventory import Inventory
 from reinflect.learn.lesson import Phase, Preparation
 from reinflect.run.packs import ENDING, Pack, PackResult, by_key, matched, read_result, read_results, write_result
+from reinflect.systems.symbols import Inventory
 from tests.paper.made_up import BUNDLE, SETTINGS, corpus, pack, result, spec
 
 

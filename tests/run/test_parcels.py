@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.ensemble.member import TrainedModel
-from reinflect.layers.inventory import Inventory
 from reinflect.learn.lesson import Lesson, ModelSpec, Phase
 from reinflect.learn.loop import train
 from reinflect.run.failures import PackError
@@ -23,7 +22,7 @@ from reinflect.run.retries import Lost
 from reinflect.run.train_pack import run_pack
 from reinflect.run.worker import UnwantedError, train_in
 from reinflect.systems import SYSTEMS
-from reinflect.systems.presets import load_preset
+from reinflect.systems.symbols import Inventory, load_preset
 from tests.learn.tiny import SMALL, fleet_of, lesson, pack, small, spec_of
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from reinflect.data.features import Bundle
-from reinflect.layers.inventory import Inventory
+from reinflect.systems.symbols import Inventory
 from reinflect.systems.transformer.settings import TransformerSettings
 from tests.systems.slow_cells import Weights
 from tests.systems.slow_soft import BEGIN, END, UNKNOWN, SlowSoft

@@ -13,12 +13,13 @@ from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.layers.batches import Drawn, Trajectory
 from reinflect.layers.examples import Examples, Stack
-from reinflect.layers.inventory import Inventory
 from reinflect.layers.operations import Dropout
 from reinflect.layers.parameters import Parameters
 from reinflect.settings import Settings
-from reinflect.systems import SYSTEMS, edits, write_step
-from reinflect.systems.system import System, allowed_outputs
+from reinflect.systems import SYSTEMS
+from reinflect.systems.oracle import END, edits, write_step
+from reinflect.systems.symbols import Inventory
+from reinflect.systems.system import System
 from tests.systems.any_alignment import sides
 from tests.systems.slow_hacm import SlowHacm
 from tests.systems.slow_haem import SlowHaem
@@ -68,8 +69,8 @@ def language(
 
 def actions(system: System, alignment: Alignment) -> list[str]:
     if system in (SOFT, TRANSFORMER):
-        return [*sides(alignment)[1], write_step.END]
-    return write_step.oracle(alignment) if system.name == "hacm" else edits.oracle(alignment)
+        return [*sides(alignment)[1], END]
+    return write_step(alignment) if system.name == "hacm" else edits(alignment)
 
 
 def naive(lemma: str, form: str) -> Alignment:
@@ -106,7 +107,7 @@ class SmallFleet:
     def refresh(self) -> None:
         """Take `models` as the parameters, after a change."""
         self.parameters = Parameters.join(self.shapes, self.sizes, self.models)
-        self.allowed = allowed_outputs(self.system, self.sizes, self.parameters.sizes[self.system.outputs])
+        self.allowed = self.system.equations.allowed_outputs(self.sizes, self.parameters.sizes[self.system.outputs])
 
     def drawn(self, *, mean: bool = True) -> tuple[Drawn, list[list[int]]]:
         """All items of every language at once; a language with fewer items than another has blanks."""
@@ -131,11 +132,11 @@ class SmallFleet:
 
     def trajectories(self, drawn: Drawn) -> Trajectory:
         zeros = torch.zeros(len(self.languages), dtype=torch.int64)
-        return self.system.trajectories(drawn, self.parameters, self.settings, self.allowed, zeros, zeros)
+        return self.system.equations.trajectories(drawn, self.parameters, self.settings, self.allowed, zeros, zeros)
 
     def losses(self, batch: Trajectory, keys: Tensor | None = None) -> Tensor:
         dropout = None if keys is None else Dropout.of(keys, [self.settings.dropout] * len(keys), self.dtype)
-        return self.system.losses(self.parameters, batch, self.settings, self.allowed, dropout)
+        return self.system.equations.losses(self.parameters, batch, self.settings, self.allowed, dropout)
 
     def machine(self, number: int, lemma: str, bundle: Bundle, weights: Mapping[str, Tensor] | None = None) -> Slow:
         """The slow one of one model, in double precision."""

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from reinflect.align.naive import Naive
 from reinflect.align.pairs import Alignment, StringPair
 from reinflect.align.smart import Smart
-from reinflect.systems.edits import COPY, DELETE, STOP, oracle, walk
+from reinflect.systems.oracle import COPY, DELETE, STOP, edits, walk
 from tests.systems.any_alignment import AWKWARD, alignments, pairs_of_words, sides
 from tests.systems.executors import InvalidActionError, execute_haem, haem_steps, is_write
 from tests.systems.test_write_step import written_out
@@ -28,13 +28,13 @@ GOLDEN = [
 @pytest.mark.parametrize(("lemma", "form", "actions"), GOLDEN)
 def test_worked_examples(lemma: str, form: str, actions: str) -> None:
     alignment = written_out(lemma, form)
-    assert oracle(alignment) == actions.split()
+    assert edits(alignment) == actions.split()
     assert execute_haem(actions.split(), sides(alignment)[0]) == sides(alignment)[1]
 
 
 def test_table_1_of_the_paper() -> None:
     """Table 1, right; at STOP the pointer has moved past the end, to 8, where the paper prints 7."""
-    steps = list(walk(oracle(written_out("fliegen", "flo·g··")), "fliegen"))
+    steps = list(walk(edits(written_out("fliegen", "flo·g··")), "fliegen"))
     assert [step.position for step in steps] == [1, 2, 3, 4, 5, 5, 6, 7, 8]
     assert [step.attended for step in steps] == [*"flieggen", ""]
     assert [step.written for step in steps] == ["f", "l", "", "", "o", "g", "", "", ""]
@@ -62,7 +62,7 @@ def algorithm_1(alignment: Alignment) -> list[str]:
 
 def check(alignment: Alignment) -> None:
     lemma, form = sides(alignment)
-    actions = oracle(alignment)
+    actions = edits(alignment)
     assert execute_haem(actions, lemma) == form
     assert list(walk(actions, lemma)) == list(haem_steps(actions, lemma))
     assert [step.action for step in walk(actions, lemma)] == actions

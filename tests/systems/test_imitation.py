@@ -12,17 +12,12 @@ import torch
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.layers.batches import Trajectory
-from reinflect.layers.inventory import Inventory
 from reinflect.systems import SYSTEMS
-from reinflect.systems.haem.batch import (
-    COPY_NUMBER,
-    DELETE_NUMBER,
-    FIRST_CHARACTER,
-    FIRST_WRITE,
-    STOP_NUMBER,
-)
-from reinflect.systems.imitation.batch import batch_of, bound
+from reinflect.systems.haem import COPY_NUMBER, DELETE_NUMBER, FIRST_CHARACTER, FIRST_WRITE, STOP_NUMBER
+from reinflect.systems.imitation import bound
 from reinflect.systems.imitation.expert import Expert
+from reinflect.systems.imitation.roll_in import batch_of
+from reinflect.systems.symbols import Inventory
 from tests.learn.tiny import fleet, small, task, updated
 from tests.systems.small_fleets import HAEM, SmallFleet
 from tests.systems.test_losses import tricky, with_settings
@@ -119,7 +114,7 @@ def rolled_in(fleet: SmallFleet, epochs: int) -> Any:
     drawn, _ = fleet.drawn()
     models = len(fleet.languages)
     times, keys = torch.full((models,), epochs), torch.arange(models) * 7
-    return IMITATION.trajectories(drawn, fleet.parameters, fleet.settings, fleet.allowed, times, keys)
+    return IMITATION.equations.trajectories(drawn, fleet.parameters, fleet.settings, fleet.allowed, times, keys)
 
 
 def test_the_static_oracle_taken_throughout_gives_the_losses_and_gradients_of_haem() -> None:
@@ -139,7 +134,7 @@ def test_the_static_oracle_taken_throughout_gives_the_losses_and_gradients_of_ha
 
     def slopes(of: Trajectory) -> tuple[torch.Tensor, torch.Tensor]:
         haem.parameters.watch()
-        losses = HAEM.losses(haem.parameters, of, settings, haem.allowed, None) * of.weights
+        losses = HAEM.equations.losses(haem.parameters, of, settings, haem.allowed, None) * of.weights
         haem.parameters.derive(losses.sum())
         return losses.detach(), haem.parameters.flat_gradient().clone()
 

@@ -19,11 +19,10 @@ from reinflect.data.features import Bundle
 from reinflect.data.items import Item, write_items
 from reinflect.inflector.inflector import Inflector
 from reinflect.layers.examples import Examples, Stack
-from reinflect.layers.inventory import Inventory
 from reinflect.run.resources import Resources
 from reinflect.systems.kind import Wish
-from reinflect.systems.soft.model import REACH
-from reinflect.systems.soft.settings import SoftSettings
+from reinflect.systems.soft import REACH, SoftSettings
+from reinflect.systems.symbols import Inventory
 from reinflect.train import train_model
 from tests.learn.tiny import as_changes, fleet, small, task, updated
 from tests.systems.small_fleets import SOFT, Language, SmallFleet, language, naive
@@ -59,7 +58,7 @@ def test_features_are_never_written() -> None:
     other = Inventory(tuple("abcdefghijk"), ("V",))
     none: tuple[tuple[()], tuple[()]] = ((), ())
     two = SmallFleet(SOFT, SMALL, [Language(*none, KNOWN), Language(*none, other)], seed=1)
-    decoder = SOFT.decoder(two.parameters, two.settings, two.allowed)
+    decoder = SOFT.equations.decoder(two.parameters, two.settings, two.allowed)
     stack = Stack([Examples.to_inflect(SOFT, [Item("ab", Bundle("V"))], own, SMALL) for own in (KNOWN, other)])
     stack.features, stack.dtype = stack.features.double(), torch.float64
     lengths = {"symbols": 5, "reversed": 5, "literals": 5, "gold": 1}
@@ -86,7 +85,7 @@ def test_an_unknown_letter_is_copied_once() -> None:
     stack = Stack([Examples.to_inflect(SOFT, [item], own.inventory, SMALL)], dtype=torch.float64)
     lengths = {"symbols": 6, "reversed": 6, "literals": 6, "gold": 1}
     lemmas, _ = stack.to_inflect(torch.tensor([0]), torch.tensor([[0]]), lengths)
-    decoder = SOFT.decoder(one.parameters, one.settings, one.allowed)
+    decoder = SOFT.equations.decoder(one.parameters, one.settings, one.allowed)
     state = decoder.start(lemmas)
     for letter in "Ж漢":
         scores, state = decoder.log_probabilities(state)
@@ -95,7 +94,7 @@ def test_an_unknown_letter_is_copied_once() -> None:
         assert stack.files[0].spellings[int(written)] == letter
     at_start[REACH + 2], at_start[REACH] = 0.0, 5.0  # back at the second letter
     one.refresh()
-    decoder = SOFT.decoder(one.parameters, one.settings, one.allowed)
+    decoder = SOFT.equations.decoder(one.parameters, one.settings, one.allowed)
     scores, _ = decoder.log_probabilities(state)
     assert scores[0, 0, 0] < -1e8
 

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from reinflect.align.pairs import Alignment
 from reinflect.data.vocabulary import UNKNOWN, Vocabulary
-from reinflect.systems import edits, write_step
-from reinflect.systems.haem.batch import allowed_outputs
-from reinflect.systems.tapes import HACM_SPECIALS, HAEM_SPECIALS, Ragged, hacm_tapes, haem_tapes
+from reinflect.systems import hacm, haem
+from reinflect.systems.haem.model import allowed_outputs
+from reinflect.systems.oracle import BEGIN, DELETE, END, edits, write_step
+from reinflect.systems.tapes import Ragged, hacm_tapes, haem_tapes
 from tests.systems.any_alignment import alignments, letters, sides, words
 from tests.systems.executors import is_write
 from tests.systems.slow_machine import hacm_moments, haem_moments
@@ -21,7 +22,7 @@ files = st.lists(alignments(), min_size=1, max_size=6)
 
 def haem_vocabularies(known: Iterable[str]) -> tuple[Vocabulary, Vocabulary]:
     """The characters and the actions."""
-    return Vocabulary.of((UNKNOWN,), known), Vocabulary.of(HAEM_SPECIALS, known)
+    return Vocabulary.of((UNKNOWN,), known), Vocabulary.of(haem.SPECIALS, known)
 
 
 def row(tape: Ragged, item: int) -> np.ndarray:
@@ -33,7 +34,7 @@ def row(tape: Ragged, item: int) -> np.ndarray:
 @given(files, st.sets(letters))
 def test_haem_tapes(file: list[Alignment], known: set[str]) -> None:
     """Characters outside `known` are out of vocabulary, except those that are written."""
-    every = [edits.oracle(alignment) for alignment in file]
+    every = [edits(alignment) for alignment in file]
     known = known | {action for actions in every for action in actions if is_write(action)}
     characters, inventory = haem_vocabularies(known)
     tapes = haem_tapes(file, characters, inventory)
@@ -59,7 +60,7 @@ def test_haem_tapes(file: list[Alignment], known: set[str]) -> None:
             in_d = since_reset(tape["deleted"], tape["keep"], tape["deleted_state"][t])
             assert named(in_d, characters) == seen(moment.read_by_d)
             assert {inventory.symbols[number] for number in np.flatnonzero(valid[t])} == moment.valid
-        assert len(tape["deleted"]) == len(tape["keep"]) == actions.count(edits.DELETE)
+        assert len(tape["deleted"]) == len(tape["keep"]) == actions.count(DELETE)
         assert len(tape["written"]) == len(sides(alignment)[1])
 
 
@@ -73,12 +74,12 @@ def since_reset(deleted: np.ndarray, keep: np.ndarray, state: int) -> np.ndarray
 
 @given(files, st.sets(letters))
 def test_hacm_tapes(file: list[Alignment], known: set[str]) -> None:
-    symbols = Vocabulary.of(HACM_SPECIALS, known)
+    symbols = Vocabulary.of(hacm.SPECIALS, known)
     tapes = hacm_tapes(file, symbols)
     for number, alignment in enumerate(file):
-        lemma, actions = sides(alignment)[0], write_step.oracle(alignment)
+        lemma, actions = sides(alignment)[0], write_step(alignment)
         moments = hacm_moments(lemma, actions)
-        attended = [[write_step.BEGIN, *lemma, write_step.END][i] for i in row(tapes["attended"], number)]
+        attended = [[BEGIN, *lemma, END][i] for i in row(tapes["attended"], number)]
         assert attended == [moment.attended for moment in moments]
         assert row(tapes["actions"], number).tolist() == symbols.numbers(moment.target for moment in moments)
 

@@ -15,11 +15,11 @@ from reinflect.layers.operations import MOST_STEPS, Dropout, dropped
 from reinflect.layers.parameters import Parameters
 from reinflect.layers.precision import for_kernels, products
 from reinflect.layers.recurrence import recurrence
-from reinflect.layers.shapes import Shape, row_length
 from reinflect.learn.optimisers import Optimiser
 from reinflect.settings import Settings
-from reinflect.systems.haem.batch import COPY_NUMBER, DELETE_NUMBER, FIRST_CHARACTER, FIRST_WRITE
+from reinflect.systems.haem import COPY_NUMBER, DELETE_NUMBER, FIRST_CHARACTER, FIRST_WRITE
 from reinflect.systems.imitation.expert import Expert
+from reinflect.systems.symbols import Shape, row_length
 
 pytest.importorskip("triton")
 

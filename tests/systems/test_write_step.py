@@ -6,8 +6,7 @@ from hypothesis import given
 from reinflect.align.naive import Naive
 from reinflect.align.pairs import Alignment, StringPair
 from reinflect.align.smart import Smart
-from reinflect.systems.oracle import Step
-from reinflect.systems.write_step import BEGIN, END, STEP, oracle, walk
+from reinflect.systems.oracle import BEGIN, END, STEP, Step, walk, write_step
 from tests.systems.any_alignment import alignments, pairs_of_words, sides
 from tests.systems.executors import InvalidActionError, execute_hacm, hacm_steps
 
@@ -30,13 +29,13 @@ def written_out(lemma: str, form: str) -> Alignment:
 @pytest.mark.parametrize(("lemma", "form", "actions"), GOLDEN)
 def test_worked_examples(lemma: str, form: str, actions: str) -> None:
     alignment = written_out(lemma, form)
-    assert oracle(alignment) == actions.split()
+    assert write_step(alignment) == actions.split()
     assert execute_hacm(actions.split(), sides(alignment)[0]) == sides(alignment)[1]
 
 
 def test_table_1_of_the_paper() -> None:
     """Table 1, left; the paper counts the initial `<s>` as t = 1, our actions start after it."""
-    steps = list(walk(oracle(written_out("fliegen", "flo·g··")), "fliegen"))
+    steps = list(walk(write_step(written_out("fliegen", "flo·g··")), "fliegen"))
     assert [step.position for step in steps] == [0, 1, 1, 2, 2, 3, 3, 4, 5, 5, 6, 7, 8]
     assert [step.attended for step in steps] == [BEGIN, *"ffllii", "e", "g", "g", "e", "n", END]
     assert [step.written for step in steps] == ["", "f", "", "l", "", "o", "", "", "g", "", "", "", ""]
@@ -65,12 +64,12 @@ def step_after_each_pair(alignment: Alignment) -> list[str]:
 
 @given(alignments().filter(bool))
 def test_equals_the_oracle_that_looks_ahead(alignment: Alignment) -> None:
-    assert oracle(alignment) == step_after_each_pair(alignment)
+    assert write_step(alignment) == step_after_each_pair(alignment)
 
 
 def check(alignment: Alignment) -> None:
     lemma, form = sides(alignment)
-    actions = oracle(alignment)
+    actions = write_step(alignment)
     assert execute_hacm(actions, lemma) == form
     assert actions.count(STEP) == len(lemma) + 1
     assert len(actions) == len(lemma) + len(form) + 2
@@ -104,7 +103,7 @@ def test_a_character_is_written_at_its_aligned_position(alignment: Alignment) ->
         passed += bool(x)
         if y:
             places.append(passed)
-    steps = walk(oracle(alignment), sides(alignment)[0])
+    steps = walk(write_step(alignment), sides(alignment)[0])
     assert [step.position for step in steps if step.written] == places
 
 

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from reinflect.cli import COMMANDS, main
-from reinflect.inflector.model_file import HEADER_BYTES
+from reinflect.inflector.file import HEADER_BYTES
 
 ROOT = Path(__file__).parents[2]
 PAGES = {name: (ROOT / name).read_text(encoding="utf-8") for name in ("CONTRIBUTING.md", "SECURITY.md")}

@@ -24,6 +24,8 @@ Example:
 RARE = 2
 """Occurrences of a rare character, at most."""
 SWEEPS = 30
+MOST_WITHOUT_NUMBA = 1000
+"""Items that plain Python aligns in a few seconds."""
 
 
 @click.command("check", epilog=EXAMPLE)
@@ -100,8 +102,14 @@ def _about(file: str, items: Sequence[Item], known: Sequence[Item], columns: Col
         yield Finding(f"duplicates: {counted(len(twice), 'item')} given again", twice)
     from reinflect.align.smart import Smart
     from reinflect.align.unusual import unusual
+    from reinflect.compiled import compiles
 
-    if strange := unusual(Smart(sweeps=SWEEPS).align([(item.lemma, item.form) for item in known])):
+    compared = known if compiles() else known[:MOST_WITHOUT_NUMBA]
+    if len(compared) < len(known):
+        remedy = "to compare all: pip install 'reinflect[train]'"
+        note = f"forms compared with their lemmas: only the first {len(compared):,} of {len(known):,}; {remedy}"
+        yield Finding(note)
+    if strange := unusual(Smart(sweeps=SWEEPS).align([(item.lemma, item.form) for item in compared])):
         note = f"suspicious forms: {len(strange)}, unlike their lemmas (errors, or irregular words)"
         yield Finding(note, [shown(known[place]) for place in strange])
     counts = Counter(character for item in known for character in item.lemma + item.form)

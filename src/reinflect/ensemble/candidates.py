@@ -66,8 +66,8 @@ def log_probabilities(
         items = places[:, start : start + size]
         drawn = stack.to_learn(numbers, torch.from_numpy(items).to(device), stack.longest(which, items), zeros.bool())
         # Long before the first epoch, no model acts by itself: every action is a right one.
-        batch = system.trajectories(drawn, parameters, settings, allowed, no_epoch, zeros)
-        losses = system.losses(parameters, replace(batch, right=batch.taken), settings, allowed, None)
+        batch = system.equations.trajectories(drawn, parameters, settings, allowed, no_epoch, zeros)
+        losses = system.equations.losses(parameters, replace(batch, right=batch.taken), settings, allowed, None)
         found[:, start : start + size] = -(losses * (batch.weights > 0)).sum(dim=1).cpu().numpy()
         start += size
     return [row[np.argsort(order)] for row, order in zip(found, orders, strict=True)]

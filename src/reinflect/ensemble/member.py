@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from reinflect.decode.forms import Predictions
 from reinflect.ensemble.cell_forms import NO_CELLS, CellForms
-from reinflect.layers.inventory import Inventory
 from reinflect.settings import Settings
 from reinflect.systems.kind import UNALIGNED as UNALIGNED
+from reinflect.systems.symbols import Inventory
 
 FACTS = ("system", "alignment", "variant", "seed", "fold", "restarts", "dev_accuracy")
 """The fields of a member that model files and cards store."""
@@ -25,15 +25,6 @@ def kind_of(system: str, alignment: str, variant: str = "") -> str:
     """Such as `hacm-naive`, or `hacm-naive+made-up`: models that differ only in their seed are of one kind."""
     kind = system if alignment == UNALIGNED else f"{system}-{alignment}"
     return f"{kind}+{variant}" if variant else kind
-
-
-def digest(text: str, tensors: Mapping[str, NDArray[Any]]) -> str:
-    """A checksum of everything in a file: a model with a few wrong numbers would inflect, and inflect badly."""
-    mark = hashlib.sha256(text.encode("utf-8", "surrogatepass"))
-    for name in sorted(tensors):
-        mark.update(f"{name} {tensors[name].dtype} {tensors[name].shape}".encode("utf-8", "surrogatepass"))
-        mark.update(np.ascontiguousarray(tensors[name]).data)
-    return mark.hexdigest()
 
 
 @dataclass(frozen=True)

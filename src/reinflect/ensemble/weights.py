@@ -13,7 +13,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from reinflect.layers.randomness import key
+from reinflect.chance import key
 
 PULL = 2.0
 """How strongly weights are drawn to those of a plain vote, and those of seen and unseen bundles to common ones."""

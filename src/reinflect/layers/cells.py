@@ -18,7 +18,7 @@ from torch import Tensor
 from reinflect.layers import torch_backend
 from reinflect.layers.precision import for_kernels
 from reinflect.layers.recurrence import recurrence
-from reinflect.layers.shapes import CELL_WIDTHS
+from reinflect.systems.symbols import CELL_WIDTHS
 
 FEW_ITEMS, MANY_ITEMS = 4, 32
 

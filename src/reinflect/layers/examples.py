@@ -15,8 +15,8 @@ from reinflect.align.pairs import Alignment
 from reinflect.data.items import Item
 from reinflect.data.vocabulary import Vocabulary
 from reinflect.layers.batches import Drawn, Lemmas
-from reinflect.layers.inventory import Inventory
 from reinflect.settings import Settings
+from reinflect.systems.symbols import Inventory
 from reinflect.systems.system import ACTIONS, System
 from reinflect.systems.tapes import Ragged
 

@@ -8,14 +8,15 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from reinflect.chance import key
 from reinflect.layers.cells import triton_is_here
 from reinflect.layers.precision import is_bf16
-from reinflect.layers.randomness import uniform
 
 MOST_STEPS = 4096
 """For dropout: longer sequences would share some of their masks."""
 SMALL_TABLE = 128
 """Rows of a table whose gradients are summed by a product."""
+LOW_BITS = 0xFFFFFFFF
 
 
 def linear(inputs: Tensor, weights: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -137,6 +138,27 @@ def with_empty(empty: Tensor, states: Tensor) -> Tensor:
     """States with the initial state in front. *Shape:* empty (M, D), states (M, L, B, D)"""
     models, _, items, width = states.shape
     return torch.cat([empty.view(models, 1, 1, width).expand(-1, 1, items, -1), states], dim=1)
+
+
+def keys(seeds: Sequence[int], *parts: int | str) -> Tensor:
+    """A 31-bit key for each model. *Shape:* (M)"""
+    return torch.tensor([key(seed, *parts) & 0x7FFFFFFF for seed in seeds], dtype=torch.int64)
+
+
+def uniform(keys: Tensor, shape: tuple[int, ...], room: tuple[int, ...] | None = None) -> Tensor:
+    """Numbers in [0, 1) that depend on each model's key and the place in `shape`. *Shape:* (M) → (M, *shape)
+
+    `room` is the largest size of each dimension; a place keeps its number when `shape` grows. The mixing is 32-bit
+    arithmetic (two rounds of multiply and shift), which is enough for dropout.
+    """
+    places = torch.zeros(1, dtype=torch.int64, device=keys.device)
+    for size, space in zip(shape, room or shape, strict=True):
+        places = (places.unsqueeze(1) * space + torch.arange(size, device=keys.device)).flatten()
+    mixed = (keys.view(-1, 1) * 0x9E3779B1 + places * 0x85EBCA77) & LOW_BITS
+    for multiplier in (0x7FEB352D, 0x846CA68B):
+        mixed = ((mixed ^ (mixed >> 16)) * multiplier) & LOW_BITS
+    mixed = (mixed ^ (mixed >> 15)) & 0xFFFFFF
+    return (mixed.to(torch.float32) / 0x1000000).view(-1, *shape)
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from reinflect.layers.randomness import key
-from reinflect.layers.shapes import Shape, Sizes, resolve, room, row_length
+from reinflect.chance import key
+from reinflect.systems.symbols import Shape, Sizes, room, row_length
 
 
 class Parameters:
@@ -42,7 +42,7 @@ class Parameters:
         for name, shape in shapes.items():
             alike: dict[tuple[tuple[int, ...], int], list[int]] = {}  # models of one seed, of several languages
             for model, (own, seed) in enumerate(zip(sizes, seeds, strict=True)):
-                alike.setdefault((resolve(shape, own), seed), []).append(model)
+                alike.setdefault((shape.resolved(own), seed), []).append(model)
             for (resolved, seed), models in alike.items():
                 drawn = torch.from_numpy(_draw(shape, resolved, key(seed, "initial", name)))
                 drawn, corner = drawn.to(device=device, dtype=dtype), tuple(slice(size) for size in resolved)
@@ -83,7 +83,7 @@ class Parameters:
     def one(self, model: int, sizes: Sizes) -> dict[str, Tensor]:
         """One model's own parameters without padding, as they are stored. *Shapes:* without M"""
         return {
-            name: view[model][tuple(slice(size) for size in resolve(self.shapes[name], sizes))].detach().clone()
+            name: view[model][tuple(slice(size) for size in self.shapes[name].resolved(sizes))].detach().clone()
             for name, view in self.views.items()
         }
 
@@ -138,7 +138,7 @@ def take_over(
 def _views(shapes: Mapping[str, Shape], sizes: Sizes, flat: Tensor) -> dict[str, Tensor]:
     views, start = {}, 0
     for name, shape in shapes.items():
-        resolved = resolve(shape, sizes)
+        resolved = shape.resolved(sizes)
         end = start + math.prod(resolved)
         views[name] = flat[:, start:end].view(flat.shape[0], *resolved)
         start += room(resolved)

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from reinflect.chance import key
 from reinflect.data.corrections import question
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
-from reinflect.layers.randomness import key
 
 
 def cells_of(train: Sequence[Item], others: Iterable[Item], most: int) -> tuple[Item, ...]:

@@ -12,18 +12,17 @@ from torch import Tensor
 
 from reinflect.decode.greedy import accuracies
 from reinflect.layers.examples import Examples, Stack
-from reinflect.layers.operations import Dropout
+from reinflect.layers.operations import Dropout, keys
 from reinflect.layers.parameters import Parameters, take_over
 from reinflect.layers.precision import products
-from reinflect.layers.randomness import keys
-from reinflect.layers.shapes import Sizes
 from reinflect.learn.graphs import Graphs, Lengths
 from reinflect.learn.lesson import ModelSpec, Phase
 from reinflect.learn.optimisers import Optimiser
 from reinflect.learn.schedule import epoch_batches
 from reinflect.settings import Settings, alike
 from reinflect.systems import SYSTEMS
-from reinflect.systems.system import System, allowed_outputs
+from reinflect.systems.symbols import Sizes
+from reinflect.systems.system import System
 
 NEXT_SEED = 1000
 """Added to the seed of a model that diverged and starts again."""
@@ -158,6 +157,7 @@ class Fleet:
     ) -> None:
         # Other models' settings differ only in `settings.OF_EACH_MODEL`.
         self.system, self.settings = models[0].task.system, models[0].settings
+        self.equations = self.system.equations
         if any(model.task.system is not self.system for model in models):
             raise ValueError("the models of a fleet have one system")
         if len({alike(stage.settings) for model in models for stage in model.task.stages}) > 1:
@@ -208,7 +208,7 @@ class Fleet:
         no_keys = torch.zeros(len(running), dtype=torch.int64, device=self.device)
         self.dropout = Dropout.of(no_keys, rates, self.dtype) if any(rates) else None
         outputs = self.parameters.sizes[self.system.outputs]
-        self.allowed = allowed_outputs(self.system, [model.task.sizes for model in running], outputs).to(self.device)
+        self.allowed = self.equations.allowed_outputs([model.task.sizes for model in running], outputs).to(self.device)
         self.optimiser.configure([model.settings for model in running])
         self._graphs = Graphs() if self.device.type == "cuda" else None
 
@@ -258,9 +258,9 @@ class Fleet:
     def _update(self, items: Tensor, epochs: Tensor, keys: Tensor, longest: Mapping[str, int]) -> Tensor:
         with products(self.settings.precision):
             drawn = self.train.to_learn(self.file_numbers, items, longest, self.means)
-            batch = self.system.trajectories(drawn, self.parameters, self.settings, self.allowed, epochs, keys)
+            batch = self.equations.trajectories(drawn, self.parameters, self.settings, self.allowed, epochs, keys)
             dropout = self.dropout and replace(self.dropout, keys=keys)
-            losses = self.system.losses(self.parameters, batch, self.settings, self.allowed, dropout)
+            losses = self.equations.losses(self.parameters, batch, self.settings, self.allowed, dropout)
             own = (losses * batch.weights).sum(dim=(1, 2))
             self.parameters.derive(own.sum())
             self.optimiser.step(self.parameters, (items >= 0).any(dim=1).to(self.dtype))
@@ -272,7 +272,7 @@ class Fleet:
     def score(self) -> list[float]:
         """The dev accuracy of every running model."""
         with products(self.settings.precision):
-            decoder = self.system.decoder(self.parameters, self.settings, self.allowed)
+            decoder = self.equations.decoder(self.parameters, self.settings, self.allowed)
             return accuracies(decoder, self.dev, self.dev_files)
 
     def finite(self) -> list[bool]:

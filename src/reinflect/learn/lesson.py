@@ -14,15 +14,15 @@ import numpy as np
 from reinflect.align import ALIGNERS
 from reinflect.align.cache import aligned
 from reinflect.align.pairs import Aligner, Alignment
+from reinflect.chance import key
 from reinflect.data.corrections import Question, question
 from reinflect.data.items import Item
 from reinflect.ensemble.member import TrainedModel
 from reinflect.errors import InputError
-from reinflect.layers.inventory import Inventory
-from reinflect.layers.randomness import key
 from reinflect.learn.cells import cells_of
 from reinflect.settings import Settings, not_default
 from reinflect.systems.kind import AUGMENTATIONS, UNALIGNED, Kind, Plan
+from reinflect.systems.symbols import Inventory
 
 FOLDS = 5
 FEWEST_ITEMS = 10

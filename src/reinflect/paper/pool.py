@@ -105,8 +105,7 @@ def _make(job: Job, *, preparation: Preparation, folder: WorkFolder, cache: Path
     for name in {model.alignment for model in models} - {UNALIGNED}:
         aligner, plan = preparation.aligners[name], preparation.planned(corpus, name, augmentations=())
         lesson = preparation.prepared(plan, cache=cache)
-        again = getattr(aligner, "align_more", None)  # by what it learnt from the training items, if it learns
-        alignments[name] = again(learnt, lesson.alignments, more) if again else aligner.align(more)
+        alignments[name] = aligner.align_more(learnt, lesson.alignments, more)
 
     def score(fleet: Sequence[TrainedModel]) -> list[NDArray[np.float32]]:
         names = list(dict.fromkeys(model.alignment for model in fleet))

@@ -1,11 +1,11 @@
 """The page of one model file."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from reinflect.data.corrections import question
 from reinflect.data.items import Item
 from reinflect.data.labels import NO_LABELS, Labels
-from reinflect.forecast import Forecast
 from reinflect.inflector.card import fingerprint
 from reinflect.inflector.inflector import Answer, Inflector
 from reinflect.report.curves import ModelLog, learning_curves, title_of
@@ -15,6 +15,9 @@ from reinflect.report.html import element, joined, paragraph, table
 from reinflect.report.page import Section, page
 from reinflect.score.baseline import Baseline
 from reinflect.score.scores import Evaluation, evaluate
+
+if TYPE_CHECKING:
+    from reinflect.forecast import Forecast
 
 MISTAKES = 15
 FORECAST = "#0b7d80"
@@ -26,7 +29,7 @@ def model_page(
     logs: Sequence[ModelLog],
     dev: Sequence[Item] | None = None,
     labels: Labels = NO_LABELS,
-    forecast: Forecast | None = None,
+    forecast: "Forecast | None" = None,
 ) -> str:
     """The page of a model: its members, their learning curves from `logs`, its evaluation on dev items, a forecast."""
     sections: list[Section] = []
@@ -117,7 +120,7 @@ def _evaluation(
     ]
 
 
-def _forecast(forecast: Forecast) -> Section:
+def _forecast(forecast: "Forecast") -> Section:
     words = (
         f"By small models ({', '.join(forecast.models)}) that learnt from parts of the {forecast.items:,} forms of "
         f"{forecast.source}. Thick: the fitted curve. Thin: what was measured, and the interval, which is meant to "

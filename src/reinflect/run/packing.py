@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from reinflect.data.items import grouped
 from reinflect.decode.greedy import places_at_once
-from reinflect.layers.shapes import expected_shapes, row_length
 from reinflect.learn.lesson import Lesson, ModelSpec
 from reinflect.learn.schedule import epoch_batches
 from reinflect.run.packs import Pack
 from reinflect.settings import alike
 from reinflect.systems import SYSTEMS
+from reinflect.systems.symbols import expected_shapes, row_length
 
 MOST_PADDING = 0.25
 NEAR_ENOUGH = 0.02

@@ -103,7 +103,7 @@ def _predicted(pack: Pack, trained: Sequence[TrainedModel], device: str, *, cell
     ]
     settings = pack.specs[0].settings
     parameters, allowed = joined(system, settings, [model for _, model in usable], device)
-    decoder = system.decoder(parameters, settings, allowed)
+    decoder = system.equations.decoder(parameters, settings, allowed)
     predictions = predict_all(decoder, Stack(files, device), [lessons.index(one) for one in own])
     found = {}
     for (spec, model), (forms, scores) in zip(usable, predictions, strict=True):

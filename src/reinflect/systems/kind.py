@@ -10,7 +10,7 @@ from reinflect.errors import InputError, quoted
 from reinflect.registry import Registry
 from reinflect.settings import Settings, changed, preset_for
 from reinflect.systems import SYSTEMS
-from reinflect.systems.presets import load_preset
+from reinflect.systems.symbols import load_preset
 
 AUGMENTATIONS: Registry[Any] = Registry("augmentation", {"made-up": "reinflect.learn.augment:MadeUp"})
 PAPER_SYSTEMS, PAPER_ALIGNMENTS = ("hacm", "haem"), ("naive", "smart")

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from reinflect.layers.cells import triton_is_here
-from reinflect.systems.haem import batch as haem
+from reinflect.systems import haem
 
 FAR = 1 << 20
 """More than any cost."""

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from reinflect.systems.presets import read_presets
+from reinflect.registry import later
 from reinflect.systems.soft import SYSTEM as SOFT
-from reinflect.systems.transformer import model
+from reinflect.systems.symbols import read_presets
 from reinflect.systems.transformer.settings import TransformerSettings
 
 SYSTEM = replace(
@@ -14,9 +14,8 @@ SYSTEM = replace(
     colour="#b8860b",
     settings=TransformerSettings,
     presets=read_presets(__name__, TransformerSettings),
-    shapes=model.shapes,
-    losses=model.losses,
-    decoder=model.Decoder,
+    shapes=later("reinflect.systems.transformer.model:shapes"),
+    learner="reinflect.systems.transformer.model:LEARNER",
     source_numbers=lambda settings: 4 * settings.layers * settings.hidden,
     pair_numbers=lambda settings: 2 * settings.layers * settings.heads,
 )

@@ -17,14 +17,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from reinflect.layers.batches import Lemmas, Trajectory
+from reinflect.layers.batches import Focus, Lemmas, LemmaState, Trajectory
 from reinflect.layers.operations import Dropout, certain, dropped, linear, output_losses, penalty, rows
 from reinflect.layers.parameters import Parameters
 from reinflect.layers.precision import is_bf16
-from reinflect.layers.shapes import Shape
-from reinflect.layers.states import Focus, LemmaState
-from reinflect.systems.soft.batch import BEGIN_NUMBER, END_NUMBER, UNKNOWN_NUMBER
+from reinflect.systems.soft import BEGIN_NUMBER, END_NUMBER, UNKNOWN_NUMBER
+from reinflect.systems.soft.model import LEARNER as SOFT
 from reinflect.systems.soft.model import WriterState, WritingDecoder
+from reinflect.systems.symbols import Shape
 from reinflect.systems.transformer.settings import TransformerSettings
 
 ENCODER, DECODER = "encoder", "decoder"
@@ -267,3 +267,6 @@ class Decoder(WritingDecoder):
     def focus(self, state: State) -> Focus:
         """The attention, and where it is largest, in a state that `log_probabilities` gave."""
         return Focus(state.position, attention=state.weights)
+
+
+LEARNER = replace(SOFT, losses=losses, decoder=Decoder)

@@ -1,69 +1,46 @@
 """Trajectories of a HAEM that learns by imitation: the models act, and an expert says what had been right."""
 
-from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
-from rapidfuzz.distance import LCSseq
 from torch import Tensor
 
-from reinflect.align.pairs import Alignment
-from reinflect.data.items import Item
 from reinflect.layers.batches import Drawn, Lemmas
-from reinflect.layers.inventory import Inventory
+from reinflect.layers.operations import uniform
 from reinflect.layers.parameters import Parameters
-from reinflect.layers.randomness import uniform
-from reinflect.systems.haem import batch as haem
-from reinflect.systems.haem.model import Decoder
+from reinflect.systems.haem import COPY_NUMBER, DELETE_NUMBER, FIRST_CHARACTER, FIRST_WRITE, STOP_NUMBER
+from reinflect.systems.haem.model import LEARNER as HAEM
+from reinflect.systems.haem.model import Decoder, HaemBatch
+from reinflect.systems.imitation import FORM, ImitationSettings
 from reinflect.systems.imitation.expert import Expert
-from reinflect.systems.imitation.settings import ImitationSettings
-from reinflect.systems.system import Tapes
-from reinflect.systems.tapes import Ragged
 
-FORM = "form"
 WHO_ACTS, WHICH_ACTION = 8, 9
 """Purposes of random numbers, beside those of dropout."""
-MORE_ACTIONS = 4
-"""Actions that a trajectory can have beyond a cheapest one's, for mistakes."""
 MOST_STEPS, MOST_OUTPUTS = 4096, 4096
 """For random numbers: longer trajectories, or larger alphabets, would use some of them twice."""
 
 
-def tapes(items: Sequence[Item], _: Sequence[Alignment], inventory: Inventory) -> Tapes:
-    return {FORM: Ragged.of([item.form for item in items], haem.characters(inventory))}
-
-
-def bound(item: Item, _: Alignment) -> int:
-    """A cheapest trajectory has a COPY for each common character, instead of a DELETE and a WRITE."""
-    common = LCSseq.similarity(item.lemma, item.form)
-    return len(item.lemma) + len(item.form) - common + 1 + MORE_ACTIONS
-
-
 def trajectories(
     drawn: Drawn, parameters: Parameters, settings: ImitationSettings, allowed: Tensor, epochs: Tensor, keys: Tensor
-) -> haem.HaemBatch:
+) -> HaemBatch:
     """Roll-ins: at each step the best-scored right action, or the model's own, drawn by its probability."""
     with torch.no_grad():
         decoder, k = Decoder(parameters, settings, allowed), settings.roll_in
-        own = 1 - k / (k + torch.exp(epochs / k))
-        return batch_of(drawn, *roll_in(drawn, decoder, own, keys))
+        return batch_of(drawn, *roll_in(drawn, decoder, 1 - k / (k + torch.exp(epochs / k)), keys))
 
 
-def roll_in(drawn: Drawn, decoder: Decoder, own: Tensor, keys: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def roll_in(drawn: Drawn, decoder: Decoder, chances: Tensor, keys: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """The actions taken (M, T, B), the right ones (M, T, B, A), and the number of actions of each item (M, B).
 
-    `own` is the probability of a model's own action. *Shape:* (M)
+    `chances` are the probabilities of the models' own actions. *Shape:* (M)
     """
     lemmas = Lemmas(**drawn.lemmas)
     items, actions = lemmas.lengths.shape[1], decoder.penalty.shape[-1]
-    acts = uniform(keys + WHO_ACTS, (items, drawn.longest), room=(items, MOST_STEPS)) < own.view(-1, 1, 1)
-    if acts.device.type == "cpu" and decoder.penalty.dtype == torch.float32:
-        from reinflect.systems.imitation import numba_roll_in
-
-        rooms = MOST_STEPS, MOST_OUTPUTS
-        return numba_roll_in.roll_in(drawn, decoder, drawn.tapes[FORM], acts, keys + WHICH_ACTION, rooms)
+    acts = uniform(keys + WHO_ACTS, (items, drawn.longest), room=(items, MOST_STEPS)) < chances.view(-1, 1, 1)
     state = decoder.start(lemmas)
     expert = Expert(lemmas.symbols, lemmas.lengths, drawn.tapes[FORM])
-    chance = uniform(keys + WHICH_ACTION, (items, drawn.longest, actions), room=(items, MOST_STEPS, MOST_OUTPUTS))
+    shape, room = (items, drawn.longest, actions), (items, MOST_STEPS, MOST_OUTPUTS)
+    draws = uniform(keys + WHICH_ACTION, shape, room=room)
     done = torch.zeros_like(lemmas.lengths, dtype=torch.bool)
     counts = torch.zeros_like(lemmas.lengths)
     all_taken, all_right = [], []
@@ -71,28 +48,28 @@ def roll_in(drawn: Drawn, decoder: Decoder, own: Tensor, keys: Tensor) -> tuple[
         scores, state = decoder.log_probabilities(state)
         here = torch.minimum(state.position, state.lengths - 1).clamp(min=0)
         attended = state.symbols.gather(2, here.unsqueeze(-1)).squeeze(-1)
-        taken, right = expert.act(state.position, attended, scores, chance[:, :, step], acts[:, :, step], done)
+        taken, right = expert.act(state.position, attended, scores, draws[:, :, step], acts[:, :, step], done)
         all_taken.append(taken)
         all_right.append(right)
         counts = counts + ~done
-        done = done | (taken == haem.STOP_NUMBER) | (counts >= drawn.bounds)
+        done = done | (taken == STOP_NUMBER) | (counts >= drawn.bounds)
         written, state = decoder.advance(state, taken)
         expert.write(written)
     return torch.stack(all_taken, dim=1), torch.stack(all_right, dim=1), counts
 
 
-def batch_of(drawn: Drawn, taken: Tensor, right: Tensor, counts: Tensor) -> haem.HaemBatch:
+def batch_of(drawn: Drawn, taken: Tensor, right: Tensor, counts: Tensor) -> HaemBatch:
     """The arrays of `haem_tapes`, of actions taken on the device."""
-    copies, deletes, writes = taken == haem.COPY_NUMBER, taken == haem.DELETE_NUMBER, taken >= haem.FIRST_WRITE
+    copies, deletes, writes = taken == COPY_NUMBER, taken == DELETE_NUMBER, taken >= FIRST_WRITE
     lengths = drawn.lemmas["lengths"].unsqueeze(1)
     position = _before(copies | deletes)
     lemma_left = position < lengths
     attended = drawn.lemmas["symbols"].gather(1, torch.minimum(position, lengths - 1).clamp(min=0))
-    pushed = torch.where(copies, attended, taken - (haem.FIRST_WRITE - haem.FIRST_CHARACTER))
+    pushed = torch.where(copies, attended, taken - (FIRST_WRITE - FIRST_CHARACTER))
     since_write = _latest(deletes) >= _latest(writes)
     deleted_before = _before(deletes)
     deleted_state = torch.where(since_write, deleted_before, 0)
-    return haem.HaemBatch(
+    return HaemBatch(
         **drawn.lemmas,
         taken=taken,
         right=right,
@@ -124,3 +101,6 @@ def _gathered(values: Tensor, flags: Tensor) -> Tensor:
     models, steps, items = values.shape
     places = torch.where(flags, _before(flags), steps)
     return values.new_zeros(models, steps + 1, items).scatter_(1, places, values)[:, :-1]
+
+
+LEARNER = replace(HAEM, trajectories=trajectories)

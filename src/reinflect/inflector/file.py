@@ -5,7 +5,6 @@ all tensors. A tensor of 8-bit numbers has one scale for each row, in a tensor o
 """
 
 import json
-import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -21,43 +20,34 @@ from reinflect import __version__
 from reinflect.data.items import Normalisation
 from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.ensemble.confidence import Confidence
-from reinflect.ensemble.member import FACTS, TrainedModel, digest
+from reinflect.ensemble.member import FACTS, TrainedModel
 from reinflect.ensemble.word_evidence import WordEvidence
 from reinflect.errors import InputError, quoted, shortened
-from reinflect.files import atomic_path, raise_if_too_many_files, read_bytes
+from reinflect.files import raise_if_too_many_files, read_bytes, write_bytes
 from reinflect.inflector.card import Training
-from reinflect.layers.inventory import Inventory
-from reinflect.layers.shapes import expected_shapes
 from reinflect.settings import from_table
 from reinflect.systems import SYSTEMS
+from reinflect.systems.symbols import Inventory, expected_shapes
+from reinflect.tensors import DIGEST, MISFITS, Array, digest, parse, read_header, read_tensors, signed
 
+ABOUT = "reinflect"
+"""The name of the header's text."""
 FORMAT = 4
-MISFITS = (LookupError, TypeError, ValueError, RecursionError)
-"""The errors that an invalid header raises."""
 HEADER_BYTES = 1 << 26
 """The most bytes of a header; that of five thousand members has a third of it."""
 HEADER_VALUES = 2_000_000
-"""The most values in a header, roughly: an empty list has two bytes, and takes thirty times as much memory."""
+"""The most values in a header."""
 LARGEST = 1e9
 """The largest parameter: training gives no larger ones, and sums of their products would not be finite."""
-KINDS: dict[str, np.dtype[Any]] = {"F32": np.dtype("<f4"), "F16": np.dtype("<f2"), "I8": np.dtype("i1")}
-"""The kinds of numbers that a file can have, by their names in its header."""
+TYPES = {"F32", "F16", "I8"}
+"""The types of numbers that a file can have."""
 SCALES = ".scales"
 SPARE_BITS = 7
 """The bits of a scale's fraction that are zero: then its products with 8-bit numbers are exact, and numbers that were
 rounded once stay as they are when they are stored again."""
-ABOUT, DIGEST = "reinflect", "sha256"
 
 Numbers = Literal["single", "half", "eighth"]
 """How parameters are stored: 32, 16 or 8 bits each."""
-
-
-class Place(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The place of a tensor in a file."""
-
-    dtype: str
-    shape: Annotated[tuple[Annotated[int, Meta(ge=0)], ...], Meta(max_length=8)]
-    data_offsets: tuple[int, int]
 
 
 class MemberHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -100,8 +90,6 @@ def write_model(
     path: Path | str, members: Sequence[TrainedModel], about: Mapping[str, Any], numbers: Numbers = "single"
 ) -> None:
     """Write members and the further fields of `Header`, which are values of JSON."""
-    from safetensors.numpy import save
-
     inventories = list(dict.fromkeys(member.inventory for member in members))
     header = {
         "format": FORMAT,
@@ -110,25 +98,14 @@ def write_model(
         "inventories": [{"characters": i.characters, "atoms": i.atoms} for i in inventories],
         "members": [member.facts | {"inventory": inventories.index(member.inventory)} for member in members],
     }
-    tensors: dict[str, NDArray[Any]] = {}
+    tensors: dict[str, Array] = {}
     for number, member in enumerate(members):
         for name, array in member.parameters.items():
             tensors |= _stored(f"{number}.{name}", np.ascontiguousarray(array), numbers)
-    text = json.dumps(header, ensure_ascii=False)
-    with atomic_path(path) as part:
-        part.write_bytes(_joined(save(tensors), {ABOUT: text, DIGEST: digest(text, tensors)}))
+    write_bytes(path, signed(tensors, ABOUT, json.dumps(header, ensure_ascii=False)))
 
 
-def _joined(raw: bytes, metadata: dict[str, str]) -> bytes:
-    """A safetensors file with metadata, which the library itself would write in another order every time."""
-    start = 8 + int.from_bytes(raw[:8], "little")
-    header = {"__metadata__": metadata, **json.loads(raw[8:start])}
-    text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
-    text += b" " * (-len(text) % 8)
-    return len(text).to_bytes(8, "little") + text + raw[start:]
-
-
-def _stored(name: str, array: NDArray[Any], numbers: Numbers) -> dict[str, NDArray[Any]]:
+def _stored(name: str, array: Array, numbers: Numbers) -> dict[str, Array]:
     if numbers == "half" and bool((np.abs(array) <= np.finfo(np.float16).max).all()):
         return {name: array.astype(np.float16)}
     if numbers == "eighth" and array.ndim > 1 and array.size:
@@ -141,27 +118,30 @@ def _stored(name: str, array: NDArray[Any], numbers: Numbers) -> dict[str, NDArr
 
 def rounded(member: TrainedModel, numbers: Numbers) -> TrainedModel:
     """The member as it is in a file with these numbers: what is measured of it then holds for the file."""
-    made = {name: _loaded(name, _stored(name, array, numbers)) for name, array in member.parameters.items()}
-    return replace(member, parameters=made)
+    parameters = {name: _loaded(name, _stored(name, array, numbers)) for name, array in member.parameters.items()}
+    return replace(member, parameters=parameters)
 
 
-def _loaded(name: str, tensors: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
+def _loaded(name: str, tensors: Mapping[str, Array]) -> NDArray[np.float32]:
     """A parameter in single precision."""
-    own = tensors[name]
-    if own.dtype == np.int8:
+    array = tensors[name]
+    if array.dtype == np.int8:
         scales = tensors[f"{name}{SCALES}"]
-        sound = scales.shape == own.shape[:-1] and scales.dtype == np.float32
-        if not sound or not bool((np.abs(scales) <= LARGEST).all()):
+        if scales.shape != array.shape[:-1] or scales.dtype != np.float32 or not _is_sound(scales):
             raise ValueError(f"{name} has the wrong scales")
-        own = own * scales[..., np.newaxis]
-    return own.astype(np.float32, copy=False)
+        array = array * scales[..., np.newaxis]
+    return array.astype(np.float32, copy=False)
+
+
+def _is_sound(array: Array) -> bool:
+    return bool((np.abs(array) <= LARGEST).all())  # false for NaN
 
 
 def read_model(path: Path | str) -> tuple[list[TrainedModel], Header]:
     """The members of a file, at least one, and everything else in it."""
     text, tensors, claimed = _read(path)
     try:
-        about = _parsed(text, path)
+        about = parse(text, HEADER_VALUES)
         if type(about["format"]) is not int:
             raise ValueError("its format is not a number")
         if about["format"] != FORMAT:
@@ -175,94 +155,64 @@ def read_model(path: Path | str) -> tuple[list[TrainedModel], Header]:
             raise ValueError("changed after it was written")
         json.dumps(about, ensure_ascii=False).encode()  # half a surrogate pair cannot be encoded
         header = msgspec.convert(about, Header)
-        for member in header.members:
-            if member.system not in SYSTEMS:
-                found = f"this model has members of the system {quoted(member.system)}, which is not installed"
-                raise InputError(found, "install the package that brings it, or train a model without it", path=path)
-        known = header.inventories
-        members = [_member(one, known[one.inventory], number, tensors) for number, one in enumerate(header.members)]
-        named = {member.name for member in members}
-        if any(len(named.intersection(chosen)) < len(chosen) for chosen in header.choices.values()):
+        for facts in header.members:
+            if facts.system not in SYSTEMS:
+                finding = f"this model has members of the system {quoted(facts.system)}, which is not installed"
+                raise InputError(finding, "install the package that brings it, or train a model without it", path=path)
+        members = [
+            _member(facts, header.inventories[facts.inventory], number, tensors)
+            for number, facts in enumerate(header.members)
+        ]
+        names = {member.name for member in members}
+        if any(len(names.intersection(chosen)) < len(chosen) for chosen in header.choices.values()):
             raise ValueError("a strategy has a member twice, or one that is not in the file")
     except MISFITS as error:
         raise not_a_model(path, str(error)) from None
     return members, header
 
 
-def _read(path: Path | str) -> tuple[str, dict[str, NDArray[Any]], str]:
-    """The header's text, all tensors, and the digest that the file claims.
-
-    The file is read once, so that a model in use never depends on what becomes of it; tensors are views of these bytes.
-    """
+def _read(path: Path | str) -> tuple[str, dict[str, Array], str]:
+    """The header's text, all tensors, and the digest that the file claims. The file is read once."""
     if not Path(path).is_file():
         read_bytes(path)  # raises the right error
     try:
         with Path(path).open("rb") as file:
-            left, length = os.fstat(file.fileno()).st_size - 8, int.from_bytes(file.read(8), "little")
-            if length > min(HEADER_BYTES, left):
-                raise ValueError(f"its header claims to have {length:,} bytes")
-            header = _parsed(file.read(length).decode(), path)
-            metadata = msgspec.convert(header.pop("__metadata__", {}), dict[str, str])
-            if ABOUT not in metadata:
+            size = os.fstat(file.fileno()).st_size
+            header = read_header(file, size, most_bytes=HEADER_BYTES, most_values=HEADER_VALUES)
+            if ABOUT not in header.texts:
                 raise not_a_model(path, "a file of another program")
-            text = metadata[ABOUT]
-            if DIGEST not in metadata and _parsed(text, path).get("format") == FORMAT:
+            text = header.texts[ABOUT]
+            if DIGEST not in header.texts and parse(text, HEADER_VALUES).get("format") == FORMAT:
                 raise not_a_model(path, "it has no checksum")
-            places = msgspec.convert(header, dict[str, Place])
-            _check_places(places, left - length)
-            content = np.empty(left - length, np.uint8)
-            if file.readinto(content.data) < len(content):
-                raise ValueError("truncated while it was read")
+            if not {entry.dtype for entry in header.entries.values()} <= TYPES:
+                raise ValueError("numbers of other types")
+            tensors = read_tensors(file, header)
     except OSError as error:
         raise_if_too_many_files(error)
         raise not_a_model(path, error.strerror or str(error)) from None
-    except (*MISFITS, AttributeError):
+    except MISFITS:
         raise not_a_model(path, "another kind of file, truncated or damaged") from None
-    tensors = {
-        name: np.require(content[slice(*own.data_offsets)].view(KINDS[own.dtype]).reshape(own.shape), None, "A")
-        for name, own in places.items()
-    }
-    return text, tensors, metadata.get(DIGEST, "") if set(metadata) == {ABOUT, DIGEST} else ""
+    return text, tensors, header.texts.get(DIGEST, "") if set(header.texts) == {ABOUT, DIGEST} else ""
 
 
-def _parsed(text: str, path: Path | str) -> Any:
-    if sum(map(text.count, ",[{")) > HEADER_VALUES:
-        raise not_a_model(path, "its header is too large")
-    return json.loads(text)
-
-
-def _check_places(places: Mapping[str, Place], size: int) -> None:
-    """Check that the tensors fill the file, without gaps or overlaps: then they are no larger than it is."""
-    end = 0
-    for place in sorted(places.values(), key=lambda own: own.data_offsets):
-        start, after = place.data_offsets
-        if start != end or after - start != math.prod(place.shape) * KINDS[place.dtype].itemsize:
-            raise ValueError("its tensors do not fit")
-        end = after
-    if end != size:
-        raise ValueError("its tensors do not fit")
-
-
-def _member(
-    about: MemberHeader, inventory: Inventory, number: int, tensors: Mapping[str, NDArray[Any]]
-) -> TrainedModel:
-    system = SYSTEMS[about.system]
+def _member(facts: MemberHeader, inventory: Inventory, number: int, tensors: Mapping[str, Array]) -> TrainedModel:
+    system = SYSTEMS[facts.system]
     try:
-        settings = from_table(system.settings, about.settings, about.system)
+        settings = from_table(system.settings, facts.settings, facts.system)
     except InputError as error:
         raise ValueError(error.found) from None
     parameters = {}
-    small = any(own.dtype != np.float32 for own in tensors.values())
+    small = any(array.dtype != np.float32 for array in tensors.values())
     for name, size in expected_shapes(system.shapes(settings), system.sizes(inventory, settings)).items():
         if tensors[f"{number}.{name}"].shape != size:
             raise ValueError(f"{name} has the wrong size")
-        own = _loaded(f"{number}.{name}", tensors)
+        array = _loaded(f"{number}.{name}", tensors)
         # A view of the file's bytes would keep all of them in memory, beside the numbers made of the small ones.
-        parameters[name] = own.copy() if small and own.base is not None else own
-        if not bool((np.abs(parameters[name]) <= LARGEST).all()):
+        parameters[name] = array.copy() if small and array.base is not None else array
+        if not _is_sound(array):
             raise ValueError(f"{name} has numbers that training never gives")
-    facts: dict[str, Any] = {name: getattr(about, name) for name in FACTS}
-    return TrainedModel(settings=settings, inventory=inventory, parameters=parameters, **facts)
+    plain: dict[str, Any] = {name: getattr(facts, name) for name in FACTS}
+    return TrainedModel(settings=settings, inventory=inventory, parameters=parameters, **plain)
 
 
 def not_a_model(path: Path | str, reason: str) -> InputError:

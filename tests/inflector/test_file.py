@@ -10,7 +10,7 @@ from dataclasses import replace
 from importlib.metadata import EntryPoint
 from itertools import chain
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, BinaryIO, get_args
 
 import hypothesis.extra.numpy
 import numpy as np
@@ -23,14 +23,14 @@ from safetensors.torch import load, save
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
-from reinflect.ensemble.member import digest
 from reinflect.errors import InputError, quoted
-from reinflect.inflector import model_file
+from reinflect.inflector import file as model_file
 from reinflect.inflector.card import card_text
+from reinflect.inflector.file import FORMAT, Numbers
 from reinflect.inflector.inflector import Inflector
-from reinflect.inflector.model_file import FORMAT, Numbers
-from reinflect.layers.inventory import Inventory
 from reinflect.systems import SYSTEMS
+from reinflect.systems.symbols import Inventory
+from reinflect.tensors import Array, Header, digest, read_tensors
 from tests.fuzz import tiny_models
 from tests.fuzz.model_files import signed
 from tests.inflector.test_inflector import a_member
@@ -391,13 +391,12 @@ def test_a_file_is_in_memory_once(tmp_path: Path) -> None:
 def test_a_file_that_is_cut_while_it_is_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A memory map would end the process."""
     path = made(tmp_path / "model", lambda _said, _tensors: None)
-    check = model_file._check_places
 
-    def cut(*places: Any) -> None:
-        check(*places)
+    def cut(file: BinaryIO, header: Header) -> dict[str, Array]:
         os.truncate(path, 5000)
+        return read_tensors(file, header)
 
-    monkeypatch.setattr(model_file, "_check_places", cut)
+    monkeypatch.setattr(model_file, "read_tensors", cut)
     assert "truncated or damaged" in refused(path)
 
 

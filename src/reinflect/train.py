@@ -224,8 +224,10 @@ class Outcome:
 
 def check_torch() -> None:
     """Refuse to train where only what inflecting needs is installed."""
-    if find_spec("torch") is None:
-        raise InputError("training needs torch", "pip install 'reinflect[train]'")
+    with suppress(ImportError):
+        if find_spec("torch") is not None:
+            return
+    raise InputError("training needs torch", "pip install 'reinflect[train]'")
 
 
 def check_strategy(plan: Plan) -> None:

@@ -51,13 +51,14 @@ def command() -> None:
         f"German verbs: learn from {len(examples)} forms, then inflect {len(gold)} others.\n"
         "accuracy: per cent right to the letter; Levenshtein: letters to change, on average\n"
     )
+    wish = Wish(systems=PAPER_SYSTEMS, preset="low", changes=CHANGES, seeds=2, strategy="vote")
+    resources = make_resources("cpu", alignment_cache=None)
+
     from reinflect.assemble import Keep
     from reinflect.cli.progress import display
     from reinflect.score import evaluate
     from reinflect.train import train_model
 
-    wish = Wish(systems=PAPER_SYSTEMS, preset="low", changes=CHANGES, seeds=2, strategy="vote")
-    resources = make_resources("cpu", alignment_cache=None)
     with display() as shown:
         training = resources(watcher=shown)
         outcome = train_model(examples, dev, wish, Keep(), training, source="bundled German verbs")

@@ -115,11 +115,12 @@ def _demo_model() -> "Inflector":
     if path.is_file():
         with suppress(ReinflectError):  # a damaged model is trained again
             return Inflector.load(path)
+    resources = make_resources("cpu")
+
     from reinflect.assemble import Keep
     from reinflect.cli.progress import display
     from reinflect.train import train_model
 
-    resources = make_resources("cpu")
     path.parent.mkdir(parents=True, exist_ok=True)
     train, dev = read_split("train-medium"), read_split("dev")
     with _sigterm_as_ctrl_c(), display() as shown:

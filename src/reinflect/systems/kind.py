@@ -10,7 +10,6 @@ from reinflect.errors import InputError, quoted
 from reinflect.registry import Registry
 from reinflect.settings import Settings, changed, preset_for
 from reinflect.systems import SYSTEMS
-from reinflect.systems.symbols import load_preset
 
 AUGMENTATIONS: Registry[Any] = Registry("augmentation", {"made-up": "reinflect.learn.augment:MadeUp"})
 PAPER_SYSTEMS, PAPER_ALIGNMENTS = ("hacm", "haem"), ("naive", "smart")
@@ -148,6 +147,8 @@ def alignments_of(system: str, alignments: Iterable[str]) -> list[str]:
 
 def settings_of(kinds: Iterable[Kind], preset: str, changes: Sequence[str]) -> dict[str, Any]:
     """The settings of everything that some kinds need, by name."""
+    from reinflect.systems.symbols import load_preset  # which needs NumPy: `train --help` is instant
+
     kinds = list(kinds)
     settings: dict[str, Any] = {**load_preset(preset, dict.fromkeys(kind.system for kind in kinds))}
     settings |= {name: ALIGNERS[name]() for kind in kinds if (name := kind.alignment) != UNALIGNED}

@@ -8,7 +8,7 @@ from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.data.words import WordList
 from reinflect.decode.forms import WIDTH
 from reinflect.decode.repeats import longest_runs
-from reinflect.ensemble.confidence import HELD_OUT_PULL, Confidence, fit, judged_cells, ranked, seen_cells
+from reinflect.ensemble.confidence import HELD_OUT_PULL, fit, judged_cells, ranked, seen_cells
 from reinflect.ensemble.member import TrainedModel
 from reinflect.ensemble.strategies import STRATEGIES, Voter, choices, dev_accuracy, find_strategy
 from reinflect.ensemble.word_evidence import learn
@@ -67,16 +67,18 @@ def assemble(
     interrupted: bool = False,
     starts: Mapping[str, str] | None = None,
 ) -> Inflector:
-    """An inflector of models with their parameters, at least one of them usable.
+    """An inflector of models with their parameters, at least one of them usable; `starts` is that of the card.
 
-    Without dev items each model is scored on the fold of the training items that it held out. `starts` is that of the
-    card.
+    Without dev items each model is scored on the fold of the training items that it held out.
     """
     voters = voters_of(models, train, dev)
-    chosen = choices(voters, [strategy])
+    chosen, seen = choices(voters, [strategy]), _seen_cells([voter.model for voter in voters], train, dev)
     name = strategy if strategy in chosen else "vote"
-    seen = _seen_cells([voter.model for voter in voters], train, dev)
-    confidences = {each: _fitted(each, chosen, seen, held_out=dev is None) for each in chosen}
+    if dev is None:  # all models vote: perhaps only one of a strategy's voters held out an item
+        confidence = fit(*judged_cells(STRATEGIES["vote"], chosen["vote"], seen), pull=HELD_OUT_PULL)
+        confidences = dict.fromkeys(chosen, confidence)
+    else:
+        confidences = {each: fit(*judged_cells(find_strategy(each), chosen[each], seen)) for each in chosen}
     inflector = Inflector(
         tuple(replace(voter.model, dev_accuracy=voter.dev_accuracy) for voter in voters),
         known_runs(train),
@@ -130,13 +132,3 @@ def _seen_cells(models: Sequence[TrainedModel], train: Sequence[Item], dev: Sequ
         return seen_cells(train, dev)
     folds = {model.fold for model in models if model.fold is not None}
     return set().union(*(seen_cells(*fold_split(train, fold)) for fold in folds))
-
-
-def _fitted(name: str, chosen: dict[str, list[Voter]], seen: set[Cell], *, held_out: bool) -> Confidence | None:
-    """The confidence of a strategy, fitted on predictions for dev items.
-
-    For held-out items all models vote: perhaps only one of the strategy's voters held out an item.
-    """
-    if held_out:
-        return fit(*judged_cells(STRATEGIES["vote"], chosen["vote"], seen), pull=HELD_OUT_PULL)
-    return fit(*judged_cells(find_strategy(name), chosen[name], seen))

@@ -23,7 +23,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from reinflect.layers.cells import CELLS
 from reinflect.layers.precision import products as precision_of_products
-from reinflect.learn.fleet import Epoch, Fleet, Progress, tasks_of
+from reinflect.learn.fleet import Epoch, Fleet
 from reinflect.learn.lesson import specs
 from reinflect.paper.corpora import languages_in, read_corpora
 from reinflect.run.execute import prepared
@@ -39,9 +39,12 @@ def main() -> None:
     arguments = _arguments()
     systems, alignments = arguments.systems.split(","), arguments.alignments.split(",")
     wish = Wish(
-        systems=systems, alignments=alignments, preset=arguments.preset or arguments.setting, changes=arguments.set,
+        systems=systems,
+        alignments=alignments,
+        preset=arguments.preset or arguments.setting,
+        changes=arguments.set,
         seeds=arguments.seeds,
-    )  # fmt: skip
+    )
     _ceilings()
     began = time.perf_counter()
     asked = None if arguments.languages == "all" else arguments.languages.split(",")
@@ -56,15 +59,13 @@ def main() -> None:
 
 def _profile(pack: Pack, updates: int, kernels: int) -> None:
     began = time.perf_counter()
-    tasks = tasks_of(pack.specs)
-    made = time.perf_counter()
-    fleet = Fleet([Progress.start(task) for task in tasks], device="cuda")
+    fleet = Fleet(pack.specs, device="cuda")
     torch.cuda.synchronize()
-    took = time.perf_counter()
+    took = time.perf_counter() - began
     share = padding(pack.specs)
     print(
-        f"\n{pack.name}: {len(tasks)} models of {fleet.parameters.flat.shape[1]:,} numbers, {share:.1%} padding; its "
-        f"arrays made in {made - began:.1f} s, the fleet in {took - made:.1f} s"
+        f"\n{pack.name}: {len(pack.specs)} models of {fleet.parameters.flat.shape[1]:,} numbers, {share:.1%} padding; "
+        f"made in {took:.1f} s"
     )
     torch.cuda.reset_peak_memory_stats()
     _measure(fleet, updates, kernels)

@@ -54,7 +54,7 @@ def measure(
     from reinflect.data.items import read_items
     from reinflect.ensemble.fleets import decode
     from reinflect.ensemble.member import TrainedModel
-    from reinflect.learn.fleet import Fleet, Progress, tasks_of
+    from reinflect.learn.fleet import Fleet
     from reinflect.learn.lesson import Lesson, specs
     from reinflect.systems.kind import Wish, make_plan
 
@@ -63,8 +63,7 @@ def measure(
     plain = Lesson(tuple(read_items(data / f"{language}-train-{size}")), tuple(dev))
     wish = Wish(systems=[system], alignments=["smart"], preset=preset, changes=changes, seeds=1)
     [spec] = specs(make_plan(wish, len(plain.train)), [plain])
-    spec = replace(spec, lesson=spec.lesson.prepared())
-    fleet = Fleet([Progress.start(task) for task in tasks_of([spec])])
+    fleet = Fleet([replace(spec, lesson=spec.lesson.prepared())])
     best = 0.0
     for _ in range(EPOCHS_BEFORE_DECODING):
         start, epoch = time.process_time(), fleet.prepare()
@@ -73,7 +72,7 @@ def measure(
             fleet.update(epoch, number)
         samples = int((epoch.items[:updates] >= 0).sum())
         best = max(best, samples / (time.process_time() - start))
-        fleet.models[0].epoch += 1
+        fleet.runs[0].epoch += 1
     fleet.snapshot([0])
     parameters = {name: tensor.numpy() for name, tensor in fleet.trained(0).items()}
     model = TrainedModel(

@@ -152,7 +152,7 @@ def test_the_fold_goes_with_the_model_file_when_the_first_seed_diverged(
     items, finite = language("german"), Fleet.finite
 
     def first_diverges(fleet: Fleet) -> list[bool]:
-        seeds = [fleet.models[number].task.spec.seed for number in fleet.running]
+        seeds = [run.spec.seed for run in fleet.columns]
         return [seed != 3 and stable for seed, stable in zip(seeds, finite(fleet), strict=True)]
 
     with monkeypatch.context() as patch:

@@ -31,7 +31,7 @@ from reinflect.paper.grid import GRIDS, Entry, kinds
 from reinflect.run.packing import needs
 from reinflect.run.packs import by_key, read_result, read_results, write_result
 from reinflect.run.resources import Resources
-from tests.learn.tiny import language, small, spec_of
+from tests.learn.tiny import language, small, spec_for
 
 GRID = (
     Entry("haem", "naive", {"medium": 2, "high": 2}),
@@ -349,7 +349,7 @@ def test_the_script_that_rebuilds_all(tmp_path: Path, environment: dict[str, str
 
 def test_packing_makes_room_for_cells(data: Path) -> None:
     [corpus], _ = read_corpora(data, ["german"], ["high"])
-    spec = spec_of(Preparation.of({}, []).prepared(corpus), "imitation")
+    spec = spec_for(Preparation.of({}, []).prepared(corpus), "imitation")
     more = replace(spec, lesson=replace(spec.lesson, cells=1000))
     assert needs([more]).items > 50 * needs([spec]).items
 

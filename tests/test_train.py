@@ -142,9 +142,8 @@ def test_members_are_scored_filtered_and_the_best_decides_a_tie() -> None:
 def test_models_that_diverge_are_left_out_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def finite(fleet: Fleet) -> list[bool]:
         """HACM always diverges, a third seed too, and a second one at first."""
-        running = [fleet.models[number] for number in fleet.running]
         restarts = {"haem": {1: 0, 2: 1}}.get(fleet.system.name, {})
-        return [model.restarts >= restarts.get(model.task.spec.seed, 99) for model in running]
+        return [run.restarts >= restarts.get(run.spec.seed, 99) for run in fleet.columns]
 
     monkeypatch.setattr(Fleet, "finite", finite)
     outcome = trained("hacm-naive", "haem-naive", seeds=3)

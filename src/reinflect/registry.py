@@ -80,6 +80,11 @@ class Registry(Mapping[str, T], Generic[T]):
         self.check(name)
         return self[name]
 
+    def package(self, name: str) -> str:
+        """The package that brings a thing; empty for ours."""
+        entry = None if name in self._ours else self._others.get(name)
+        return entry.dist.name if entry and entry.dist else ""
+
     def check(self, name: str) -> None:
         if name not in self:
             known = f"{self.group.rpartition('.')[2]}: {', '.join(self)}"

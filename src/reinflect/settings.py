@@ -50,9 +50,9 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     clip: Positive = 5.0
     loss: Literal["mean", "sum"] = "mean"
     """Over the actions of an item: the sum in the paper, the mean in its code."""
-    precision: Literal["single", "tf32", "bf16"] = "single"
-    """How exactly a GPU multiplies: with all 23 bits of a number, with 10 (tf32), or with 7 (bf16; the recurrences with
-    10). Parameters, sums and losses keep all bits. It matters on a GPU only: a CPU's products are always exact."""
+    precision: Literal["single", "tf32"] = "single"
+    """How exactly a GPU multiplies: with all 23 bits of a number, or with 10 (tf32). Parameters, sums and losses
+    keep all bits. It matters on a GPU only: a CPU's products are always exact."""
     batch: Size = 2
     epochs: Size = 60
     patience: Size = 30

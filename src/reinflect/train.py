@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from reinflect.assemble import Keep, assemble
 from reinflect.data.items import Item, Normalisation, as_items, normalised
-from reinflect.data.sheets import cells_of
+from reinflect.data.sheets import sheet_bundles
 from reinflect.data.words import WordList
 from reinflect.ensemble.strategies import find_strategy
 from reinflect.errors import InputError, OutputError, ReinflectError, StoppedError, source_name
@@ -69,7 +69,7 @@ def train(
     )  # fmt: skip
     keep = Keep(
         attested=attested,
-        cells=cells_of(path) if path else (),
+        cells=sheet_bundles(path) if path else (),
         words=WordList.read(words) if isinstance(words, (Path, str)) else words,
         normalisation=normalise,
     )

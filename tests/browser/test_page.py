@@ -2,16 +2,18 @@
 
 import re
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 
 import pytest
 from playwright.sync_api import Browser, Page, Request, Route, expect
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
+from reinflect.data.labels import Labels
 from reinflect.inflector.inflector import Inflector
 from reinflect.report.model import model_page
 from tests.fuzz import tiny_models
+from tests.web.made_up import VERBS, MadeUp, german
 from tests.web.running import running
 
 PAST = "V;IND;PST;3;SG"
@@ -530,6 +532,18 @@ def test_confirm_a_form_and_take_another_with_one_key_or_click(page: Page) -> No
         "machen\tgemacht\tV;IND;PRS;2;SG",
         "machen\tmach\tV;IND;PRS;2;PL",
     ]
+
+
+def test_a_label_that_is_spelled_as_a_bundle_leaves_no_cell_without_a_form(browser: Browser) -> None:
+    model = cast(Inflector, MadeUp(VERBS, cut="en", labels=Labels(((PAST, "V;NFIN"),)), attested=german().attested))
+    with running({"german": model}) as server:
+        page = browser.new_page()
+        page.goto(f"http://127.0.0.1:{server.port}/#paradigm?lemma=machen&model=german")
+        expect(page.locator("#paradigm-summary")).to_contain_text("14 forms.")
+        expect(page.locator("button.cell")).to_have_count(14)
+        page.locator("#paradigm-rules").click()
+        expect(page.locator(".rule")).to_have_count(14)
+        page.close()
 
 
 def test_a_link_opens_a_word_or_a_paradigm(browser: Browser, address: str) -> None:

@@ -22,7 +22,7 @@ from reinflect import __version__
 from reinflect.cli import serve
 from reinflect.inflector.inflector import Inflector
 from reinflect.web.app import create_app
-from reinflect.web.hosts import LOCAL, Hosts
+from reinflect.web.guard import LOCAL, Hosts
 from reinflect.web.server import Server
 from tests.learn.tiny import small_inflector
 from tests.web.running import head, reply, running

@@ -4,7 +4,7 @@ import pytest
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
-from reinflect.data.lemmas import Lexicon, read_lemmas
+from reinflect.data.lexicon import Lexicon, read_lemmas
 from reinflect.errors import InputError
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from reinflect.data.items import COLUMNS_2017, Columns, read_items
 from reinflect.data.labels import Labels
-from reinflect.data.lemmas import read_lemmas
-from reinflect.data.sheet_files import Row, Sheet, _unmerged
+from reinflect.data.lexicon import read_lemmas
+from reinflect.data.sheet_file import Row, Sheet, _unmerged
 from reinflect.errors import InputError
 
 Rows = Sequence[Sequence[Any]]

@@ -11,7 +11,7 @@ from click.testing import Result
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import COLUMNS_2017, Item, Normalisation, read_items
-from reinflect.data.lemmas import Lexicon
+from reinflect.data.lexicon import Lexicon
 from reinflect.inflector.analyse import analyse
 from reinflect.inflector.inflector import Inflector
 from reinflect.systems.symbols import Inventory

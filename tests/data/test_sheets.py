@@ -17,8 +17,8 @@ from reinflect.data.features import Bundle
 from reinflect.data.form_cells import AS_WRITTEN
 from reinflect.data.items import COLUMNS_2017, COLUMNS_2023, Columns, Item, read_items, write_items
 from reinflect.data.labels import Labels
-from reinflect.data.sheet_files import NUMBER, letters_of, write_rows
-from reinflect.data.sheets import cells_of
+from reinflect.data.sheet_file import NUMBER, letters_of, write_rows
+from reinflect.data.sheets import sheet_bundles
 from reinflect.errors import InputError, OutputError
 
 Reinflect = Callable[..., Result]
@@ -146,7 +146,7 @@ def test_headings_are_labels_whatever_their_case(tmp_path: Path) -> None:
         ("V;INF", "gehen"),
     ]
     assert notes == [f"note: {path}: taking 'PAST' for labels, whatever the case"]
-    assert cells_of(path, Columns(COLUMNS_2017.order, labels=labels)) == ("V;PST", "V;PRS", "V;INF")
+    assert sheet_bundles(path, Columns(COLUMNS_2017.order, labels=labels)) == ("V;PST", "V;PRS", "V;INF")
 
 
 def test_labels_name_the_columns_of_a_wide_sheet_and_other_columns_are_ignored(tmp_path: Path) -> None:

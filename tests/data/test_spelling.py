@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item, read_items
-from reinflect.data.spelling import Files, letters, two_ways
+from reinflect.data.words import Files, letters, two_ways
 
 WORD = st.text(
     st.sampled_from("aäoneȯ̇ō\u0301\u0304\u0308\u0323") | st.characters(exclude_categories=["Cs"]), max_size=8

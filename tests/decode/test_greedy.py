@@ -27,7 +27,6 @@ from tests.systems.small_fleets import (
     HAEM,
     SOFT,
     STATIC,
-    TRANSFORMER,
     Language,
     SmallFleet,
     actions,
@@ -42,8 +41,6 @@ SMALL = {
     "history_hidden": 4,
     "feature_scale": 1.0,
     "attention": 4,
-    "layers": 2,
-    "heads": 2,
 }
 
 
@@ -63,9 +60,8 @@ every = pytest.mark.parametrize(
         (SOFT, small(SOFT)),
         (SOFT, small(SOFT, features="counts", cell="coupled")),
         (SOFT, small(SOFT, encoder_layers=2)),
-        (TRANSFORMER, small(TRANSFORMER)),
     ],
-    ids=["hacm", "hacm-plain", "haem", "haem-basic", "haem-tied", "soft", "soft-counts", "soft-deeper", "transformer"],
+    ids=["hacm", "hacm-plain", "haem", "haem-basic", "haem-tied", "soft", "soft-counts", "soft-deeper"],
 )
 
 LEMMAS = [
@@ -100,8 +96,8 @@ def a_fleet(system: System, chosen: Settings, seed: int = 5, models: int = 3) ->
         if system is HACM:
             bias[2] += 1.0  # </s>
             bias[3] += 2.0  # STEP
-        elif system in (SOFT, TRANSFORMER):
-            bias[2] += 2.0 if system is SOFT else 9.0  # </s>
+        elif system is SOFT:
+            bias[2] += 2.0  # </s>
         else:
             bias[:3] += torch.tensor([4.0, 3.5, 6.0])  # COPY, DELETE, STOP
     fleet.refresh()

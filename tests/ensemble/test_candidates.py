@@ -17,7 +17,7 @@ from reinflect.ensemble.fleets import decoding
 from reinflect.ensemble.member import TrainedModel
 from reinflect.learn import loop
 from reinflect.systems import SYSTEMS
-from tests.learn.tiny import lesson, small, spec_of
+from tests.learn.tiny import lesson, small, spec_for
 from tests.systems.slow_haem import SlowHaem
 from tests.systems.small_fleets import HAEM, STATIC, Language, SmallFleet, actions, language, naive
 
@@ -62,7 +62,7 @@ def questions(own: Language) -> Questions:
 def test_a_static_oracle_s_actions_taken_one_by_one(system: str, limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also with label smoothing, which is no part of a probability, and in batches of one item."""
     monkeypatch.setitem(candidates.NUMBERS_AT_ONCE, "cpu", limit)
-    smoothed = {"label_smoothing": 0.2} if system in ("soft", "transformer") else {}
+    smoothed = {"label_smoothing": 0.2} if system == "soft" else {}
     own = fleet(system, **smoothed)
     found = log_probabilities(models_of(own), [questions(its) for its in own.languages], [0, 1])
     for number, its in enumerate(own.languages):
@@ -140,9 +140,9 @@ def test_models_that_share_a_file_are_scored_each_by_its_own_parameters() -> Non
 def test_a_model_s_own_form_has_the_probability_that_it_had_in_decoding(system: str) -> None:
     """Where the model's actions are the oracle's; with one that learns by imitation, any right ones."""
     own, taught = SYSTEMS[system], lesson("german")
-    changes = {"step": 0.01, "optimiser": "adam"} if system in ("soft", "transformer") else {}
+    changes = {"step": 0.01, "optimiser": "adam"} if system == "soft" else {}
     settings = small(system, hidden=24, epochs=12, **changes)
-    (model,), _ = loop.train([spec_of(taught, system, settings, 1)])
+    (model,), _ = loop.train([spec_for(taught, system, settings, 1)])
     told = 0
     for item in taught.train:
         decoder, stack, files = decoding([model], [item], "cpu")

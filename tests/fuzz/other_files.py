@@ -171,7 +171,7 @@ def _resuming(folder: Path) -> Iterator[Attempt]:
         fresh = fleet.parameters.flat.clone()
         if kept.load(fleet) is None:
             assert torch.equal(fleet.parameters.flat, fresh)
-            assert [model.epoch for model in fleet.models] == [0, 0]
+            assert [model.epoch for model in fleet.runs] == [0, 0]
             return "refused"
         assert begun
         if fleet.running:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from reinflect import files
-from reinflect.data import sheet_files, sheets
+from reinflect.data import sheets
 from reinflect.data.items import read_items
 from reinflect.data.labels import Labels
 from reinflect.errors import InputError
@@ -112,7 +112,7 @@ def test_a_line_without_end(tmp_path: Path, piece: str) -> None:
 
 
 def test_a_sheet_with_too_many_columns_or_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sheet_files, "MOST_CELLS", 100_000)
+    monkeypatch.setattr(sheet_file, "MOST_CELLS", 100_000)
     path = tmp_path / "items.csv"
     path.write_text("lemma" + ",V;PST" * 20_000 + "\na,b\n", encoding="utf-8")
     assert "row 1: found 20,001 columns; use 16,384 at most" in refused(lambda: read_items(path), 10 * MILLION)
@@ -165,7 +165,7 @@ def cell(place: str, text: str = "a") -> str:
 def test_a_workbook_that_unpacks_to_too_much(tmp_path: Path) -> None:
     path = workbook_with(tmp_path / "items.xlsx", "")
     with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED, compresslevel=1) as book, book.open("x", "w") as part:
-        for _ in range(sheet_files.MOST_BYTES // MILLION + 1):
+        for _ in range(sheet_file.MOST_BYTES // MILLION + 1):
             part.write(b" " * MILLION)
     assert path.stat().st_size < 2 * MILLION
     assert "bytes when unpacked; use files of" in refused(lambda: read_items(path), 5 * MILLION)
@@ -194,13 +194,13 @@ def test_entities_of_a_workbook_that_unfold_to_gigabytes(tmp_path: Path) -> None
 
 
 def test_a_workbook_that_claims_too_many_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sheet_files, "MOST_ROWS", 10_000)
+    monkeypatch.setattr(sheet_file, "MOST_ROWS", 10_000)
     path = workbook_with(tmp_path / "items.xlsx", xml(f'<row r="999999999999">{cell("A999999999999")}</row>'))
     assert "found more than 10,000 rows" in refused(lambda: read_items(path), 10 * MILLION)
 
 
 def test_a_workbook_of_cells_far_to_the_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sheet_files, "MOST_CELLS", 500_000)
+    monkeypatch.setattr(sheet_file, "MOST_CELLS", 500_000)
     rows = "".join(f'<row r="{number}">{cell(f"XFD{number}")}</row>' for number in range(1, 1000))
     path = workbook_with(tmp_path / "items.xlsx", xml(rows))
     assert path.stat().st_size < 30_000
@@ -228,16 +228,16 @@ def test_a_workbook_with_millions_of_cells_in_a_row(tmp_path: Path) -> None:
 def test_a_workbook_is_counted_before_rows_are_built(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, rows: str, found: str
 ) -> None:
-    monkeypatch.setattr(sheet_files, "MOST_COLUMNS", MILLION)
-    monkeypatch.setattr(sheet_files, limit, 10_000, raising=False)
-    monkeypatch.setattr(sheet_files, "_xlsx_rows", lambda *_: pytest.fail("rows are built"))
+    monkeypatch.setattr(sheet_file, "MOST_COLUMNS", MILLION)
+    monkeypatch.setattr(sheet_file, limit, 10_000, raising=False)
+    monkeypatch.setattr(sheet_file, "_xlsx_rows", lambda *_: pytest.fail("rows are built"))
     path = workbook_with(tmp_path / "items.xlsx", xml(rows))
     assert found in refused(lambda: read_items(path), 10 * MILLION)
 
 
 def test_a_workbook_with_millions_of_shared_strings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Eleven million took 89 seconds."""
-    monkeypatch.setattr(sheet_files, "MOST_STRINGS", 100_000, raising=False)
+    monkeypatch.setattr(sheet_file, "MOST_STRINGS", 100_000, raising=False)
     path = workbook_with(tmp_path / "items.xlsx", xml(""))
     with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as book:
         book.writestr("xl/more.xml", f'<sst xmlns="{MAIN}">{"<si/>" * MILLION}</sst>')

@@ -17,12 +17,12 @@ from reinflect.align.smart import Smart
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.errors import InputError
-from reinflect.learn.fleet import tasks_of
+from reinflect.learn.fleet import runs_of
 from reinflect.learn.lesson import FOLDS, Lesson, Phase, fold_split, lessons_of, specs
 from reinflect.run.packing import SEEDS_A_PACK, pack_specs
 from reinflect.run.packs import Pack
 from reinflect.systems.kind import Kind, Plan, Wish, make_plan
-from tests.learn.tiny import language, pack, small, spec_of
+from tests.learn.tiny import language, pack, small, spec_for
 
 
 def items_of(cells: int, forms: int) -> list[Item]:
@@ -91,17 +91,17 @@ def test_a_pack_survives_pickling_with_what_its_models_share() -> None:
     back: Pack = pickle.loads(pickle.dumps(original))
     assert back.specs[0].lesson is back.specs[2].lesson
     assert [spec.digest for spec in back.specs] == [spec.digest for spec in original.specs]
-    first, second, _ = tasks_of(back.specs)
-    assert first.stages[0].train is second.stages[0].train
+    first, second, _ = runs_of(back.specs)
+    assert first.stages[0][0] is second.stages[0][0]
     assert first.dev is second.dev
     assert (first.spec.seed, second.spec.seed) == (1, 2)
-    arrays = tasks_of(original.specs)[0].stages[0].train.arrays
-    assert all(np.array_equal(first.stages[0].train.arrays[name], array) for name, array in arrays.items())
+    arrays = runs_of(original.specs)[0].stages[0][0].arrays
+    assert all(np.array_equal(first.stages[0][0].arrays[name], array) for name, array in arrays.items())
 
 
 ITEMS = language("german")
 PLAIN = Lesson(tuple(ITEMS[4:]), tuple(ITEMS[:4]), tuple(ITEMS[1:3]), "german", "low", "naive", "naive()", 3)
-SPEC = spec_of(PLAIN)
+SPEC = spec_for(PLAIN)
 CHANGES: dict[str, Callable[[Lesson], dict[str, Any]]] = {
     "a form": lambda plain: {"train": (replace(plain.train[0], form="x"), *plain.train[1:])},
     "a lemma": lambda plain: {"train": (replace(plain.train[0], lemma="x"), *plain.train[1:])},
@@ -125,8 +125,8 @@ SETTINGS = {"hidden": 9, "epochs": 9, "patience": 9, "precision": "tf32", "tied"
 def test_whatever_matters_is_in_the_digests_of_a_lesson_and_of_a_spec() -> None:
     lessons = [replace(PLAIN, **change(PLAIN)) for change in CHANGES.values()]
     assert len({each.digest for each in (PLAIN, *lessons)}) == 1 + len(CHANGES)
-    models = [SPEC, spec_of(PLAIN, "hacm"), spec_of(PLAIN, seed=2), *map(spec_of, lessons)]
-    models += [spec_of(PLAIN, settings=small("haem", **{name: value})) for name, value in SETTINGS.items()]
+    models = [SPEC, spec_for(PLAIN, "hacm"), spec_for(PLAIN, seed=2), *map(spec_for, lessons)]
+    models += [spec_for(PLAIN, settings=small("haem", **{name: value})) for name, value in SETTINGS.items()]
     assert len({spec.digest for spec in models}) == 3 + len(CHANGES) + len(SETTINGS)
 
 
@@ -207,6 +207,6 @@ def test_an_augmentation_is_given_the_seed_of_its_lesson(augment: str, shared: b
 
 
 def test_names_of_specs() -> None:
-    soft = spec_of(Lesson(PLAIN.train, PLAIN.dev), "soft", seed=2)
+    soft = spec_for(Lesson(PLAIN.train, PLAIN.dev), "soft", seed=2)
     assert (SPEC.name, soft.name) == ("german-low-haem-naive-1", "soft-2")
     assert (PLAIN.label, soft.lesson.label) == ("german-low", "")

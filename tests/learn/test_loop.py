@@ -18,7 +18,7 @@ from reinflect.run.folder import WorkFolder
 from reinflect.run.packs import Pack
 from reinflect.run.resources import Resources
 from reinflect.settings import Settings
-from tests.learn.tiny import SMALL, lesson, pack, small, spec_of
+from tests.learn.tiny import SMALL, lesson, pack, small, spec_for
 from tests.learn.trained import Trained, difference, same, spoil, stop_after, trained
 
 
@@ -213,7 +213,7 @@ def test_each_model_has_its_own_epochs_patience_and_looks(tmp_path: Path) -> Non
         {"score_from": 6, "feature_scale": 5.0},
     ]
     german = lesson("german")
-    many = Pack("p", tuple(spec_of(german, "haem", msgspec.structs.replace(lively, **each), 1) for each in changes))
+    many = Pack("p", tuple(spec_for(german, "haem", msgspec.structs.replace(lively, **each), 1) for each in changes))
     together, _ = trained(many.specs, dtype=torch.float64)
     for one, spec in zip(together, many.specs, strict=True):
         (alone,), _ = trained([spec], dtype=torch.float64)
@@ -240,7 +240,7 @@ def test_each_model_has_its_own_schedule_and_goes_on_with_it_after_a_stop(optimi
         {"schedule": "cosine", "warmup": 15, "decay": 48},
     ]
     german = lesson("german")
-    many = Pack("p", tuple(spec_of(german, "haem", msgspec.structs.replace(base, **each), 1) for each in changes))
+    many = Pack("p", tuple(spec_for(german, "haem", msgspec.structs.replace(base, **each), 1) for each in changes))
     together, _ = trained(many.specs, dtype=torch.float64)
     for one, spec in zip(together, many.specs, strict=True):
         (alone,), _ = trained([spec], dtype=torch.float64)
@@ -259,10 +259,10 @@ def test_each_model_has_its_own_schedule_and_goes_on_with_it_after_a_stop(optimi
 def test_nobody_is_scored_where_nobody_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     scored: list[int] = []
     whole = Fleet.score
-    monkeypatch.setattr(Fleet, "score", lambda self: scored.append(self.models[0].epoch) or whole(self))  # type: ignore[func-returns-value]
+    monkeypatch.setattr(Fleet, "score", lambda self: scored.append(self.runs[0].epoch) or whole(self))  # type: ignore[func-returns-value]
     german = lesson("german")
     often, seldom = (msgspec.structs.replace(SMALL, epochs=9, score_every=every) for every in (2, 3))
-    trained([spec_of(german, "haem", own, 1) for own in (often, seldom)])
+    trained([spec_for(german, "haem", own, 1) for own in (often, seldom)])
     assert scored == [2, 3, 4, 6, 8, 9]
 
 

@@ -13,18 +13,17 @@ from reinflect.align.pairs import Alignment
 from reinflect.data.items import Item
 from reinflect.layers.batches import Drawn
 from reinflect.layers.parameters import Parameters
-from reinflect.learn.fleet import Fleet, tasks_of
+from reinflect.learn.fleet import Fleet, runs_of
 from reinflect.systems import SYSTEMS
 from reinflect.systems.haem import DELETE_NUMBER, STOP_NUMBER, HaemSettings, bound
 from reinflect.systems.haem.model import HaemBatch, trajectories
 from reinflect.systems.symbols import Inventory
 from reinflect.systems.system import ACTIONS, System, Tapes
 from reinflect.systems.tapes import Ragged
-from tests.learn.tiny import fleet, lesson, small, spec_of, updated
+from tests.learn.tiny import lesson, small, spec_for, updated
 from tests.learn.trained import trained
 from tests.systems.slow_haem import SlowHaem
-from tests.systems.small_fleets import HAEM, SmallFleet, actions
-from tests.systems.test_losses import tricky, with_settings
+from tests.systems.small_fleets import HAEM, SmallFleet, actions, tricky, with_settings
 
 MOVES, REAL = "moves", "real"
 SLACK = 5
@@ -101,16 +100,16 @@ def test_the_same_trajectories_have_the_same_losses(name: str, mean: bool) -> No
 def test_without_a_tape_of_actions_their_number_is_bounded() -> None:
     german = lesson("german")
     for name, slack in (("exact", 0), ("bounded", SLACK)):
-        (own,), (static,) = (tasks_of([spec_of(german, system, small("haem"), 1)]) for system in (name, "haem"))
-        found, expected = own.stages[0].train, static.stages[0].train
+        (own,), (static,) = (runs_of([spec_for(german, system, small("haem"), 1)]) for system in (name, "haem"))
+        found, expected = own.stages[0][0], static.stages[0][0]
         assert ACTIONS not in found.arrays
         assert found.bounds.tolist() == [length + slack for length in expected.bounds.tolist()]
 
 
 def made(name: str) -> Fleet:
     settings = small("haem", dropout=0.2)
-    specs = [spec_of(lesson(own), name, settings, seed) for own, seed in (("german", 1), ("greek", 2))]
-    return updated(fleet(*tasks_of(specs), dtype=torch.float64), 3)
+    specs = [spec_for(lesson(own), name, settings, seed) for own, seed in (("german", 1), ("greek", 2))]
+    return updated(Fleet(specs, dtype=torch.float64), 3)
 
 
 @pytest.mark.parametrize("name", ["masked", "exact"])
@@ -124,7 +123,7 @@ def test_looser_bounds_make_the_same_updates_where_all_items_come_at_once() -> N
     """Else the items come in another order."""
     settings = small("haem", batch=40)
     found, expected = (
-        updated(fleet(*tasks_of([spec_of(lesson("german"), name, settings, 1)]), dtype=torch.float64), 3)
+        updated(Fleet([spec_for(lesson("german"), name, settings, 1)], dtype=torch.float64), 3)
         for name in ("bounded", "haem")
     )
     torch.testing.assert_close(found.parameters.flat, expected.parameters.flat, rtol=1e-9, atol=1e-9)
@@ -133,7 +132,7 @@ def test_looser_bounds_make_the_same_updates_where_all_items_come_at_once() -> N
 def test_a_whole_training_of_such_a_system() -> None:
     german = lesson("german")
     found, expected = (
-        trained([spec_of(german, name, small("haem"), seed) for seed in (1, 2)], dtype=torch.float64)[0]
+        trained([spec_for(german, name, small("haem"), seed) for seed in (1, 2)], dtype=torch.float64)[0]
         for name in ("exact", "haem")
     )
     for one, other in zip(found, expected, strict=True):
@@ -190,10 +189,10 @@ def test_models_act_by_the_parameters_and_keys_they_have() -> None:
     system: System = with_learner(HAEM, trajectories=noting)
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(SYSTEMS._loaded, "noting", system)
-        specs = [spec_of(lesson("greek"), "noting", small("haem"), seed) for seed in (1, 2)]
-        own = updated(fleet(*tasks_of(specs)), 2)
+        specs = [spec_for(lesson("greek"), "noting", small("haem"), seed) for seed in (1, 2)]
+        own = updated(Fleet(specs), 2)
     updates = len(given) // 2
-    assert len(own.models) == 2
+    assert len(own.runs) == 2
     assert [epochs for epochs, _ in given] == [[0, 0]] * updates + [[1, 1]] * updates
     assert len({tuple(keys) for _, keys in given}) == len(given)
     assert all(len(set(keys)) == 2 for _, keys in given)

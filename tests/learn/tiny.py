@@ -15,7 +15,7 @@ from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.ensemble.member import TrainedModel
 from reinflect.inflector.inflector import Inflector
-from reinflect.learn.fleet import Fleet, Progress, Task, tasks_of
+from reinflect.learn.fleet import Fleet
 from reinflect.learn.lesson import Lesson, ModelSpec
 from reinflect.run.packs import Pack
 from reinflect.run.resources import Resources
@@ -86,6 +86,12 @@ def lesson(name: str, alignment: str = "naive", dev: int = 4) -> Lesson:
 
 
 def spec_of(
+    name: str, system: str, settings: Settings | None = None, alignment: str = "naive", seed: int = 1
+) -> ModelSpec:
+    return spec_for(lesson(name, alignment), system, settings, seed)
+
+
+def spec_for(
     own: Lesson,
     system: str = "haem",
     settings: Settings | None = None,
@@ -95,16 +101,11 @@ def spec_of(
     return ModelSpec(own, Kind(system, own.alignment), settings or small(system), seed, start)
 
 
-def task(name: str, system: str, settings: Settings | None = None, alignment: str = "naive", seed: int = 1) -> Task:
-    (own,) = tasks_of([spec_of(lesson(name, alignment), system, settings, seed)])
-    return own
-
-
 def pack(
     system: str = "haem", settings: Settings | None = None, seeds: Sequence[int] = (1, 2, 3), name: str = ""
 ) -> Pack:
     own = lesson("german")
-    return Pack(name or f"{system}-naive", tuple(spec_of(own, system, settings, seed) for seed in seeds))
+    return Pack(name or f"{system}-naive", tuple(spec_for(own, system, settings, seed) for seed in seeds))
 
 
 def updated(fleet: Fleet, epochs: int) -> Fleet:
@@ -113,14 +114,10 @@ def updated(fleet: Fleet, epochs: int) -> Fleet:
         epoch = fleet.prepare()
         for number in range(len(epoch)):
             fleet.update(epoch, number)
-        for model in fleet.models:
+        for model in fleet.runs:
             model.epoch += 1
     return fleet
 
 
 def fleet_of(own: Pack, dtype: torch.dtype = torch.float32) -> Fleet:
-    return fleet(*tasks_of(own.specs), dtype=dtype)
-
-
-def fleet(*tasks: Task, dtype: torch.dtype = torch.float32) -> Fleet:
-    return Fleet([Progress.start(task) for task in tasks], dtype=dtype)
+    return Fleet(own.specs, dtype=dtype)

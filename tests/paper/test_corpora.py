@@ -11,7 +11,7 @@ from reinflect.paper.benchmark import _read_gold
 from reinflect.paper.corpora import languages_in, layout_note, read_corpora, read_corpus
 from reinflect.run.execute import prepared
 from reinflect.run.resources import Resources, Watcher
-from tests.learn.tiny import language, spec_of
+from tests.learn.tiny import language, spec_for
 
 ITEMS = language("german")
 
@@ -90,7 +90,7 @@ PREPARATION = Preparation.of({}, ["naive", "smart"])
 def specs(folder: Path, *alignments: str) -> list[ModelSpec]:
     corpora, _ = read_corpora(folder, ["greek", "old-norse"], ["low"])
     return [
-        spec_of(PREPARATION.planned(corpus, method), system)
+        spec_for(PREPARATION.planned(corpus, method), system)
         for corpus in corpora
         for method in alignments
         for system in [{"none": "soft"}.get(method, "haem")]

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from reinflect.align import align
 from reinflect.data.features import Bundle
 from reinflect.report.alignments import alignment_table, alignments_of, three_rows
-from reinflect.score.cells import Judged
+from reinflect.score.scores import Judged
 from tests.report.pages import Page
 
 WORDS = st.text("abcde", max_size=8)

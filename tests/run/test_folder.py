@@ -19,7 +19,7 @@ from reinflect.run.packs import Pack, PackResult, read_result
 from reinflect.run.resources import Resources, Watcher
 from reinflect.run.train_pack import run_pack
 from reinflect.settings import Settings
-from tests.learn.tiny import language, pack, small, small_inflector, spec_of
+from tests.learn.tiny import language, pack, small, small_inflector, spec_for
 
 
 def begin(folder: WorkFolder, *packs: Pack) -> None:
@@ -251,7 +251,7 @@ def specs(**changes: object) -> list[ModelSpec]:
     plain = PREPARATION.planned(Lesson(tuple(items[4:]), tuple(items[:4])), "naive")
     hacm, haem = (small(system, **changes) for system in ("hacm", "haem"))
     wanted: list[tuple[str, Settings, int]] = [*(("hacm", hacm, seed) for seed in range(1, 5)), ("haem", haem, 1)]
-    return [spec_of(plain, system, own, seed) for system, own, seed in wanted]
+    return [spec_for(plain, system, own, seed) for system, own, seed in wanted]
 
 
 def train(folder: WorkFolder, wanted: list[ModelSpec], stop_in: str = "") -> tuple[Execution, list[str]]:

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
+from reinflect.score.folders import language_of, pair_folders
 
 from reinflect.errors import InputError
-from reinflect.score.folders import language_of, pair_folders
 
 
 @pytest.mark.parametrize("language", ["german", "norwegian-bokmal", "scottish-gaelic", "lower-sorbian", "haida", "deu"])

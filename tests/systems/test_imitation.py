@@ -18,9 +18,7 @@ from reinflect.systems.imitation import bound
 from reinflect.systems.imitation.expert import Expert
 from reinflect.systems.imitation.roll_in import batch_of
 from reinflect.systems.symbols import Inventory
-from tests.learn.tiny import fleet, small, task, updated
-from tests.systems.small_fleets import HAEM, SmallFleet
-from tests.systems.test_losses import tricky, with_settings
+from tests.systems.small_fleets import HAEM, SmallFleet, tricky, with_settings
 
 IMITATION = SYSTEMS["imitation"]
 ALPHABET = "ab"
@@ -173,39 +171,8 @@ def test_trajectories_are_what_an_expert_and_the_model_do_together(roll_in: floa
     assert bool(wrong) != alone
 
 
-@pytest.mark.parametrize(
-    "changes", [{}, {"cell": "lstm"}, {"history": False}, {"deletions": False}, {"tied": True}, {"history_hidden": 5}]
-)
-def test_compiled_roll_ins_are_those_of_torch(changes: dict[str, object]) -> None:
-    """Single precision is compiled, double is not."""
-    fleet, found = small_fleet(roll_in=1.0, **changes), []
-    for dtype in (torch.float64, torch.float32):
-        fleet.dtype, fleet.models = dtype, [{n: t.float().to(dtype) for n, t in own.items()} for own in fleet.models]
-        fleet.refresh()
-        found.append(rolled_in(fleet, epochs=3))
-    slow, fast = found
-    for name in ("taken", "written", "written_state", "deleted", "deleted_state", "attended", "lemma_left"):
-        assert torch.equal(getattr(slow, name), getattr(fast, name)), name
-    counted = slow.weights > 0
-    assert torch.equal(counted, fast.weights > 0)
-    assert torch.equal(slow.right[counted], fast.right[counted])
-    assert fast.right.any(dim=-1).all()
-    assert not slow.right[counted].gather(-1, slow.taken[counted].unsqueeze(-1)).all(), "some mistakes were made"
-
-
 def test_a_bound_has_room_for_a_cheapest_trajectory_and_four_mistakes() -> None:
     for lemma, form in product(strings(3), strings(3)):
         common = (len(lemma) + len(form) - distance(lemma, form)) // 2
         cheapest = len(lemma) + len(form) - common + 1
         assert bound(Item(lemma, Bundle("V"), form), ()) == cheapest + 4
-
-
-def test_a_model_trains_alone_as_in_a_fleet() -> None:
-    settings = small("imitation", roll_in=2.0)
-    both = [task(name, "imitation", settings, "none", seed) for name, seed in [("german", 1), ("turkish", 2)]]
-    together = updated(fleet(*both, dtype=torch.float64), 2)
-    for number, own in enumerate(both):
-        alone = updated(fleet(own, dtype=torch.float64), 2)
-        found = together.parameters.one(number, own.sizes)
-        for name, expected in alone.parameters.one(0, own.sizes).items():
-            torch.testing.assert_close(found[name], expected)

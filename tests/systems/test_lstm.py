@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Callable, Iterator
-from functools import partial
 from itertools import product
 
 import numpy as np
@@ -10,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from reinflect.layers import numba_cells, torch_backend
+from reinflect.layers import numba_cells
 from reinflect.layers.cells import CELLS, FEW_ITEMS, MANY_ITEMS
 from tests.systems.slow_cells import Reader
 
@@ -87,7 +86,7 @@ def test_the_standard_cell(size: tuple[int, int, int, int], resets: bool) -> Non
     slow = results(one_by_one("lstm"), *run)
     assert_same(results(lstm, *run), slow, 1e-10)
     single = [None if tensor is None else tensor.float() for tensor in run]
-    stacked = results(partial(torch_backend.run, torch_backend.lstm_step), *single)  # type: ignore[arg-type]
+    stacked = results(CELLS["lstm"].torch_run, *single)  # type: ignore[arg-type]
     fast = results(lstm, *single)  # type: ignore[arg-type]
     assert fast[0].dtype == torch.float32
     assert_same(fast, slow, 2e-5)
@@ -101,7 +100,7 @@ def test_the_coupled_cell(size: tuple[int, int, int, int], resets: bool) -> None
     slow = results(one_by_one("coupled"), *run)
     assert_same(results(coupled, *run), slow, 1e-10)
     single = [None if tensor is None else tensor.float() for tensor in run]
-    stacked = results(partial(torch_backend.run, torch_backend.coupled_step), *single)  # type: ignore[arg-type]
+    stacked = results(CELLS["coupled"].torch_run, *single)  # type: ignore[arg-type]
     fast = results(coupled, *single)  # type: ignore[arg-type]
     assert fast[0].dtype == torch.float32
     assert_same(fast, slow, 2e-5)

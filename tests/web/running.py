@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from reinflect.inflector.inflector import Inflector
-from reinflect.web.hosts import Hosts
+from reinflect.web.guard import Hosts
 from reinflect.web.server import Server
 
 PATIENCE = 60

@@ -6,7 +6,7 @@ from reinflect.cli import models
 from reinflect.cli.files import check_stdin_once, json_text, read_lexicon
 from reinflect.cli.options import check_word, columns_option, option, say
 from reinflect.data.items import Columns
-from reinflect.data.lemmas import Lexicon
+from reinflect.data.lexicon import Lexicon
 from reinflect.errors import InputError, printable, quoted
 from reinflect.text import table
 

@@ -9,10 +9,9 @@ from reinflect.cli.files import json_text
 from reinflect.cli.options import columns_option, option
 from reinflect.data.form_cells import USUAL_RULES
 from reinflect.data.items import Columns, Item, check_lengths, place_of, read_items, swapped_columns_note, variants_note
-from reinflect.data.lemmas import part_of
-from reinflect.data.sheet_files import Finding, kind_of_sheet
+from reinflect.data.sheet_file import Finding, kind_of_sheet
 from reinflect.data.sheets import parse_sheet
-from reinflect.data.spelling import two_ways
+from reinflect.data.words import two_ways
 from reinflect.errors import InputError, printable, source_name
 from reinflect.text import counted, visible
 
@@ -72,8 +71,8 @@ def _sizes(items: Sequence[Item], known: Sequence[Item]) -> dict[str, int]:
     """Gaps are the cells of the file's lemmas and bundles without a form; lemmas differ in their parts of speech."""
     lemmas, bundles = {item.lemma for item in items}, {item.features.cell for item in items}
     filled = {(item.lemma, item.features.cell) for item in known}
-    parts = Counter(part for _, part in {(item.lemma, part_of(item.features)) for item in items})
-    own = Counter(part_of(bundle) for bundle in {item.features.cell: item.features for item in items}.values())
+    parts = Counter(part for _, part in {(item.lemma, item.features.word_class) for item in items})
+    own = Counter(bundle.word_class for bundle in {item.features.cell: item.features for item in items}.values())
     cells = sum(many * own[part] for part, many in parts.items())
     return {"items": len(known), "lemmas": len(lemmas), "bundles": len(bundles), "filled": len(filled), "cells": cells}
 

@@ -11,14 +11,13 @@ from reinflect.cli.files import check_stdin_once, json_text
 from reinflect.cli.options import columns_option, option, say
 from reinflect.data.form_cells import AS_WRITTEN
 from reinflect.data.items import Columns, Forms, Item, read_items, swapped_columns_note, variants_note
-from reinflect.data.sheet_files import Note, kind_of_sheet
+from reinflect.data.sheet_file import Note, kind_of_sheet
 from reinflect.errors import InputError, printable, quoted, source_name
 from reinflect.files import STANDARD
 
 if TYPE_CHECKING:
-    from reinflect.score.cells import Variants
-    from reinflect.score.folders import FilePair
-    from reinflect.score.scores import Evaluated, Evaluation, Grouping
+    from reinflect.data.layouts import FilePair
+    from reinflect.score.scores import Evaluated, Evaluation, Grouping, Variants
 
 EXAMPLE = """\b
 Example:
@@ -57,12 +56,12 @@ def command(
     with german-low-out), and each language has the same weight in the macro average. One of the files may be -
     (standard input).
     """
-    from reinflect.score.report import Report
+    from reinflect.score.report import EvaluationReport
 
     scorer = Scorer(columns, "any" if any_variant else "last")
     ours, *others = scorer.evaluate(gold, [predicted] if against is None else [predicted, against], languages)
     rival = None if against is None else (source_name(against), others[0])
-    report = Report(source_name(predicted), ours, by, rival, errors or 0)
+    report = EvaluationReport(source_name(predicted), ours, by, rival, errors or 0)
     scorer.print_notes()
     click.echo(json_text(report.json(), indent=2) if as_json else report.text(), nl=False)
 
@@ -76,7 +75,7 @@ class Scorer:
 
     def evaluate(self, gold: str, rivals: Sequence[str], languages: str | None) -> "list[Evaluated]":
         """One evaluation for each of the rivals."""
-        from reinflect.score.folders import FilePair, pair_folders
+        from reinflect.data.layouts import FilePair, pair_folders
         from reinflect.score.scores import MacroEvaluation
 
         if folders := _are_folders([gold, *rivals]):

@@ -10,8 +10,8 @@ import click
 from reinflect.cli.options import LABELS_FILE, WORDS_FILE, forced, say
 from reinflect.data.features import Bundle
 from reinflect.data.items import Columns, Forms, Item, check_lengths, read_items
-from reinflect.data.lemmas import Lexicon, read_lemmas
-from reinflect.data.sheet_files import kind_of_sheet
+from reinflect.data.lexicon import Lexicon, read_lemmas
+from reinflect.data.sheet_file import kind_of_sheet
 from reinflect.errors import InputError, OutputError, quoted
 from reinflect.files import STANDARD, Kind, check_writable, has_content, kind_of_file, lines_of, read_text
 

@@ -13,7 +13,7 @@ from reinflect.cli.models import features_named, load_inflector, members_option,
 from reinflect.cli.options import check_word, columns_option, option, output_option, say, wide_option, words_option
 from reinflect.data.features import Bundle
 from reinflect.data.items import Columns, Item, format_items, write_items
-from reinflect.data.sheet_files import kind_of_sheet, write_rows
+from reinflect.data.sheet_file import kind_of_sheet, write_rows
 from reinflect.data.words import WordList
 from reinflect.errors import InputError
 from reinflect.files import write_text

@@ -12,7 +12,7 @@ from reinflect.data.features import Bundle
 from reinflect.data.form_cells import AUTO, FormRules, Variants
 from reinflect.data.items import COLUMNS_AUTO, Columns, Item, Normalisation, check_lengths
 from reinflect.data.labels import NO_LABELS, Labels
-from reinflect.data.sheet_files import check_sheet
+from reinflect.data.sheet_file import check_sheet
 from reinflect.data.words import WordList
 from reinflect.errors import InputError
 from reinflect.files import STANDARD

@@ -13,7 +13,7 @@ from reinflect.data.dimensions import Table
 from reinflect.data.features import Bundle
 from reinflect.data.items import Columns
 from reinflect.data.labels import Labels
-from reinflect.data.sheet_files import kind_of_sheet, write_rows
+from reinflect.data.sheet_file import kind_of_sheet, write_rows
 from reinflect.errors import InputError, printable, quoted
 from reinflect.files import write_text
 from reinflect.text import Side

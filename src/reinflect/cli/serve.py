@@ -5,6 +5,7 @@ import signal
 import socket
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from ipaddress import ip_address
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -17,7 +18,6 @@ from reinflect.cli.wishes import make_resources
 from reinflect.data.german import read_split
 from reinflect.errors import INTERRUPTED, InputError, ReinflectError, quoted
 from reinflect.systems.kind import PAPER_SYSTEMS, Wish
-from reinflect.web.hosts import Hosts, host_name, is_address, is_loopback
 
 if TYPE_CHECKING:
     from reinflect.inflector.inflector import Inflector
@@ -72,10 +72,12 @@ def command(
 
 def _check(names: Sequence[str]) -> None:
     """Check that the packages of the page are installed, and the host names valid."""
-    for module in ("starlette", "uvicorn"):
+    for module in ("starlette", "uvicorn", "httptools"):
         if importlib.util.find_spec(module) is None:
             found = f"the page needs {module}, which is not installed"
             raise InputError(found, "install it: pip install 'reinflect[web]'")
+    from reinflect.web.guard import host_name, is_address
+
     for name in names:
         if not is_address(name) and (host_name(name) is None or ":" in name):
             raise InputError(f"found --allow-host {quoted(name)}", "give only a host name, such as words.example.org")
@@ -152,11 +154,12 @@ def _sigterm_as_ctrl_c() -> Iterator[None]:
 
 def _serve(models: "dict[str, Inflector | Path]", listener: socket.socket, names: Sequence[str], browser: bool) -> None:
     """Serve until Ctrl-C; the first of the names is --host."""
+    from reinflect.web.guard import Hosts
     from reinflect.web.server import Server
 
     where, port = listener.getsockname()[:2]
     address = f"http://{f'[{names[0]}]' if ':' in names[0] else names[0]}:{port}/"
-    if not is_loopback(where):
+    if not ip_address(where).is_loopback:
         names = [*names, socket.gethostname()]
         say(
             "note: anyone who can reach this computer can use the page and all its models, and what is sent can be "

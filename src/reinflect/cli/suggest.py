@@ -13,8 +13,7 @@ from reinflect.data.corrections import read_further
 from reinflect.data.features import Bundle
 from reinflect.data.items import Columns, Item, write_items
 from reinflect.data.labels import Labels
-from reinflect.data.lemmas import part_of
-from reinflect.data.sheet_files import kind_of_sheet, write_rows
+from reinflect.data.sheet_file import kind_of_sheet, write_rows
 from reinflect.errors import InputError, printable, source_name
 from reinflect.files import STANDARD
 from reinflect.text import table
@@ -70,7 +69,7 @@ def command(
     labels = columns.labels or inflector.labels
     to_features = partial(models.features_named, inflector, labels)
     bundles = inflector.usual_bundles() if bundles_file is None else read_bundles(bundles_file, to_features)
-    parts = sorted({part for bundle in bundles if (part := part_of(Bundle(bundle)))})
+    parts = sorted({part for bundle in bundles if (part := Bundle(bundle).word_class)})
     if len(parts) > 1 and not lexicon.items:
         say(
             f"note: {source_name(lemmas)}: the part of speech of the lemmas ({', '.join(parts)}) is not known, so "

@@ -9,7 +9,7 @@ from reinflect.cli.models import load_inflector, model_file
 from reinflect.cli.options import columns_option, force_option, forced, option, say, strategy_option, words_option
 from reinflect.cli.wishes import MakeResources, wish_options
 from reinflect.data.items import Columns
-from reinflect.data.sheets import cells_of
+from reinflect.data.sheets import sheet_bundles
 from reinflect.data.training_files import read_training_files
 from reinflect.data.words import WordList
 from reinflect.errors import INTERRUPTED, OutputError, source_name
@@ -122,7 +122,7 @@ def command(
         share = "a fifth of the items" if wish.seeds == 1 else "another fifth of the items"
         held_out = f"note: without --dev, each seed holds out {share} and learns from the other 80 %"
         say(f"{held_out}; the accuracies below are those of items that were held out")
-    keep = Keep(half, attested, columns.labels, cells_of(train, columns), words, columns.normalisation)
+    keep = Keep(half, attested, columns.labels, sheet_bundles(train, columns), words, columns.normalisation)
     with display() as shown:
         outcome = train_model(
             files.items, files.dev, wish, keep, resources(watcher=shown),

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from reinflect.data.corrections import corrected, question, read_further
 from reinflect.data.items import Columns, Item, check_lengths, read_items, swapped_columns_note, variants_note
-from reinflect.data.sheet_files import Note
-from reinflect.data.spelling import two_ways
+from reinflect.data.sheet_file import Note
+from reinflect.data.words import two_ways
 from reinflect.errors import quoted, source_name
 
 MOST_NAMED = 5

@@ -26,7 +26,7 @@ from reinflect.errors import InputError, quoted, shortened
 from reinflect.files import raise_if_too_many_files, read_bytes, write_bytes
 from reinflect.inflector.card import Training
 from reinflect.settings import from_table
-from reinflect.systems import SYSTEMS
+from reinflect.systems import MOVED, SYSTEMS
 from reinflect.systems.symbols import Inventory, expected_shapes
 from reinflect.tensors import DIGEST, MISFITS, Array, digest, parse, read_header, read_tensors, signed
 
@@ -84,6 +84,8 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     cells: tuple[str, ...] = ()
     words: WordEvidence | None = None
     card: str = ""
+    packages: dict[str, Annotated[str, Meta(max_length=100, pattern=r"^[\w.-]+$")]] = {}
+    """The packages that bring systems of its members, by the names of these systems."""
 
 
 def write_model(
@@ -98,6 +100,8 @@ def write_model(
         "inventories": [{"characters": i.characters, "atoms": i.atoms} for i in inventories],
         "members": [member.facts | {"inventory": inventories.index(member.inventory)} for member in members],
     }
+    if packages := {member.system: name for member in members if (name := SYSTEMS.package(member.system))}:
+        header["packages"] = packages
     tensors: dict[str, Array] = {}
     for number, member in enumerate(members):
         for name, array in member.parameters.items():
@@ -158,7 +162,8 @@ def read_model(path: Path | str) -> tuple[list[TrainedModel], Header]:
         for facts in header.members:
             if facts.system not in SYSTEMS:
                 finding = f"this model has members of the system {quoted(facts.system)}, which is not installed"
-                raise InputError(finding, "install the package that brings it, or train a model without it", path=path)
+                package = header.packages.get(facts.system) or MOVED.get(facts.system, "the package that brings it")
+                raise InputError(finding, f"install {package}, or train a model without it", path=path)
         members = [
             _member(facts, header.inventories[facts.inventory], number, tensors)
             for number, facts in enumerate(header.members)
@@ -198,7 +203,8 @@ def _read(path: Path | str) -> tuple[str, dict[str, Array], str]:
 def _member(facts: MemberHeader, inventory: Inventory, number: int, tensors: Mapping[str, Array]) -> TrainedModel:
     system = SYSTEMS[facts.system]
     try:
-        settings = from_table(system.settings, facts.settings, facts.system)
+        bf16 = facts.settings.get("precision") == "bf16"  # in files of 0.2; it never mattered here
+        settings = from_table(system.settings, facts.settings | ({"precision": "tf32"} if bf16 else {}), facts.system)
     except InputError as error:
         raise ValueError(error.found) from None
     parameters = {}

@@ -9,8 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from reinflect.chance import key
-from reinflect.layers.cells import triton_is_here
-from reinflect.layers.precision import is_bf16
+from reinflect.layers.cells import on_triton
 
 MOST_STEPS = 4096
 """For dropout: longer sequences would share some of their masks."""
@@ -22,45 +21,8 @@ LOW_BITS = 0xFFFFFFFF
 def linear(inputs: Tensor, weights: Tensor, bias: Tensor | None = None) -> Tensor:
     """*Shape:* inputs (M, …, D), weights (M, D, O), bias (M, O) → (M, …, O)"""
     flat = inputs.flatten(1, -2)  # holds for D = 0 too: data without any features
-    if is_bf16(flat):
-        product = bf16_product(flat, weights)
-        product = product if bias is None else product + bias.unsqueeze(1)
-    else:
-        product = torch.bmm(flat, weights) if bias is None else torch.baddbmm(bias.unsqueeze(1), flat, weights)
+    product = torch.bmm(flat, weights) if bias is None else torch.baddbmm(bias.unsqueeze(1), flat, weights)
     return product.view(*inputs.shape[:-1], weights.shape[-1])
-
-
-def bf16_product(left: Tensor, right: Tensor) -> Tensor:
-    """A product of numbers rounded to bf16, summed in single precision; so are its gradients' products.
-
-    *Shape:* (M, A, D), (M, D, B) → (M, A, B)
-    """
-    product: Tensor = _Bf16Product.apply(left, right)  # type: ignore[no-untyped-call]
-    return product
-
-
-class _Bf16Product(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, left: Tensor, right: Tensor) -> Tensor:  # type: ignore[no-untyped-def]
-        left, right = left.bfloat16(), right.bfloat16()
-        ctx.save_for_backward(left, right)
-        return _summed_in_single(left, right)
-
-    @staticmethod
-    def backward(ctx, *gradients: Tensor) -> tuple[Tensor | None, Tensor | None]:  # type: ignore[no-untyped-def]
-        (left, right), gradient = ctx.saved_tensors, gradients[0].bfloat16()
-        by_left, by_right = ctx.needs_input_grad
-        return (
-            _summed_in_single(gradient, right.transpose(1, 2)) if by_left else None,
-            _summed_in_single(left.transpose(1, 2), gradient) if by_right else None,
-        )
-
-
-def _summed_in_single(left: Tensor, right: Tensor) -> Tensor:
-    """A product of bf16 numbers in single precision, which on a GPU is the sum that its matrix units make."""
-    if left.device.type == "cuda":
-        return torch.bmm(left, right, out_dtype=torch.float32)
-    return torch.bmm(left.float(), right.float())
 
 
 def rows(table: Tensor, numbers: Tensor) -> Tensor:
@@ -178,23 +140,19 @@ class Dropout:
         return cls(keys, numbers.to(keys.device, torch.float32), inverse_keep)
 
 
-def dropped(states: Tensor, dropout: Dropout, place: int, *, variational: bool, relu: bool = False) -> Tensor:
-    """Dropout, perhaps after ReLU, that depends on each model's key alone, and on the place in the model.
-
-    *Shape:* states (M, L, B, D)
-    """
+def dropped(states: Tensor, dropout: Dropout, place: int, *, variational: bool) -> Tensor:
+    """Dropout that depends on each model's key alone, and on the place in the model. *Shape:* states (M, L, B, D)"""
     _, length, items, width = states.shape
-    if states.device.type == "cuda" and states.dtype != torch.float64 and triton_is_here():
-        from reinflect.layers import triton_dropout
+    numbers = dropout.keys + place, dropout.rates, dropout.inverse_keep, MOST_STEPS
+    if on_triton(states):
+        from reinflect.layers import triton_loops
 
-        how = dropout.keys + place, dropout.rates, dropout.inverse_keep, MOST_STEPS
-        return triton_dropout.dropped(states, *how, variational=variational, relu=relu)
-    length, states = 1 if variational else length, F.relu(states) if relu else states
+        return triton_loops.dropped(states, *numbers, variational)
+    length = 1 if variational else length
     if states.device.type == "cpu" and states.dtype == torch.float32:
-        from reinflect.layers import numba_random
+        from reinflect.layers import numba_loops
 
-        how = dropout.keys + place, dropout.rates, dropout.inverse_keep, MOST_STEPS
-        return states * numba_random.masks(*how, length, items, width)
+        return states * numba_loops.masks(*numbers, length, items, width)
     # Room for any number of steps, so that an item's mask does not depend on the padding of its batch.
     drawn = uniform(dropout.keys + place, (items, length, width), room=(items, MOST_STEPS, width))
     kept = drawn.ge(dropout.rates.view(-1, 1, 1, 1)).transpose(1, 2)

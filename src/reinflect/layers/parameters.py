@@ -110,29 +110,35 @@ Names = Mapping[str, Sequence[Hashable]]
 """What the rows of each named size stand for."""
 
 
-def take_over(
-    shapes: Mapping[str, Shape], own: dict[str, Tensor], names: Names, other: Mapping[str, Tensor], others: Names
+def copy_rows(
+    shapes: Mapping[str, Shape],
+    target: dict[str, Tensor],
+    names: Names,
+    source: Mapping[str, Tensor],
+    source_names: Names,
 ) -> int:
     """Copy another model's numbers into rows of the same names; returns the count of copied numbers.
 
-    `own` and `other` are the parameters of one model each, without padding. Parameters of other sizes stay as they are.
+    `target` and `source` are the parameters of one model each, without padding. Parameters of other sizes stay as they
+    are.
     """
-    taken = 0
+    copied = 0
     for name, shape in shapes.items():
-        if name not in other or other[name].dim() != len(shape.sizes):
+        if name not in source or source[name].dim() != len(shape.sizes):
             continue
-        places = []
-        for size, its_size in zip(shape.sizes, other[name].shape, strict=True):
+        pairs_of_rows = []
+        for size, source_size in zip(shape.sizes, source[name].shape, strict=True):
             if isinstance(size, str):
-                known = {row: number for number, row in enumerate(others.get(size, ()))}
-                places.append([(number, known[row]) for number, row in enumerate(names[size]) if row in known])
+                places = {row: number for number, row in enumerate(source_names.get(size, ()))}
+                rows = enumerate(names[size])
+                pairs_of_rows.append([(number, places[row]) for number, row in rows if row in places])
             else:
-                places.append([(number, number) for number in range(size)] if size == its_size else [])
-        if all(places):
-            here, there = (np.ix_(*([pair[side] for pair in pairs] for pairs in places)) for side in (0, 1))
-            own[name][here] = other[name][there].to(own[name])
-            taken += own[name][here].numel()
-    return taken
+                pairs_of_rows.append([(number, number) for number in range(size)] if size == source_size else [])
+        if all(pairs_of_rows):
+            here, there = (np.ix_(*([pair[side] for pair in pairs] for pairs in pairs_of_rows)) for side in (0, 1))
+            target[name][here] = source[name][there].to(target[name])
+            copied += target[name][here].numel()
+    return copied
 
 
 def _views(shapes: Mapping[str, Shape], sizes: Sizes, flat: Tensor) -> dict[str, Tensor]:

@@ -16,7 +16,6 @@ from reinflect.tensors import DIGEST, MISFITS, digest, read_header, read_tensors
 FORMAT = 6
 STATE = "state"
 SECONDS_BETWEEN = 60.0
-OF_OPTIMISER = ("first", "second", "updates")
 
 
 @dataclass
@@ -41,20 +40,16 @@ class Checkpoint:
         return time.monotonic() - self._last >= self.seconds_between
 
     def save(self, fleet: Fleet, update: int, losses: Tensor, log_size: int) -> None:
-        tensors = {"flat": fleet.parameters.flat.detach(), "best": fleet.best, "losses": losses}
-        tensors |= {name: getattr(fleet.optimiser, name) for name in OF_OPTIMISER}
+        progress, tensors = fleet.state()
         state = {
+            **progress,
             "format": FORMAT,
             "fingerprint": self.fingerprint,
-            "running": fleet.running,
             "update": update,
             "log_size": log_size,
             "seconds": self.seconds,
-            "models": [
-                {name: value for name, value in vars(model).items() if name != "task"} for model in fleet.models
-            ],
         }
-        arrays = {name: tensor.contiguous().cpu().numpy() for name, tensor in tensors.items()}
+        arrays = {name: tensor.contiguous().cpu().numpy() for name, tensor in {**tensors, "losses": losses}.items()}
         write_bytes(self.path, signed(arrays, STATE, json.dumps(state)))
         self._last = time.monotonic()
 
@@ -64,13 +59,7 @@ class Checkpoint:
         if found is None or found[0]["fingerprint"] != self.fingerprint or not found[0]["running"]:
             return None
         state, tensors = found
-        for model, saved in zip(fleet.models, state["models"], strict=True):
-            for name, value in saved.items():
-                setattr(model, name, value)
-            model.curve = [(epoch, loss, score) for epoch, loss, score in saved["curve"]]
-        fleet.resume(state["running"], tensors["flat"], tensors["best"])
-        for name in OF_OPTIMISER:
-            setattr(fleet.optimiser, name, tensors[name].to(fleet.device))
+        fleet.restore(state, tensors)
         self._earlier = state["seconds"]
         return Resumed(state["update"], tensors["losses"].to(fleet.device), state["log_size"])
 

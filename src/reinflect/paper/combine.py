@@ -17,8 +17,7 @@ from reinflect.learn.lesson import Lesson
 from reinflect.paper.figures import Average, Scores
 from reinflect.paper.grid import Grid, kinds
 from reinflect.score.baseline import Baseline
-from reinflect.score.cells import right_forms
-from reinflect.score.scores import Evaluation, MacroEvaluation, Score, digest_of_forms
+from reinflect.score.scores import Evaluation, MacroEvaluation, Score, digest_of_forms, right_forms
 
 BASELINE = "baseline"
 COMPARED = ("ensemble-7", "average")

@@ -74,7 +74,7 @@ BEST: Grid = (
     Entry("hacm", "smart", {"low": 5}, variant=MADE_UP, augmentations=(MADE_UP,)),
     Entry("haem", "smart", {"low": 5}, variant=MADE_UP, augmentations=(MADE_UP,)),
 )
-"""The paper's models, and those that make votes better for their time on a GPU; a Transformer does not."""
+"""The paper's models, and those that make votes better for their time on a GPU."""
 
 GRIDS: Mapping[str, Grid] = {"paper": PAPER, "best": BEST, "quick": QUICK, "small": SMALL, "teacher": TEACHER}
 

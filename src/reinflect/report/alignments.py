@@ -8,7 +8,7 @@ from rapidfuzz.distance.Levenshtein import opcodes
 from reinflect.align import align
 from reinflect.align.pairs import Alignment, StringPair
 from reinflect.report.html import Html, element, joined
-from reinflect.score.cells import Judged
+from reinflect.score.scores import Judged
 from reinflect.text import runs_right_to_left, visible
 
 SWEEPS = 20

@@ -7,9 +7,8 @@ from reinflect.ensemble.confidence import Bin, bins, calibration_error
 from reinflect.report.alignments import alignment_table, alignments_of
 from reinflect.report.drawing import bar, reliability
 from reinflect.report.html import Html, element, folded, joined, paragraph, table, word
-from reinflect.score.cells import Judged
 from reinflect.score.mistakes import MISSING, commonest_mistakes
-from reinflect.score.scores import GROUPINGS, Grouping, Score, breakdown
+from reinflect.score.scores import GROUPINGS, Grouping, Judged, Score, breakdown
 from reinflect.text import visible_piece
 
 SHOWN_GROUPS = 20

@@ -27,8 +27,7 @@ from reinflect.report.evaluations import bins_of, breakdown_table, calibration, 
 from reinflect.report.html import Html, element, folded, paragraph, table
 from reinflect.report.page import Section, page
 from reinflect.run.packs import by_key, read_results
-from reinflect.score.cells import Judged
-from reinflect.score.scores import Evaluation, evaluate
+from reinflect.score.scores import Evaluation, Judged, evaluate
 
 BEST = "run7"
 MISTAKES = 5

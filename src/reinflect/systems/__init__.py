@@ -4,6 +4,7 @@ Letters in shapes: M models, B items, N lemma positions, T actions, Y written an
 A actions to choose from, P features, E embedding, H hidden, G gates (4H, or 3H for the coupled cell).
 """
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from reinflect.registry import Registry
@@ -11,5 +12,8 @@ from reinflect.registry import Registry
 if TYPE_CHECKING:
     from reinflect.systems.system import System
 
-NAMES = ("hacm", "haem", "soft", "imitation", "transformer")
+NAMES = ("hacm", "haem", "soft", "imitation")
 SYSTEMS: "Registry[System]" = Registry("system", {name: f"reinflect.systems.{name}:SYSTEM" for name in NAMES})
+
+MOVED: Mapping[str, str] = {"transformer": "reinflect-transformer (examples/reinflect-transformer in the repository)"}
+"""The packages of systems that were ours: model files of 0.2 do not name them."""

@@ -7,7 +7,7 @@ from typing import get_args
 import torch
 from torch import Tensor
 
-from reinflect.layers.cells import triton_is_here
+from reinflect.layers.cells import on_triton
 from reinflect.layers.parameters import Parameters
 from reinflect.settings import Schedule, Settings
 
@@ -25,12 +25,12 @@ class Optimiser:
 
     def configure(self, settings: Sequence[Settings]) -> None:
         """Use these settings from now on. *Shape:* (M)"""
-        numbers = [(own.step, own.rho, own.epsilon, own.clip, 1.0 - own.rho) for own in settings]
+        numbers = [(model.step, model.rho, model.epsilon, model.clip, 1.0 - model.rho) for model in settings]
         self._numbers = torch.tensor(numbers, dtype=torch.float64).T.contiguous().to(self.first)
         """Each model's own step, ρ, ε, clip and 1 - ρ. *Shape:* (5, M)"""
-        ways = [(get_args(Schedule).index(own.schedule), own.warmup, own.decay) for own in settings]
-        changing = any(kind or warmup for kind, warmup, _ in ways)
-        self._schedules = torch.tensor(ways, device=self.first.device).T.contiguous() if changing else None
+        schedules = [(get_args(Schedule).index(model.schedule), model.warmup, model.decay) for model in settings]
+        changing = any(kind or warmup for kind, warmup, _ in schedules)
+        self._schedules = torch.tensor(schedules, device=self.first.device).T.contiguous() if changing else None
         """The number of each model's schedule, its warm-up and decay; None if no step changes. *Shape:* (3, M)"""
 
     def _steps(self) -> Tensor:
@@ -40,18 +40,18 @@ class Optimiser:
 
     def step(self, parameters: Parameters, active: Tensor) -> None:
         """One step of the active models with their latest gradients. *Shape:* active (M), 0 or 1"""
-        if not (parameters.flat.dtype == torch.float32 and parameters.flat.device.type == "cuda" and triton_is_here()):
-            self.update(parameters.flat, parameters.flat_gradient(), active)
-        else:
+        if on_triton(parameters.flat):
             self.step_in_parts(parameters, active)
+        else:
+            self.update(parameters.flat, parameters.flat_gradient(), active)
 
     def step_in_parts(self, parameters: Parameters, active: Tensor) -> None:
         """As `step`, by a GPU's kernels."""
-        from reinflect.learn import triton_optimiser
+        from reinflect.layers import triton_loops
 
         self.updates += active.long()
         (_, rho, epsilon, clip, _), step = self._numbers, self._steps()
-        scale = torch.maximum(triton_optimiser.squares(parameters.gradients).sqrt_(), clip).reciprocal() * clip
+        scale = torch.maximum(triton_loops.squares(parameters.gradients).sqrt_(), clip).reciprocal() * clip
         moments = (1.0 - 0.9**self.updates, 1.0 - rho**self.updates)  # of Adam's averages, which begin at zero
         parts = zip(
             parameters.views.values(),
@@ -61,7 +61,7 @@ class Optimiser:
             strict=True,
         )
         for part in parts:
-            triton_optimiser.step(self.kind, *part, scale, active, step, rho, epsilon, *moments)
+            triton_loops.step(self.kind, *part, scale, active, step, rho, epsilon, *moments)
 
     def update(self, parameters: Tensor, gradient: Tensor, active: Tensor) -> None:
         """As `step`, with numbers in one row for each model. *Shape:* (M, numbers), (M, numbers), (M)"""
@@ -69,10 +69,10 @@ class Optimiser:
         (_, rho, epsilon, clip, _), step = self._numbers, self._steps()
         scale = torch.maximum(gradient.norm(dim=1), clip).reciprocal() * clip
         if self.kind == "adadelta" and parameters.dtype == torch.float32 and parameters.device.type == "cpu":
-            from reinflect.learn import compiled
+            from reinflect.layers import numba_loops
 
-            given = parameters, gradient, self.first, self.second, scale, active, step, rho, epsilon
-            compiled.adadelta(*(tensor.detach().numpy() for tensor in given))
+            tensors = parameters, gradient, self.first, self.second, scale, active, step, rho, epsilon
+            numba_loops.adadelta(*(tensor.detach().numpy() for tensor in tensors))
             return
         clipped = gradient * scale.unsqueeze(1)
         rule = self._adadelta if self.kind == "adadelta" else self._adam

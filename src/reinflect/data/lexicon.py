@@ -6,8 +6,8 @@ from pathlib import Path
 
 from reinflect.data.corrections import Question, question
 from reinflect.data.features import Bundle
-from reinflect.data.items import COLUMNS_AUTO, Columns, Item, parse_items, read_items
-from reinflect.data.sheet_files import Note, kind_of_sheet
+from reinflect.data.items import COLUMNS_AUTO, Columns, Item, grouped, parse_items, read_items
+from reinflect.data.sheet_file import Note, kind_of_sheet
 from reinflect.errors import InputError
 from reinflect.files import lines_of, read_text
 
@@ -21,8 +21,8 @@ class Lexicon:
 
     def knowing(self, items: list[Item]) -> "Lexicon":
         """These lemmas with more items; items of other lemmas are ignored."""
-        own = set(self.lemmas)
-        return Lexicon(self.lemmas, (*self.items, *(item for item in items if item.lemma in own)))
+        lemmas = set(self.lemmas)
+        return Lexicon(self.lemmas, (*self.items, *(item for item in items if item.lemma in lemmas)))
 
     @cached_property
     def known(self) -> frozenset[Question]:
@@ -31,22 +31,13 @@ class Lexicon:
 
     def may_have(self, lemma: str, bundle: Bundle) -> bool:
         """Whether a lemma may have such a form: a lemma whose items are verbs has no cases."""
-        own, part = self._parts.get(lemma), part_of(bundle)
-        return not own or not part or part in own
+        classes = self._word_classes.get(lemma)
+        return not classes or bundle.word_class in ("", *classes)
 
     @cached_property
-    def _parts(self) -> dict[str, set[str]]:
-        parts: dict[str, set[str]] = {}
-        for item in self.items:
-            if part := part_of(item.features):
-                parts.setdefault(item.lemma, set()).add(part)
-        return parts
-
-
-def part_of(bundle: Bundle) -> str:
-    """`V` of `V.PTCP` as well; empty if the features name no part of speech."""
-    part = bundle.part_of_speech.partition(".")[0]
-    return "" if part.startswith("(") else part
+    def _word_classes(self) -> dict[str, set[str]]:
+        items = grouped(self.items, lambda item: item.lemma)
+        return {lemma: {item.features.word_class for item in group} - {""} for lemma, group in items.items()}
 
 
 def read_lemmas(path: Path | str, columns: Columns = COLUMNS_AUTO, *, note: Note = lambda _: None) -> Lexicon:
@@ -63,7 +54,7 @@ def read_lemmas(path: Path | str, columns: Columns = COLUMNS_AUTO, *, note: Note
         items = parse_items(text, path, columns, forms="optional", note=note)
     else:
         lemmas = [line for _, line in lines_of(text, path)]
-    found = tuple(dict.fromkeys(lemmas if lemmas is not None else (item.lemma for item in items)))
-    if not found:
+    unique = tuple(dict.fromkeys(lemmas if lemmas is not None else (item.lemma for item in items)))
+    if not unique:
         raise InputError("found no lemmas", "write one on each line", path=path)
-    return Lexicon(found, tuple(items))
+    return Lexicon(unique, tuple(items))

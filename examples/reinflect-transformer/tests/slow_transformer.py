@@ -3,13 +3,13 @@
 import math
 
 import torch
+from tests.systems.slow_cells import Weights
+from tests.systems.slow_soft import BEGIN, END, UNKNOWN, SlowSoft
 from torch import Tensor
 
 from reinflect.data.features import Bundle
 from reinflect.systems.symbols import Inventory
-from reinflect.systems.transformer.settings import TransformerSettings
-from tests.systems.slow_cells import Weights
-from tests.systems.slow_soft import BEGIN, END, UNKNOWN, SlowSoft
+from reinflect_transformer import TransformerSettings
 
 CHARACTER, FEATURE = 0, 1
 
@@ -34,8 +34,8 @@ class SlowTransformer(SlowSoft):
             name = f"encoder.{layer}"
             inputs = [self.norm(f"{name}.norm.self", x) for x in states]
             states = [
-                x + self.map(f"{name}.joined", self.attend(f"{name}.self", own, inputs)[0])
-                for x, own in zip(states, inputs, strict=True)
+                x + self.map(f"{name}.joined", self.attend(f"{name}.self", normed, inputs)[0])
+                for x, normed in zip(states, inputs, strict=True)
             ]
             states = [self.feed(name, x) for x in states]
         self.h = [self.norm("encoder.norm", x) for x in states]
@@ -76,14 +76,14 @@ class SlowTransformer(SlowSoft):
             query, pairs = self.map(name, x)[:width], [self.map(name, other)[width:] for other in others]
         else:
             query, pairs = x, [self.map(name, other) for other in others]
-        found, weights = [], []
-        for head, own in enumerate(self.heads(query)):
+        attended, weights = [], []
+        for head, part in enumerate(self.heads(query)):
             keys = [self.heads(pair[:width])[head] for pair in pairs]
             values = [self.heads(pair[width:])[head] for pair in pairs]
-            alpha = torch.softmax(torch.stack([own @ key for key in keys]) / math.sqrt(len(own)), dim=0)
-            found.append(sum((a * value for a, value in zip(alpha, values, strict=True)), torch.zeros_like(own)))
+            alpha = torch.softmax(torch.stack([part @ key for key in keys]) / math.sqrt(len(part)), dim=0)
+            attended.append(sum((a * value for a, value in zip(alpha, values, strict=True)), torch.zeros_like(part)))
             weights.append(alpha)
-        return torch.cat(found), torch.stack(weights).mean(dim=0)
+        return torch.cat(attended), torch.stack(weights).mean(dim=0)
 
     def feed(self, name: str, x: Tensor) -> Tensor:
         wide = torch.relu(self.map(f"{name}.wide", self.norm(f"{name}.norm.wide", x)))
@@ -97,6 +97,6 @@ class SlowTransformer(SlowSoft):
             inputs.append(self.norm(f"{name}.norm.self", x))
             x = x + self.map(f"{name}.joined", self.attend(f"{name}.self", inputs[-1], inputs)[0])
             query = self.map(f"{name}.query", self.norm(f"{name}.norm.query", x))
-            found, self.alpha = self.attend(f"{name}.source", query, self.h)
-            x = self.feed(name, x + self.map(f"{name}.crossed", found))
+            attended, self.alpha = self.attend(f"{name}.source", query, self.h)
+            x = self.feed(name, x + self.map(f"{name}.crossed", attended))
         self.o = self.norm("decoder.norm", x)

@@ -4,9 +4,6 @@ The source is `<s> x_1 … x_n </s>` and the features. Characters carry their po
 says which of the two a symbol is. Each layer normalises its input and adds to it:
 
 x + attention(norm(x)), in the decoder then x + attention to the source(norm(x)), and last x + W·ReLU(V·norm(x))
-
-In precision `bf16` all numbers have 16 bits but parameters, sums and losses: a Transformer's time on a GPU goes into
-moving them.
 """
 
 import math
@@ -20,61 +17,31 @@ from torch import Tensor
 from reinflect.layers.batches import Focus, Lemmas, LemmaState, Trajectory
 from reinflect.layers.operations import Dropout, certain, dropped, linear, output_losses, penalty, rows
 from reinflect.layers.parameters import Parameters
-from reinflect.layers.precision import is_bf16
 from reinflect.systems.soft import BEGIN_NUMBER, END_NUMBER, UNKNOWN_NUMBER
 from reinflect.systems.soft.model import LEARNER as SOFT
 from reinflect.systems.soft.model import WriterState, WritingDecoder
-from reinflect.systems.symbols import Shape
-from reinflect.systems.transformer.settings import TransformerSettings
+from reinflect_transformer import DECODER, ENCODER, TransformerSettings
 
-ENCODER, DECODER = "encoder", "decoder"
 CHARACTER, FEATURE = 0, 1
-
 
 Maps = Mapping[str, tuple[Tensor, Tensor]]
 """Weights (M, D, O) and bias (M, O) by name."""
 
 
-def shapes(settings: TransformerSettings) -> dict[str, Shape]:
-    width, inside = settings.hidden, settings.attention
-    maps: dict[str, tuple[int, int]] = {}
-    norms = [f"{ENCODER}.norm", f"{DECODER}.norm"]
-    for side, parts in ((ENCODER, ("self", "wide")), (DECODER, ("self", "query", "wide"))):
-        for layer in range(settings.layers):
-            own = {"self": (width, 3 * inside), "joined": (inside, width)}
-            if side == DECODER:
-                own |= {"query": (width, inside), "source": (width, 2 * inside), "crossed": (inside, width)}
-            own |= {"wide": (width, settings.feed_forward), "narrow": (settings.feed_forward, width)}
-            maps |= {f"{side}.{layer}.{name}": sizes for name, sizes in own.items()}
-            norms += [f"{side}.{layer}.norm.{part}" for part in parts]
-    return {
-        "embedding": Shape(("symbols", settings.embedding), "embedding"),
-        "embedding.map": Shape((settings.embedding, width)),
-        "kind": Shape((2, width), "embedding"),
-        **{name: Shape(sizes) for name, sizes in maps.items()},
-        **{f"{name}.bias": Shape((sizes[1],), "zero") for name, sizes in maps.items()},
-        **{f"{name}.{part}": Shape((width,), "zero") for name in norms for part in ("gain", "shift")},
-        "output.weights": Shape((width, "outputs")),
-        "output.bias": Shape(("outputs",), "zero"),
-    }
-
-
 def _maps(parameters: Parameters) -> Maps:
     """All maps, each with the gain and shift of the norm before it: (x·(1 + g) + s)·W + b = x·(1 + g)·W + s·W + b."""
-    kind = torch.bfloat16 if is_bf16(parameters.flat) else parameters.flat.dtype
-    found = {}
+    maps = {}
     for bias in [name for name in parameters.views if name.endswith(".bias")]:
         name = bias.removesuffix(".bias")
         owner, _, part = name.rpartition(".")
-        weights, moved = parameters["output.weights" if name == "output" else name], parameters[bias]
+        weights, shift = parameters["output.weights" if name == "output" else name], parameters[bias]
         after = {"output": f"{DECODER}.norm", "source": f"{ENCODER}.norm"}.get(part, f"{owner}.norm.{part}")
         if f"{after}.gain" in parameters.views:
-            moved = moved + (parameters[f"{after}.shift"].unsqueeze(1) @ weights).squeeze(1)
+            shift = shift + (parameters[f"{after}.shift"].unsqueeze(1) @ weights).squeeze(1)
             weights = weights * (1 + parameters[f"{after}.gain"]).unsqueeze(-1)
-        found[name] = weights.to(kind), moved.to(kind)
+        maps[name] = weights, shift
     mapped = linear(parameters["embedding"], parameters["embedding.map"])
-    found["embedding"] = (mapped * math.sqrt(mapped.shape[-1])).to(kind), parameters["kind"].to(kind)
-    return found
+    return maps | {"embedding": (mapped * math.sqrt(mapped.shape[-1]), parameters["kind"])}
 
 
 def _normed(states: Tensor) -> Tensor:
@@ -99,9 +66,9 @@ def _attend(queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None, 
 
     Without a mask, a step sees those up to itself.
     """
-    inner, keys, values = (_heads(own, heads) for own in (queries, keys, values))
-    found = F.scaled_dot_product_attention(inner, keys, values, mask, is_causal=mask is None)
-    return found.transpose(1, 2).reshape(queries.shape)
+    by_head = [_heads(states, heads) for states in (queries, keys, values)]
+    attended = F.scaled_dot_product_attention(by_head[0], by_head[1], by_head[2], mask, is_causal=mask is None)
+    return attended.transpose(1, 2).reshape(queries.shape)
 
 
 def _attend_to_each_other(maps: Maps, name: str, states: Tensor, mask: Tensor | None, heads: int) -> Tensor:
@@ -111,21 +78,19 @@ def _attend_to_each_other(maps: Maps, name: str, states: Tensor, mask: Tensor | 
 
 @dataclass
 class _Dropping:
-    """Dropout with a place of its own wherever it is called."""
+    """Dropout; each call in the model has other random numbers."""
 
     dropout: Dropout | None
     places: int = 0
 
-    def __call__(self, states: Tensor, *, relu: bool = False) -> Tensor:
+    def __call__(self, states: Tensor) -> Tensor:
         """*Shape:* (M, B, L, D)"""
         self.places += 1
-        if self.dropout is None:
-            return F.relu(states) if relu else states
-        return dropped(states, self.dropout, self.places << 22, variational=False, relu=relu)
+        return dropped(states, self.dropout, self.places << 22, variational=False) if self.dropout else states
 
 
 def _feed(maps: Maps, name: str, states: Tensor, drop: _Dropping) -> Tensor:
-    wide = drop(linear(_normed(states), *maps[f"{name}.wide"]), relu=True)
+    wide = drop(F.relu(linear(_normed(states), *maps[f"{name}.wide"])))
     return states + drop(linear(wide, *maps[f"{name}.narrow"]))
 
 
@@ -141,7 +106,7 @@ def _read_source(
     # Features are numbered after the outputs, whose first two a decoder cannot choose.
     outputs = END_NUMBER + allowed.sum(dim=-1).view(-1, 1, 1)
     features = (symbols >= outputs).long()
-    ordered = _positions(places, width, _exact(table)).to(table.dtype) * (1 - features).unsqueeze(-1)
+    ordered = _positions(places, width, table.dtype) * (1 - features).unsqueeze(-1)
     states = drop(rows(table, symbols) + ordered + rows(kinds, features))
     mask = real.flatten(0, 1)[:, None, None, :]
     for layer in range(settings.layers):
@@ -170,7 +135,7 @@ def losses(
         keys, values = linear(source, *maps[f"{name}.source"]).chunk(2, dim=-1)
         states = states + drop(linear(_attend(query, keys, values, mask, heads), *maps[f"{name}.crossed"]))
         states = _feed(maps, name, states, drop)
-    logits = linear(_normed(states), *maps["output"]).transpose(1, 2).to(parameters.flat.dtype)
+    logits = linear(_normed(states), *maps["output"]).transpose(1, 2)
     return output_losses(logits, batch.right, allowed, settings.label_smoothing)
 
 
@@ -178,16 +143,12 @@ def _written(maps: Maps, numbers: Tensor, settings: TransformerSettings, first: 
     """Characters of the form, from place `first` on. *Shape:* numbers (M, B, T), first (M, B, 1) → (M, B, T, D)"""
     table, kinds = maps["embedding"]
     places = first + torch.arange(numbers.shape[2], device=numbers.device)
-    ordered = _positions(places, settings.hidden, _exact(table)).to(table.dtype)
+    ordered = _positions(places, settings.hidden, table.dtype)
     return rows(table, numbers) + ordered + kinds[:, None, None, CHARACTER]
 
 
-def _exact(table: Tensor) -> torch.dtype:
-    return torch.float32 if table.dtype == torch.bfloat16 else table.dtype
-
-
 @dataclass(frozen=True, kw_only=True)
-class State(WriterState):
+class TransformerState(WriterState):
     source: Tensor
     """Keys and values of every layer. *Shape:* (M, B, N, layers · 2D)"""
     mask: Tensor
@@ -205,11 +166,11 @@ class Decoder(WritingDecoder):
         self.maps, self.settings, self.allowed = _maps(parameters), settings, allowed
         self.penalty = penalty(allowed, parameters.flat.dtype).unsqueeze(1)
 
-    def start(self, lemmas: Lemmas) -> State:
+    def start(self, lemmas: Lemmas) -> TransformerState:
         maps, layers = self.maps, range(self.settings.layers)
         source, real = _read_source(maps, lemmas, self.settings, self.allowed, _Dropping(None))
         pairs = torch.cat([linear(source, *maps[f"{DECODER}.{layer}.source"]) for layer in layers], dim=-1)
-        return State(
+        return TransformerState(
             **LemmaState.first(lemmas),
             source=pairs,
             mask=penalty(real, source.dtype),
@@ -225,14 +186,14 @@ class Decoder(WritingDecoder):
         models, items, width = query.shape
         heads = self.settings.heads
         keys, values = (
-            own.view(models, items, -1, heads, width // heads).transpose(2, 3) for own in pairs.chunk(2, dim=-1)
+            states.view(models, items, -1, heads, width // heads).transpose(2, 3) for states in pairs.chunk(2, dim=-1)
         )
         scores = keys @ query.view(models, items, heads, -1, 1) / math.sqrt(width // heads)
         scores = scores.squeeze(-1)  # (M, B, heads, N)
         weights = torch.softmax(scores if mask is None else scores + mask.unsqueeze(2), dim=-1)
         return (weights.unsqueeze(3) @ values).reshape(query.shape), weights.mean(dim=2)
 
-    def log_probabilities(self, state: State) -> tuple[Tensor, State]:
+    def log_probabilities(self, state: TransformerState) -> tuple[Tensor, TransformerState]:
         """log P, and the state after it has read the character written last. *Shape:* (M, B, A)
 
         An unknown character is copied for certain, as action 0, the first time that it is attended to most.
@@ -241,7 +202,7 @@ class Decoder(WritingDecoder):
         states = _written(maps, state.previous.unsqueeze(-1), self.settings, state.steps.unsqueeze(-1)).squeeze(2)
         pairs, weights = [], state.weights
         for layer, (source, written) in enumerate(
-            zip(*(own.chunk(self.settings.layers, dim=-1) for own in (state.source, state.written)), strict=True)
+            zip(*(stored.chunk(self.settings.layers, dim=-1) for stored in (state.source, state.written)), strict=True)
         ):
             name = f"{DECODER}.{layer}"
             three = linear(_normed(states), *maps[f"{name}.self"])
@@ -264,7 +225,7 @@ class Decoder(WritingDecoder):
         )
         return certain(scores, UNKNOWN_NUMBER, copies), after
 
-    def focus(self, state: State) -> Focus:
+    def focus(self, state: TransformerState) -> Focus:
         """The attention, and where it is largest, in a state that `log_probabilities` gave."""
         return Focus(state.position, attention=state.weights)
 

@@ -1,7 +1,10 @@
-"""Every system gives each oracle action the probability that the paper's equations give it, and so its gradient.
+"""Every system gives each right action the probability that the paper's equations give it, and so its gradient.
 
 The slow systems know nothing of batches, padding or fleets, so equality with them is also independence of these.
 """
+
+from dataclasses import replace
+from itertools import product
 
 import pytest
 import torch
@@ -10,6 +13,7 @@ from hypothesis import strategies as st
 
 from reinflect.align.pairs import Alignment
 from reinflect.data.german import read_split
+from reinflect.layers.operations import holds, negative_log_softmax, output_losses
 from reinflect.settings import Settings
 from reinflect.systems.system import System
 from tests.systems.any_alignment import alignments
@@ -18,30 +22,13 @@ from tests.systems.small_fleets import (
     HAEM,
     SOFT,
     STATIC,
-    TRANSFORMER,
     Language,
     SmallFleet,
     language,
     naive,
-    settings_of,
+    tricky,
+    with_settings,
 )
-
-SMALL = {
-    "embedding": 3,
-    "hidden": 5,
-    "history_hidden": 4,
-    "feature_embedding": 2,
-    "feature_scale": 2.5,
-    "attention": 4,
-    "layers": 2,
-    "heads": 2,
-    "feed_forward": 7,
-}
-
-
-def with_settings(system: System, **changes: object) -> Settings:
-    return settings_of(system, **(SMALL | changes))
-
 
 VARIANTS = [
     (HACM, with_settings(HACM)),
@@ -58,32 +45,21 @@ VARIANTS = [
     (SOFT, with_settings(SOFT, features="counts", cell="coupled", attention=7)),
     (SOFT, with_settings(SOFT, features="embedded", attention=1, hidden=4, embedding=6)),
     (SOFT, with_settings(SOFT, encoder_layers=2)),
-    (TRANSFORMER, with_settings(TRANSFORMER)),
-    (TRANSFORMER, with_settings(TRANSFORMER, features="counts", hidden=1)),
-    (TRANSFORMER, with_settings(TRANSFORMER, layers=1, heads=3, hidden=6, embedding=8)),
 ]
 NAMES = [f"{system.name}-{number}" for number, (system, _) in enumerate(VARIANTS)]
 
 
-def tricky(system: System) -> list[Language]:
-    """Three languages of unlike size, with all that can go wrong in a tape."""
-    german = [
-        (naive("fliegen", "flog"), "V;PST"),  # deletions to the end
-        ((("", "g"), ("", "e"), *naive("legen", "legt")), "V;V.PTCP;PST"),  # a prefix
-        (naive("x", "x"), "V"),  # a lemma of one character
-        (naive("ab", ""), "V;PST;PST"),  # an empty form; a feature twice
-        ((("a", ""), ("a", "a"), ("b", ""), ("", "b"), ("", "b")), "N;NEVERSEEN"),
-    ]
-    other = [(naive("ß*_", "ß*_en"), "N"), ((("", "a"), ("", "ß")), "")]
-    return [
-        language(system, german, "V;PST;V.PTCP", unknown="nx"),
-        language(system, other, "N;A;B;C;D;V;PST", unknown="*", known="äöü"),
-        language(system, german[2:3], "V", unknown="x"),
-    ]
+static = pytest.mark.parametrize("system", STATIC, ids=lambda system: system.name)
 
 
-def check(fleet: SmallFleet, close: float, *, gradients: bool) -> None:
+def check(fleet: SmallFleet, close: float, *, gradients: bool = True, several: bool = False) -> None:
+    """Losses and gradients are those of the slow system; with `several`, further actions are right at random."""
     batch, items = fleet.to_learn()
+    if several:
+        outputs = fleet.parameters.sizes[fleet.system.outputs]
+        right = torch.nn.functional.one_hot(batch.right, outputs).bool()
+        right |= torch.rand(right.shape, generator=torch.Generator().manual_seed(3)) > 0.6
+        batch = replace(batch, right=right)
     views = fleet.parameters.views
     for view in views.values():
         view.requires_grad_()
@@ -97,34 +73,35 @@ def check(fleet: SmallFleet, close: float, *, gradients: bool) -> None:
             if item < 0:
                 assert not batch.weights[number, :, place].any()
                 continue
-            slow = torch.stack(fleet.slow_losses(number, item, weights))
+            mask = batch.right[number, :, place] if several else None
+            slow = torch.stack(fleet.slow_losses(number, item, weights, mask))
             fast = losses[number, : len(slow), place].double()
             torch.testing.assert_close(fast, slow, rtol=close, atol=close)
             assert not batch.weights[number, len(slow) :, place].any()
             means.append(slow.mean())
-        if gradients:
-            torch.autograd.backward(torch.stack(means).mean())
-            for (name, weight), padded in zip(weights.items(), slopes, strict=True):
-                slow_slope = torch.zeros_like(weight) if weight.grad is None else weight.grad
-                view = torch.zeros_like(views[name]) if padded is None else padded
-                own = view[number][tuple(slice(size) for size in weight.shape)]
-                try:
-                    torch.testing.assert_close(own.double(), slow_slope, rtol=close * 10, atol=close)
-                except AssertionError as error:
-                    raise AssertionError(f"the gradient of {name}: {error}") from None
-                # Nothing may reach the padding: it would be trained, and change the model.
-                assert view[number].count_nonzero() == own.count_nonzero(), name
+        if not gradients:
+            continue
+        torch.autograd.backward(torch.stack(means).mean())
+        for (name, weight), padded in zip(weights.items(), slopes, strict=True):
+            slow_slope = torch.zeros_like(weight) if weight.grad is None else weight.grad
+            slope = torch.zeros_like(views[name][number]) if padded is None else padded[number]
+            unpadded = slope[tuple(slice(size) for size in weight.shape)]
+            message = f"the gradient of {name} is not that of the slow system"
+            torch.testing.assert_close(unpadded.double(), slow_slope, rtol=close * 10, atol=close, msg=message)
+            # Nothing may reach the padding: it would be trained, and change the model.
+            assert slope.count_nonzero() == unpadded.count_nonzero(), name
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize("property", ["single precision", "double precision", "several right actions"])
 @pytest.mark.parametrize("variant", VARIANTS, ids=NAMES)
-def test_losses_and_gradients(variant: tuple[System, Settings], dtype: torch.dtype) -> None:
+def test_losses_and_gradients(variant: tuple[System, Settings], property: str) -> None:
     system, chosen = variant
-    fleet = SmallFleet(system, chosen, tricky(system), seed=7, dtype=dtype)
-    check(fleet, 1e-5 if dtype == torch.float32 else 1e-9, gradients=True)
+    single = property == "single precision"
+    fleet = SmallFleet(system, chosen, tricky(system), seed=7, dtype=torch.float32 if single else torch.float64)
+    check(fleet, 1e-5 if single else 1e-9, several=property == "several right actions")
 
 
-@pytest.mark.parametrize("system", STATIC, ids=lambda system: system.name)
+@static
 def test_losses_of_german_items(system: System) -> None:
     items = read_split("train-low")[:8]
     german = language(
@@ -133,9 +110,7 @@ def test_losses_of_german_items(system: System) -> None:
         ";".join(sorted({atom for item in items[:5] for atom in item.features.atoms})),
         unknown="qe",
     )
-    check(
-        SmallFleet(system, with_settings(system, hidden=6), [german], seed=1, dtype=torch.float32), 1e-5, gradients=True
-    )
+    check(SmallFleet(system, with_settings(system, hidden=6), [german], seed=1, dtype=torch.float32), 1e-5)
 
 
 @st.composite
@@ -171,16 +146,16 @@ def test_losses_of_anything(fleet: SmallFleet) -> None:
     check(fleet, 2e-5 if fleet.dtype == torch.float32 else 1e-9, gradients=False)
 
 
-@pytest.mark.parametrize("system", STATIC, ids=lambda system: system.name)
+@static
 def test_data_without_features(system: System) -> None:
     bare = language(system, [(naive("ab", "abc"), "")], "V")
     bare = Language(bare.items, bare.alignments, type(bare.inventory)(bare.inventory.characters, ()))
     for kind in ("set", "embedded"):
-        check(SmallFleet(system, with_settings(system, features=kind), [bare], seed=2), 1e-9, gradients=True)
+        check(SmallFleet(system, with_settings(system, features=kind), [bare], seed=2), 1e-9)
 
 
 @pytest.mark.parametrize("kind", ["plain", "variational"])
-@pytest.mark.parametrize("system", STATIC, ids=lambda system: system.name)
+@static
 def test_dropout_knows_nothing_of_neighbours(system: System, kind: str) -> None:
     """A model's losses under dropout are the same whatever its fleet and however long the neighbours are."""
     everything = ("encoder", "written", "deleted", "history", "state")
@@ -229,3 +204,41 @@ def test_weights_are_the_mean_or_the_sum_over_actions() -> None:
                 each = 1 / len(real) / (steps if mean else 1)
                 expected = [each] * steps + [0.0] * (batch.weights.shape[1] - steps)
                 assert batch.weights[number, :, place].tolist() == pytest.approx(expected)
+
+
+def some_logits(seed: int) -> tuple[torch.Tensor, torch.Generator]:
+    chance = torch.Generator().manual_seed(seed)
+    return 3 * torch.randn(2, 4, 3, 6, generator=chance, dtype=torch.float64), chance
+
+
+def test_the_softmax_of_a_mask() -> None:
+    logits, chance = some_logits(1)
+    numbers = torch.randint(0, 6, (2, 4, 3), generator=chance)
+    single = torch.nn.functional.one_hot(numbers, 6).bool()
+    torch.testing.assert_close(negative_log_softmax(logits, single), negative_log_softmax(logits, numbers))
+    several = single | (torch.rand(single.shape, generator=chance) > 0.5)
+    expected = -(logits.softmax(dim=-1) * several).sum(dim=-1).log()
+    torch.testing.assert_close(negative_log_softmax(logits, several), expected)
+    assert negative_log_softmax(logits, torch.ones_like(single)).abs().max() < 1e-12
+
+
+def test_smoothing_adds_the_mean_loss_of_all_allowed_outputs() -> None:
+    logits, chance = some_logits(2)
+    allowed = torch.tensor([[False, True, True, True, True, True], [False, False, True, True, False, False]])
+    right = torch.randint(2, 4, (2, 4, 3), generator=chance)
+    losses = output_losses(logits, right, allowed, 0.3)
+    for model, step, item in product(range(2), range(4), range(3)):
+        outputs = allowed[model].nonzero().squeeze(1).tolist()
+        every = -logits[model, step, item, outputs].log_softmax(dim=0)
+        expected = 0.7 * every[outputs.index(int(right[model, step, item]))] + 0.3 * every.mean()
+        torch.testing.assert_close(losses[model, step, item], expected)
+    plain = output_losses(logits, right, allowed, 0.0)
+    torch.testing.assert_close(plain, output_losses(logits, right, allowed, 1e-12))
+
+
+def test_whether_an_output_is_right() -> None:
+    outputs = torch.tensor([[[1, 0]]])
+    assert holds(torch.tensor([[[1, 2]]]), outputs).tolist() == [[[True, False]]]
+    mask = torch.tensor([[[[False, True, True], [True, False, True]]]])
+    assert holds(mask, outputs).tolist() == [[[True, True]]]
+    assert holds(mask, torch.tensor([[[0, 1]]])).tolist() == [[[False, False]]]

@@ -2,15 +2,15 @@
 
 import math
 from collections.abc import Callable
-from typing import get_args
+from typing import Any, get_args
 
 import msgspec
 import pytest
 import torch
 from torch import Tensor
 
-from reinflect.learn import optimisers
-from reinflect.learn.optimisers import Optimiser, factors
+from reinflect.learn import optimiser as module
+from reinflect.learn.optimiser import Optimiser, factors
 from reinflect.settings import Schedule, Settings
 
 ADADELTA = Settings(optimiser="adadelta", step=0.7, rho=0.9, epsilon=1e-5, clip=1e9)
@@ -41,58 +41,11 @@ def problem(dtype: torch.dtype) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
     return start, lambda now: scale * torch.sin(now * scale) + now
 
 
-@kinds
-@pytest.mark.parametrize(("dtype", "close"), [(torch.float64, 1e-12), (torch.float32, 2e-5)], ids=str)
-def test_the_same_as_torch(settings: Settings, theirs: Torch, dtype: torch.dtype, close: float) -> None:
-    """Models join in at different updates; each has its own count and averages."""
-    start, slope = problem(dtype)
-    ours = start.clone()
-    optimiser = Optimiser([settings] * MODELS, ours)
-    alone = [row.clone().double().requires_grad_() for row in start]
-    others = [theirs([row]) for row in alone]
-    for update in range(40):
-        active = torch.tensor([1, update % 3 != 1, update >= 5]).to(dtype)
-        optimiser.update(ours, slope(ours), active)
-        all_slopes = slope(torch.stack([row.detach() for row in alone]))
-        for number, (row, other) in enumerate(zip(alone, others, strict=True)):
-            if active[number]:
-                row.grad = all_slopes[number].double()
-                other.step()
-    torch.testing.assert_close(ours.double(), torch.stack([row.detach() for row in alone]), rtol=close, atol=close)
-    assert (ours - start).abs().min() > 0
+dtypes = pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
 
 
 @kinds
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
-def test_each_model_has_its_own_numbers(settings: Settings, theirs: Torch, dtype: torch.dtype) -> None:
-    del theirs
-    other = msgspec.structs.replace(settings, step=0.1, rho=0.7, epsilon=1e-3, clip=0.5)
-    third = msgspec.structs.replace(settings, rho=0.5)
-    own = [settings, other, third]
-    start, slope = problem(dtype)
-    together, optimiser = start.clone(), Optimiser(own, start)
-    alone = [start[k : k + 1].clone() for k in range(MODELS)]
-    optimisers = [Optimiser([settings], row) for settings, row in zip(own, alone, strict=True)]
-    columns = list(range(MODELS))
-    for update in range(12):
-        if update == 6:  # the others go on with theirs when one leaves
-            columns = [2, 1]
-            optimiser.keep(columns)
-            optimiser.configure([own[number] for number in columns])
-            together = together[columns].clone()
-        everyone = torch.zeros(MODELS, NUMBERS, dtype=dtype)
-        everyone[columns] = together
-        optimiser.update(together, slope(everyone)[columns], torch.ones(len(columns), dtype=dtype))
-        slopes = slope(torch.cat(alone))
-        for number, row in enumerate(alone):
-            optimisers[number].update(row, slopes[number : number + 1], torch.ones(1, dtype=dtype))
-    for place, number in enumerate(columns):
-        torch.testing.assert_close(together[place], alone[number][0], rtol=1e-6, atol=1e-7)
-        assert (together[place] - start[number]).abs().min() > 0
-
-
-@kinds
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
+@dtypes
 def test_models_that_are_not_active_are_not_touched(settings: Settings, theirs: Torch, dtype: torch.dtype) -> None:
     del theirs
     ours, slope = problem(dtype)
@@ -106,57 +59,40 @@ def test_models_that_are_not_active_are_not_touched(settings: Settings, theirs: 
 
 
 @kinds
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
+@dtypes
 def test_each_models_gradient_is_clipped_on_its_own(settings: Settings, theirs: Torch, dtype: torch.dtype) -> None:
-    del settings
-    kind = "adadelta" if theirs is torch_adadelta else "adam"
-    clipping = Settings(optimiser=kind, clip=2.0)  # type: ignore[arg-type]
+    del theirs
+    clipping = Settings(optimiser=settings.optimiser, clip=2.0)
     parameters = torch.zeros(3, 4, dtype=dtype)
     optimiser = Optimiser([clipping] * 3, parameters)
     gradient = torch.tensor([[30.0, 40.0, 0, 0], [0.3, 0.4, 0, 0], [0, 0, 0, 0]], dtype=dtype)
     optimiser.update(parameters, gradient, torch.ones(3, dtype=dtype))
     # `second` of Adam and `first` of AdaDelta average the squared gradients.
-    squared = (optimiser.first if kind == "adadelta" else optimiser.second) / (1 - clipping.rho)
+    squared = (optimiser.first if settings.optimiser == "adadelta" else optimiser.second) / (1 - clipping.rho)
     expected = torch.tensor([[1.2, 1.6, 0, 0], [0.3, 0.4, 0, 0], [0, 0, 0, 0]], dtype=dtype)
     torch.testing.assert_close(squared.sqrt(), expected, rtol=1e-5, atol=1e-6)
 
 
 @kinds
-def test_a_model_that_has_gone_astray_does_not_lead_others_there(settings: Settings, theirs: Torch) -> None:
+@dtypes
+def test_a_model_that_has_gone_astray_does_not_lead_others_there(
+    settings: Settings, theirs: Torch, dtype: torch.dtype
+) -> None:
     del theirs
-    for dtype in (torch.float32, torch.float64):
-        ours, slope = problem(dtype)
-        alone, expected = Optimiser([settings], ours[:1]), ours[:1].clone()
-        optimiser = Optimiser([settings] * MODELS, ours)
-        for _ in range(3):
-            gradient = slope(ours)
-            gradient[1] = torch.nan
-            optimiser.update(ours, gradient, torch.ones(MODELS, dtype=dtype))
-            alone.update(expected, slope(torch.cat([expected] * 3))[:1], torch.ones(1, dtype=dtype))
-        assert torch.isfinite(ours[0]).all()
-        assert torch.isfinite(ours[2]).all()
-        assert not torch.isfinite(ours[1]).any()
-        torch.testing.assert_close(ours[:1], expected)
-
-
-@kinds
-def test_keeping_some_and_starting_one_anew(settings: Settings, theirs: Torch) -> None:
-    del theirs
-    ours, slope = problem(torch.float64)
+    ours, slope = problem(dtype)
+    alone, expected = Optimiser([settings], ours[:1]), ours[:1].clone()
     optimiser = Optimiser([settings] * MODELS, ours)
     for _ in range(3):
-        optimiser.update(ours, slope(ours), torch.ones(MODELS, dtype=torch.float64))
-    second, third = optimiser.second[1].clone(), optimiser.second[2].clone()
-    optimiser.keep([2, 1])
-    assert torch.equal(optimiser.second, torch.stack([third, second]))
-    optimiser.reset(0)
-    assert optimiser.updates.tolist() == [0, 3]
-    assert not optimiser.first[0].any()
-    assert not optimiser.second[0].any()
-    assert torch.equal(optimiser.second[1], second)
+        gradient = slope(ours)
+        gradient[1] = torch.nan
+        optimiser.update(ours, gradient, torch.ones(MODELS, dtype=dtype))
+        alone.update(expected, slope(torch.cat([expected] * 3))[:1], torch.ones(1, dtype=dtype))
+    assert torch.isfinite(ours[[0, 2]]).all()
+    assert not torch.isfinite(ours[1]).any()
+    torch.testing.assert_close(ours[:1], expected)
 
 
-SCHEDULES: list[dict[str, object]] = [
+SCHEDULES: list[dict[str, Any]] = [
     {},
     {"warmup": 6},
     {"schedule": "inverse-sqrt"},
@@ -208,38 +144,48 @@ def test_each_model_follows_its_own_schedule(
     assert len({tuple(row) for row in (ours - start).tolist()}) == len(own), "some schedules do the same"
 
 
+VARIANTS: dict[str, list[dict[str, Any]]] = {
+    "numbers": [{}, {"step": 0.1, "rho": 0.7, "epsilon": 1e-3, "clip": 0.5}, {"rho": 0.5}],
+    "schedules": [SCHEDULES[7], SCHEDULES[0], SCHEDULES[3]],
+}
+
+
 @kinds
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
-def test_models_of_different_schedules_are_together_what_they_are_alone(
-    settings: Settings, theirs: Torch, dtype: torch.dtype
+@dtypes
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_models_are_together_what_they_are_alone(
+    settings: Settings, theirs: Torch, dtype: torch.dtype, variant: str
 ) -> None:
-    """To the bit, the model without a schedule too; and they go on with theirs when others leave or start again."""
+    """To the bit; and they go on with what is theirs when another leaves or starts again."""
     del theirs
-    own = [msgspec.structs.replace(settings, **changes) for changes in (SCHEDULES[7], SCHEDULES[0], SCHEDULES[3])]
+    of_each = [msgspec.structs.replace(settings, **changes) for changes in VARIANTS[variant]]
     start, slope = problem(dtype)
-    together, optimiser = start.clone(), Optimiser(own, start)
+    together, optimiser = start.clone(), Optimiser(of_each, start)
     alone = [start[k : k + 1].clone() for k in range(MODELS)]
-    apart = [Optimiser([each], row) for each, row in zip(own, alone, strict=True)]
+    apart = [Optimiser([each], row) for each, row in zip(of_each, alone, strict=True)]
     columns = list(range(MODELS))
     for update in range(24):
         if update == 8:
             optimiser.reset(2)
             apart[2].reset(0)
+            assert not optimiser.first[2].any()
+            assert not optimiser.second[2].any()
         if update == 16:
-            columns = [1, 2]
+            columns = [2, 1]
             optimiser.keep(columns)
-            optimiser.configure([own[number] for number in columns])
+            optimiser.configure([of_each[number] for number in columns])
             together = together[columns].clone()
         slopes = slope(torch.cat(alone))
         optimiser.update(together, slopes[columns], torch.ones(len(columns), dtype=dtype))
         for number, row in enumerate(alone):
             apart[number].update(row, slopes[number : number + 1], torch.ones(1, dtype=dtype))
-    assert optimiser.updates.tolist() == [24, 16]
+    assert optimiser.updates.tolist() == [16, 24]
     assert torch.equal(together, torch.cat([alone[number] for number in columns]))
+    assert len({row.sum().item() for row in torch.cat(alone) - start}) == MODELS
 
 
 @kinds
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
+@dtypes
 def test_constant_steps_cost_nothing(
     settings: Settings, theirs: Torch, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -251,7 +197,7 @@ def test_constant_steps_cost_nothing(
     for _ in range(10):
         one.update(scheduled, slope(scheduled), torch.ones(MODELS, dtype=dtype))
         with monkeypatch.context() as patch:
-            patch.setattr(optimisers, "factors", lambda *_: pytest.fail("computed although no step changes"))
+            patch.setattr(module, "factors", lambda *_: pytest.fail("computed although no step changes"))
             other.update(plain, slope(plain), torch.ones(MODELS, dtype=dtype))
     assert torch.equal(scheduled[:-1], plain[:-1])
     assert not torch.equal(scheduled[-1], plain[-1])

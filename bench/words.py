@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from bench.pairs import holm
 from reinflect.assemble import Keep, with_word_list
 from reinflect.data.items import Item, read_items
 from reinflect.data.words import WordList
@@ -19,7 +20,7 @@ from reinflect.errors import ReinflectError
 from reinflect.inflector.inflector import Inflector
 from reinflect.run.resources import Resources
 from reinflect.score.scores import Evaluation, evaluate
-from reinflect.score.significance import compare, holm
+from reinflect.score.significance import compare
 from reinflect.systems.kind import Wish
 from reinflect.text import table
 from reinflect.train import train_model

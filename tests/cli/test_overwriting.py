@@ -58,8 +58,8 @@ OTHERWISE = ("report", "train", "fill")
 PROTECTED = [command for command in COMMANDS if command not in OLD and command.split()[0] not in OTHERWISE]
 CASES = [(command, read) for command, inputs in COMMANDS.items() for read in inputs]
 READ_NO_FILES = {"data"}
-KEPT_BY_OTHER_MEANS = {"ablate", "benchmark", "forecast"}
-"""`ablate` overwrites only comparisons, `forecast` only JSON, and `benchmark` writes into a folder."""
+KEPT_BY_OTHER_MEANS = {"benchmark", "forecast"}
+"""`forecast` overwrites only JSON, and `benchmark` writes into a folder."""
 
 
 @pytest.fixture(autouse=True)

@@ -19,7 +19,7 @@ from reinflect.ensemble.strategies import find_strategy
 from reinflect.errors import ReinflectError
 from reinflect.learn.checkpoint import Checkpoint, fingerprint_of
 from reinflect.learn.fleet import Fleet
-from reinflect.report.folder import data_of, folder_page, read_folder
+from reinflect.paper.page import benchmark_page, data_of
 from reinflect.run.packs import ENDING, by_key, read_results, write_result
 from reinflect.settings import known_keys
 from reinflect.systems import SYSTEMS
@@ -238,7 +238,7 @@ def _reporting(folder: Path) -> Iterator[Attempt]:
     def attempt(made: Changed) -> str:
         (folder / made.name).write_bytes(made.content)
         try:
-            folder_page(read_folder(folder, data_of(folder))).encode()
+            benchmark_page(folder, data_of(folder)).encode()
         except ReinflectError as error:
             return refusal(error)
         finally:

@@ -11,7 +11,6 @@ from torch import Tensor
 
 from reinflect.learn.checkpoint import Checkpoint
 from reinflect.learn.fleet import NEXT_SEED, Epoch, Fleet
-from reinflect.learn.lesson import Preparation
 from reinflect.learn.loop import MOST_RESTARTS
 from reinflect.run.execute import train_specs
 from reinflect.run.folder import WorkFolder
@@ -90,12 +89,11 @@ def test_a_run_that_dies_goes_on_from_its_last_checkpoint(tmp_path: Path, monkey
 
 def test_a_finished_run_is_not_trained_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own, folder = pack(), WorkFolder.beside(tmp_path / "model")
-    preparation = Preparation.of({}, ["naive"])
     with folder.held():
-        expected = train_specs(own.specs, preparation, folder, Resources())
+        expected = train_specs(own.specs, None, folder, Resources())
         assert expected.finished
         monkeypatch.setattr(Fleet, "update", lambda *_: pytest.fail("trained again"))
-        again = train_specs(own.specs, preparation, folder, Resources())
+        again = train_specs(own.specs, None, folder, Resources())
         assert again.finished
         for spec in own.specs:
             one, other = (folder.with_parameters(found.models[spec.digest]) for found in (expected, again))

@@ -9,16 +9,18 @@ from typing import Any
 import msgspec
 import pytest
 
-from reinflect.data.items import Item, read_items, write_items
+from reinflect.align.naive import Naive
+from reinflect.align.smart import Smart
+from reinflect.data.items import read_items, write_items
 from reinflect.errors import InputError
 from reinflect.inflector.card import fingerprint
 from reinflect.inflector.inflector import Inflector
 from reinflect.learn.checkpoint import fingerprint_of
 from reinflect.learn.fleet import Fleet
-from reinflect.learn.lesson import ModelSpec, Preparation
+from reinflect.learn.lesson import ModelSpec, specs
 from reinflect.paper.benchmark import Benchmark, BenchmarkPlan, run_benchmark
 from reinflect.paper.corpora import read_corpora
-from reinflect.paper.grid import Entry, Grid, specs_of
+from reinflect.paper.grid import Grid
 from reinflect.paper.output import write_all, write_models
 from reinflect.run.engines import engine
 from reinflect.run.execute import prepared
@@ -30,12 +32,12 @@ from reinflect.run.resources import Resources, Watcher
 from reinflect.run.train_pack import Standing, run_pack
 from reinflect.score import evaluate
 from reinflect.settings import Settings
+from reinflect.systems.kind import Kind, Plan
 from tests.learn.tiny import language, small
+from tests.paper.made_up import kinds
 
-GRID: Grid = tuple(
-    Entry(system, alignment, {"low": 2, "high": 1})
-    for system, alignment in (("hacm", "naive"), ("haem", "naive"), ("haem", "smart"))
-)
+FIRST: Grid = {Kind("hacm", "naive"): {"low": 2, "high": 1}}
+GRID: Grid = {**FIRST, Kind("haem", "naive"): {"low": 2, "high": 1}, Kind("haem", "smart"): {"low": 2, "high": 1}}
 OWN = small("haem", epochs=6, score_every=2)
 OWN_HACM = small("hacm", epochs=6, score_every=2)
 PRESETS: Mapping[str, Mapping[str, Settings]] = {
@@ -45,16 +47,8 @@ MODELS = 2 * 6 + 3
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("data")
-    for name in ("german", "turkish"):
-        items = language(name)
-        write_items(folder / f"{name}-dev", items[:4])
-        write_items(folder / f"{name}-covered-test", [Item(item.lemma, item.features) for item in items[4:9]])
-        write_items(folder / f"{name}-uncovered-test", items[4:9])
-        write_items(folder / f"{name}-train-low", items[9:])
-    write_items(folder / "german-train-high", language("german")[4:])
-    return folder
+def data(two_languages: Path) -> Path:
+    return two_languages
 
 
 class Listener(Watcher):
@@ -77,9 +71,15 @@ class Listener(Watcher):
             self.trained.append(now.pack)
 
 
+def plans(grid: Grid = GRID, presets: Mapping[str, Mapping[str, Settings]] = PRESETS) -> dict[str, Plan]:
+    aligners = {"naive": Naive(), "smart": Smart()}
+    return {setting: Plan(kinds(grid, setting), {**settings, **aligners}) for setting, settings in presets.items()}
+
+
 def run(data: Path, out: Path, watcher: Watcher | None = None, **options: Any) -> Benchmark:
     shared = {name: options.pop(name) for name in ("workers", "trainers", "checkpoint_seconds") if name in options}
-    plan = BenchmarkPlan(data=data, out=out, **{"grid": GRID, "presets": PRESETS, **options})
+    trained = plans(**{name: options.pop(name) for name in ("grid", "presets") if name in options})
+    plan = BenchmarkPlan(data=data, out=out, plans=trained, **options)
     made = run_benchmark(plan, Resources(watcher=watcher or Watcher(), **shared))
     write_all(made, out, about=[], command={"command": "test"})
     return made
@@ -108,9 +108,7 @@ def test_everything_is_written(undisturbed: tuple[Path, Benchmark, Listener]) ->
     assert sorted(path.name for path in out.iterdir()) == [
         "commands.jsonl",
         "details.json",
-        "languages-dev.png",
         "languages-dev.svg",
-        "languages-test.png",
         "languages-test.svg",
         "logs",
         "models",
@@ -119,9 +117,9 @@ def test_everything_is_written(undisturbed: tuple[Path, Benchmark, Listener]) ->
         "results.json",
         "results.md",
     ]
-    assert len(made.trained) == MODELS
+    assert len(made.models) == MODELS
     assert len(list((out / "packs").iterdir())) == len(list((out / "logs").iterdir())) == 9
-    systems = {"hacm-naive", "haem-naive", "haem-smart", "baseline", "best", *(f"run{n}" for n in range(1, 8))}
+    systems = {"hacm-naive", "haem-naive", "haem-smart", "baseline", *(f"run{n}" for n in range(1, 8))}
     for setting, languages in (("low", ["german", "turkish"]), ("high", ["german"])):
         assert {path.name for path in (out / "predictions" / setting).iterdir()} == systems
         for system in systems:
@@ -139,7 +137,7 @@ def test_predictions_are_in_the_format_of_the_data_and_score_as_said(
         for system, figures in results[split]["low"].items():
             for name, own in figures["languages"].items():
                 path = out / "predictions" / "low" / system / f"{name}-{split}"
-                if system in ("ensemble-7", "average", "vote", "weights", "scores"):
+                if system in ("ensemble-7", "average", "vote"):
                     assert not path.exists()
                     continue
                 scored = evaluate(read_items(data / f"{name}-{gold}"), read_items(path, forms="optional"))
@@ -195,8 +193,8 @@ def test_stopped_again_and_again_it_ends_as_if_nothing_had_been(
             Alarm(patch, updates=31)
             made = run(data, tmp_path, time_limit=500.0, gold=data, checkpoint_seconds=1000.0)
         assert not made.account.interrupted
-        assert len(made.trained) >= trained
-        stops, trained = stops + 1, len(made.trained)
+        assert len(made.models) >= trained
+        stops, trained = stops + 1, len(made.models)
         assert stops < 60
     assert stops > 4
     assert said(tmp_path) == said(whole)
@@ -207,8 +205,8 @@ def test_results_do_not_depend_on_the_number_of_processes(
     data: Path, undisturbed: tuple[Path, Benchmark, Listener], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole, alone, _ = undisturbed
-    monkeypatch.setattr("reinflect.paper.finish.WORTH_PROCESSES", 0)
-    monkeypatch.setattr("reinflect.paper.finish.combine", lambda *_: pytest.fail("combined here"))
+    monkeypatch.setattr("reinflect.paper.benchmark.WORTH_PROCESSES", 0)
+    monkeypatch.setattr("reinflect.paper.combine.combine", lambda *_: pytest.fail("combined here"))
     made = run(data, tmp_path, workers=2, gold=data)
     assert said(tmp_path) == said(whole)
     assert [corpus.label for corpus in made.finished] == [corpus.label for corpus in alone.finished]
@@ -227,7 +225,7 @@ def test_folders_from_several_machines_are_put_together(
     listener = Listener()
     others = [tmp_path / "german", tmp_path / "turkish" / "packs"]
     made = run(data, tmp_path / "all", listener, merge=others, gold=data)
-    assert len(made.trained) == MODELS
+    assert len(made.models) == MODELS
     assert made.account.trained == 0
     assert said(tmp_path / "all") == said(whole)
     assert any("half.pack.xz" in note for note in listener.notes)
@@ -238,25 +236,19 @@ def test_folders_from_several_machines_are_put_together(
 def test_a_time_limit_of_nothing_trains_nothing(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Fleet, "update", lambda *_: pytest.fail("trained"))
     made = run(data, tmp_path, time_limit=0)
-    assert made.trained == []
+    assert made.models == {}
     assert set(made.scores["dev"]["low"]) == {"baseline"}
     assert not (tmp_path / "languages-dev.svg").exists()
 
 
-def test_further_cells_are_those_of_the_largest_setting_of_each_language(data: Path, tmp_path: Path) -> None:
-    made = run(data, tmp_path, time_limit=0, cells=7)
-    cells = {spec.lesson.label: spec.lesson.cells for spec in made.specs}
-    assert cells == {"german-low": 0, "german-high": 7, "turkish-low": 7}
-
-
 def test_other_settings_are_other_models(data: Path, tmp_path: Path) -> None:
-    fewer: dict[str, Any] = {"grid": GRID[:1], "languages": ["german"]}
+    fewer: dict[str, Any] = {"grid": FIRST, "languages": ["german"]}
     run(data, tmp_path, presets={"low": PRESETS["low"]}, **fewer)
     other = {"low": {"hacm": msgspec.structs.replace(OWN_HACM, epochs=1), "haem": OWN}}
     made = run(data, tmp_path, presets=other, **fewer)
     assert made.account.trained == 2
     assert sum(len(one.models) for one in read_results(tmp_path / "packs")) == 4
-    assert len(made.trained) == len(made.found) == 2
+    assert len(made.models) == 2
     assert len(made.results) == 1
 
 
@@ -267,8 +259,7 @@ def by_name(packs: Sequence[Pack]) -> list[Pack]:
 def ready(data: Path, *languages: str) -> list[ModelSpec]:
     """The specs of the grid, with their lessons aligned."""
     corpora, _ = read_corpora(data, languages, ["low"])
-    preparation = Preparation.of({}, ["naive", "smart"])
-    return prepared(specs_of(corpora, GRID, PRESETS, preparation), preparation, Resources())
+    return prepared([spec for corpus in corpora for spec in specs(plans()["low"], [corpus])], None, Resources())
 
 
 def test_what_is_in_a_pack_does_not_depend_on_what_is_done(data: Path) -> None:
@@ -350,7 +341,7 @@ def test_gold_of_other_items_is_refused(data: Path, tmp_path: Path) -> None:
 
 
 def test_models_kept_only_from_some_time_on_are_named(data: Path, tmp_path: Path) -> None:
-    options: dict[str, Any] = {"grid": GRID[:1], "languages": ["german"], "presets": {"low": PRESETS["low"]}}
+    options: dict[str, Any] = {"grid": FIRST, "languages": ["german"], "presets": {"low": PRESETS["low"]}}
     run(data, tmp_path, **options)
     made = run(data, tmp_path, save_models=True, **options)
     (note,) = write_models(made, tmp_path)
@@ -364,7 +355,8 @@ def test_packs_are_small(undisturbed: tuple[Path, Benchmark, Listener]) -> None:
     assert (result.device, result.version) == ("cpu", "0.2.0")
 
 
-ONE: Grid = (Entry("haem", "naive", {"low": 1, "high": 1}), Entry("haem", "smart", {"low": 1}))
+NAIVE: Grid = {Kind("haem", "naive"): {"low": 1, "high": 1}}
+ONE: Grid = {**NAIVE, Kind("haem", "smart"): {"low": 1}}
 LONG = msgspec.structs.replace(OWN, epochs=40, patience=40)
 
 
@@ -427,7 +419,7 @@ def test_the_second_half_of_a_pack_goes_on_when_the_first_is_done(
 
     monkeypatch.setattr("reinflect.run.engines.run_pack", small_packs_only)
     options: dict[str, Any] = {
-        "grid": (Entry("haem", "naive", {"low": 4}),),
+        "grid": {Kind("haem", "naive"): {"low": 4}},
         "presets": {"low": {"haem": LONG}},
         "languages": ["german"],
     }
@@ -438,7 +430,7 @@ def test_the_second_half_of_a_pack_goes_on_when_the_first_is_done(
     tried.clear()
     made = run(data, tmp_path, **options)
     assert tried == [(f"{name}b", True)]
-    assert len(made.trained) == 4
+    assert len(made.models) == 4
     assert not (tmp_path / "training.state").exists()
 
 
@@ -446,7 +438,7 @@ def test_models_of_several_settings_are_not_mixed_up(data: Path, tmp_path: Path)
     """Stopped when one of its models was there, then another with other settings, then the first again."""
     first, second = ({"low": {"haem": own}} for own in (LONG, OWN))
     options: dict[str, Any] = {"grid": ONE, "languages": ["german"], "save_models": True}
-    half: dict[str, Any] = options | {"grid": ONE[:1]}
+    half: dict[str, Any] = options | {"grid": NAIVE}
     dev = read_items(data / "german-dev")
     path = tmp_path / "models" / "low" / "german.reinflect"
     for presets in (first, second):
@@ -456,7 +448,7 @@ def test_models_of_several_settings_are_not_mixed_up(data: Path, tmp_path: Path)
     assert write_models(made, tmp_path) == []
     inflector = Inflector.load(path)
     kept = {member.name: forms for member, forms in zip(inflector.members, inflector.member_forms(dev), strict=True)}
-    forms = {f"haem-{model.alignment}-1": list(model.dev.forms) for model in made.trained}
+    forms = {f"haem-{model.alignment}-1": list(model.dev.forms) for model in made.models.values()}
     assert kept == forms
     assert {member.settings.epochs for member in inflector.members} == {40}
     written = path.read_bytes()
@@ -487,12 +479,12 @@ def test_a_damaged_pack_is_replaced_by_a_whole_one(data: Path, tmp_path: Path) -
     (pack,) = (tmp_path / "one" / "packs").iterdir()
     pack.write_bytes(pack.read_bytes()[:-9])
     made = run(data, tmp_path / "one", merge=[tmp_path / "two"], time_limit=0, **options)
-    assert len(made.trained) == 1
+    assert len(made.models) == 1
 
 
 def test_the_time_is_that_of_the_models_that_were_asked_for(data: Path, tmp_path: Path) -> None:
     """A pack may have those of other languages in it, as on a GPU it has."""
-    options: dict[str, Any] = {"grid": ONE[:1], "presets": {"low": PRESETS["low"]}}
+    options: dict[str, Any] = {"grid": NAIVE, "presets": {"low": PRESETS["low"]}}
     run(data, tmp_path, **options)
     one, two = read_results(tmp_path / "packs")
     for path in (tmp_path / "packs").iterdir():

@@ -6,17 +6,25 @@ from pathlib import Path
 
 import click
 
-from reinflect.cli import wishes as training
 from reinflect.cli.options import option, say
+from reinflect.cli.wishes import (
+    augment_option,
+    checkpoint_seconds,
+    cores,
+    device_for,
+    device_option,
+    names_option,
+    set_option,
+    workers_option,
+)
 from reinflect.errors import INTERRUPTED, InputError, ReinflectError, quoted
-from reinflect.systems.kind import PAPER_ALIGNMENTS, Kind, settings_of
+from reinflect.paper.grid import GRIDS, with_kinds
+from reinflect.systems.kind import PAPER_ALIGNMENTS, Kind, crossed, grid_plan
 from reinflect.text import nearest
 
-EVERY_LANGUAGE, SIZES = "all", ("low", "medium", "high")
-GRIDS = ("paper", "best", "quick", "small", "teacher")
+ALL, SIZES = "all", ("low", "medium", "high")
 ENGINES = ("processes", DASK := "dask")
 GIB = 2**30
-MOST_CELLS = 1_000_000
 SECONDS_BETWEEN, SECONDS_ON_A_GPU = 60.0, 600.0
 """Between checkpoints. On a GPU a pack has gigabytes, so that writing a checkpoint takes long."""
 
@@ -33,26 +41,29 @@ Example (some minutes; the first line needs a network):
     "Folder with files such as german-train-low, german-dev and german-covered-test, or deu.trn and deu.dev.",
     required=True,
 )
-@option("--languages LIST", "Languages to train on, separated by commas.", default=EVERY_LANGUAGE)
-@option("--settings LIST", "Sizes of training data, separated by commas.", default=",".join(SIZES))
+@names_option("--languages LIST", "Languages to train on, separated by commas.", default=ALL)
+@names_option("--settings LIST", "Sizes of training data, separated by commas.", default=",".join(SIZES))
 @option(
     "--grid",
     "What to train: all models of the paper (20, 18 and 12 for a language), these and others that make votes better "
-    "(40, 26 and 20), a few of the paper's to try (quick), fewer at medium and high for many languages (small), or "
-    "models from which a small one can learn (medium and high).",
-    type=click.Choice(GRIDS),
+    "(40, 26 and 20), a few of the paper's to try (quick), or fewer at medium and high for many languages (small).",
+    type=click.Choice(list(GRIDS)),
     default="paper",
 )
-@option(
-    "--systems LIST",
-    "Further systems, one model of each alignment: such as a system of another package.",
-    default="",
+@names_option(
+    "--kinds LIST",
+    "Further kinds of models to train, one model of each: for an aligner or a system of another package, such as "
+    "haem-mirror or toy.",
 )
-@training.augment_option
+@names_option(
+    "--systems LIST",
+    f"Further systems, one model of each with each of the alignments {' and '.join(PAPER_ALIGNMENTS)}.",
+)
+@augment_option
 @option("--out DIR", "Folder for all results; it is made if it does not exist.", required=True)
-@training.set_option
-@training.device_option
-@training.workers_option(
+@set_option
+@device_option
+@workers_option(
     "Number of processes (default: one for each core). On a GPU one of them trains, or all that you ask for here: see "
     "docs/benchmark.md. On a CPU the result does not depend on it."
 )
@@ -87,26 +98,15 @@ Example (some minutes; the first line needs a network):
     type=click.FloatRange(min=0),
 )
 @option("--save-models", "Keep an inflector for each language and setting, in DIR/models.")
-@option(
-    "--candidates",
-    "Let every model score the forms of all models of its language, for the strategy best; the grid best always does.",
-)
-@option("--leave-out", "Also combine the models without each kind of them, to see what each kind contributes.")
-@option(
-    "--cells N",
-    "Let models also inflect up to N cells of each language that are in none of its files, for a small model to learn "
-    "from; in the grids teacher and best, those of deep soft attention. See docs/benchmark.md.",
-    type=click.IntRange(0, MOST_CELLS),
-    default=0,
-)
 @option("--gold DIR", "A folder with the right forms of test items (LANGUAGE-uncovered-test), to score these too.")
 @option("--merge DIR", "Another folder that this command wrote, whose trained models are used too.", multiple=True)
 def command(
     data: str,
-    languages: str,
-    settings: str,
+    languages: tuple[str, ...],
+    settings: tuple[str, ...],
     grid: str,
-    systems: str,
+    kinds: tuple[str, ...] | None,
+    systems: tuple[str, ...] | None,
     augment: tuple[str, ...],
     out: str,
     changes: tuple[str, ...],
@@ -120,9 +120,6 @@ def command(
     pack_memory: float | None,
     time_limit: float | None,
     save_models: bool,
-    candidates: bool,
-    leave_out: bool,
-    cells: int,
     gold: str | None,
     merge: tuple[str, ...],
 ) -> None:
@@ -130,18 +127,15 @@ def command(
 
     For every language and setting: align, train every model with the preset of that setting, inflect dev and covered
     test items, and combine them in the paper's seven runs. Writes into DIR: predictions of every system, results.md
-    (tables, claims), results.json, and the figure languages-dev (SVG, PNG).
+    (tables, claims), results.json, and the figure languages-dev.svg.
 
     The training can stop at any time, by Ctrl-C, --time-limit or a power cut; the same command resumes it. A finished
     pack of models is a file in DIR/packs; --merge combines those of several machines.
     """
-    which = training.names(settings)
-    further = training.names(systems) if systems else ()
-    for name in which:
+    for name in settings:
         if name not in SIZES:
             remedy = nearest(name, SIZES, f"the settings are {', '.join(SIZES)}")
             raise InputError(f"found the setting {quoted(name)}", remedy)
-    names = None if languages.strip() == EVERY_LANGUAGE else [name.strip() for name in languages.split(",")]
     for folder in (gold, *merge):
         if folder and not Path(folder).is_dir():
             raise InputError("there is no such folder", "check its name", path=folder)
@@ -149,13 +143,11 @@ def command(
     remote = scheduler is not None or scheduler_file is not None
     if tls and not remote:
         raise InputError("found --tls without a scheduler", "name it with --scheduler or --scheduler-file")
-    where = device if remote else training.device_for(device)
-    seconds = training.checkpoint_seconds(SECONDS_ON_A_GPU if where == "cuda" else SECONDS_BETWEEN)
+    where = device if remote else device_for(device)
+    seconds = checkpoint_seconds(SECONDS_ON_A_GPU if where == "cuda" else SECONDS_BETWEEN)
 
     from reinflect.align.cache import default_folder
     from reinflect.cli.progress import display
-    from reinflect.learn.lesson import Preparation
-    from reinflect.paper import grid as grids
     from reinflect.paper.benchmark import BenchmarkPlan, run_benchmark
     from reinflect.paper.folder import held
     from reinflect.paper.output import write_all, write_models
@@ -166,24 +158,16 @@ def command(
     cluster = None
     if engine == DASK:
         address = scheduler if scheduler_file is None else address_in(scheduler_file)
-        cluster = Where(address, workers or (1 if where == "cuda" else training.cores()), wait, tls)
-    entries = grids.with_systems(grids.GRIDS[grid], further, PAPER_ALIGNMENTS)
-    trained = list(dict.fromkeys(entry.system for entry in entries))
-    augmentations = tuple(dict.fromkeys((*augment, *(name for own in entries for name in own.augmentations))))
-    kinds = [Kind(system, alignment, augment=augmentations) for system in trained for alignment in PAPER_ALIGNMENTS]
-    tables = {setting: settings_of(kinds, setting, changes) for setting in which}
+        cluster = Where(address, workers or (1 if where == "cuda" else cores()), wait, tls)
+    further = [*map(Kind.parse, kinds or ()), *crossed(systems or (), PAPER_ALIGNMENTS)]
+    models = with_kinds(GRIDS[grid], further, augment)
     plan = BenchmarkPlan(
         data=Path(data),
         out=Path(out),
-        grid=entries,
-        presets={name: {system: own[system] for system in trained} for name, own in tables.items()},
-        preparation=Preparation.of(tables[which[0]], PAPER_ALIGNMENTS, augmentations),
-        languages=names,
+        plans={setting: grid_plan(models, setting, changes) for setting in settings},
+        languages=None if languages == (ALL,) else languages,
         time_limit=time_limit,
         save_models=save_models,
-        candidates=candidates or grid == "best",
-        leave_out=leave_out,
-        cells=cells,
         gold=Path(gold) if gold else None,
         merge=[Path(folder) for folder in merge],
     )
@@ -191,7 +175,7 @@ def command(
     with display() as shown:
         resources = Resources(
             device=where,
-            workers=training.cores() if where == "cuda" else workers or training.cores(),
+            workers=cores() if where == "cuda" else workers or cores(),
             trainers=workers,
             cluster=cluster,
             pack_memory=None if pack_memory is None else int(pack_memory * GIB),
@@ -202,14 +186,13 @@ def command(
         benchmark = run_benchmark(plan, resources)
     about = [f"data: {Path(data).name}; grid: {grid}"]
     about += [f"settings changed: {', '.join(changes)}"] if changes else []
-    notes = write_all(benchmark, Path(out), about=about, command={"command": shlex.join(["reinflect", *sys.argv[1:]])})
-    if save_models:
-        notes += write_models(benchmark, Path(out))
+    write_all(benchmark, Path(out), about=about, command={"command": shlex.join(["reinflect", *sys.argv[1:]])})
+    notes = write_models(benchmark, Path(out)) if save_models else []
     for split, figures in benchmark.scores.items():
         if figures:
             click.echo(f"{markdown(main_table(figures, split), 2)}\n{languages_note(figures)}")
     say(*notes, *(f"note: {text}" for text in benchmark.account.retried))
-    if left := len(benchmark.specs) - len(benchmark.trained):
+    if left := len(benchmark.specs) - len(benchmark.models):
         say(f"note: {left} of {len(benchmark.specs)} models are not trained yet; the same command resumes the training")
     say(f"written: {out} (results.md has all tables)")
     if benchmark.account.failed:

@@ -42,14 +42,14 @@ def command(source: str, dev: str | None, forecast: str | None, out: str, column
     if path.is_dir():
         if forecast is not None:
             raise InputError("found --forecast for a benchmark", "give it with a model", path=source)
-        from reinflect.report.folder import data_of, folder_page, read_folder
+        from reinflect.paper.page import benchmark_page, data_of
 
         data = data_of(path) if dev is None else Path(dev)
         inputs = [*path.rglob("*"), *(data.glob("*") if data else ())]
         check_output(out, [own for own in inputs if own.suffix.lower() not in PAGES], "--out", again="page")
         if data is not None and not data.is_dir():
             raise InputError("this is not a folder", "for a benchmark, name the folder with its data", path=data)
-        page = folder_page(read_folder(path, data))
+        page = benchmark_page(path, data)
     else:
         check_output(out, [source, dev, forecast], "--out", again="page")
         page = _model_page(source, dev, forecast, columns)

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reinflect.decode.forms import Predictions
-from reinflect.ensemble.cell_forms import NO_CELLS, CellForms
 from reinflect.settings import Settings
 from reinflect.systems.kind import UNALIGNED as UNALIGNED
 from reinflect.systems.symbols import Inventory
@@ -53,8 +52,6 @@ class TrainedModel:
     dev: Predictions = NOTHING_PREDICTED
     """For its dev items, before the filter for repeats."""
     asked: Predictions = NOTHING_PREDICTED
-    cells: CellForms = NO_CELLS
-    """For further cells of its training lemmas."""
     parameters: Mapping[str, NDArray[np.float32]] = field(default_factory=dict, repr=False)
 
     @property

@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Protocol
 import msgspec
 import numpy as np
 
-from reinflect.align import ALIGNERS
 from reinflect.align.cache import aligned
 from reinflect.align.pairs import Aligner, Alignment
 from reinflect.chance import key
@@ -19,9 +18,8 @@ from reinflect.data.corrections import Question, question
 from reinflect.data.items import Item
 from reinflect.ensemble.member import TrainedModel
 from reinflect.errors import InputError
-from reinflect.learn.cells import cells_of
 from reinflect.settings import Settings, not_default
-from reinflect.systems.kind import AUGMENTATIONS, UNALIGNED, Kind, Plan
+from reinflect.systems.kind import UNALIGNED, Kind, Plan
 from reinflect.systems.symbols import Inventory
 
 FOLDS = 5
@@ -80,8 +78,6 @@ class Lesson:
     """One for each training item, once the lesson is prepared."""
     phases: tuple[Phase, ...] = ()
     """Made-up items to learn from before the real ones, once the lesson is prepared."""
-    cells: int = 0
-    """The most further cells of its lemmas that trained models inflect."""
 
     @property
     def label(self) -> str:
@@ -94,15 +90,9 @@ class Lesson:
         return Inventory.of(self.train)
 
     @cached_property
-    def further_cells(self) -> tuple[Item, ...]:
-        """A sample of the cells that none of its items has."""
-        return cells_of(self.train, (*self.dev, *self.asked), self.cells)
-
-    @cached_property
     def digest(self) -> str:
         """Equal for two lessons only if they have the same content; preparing a lesson does not change it."""
         parts = [self.language, self.setting, self.alignment, self.recipe, self.fold]
-        parts += [self.cells] if self.cells else []
         digest = hashlib.sha256(json.dumps(parts).encode())
         for items in (self.train, self.dev, self.asked):
             lines = "".join(f"{item.lemma}\t{item.form}\t{item.features.spelling}\n" for item in items)
@@ -236,39 +226,3 @@ def lessons_of(
             path=path,
         )
     return [Lesson(*fold_split(train, fold), fold=fold) for fold in range(seeds)]
-
-
-class Preparation:
-    """For callers that still make lessons by names; it goes when they make plans."""
-
-    def __init__(self, settings: Mapping[str, Any], alignments: Sequence[str], augmentations: Sequence[str]) -> None:
-        self.settings, self.augmentations = settings, {name: settings[name] for name in augmentations}
-        self.aligners = {name: settings[name] for name in alignments}
-
-    @classmethod
-    def of(
-        cls, settings: Mapping[str, Any], alignments: Sequence[str], augmentations: Sequence[str] = ()
-    ) -> "Preparation":
-        structs = {name: settings.get(name) or ALIGNERS[name]() for name in alignments}
-        structs |= {name: settings.get(name) or AUGMENTATIONS[name]() for name in augmentations}
-        return cls(structs, alignments, augmentations)
-
-    def planned(
-        self, lesson: Lesson, alignment: str, seed: int = 0, augmentations: Sequence[str] | None = None
-    ) -> Lesson:
-        names = tuple(self.augmentations if augmentations is None else augmentations)
-        return lesson.for_kind(Kind("", alignment, augment=names), self.settings, seed)
-
-    def prepared(
-        self,
-        lesson: Lesson,
-        seed: int = 0,  # noqa: ARG002
-        *,
-        cache: Path | None = None,
-        show: Callable[[str, int, int], None] | None = None,
-    ) -> Lesson:
-        return lesson.prepared(cache, show)
-
-    def per_seed(self, augmentations: Sequence[str] | None = None) -> bool:
-        names = self.augmentations if augmentations is None else augmentations
-        return any(self.augmentations[name].per_seed for name in names)

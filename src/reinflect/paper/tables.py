@@ -5,14 +5,12 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from reinflect.ensemble.strategies import RUNS
-from reinflect.ensemble.weights import BEST
 from reinflect.paper import published
 from reinflect.paper.claims import Claim, claims, title
-from reinflect.paper.combine import COMPARED, SPLITS, WITHOUT, Changes, has_files
+from reinflect.paper.combine import COMPARED, NOT_WRITTEN, SPLITS, Changes
 from reinflect.paper.corpora import SETTINGS
 from reinflect.paper.figures import Average, Figures, Scores
 from reinflect.run.packs import PackResult
-from reinflect.score.significance import compare_pairs
 from reinflect.systems import SYSTEMS
 from reinflect.text import Side, in_columns
 
@@ -36,6 +34,12 @@ COLUMNS: tuple[tuple[str, str, str], ...] = (
 )
 """The columns of the paper's table: header, system and figure."""
 THEIRS = {system for _, system, _ in COLUMNS}
+WAYS = {
+    "run6": "vote of the best 15 (Run 6)",
+    COMPARED[0]: "vote of the best 7",
+    COMPARED[1]: "mean probability of the best 15",
+    "vote": "vote of all",
+}
 Rows = list[list[str]]
 
 
@@ -51,12 +55,12 @@ def markdown(rows: Sequence[Sequence[str]], words: int) -> str:
 
 
 def main_table(figures: Figures, split: str) -> Rows:
-    """The paper's table of results, with what there is of it, and with `best` and kinds of models of our own.
+    """The paper's table of results, with what there is of it, and with kinds of models of our own.
 
     For the paper's languages each setting has our figures, the paper's, and the difference; else ours alone.
     """
     there = dict.fromkeys(system for own in figures.values() for system in own)
-    further = [(system, system, "accuracy") for system in there if system not in THEIRS and has_files(system)]
+    further = [(system, system, "accuracy") for system in there if system not in {*THEIRS, *NOT_WRITTEN}]
     columns = [column for column in (*COLUMNS, *further) if column[1] in there]
     rows = [[split, "", *(header for header, _, _ in columns)]]
     for setting in (setting for setting in SETTINGS if setting in figures):
@@ -90,17 +94,8 @@ def languages_note(figures: Figures) -> str:
     return f"Languages averaged: {', '.join(parts)}.{paper if other else ''}\n"
 
 
-def combining_table(figures: Figures) -> Rows:
-    """Run 6 and other combinations of the best members."""
-    systems = {
-        "run6": "vote of the best 15 (Run 6)",
-        COMPARED[0]: "vote of the best 7",
-        COMPARED[1]: "mean probability of the best 15",
-        "vote": "vote of all",
-        "weights": "all, weighed by kind",
-        "scores": "all, weighed by kind, with each model's probability of each candidate",
-        BEST: "the learnt way that wins on other dev items (best)",
-    }
+def combining_table(figures: Figures, systems: Mapping[str, str] = WAYS) -> Rows:
+    """Run 6 and other combinations of members."""
     settings = [setting for setting in SETTINGS if setting in figures]
     rows = [
         [name, *(_number(getattr(figures[setting].get(system), "accuracy", None)) for setting in settings)]
@@ -120,24 +115,10 @@ def seen_table(figures: Figures) -> Rows:
     return rows
 
 
-def kinds_table(figures: Figures) -> Rows:
-    """`best` without each kind of model; p by a permutation test over languages."""
-    rows = [["setting", "without", "accuracy", "difference", "p"]]
-    for setting in (setting for setting in SETTINGS if BEST in figures.get(setting, {})):
-        whole = figures[setting][BEST].languages
-        for system, own in figures[setting].items():
-            if system.startswith(WITHOUT):
-                gaps = {name: [one.accuracy - whole[name].accuracy] for name, one in own.languages.items()}
-                found = compare_pairs(gaps)
-                numbers = f"{own.accuracy:.2f}", f"{found.difference:+.2f}", f"{found.p_value:.3f}"
-                rows.append([setting, system.removeprefix(WITHOUT), *numbers])
-    return rows
-
-
 def language_table(figures: Mapping[str, Average], setting: str) -> Rows:
     """Naive and smart in every language, and Run 7 with the published one; else, all systems."""
     if not _of_paper(figures):
-        own = {system: score.languages for system, score in figures.items() if has_files(system)}
+        own = {system: score.languages for system, score in figures.items() if system not in NOT_WRITTEN}
         names = sorted({name for languages in own.values() for name in languages})
         numbers = {name: [getattr(there.get(name), "accuracy", None) for there in own.values()] for name in names}
         return [["language", *own], *([title(name), *map(_number, line)] for name, line in numbers.items())]
@@ -203,8 +184,6 @@ def page(
             parts += [f"## Accuracy on {split}\n", markdown(main_table(figures, split), 2), languages_note(figures)]
             parts += [f"### Ways to combine ({split})\n", markdown(combining_table(figures), 1)]
             parts += [f"### Bundles that training has seen, and others ({split})\n", markdown(seen_table(figures), 1)]
-            if len(rows := kinds_table(figures)) > 1:
-                parts += [f"### Without a kind of model ({split})\n", markdown(rows, 2)]
             if any("run7" in by_system for by_system in figures.values()):
                 parts += [f"### Every language ({split})\n", f"![accuracy of every language](languages-{split}.svg)\n"]
     dev = scores["dev"]

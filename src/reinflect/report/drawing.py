@@ -4,10 +4,13 @@ import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
+from statistics import fmean
 
 from reinflect.ensemble.confidence import Bin
 from reinflect.report.html import Html, element, joined
 
+STYLES = ("palette.css", "style.css")
 WIDTH, HEIGHT = 640, 300
 LEFT, RIGHT, TOP, BOTTOM = 48, 12, 10, 40
 """Margins, with the numbers of the axes."""
@@ -101,40 +104,58 @@ def bar(share: float) -> Html:
     return element("span", class_="meter", style=f"--share:{share:.0f}%")
 
 
-def dot_chart(
-    title: str, names: Sequence[str], dots: Mapping[str, tuple[str, Mapping[str, float]]], x_label: str
-) -> Html:
-    """A line for each name, with a dot for each of its accuracies.
-
-    `dots` maps what is plotted, in words, to a class of the style sheet and the accuracies by name.
-    """
-    margin, step = 150, 17
-    height = TOP + step * len(names) + BOTTOM
-    lowest = min((accuracy for _, own in dots.values() for accuracy in own.values()), default=0.0)
-    x = Axis(10 * math.floor(lowest / 10) if lowest < 100 else 90, 100, margin, WIDTH - RIGHT)
-    parts = [_vertical(x, tick, TOP, height - BOTTOM) for tick in x.ticks]
-    for number, name in enumerate(names):
-        level = TOP + step * (number + 0.5)
-        parts.append(_horizontal(x, name, level))
-        for words, (style, own) in dots.items():
-            if name in own:
-                label = element("title", f"{name}, {words}: {own[name]:.1f}")
-                parts.append(element("circle", label, class_=f"dot {style}", cx=x(own[name]), cy=level, r=4.5))
-    parts.append(element("text", x_label, class_="label", x=(margin + WIDTH - RIGHT) / 2, y=height - 6))
-    return _picture(title, height, *parts)
+Dots = Mapping[str, tuple[str, Mapping[str, float]]]
+"""What is plotted, in words; with a class of the style sheet, and the accuracies by name."""
 
 
-def key(entries: Iterable[tuple[str, str, str | None]], *, dots: bool = False) -> Html:
-    """The legend of a chart: words, class of the style sheet and colour of each line or dot."""
-    shown = []
+def dot_chart(title: str, panels: Sequence[tuple[str, Sequence[str], Dots]], x_label: str) -> Html:
+    """Panels below each other: heading and legend, then a line for each name with a dot for each of its accuracies."""
+    margin, step, top = 150, 17, TOP
+    parts: list[Html] = []
+    for heading, names, dots in panels:
+        top += step
+        parts.append(element("text", heading, x=margin, y=top))
+        for words, (style, accuracies) in dots.items():
+            if accuracies:
+                top += step
+                parts.append(element("circle", class_=f"dot {style}", cx=margin + 5, cy=top - 4, r=4.5))
+                parts.append(element("text", f"{words}, mean {fmean(accuracies.values()):.1f}", x=margin + 16, y=top))
+        top += step // 2
+        lowest = min((accuracy for _, accuracies in dots.values() for accuracy in accuracies.values()), default=0.0)
+        x = Axis(10 * math.floor(lowest / 10) if lowest < 100 else 90, 100, margin, WIDTH - RIGHT)
+        bottom = top + step * len(names)
+        parts += [_vertical(x, tick, top, bottom) for tick in x.ticks]
+        for number, name in enumerate(names):
+            level = top + step * (number + 0.5)
+            parts.append(_horizontal(x, name, level))
+            for words, (style, accuracies) in dots.items():
+                if name in accuracies:
+                    label = element("title", f"{name}, {words}: {accuracies[name]:.1f}")
+                    parts.append(
+                        element("circle", label, class_=f"dot {style}", cx=x(accuracies[name]), cy=level, r=4.5)
+                    )
+        top = bottom + BOTTOM
+        parts.append(element("text", x_label, class_="label", x=(margin + WIDTH - RIGHT) / 2, y=top - 6))
+    return _picture(title, top, *parts)
+
+
+def svg_file(picture: Html) -> str:
+    """A picture as a file of its own, with the rules of the style sheets that it needs."""
+    palette, style = (files("reinflect").joinpath("report", name).read_text(encoding="utf-8") for name in STYLES)
+    rules = [line for line in style.splitlines() if line.startswith(("svg", ".grid", ".dot"))]
+    start, _, content = picture.partition(">")
+    styles = element("style", Html("\n".join([palette, *rules])))
+    return f'{start} xmlns="http://www.w3.org/2000/svg">{styles}{content}\n'
+
+
+def key(entries: Iterable[tuple[str, str, str | None]]) -> Html:
+    """The legend of a chart: words, class of the style sheet and colour of each line."""
+    items = []
     for words, style, colour in entries:
-        if dots:
-            mark = element("circle", class_=f"dot {style}", cx=11, cy=6, r=4.5)
-        else:
-            mark = element("line", **_look(style, colour), x1=0, x2=22, y1=6, y2=6)
-        picture = element("svg", mark, viewBox="0 0 22 12", class_="mark", aria_hidden="true")
-        shown.append(element("li", picture, words))
-    return element("ul", *shown, class_="key")
+        line = element("line", **_look(style, colour), x1=0, x2=22, y1=6, y2=6)
+        picture = element("svg", line, viewBox="0 0 22 12", class_="mark", aria_hidden="true")
+        items.append(element("li", picture, words))
+    return element("ul", *items, class_="key")
 
 
 def _polyline(x: Axis, y: Axis, points: Iterable[Point], curve: Curve) -> Html:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 from reinflect import __version__
+from reinflect.report.drawing import STYLES
 from reinflect.report.html import Html, element
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 """The browser loads nothing and runs nothing, whatever words the page contains."""
-STYLES = ("palette.css", "style.css")
 
 
 @dataclass(frozen=True)

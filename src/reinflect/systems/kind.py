@@ -107,21 +107,16 @@ DEFAULTS: Mapping[str, Wish] = {
 def make_plan(wish: Wish, items: int) -> Plan:
     """The plan of a wish. The number of training items decides whatever the user did not."""
     preset = wish.preset_for(items)
-    crossed = wish.systems or wish.alignments or wish.augment
-    if wish.kinds and crossed:
+    parts = wish.systems or wish.alignments or wish.augment
+    if wish.kinds and parts:
         found = "found kinds beside systems, alignments or augmentations"
         raise InputError(found, "give kinds alone: their names have all three")
     if wish.seeds < 1:
         raise InputError(f"found {wish.seeds} seeds", "train with at least one")
-    usual = Wish() if wish.kinds or crossed or wish.starts else DEFAULTS.get(preset, Wish())
-    kinds = [Kind.parse(name) for name in wish.kinds or usual.kinds or ()]
-    for name in wish.augment:
-        AUGMENTATIONS.check(name)
-    kinds = kinds or [
-        Kind(system, alignment, augment=tuple(wish.augment))
-        for system in wish.systems or PAPER_SYSTEMS
-        for alignment in alignments_of(system, wish.alignments or PAPER_ALIGNMENTS)
-    ]
+    usual = Wish() if wish.kinds or parts or wish.starts else DEFAULTS.get(preset, Wish())
+    kinds = [Kind.parse(name) for name in wish.kinds or usual.kinds or ()] or crossed(
+        wish.systems or PAPER_SYSTEMS, wish.alignments or PAPER_ALIGNMENTS, wish.augment
+    )
     settings = settings_of(kinds, preset, [*usual.changes, *wish.changes])
     strategy = wish.strategy or default_strategy(kind.system for kind in kinds)
     return Plan(dict.fromkeys(kinds, wish.seeds), settings, preset, strategy, wish.first_seed)
@@ -138,11 +133,17 @@ def grid_plan(grid: Mapping[Kind, Mapping[str, int]], setting: str, changes: Seq
     return Plan(kinds, settings_of(grid, setting, changes), setting)
 
 
-def alignments_of(system: str, alignments: Iterable[str]) -> list[str]:
-    """The alignments a system learns from: these, or none."""
+def crossed(systems: Iterable[str], alignments: Sequence[str], augment: Sequence[str] = ()) -> list[Kind]:
+    """Every system with every alignment, if it learns from one, and with all augmentations."""
     for name in alignments:
         ALIGNERS.check(name)
-    return list(alignments) if SYSTEMS.find(system).aligned else [UNALIGNED]
+    for name in augment:
+        AUGMENTATIONS.check(name)
+    return [
+        Kind(system, alignment, augment=tuple(augment))
+        for system in systems
+        for alignment in (alignments if SYSTEMS.find(system).aligned else [UNALIGNED])
+    ]
 
 
 def settings_of(kinds: Iterable[Kind], preset: str, changes: Sequence[str]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+
 from bench import adapters, peers
 
 DEV = "walk\twalked\tV;PST\ngo\twent\tV;PST\nsing\tsinging\tV;V.PTCP;PRS\nrun\trunning\tV;V.PTCP;PRS\n"

@@ -4,6 +4,7 @@ import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import fmean
 
 import pytest
 from click.testing import CliRunner
@@ -12,10 +13,13 @@ from reinflect.cli import main
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item, write_items
 from reinflect.errors import InputError
-from reinflect.report.folder import data_of, folder_page, read_folder
+from reinflect.paper.figures import read_scores
+from reinflect.paper.page import Details, Language, benchmark_page, data_of, measured, read_languages
 from reinflect.run.packs import read_results
+from tests.paper.made_up import corpus, result
 from tests.report.pages import Page
 
+ITEMS = 200
 TINY = "embedding=5 hidden=6 history_hidden=4 epochs=3 patience=60 score_from=0 score_every=1".split()
 
 
@@ -46,8 +50,12 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield place
 
 
+def languages_of(folder: Path, data: Path) -> list[Language]:
+    return list(read_languages(folder, data, read_scores(folder), Details.read(folder)))
+
+
 def page_of(folder: Path, data: Path | None) -> Page:
-    return Page(folder_page(read_folder(folder, data)))
+    return Page(benchmark_page(folder, data))
 
 
 def test_the_page_has_all_sections(place: Path) -> None:
@@ -108,34 +116,34 @@ def test_models_of_other_settings_are_not_shown(place: Path, tmp_path: Path) -> 
     own = [one for one in read_results(tmp_path / "out" / "packs") if one.pack.startswith("german-low-hacm")]
     details["models"] = [model.key for one in own for model in one.models]
     path.write_text(json.dumps(details), encoding="utf-8")
-    shown = read_folder(tmp_path / "out", place / "data")
-    assert {one.name: bool(one.confidences) for one in shown.languages} == {"german": True, "hebrew": False}
-    assert {one.name: {log.kind for log in one.logs} for one in shown.languages} == {
+    shown = languages_of(tmp_path / "out", place / "data")
+    assert {one.name: bool(one.confidences) for one in shown} == {"german": True, "hebrew": False}
+    assert {one.name: {log.kind for log in one.logs} for one in shown} == {
         "german": {"hacm-naive", "hacm-smart"},
         "hebrew": set(),
     }
     del details["models"]  # as in older versions
     path.write_text(json.dumps(details), encoding="utf-8")
-    assert all(len(one.logs) == 8 for one in read_folder(tmp_path / "out", place / "data").languages)
+    assert all(len(one.logs) == 8 for one in languages_of(tmp_path / "out", place / "data"))
 
 
 def test_packs_of_other_data_are_ignored(place: Path, tmp_path: Path) -> None:
     shutil.copytree(place / "data", tmp_path / "data")
     write_items(tmp_path / "data" / "german-dev", items("b", 10))
-    folder = read_folder(place / "out", tmp_path / "data")
-    assert {one.name: bool(one.confidences) for one in folder.languages} == {"german": False, "hebrew": True}
+    shown = languages_of(place / "out", tmp_path / "data")
+    assert {one.name: bool(one.confidences) for one in shown} == {"german": False, "hebrew": True}
 
 
 def test_folders_that_are_not_benchmarks(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no results.json in it; name a folder that reinflect benchmark wrote"):
-        read_folder(tmp_path, None)
+        benchmark_page(tmp_path, None)
     (tmp_path / "results.json").write_text('{"dev": {"low": {"run7": {}}}}', encoding="utf-8")
     with pytest.raises(InputError, match="not the results of a benchmark"):
-        read_folder(tmp_path, None)
+        benchmark_page(tmp_path, None)
     (tmp_path / "results.json").write_text("{}", encoding="utf-8")
     (tmp_path / "details.json").write_text("[]", encoding="utf-8")
     with pytest.raises(InputError, match="not the details of a benchmark"):
-        read_folder(tmp_path, None)
+        benchmark_page(tmp_path, None)
 
 
 @pytest.mark.parametrize(
@@ -146,11 +154,11 @@ def test_folders_that_are_not_benchmarks(tmp_path: Path) -> None:
 def test_files_that_are_not_json(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "results.json").write_bytes(content)
     with pytest.raises(InputError, match="not the results of a benchmark"):
-        read_folder(tmp_path, None)
+        benchmark_page(tmp_path, None)
     (tmp_path / "results.json").write_text("{}", encoding="utf-8")
     (tmp_path / "details.json").write_bytes(content)
     with pytest.raises(InputError, match="not the details of a benchmark"):
-        read_folder(tmp_path, None)
+        benchmark_page(tmp_path, None)
 
 
 def test_unreadable_commands(tmp_path: Path) -> None:
@@ -159,3 +167,31 @@ def test_unreadable_commands(tmp_path: Path) -> None:
     (tmp_path / "commands.jsonl").write_bytes(b"\xff")
     with pytest.raises(InputError, match="not UTF-8"):
         data_of(tmp_path)
+
+
+def forms(right: int) -> list[str]:
+    """The first so many forms right, the others each model's own."""
+    return [f"a{number}x" if number < right else f"a{number}-{right}" for number in range(ITEMS)]
+
+
+def test_items_on_which_all_agree_are_surer() -> None:
+    own = corpus(items=ITEMS)
+    models = [result(own, "hacm-naive", seed, dev=forms(100 + seed), test=[""] * 3) for seed in (1, 2, 3)]
+    found = measured(own, models)
+    assert len(found) == ITEMS
+    sure, unsure = ([confidence for confidence, right in found if right is good] for good in (True, False))
+    assert fmean(sure) > 0.9
+    assert fmean(unsure) < 0.1
+    assert abs(fmean(right for _, right in found) - 0.515) < 0.011  # the better of the three decides, by half
+
+
+def test_what_is_confidently_wrong_is_found_out() -> None:
+    own = corpus(items=ITEMS)
+    wrong = [f"a{number}{'x' if number % 2 else 'y'}" for number in range(ITEMS)]
+    found = measured(own, [result(own, "haem-smart", seed, dev=wrong, test=[""] * 3) for seed in (1, 2)])
+    assert all(0.35 < confidence < 0.65 for confidence, _ in found)
+
+
+def test_too_few_items_are_not_measured() -> None:
+    own = corpus(items=30)
+    assert measured(own, [result(own, right=15)]) == []

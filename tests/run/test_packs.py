@@ -7,11 +7,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from reinflect.align.naive import Naive
 from reinflect.data.items import Item
 from reinflect.decode.forms import Predictions
 from reinflect.ensemble.member import TrainedModel
-from reinflect.learn.lesson import Phase, Preparation
+from reinflect.learn.lesson import Phase
 from reinflect.run.packs import ENDING, Pack, PackResult, by_key, matched, read_result, read_results, write_result
+from reinflect.systems.kind import Kind
 from reinflect.systems.symbols import Inventory
 from tests.paper.made_up import BUNDLE, SETTINGS, corpus, pack, result, spec
 
@@ -108,9 +110,8 @@ def test_a_model_that_two_packs_have_counts_once() -> None:
 
 def test_a_lesson_keeps_its_digest_when_it_is_prepared() -> None:
     own = corpus("scottish-gaelic")
-    preparation = Preparation.of({}, ["naive"])
-    planned = preparation.planned(own, "naive")
-    prepared = preparation.prepared(planned)
+    planned = own.for_kind(Kind("haem", "naive"), {"naive": Naive()}, 1)
+    prepared = planned.prepared()
     assert prepared.alignments
     assert prepared.digest == planned.digest != own.digest
     assert replace(prepared, phases=(Phase(own.train, prepared.alignments, 1),)).digest == planned.digest

@@ -37,7 +37,7 @@ Answers = tuple[Sequence[Sequence[str]], Sequence[Sequence[float]]]
 Chosen = NDArray[np.int64]
 """The number of a form of each item."""
 Pooled = tuple[Sequence[Sequence[str]], NDArray[np.floating]]
-"""Forms of each item, and what each model gives to each; nan where that is not known. *Shape:* (models, forms)"""
+"""Forms of each item, and the score by each model of each; nan where that is not known. *Shape:* (models, forms)"""
 
 
 @dataclass(frozen=True)
@@ -53,25 +53,26 @@ class Ballots:
     @classmethod
     def of(cls, kinds: Sequence[str], answers: Answers, pooled: Pooled | None = None) -> "Ballots":
         """`kinds`: of each member."""
-        known = sorted(set(kinds))
-        place = [known.index(kind) for kind in kinds]
+        names = sorted(set(kinds))
+        column = [names.index(kind) for kind in kinds]
         size = [kinds.count(kind) for kind in kinds]
-        said, scores = (list(zip(*own, strict=True)) for own in answers)  # by item
-        forms = [list(dict.fromkeys(own)) for own in said]
-        numbers = np.zeros((len(forms), max(map(len, forms), default=1), 4 * len(known)))
-        for row, own, some, sure in zip(numbers, forms, said, scores, strict=True):
-            for member, (form, score) in enumerate(zip(some, sure, strict=True)):
-                line = row[own.index(form)]
-                line[place[member]] += 1 / size[member]
-                line[len(known) + place[member]] += np.exp(score) / size[member]
+        predictions, scores = (list(zip(*lists, strict=True)) for lists in answers)  # by item
+        forms = [list(dict.fromkeys(of_item)) for of_item in predictions]
+        numbers = np.zeros((len(forms), max(map(len, forms), default=1), 4 * len(names)))
+        for row, different, of_item, of_item_scores in zip(numbers, forms, predictions, scores, strict=True):
+            for member, (form, score) in enumerate(zip(of_item, of_item_scores, strict=True)):
+                line = row[different.index(form)]
+                line[column[member]] += 1 / size[member]
+                line[len(names) + column[member]] += np.exp(score) / size[member]
         if pooled:
-            given = pooled[1].astype(np.float64)
-            scoring = np.array(kinds[: len(given)])  # not the rules, which come last
-            mean = np.equal.outer(np.array(known), scoring) / [[kinds.count(kind)] for kind in known]
-            flat = np.nan_to_num(np.concatenate([mean @ (np.maximum(given, floor) / -floor) for floor in FLOORS]).T)
+            pool = pooled[1].astype(np.float64)
+            scoring = np.array(kinds[: len(pool)])  # not the rules, which come last
+            mean = np.equal.outer(np.array(names), scoring) / [[kinds.count(kind)] for kind in names]
+            flat = np.nan_to_num(np.concatenate([mean @ (np.maximum(pool, floor) / -floor) for floor in FLOORS]).T)
             starts = np.cumsum([0, *map(len, pooled[0])]).tolist()
-            for row, own, candidates, start in zip(numbers, forms, pooled[0], starts, strict=False):
-                row[: len(own), 2 * len(known) :] = flat[[start + candidates.index(form) for form in own]]
+            for row, different, candidates, start in zip(numbers, forms, pooled[0], starts, strict=False):
+                lines = [start + candidates.index(form) for form in different]
+                row[: len(different), 2 * len(names) :] = flat[lines]
         return cls(forms, numbers)
 
     def only(self, groups: Sequence[int], kinds: int) -> "Ballots":
@@ -80,19 +81,19 @@ class Ballots:
         return Ballots(self.forms, self.numbers[..., columns])
 
     def named(self, chosen: Chosen) -> list[str]:
-        return [own[number] for own, number in zip(self.forms, chosen.tolist(), strict=True)]
+        return [forms[number] for forms, number in zip(self.forms, chosen.tolist(), strict=True)]
 
     @property
     def padding(self) -> NDArray[np.bool_]:
         """*Shape:* (items, forms)"""
-        counts = np.array([len(own) for own in self.forms])
+        counts = np.array([len(forms) for forms in self.forms])
         return np.arange(self.numbers.shape[1]) >= counts[:, np.newaxis]
 
     def right(self, gold: Sequence[Sequence[str]]) -> NDArray[np.bool_]:
         """Which forms are right. *Shape:* (items, forms)"""
         right = np.zeros(self.numbers.shape[:2], dtype=bool)
-        for row, own, answers in zip(right, self.forms, gold, strict=True):
-            row[: len(own)] = [form in answers for form in own]
+        for row, forms, answers in zip(right, self.forms, gold, strict=True):
+            row[: len(forms)] = [form in answers for form in forms]
         return right
 
 
@@ -113,14 +114,13 @@ class Weights:
 
 def fit(kinds: Sequence[str], ballots: Ballots, right: NDArray[np.bool_], seen: Sequence[bool]) -> Weights:
     """Learn from the items for which some member is right and some member is not."""
-    known = sorted(set(kinds))
+    names = sorted(set(kinds))
     usual = np.zeros(ballots.numbers.shape[-1])
-    usual[: len(known)] = [A_VOTE * kinds.count(kind) * (kind != RULES) for kind in known]
+    usual[: len(names)] = [A_VOTE * kinds.count(kind) * (kind != RULES) for kind in names]
     decided = np.logical_and(right.any(axis=1), ~(right | ballots.padding).all(axis=1))
     both = _fitted(ballots, right, decided, usual)
     of_seen = np.array(seen, dtype=bool)
-    apart = (np.logical_and(decided, own) for own in (of_seen, ~of_seen))
-    return Weights(*(_fitted(ballots, right, own, both) for own in apart))
+    return Weights(*(_fitted(ballots, right, np.logical_and(decided, part), both) for part in (of_seen, ~of_seen)))
 
 
 def _fitted(ballots: Ballots, right: NDArray[np.bool_], chosen: NDArray[np.bool_], usual: Numbers) -> Numbers:
@@ -177,38 +177,38 @@ def cross_fitted(
     drawn = np.random.Generator(np.random.PCG64(key("weights"))).permutation(len(order))
     fold = dict(zip(order, (drawn % FOLDS).tolist(), strict=True))
     folds, right = np.array([fold[lemma] for lemma in lemmas]), ballots["dev"].right(gold)
-    found: dict[str, dict[str, list[str]]] = {}
+    forms: dict[str, dict[str, list[str]]] = {}
     part, hits = np.array(seen["dev"], dtype=np.int64), np.zeros((len(WAYS), FOLDS + 1, 2), dtype=np.int64)
-    for way, groups in enumerate(WAYS.values()):
-        own = {split: its.only(groups or VOTES, len(set(kinds))) for split, its in ballots.items()}
+    for way, (name, groups) in enumerate(WAYS.items()):
+        some = {split: its.only(groups or VOTES, len(set(kinds))) for split, its in ballots.items()}
         if groups and not ballots["dev"].only(groups[-1:], len(set(kinds))).numbers.any():
             continue  # no model scored the candidates
 
-        def chosen(split: str, *without: int, own: Mapping[str, Ballots] = own, learns: bool = bool(groups)) -> Chosen:
+        def chosen(split: str, *without: int, of: Mapping[str, Ballots] = some, learns: bool = bool(groups)) -> Chosen:
             others = right & ~np.isin(folds, without)[:, np.newaxis] & learns  # the right forms to learn from
-            return fit(kinds, own["dev"], others, seen["dev"]).best(own[split], seen[split])
+            return fit(kinds, of["dev"], others, seen["dev"]).best(of[split], seen[split])
 
         def correct(numbers: Chosen, among: int) -> NDArray[np.int64]:
             return np.bincount(part[right[np.arange(len(folds)), numbers] & (folds == among)], minlength=2)
 
         dev = np.zeros(len(folds), dtype=np.int64)
-        for one in range(FOLDS):
-            alone = chosen("dev", one)
-            dev[folds == one] = alone[folds == one]
-            hits[way, FOLDS] += correct(alone, one)
-        for one, two in combinations(range(FOLDS), 2):
-            both = chosen("dev", one, two)
-            hits[way, one] += correct(both, two)
-            hits[way, two] += correct(both, one)
-        found[list(WAYS)[way]] = {"dev": own["dev"].named(dev), "test": own["test"].named(chosen("test"))}
+        for number in range(FOLDS):
+            alone = chosen("dev", number)
+            dev[folds == number] = alone[folds == number]
+            hits[way, FOLDS] += correct(alone, number)
+        for first, second in combinations(range(FOLDS), 2):
+            both = chosen("dev", first, second)
+            hits[way, first] += correct(both, second)
+            hits[way, second] += correct(both, first)
+        forms[name] = {"dev": some["dev"].named(dev), "test": some["test"].named(chosen("test"))}
     hits[[not groups for groups in WAYS.values()]] = -1  # a plain vote is only compared
-    winners = [[list(WAYS)[way] for way in own] for own in hits.argmax(axis=0).tolist()]
-    which = {"dev": folds.tolist(), "test": [FOLDS] * len(seen["test"])}
-    chosen_forms = {
+    winners = [[list(WAYS)[way] for way in by_part] for by_part in hits.argmax(axis=0).tolist()]
+    held_out = {"dev": folds.tolist(), "test": [FOLDS] * len(seen["test"])}
+    best = {
         split: [
-            found[winners[fold][own]][split][place]
-            for place, (fold, own) in enumerate(zip(some, seen[split], strict=True))
+            forms[winners[fold][known]][split][item]
+            for item, (fold, known) in enumerate(zip(held_out[split], seen[split], strict=True))
         ]
-        for split, some in which.items()
+        for split in held_out
     }
-    return found | {BEST: chosen_forms}
+    return forms | {BEST: best}

@@ -4,7 +4,6 @@ import json
 import lzma
 import sys
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +28,7 @@ from tests.learn.tiny import small
 from tests.paper.made_up import corpus, everyone, kinds, result
 from tests.systems.slow_haem import SlowHaem
 from tests.systems.small_fleets import HAEM, STATIC, SmallFleet, language, naive
+from tests.systems.test_imitation import distance
 
 KINDS = ["a", "b", "b", "a", "c"]
 Strings = list[list[str]]
@@ -193,20 +193,11 @@ def test_a_static_oracle_s_actions_taken_one_by_one(system: str, limit: int, mon
         np.testing.assert_allclose(scores, slow, rtol=1e-4)
 
 
-@cache
-def cost(lemma: str, form: str) -> int:
-    """The fewest DELETE and WRITE actions."""
-    if not lemma or not form:
-        return len(lemma) + len(form)
-    ways = [1 + cost(lemma[1:], form), 1 + cost(lemma, form[1:])]
-    return min(ways + [cost(lemma[1:], form[1:])] * (lemma[0] == form[0]))
-
-
 def right_actions(lemma: str, form: str) -> list[str]:
-    least = cost(lemma, form)
-    actions = ["COPY"] * (bool(lemma and form and lemma[0] == form[0]) and cost(lemma[1:], form[1:]) == least)
-    actions += ["DELETE"] * (bool(lemma) and 1 + cost(lemma[1:], form) == least)
-    actions += [form[:1]] * (bool(form) and 1 + cost(lemma, form[1:]) == least)
+    least = distance(lemma, form)
+    actions = ["COPY"] * (bool(lemma and form and lemma[0] == form[0]) and distance(lemma[1:], form[1:]) == least)
+    actions += ["DELETE"] * (bool(lemma) and 1 + distance(lemma[1:], form) == least)
+    actions += [form[:1]] * (bool(form) and 1 + distance(lemma, form[1:]) == least)
     return actions or ["STOP"]
 
 

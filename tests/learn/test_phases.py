@@ -1,7 +1,7 @@
 """Phases: other items to learn from before the real ones."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,13 +11,13 @@ import torch
 
 from reinflect.align.naive import Naive
 from reinflect.data.items import Item
-from reinflect.learn.checkpoint import Checkpoint
 from reinflect.learn.fleet import NEXT_SEED, Fleet, runs_of
 from reinflect.learn.lesson import Lesson, ModelSpec, Phase
 from reinflect.run.packs import Pack
 from reinflect.settings import Settings
+from tests.learn.test_loop import check_stops, run
 from tests.learn.tiny import lesson, small, spec_for, updated
-from tests.learn.trained import Trained, difference, same, spoil, stop_after, trained
+from tests.learn.trained import difference, spoil, trained
 
 PLAIN: dict[str, object] = {}
 CHANGES: dict[str, object] = {
@@ -138,24 +138,11 @@ def test_scores_are_counted_from_the_beginning_of_a_phase() -> None:
     assert [epoch for epoch, _, accuracy in found.curve if accuracy is not None] == [3, 3 + 4, 3 + 6]
 
 
-def run(own: Pack, folder: Path, stop: Callable[[], bool] = lambda: False) -> tuple[list[Trained], bool]:
-    checkpoint = Checkpoint(folder / "checkpoint", own.fingerprint, 1e9)
-    return trained(own.specs, checkpoint=checkpoint, log=folder / "log", stop=stop)
-
-
 def test_a_run_that_is_stopped_in_any_phase_ends_as_if_it_had_not_been(tmp_path: Path) -> None:
     own = Pack("p", tuple(spec(with_phases("german", phase("german", 3, CHANGES)), seed=seed) for seed in (1, 2)))
-    for name in ("plain", "broken"):
-        (tmp_path / name).mkdir()
-    expected, _ = run(own, tmp_path / "plain")
-    stages, finished = [], False
-    while not finished:
-        found, finished = run(own, tmp_path / "broken", stop_after(5))
-        stages.append(found[0].progress.stage)
-    assert stages.count(0) > 1
-    assert stages.count(1) > 2
-    assert all(map(same, found, expected))
-    assert (tmp_path / "broken/log").read_bytes() == (tmp_path / "plain/log").read_bytes()
+    models, _ = run(own, tmp_path / "plain")
+    assert {model.progress.stage for model in models} == {1}
+    check_stops(own, tmp_path, models, 5, fewest=3)
 
 
 @pytest.mark.parametrize("system", ["hacm", "haem"])

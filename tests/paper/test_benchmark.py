@@ -17,16 +17,11 @@ from reinflect.inflector.card import fingerprint
 from reinflect.inflector.inflector import Inflector
 from reinflect.learn.checkpoint import fingerprint_of
 from reinflect.learn.fleet import Fleet
-from reinflect.learn.lesson import ModelSpec, specs
 from reinflect.paper.benchmark import Benchmark, BenchmarkPlan, run_benchmark
-from reinflect.paper.corpora import read_corpora
 from reinflect.paper.grid import Grid
 from reinflect.paper.output import write_all, write_models
-from reinflect.run.engines import engine
-from reinflect.run.execute import prepared
 from reinflect.run.failures import PackError
 from reinflect.run.folder import WorkFolder
-from reinflect.run.packing import needs, pack_specs, weight, with_work
 from reinflect.run.packs import ENDING, Pack, PackResult, read_results, write_result
 from reinflect.run.resources import Resources, Watcher
 from reinflect.run.train_pack import Standing, run_pack
@@ -250,70 +245,6 @@ def test_other_settings_are_other_models(data: Path, tmp_path: Path) -> None:
     assert sum(len(one.models) for one in read_results(tmp_path / "packs")) == 4
     assert len(made.models) == 2
     assert len(made.results) == 1
-
-
-def by_name(packs: Sequence[Pack]) -> list[Pack]:
-    return sorted(packs, key=lambda pack: pack.name)
-
-
-def ready(data: Path, *languages: str) -> list[ModelSpec]:
-    """The specs of the grid, with their lessons aligned."""
-    corpora, _ = read_corpora(data, languages, ["low"])
-    return prepared([spec for corpus in corpora for spec in specs(plans()["low"], [corpus])], None, Resources())
-
-
-def test_what_is_in_a_pack_does_not_depend_on_what_is_done(data: Path) -> None:
-    wanted = ready(data, "german", "turkish")
-    for device in ("cpu", "cuda"):
-        packs = by_name(pack_specs(wanted, device))
-        assert sum(len(pack.specs) for pack in packs) == len(wanted) == 12
-        assert len({pack.name for pack in packs}) == len(packs)
-        left = with_work(wanted, {wanted[0].digest}, device)
-        assert len(left) == 12, "the group of the first has others"
-        again = by_name(pack_specs(left, device))
-        assert [(pack.name, pack.specs) for pack in again] == [(pack.name, pack.specs) for pack in packs]
-        group = {spec.digest for spec in wanted if spec.system == "hacm"}
-        others = by_name(pack_specs(with_work(wanted, group, device), device))
-        assert [(pack.name, pack.specs) for pack in others] == [
-            (pack.name, pack.specs) for pack in packs if pack.system != "hacm"
-        ]
-    assert [pack.name for pack in pack_specs(wanted)][:2] == ["german-low-hacm-naive", "german-low-haem-naive"]
-
-
-def test_the_longest_packs_come_first_on_a_gpu(data: Path) -> None:
-    """Many updates of few models take longer than few updates of more models, though they are of fewer items."""
-    wanted = ready(data, "german")
-    few = [one for one in wanted if one.system == "haem"][:1]
-    many = [one for one in wanted if str(one.kind) == "hacm-naive"]
-    short = [replace(one, settings=msgspec.structs.replace(OWN_HACM, epochs=2)) for one in many]
-    long = [replace(one, settings=msgspec.structs.replace(OWN, epochs=2 * len(many) - 1)) for one in few]
-    first, second = pack_specs([*short, *long], "cuda")
-    assert (first.system, second.system) == ("haem", "hacm")
-    assert weight(first, "cpu") < weight(second, "cpu")
-    assert weight(first, "cuda") > weight(second, "cuda")
-
-
-def test_a_pack_takes_no_more_of_a_gpu_than_it_may(data: Path) -> None:
-    wanted = ready(data, "german", "turkish")
-    whole = pack_specs(wanted, "cuda")
-    most = max(needs(pack.specs).bytes for pack in whole)
-    assert [pack.name for pack in pack_specs(wanted, "cuda", most)] == [pack.name for pack in whole]
-    smaller = pack_specs(wanted, "cuda", most // 2)
-    assert len(smaller) > len(whole)
-    assert all(needs(pack.specs).bytes <= most // 2 for pack in smaller if len(pack.specs) > 1)
-
-
-def test_a_pack_takes_a_part_of_a_gpu_however_many_share_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reinflect.run.engines.memory_of_the_gpu", lambda: 100)
-
-    def budget(resources: Resources) -> int | None:
-        with engine(resources) as own:
-            return own.budget
-
-    cuda = [Resources("cuda", trainers=trainers) for trainers in (1, 2, 4)]
-    assert [budget(own) for own in cuda] == [33, 33, 33]
-    assert [budget(replace(own, pack_memory=70)) for own in cuda] == [70, 70, 70]
-    assert budget(Resources("cpu", trainers=2)) is None
 
 
 def test_as_many_processes_train_as_was_said(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

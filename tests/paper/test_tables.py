@@ -70,10 +70,10 @@ def test_the_published_languages_average_to_the_published_averages(setting: str,
     assert len(pairs) == (51 if setting == "high" else 52)
     for figures, average in zip(zip(*pairs, strict=True), (ours, following), strict=True):
         assert sum(figures) / len(figures) == pytest.approx(average, abs=0.05)
-    assert published.accuracy("test", setting, "run7") == ours
+    assert published.average("accuracy", "test", setting, "run7") == ours
 
 
-LANGUAGES = list(published._everything()["languages"])
+LANGUAGES = list(published.numbers()["languages"])
 
 
 def test_published_figures_are_those_of_the_shared_file(conll2017: Path) -> None:

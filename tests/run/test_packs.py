@@ -1,6 +1,7 @@
 """Files of finished packs: whole or passed over, and never taken for other work."""
 
 import lzma
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,10 +12,14 @@ from reinflect.align.naive import Naive
 from reinflect.data.items import Item
 from reinflect.decode.forms import Predictions
 from reinflect.ensemble.member import TrainedModel
-from reinflect.learn.lesson import Phase
+from reinflect.learn.lesson import ModelSpec, Phase
+from reinflect.run.engines import engine
+from reinflect.run.packing import needs, pack_specs, weight, with_work
 from reinflect.run.packs import ENDING, Pack, PackResult, by_key, matched, read_result, read_results, write_result
+from reinflect.run.resources import Resources
 from reinflect.systems.kind import Kind
 from reinflect.systems.symbols import Inventory
+from tests.learn.tiny import lesson, small, spec_for
 from tests.paper.made_up import BUNDLE, SETTINGS, corpus, pack, result, spec
 
 
@@ -122,3 +127,76 @@ def test_something_behind_a_pack_is_damage(tmp_path: Path) -> None:
     assert read_result(path)
     path.write_bytes(path.read_bytes() + b"more")
     assert read_result(path) is None
+
+
+def by_name(packs: Sequence[Pack]) -> list[Pack]:
+    return sorted(packs, key=lambda pack: pack.name)
+
+
+def ready(*languages: str) -> list[ModelSpec]:
+    """Two models of each of three kinds, with their lessons aligned."""
+    lessons = {
+        (name, alignment): replace(lesson(name, alignment), language=name, setting="low")
+        for name in languages
+        for alignment in ("naive", "smart")
+    }
+    return [
+        spec_for(lessons[name, alignment], system, small(system, epochs=6), seed)
+        for name in languages
+        for system, alignment in (("hacm", "naive"), ("haem", "naive"), ("haem", "smart"))
+        for seed in (1, 2)
+    ]
+
+
+def test_what_is_in_a_pack_does_not_depend_on_what_is_done() -> None:
+    wanted = ready("german", "turkish")
+    for device in ("cpu", "cuda"):
+        packs = by_name(pack_specs(wanted, device))
+        assert sum(len(pack.specs) for pack in packs) == len(wanted) == 12
+        assert len({pack.name for pack in packs}) == len(packs)
+        left = with_work(wanted, {wanted[0].digest}, device)
+        assert len(left) == 12, "the group of the first has others"
+        again = by_name(pack_specs(left, device))
+        assert [(pack.name, pack.specs) for pack in again] == [(pack.name, pack.specs) for pack in packs]
+        group = {spec.digest for spec in wanted if spec.system == "hacm"}
+        others = by_name(pack_specs(with_work(wanted, group, device), device))
+        assert [(pack.name, pack.specs) for pack in others] == [
+            (pack.name, pack.specs) for pack in packs if pack.system != "hacm"
+        ]
+    assert [pack.name for pack in pack_specs(wanted)][:2] == ["german-low-hacm-naive", "german-low-haem-naive"]
+
+
+def test_the_longest_packs_come_first_on_a_gpu() -> None:
+    """Many updates of few models take longer than few updates of more models, though they are of fewer items."""
+    wanted = ready("german")
+    few = [one for one in wanted if one.system == "haem"][:1]
+    many = [one for one in wanted if one.system == "hacm"]
+    short = [replace(one, settings=small("hacm", epochs=2)) for one in many]
+    long = [replace(one, settings=small("haem", epochs=2 * len(many) - 1)) for one in few]
+    first, second = pack_specs([*short, *long], "cuda")
+    assert (first.system, second.system) == ("haem", "hacm")
+    assert weight(first, "cpu") < weight(second, "cpu")
+    assert weight(first, "cuda") > weight(second, "cuda")
+
+
+def test_a_pack_takes_no_more_of_a_gpu_than_it_may() -> None:
+    wanted = ready("german", "turkish")
+    whole = pack_specs(wanted, "cuda")
+    most = max(needs(pack.specs).bytes for pack in whole)
+    assert [pack.name for pack in pack_specs(wanted, "cuda", most)] == [pack.name for pack in whole]
+    smaller = pack_specs(wanted, "cuda", most // 2)
+    assert len(smaller) > len(whole)
+    assert all(needs(pack.specs).bytes <= most // 2 for pack in smaller if len(pack.specs) > 1)
+
+
+def test_a_pack_takes_a_part_of_a_gpu_however_many_share_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reinflect.run.engines.memory_of_the_gpu", lambda: 100)
+
+    def budget(resources: Resources) -> int | None:
+        with engine(resources) as own:
+            return own.budget
+
+    cuda = [Resources("cuda", trainers=trainers) for trainers in (1, 2, 4)]
+    assert [budget(own) for own in cuda] == [33, 33, 33]
+    assert [budget(replace(own, pack_memory=70)) for own in cuda] == [70, 70, 70]
+    assert budget(Resources("cpu", trainers=2)) is None

@@ -82,13 +82,13 @@ def test_everything_came_with_it() -> None:
     from reinflect.data.catalog import catalog
     from reinflect.data.dimensions import dimension_of
     from reinflect.data.german import SPLITS, read_split
-    from reinflect.paper.published import accuracy
+    from reinflect.paper.published import average
     from reinflect.settings import PRESETS
     from reinflect.systems.symbols import load_preset
 
     assert [len(read_split(name)) for name in SPLITS] == [100, 1000, 300, 300]
     assert all(load_preset(name) for name in PRESETS)
-    assert accuracy("dev", "low", "run7")
+    assert average("accuracy", "dev", "low", "run7")
     assert len(catalog()["conll2017"].files) == 259
     assert dimension_of("PST") == "tense"
     assert (Path(reinflect.__file__).parent / "py.typed").is_file()

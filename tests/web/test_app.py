@@ -20,12 +20,17 @@ from reinflect.inflector.inflector import Inflector
 from reinflect.score.baseline import Baseline
 from reinflect.web.app import PALETTE, POSTS, STATIC, UNKNOWN, create_app
 from reinflect.web.inventory import example_lemmas, inventory
-from reinflect.web.requests import CODES, LIMITS
+from reinflect.web.requests import LIMITS
 from tests.web.made_up import MEMBERS, VERBS, MadeUp, german, hebrew
 
 PAST = "V;IND;PST;3;SG"
 FIRST = "V;IND;PST;1;SG"
 HERE = "http://127.0.0.1:8000"
+INTERFACE = (Path(__file__).parents[2] / "docs" / "api-web.md").read_text(encoding="utf-8")
+CODES = {
+    code: int(status) for code, status in re.findall(r"\| `(\w+)` \| (\d{3}) \|", INTERFACE.partition("## Errors")[2])
+}
+"""The HTTP status of each error code. Programs rely on the codes: they do not change."""
 GLYPHS = re.compile("[\u2190-\u21ff\u2300-\u23ff\u2460-\u2bff\u00d7\ufe0f\U0001f000-\U0001faff]")
 """Arrows, signs and emoji, which fonts draw differently or not at all."""
 NOTATION = "\u2423\u25cc"
@@ -315,11 +320,14 @@ def test_any_json_gets_a_response(client: TestClient, body: dict[str, object], n
 
 
 def test_the_interface_is_documented() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "api-web.md").read_text(encoding="utf-8")
     for name in ("models", *POSTS):
-        assert f"/api/{name}" in page
+        assert f"/api/{name}" in INTERFACE
     for name, limit in msgspec.structs.asdict(LIMITS).items():
-        assert name in page
-        assert f"{limit:,}" in page
-    for code, status in CODES.items():
-        assert f"| `{code}` | {status} |" in page
+        assert name in INTERFACE
+        assert f"{limit:,}" in INTERFACE
+    modules = [path.read_text(encoding="utf-8") for path in STATIC.parent.glob("*.py")]
+    raised = [code for text in modules for code in re.findall(r'RequestError\(\s*f?"([\w{}]+)"', text)]
+    patterns = [re.compile(re.sub("{[a-z]+}", "(lemma|features|rows|bundles)", code)) for code in raised]
+    assert len(raised) > 15
+    assert all(any(map(pattern.fullmatch, CODES)) for pattern in patterns)
+    assert all(any(pattern.fullmatch(code) for pattern in patterns) for code in CODES)

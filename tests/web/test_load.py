@@ -6,8 +6,8 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
-from bench import load
 
+from bench import load
 from tests.fuzz import tiny_models
 
 

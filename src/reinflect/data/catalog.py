@@ -177,12 +177,13 @@ def fetch(
     folder = into or cached
     absent = [file for file in files if not file.matches(folder / file.name)]
     if into and absent:
+        make_folder(into)
         others = [folder / file.name for file in absent if (folder / file.name).exists()]
         if others and not force:
             more = f" (and {len(others) - 1} more)" if len(others) > 1 else ""
             problem = f"this file exists already and differs from the data set's{more}"
             raise OutputError(others[0], problem, "give --force to replace it, or choose another folder")
-        check_writable(make_folder(folder) / absent[0].name)
+        check_writable(into / absent[0].name)
     pooch.get_logger().setLevel("ERROR")
     urls = {file.name: f"{address.rstrip('/')}/{file.path}" for file in files}
     checksums = {file.name: file.sha256 for file in files}

@@ -83,6 +83,7 @@ def _check_parts(parts: ZipFile, path: Path | str) -> defaultdict[str, list[str]
     def start(name: str, attributes: dict[str, str]) -> None:
         if name in (ROW, STRING):
             counts["columns"] = counts[ELEMENTS] = 0
+            counts["rows"] = max(counts["rows"], int(attributes.get("r", 1)) - 1)  # a row can claim any number
         elif name == MERGED and ":" in attributes.get("ref", ""):
             merged[part.filename].append(attributes["ref"])
         for what in (*COUNTED.get(name, ()), ELEMENTS):
@@ -139,14 +140,15 @@ def write_workbook(path: Path | str, header: Sequence[str], rows: Sequence[Seque
 
     if len(rows) >= LIMITS["rows"]:
         raise OutputError(path, f"an XLSX file cannot hold {len(rows)} rows", "write a .csv file")
+    _check_texts(path, (value for row in (header, *rows) for value in row))
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet("items")
     sheet.freeze_panes = "A2"
     for column, name in enumerate(header, start=1):
         longest = max((len(str(row[column - 1])) for row in rows[:1000]), default=0)
         sheet.column_dimensions[get_column_letter(column)].width = min(60, max(len(name), longest) + 3)
-    _append(sheet, [header], path, font=Font(bold=True))
-    _append(sheet, rows, path)
+    _append(sheet, [header], font=Font(bold=True))
+    _append(sheet, rows)
     _save(book, path)
 
 
@@ -157,6 +159,7 @@ def fill_workbook(
     from openpyxl.cell.cell import MergedCell
     from openpyxl.styles import PatternFill
 
+    _check_texts(output, [*(entry.value for entry in entries), *(value for row in more for value in row)])
     with _opened(sheet.path, raw) as parts:  # again, because it was read in a simpler way
         drawn = any(re.match("xl/(drawings/drawing|charts/|media/)", name) for name in parts.namelist())
         book = openpyxl.load_workbook(BytesIO(raw), rich_text=True)
@@ -165,28 +168,32 @@ def fill_workbook(
     for entry in entries:
         cell = book[sheet.name].cell(entry.row, entry.column + 1)
         if not isinstance(cell, MergedCell):  # which has no text of its own
-            _fill(cell, entry.value, output)
+            _fill(cell, entry.value)
             if entry.colour:
                 cell.fill = PatternFill("solid", fgColor=entry.colour)
-    _append(book.create_sheet("confidence"), more, output)  # with a number after it if there is such a sheet
+    _append(book.create_sheet("confidence"), more)  # with a number after it if there is such a sheet
     _save(book, output)
 
 
-def _append(sheet: Any, rows: Iterable[Sequence[str | float]], path: Path | str, **style: Any) -> None:
+def _append(sheet: Any, rows: Iterable[Sequence[str | float]], **style: Any) -> None:
     from openpyxl.cell import WriteOnlyCell
 
     for row in rows:
         cells = [WriteOnlyCell(sheet) for _ in row]
         for cell, value in zip(cells, row, strict=True):
-            _fill(cell, value, path)
+            _fill(cell, value)
             for name, setting in style.items():
                 setattr(cell, name, setting)
         sheet.append(cells)
 
 
-def _fill(cell: Any, value: str | float, path: Path | str) -> None:
-    if isinstance(value, str) and (len(value) > LONGEST_FIELD or NOT_IN_XML.search(value)):
-        raise OutputError(path, f"an XLSX file cannot hold {quoted(value)}", "write a .csv file")
+def _check_texts(path: Path | str, values: Iterable[str | float]) -> None:
+    for text in values:
+        if isinstance(text, str) and (len(text) > LONGEST_FIELD or NOT_IN_XML.search(text)):
+            raise OutputError(path, f"an XLSX file cannot hold {quoted(text)}", "write a .csv file")
+
+
+def _fill(cell: Any, value: str | float) -> None:
     cell.value = value
     if isinstance(value, str):
         cell.data_type = "s"  # even if it begins with =

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property, partial
 
 import numpy as np
 import torch
@@ -36,19 +36,15 @@ class Parameters:
 
         The padding, which is never read, is zero.
         """
-        padded = padded or {name: max(own[name] for own in sizes) for name in sizes[0]}
+        padded = padded or _largest(sizes)
         rows = torch.zeros(len(seeds), row_length(shapes, padded), dtype=dtype, device=device)
-        views = _views(shapes, padded, rows)
+        parameters = cls(shapes, padded, rows)
         for name, shape in shapes.items():
-            alike: dict[tuple[tuple[int, ...], int], list[int]] = {}  # models of one seed, of several languages
-            for model, (own, seed) in enumerate(zip(sizes, seeds, strict=True)):
-                alike.setdefault((shape.resolved(own), seed), []).append(model)
-            for (resolved, seed), models in alike.items():
-                drawn = torch.from_numpy(_draw(shape, resolved, key(seed, "initial", name)))
-                drawn, corner = drawn.to(device=device, dtype=dtype), tuple(slice(size) for size in resolved)
-                for model in models:
-                    views[name][model][corner] = drawn
-        return cls(shapes, padded, rows)
+            draw = cache(partial(_draw, shape))  # models of one seed, of several languages
+            for model, (model_sizes, seed) in enumerate(zip(sizes, seeds, strict=True)):
+                numbers = draw(shape.resolved(model_sizes), key(seed, "initial", name))
+                parameters.put(model, {name: numbers})
+        return parameters
 
     def __getitem__(self, name: str) -> Tensor:
         return self.views[name]
@@ -87,9 +83,9 @@ class Parameters:
             for name, view in self.views.items()
         }
 
-    def put(self, model: int, own: Mapping[str, Tensor]) -> None:
-        """Store one model's own parameters, as `one` gives them."""
-        for name, tensor in own.items():
+    def put(self, model: int, tensors: Mapping[str, Tensor]) -> None:
+        """Store parameters of one model, as `one` gives them."""
+        for name, tensor in tensors.items():
             self.views[name][model][tuple(slice(size) for size in tensor.shape)] = tensor.to(self.flat)
 
     @classmethod
@@ -97,7 +93,7 @@ class Parameters:
         cls, shapes: Mapping[str, Shape], sizes: Sequence[Sizes], models: Sequence[Mapping[str, Tensor]]
     ) -> "Parameters":
         """Models as `one` gave them, stacked again."""
-        padded = {name: max(own[name] for own in sizes) for name in sizes[0]}
+        padded = _largest(sizes)
         some = next(iter(models[0].values()))
         flat = torch.zeros(len(models), row_length(shapes, padded), dtype=some.dtype, device=some.device)
         joined = cls(shapes, padded, flat)
@@ -141,6 +137,10 @@ def copy_rows(
     return copied
 
 
+def _largest(sizes: Sequence[Sizes]) -> dict[str, int]:
+    return {name: max(model[name] for model in sizes) for name in sizes[0]}
+
+
 def _views(shapes: Mapping[str, Shape], sizes: Sizes, flat: Tensor) -> dict[str, Tensor]:
     views, start = {}, 0
     for name, shape in shapes.items():
@@ -151,12 +151,12 @@ def _views(shapes: Mapping[str, Shape], sizes: Sizes, flat: Tensor) -> dict[str,
     return views
 
 
-def _draw(shape: Shape, sizes: tuple[int, ...], seed: int) -> "np.ndarray[tuple[int, ...], np.dtype[np.float64]]":
+def _draw(shape: Shape, sizes: tuple[int, ...], seed: int) -> Tensor:
     if shape.start in ("zero", "forget"):
-        bias = np.zeros(sizes)
+        bias = torch.zeros(sizes, dtype=torch.float64)
         quarter = sizes[-1] // 4
         bias[..., quarter : 2 * quarter] = shape.forget
         return bias
     fans = sizes[-1] if shape.start == "embedding" else sum(sizes[-2:])
     limit = math.sqrt(6.0 / fans)
-    return np.random.Generator(np.random.PCG64(seed)).uniform(-limit, limit, sizes)
+    return torch.from_numpy(np.random.Generator(np.random.PCG64(seed)).uniform(-limit, limit, sizes))

@@ -9,6 +9,7 @@ import msgspec
 
 from reinflect.errors import InputError
 from reinflect.files import read_bytes
+from reinflect.paper.corpora import SETTINGS
 from reinflect.score.scores import DECIMALS, Evaluation, MacroEvaluation, Score
 
 RESULTS = "results.json"
@@ -63,6 +64,10 @@ Figures = Mapping[str, Mapping[str, Average]]
 """By setting and system."""
 Scores = dict[str, dict[str, dict[str, Average]]]
 """By split, setting and system."""
+
+
+def settings_in(figures: Figures) -> list[str]:
+    return [setting for setting in SETTINGS if setting in figures]
 
 
 def read_scores(folder: Path) -> Scores:

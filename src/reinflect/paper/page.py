@@ -20,13 +20,12 @@ from reinflect.learn.lesson import Lesson
 from reinflect.paper import published
 from reinflect.paper.claims import Claim, title
 from reinflect.paper.corpora import SETTINGS, read_corpus
-from reinflect.paper.figures import Figures, Scores, read_json, read_scores
+from reinflect.paper.figures import Figures, Scores, read_json, read_scores, settings_in
 from reinflect.paper.tables import claims_table, language_table, languages_note, main_table
 from reinflect.report.curves import ModelLog, learning_curves, read_log
 from reinflect.report.drawing import dot_chart
 from reinflect.report.evaluations import bins_of, breakdown_table, calibration, mistakes_list
-from reinflect.report.html import Html, element, folded, paragraph, table
-from reinflect.report.page import Section, page
+from reinflect.report.html import Html, Section, element, folded, page, paragraph, table
 from reinflect.run.packs import by_key, read_results
 from reinflect.score.scores import Evaluation, Judged, evaluate
 
@@ -36,6 +35,7 @@ MISTAKES = 5
 FEW_LANGUAGES = 10
 """Languages whose single models have curves, at most: with more, the page would be too large."""
 NO_DATA = "Single forms are not evaluated: the data folder of the benchmark was not found; name it with --dev."
+NO_LOGS = "There are no learning curves: the folder logs is missing or empty."
 HELD = {"held": "held", "not held": "not-held", "not checked": "note"}
 """Classes of the style sheet."""
 STYLES = ("next", "published", "ours")
@@ -117,27 +117,23 @@ def benchmark_page(path: Path, data: Path | None) -> str:
             sections.append(Section(f"Accuracy by language, {split}", [element("figure", chart)]))
     sections += _all_languages(languages)
     few = len(languages) <= FEW_LANGUAGES
-    for setting in (setting for setting in SETTINGS if setting in scores.get("dev", {})):
-        known = [one for one in languages if one.setting == setting and (one.evaluation or one.logs)]
-        accuracies = table(language_table(scores["dev"][setting], setting), words=1)
-        sections.append(
-            Section(f"Languages at {setting}", [accuracies, *(_language(one, single=few) for one in known)])
-        )
-    lead = [f"Trained on: {', '.join(details.devices)}."] if details.devices else []
-    lead.append("Accuracy is the per cent of predictions that equal the right form exactly.")
-    lead += [NO_DATA] if data is None else []
-    lead += (
-        []
-        if any(one.logs for one in languages)
-        else ["There are no learning curves: the folder logs is missing or empty."]
-    )
+    for setting in settings_in(scores.get("dev", {})):
+        parts = [table(language_table(scores["dev"][setting], setting), words=1)]
+        parts += [_language(language, single=few) for language in languages if language.setting == setting]
+        sections.append(Section(f"Languages at {setting}", parts))
+    lead = [
+        *([f"Trained on: {', '.join(details.devices)}."] if details.devices else []),
+        "Accuracy is the per cent of predictions that equal the right form exactly.",
+        *([NO_DATA] if data is None else []),
+        *([] if any(language.logs for language in languages) else [NO_LOGS]),
+    ]
     facts = [
         (f"Run 7 at {setting}, {split}", f"{by_setting[setting][SHOWN].accuracy:.2f}")
         for split, by_setting in scores.items()
         for setting in SETTINGS
         if SHOWN in by_setting.get(setting, {})
     ]
-    facts.append(("languages", str(len({one.name for one in languages}))))
+    facts.append(("languages", str(len({language.name for language in languages}))))
     facts += [("models", f"{len(details.models):,}")] if details.models else []
     return page(f"Benchmark {path.resolve().name}", " ".join(lead), facts, sections)
 
@@ -149,7 +145,7 @@ def read_languages(path: Path, data: Path | None, scores: Scores, details: Detai
     other = {f"{pack.stem}.jsonl" for pack in packs if not any(map(details.has, pack.models))}
     files = [file for file in sorted((path / "logs").glob("*.jsonl")) if file.name not in other]
     logs = grouped((log for file in files for log in read_log(file)), lambda log: log.dataset)
-    for setting in (setting for setting in SETTINGS if setting in scores.get("dev", {})):
+    for setting in settings_in(scores.get("dev", {})):
         for name in sorted({name for average in scores["dev"][setting].values() for name in average.languages}):
             language = Language(name, setting, logs.get(f"{name}-{setting}", []))
             if data is not None and (corpus := read_corpus(data, name, setting)):
@@ -240,7 +236,7 @@ def _breakdowns(cells: Sequence[Judged]) -> list[Html]:
 
 
 def _language(language: Language, *, single: bool) -> Html:
-    parts: list[str] = []
+    parts: list[Html] = []
     summary = title(language.name)
     if language.evaluation:
         cells = language.evaluation.cells
@@ -249,4 +245,4 @@ def _language(language: Language, *, single: bool) -> Html:
         parts += [element("h3", "By part of speech"), *_breakdowns(cells)]
     if language.logs:
         parts += [element("h3", "Learning curves"), learning_curves(language.logs, single=single)]
-    return folded(summary, *parts, class_="language")
+    return folded(summary, *parts, class_="language") if parts else Html()

@@ -215,7 +215,7 @@ class Api:
         name = self.names[0] if name is None else name
         if name not in self.names:
             names = nearest(name[: LIMITS.lemma_characters], self.names, f"the models are {', '.join(self.names)}")
-            raise RequestError("no_such_model", f"there is no model with this name; {names}", "model")
+            raise RequestError("no_such_model", f"there is no model with this name; {names}", "model", status=404)
         try:
             if name in self.loaded:
                 return self.loaded[name]

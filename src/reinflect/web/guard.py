@@ -79,9 +79,10 @@ class Guard:
         host, origin = ", ".join(headers.getlist("host")), headers.get("origin")
         if not self.hosts.admit(host):
             message = f"{quoted(host)} is not a name of this server; to allow it, start the server with --allow-host"
-            raise RequestError("wrong_host", message)
+            raise RequestError("wrong_host", message, status=403)
         if origin is not None and method not in ("GET", "HEAD") and not same_origin(origin, host):
-            raise RequestError("wrong_origin", f"requests from a page of {quoted(origin)} are not allowed")
+            message = f"requests from a page of {quoted(origin)} are not allowed"
+            raise RequestError("wrong_origin", message, status=403)
 
 
 def host_name(host: str) -> str | None:

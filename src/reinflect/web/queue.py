@@ -71,16 +71,18 @@ class Queue:
                 return await asyncio.gather(*futures)
         except TimeoutError:
             if self.end_time < math.inf:
-                raise RequestError("ending", "the server is shutting down; ask again when it has restarted") from None
+                message = "the server is shutting down; ask again when it has restarted"
+                raise RequestError("ending", message, status=503) from None
             message = f"no answer within {LIMITS.answer_seconds} seconds; ask for less at once, or try again later"
-            raise RequestError("too_slow", message) from None
+            raise RequestError("too_slow", message, status=503) from None
         finally:
             self.deadlines.discard(deadline)
 
     async def refuse_if_full(self) -> None:
         if len(self.deadlines) >= LIMITS.waiting:
             await asyncio.sleep(REFUSAL_SECONDS)
-            raise RequestError("busy", f"{LIMITS.waiting} requests are waiting already; try again in a moment")
+            message = f"{LIMITS.waiting} requests are waiting already; try again in a moment"
+            raise RequestError("busy", message, status=503)
 
     def end(self, seconds: float) -> None:
         """Stop answering in this many seconds, both waiting requests and those still arriving."""

@@ -35,50 +35,31 @@ class Limits(msgspec.Struct):
 LIMITS = Limits()
 QUOTED = 200
 """Characters of an error message that may quote the request."""
-CODES = {
-    code: status
-    for status, codes in {
-        400: "broken_request broken_json wrong_question cannot_answer cut_off no_lemma lemma_too_long lemma_unusable "
-        "no_features features_too_long features_unusable no_rows too_many_rows too_many_bundles too_many_answers",
-        403: "wrong_host wrong_origin",
-        404: "no_such_model no_such_address",
-        405: "wrong_method",
-        408: "body_too_slow",
-        411: "no_length",
-        413: "body_too_large",
-        415: "not_json",
-        500: "our_fault",
-        503: "busy too_slow ending",
-    }.items()
-    for code in codes.split()
-}
-"""The HTTP status of each error code. Programs rely on the codes: they do not change."""
 HEADERS_OF = {503: {"retry-after": "1"}} | {status: {"connection": "close"} for status in (403, 408, 411, 413)}
 
 
 class RequestError(Exception):
-    """A request that is refused: a code of `CODES`, a message of one line, and the field that is wrong."""
+    """A request that is refused: a message of one line, a code that programs rely on, and the field that is wrong."""
 
-    def __init__(self, code: str, message: str, field: str | None = None) -> None:
+    def __init__(self, code: str, message: str, field: str | None = None, *, status: int = 400) -> None:
         super().__init__(message)
-        self.code, self.message, self.field = code, message, field
-        self.status = CODES[code]
+        self.code, self.message, self.field, self.status = code, message, field, status
 
 
 def refusal(error: Exception) -> Response:
     """The response to a request that failed; where a body would have to be read, it closes the connection."""
     headers = getattr(error, "headers", None)
     if isinstance(error, HTTPException) and error.status_code == 405:
-        error = RequestError("wrong_method", "this address does not support this method")
+        error = RequestError("wrong_method", "this address does not support this method", status=405)
     elif isinstance(error, HTTPException):
-        error = RequestError("no_such_address", "there is nothing at this address")
+        error = RequestError("no_such_address", "there is nothing at this address", status=404)
     elif isinstance(error, ClientDisconnect):
         error = RequestError("cut_off", "the connection ended before the request was answered")
     elif isinstance(error, ReinflectError):
         error = RequestError("cannot_answer", str(error))
     elif not isinstance(error, RequestError):
         message = "internal error; the terminal in which reinflect serve runs shows details"
-        error = RequestError("our_fault", message)
+        error = RequestError("our_fault", message, status=500)
     content = {"error": error.message, "code": error.code, "field": error.field}
     return json_response(content, error.status, HEADERS_OF.get(error.status, headers))
 
@@ -164,14 +145,15 @@ class BatchRequest(ModelRequest):
 async def read(request: Request, kind: type[AnyRequest]) -> AnyRequest:
     """The body of a request, decoded; the server has refused one that is too large."""
     if request.headers.get("content-type", "").split(";")[0].strip().lower() != "application/json":
-        raise RequestError("not_json", "the body must be JSON; send it with the header Content-Type: application/json")
+        message = "the body must be JSON; send it with the header Content-Type: application/json"
+        raise RequestError("not_json", message, status=415)
     try:
         async with asyncio.timeout(LIMITS.body_seconds):
             body = await request.body()
         return msgspec.json.decode(body, type=kind)
     except TimeoutError:
         message = f"the body did not arrive within {LIMITS.body_seconds} seconds; send less at once"
-        raise RequestError("body_too_slow", message) from None
+        raise RequestError("body_too_slow", message, status=408) from None
     except msgspec.ValidationError as error:
         finding = printable(str(error))[:QUOTED]  # may quote the name of an unknown field
         raise RequestError("wrong_question", f"not a valid request: {finding}; see docs/api-web.md") from None

@@ -22,8 +22,6 @@ WAIT_SECONDS = 10
 """For a client to send the head of a request, or to receive what waits to be sent; bodies have their own limit."""
 ENDING_SECONDS = 10
 """For open requests when the server shuts down."""
-REFUSAL_SECONDS = 2
-"""After that, to send refusals."""
 MOST_HEAD_BYTES = 64 * 1024
 """Of the head of a request: its first line and its headers."""
 BACKLOG = 512
@@ -50,10 +48,10 @@ class Connection(HttpToolsProtocol):
         if len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers) > MOST_HEAD_BYTES:
             self.error = RequestError("broken_request", f"the head of the request exceeds {MOST_HEAD_BYTES:,} bytes")
         elif b"transfer-encoding" in headers:
-            self.error = RequestError("no_length", "the body has no Content-Length; send it in one piece")
+            self.error = RequestError("no_length", "the body has no Content-Length; send it with one", status=411)
         elif int(headers.get(b"content-length", b"0")) > LIMITS.body_bytes:
             message = f"the request is too large; send at most {LIMITS.body_bytes:,} bytes at once"
-            self.error = RequestError("body_too_large", message)
+            self.error = RequestError("body_too_large", message, status=413)
         if self.error:
             raise self.error  # so no byte of the body is parsed
         super().on_headers_complete()
@@ -109,7 +107,7 @@ class Server(uvicorn.Server):
                 proxy_headers=False,
                 backlog=BACKLOG,
                 timeout_keep_alive=WAIT_SECONDS,
-                timeout_graceful_shutdown=ENDING_SECONDS + REFUSAL_SECONDS,
+                timeout_graceful_shutdown=ENDING_SECONDS + 2,  # to send refusals
             )
         )
 
@@ -119,8 +117,7 @@ class Server(uvicorn.Server):
 
     async def on_tick(self, counter: int) -> bool:
         for connection in list(self.server_state.connections):
-            assert isinstance(connection, Connection)
-            connection.close_if_late(asyncio.get_running_loop().time())
+            connection.close_if_late(asyncio.get_running_loop().time())  # type: ignore[union-attr]
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

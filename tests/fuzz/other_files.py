@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import torch
-from safetensors.torch import load, save
+from safetensors.torch import load
 
 from reinflect.cli.wishes import names
 from reinflect.data.items import Columns
@@ -156,7 +156,7 @@ def checkpoint_file(rng: Random) -> bytes:
     end = 8 + int.from_bytes(raw[:8], "little")
     checksum, before = (json.loads(raw[8:end])["__metadata__"][name] for name in ("sha256", "state"))
     text = json.dumps(json_values.changed(rng, json.loads(before))) if how != 9 else "[" * json_values.DEEP
-    return save(tensors, metadata={"sha256": checksum, "state": text if how > 4 else before})
+    return model_files.saved(tensors, {"sha256": checksum, "state": text if how > 4 else before})
 
 
 @contextmanager

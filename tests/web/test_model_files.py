@@ -16,8 +16,8 @@ from reinflect.inflector.pocket import pocket_models
 from reinflect.web import app
 from reinflect.web.app import CHANGED, create_app
 from tests.fuzz import tiny_models
+from tests.web.running import until
 from tests.web.test_app import HERE, ask, refusal
-from tests.web.test_server import until
 
 QUERY: dict[str, Any] = {"lemma": "gehen", "features": "V;PST"}
 UNKNOWN = dict.fromkeys(("members", "voters", "bundles", "attested", "changed"))

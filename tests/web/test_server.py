@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -20,7 +20,7 @@ from reinflect.web import server
 from reinflect.web.requests import LIMITS
 from tests.fuzz import tiny_models
 from tests.web.made_up import VERBS, MadeUp, german
-from tests.web.running import PATIENCE, Running, head, post, reply, running
+from tests.web.running import PATIENCE, Running, head, post, reply, running, until
 
 PAST = "V;IND;PST;3;SG"
 HOST = b"Host: 127.0.0.1\r\n"
@@ -36,8 +36,8 @@ class Slow(MadeUp):
         self.begun, self.go_on = threading.Semaphore(0), threading.Event()
         self.batches: list[list[str]] = []
 
-    def answers(self, items: Sequence[Item | tuple[str, str]], *, attested: bool = False) -> list[Answer]:
-        self.batches.append([item.lemma for item in items if isinstance(item, Item)])
+    def answers(self, items: Sequence[Item], *, attested: bool = False) -> list[Answer]:
+        self.batches.append([item.lemma for item in items])
         self.begun.release()
         assert self.go_on.wait(PATIENCE)
         return super().answers(items, attested=attested)
@@ -58,15 +58,6 @@ def slow() -> Iterator[Slow]:
 
 def serving(model: Slow) -> Any:
     return running({"german": cast(Inflector, model)})
-
-
-def until(condition: Callable[[], bool]) -> None:
-    pause = threading.Event()
-    for _ in range(100 * PATIENCE):
-        if condition():
-            return
-        pause.wait(0.01)
-    raise AssertionError("the condition was never true")
 
 
 def answered(here: Running) -> bool:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import torch
 import torch.nn.functional as F
@@ -42,17 +41,8 @@ def _places(numbers: Tensor, height: int) -> Tensor:
     """The rows of all tables, one below the other."""
     if len(numbers) == 1:
         return numbers
-    return numbers + _multiples(len(numbers), height, numbers.device).view(-1, *[1] * (numbers.dim() - 1))
-
-
-def _multiples(count: int, of: int, device: torch.device) -> Tensor:
-    """0, 1, 2 … times a number; on a CPU, where decoders ask for the same ones at every step, they are kept."""
-    return _kept_multiples(count, of) if device.type == "cpu" else torch.arange(0, count * of, of, device=device)
-
-
-@lru_cache(256)
-def _kept_multiples(count: int, of: int) -> Tensor:
-    return torch.arange(count) * of
+    first = torch.arange(0, len(numbers) * height, height, device=numbers.device)
+    return numbers + first.view(-1, *[1] * (numbers.dim() - 1))
 
 
 class _Rows(torch.autograd.Function):
@@ -93,7 +83,7 @@ def pick(states: Tensor, steps: Tensor) -> Tensor:
 def at(states: Tensor, positions: Tensor) -> Tensor:
     """Each item's state at one position. *Shape:* states (M, B, N, D), positions (M, B) → (M, B, D)"""
     _, items, length, _ = states.shape
-    return rows(states.flatten(1, 2), positions + _multiples(items, length, positions.device))
+    return rows(states.flatten(1, 2), positions + torch.arange(0, items * length, length, device=positions.device))
 
 
 def with_empty(empty: Tensor, states: Tensor) -> Tensor:

@@ -4,14 +4,17 @@ from pathlib import Path
 
 import pytest
 
+from reinflect.align.naive import Naive
+from reinflect.align.smart import Smart
 from reinflect.data.items import COLUMNS_2017, COLUMNS_2023, Columns, Item, write_items
 from reinflect.errors import InputError
-from reinflect.learn.lesson import Lesson, ModelSpec, Preparation
+from reinflect.learn.lesson import Lesson, ModelSpec
 from reinflect.paper.benchmark import read_gold
 from reinflect.paper.corpora import languages_in, layout_note, read_corpora, read_corpus
 from reinflect.run.execute import prepared
 from reinflect.run.resources import Resources, Watcher
-from tests.learn.tiny import language, small
+from reinflect.systems.kind import Kind
+from tests.learn.tiny import language, spec_for
 
 ITEMS = language("german")
 
@@ -22,7 +25,7 @@ def folder(tmp_path: Path) -> Path:
         write_items(tmp_path / f"{name}-dev", ITEMS[:4])
         write_items(tmp_path / f"{name}-train-low", ITEMS[4:])
     write_items(tmp_path / "greek-train-high", ITEMS[4:])
-    write_items(tmp_path / "greek-covered-test", [Item(item.lemma, item.features) for item in ITEMS[:3]])
+    write_items(tmp_path / "greek-covered-test", ITEMS[:3])  # with their forms, which nobody may see
     write_items(tmp_path / "latin-train-low", ITEMS)  # without dev
     (tmp_path / "README.md").write_text("of this data")
     return tmp_path
@@ -31,14 +34,20 @@ def folder(tmp_path: Path) -> Path:
 def test_languages_have_something_to_learn_from_and_to_be_scored_on(folder: Path) -> None:
     assert languages_in(folder) == ["greek", "old-norse"]
     assert languages_in(folder, ["old-norse", "old-norse"]) == ["old-norse"]
+    refused = [(folder, ["greak"], "did you mean greek"), (folder, ["zulu"], "there are greek, old-norse")]
+    (empty := folder / "empty").mkdir()
+    for path, wanted, complaint in (*refused, (folder / "no", None, "no such folder"), (empty, None, "no language")):
+        with pytest.raises(InputError, match=complaint):
+            languages_in(path, wanted)
 
 
-@pytest.mark.parametrize(
-    ("wanted", "remedy"), [("greak", "did you mean greek"), ("zulu", "there are greek, old-norse")]
-)
-def test_other_languages_are_refused(folder: Path, wanted: str, remedy: str) -> None:
-    with pytest.raises(InputError, match=remedy):
-        languages_in(folder, [wanted])
+def test_settings_a_language_does_not_have_are_named(folder: Path) -> None:
+    corpora, absent = read_corpora(folder, ["greek", "old-norse"], ["low", "high"])
+    assert [corpus.label for corpus in corpora] == ["greek-low", "old-norse-low", "greek-high"]
+    assert absent == ["old-norse-high"]
+    assert [len(corpus.asked) for corpus in corpora] == [3, 0, 3]
+    assert all(item.covered for item in corpora[0].asked)
+    assert read_corpus(folder, "greek", "medium") is None
 
 
 @pytest.mark.parametrize(
@@ -59,12 +68,9 @@ def test_files_without_sizes_have_the_setting_of_their_number(
     assert (corpus.setting, absent, len(corpus.train), len(corpus.dev)) == ("medium", [], 320, len(ITEMS))
     assert [item.form for item in corpus.dev] == [item.form for item in ITEMS]
     assert [(item.lemma, item.form) for item in corpus.asked] == [(item.lemma, "") for item in ITEMS[:3]]
-    again = read_corpus(tmp_path, "xyz", "medium")
-    assert again is not None
-    assert again.train == corpus.train
     assert read_corpora(tmp_path, ["xyz"], ["low"]) == ([], ["xyz-low"])
-    said = f"data: xyz; files such as {', '.join(names)}; columns {', '.join(columns.order)}"
-    assert layout_note(tmp_path, ["xyz"]) == said
+    note = f"data: xyz; files such as {', '.join(names)}; columns {', '.join(columns.order)}"
+    assert layout_note(tmp_path, ["xyz"]) == note
 
 
 def test_a_pair_of_2019_is_the_language_that_is_learnt(folder: Path) -> None:
@@ -85,39 +91,17 @@ def test_right_forms_of_test_items_are_found_by_their_endings(tmp_path: Path) ->
     assert sorted(read_gold(tmp_path, lessons)) == list("abcd")
 
 
-PREPARATION = Preparation.of({}, ["naive", "smart"])
+ALIGNERS = {"naive": Naive(), "smart": Smart()}
 
 
 def specs(folder: Path, *alignments: str) -> list[ModelSpec]:
     corpora, _ = read_corpora(folder, ["greek", "old-norse"], ["low"])
     return [
-        ModelSpec(PREPARATION.planned(corpus, method), system, small(system), 1)
+        spec_for(corpus.for_kind(Kind("", method), ALIGNERS, 1), system)
         for corpus in corpora
         for method in alignments
         for system in [{"none": "soft"}.get(method, "haem")]
     ]
-
-
-def test_other_folders_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no such folder"):
-        languages_in(tmp_path / "nowhere")
-    with pytest.raises(InputError, match="found no language"):
-        languages_in(tmp_path)
-
-
-def test_settings_a_language_does_not_have_are_named(folder: Path) -> None:
-    found, absent = read_corpora(folder, ["greek", "old-norse"], ["low", "high"])
-    assert [corpus.label for corpus in found] == ["greek-low", "old-norse-low", "greek-high"]
-    assert absent == ["old-norse-high"]
-    assert [len(corpus.asked) for corpus in found] == [3, 0, 3]
-    assert read_corpus(folder, "greek", "medium") is None
-
-
-def test_nobody_sees_the_right_forms_of_test_items(folder: Path) -> None:
-    write_items(folder / "greek-covered-test", ITEMS[:3])
-    corpus = read_corpus(folder, "greek", "low")
-    assert corpus is not None
-    assert all(item.covered for item in corpus.asked)
 
 
 class Counts(Watcher):
@@ -133,10 +117,10 @@ class Counts(Watcher):
 
 def test_processes_align_as_this_one_does(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     work, watcher = specs(folder, "naive", "smart", "none"), Counts()
-    here = prepared(work, PREPARATION, Resources(watcher=watcher))
+    here = prepared(work, None, Resources(watcher=watcher))
     assert watcher.said == [(number, 6) for number in range(1, 7)]
     monkeypatch.setattr("reinflect.run.execute.WORTH_PROCESSES", 0)
-    there = prepared(work, PREPARATION, Resources(workers=2, alignment_cache=tmp_path / "cache"))
+    there = prepared(work, None, Resources(workers=2, alignment_cache=tmp_path / "cache"))
     assert [spec.lesson.alignments for spec in here] == [spec.lesson.alignments for spec in there]
     for planned, spec in zip(work, there, strict=True):
         assert (spec.lesson.train, spec.lesson.dev, spec.lesson.asked) == (

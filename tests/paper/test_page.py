@@ -87,8 +87,12 @@ def test_the_data_folder_is_taken_from_the_recorded_command(
     monkeypatch.chdir(tmp_path)
     assert data_of(place / "out") is None
     assert data_of(tmp_path) is None
-    (tmp_path / "commands.jsonl").write_text('{"seconds": {}}\nnothing\n{"command": "a \'"}\n', encoding="utf-8")
+    truncated = b'{"seconds": {}}\nnothing\n{"command": "a \'"}\n' + b'{"command":' * 100_000
+    (tmp_path / "commands.jsonl").write_bytes(truncated)
     assert data_of(tmp_path) is None
+    (tmp_path / "commands.jsonl").write_bytes(b"\xff")
+    with pytest.raises(InputError, match="not UTF-8"):
+        data_of(tmp_path)
 
 
 def test_without_data_the_page_has_tables_and_curves(place: Path) -> None:
@@ -137,36 +141,13 @@ def test_packs_of_other_data_are_ignored(place: Path, tmp_path: Path) -> None:
 def test_folders_that_are_not_benchmarks(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no results.json in it; name a folder that reinflect benchmark wrote"):
         benchmark_page(tmp_path, None)
-    (tmp_path / "results.json").write_text('{"dev": {"low": {"run7": {}}}}', encoding="utf-8")
-    with pytest.raises(InputError, match="not the results of a benchmark"):
-        benchmark_page(tmp_path, None)
-    (tmp_path / "results.json").write_text("{}", encoding="utf-8")
-    (tmp_path / "details.json").write_text("[]", encoding="utf-8")
-    with pytest.raises(InputError, match="not the details of a benchmark"):
-        benchmark_page(tmp_path, None)
-
-
-@pytest.mark.parametrize(
-    "content",
-    [b"\xff\xfe", b'{"claims":{"\xff":[]},"dev":3}', b'{"dev":' * 100_000],
-    ids=["binary", "not UTF-8", "deep"],
-)
-def test_files_that_are_not_json(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "results.json").write_bytes(content)
-    with pytest.raises(InputError, match="not the results of a benchmark"):
-        benchmark_page(tmp_path, None)
-    (tmp_path / "results.json").write_text("{}", encoding="utf-8")
-    (tmp_path / "details.json").write_bytes(content)
-    with pytest.raises(InputError, match="not the details of a benchmark"):
-        benchmark_page(tmp_path, None)
-
-
-def test_unreadable_commands(tmp_path: Path) -> None:
-    (tmp_path / "commands.jsonl").write_bytes(b'{"command":' * 100_000)
-    assert data_of(tmp_path) is None
-    (tmp_path / "commands.jsonl").write_bytes(b"\xff")
-    with pytest.raises(InputError, match="not UTF-8"):
-        data_of(tmp_path)
+    bad = (b"\xff\xfe", b'{"claims":{"\xff":[]},"dev":3}', b'{"dev":' * 100_000)
+    for name, contents in (("results", (b'{"dev": {"low": {"run7": {}}}}', *bad)), ("details", (b"[]", *bad))):
+        for content in contents:
+            (tmp_path / f"{name}.json").write_bytes(content)
+            with pytest.raises(InputError, match=f"not the {name} of a benchmark"):
+                benchmark_page(tmp_path, None)
+        (tmp_path / f"{name}.json").write_text("{}", encoding="utf-8")
 
 
 def forms(right: int) -> list[str]:

@@ -14,13 +14,12 @@ from reinflect.decode.forms import Predictions
 from reinflect.registry import later
 from reinflect.settings import Settings
 from reinflect.systems import SYSTEMS
+from reinflect.systems.kind import UNALIGNED as UNALIGNED
 from reinflect.systems.symbols import Inventory
 
 if TYPE_CHECKING:
     from reinflect.systems.system import Words
 
-UNALIGNED = "none"
-"""The alignment of a system that needs none."""
 FACTS = ("system", "alignment", "variant", "seed", "fold", "restarts", "dev_accuracy")
 """The fields of a member that model files and cards store."""
 TORCH_WORDS = later("reinflect.learn.torch_words:TorchWords")

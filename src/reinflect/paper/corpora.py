@@ -21,8 +21,9 @@ def languages_in(folder: Path, wanted: Sequence[str] | None = None) -> list[str]
     if not folder.is_dir():
         raise InputError("there is no such folder", "name a folder with files such as german-train-low", path=folder)
     parts = parts_in(folder)
-    found = sorted(language for language, own in parts.items() if "dev" in own and {*SETTINGS, *UNSIZED} & own.keys())
-    if not found:
+    trains = {*SETTINGS, *UNSIZED}
+    languages = sorted(name for name, files in parts.items() if "dev" in files and trains & files.keys())
+    if not languages:
         raise InputError(
             "found no language in this folder",
             "it needs files such as german-train-low (or medium, high) and german-dev, or deu.trn and deu.dev; "
@@ -30,10 +31,10 @@ def languages_in(folder: Path, wanted: Sequence[str] | None = None) -> list[str]
             path=folder,
         )
     for language in wanted or ():
-        if language not in found:
-            remedy = nearest(language, found, f"there are {some(found)}")
+        if language not in languages:
+            remedy = nearest(language, languages, f"there are {some(languages)}")
             raise InputError(f"found no files of the language {quoted(language)}", remedy, path=folder)
-    return found if wanted is None else sorted(set(wanted))
+    return languages if wanted is None else sorted(set(wanted))
 
 
 def layout_note(folder: Path, languages: Sequence[str]) -> str:
@@ -51,28 +52,26 @@ def read_corpus(folder: Path, language: str, setting: str) -> Lesson | None:
 
 
 def _read(files: Mapping[str, Path], language: str, setting: str) -> Lesson | None:
-    unsized = {preset_for(_lines(files[part])): files[part] for part in UNSIZED if part in files}
+    lines = {part: read_text(files[part]).split("\n") for part in UNSIZED if part in files}
+    unsized = {preset_for(sum(bool(line.strip()) for line in text)): files[part] for part, text in lines.items()}
     train = files.get(setting) or unsized.get(setting)
     if train is None or "dev" not in files:
         return None
-    dev, covered = files["dev"], files.get("covered") or files.get("test")
-    learnt, scored = read_items(train), read_items(dev)
-    asked = read_items(covered, forms="ignored") if covered else []
-    for path, items in ((train, learnt), (dev, scored), (covered, asked)):
+    covered = files.get("covered") or files.get("test")
+    learnt, dev = read_items(train), read_items(files["dev"])
+    test = read_items(covered, forms="ignored") if covered else []
+    for path, items in ((train, learnt), (files["dev"], dev), (covered, test)):
         check_lengths(items, path, "models take", "shorten it or take it out")
-    hidden = tuple(Item(item.lemma, item.features) for item in asked)
-    return Lesson(tuple(learnt), tuple(scored), hidden, language, setting)
-
-
-def _lines(path: Path) -> int:
-    return sum(bool(line.strip()) for line in read_text(path).split("\n"))
+    hidden = tuple(Item(item.lemma, item.features) for item in test)
+    return Lesson(tuple(learnt), tuple(dev), hidden, language, setting)
 
 
 def read_corpora(folder: Path, languages: Sequence[str], settings: Sequence[str]) -> tuple[list[Lesson], list[str]]:
     """Every language in every setting, setting by setting, and what is missing, such as `scottish-gaelic-high`."""
     parts = parts_in(folder)
     read = {(name, size): _read(parts[name], name, size) for size in settings for name in languages}
-    found = [one for one in read.values() if one]
+    corpora = [corpus for corpus in read.values() if corpus]
     # A training file without a size in its name is in one setting only.
-    there = {one.language for one in found if not parts[one.language].keys() & {*SETTINGS}}
-    return found, [f"{name}-{size}" for (name, size), one in read.items() if one is None and name not in there]
+    unsized = {corpus.language for corpus in corpora if not parts[corpus.language].keys() & {*SETTINGS}}
+    missing = [(name, size) for (name, size), corpus in read.items() if corpus is None and name not in unsized]
+    return corpora, [f"{name}-{size}" for name, size in missing]

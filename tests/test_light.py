@@ -1,11 +1,15 @@
 """Inflecting needs neither torch nor numba: all that is above the door works where they are blocked."""
 
+import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from reinflect.data.items import write_items
 from reinflect.systems import SYSTEMS
+from tests.fuzz import tiny_models
 from tests.test_house import LIGHT, MODULES, room
 
 BLOCKED = ("torch", "numba", "triton", "safetensors")
@@ -22,10 +26,10 @@ sys.meta_path.insert(0, Blocked())
 ABOVE = [name for name in MODULES if room(name) in LIGHT]
 
 
-def run(program: str) -> str:
+def run(program: str, folder: Path | None = None) -> str:
     """What a program prints that can import none of `BLOCKED`."""
     call = [sys.executable, "-c", BLOCKING + program]
-    return subprocess.run(call, check=True, stdout=subprocess.PIPE, text=True).stdout
+    return subprocess.run(call, cwd=folder, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 @pytest.mark.parametrize("name", BLOCKED)
@@ -50,6 +54,58 @@ for name in SYSTEMS:
     sizes = system.sizes(inventory, settings := system.presets["low"])
     print(name, len(expected_shapes(system.shapes(settings), sizes)) > 10)
 """
-    ours = [name for name in SYSTEMS if name != "transformer"]  # which becomes a plugin
-    printed = run(program.replace("in SYSTEMS:", f"in {ours}:")).splitlines()
-    assert printed == [f"{name} True" for name in ours]
+    assert run(program).splitlines() == [f"{name} True" for name in SYSTEMS]
+
+
+COMMANDS = {
+    "inflect": "tiny.reinflect gehen V;PST",
+    "inflect a file": "tiny.reinflect --input words.tsv --n-best 2 --json",
+    "paradigm": "tiny.reinflect gehen",
+    "models": "",
+    "trace": "tiny.reinflect gehen V;PST --member all",
+    "suggest": "tiny.reinflect --lemmas lemmas.txt",
+    "analyse": "tiny.reinflect ging",
+    "fill": "tiny.reinflect gaps.csv --output filled.csv",
+    "check": "words.tsv",
+    "evaluate": "words.tsv words.tsv",
+    "baseline": "--train words.tsv --input words.tsv",
+    "align": "words.tsv --sweeps 2",
+    "oracle": "gehen ging",
+    "data": "list",
+    "info": "tiny.reinflect",
+    "report": "tiny.reinflect --dev words.tsv --out page.html",
+    "serve": "--help",
+}
+TRAINING = "--train words.tsv --dev words.tsv --out model.reinflect"
+RUNNING = """
+import json
+from click.testing import CliRunner
+from reinflect.cli import main
+for name, words in {}.items():
+    result = CliRunner().invoke(main, [name.split()[0], *words.split()])
+    print(json.dumps([name, result.exit_code, result.output, repr(result.exception)]))
+"""
+"""One process runs them all: none may need what another has loaded."""
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, str]]:
+    folder = tmp_path_factory.mktemp("light")
+    (folder / "tiny.reinflect").write_bytes(tiny_models.model_file())
+    write_items(folder / "words.tsv", tiny_models.ITEMS)
+    (folder / "lemmas.txt").write_text("legen\nstand\n", encoding="utf-8")
+    (folder / "gaps.csv").write_text("lemma,V;PST\ngehen,ging\nsehen,\n", encoding="utf-8")
+    lines = run(RUNNING.format({**COMMANDS, "train": TRAINING}), folder).splitlines()
+    return {name: (code, output + exception) for name, code, output, exception in map(json.loads, lines)}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_commands_that_train_nothing_need_no_torch(results: dict[str, tuple[int, str]], name: str) -> None:
+    code, output = results[name]
+    assert code == 0, output
+    assert output
+
+
+def test_training_says_what_to_install(results: dict[str, tuple[int, str]]) -> None:
+    code, output = results["train"]
+    assert (code, output.partition("\n")[0]) == (2, "reinflect: training needs torch; pip install 'reinflect[train]'")

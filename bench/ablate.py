@@ -15,31 +15,30 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cache, partial
-from itertools import groupby, product
+from itertools import groupby
 from pathlib import Path
 from statistics import fmean
 from tempfile import TemporaryDirectory
+from typing import Any
 
-from msgspec import to_builtins
+from msgspec import structs, to_builtins
 
 from bench.common import execute, run, training_parser
 from bench.pairs import PairedDifference, compare_pairs, holm
+from reinflect.assemble import voters_of
 from reinflect.data.items import grouped
 from reinflect.ensemble.confidence import seen_cells
 from reinflect.ensemble.member import TrainedModel
 from reinflect.ensemble.strategies import STRATEGIES, Voter, best_first, dev_accuracy
 from reinflect.errors import InputError, StoppedError, quoted
 from reinflect.files import make_folder, write_text
-from reinflect.inflector.assemble import voters_of
-from reinflect.learn.lesson import Lesson, ModelSpec, Preparation, alignments_of
+from reinflect.learn.lesson import Lesson, ModelSpec, specs
 from reinflect.paper.corpora import SETTINGS, languages_in, read_corpora
 from reinflect.run.folder import WorkFolder
 from reinflect.score.scores import DECIMALS, right_forms
 from reinflect.score.significance import FEWEST, LEVEL
 from reinflect.settings import Settings, changed, is_list
-from reinflect.systems import PAPER_ALIGNMENTS, PAPER_SYSTEMS
-from reinflect.systems.symbols import load_preset
+from reinflect.systems.kind import PAPER_ALIGNMENTS, PAPER_SYSTEMS, Kind, Plan, crossed, settings_of
 from reinflect.text import Side, table
 
 OPTION = "--vary"
@@ -55,6 +54,14 @@ class Factor:
     """By names such as `dropout=0.3`."""
     base: str
     """The variant that the others are compared with: the value of the preset, or else the first."""
+
+    def change(self, name: str) -> str:
+        """What makes the settings of a variant; commas separate values, so those within a list are plus signs."""
+        return _spelled(self.variants[name], name)
+
+
+def _spelled(settings: Settings, change: str) -> str:
+    return change.replace("+", ",") if is_list(type(settings), change.partition("=")[0]) else change
 
 
 def factors(varied: Iterable[str], settings: Mapping[str, Settings]) -> list[Factor]:
@@ -79,9 +86,7 @@ def factors(varied: Iterable[str], settings: Mapping[str, Settings]) -> list[Fac
 def _factor(system: str, key: str, values: str, settings: Settings) -> Factor:
     variants: dict[str, Settings] = {}
     for value in filter(None, (value.strip() for value in values.split(","))):
-        # Commas separate the values, so that a value that is itself a list is written with plus signs.
-        spelled = value.replace("+", ",") if is_list(type(settings), key) else value
-        variant = changed({system: settings}, [f"{key}={spelled}"], OPTION)[system]
+        variant = changed({system: settings}, [_spelled(settings, f"{key}={value}")], OPTION)[system]
         if variant not in variants.values():
             variants[f"{key}={value}"] = variant
     if len(variants) < 2:
@@ -144,24 +149,23 @@ class Variant:
         return word if self.corrected < LEVEL else f"perhaps {word}"
 
 
-def specs_of(lessons: Sequence[Lesson], compared: Sequence[Factor], plan: Preparation, seeds: int) -> list[ModelSpec]:
+def specs_of(
+    lessons: Sequence[Lesson], compared: Sequence[Factor], base: Sequence[Kind], settings: Mapping[str, Any], seeds: int
+) -> list[ModelSpec]:
     """Each model once: factors of one system share their base."""
-    kinds = dict.fromkeys(
-        (factor.system, alignment, variant)
+    kinds = [
+        structs.replace(kind, changes=(factor.change(name),))
         for factor in compared
-        for alignment in alignments_of(factor.system, list(plan.aligners))
-        for variant in factor.variants.values()
-    )
-    lowest = len(lessons) * seeds * min(len({kind[1] for kind in kinds if kind[0] == one.system}) for one in compared)
+        for kind in base
+        if kind.system == factor.system
+        for name in factor.variants
+    ]
+    lowest = len(lessons) * seeds * min(sum(kind.system == factor.system for kind in base) for factor in compared)
     if lowest < FEWEST:
         what = f"found {lowest} pairs of models, which are too few to distinguish a difference from chance"
         raise InputError(what, f"give more --seeds or --languages, for {FEWEST} pairs at least")
-    specs = []
-    for lesson in lessons:
-        planned = cache(partial(plan.planned, lesson))
-        for (system, alignment, variant), seed in product(kinds, range(1, seeds + 1)):
-            specs.append(ModelSpec(planned(alignment, seed if plan.per_seed() else 0), system, variant, seed))
-    return specs
+    plan = Plan(dict.fromkeys(kinds, seeds), settings)
+    return list({spec.digest: spec for lesson in lessons for spec in specs(plan, [lesson])}.values())
 
 
 def scored(lesson: Lesson, models: Sequence[TrainedModel], seconds: Mapping[str, float]) -> list[Scored]:
@@ -258,8 +262,9 @@ def _cells(row: Variant) -> dict[str, str]:
 
 
 def ablate(arguments: argparse.Namespace) -> None:
-    preset = load_preset(arguments.preset or arguments.setting, arguments.systems)
-    compared = factors(arguments.vary, changed(preset, arguments.set))
+    base = crossed(arguments.systems, arguments.alignments, arguments.augment)
+    settings = settings_of(base, arguments.preset or arguments.setting, arguments.set)
+    compared = factors(arguments.vary, {system: settings[system] for system in arguments.systems})
     corpora, absent = read_corpora(
         arguments.data, languages_in(arguments.data, arguments.languages), [arguments.setting]
     )
@@ -267,21 +272,20 @@ def ablate(arguments: argparse.Namespace) -> None:
         remedy = "leave these out, or choose another --setting"
         raise InputError(f"found no training files for {', '.join(absent)}", remedy, path=arguments.data)
     lessons = [replace(corpus, asked=()) for corpus in corpora]  # models are scored on dev items only
-    preparation = Preparation.of({}, arguments.alignments, arguments.augment)
-    specs = specs_of(lessons, compared, preparation, arguments.seeds)
+    wanted = specs_of(lessons, compared, base, settings, arguments.seeds)
     with TemporaryDirectory() as temporary:
         work = WorkFolder.inside(make_folder(arguments.out or Path(temporary)))
-        execution = execute(specs, preparation, work, arguments.device, arguments.workers)
+        execution = execute(wanted, work, arguments.device, arguments.workers)
     shares = {
         model.key: pack.seconds / len(pack.models) for pack in execution.results for model in pack.models if model.key
     }
-    unfinished = {spec.lesson.label for spec in specs if spec.digest not in shares}
+    unfinished = {spec.lesson.label for spec in wanted if spec.digest not in shares}
     complete = [lesson for lesson in lessons if lesson.label not in unfinished]
     if not complete:
         raise StoppedError("stopped before all models of a language were trained: there is nothing to compare yet")
     models: list[Scored] = []
     for lesson in complete:
-        trained = [execution.models[spec.digest] for spec in specs if spec.lesson.label == lesson.label]
+        trained = [execution.models[spec.digest] for spec in wanted if spec.lesson.label == lesson.label]
         models += scored(lesson, trained, shares)
     variants = rows(compared, models)
     print(text_of(variants), end="")

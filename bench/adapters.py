@@ -64,22 +64,24 @@ class Adapter(NamedTuple):
 def ours(request: Request) -> Inflect:
     import torch
 
+    from reinflect.assemble import Keep
     from reinflect.data.items import read_items
-    from reinflect.inflector.train import Plan, train_inflector
-    from reinflect.settings import changed
-    from reinflect.systems.symbols import load_preset
+    from reinflect.run.resources import Resources
+    from reinflect.systems.kind import Wish
+    from reinflect.train import train_model
 
     torch.set_num_threads(1)
-    plan = Plan(
-        settings=changed(load_preset(request["preset"]), request["changes"]),
+    wish = Wish(
         systems=[request["system"]],
         alignments=[request["alignment"]],
+        preset=request["preset"],
+        changes=request["changes"],
         seeds=1,
         first_seed=request["seed"],
         strategy="vote",
     )
-    inflector = train_inflector(read_items(request["train"]), read_items(request["dev"]), plan).inflector
-    return inflector.inflect_many
+    items, dev = read_items(request["train"]), read_items(request["dev"])
+    return train_model(items, dev, wish, Keep(), Resources()).inflector.inflect_many
 
 
 def baseline(request: Request) -> Inflect:

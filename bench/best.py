@@ -25,14 +25,14 @@ from bench.common import run
 from bench.pairs import compare_pairs
 from bench.weights import BEST, RULES, Ballots, cross_fitted
 from reinflect.align.cache import default_folder
+from reinflect.assemble import known_runs
 from reinflect.data.items import Item, grouped
-from reinflect.ensemble.member import UNALIGNED, TrainedModel
+from reinflect.ensemble.member import TrainedModel
 from reinflect.ensemble.strategies import Voter, best_first
 from reinflect.errors import InputError
 from reinflect.files import write_text
-from reinflect.inflector.assemble import known_runs
 from reinflect.inflector.inflector import Inflector
-from reinflect.learn.lesson import Lesson, Preparation
+from reinflect.learn.lesson import Lesson
 from reinflect.paper.benchmark import PREDICTIONS, read_gold
 from reinflect.paper.claims import title
 from reinflect.paper.combine import (
@@ -170,8 +170,7 @@ def _score(work: Work, *, out: Path, device: str) -> str:
     for model in usable(work.models):
         member = members[model.name]
         models.append(replace(model, parameters=member.parameters, inventory=member.inventory))
-    preparation = Preparation.of({}, sorted({model.alignment for model in models} - {UNALIGNED}))
-    write_pool(work.pool, work.corpus, models, preparation, default_folder(), device)
+    write_pool(work.pool, work.corpus, models, default_folder(), device)
     return work.corpus.label
 
 

@@ -19,18 +19,20 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from reinflect.align import ALIGNERS
 from reinflect.align.pairs import Alignment
+from reinflect.assemble import known_runs
 from reinflect.data.items import Item, grouped
 from reinflect.ensemble.fleets import joined
 from reinflect.ensemble.member import UNALIGNED, TrainedModel
 from reinflect.files import write_bytes
-from reinflect.inflector.assemble import known_runs
 from reinflect.layers.examples import LEMMA, Examples, Stack
 from reinflect.layers.precision import one_thread
-from reinflect.learn.lesson import Lesson, Preparation
+from reinflect.learn.lesson import Lesson
 from reinflect.paper.combine import SPLITS, forms_by_rules, kept_forms
 from reinflect.run.packs import PRESET, unpacked
 from reinflect.systems import SYSTEMS
+from reinflect.systems.kind import Kind
 from reinflect.systems.system import ACTIONS
 
 ENDING = ".pool.xz"
@@ -79,7 +81,6 @@ def write_pool(
     path: Path,
     corpus: Lesson,
     models: Sequence[TrainedModel],
-    preparation: Preparation,
     cache: Path | None = None,
     device: str = "cpu",
 ) -> None:
@@ -100,7 +101,7 @@ def write_pool(
     ]
     scored = np.array([scorable for _, scorable in questions], dtype=bool)
     items = [item for item, scorable in questions if scorable]
-    files = {name: (items, _alignments(name, corpus, items, preparation, cache)) for name in _alignments_of(models)}
+    files = {name: (items, _alignments(name, corpus, items, cache)) for name in _alignments_of(models)}
     rows = np.full((len(models), len(questions)), np.nan, dtype="<f2")
     if items:
         numbers = {model.key: number for number, model in enumerate(models)}
@@ -119,18 +120,16 @@ def _alignments_of(models: Sequence[TrainedModel]) -> list[str]:
     return list(dict.fromkeys(model.alignment for model in models))
 
 
-def _alignments(
-    name: str, corpus: Lesson, items: Sequence[Item], preparation: Preparation, cache: Path | None
-) -> Sequence[Alignment]:
+def _alignments(name: str, corpus: Lesson, items: Sequence[Item], cache: Path | None) -> Sequence[Alignment]:
     """Those of the candidates, by what the aligner learnt from the training items, if it learns."""
     if name == UNALIGNED:
         return [()] * len(items)
     train, more = ([(item.lemma, item.form) for item in part] for part in (corpus.train, items))
-    aligner = preparation.aligners[name]
+    aligner = ALIGNERS[name]()
     align_more = getattr(aligner, "align_more", None)
     if align_more is None:
         return aligner.align(more)
-    lesson = preparation.prepared(preparation.planned(corpus, name, augmentations=()), cache=cache)
+    lesson = corpus.for_kind(Kind("", name), {name: aligner}, 0).prepared(cache)
     alignments: Sequence[Alignment] = align_more(train, lesson.alignments, more)
     return alignments
 

@@ -21,29 +21,27 @@ from tempfile import TemporaryDirectory
 from bench.cells import agreed, cells_of, forms_of
 from bench.common import run, training_parser
 from reinflect.align.cache import default_folder
+from reinflect.assemble import Keep, assemble
 from reinflect.cli.benchmark import SECONDS_BETWEEN, SECONDS_ON_A_GPU
 from reinflect.cli.progress import display
-from reinflect.cli.training import checkpoint_seconds, cores, device_for
+from reinflect.cli.wishes import checkpoint_seconds, cores, device_for
 from reinflect.data.items import Item, grouped
 from reinflect.ensemble.fleets import by_fleets, decode
-from reinflect.ensemble.member import UNALIGNED, TrainedModel
+from reinflect.ensemble.member import TrainedModel
 from reinflect.errors import InputError, ReinflectError, StoppedError
-from reinflect.inflector.assemble import assemble
 from reinflect.inflector.file import Numbers, rounded
 from reinflect.inflector.pocket import ENDING, PocketModel, add_model
-from reinflect.learn.lesson import Lesson, ModelSpec, Preparation, alignments_of
+from reinflect.learn.lesson import Lesson, ModelSpec, specs
 from reinflect.paper.corpora import SETTINGS, languages_in, read_corpora
 from reinflect.run.execute import Execution, train_specs
 from reinflect.run.folder import WorkFolder
 from reinflect.run.packs import by_key
 from reinflect.run.resources import Resources
 from reinflect.run.side import map_in_processes
-from reinflect.settings import changed
-from reinflect.systems import DEEPER
-from reinflect.systems.symbols import load_preset
+from reinflect.systems.kind import DEEP, Wish, grid_plan, make_plan
 
-TEACHER, TEACHERS = "soft", {"medium": 3, "high": 5}
-"""The system that is best where items are many, and its models by setting."""
+TEACHERS = {DEEP: {"medium": 3, "high": 5}}
+"""The kind of models that is best where items are many, by setting."""
 SYSTEM, ALIGNMENT = "haem", "smart"
 NUMBERS: Numbers = "eighth"
 SMALL = ("embedding=100", "hidden=100", "history_hidden=100")
@@ -84,16 +82,17 @@ class Student:
         agree = f"at least {self.least} of {self.kinds.total()} models agree ({models})"
         return f"{gold} and {len(self.agreed):,} further cells, on which {agree}" if self.agreed else gold
 
-    def spec(self, system: str, preparation: Preparation, changes: Sequence[str] = ()) -> ModelSpec:
+    def spec(self, system: str, changes: Sequence[str] = ()) -> ModelSpec:
         corpus, setting = self.corpus, self.corpus.setting
         items, length = (*corpus.train, *self.agreed), tuple[str, ...]()
         if setting == "high":
             items += tuple(islice(cycle(corpus.train), max(0, _size(len(items)) - len(items))))
             length = _length(len(items))
         lesson = replace(corpus, train=items, asked=())
-        settings = changed(load_preset(setting, [system]), (*SMALL, *length, *changes))[system]
-        [alignment] = alignments_of(system, [ALIGNMENT])
-        return ModelSpec(preparation.planned(lesson, alignment), system, settings, seed=1)
+        changes = (*SMALL, *length, *changes)
+        wish = Wish(systems=[system], alignments=[ALIGNMENT], preset=setting, changes=changes, seeds=1)
+        [spec] = specs(make_plan(wish, len(items)), [lesson])
+        return spec
 
 
 def _size(items: int) -> int:
@@ -111,7 +110,7 @@ def _length(items: int) -> tuple[str, ...]:
 
 def largest_corpora(data: Path, languages: Sequence[str] | None) -> list[Lesson]:
     """Of each language the larger of the settings that have a teacher."""
-    corpora, _ = read_corpora(data, languages_in(data, languages), list(TEACHERS))
+    corpora, _ = read_corpora(data, languages_in(data, languages), ["medium", "high"])
     largest = {corpus.language: corpus for corpus in corpora}
     if not corpora or (missing := [name for name in languages or () if name not in largest]):
         whose = f" of {', '.join(missing)}" if corpora else ""
@@ -131,19 +130,14 @@ def teach(
 
     A cell counts if `least` models agree on its form; by default all but one of the language's usable models.
     """
-    preparation = Preparation.of({}, [])
-    specs = []
-    for corpus in corpora:
-        lesson, preset = preparation.planned(corpus, UNALIGNED), load_preset(corpus.setting, [TEACHER])
-        settings = changed(preset, (*DEEPER, *changes))[TEACHER]
-        seeds = range(1, TEACHERS[corpus.setting] + 1)
-        specs += [ModelSpec(lesson, TEACHER, settings, seed, variant="deep") for seed in seeds]
+    plans = {setting: grid_plan(TEACHERS, setting, changes) for setting in ("medium", "high")}
+    wanted = [spec for corpus in corpora for spec in specs(plans[corpus.setting], [corpus])]
     folder = WorkFolder.inside(out, save_models=True)
     with folder.held():
-        execution = train_specs(specs, preparation, folder, resources)
+        execution = train_specs(wanted, None, folder, resources)
         if execution.failed:
             raise ReinflectError(execution.failed)
-        if len(by_key(execution.results).keys() & execution.models.keys()) < len(specs):
+        if len(by_key(execution.results).keys() & execution.models.keys()) < len(wanted):
             raise StoppedError("stopped before the teacher was trained; the same command resumes the training")
         models = grouped(execution.models.values(), lambda model: model.language)
         student = partial(_student, folder=folder, kept=out / "cells", cells=cells, least=least)
@@ -174,16 +168,15 @@ def train_students(
 
     `out` keeps what is trained: the same call resumes it.
     """
-    preparation = Preparation.of({}, [ALIGNMENT])
-    specs = {student: student.spec(system, preparation, changes) for student in students}
+    wanted = {student: student.spec(system, changes) for student in students}
     folder = WorkFolder.inside(out, save_models=True)
     with folder.held():
-        execution = train_specs(list(specs.values()), preparation, folder, resources)
+        execution = train_specs(list(wanted.values()), None, folder, resources)
         trained = by_key(execution.results)
-        ready = [one for one in students if specs[one].digest in trained and trained[specs[one].digest].usable]
+        ready = [one for one in students if wanted[one].digest in trained and trained[wanted[one].digest].usable]
         work = (
             [student.corpus for student in ready],
-            [execution.models[specs[student].digest] for student in ready],
+            [execution.models[wanted[student].digest] for student in ready],
             [student.source for student in ready],
         )
         with TemporaryDirectory() as temporary:
@@ -198,7 +191,9 @@ def _write(corpus: Lesson, model: TrainedModel, source: str, *, folder: WorkFold
     small = rounded(folder.with_parameters(model), NUMBERS)
     [dev] = by_fleets([small], len(corpus.dev), "cpu", lambda fleet: decode(fleet, corpus.dev))
     path = into / f"{corpus.language}{ENDING}"
-    inflector = assemble([replace(small, dev=dev)], corpus.train, corpus.dev, strategy="vote", source=source)
+    inflector = assemble(
+        [replace(small, dev=dev)], corpus.train, corpus.dev, Keep(attested=False), strategy="vote", source=source
+    )
     inflector.save(path, numbers=NUMBERS)
     return path
 

@@ -13,15 +13,16 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from reinflect.assemble import Keep
 from reinflect.data.corrections import question
 from reinflect.data.items import Item, read_items
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.suggestions import ranked
-from reinflect.inflector.train import Plan, train_inflector
+from reinflect.run.resources import Resources
 from reinflect.score.scores import Evaluation, MacroEvaluation, evaluate
 from reinflect.score.significance import compare
-from reinflect.settings import changed
-from reinflect.systems.symbols import load_preset
+from reinflect.systems.kind import Wish
+from reinflect.train import train_model
 
 Choice = Callable[[Inflector, Sequence[Item], int], list[Item]]
 SMALL = ("hidden=50", "embedding=50", "history_hidden=25", "epochs=20", "score_every=4", "score_from=0")
@@ -44,9 +45,8 @@ CHOICES: dict[str, Choice] = {"random": at_random, "suggest": spread_out, "sugge
 
 
 def trained(items: Sequence[Item], seeds: int) -> Inflector:
-    settings = changed(load_preset("low", ["haem"]), SMALL)
-    plan = Plan(settings=settings, systems=["haem"], alignments=["naive"], seeds=seeds)
-    return train_inflector(items, None, plan).inflector
+    wish = Wish(["haem-naive"], preset="low", changes=SMALL, seeds=seeds)
+    return train_model(items, None, wish, Keep(), Resources()).inflector
 
 
 def scored(inflector: Inflector, gold: Sequence[Item], name: str) -> Evaluation:

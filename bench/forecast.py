@@ -18,14 +18,15 @@ from statistics import fmean
 
 import numpy as np
 
+from reinflect.assemble import Keep
 from reinflect.data.items import Item, read_items
 from reinflect.errors import ReinflectError
-from reinflect.inflector.forecast import Outcomes, outcomes, small
-from reinflect.inflector.train import Plan, train_inflector
+from reinflect.forecast import SMALL, Outcomes, outcomes, share_specs
 from reinflect.run.resources import Resources
-from reinflect.settings import changed, preset_for
-from reinflect.systems.symbols import load_preset
+from reinflect.settings import preset_for
+from reinflect.systems.kind import Wish, make_plan
 from reinflect.text import table
+from reinflect.train import train_model
 
 TEN = "german finnish spanish polish turkish hungarian arabic hindi latin welsh"
 SIZES = (250, 500, 1000)
@@ -33,10 +34,9 @@ QUICK = ("hidden=100", "batch=8", "epochs=14", "dropout=0.2", "score_from=4000")
 """Changes to the preset medium: those of *time to accuracy* in BENCHMARKS.md."""
 
 
-def plan_for(items: int, seeds: int) -> Plan:
-    preset = preset_for(items)
-    settings = changed(load_preset(preset, ["haem"]), small(preset) if preset == "low" else QUICK)
-    return Plan(settings=settings, systems=["haem"], alignments=["smart"], seeds=seeds)
+def wish_for(items: int, seeds: int) -> Wish:
+    changes = QUICK if preset_for(items) != "low" else (*SMALL["low"], "score_from=4000")
+    return Wish(["haem-smart"], changes=changes, seeds=seeds)
 
 
 def first_items(data: Path, language: str, many: int) -> list[Item]:
@@ -46,7 +46,8 @@ def first_items(data: Path, language: str, many: int) -> list[Item]:
 def truth(data: Path, language: str, size: int, dev: Sequence[Item], folder: Path) -> float:
     path = folder / f"{language}-truth-{size}.json"
     if not path.exists():
-        made = train_inflector(first_items(data, language, size), dev, plan_for(size, 1)).training
+        items = first_items(data, language, size)
+        made = train_model(items, dev, wish_for(size, 1), Keep(), Resources()).training
         path.write_text(json.dumps(made.accuracy))
     return float(json.loads(path.read_text()))
 
@@ -54,7 +55,9 @@ def truth(data: Path, language: str, size: int, dev: Sequence[Item], folder: Pat
 def measured(data: Path, language: str, start: int, folder: Path) -> Outcomes:
     path = folder / f"{language}-{start}.json"
     if not path.exists():
-        made = outcomes(first_items(data, language, start), plan_for(start, 5), path, Resources(), language)
+        items = first_items(data, language, start)
+        plan = make_plan(wish_for(start, 5), start)
+        made = outcomes(items, share_specs(items, plan, language), plan.strategy, path, Resources())
         path.write_text(json.dumps([list(made.sizes), made.right.tolist(), made.folds.tolist()]))
     sizes, right, folds = json.loads(path.read_text())
     return Outcomes(sizes, np.array(right), np.array(folds))

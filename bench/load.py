@@ -22,11 +22,12 @@ from itertools import count
 from multiprocessing import get_context
 from pathlib import Path
 
+from reinflect.assemble import Keep
 from reinflect.data.german import read_split
-from reinflect.inflector.train import Plan, train_inflector
-from reinflect.settings import changed
-from reinflect.systems.symbols import load_preset
+from reinflect.run.resources import Resources
+from reinflect.systems.kind import PAPER_SYSTEMS, Wish
 from reinflect.text import table
+from reinflect.train import train_model
 
 CLIENTS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 SMALL = ("hidden=50", "embedding=50", "history_hidden=25", "epochs=20")
@@ -144,8 +145,9 @@ def main() -> None:
     others = {name: number for name in OTHERS if (number := getattr(options, name))}
     with tempfile.TemporaryDirectory() as folder:
         if (model := options.model) is None:
-            plan = Plan(settings=changed(load_preset("low"), SMALL), seeds=1, strategy="vote")
-            inflector = train_inflector(read_split("train-low"), read_split("dev")[:50], plan, attested=False).inflector
+            wish = Wish(systems=PAPER_SYSTEMS, preset="low", changes=SMALL, seeds=1, strategy="vote")
+            train, dev, keep = read_split("train-low"), read_split("dev")[:50], Keep(attested=False)
+            inflector = train_model(train, dev, wish, keep, Resources()).inflector
             inflector.save(model := Path(folder) / "verbs.reinflect")  # no attested forms: every word asks the models
         with served(model) as server:
             before, rest, rows = server.memory(), 0.05 if others else 0.0, []

@@ -24,37 +24,36 @@ from torch.utils.flop_counter import FlopCounterMode
 from reinflect.layers.cells import CELLS
 from reinflect.layers.precision import products as precision_of_products
 from reinflect.learn.fleet import Epoch, Fleet
-from reinflect.learn.lesson import Preparation, alignments_of
+from reinflect.learn.lesson import specs
 from reinflect.paper.corpora import languages_in, read_corpora
-from reinflect.paper.grid import Entry, specs_of
 from reinflect.run.execute import prepared
 from reinflect.run.packing import needs, pack_for_gpu, padding
 from reinflect.run.packs import Pack
 from reinflect.run.resources import Resources
-from reinflect.settings import changed
-from reinflect.systems.symbols import RecurrentSettings, load_preset
+from reinflect.systems.kind import Wish, make_plan
+from reinflect.systems.symbols import RecurrentSettings
 from reinflect.systems.system import ACTIONS
 
 
 def main() -> None:
     arguments = _arguments()
     systems, alignments = arguments.systems.split(","), arguments.alignments.split(",")
-    settings = changed(load_preset(arguments.preset or arguments.setting, systems), arguments.set)
+    wish = Wish(
+        systems=systems,
+        alignments=alignments,
+        preset=arguments.preset or arguments.setting,
+        changes=arguments.set,
+        seeds=arguments.seeds,
+    )
     _ceilings()
     began = time.perf_counter()
     asked = None if arguments.languages == "all" else arguments.languages.split(",")
     corpora, _ = read_corpora(Path(arguments.data), languages_in(Path(arguments.data), asked), [arguments.setting])
-    grid = tuple(
-        Entry(system, alignment, {arguments.setting: arguments.seeds})
-        for system in systems
-        for alignment in alignments_of(system, alignments)
-    )
-    preparation = Preparation.of({}, alignments)
-    planned = specs_of(corpora, grid, {arguments.setting: settings}, preparation)
-    specs = prepared(planned, preparation, Resources(workers=arguments.workers))
+    models = [spec for corpus in corpora for spec in specs(make_plan(wish, len(corpus.train)), [corpus])]
+    models = prepared(models, None, Resources(workers=arguments.workers))
     print(f"{len(corpora)} languages at {arguments.setting}, read and aligned in {time.perf_counter() - began:.1f} s")
     for name in systems:
-        for pack in pack_for_gpu([spec for spec in specs if spec.system == name]):
+        for pack in pack_for_gpu([spec for spec in models if spec.system == name]):
             _profile(pack, arguments.updates, arguments.kernels)
 
 

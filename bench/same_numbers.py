@@ -16,16 +16,16 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from reinflect.align.smart import Smart
 from reinflect.data.features import Bundle
 from reinflect.data.german import read_split
 from reinflect.data.items import Item
 from reinflect.layers.parameters import Parameters
 from reinflect.learn.fleet import Fleet
-from reinflect.learn.lesson import Lesson, ModelSpec, Preparation, alignments_of
-from reinflect.settings import Settings, changed
+from reinflect.learn.lesson import Lesson, ModelSpec, specs
+from reinflect.run.execute import prepared
+from reinflect.run.resources import Resources
 from reinflect.systems import SYSTEMS
-from reinflect.systems.symbols import load_preset
+from reinflect.systems.kind import Wish, make_plan
 
 CLOSE = 1e-4
 EPOCHS = 2
@@ -62,8 +62,7 @@ def main() -> None:
     good = True
     for name in arguments.systems.split(","):
         for cell in ("lstm", "coupled"):
-            settings = changed(load_preset("low"), [f"cell={cell}", "precision=single"])[name]
-            work = _specs(name, settings)
+            work = _specs(name, [f"cell={cell}", "precision=single"])
             exact = _train(work, "cpu", torch.float64, stacked=False, updates=updates)
             for title, device, dtype, stacked in ways:
                 found = _train(work, device, dtype, stacked=stacked, updates=updates)
@@ -79,7 +78,7 @@ def main() -> None:
     sys.exit(0 if good else 1)
 
 
-def _specs(system: str, settings: Settings) -> list[ModelSpec]:
+def _specs(system: str, changes: Sequence[str]) -> list[ModelSpec]:
     verbs = read_split("train-low")
     # The same words backwards in Greek letters, and shorter: other lengths, characters and features beside them.
     greek = str.maketrans("abcdefghijklmnopqrstuvwxyz", "αβγδεζηθικλμνξοπρστυφχψωϊϋ")
@@ -87,13 +86,11 @@ def _specs(system: str, settings: Settings) -> list[ModelSpec]:
         Item(item.lemma[::-1][:6].translate(greek), Bundle(f"X;{item.features}"), item.form[::-1][:7].translate(greek))
         for item in verbs[:40]
     ]
-    preparation = Preparation.of({"smart": Smart(sweeps=20)}, ["smart"])
-    (alignment,) = alignments_of(system, ["smart"])
+    plan = make_plan(Wish(systems=[system], alignments=["smart"], preset="low", changes=changes, seeds=2), 100)
     lessons = [
-        preparation.prepared(preparation.planned(Lesson(tuple(items), tuple(items[:5]), language=name), alignment))
-        for name, items in (("german", verbs), ("other", other))
+        Lesson(tuple(items), tuple(items[:5]), language=name) for name, items in (("german", verbs), ("other", other))
     ]
-    return [ModelSpec(lesson, system, settings, seed) for lesson in lessons for seed in (1, 2)]
+    return prepared([spec for lesson in lessons for spec in specs(plan, [lesson])], None, Resources())
 
 
 def _train(work: Sequence[ModelSpec], device: str, dtype: torch.dtype, *, stacked: bool, updates: int) -> Numbers:

@@ -21,26 +21,26 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 
+from msgspec import structs
+
 from bench.common import run, trained, training_parser
 from bench.pairs import holm
+from reinflect.assemble import known_runs
 from reinflect.data.items import Item
 from reinflect.decode.forms import Predictions
 from reinflect.ensemble.member import TrainedModel
-from reinflect.ensemble.strategies import Voter, choices, combined, default_strategy, find_strategy
+from reinflect.ensemble.strategies import Voter, choices, combined, find_strategy
 from reinflect.errors import InputError
 from reinflect.files import make_folder, write_text
-from reinflect.inflector.assemble import known_runs
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.pocket import read_index
-from reinflect.inflector.start import Relative, Start, best_few, relatives
-from reinflect.inflector.train import Plan
-from reinflect.learn.lesson import Lesson, ModelSpec, Preparation
+from reinflect.learn.lesson import Lesson, ModelSpec, Start, specs
 from reinflect.paper.corpora import languages_in, read_corpora
 from reinflect.run.folder import WorkFolder
 from reinflect.score.scores import Evaluation, MacroEvaluation, evaluate
 from reinflect.score.significance import FEWEST, LEVEL, Comparison, compare
-from reinflect.settings import changed
-from reinflect.systems.symbols import load_preset
+from reinflect.start import Relative, best_few, relatives
+from reinflect.systems.kind import Plan, Wish, make_plan
 from reinflect.text import Side, table
 
 FAMILIES = Path(__file__).with_name("families.tsv")
@@ -83,35 +83,33 @@ def planned(lesson: Lesson, pocket: Sequence[Start], plan: Plan, given: argparse
     ways |= {f"best-{number}": [one.start for one in best_few(found, number)] for number in given.relatives}
     if given.multilingual:
         ways[MULTILINGUAL] = [given.multilingual[lesson.language]]
-    preparation = Preparation.of(plan.settings, plan.alignments)
-    lessons, specs = [lesson] * plan.seeds, dict[str, Sequence[ModelSpec]]()
-    for way, starts in ways.items():
-        made = replace(plan, starts=starts).specs(lessons, preparation)
-        specs[way] = [
-            replace(spec, variant=spec.variant and f"from-{way}")
-            for spec in made
+    models = {
+        way: [
+            replace(spec, kind=structs.replace(spec.kind, label=spec.kind.label and f"from-{way}"))
+            for spec in specs(plan, [lesson], starts)
             if (spec.start is not None) == (way != NO_START)
         ]
-    return Language(lesson, found, specs)
+        for way, starts in ways.items()
+    }
+    return Language(lesson, found, models)
 
 
 def multilingual(given: argparse.Namespace, asked: Sequence[str]) -> dict[str, Start]:
     """The start of each of these languages: a model that learnt from those of the other quarters."""
     names = languages_in(given.data, None)
     corpora, _ = read_corpora(given.data, names, ["medium"])
-    settings = changed(load_preset("medium", ["haem"]), SMALL)["haem"]
-    preparation = Preparation.of({}, ["smart"])
-    specs: dict[int, ModelSpec] = {}
+    plan = make_plan(Wish(["haem-smart"], preset="medium", changes=SMALL, seeds=1), 0)
+    models: dict[int, ModelSpec] = {}
     quarters = {name: names.index(name) % QUARTERS for name in asked}
     for quarter in set(quarters.values()):
         others = [own for own in corpora if names.index(own.language) % QUARTERS != quarter]
         train = tuple(item for own in others for item in own.train)
         dev = tuple(item for own in others for item in own.dev[::DEV_EVERY])
         lesson = Lesson(train, dev, language=f"{MULTILINGUAL}-{quarter}", setting="medium")
-        specs[quarter] = ModelSpec(preparation.planned(lesson, "smart"), "haem", settings, 1)
+        [models[quarter]] = specs(plan, [lesson])
     work = WorkFolder.inside(make_folder(given.out / MULTILINGUAL), save_models=True)
-    models = trained(list(specs.values()), preparation, work, given)
-    members = {quarter: work.with_parameters(models[spec.digest]) for quarter, spec in specs.items()}
+    done = trained(list(models.values()), work, given)
+    members = {quarter: work.with_parameters(done[spec.digest]) for quarter, spec in models.items()}
     return {name: Start(MULTILINGUAL, (members[quarter],)) for name, quarter in quarters.items()}
 
 
@@ -144,14 +142,13 @@ def voted(lesson: Lesson, models: Iterable[TrainedModel], name: str, *, crossed:
 
 
 def train_languages(
-    languages: Sequence[Language], plan: Plan, given: argparse.Namespace
+    languages: Sequence[Language], given: argparse.Namespace
 ) -> dict[tuple[str, str], list[TrainedModel]]:
     """The models by language and way to start, all trained as one experiment."""
     specs = {spec.digest: spec for one in languages for own in one.specs.values() for spec in own}
-    preparation = Preparation.of(plan.settings, plan.alignments)
-    models = trained(list(specs.values()), preparation, WorkFolder.inside(make_folder(given.out)), given)
+    models = trained(list(specs.values()), WorkFolder.inside(make_folder(given.out)), given)
     return {
-        (one.lesson.language, way): [replace(models[own.digest], variant=own.variant) for own in specs]
+        (one.lesson.language, way): [replace(models[own.digest], variant=own.kind.label) for own in specs]
         for one in languages
         for way, specs in one.specs.items()
     }
@@ -230,8 +227,8 @@ def start(given: argparse.Namespace) -> None:
         raise InputError("found --relatives 0", "start from one language or more")
     index = read_index(given.models)
     pocket = [Start(name, Inflector.load(given.models / own.file).members) for name, own in index.items()]
-    settings = changed(load_preset("low", given.systems), given.set)
-    plan = Plan(settings=settings, systems=given.systems, alignments=given.alignments, seeds=given.seeds)
+    wish = Wish(systems=given.systems, alignments=given.alignments, preset="low", changes=given.set, seeds=given.seeds)
+    plan = make_plan(wish, 100)
     given.relatives = sorted(set(given.relatives))
     names = languages_in(given.data, given.languages)
     given.multilingual = multilingual(given, names) if given.multilingual else {}
@@ -239,9 +236,9 @@ def start(given: argparse.Namespace) -> None:
     # No test item is asked for: the figures are those of dev items.
     lessons = [replace(lesson, asked=()) for lesson in corpora]
     languages = [planned(lesson, pocket, plan, given) for lesson in lessons]
-    models = train_languages(languages, plan, given)
-    strategy, ways = default_strategy(plan.systems), list(languages[0].specs)[1:]
-    found = {way: report(languages, models, strategy, way) for way in ways}
+    models = train_languages(languages, given)
+    ways = list(languages[0].specs)[1:]
+    found = {way: report(languages, models, plan.strategy, way) for way in ways}
     write_text(given.out / "results.json", json.dumps(found, indent=1) + "\n")
 
 

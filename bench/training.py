@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import Literal
@@ -50,23 +51,19 @@ def measure(
     """Samples and words per CPU second, and this process's memory."""
     import torch
 
-    from reinflect.align.smart import Smart
     from reinflect.data.items import read_items
     from reinflect.ensemble.fleets import decode
     from reinflect.ensemble.member import TrainedModel
     from reinflect.learn.fleet import Fleet
-    from reinflect.learn.lesson import Lesson, ModelSpec, Preparation, alignments_of
-    from reinflect.settings import changed
-    from reinflect.systems.symbols import load_preset
+    from reinflect.learn.lesson import Lesson, specs
+    from reinflect.systems.kind import Wish, make_plan
 
     torch.set_num_threads(1)
-    settings = changed(load_preset(preset), changes)[system]
     dev = read_items(data / f"{language}-dev")
-    preparation = Preparation.of({"smart": Smart(sweeps=20)}, ["smart"])
-    (alignment,) = alignments_of(system, ["smart"])
     plain = Lesson(tuple(read_items(data / f"{language}-train-{size}")), tuple(dev))
-    lesson = preparation.prepared(preparation.planned(plain, alignment))
-    fleet = Fleet([ModelSpec(lesson, system, settings, 1)])
+    wish = Wish(systems=[system], alignments=["smart"], preset=preset, changes=changes, seeds=1)
+    [spec] = specs(make_plan(wish, len(plain.train)), [plain])
+    fleet = Fleet([replace(spec, lesson=spec.lesson.prepared())])
     best = 0.0
     for _ in range(EPOCHS_BEFORE_DECODING):
         start, epoch = time.process_time(), fleet.prepare()
@@ -78,7 +75,9 @@ def measure(
         fleet.runs[0].epoch += 1
     fleet.snapshot([0])
     parameters = {name: tensor.numpy() for name, tensor in fleet.trained(0).items()}
-    model = TrainedModel(system, alignment, 1, settings, lesson.inventory, 0.0, parameters=parameters)
+    model = TrainedModel(
+        system, spec.kind.alignment, 1, spec.settings, spec.lesson.inventory, 0.0, parameters=parameters
+    )
     words = 0.0
     for _ in range(3):
         start = time.process_time()

@@ -12,19 +12,18 @@ from dataclasses import replace
 from pathlib import Path
 
 from bench.pairs import holm
+from reinflect.assemble import Keep, with_word_list
 from reinflect.data.items import Item, read_items
 from reinflect.data.words import WordList
 from reinflect.ensemble.confidence import bins, calibration_error
 from reinflect.errors import ReinflectError
-from reinflect.inflector.assemble import taught_words
 from reinflect.inflector.inflector import Inflector
-from reinflect.inflector.train import Plan, train_inflector
 from reinflect.run.resources import Resources
 from reinflect.score.scores import Evaluation, evaluate
 from reinflect.score.significance import compare
-from reinflect.settings import changed
-from reinflect.systems.symbols import load_preset
+from reinflect.systems.kind import Wish
 from reinflect.text import table
+from reinflect.train import train_model
 
 LISTS = {
     "spanish": "spanish",
@@ -47,9 +46,8 @@ def trained(language: str, items: Sequence[Item], folder: Path) -> Inflector:
     """The kept model of a language, or a new one."""
     out = folder / f"{language}.reinflect"
     if not out.exists():
-        settings = changed(load_preset("low", ["haem"]), CHANGES)
-        plan = Plan(settings=settings, systems=["haem"], alignments=["naive"], seeds=SEEDS)
-        train_inflector(items, None, plan, Resources(workers=2), out=out, source=f"{language}-train-low")
+        wish = Wish(["haem-naive"], preset="low", changes=CHANGES, seeds=SEEDS)
+        train_model(items, None, wish, Keep(), Resources(workers=2), out=out, source=f"{language}-train-low")
     return Inflector.load(out)
 
 
@@ -86,7 +84,7 @@ def main() -> None:
         items, dev = (read_items(given.data / f"{language}-{split}") for split in ("train-low", "dev"))
         plain = trained(language, items, given.folder)
         words = read_list(given.lists / LISTS[language], given.folder)
-        taught = taught_words(plain, items, None, words)
+        taught = with_word_list(plain, items, None, words)
         assert taught.words is not None
         before, sure_before = scored(plain, dev, f"{language}-dev")
         after, sure_after = scored(taught, dev, f"{language}-dev")

@@ -16,6 +16,12 @@ def test_every_public_name_is_there_and_listed() -> None:
         assert name in dir(reinflect)
 
 
+@pytest.mark.parametrize("name", ["align", "train"])
+def test_a_module_does_not_replace_the_function_of_its_name(name: str) -> None:
+    code = f"import reinflect, reinflect.{name}; assert reinflect.{name}.__name__ == {name!r}; import reinflect.{name}"
+    subprocess.run([sys.executable, "-c", f"{code}; assert callable(reinflect.{name})"], check=True)
+
+
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="module 'reinflect' has no attribute 'inflate'"):
         reinflect.inflate  # noqa: B018

@@ -13,7 +13,7 @@ LIGHT = (
     "errors locks text files tensors registry settings chance compiled data score align systems decode ensemble "
     "inflector report web"
 ).split()
-TRAINING = "layers equations learn run paper".split()
+TRAINING = "layers equations learn run assemble start train changes forecast paper".split()
 """Rooms behind the door: only their modules import torch, numba or triton at the top."""
 ORDER = [*LIGHT, *TRAINING, "cli"]
 HEAVY = {"torch", "numba", "triton"}
@@ -30,7 +30,6 @@ every_module = pytest.mark.parametrize("name", MODULES)
 MOVING = {
     *("reinflect.decode.beam", "reinflect.decode.greedy", "reinflect.decode.traces"),
     *("reinflect.ensemble.fleets", "reinflect.inflector.inflector"),
-    *(f"reinflect.inflector.{name}" for name in ("assemble", "changes", "forecast", "start", "train")),
 }
 """Modules that still need what is behind the door; they move there, or decode by NumPy."""
 

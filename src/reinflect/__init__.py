@@ -3,15 +3,17 @@
 The names of `__all__` are imported when they are first asked for, so that `import reinflect` is instant.
 """
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from reinflect.align import align
     from reinflect.inflector.inflector import Inflector
     from reinflect.inflector.pocket import load
-    from reinflect.inflector.train import train
     from reinflect.score import evaluate
+    from reinflect.train import train
 
 __version__ = "0.2.0"
 __all__ = ["Inflector", "__version__", "align", "evaluate", "load", "train"]
@@ -21,7 +23,7 @@ _HOMES = {
     "align": "reinflect.align",
     "evaluate": "reinflect.score",
     "load": "reinflect.inflector.pocket",
-    "train": "reinflect.inflector.train",
+    "train": "reinflect.train",
 }
 
 
@@ -33,3 +35,14 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+class _Package(ModuleType):
+    """`reinflect.align` and `reinflect.train` stay functions, though importing the modules would replace them."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name not in _HOMES or not isinstance(value, ModuleType):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

@@ -26,6 +26,13 @@ def later(place: str) -> Any:
     return lambda *arguments: load()(*arguments)
 
 
+def brought_by_others(group: str) -> list[str]:
+    """The names of things that other packages bring, such as `strategies`, without looking at ours."""
+    from importlib.metadata import entry_points
+
+    return sorted({entry.name for entry in entry_points(group=f"reinflect.{group}")})
+
+
 class Registry(Mapping[str, T], Generic[T]):
     """Things by name: ours in our order, then those of other packages by the alphabet."""
 

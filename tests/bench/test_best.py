@@ -25,7 +25,7 @@ from reinflect.paper.corpora import read_corpora
 from reinflect.paper.grid import QUICK
 from reinflect.systems import SYSTEMS
 from tests.learn.tiny import small
-from tests.paper.made_up import corpus, everyone, result
+from tests.paper.made_up import corpus, everyone, kinds, result
 from tests.systems.slow_haem import SlowHaem
 from tests.systems.small_fleets import HAEM, STATIC, SmallFleet, language, naive
 from tests.systems.test_imitation import distance
@@ -151,7 +151,7 @@ def test_models_set_apart_and_rules_have_a_weight_and_no_part_in_the_runs() -> N
     bare, right = corpus(items=6), dict.fromkeys(("hacm-naive", "hacm-smart", "haem-naive", "haem-smart"), 0)
     models = everyone(bare, QUICK, right)
     rules = weigh(Work(bare, models, (), Path("none")), leave_out=True).forms
-    baseline = combine(bare, QUICK, models).forms["baseline"]
+    baseline = combine(bare, kinds(QUICK), models).forms["baseline"]
     assert rules["best"] == rules["weights"] == baseline
     assert rules["vote"] == rules[f"{WITHOUT}rules"] != baseline
     assert {name for name in rules if name.startswith(WITHOUT)} == {f"{WITHOUT}{kind}" for kind in (*right, "rules")}

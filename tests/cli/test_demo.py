@@ -13,7 +13,7 @@ import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
-from reinflect.cli import COMMANDS, demo, main, training
+from reinflect.cli import COMMANDS, demo, main, wishes
 from reinflect.data import german
 from reinflect.data.features import Bundle
 from reinflect.data.german import read_split
@@ -21,11 +21,13 @@ from reinflect.data.items import Item, read_items
 from reinflect.ensemble.member import TrainedModel
 from reinflect.errors import StoppedError
 from reinflect.inflector.inflector import Inflector
-from reinflect.inflector.train import Outcome
 from reinflect.score import Judged
 from reinflect.score.baseline import Baseline
+from reinflect.train import Outcome
 
 Reinflect = Callable[..., Result]
+TRAIN = sys.modules["reinflect.train"]
+"""The module, whose name in the package is that of its function."""
 
 TINY = tuple("embedding=8 hidden=8 history_hidden=4 epochs=4 score_from=0 score_every=4 dropout=0.0".split())
 SHORT = {"train-low": read_split("train-low"), "dev": read_split("dev")[:10], "test": read_split("test")[::6]}
@@ -46,11 +48,11 @@ class Run:
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """The demo with models that are trained in a moment and little to inflect, in an empty folder."""
     folder, seen = tmp_path_factory.mktemp("demo"), []
-    train, forms = training.train_german, Inflector.member_forms
+    train, forms = TRAIN.train_model, Inflector.member_forms
 
-    def noticed(examples: Sequence[Item], dev: Sequence[Item], *given: Any, **named: Any) -> Outcome:
+    def noticed(examples: Sequence[Item], dev: Sequence[Item], *options: Any, **more: Any) -> Any:
         assert (examples, dev) == (SHORT["train-low"], SHORT["dev"])
-        seen.append(train(examples, dev, *given, **named))
+        seen.append(train(examples, dev, *options, **more))
         return seen[-1]
 
     def without_answers(self: Inflector, items: Sequence[Item]) -> list[list[str]]:
@@ -62,8 +64,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
         patch.setenv("REINFLECT_CACHE", str(folder / "cache"))
         patch.setattr(german, "read_split", SHORT.__getitem__)
         patch.setattr(demo, "CHANGES", TINY)
-        patch.setattr(training, "cores", lambda: 1)
-        patch.setattr(demo, "train_german", noticed)
+        patch.setattr(wishes, "cores", lambda: 1)
+        patch.setattr(TRAIN, "train_model", noticed)
         patch.setattr(Inflector, "member_forms", without_answers)
         result = CliRunner().invoke(main, ["demo"])
     assert result.exit_code == 0, result.output
@@ -115,7 +117,7 @@ def test_the_inflections_are_the_vote_for_cells_never_seen_in_training(run: Run)
     seen = {(item.lemma, item.features.spelling) for split in ("train-low", "dev") for item in read_split(split)}
     right = {(item.lemma, item.features.spelling): item.form for item in SHORT["test"]}
     rows = section(run.stdout, "lemma")
-    assert len(rows) == demo.SHOWN == len({row[0] + row[1] for row in rows})
+    assert len(rows) == demo.MOST_LISTED == len({row[0] + row[1] for row in rows})
     for lemma, features, predicted, verdict in rows:
         assert (lemma, features) not in seen
         assert predicted == run.outcome.inflector.inflect(lemma, features)
@@ -151,7 +153,7 @@ def test_after_ctrl_c_it_shows_what_there_is(run: Run, reinflect: Reinflect, mon
     cut_short = msgspec.structs.replace(inflector.training, interrupted=True)
     stopped = replace(run.outcome, inflector=Inflector(left, inflector.known_runs, training=cut_short))
     monkeypatch.setattr(german, "read_split", SHORT.__getitem__)
-    monkeypatch.setattr(demo, "train_german", lambda *_, **__: stopped)
+    monkeypatch.setattr(TRAIN, "train_model", lambda *_, **__: stopped)
     result = reinflect("demo")
     assert result.exit_code == 130
     assert [row[:2] for row in section(result.stdout, "system")[1:]] == [["HAEM, vote", "3"], ["vote of all", "3"]]
@@ -166,7 +168,7 @@ def test_pocket_models_inflect_words_of_their_languages_first(
     pocket: Path, reinflect: Reinflect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert {"finnish", "german", "turkish", "spanish", "russian"} == set(demo.WORDS)
-    monkeypatch.setattr(demo, "train_german", stop)
+    monkeypatch.setattr(TRAIN, "train_model", stop)
     shown = reinflect("demo").stdout
     rows = section(f"{shown}\n\n", "language")
     assert [row[0] for row in rows] == ["finnish", "german"]
@@ -179,7 +181,7 @@ def test_pocket_models_inflect_words_of_their_languages_first(
 
 @pytest.mark.usefixtures("no_pocket")
 def test_without_pocket_models_one_line_says_so(reinflect: Reinflect, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demo, "train_german", stop)
+    monkeypatch.setattr(TRAIN, "train_model", stop)
     result = reinflect("demo")
     assert result.stderr.splitlines() == ["note: no pocket models are installed: German verbs only", "reinflect: stop"]
     assert result.stdout.startswith("German verbs: learn from")
@@ -195,10 +197,10 @@ def test_the_words_for_pocket_models_are_of_the_shared_task_and_not_among_its_tr
 @pytest.mark.parametrize("count", [1, 2, 9, 10, 11, 300])
 def test_a_shorter_list_is_shown_as_far_as_it_goes(count: int) -> None:
     cells = [Judged(f"word{number}", Bundle("N"), "a", "b", 1, False) for number in range(count)]
-    found = demo.chosen(cells)
+    found = demo.sample(cells)
     assert len(found) == len(set(found)) == min(count, len(found))
     assert set(found) <= set(cells)
-    assert 0 < len(found) <= demo.SHOWN
+    assert 0 < len(found) <= demo.MOST_LISTED
 
 
 @pytest.mark.long

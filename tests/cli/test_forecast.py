@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from reinflect.inflector.forecast import Forecast
+from reinflect.forecast import Forecast
 from reinflect.inflector.inflector import Inflector
 from tests.inflector.test_inflector import a_member
 

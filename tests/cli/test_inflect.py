@@ -14,17 +14,15 @@ from click.testing import Result
 from reinflect.data.items import COLUMNS_2023, read_items, write_items
 from reinflect.data.labels import Labels
 from reinflect.inflector.inflector import Answer, Inflector
-from reinflect.inflector.train import Plan, train_inflector
-from tests.learn.tiny import language, small
+from tests.learn.tiny import language, small_inflector
 
 Reinflect = Callable[..., Result]
 
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    items, out = language("german"), tmp_path_factory.mktemp("model") / "verbs"
-    settings = {system: small(system, score_every=3) for system in ("hacm", "haem")}
-    train_inflector(items[4:], items[:4], Plan(settings=settings, seeds=2, alignments=["naive"]), out=out)
+    out = tmp_path_factory.mktemp("model") / "verbs"
+    small_inflector("hacm-naive", "haem-naive", seeds=2, changes=["score_every=3"], out=out)
     return out
 
 

@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
+from reinflect.assemble import Keep
 from reinflect.inflector.card import card_text, fingerprint
 from reinflect.inflector.inflector import Inflector
-from reinflect.inflector.train import Plan, train_inflector
-from tests.learn.tiny import SMALL, language
+from reinflect.run.resources import Resources
+from reinflect.train import train_model
+from tests.learn.tiny import SMALL, language, wish
 
 Reinflect = Callable[..., Result]
 ITEMS = language("german")
@@ -19,8 +21,7 @@ ITEMS = language("german")
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("model") / "verbs.reinflect"
-    plan = Plan(settings={"haem": SMALL}, systems=["haem"], alignments=["naive"])
-    train_inflector(ITEMS, None, plan, out=out, source="verbs.tsv")
+    train_model(ITEMS, None, wish("haem-naive", seeds=5), Keep(), Resources(), out=out, source="verbs.tsv")
     return out
 
 

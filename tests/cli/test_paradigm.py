@@ -8,13 +8,15 @@ import msgspec
 import pytest
 from click.testing import Result
 
+from reinflect.assemble import Keep
 from reinflect.cli import paradigm as module
 from reinflect.data.items import read_items
 from reinflect.data.labels import Labels
 from reinflect.inflector.inflector import Answer, Cell, Inflector, Paradigm
-from reinflect.inflector.train import Plan, train_inflector
+from reinflect.run.resources import Resources
 from reinflect.text import display_width
-from tests.learn.tiny import SMALL, language
+from reinflect.train import train_model
+from tests.learn.tiny import language, wish
 
 Reinflect = Callable[..., Result]
 
@@ -22,13 +24,8 @@ Reinflect = Callable[..., Result]
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     items, out = [*language("german"), *language("turkish")], tmp_path_factory.mktemp("model") / "words.reinflect"
-    train_inflector(
-        items,
-        items[:30],
-        Plan(settings={"haem": SMALL}, systems=["haem"], alignments=["naive"]),
-        out=out,
-        labels=Labels((("participle", "V;PTCP;PST"),)),
-    )
+    keep = Keep(labels=Labels((("participle", "V;PTCP;PST"),)))
+    train_model(items, items[:30], wish("haem-naive", seeds=5), keep, Resources(), out=out)
     return out
 
 

@@ -21,28 +21,24 @@ from starlette.testclient import TestClient
 from reinflect import __version__
 from reinflect.cli import serve
 from reinflect.inflector.inflector import Inflector
-from reinflect.inflector.train import Plan, train_inflector
 from reinflect.web.app import create_app
 from reinflect.web.guard import LOCAL, Hosts
 from reinflect.web.server import Server
-from tests.learn.tiny import language, small
+from tests.learn.tiny import small_inflector
 from tests.web.running import head, reply, running
 
 Reinflect = Callable[..., Result]
 PAST = "V;PST"
 
 
-def small_inflector() -> Inflector:
-    settings = {system: small(system) for system in ("hacm", "haem", "soft")}
-    items = language("german")
-    plan = Plan(settings=settings, systems=list(settings), alignments=["naive"], seeds=1, strategy="vote")
-    return train_inflector(items[4:], items[:4], plan).inflector
+def three_models() -> Inflector:
+    return small_inflector("hacm-naive", "haem-naive", "soft", strategy="vote")
 
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("serve") / "verbs.reinflect"
-    small_inflector().save(path)
+    three_models().save(path)
     return path
 
 
@@ -348,7 +344,7 @@ def test_sigterm_stops_the_training_of_the_demo_as_ctrl_c_does(ctrl_c: Any) -> N
 
 def test_the_demo_is_trained_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REINFLECT_CACHE", str(tmp_path))
-    inflector, trained = small_inflector(), []
+    inflector, trained = three_models(), []
 
     def train(*_: object, out: Path) -> SimpleNamespace:
         trained.append(out)

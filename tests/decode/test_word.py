@@ -19,11 +19,10 @@ from reinflect.ensemble.confidence import Confidence
 from reinflect.ensemble.member import TrainedModel
 from reinflect.inflector import inflector as module
 from reinflect.inflector.inflector import Answer, Inflector
-from reinflect.inflector.train import Plan, train_inflector
 from reinflect.systems.symbols import Inventory
 from tests.cli.test_main import run_python
 from tests.inflector.test_inflector import a_member
-from tests.learn.tiny import language, small
+from tests.learn.tiny import language, small_inflector
 
 pytestmark = pytest.mark.filterwarnings("ignore::reinflect.errors.UnseenWarning")
 ASKED = [
@@ -154,12 +153,9 @@ def test_a_word_changes_no_parameter() -> None:
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    items, out = language("german"), tmp_path_factory.mktemp("model") / "verbs.reinflect"
-    plan = Plan(
-        systems=["haem"], settings={"haem": small("haem", score_every=3, epochs=30)}, seeds=1, alignments=["naive"]
-    )
-    inflector = train_inflector(items[4:], items[:4], plan, attested=False).inflector
-    replace(inflector, confidences={inflector.strategy: FITTED}).save(out, numbers="eighth")
+    out = tmp_path_factory.mktemp("model") / "verbs.reinflect"
+    inflector = small_inflector("haem-naive", changes=["score_every=3", "epochs=30"])
+    replace(inflector, attested=(), confidences={inflector.strategy: FITTED}).save(out, numbers="eighth")
     return out
 
 

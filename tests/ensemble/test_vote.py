@@ -14,7 +14,6 @@ from reinflect.data.items import Item
 from reinflect.decode.forms import Predictions
 from reinflect.ensemble.member import TrainedModel, kind_of
 from reinflect.ensemble.strategies import (
-    PAPERS,
     RUNS,
     STRATEGIES,
     Strategy,
@@ -25,13 +24,13 @@ from reinflect.ensemble.strategies import (
     choose,
     combined,
     comparable,
-    default_strategy,
     dev_accuracy,
     find_strategy,
 )
 from reinflect.ensemble.vote import average, vote, vote_all
 from reinflect.errors import InputError
 from reinflect.settings import Settings
+from reinflect.systems.kind import PAPERS, default_strategy
 from reinflect.systems.symbols import Inventory
 
 BUNDLE = Bundle("V")

@@ -55,7 +55,14 @@ def signed(said: Any, tensors: Mapping[str, torch.Tensor]) -> bytes:
 
 def signed_text(text: str, tensors: Mapping[str, torch.Tensor]) -> bytes:
     arrays = {name: tensor.numpy() for name, tensor in tensors.items()}
-    return save(dict(tensors), {"reinflect": text, "sha256": digest(text, arrays)})
+    return saved(tensors, {"reinflect": text, "sha256": digest(text, arrays)})
+
+
+def saved(tensors: Mapping[str, torch.Tensor], texts: dict[str, str]) -> bytes:
+    """Tensors of any kind with texts, which the library itself would write in another order every time."""
+    raw = save(dict(tensors))
+    end = 8 + int.from_bytes(raw[:8], "little")
+    return joined(json.dumps({"__metadata__": texts, **json.loads(raw[8:end])}).encode(), raw[end:])
 
 
 def changed_bytes(rng: Random) -> bytes:
@@ -152,7 +159,7 @@ def changed_tensors(rng: Random) -> bytes:
     try:
         return signed(about(), {name: tensor.contiguous() for name, tensor in tensors.items()})
     except TypeError:  # of a kind that has no bytes to be signed
-        return save(tensors, {"reinflect": json.dumps(about()), "sha256": "0" * 64})
+        return saved(tensors, {"reinflect": json.dumps(about()), "sha256": "0" * 64})
 
 
 Tensors = dict[str, torch.Tensor]

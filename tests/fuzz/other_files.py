@@ -11,9 +11,9 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import torch
-from safetensors.torch import load, save
+from safetensors.torch import load
 
-from reinflect.cli.training import chosen, settings_of
+from reinflect.cli.wishes import names
 from reinflect.data.items import Columns
 from reinflect.ensemble.strategies import find_strategy
 from reinflect.errors import ReinflectError
@@ -23,6 +23,7 @@ from reinflect.paper.page import benchmark_page, data_of
 from reinflect.run.packs import ENDING, by_key, read_results, write_result
 from reinflect.settings import known_keys
 from reinflect.systems import SYSTEMS
+from reinflect.systems.kind import Wish, make_plan
 from tests.fuzz import json_values, model_files, texts
 from tests.fuzz.campaign import Attempt, Kind, refusal
 from tests.learn.tiny import fleet_of, pack, updated
@@ -69,11 +70,11 @@ def _systems_in(preset: bytes) -> list[str]:
 @contextmanager
 def _choosing(folder: Path) -> Iterator[Attempt]:
     readers: dict[str, Callable[[str], object]] = {
-        "set": lambda text: settings_of("low", [text], list(SYSTEMS)),
-        "preset": lambda name: settings_of(name, [], _systems_in(Path(name).read_bytes())),
+        "set": lambda text: make_plan(Wish(systems=list(SYSTEMS), preset="low", changes=[text]), 1),
+        "preset": lambda name: make_plan(Wish(systems=_systems_in(Path(name).read_bytes()), preset=name), 1),
         "columns": Columns.parse,
         "strategy": find_strategy,
-        "systems": lambda text: chosen(text, ["hacm", "haem", "soft"], "system"),
+        "systems": lambda text: make_plan(Wish(systems=names(text), preset="low"), 1),
     }
 
     def attempt(made: Option) -> str:
@@ -155,7 +156,7 @@ def checkpoint_file(rng: Random) -> bytes:
     end = 8 + int.from_bytes(raw[:8], "little")
     checksum, before = (json.loads(raw[8:end])["__metadata__"][name] for name in ("sha256", "state"))
     text = json.dumps(json_values.changed(rng, json.loads(before))) if how != 9 else "[" * json_values.DEEP
-    return save(tensors, metadata={"sha256": checksum, "state": text if how > 4 else before})
+    return model_files.saved(tensors, {"sha256": checksum, "state": text if how > 4 else before})
 
 
 @contextmanager

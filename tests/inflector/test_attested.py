@@ -8,15 +8,15 @@ import msgspec
 import pytest
 from click.testing import Result
 
+from reinflect import assemble
 from reinflect.cli import paradigm as paradigm_command
 from reinflect.data.dimensions import paradigms
 from reinflect.data.features import Bundle
 from reinflect.data.items import COLUMNS_2017, Item
 from reinflect.data.labels import NO_LABELS
 from reinflect.data.sheets import parse_sheet, sheet_bundles
-from reinflect.inflector import assemble
 from reinflect.inflector.inflector import Inflector
-from reinflect.inflector.train import train
+from reinflect.train import train
 from reinflect.web.inventory import inventory
 from tests.fuzz import tiny_models
 
@@ -135,12 +135,12 @@ def test_training_keeps_them_unless_told_not_to(tmp_path: Path) -> None:
 
 
 def test_more_forms_than_a_file_can_hold_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert assemble.kept([*KNOWN, KNOWN[0], Item("x", Bundle("V"))]) == KNOWN
+    assert assemble.attested_items([*KNOWN, KNOWN[0], Item("x", Bundle("V"))]) == KNOWN
     monkeypatch.setattr(assemble, "MOST_ATTESTED", 2)
-    assert assemble.kept(KNOWN) == ()
+    assert assemble.attested_items(KNOWN) == ()
     monkeypatch.undo()
     monkeypatch.setattr(assemble, "MOST_CHARACTERS", 20)
-    assert assemble.kept(KNOWN) == ()
+    assert assemble.attested_items(KNOWN) == ()
 
 
 def test_the_columns_of_a_wide_sheet_give_the_order(tmp_path: Path) -> None:

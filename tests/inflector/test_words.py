@@ -8,20 +8,19 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
+from reinflect.assemble import Keep, with_word_list
 from reinflect.data.items import write_items
 from reinflect.data.words import WordList
 from reinflect.errors import InputError
-from reinflect.inflector.assemble import taught_words
 from reinflect.inflector.inflector import Inflector
-from reinflect.inflector.train import Plan, train, train_inflector
+from reinflect.run.resources import Resources
 from reinflect.score import evaluate
-from tests.learn.tiny import language, small
+from reinflect.train import train, train_model
+from tests.learn.tiny import language, wish
 
 Reinflect = Callable[..., Result]
 ITEMS = language("german")
-PLAN = Plan(
-    settings={"haem": small("haem", epochs=30, score_every=5)}, systems=["haem"], alignments=["naive"], strategy="vote"
-)
+WISH = wish("haem-naive", seeds=5, changes=["epochs=30", "score_every=5"], strategy="vote")
 TINY = ["--systems", "haem", "--alignments", "naive", "--device", "cpu", "--workers", "1"]
 TINY += [part for name in ("embedding", "hidden", "history_hidden", "epochs") for part in ("--set", f"{name}=6")]
 
@@ -36,7 +35,8 @@ def helpful(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def taught(helpful: Path) -> Inflector:
     words = WordList.read(helpful)
-    made = train_inflector(ITEMS, None, PLAN, out=helpful.parent / "taught.reinflect", words=words).inflector
+    out = helpful.parent / "taught.reinflect"
+    made = train_model(ITEMS, None, WISH, Keep(words=words), Resources(), out=out).inflector
     assert made.words is not None
     return made
 
@@ -74,10 +74,10 @@ def test_a_list_of_the_right_forms_helps(plain: Path, taught: Inflector) -> None
 
 def test_it_is_learnt_from_held_out_or_dev_items(taught: Inflector, model: Path, plain: Path, helpful: Path) -> None:
     before, words = Inflector.load(plain), WordList.read(helpful)
-    again = taught_words(before, ITEMS, None, words)
+    again = with_word_list(before, ITEMS, None, words)
     assert again.words == taught.words == Inflector.load(model).words
     assert again.inflect_many(ITEMS) == taught.inflect_many(ITEMS)
-    dev = taught_words(before, [], ITEMS, words)
+    dev = with_word_list(before, [], ITEMS, words)
     assert dev.words is not None
     assert dev.words.accuracy == pytest.approx(100 * right(dev) / len(ITEMS), abs=0.01)
 
@@ -103,7 +103,7 @@ def test_files_without_a_list_are_as_before(plain: Path) -> None:
 def test_a_useless_list_changes_no_form(plain: Path, tmp_path: Path) -> None:
     (tmp_path / "list").write_text("the\nquick\nbrown\nfox\n")
     before = Inflector.load(plain)
-    made = taught_words(before, ITEMS, None, WordList.read(tmp_path / "list"))
+    made = with_word_list(before, ITEMS, None, WordList.read(tmp_path / "list"))
     assert made.word_list is not None
     assert made.inflect_many(ITEMS) == before.inflect_many(ITEMS)
 

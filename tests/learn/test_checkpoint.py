@@ -11,6 +11,7 @@ from reinflect.data.items import Item
 from reinflect.learn.checkpoint import Checkpoint, fingerprint_of
 from reinflect.learn.lesson import Lesson
 from reinflect.run.packs import Pack
+from reinflect.systems.kind import Kind
 from tests.learn.tiny import fleet_of, pack
 
 
@@ -33,7 +34,7 @@ def with_settings(own: Pack, numbers: Iterable[int], **changes: object) -> Pack:
 
 
 CHANGES: dict[str, Callable[[Pack], Pack]] = {
-    "system": lambda own: replace(own, specs=tuple(replace(spec, system="hacm") for spec in own.specs)),
+    "system": lambda own: replace(own, specs=tuple(replace(spec, kind=Kind("hacm", "naive")) for spec in own.specs)),
     "settings": lambda own: with_settings(own, range(3), clip=4.0),
     "one model's settings": lambda own: with_settings(own, [1], clip=4.0),
     "seeds": lambda own: replace(own, specs=own.specs[:2]),

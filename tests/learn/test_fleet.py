@@ -5,10 +5,9 @@ import pytest
 import torch
 
 from reinflect.learn.fleet import Fleet
-from reinflect.learn.lesson import ModelSpec
 from reinflect.settings import Settings
 from reinflect.systems import SYSTEMS
-from tests.learn.tiny import SMALL, lesson, small, spec_of, updated
+from tests.learn.tiny import SMALL, lesson, small, spec_for, spec_of, updated
 
 LANGUAGES = ("german", "greek", "turkish")
 KINDS: dict[str, dict[str, object]] = {
@@ -109,7 +108,7 @@ def test_models_of_one_fleet_have_settings_of_their_own(system: str, kind: str) 
 def test_models_that_see_the_same_arrays_share_them() -> None:
     own = lesson("greek")
     variants = [msgspec.structs.replace(SMALL, **changes) for changes in VARIANTS]
-    specs = [ModelSpec(own, "haem", settings, seed) for settings in variants for seed in (1, 2)]
+    specs = [spec_for(own, "haem", settings, seed) for settings in variants for seed in (1, 2)]
     made = Fleet(specs)
     assert made.files == [0, 0, 1, 1, 0, 0, 0, 0]
     assert len(made.train.files) == len(made.dev.files) == 2

@@ -4,7 +4,7 @@ import pickle
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import msgspec
 import numpy as np
@@ -17,22 +17,12 @@ from reinflect.align.smart import Smart
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.errors import InputError
-from reinflect.inflector.train import Plan
-from reinflect.learn.augmentation import AUGMENTATIONS
 from reinflect.learn.fleet import runs_of
-from reinflect.learn.lesson import (
-    FOLDS,
-    Lesson,
-    ModelSpec,
-    Phase,
-    Preparation,
-    alignments_of,
-    fold_split,
-    plain_lessons,
-)
+from reinflect.learn.lesson import FOLDS, Lesson, Phase, fold_split, lessons_of, specs
 from reinflect.run.packing import SEEDS_A_PACK, pack_specs
 from reinflect.run.packs import Pack
-from tests.learn.tiny import language, lesson, small
+from reinflect.systems.kind import Kind, Plan, Wish, make_plan
+from tests.learn.tiny import language, pack, small, spec_for
 
 
 def items_of(cells: int, forms: int) -> list[Item]:
@@ -44,54 +34,37 @@ def items_of(cells: int, forms: int) -> list[Item]:
 @given(cells=st.integers(10, 60), forms=st.integers(1, 3), seeds=st.integers(1, 23))
 def test_folds(cells: int, forms: int, seeds: int) -> None:
     items = items_of(cells, forms)
-    made = plain_lessons(items, None, seeds, "data")
-    assert [own.fold for own in made] == list(range(seeds))
-    for number, own in enumerate(made):
-        assert (own.train, own.dev) == fold_split(items, number)
-        assert sorted([*own.train, *own.dev], key=items.index) == items
-        learnt, asked = {item.lemma for item in own.train}, {item.lemma for item in own.dev}
-        assert not learnt & asked, "an answer is given away"
-        assert len(asked) in (cells // FOLDS, -(-cells // FOLDS))
-        assert list(own.train) == [item for item in items if item.lemma in learnt], "the order of the file is kept"
-    for start in range(0, seeds - seeds % FOLDS, FOLDS):
-        held = [item.lemma for own in made[start : start + FOLDS] for item in own.dev]
-        assert sorted(held) == sorted(item.lemma for item in items), "five seeds hold everything out once"
-
-
-@given(cells=st.integers(5, 40), division=st.integers(0, 3))
-def test_five_folds_hold_out_every_cell_once(cells: int, division: int) -> None:
-    items = items_of(cells, 2)
-    held = [item for fold in range(FOLDS) for item in fold_split(items, division * FOLDS + fold)[1]]
-    assert sorted(held, key=items.index) == items
+    lessons = lessons_of(items, None, seeds, "data")
+    assert [each.fold for each in lessons] == list(range(seeds))
+    for number, each in enumerate(lessons):
+        assert (each.train, each.dev) == fold_split(items, number)
+        assert sorted([*each.train, *each.dev], key=items.index) == items
+        learnt, held_out = {item.lemma for item in each.train}, {item.lemma for item in each.dev}
+        assert not learnt & held_out, "an answer is given away"
+        assert len(held_out) in (cells // FOLDS, -(-cells // FOLDS))
+        assert list(each.train) == [item for item in items if item.lemma in learnt], "the order of the file is kept"
+        assert fold_split(items[::-1], number)[1] == each.dev[::-1], "the order of the items plays no part"
+    for first in range(0, seeds - seeds % FOLDS, FOLDS):
+        lemmas = [item.lemma for each in lessons[first : first + FOLDS] for item in each.dev]
+        assert sorted(lemmas) == sorted(item.lemma for item in items), "five seeds hold everything out once"
+    fewer = lessons_of(items, None, 1, "data")
+    assert [(each.train, each.dev) for each in fewer] == [(lessons[0].train, lessons[0].dev)]
 
 
 def test_every_seed_holds_out_something_else() -> None:
-    made = plain_lessons(items_of(100, 1), None, 20, "data")
-    assert len({own.dev for own in made}) == 20
-
-
-def test_folds_do_not_depend_on_how_many_seeds_there_are() -> None:
-    items = items_of(30, 1)
-    three, eight = (plain_lessons(items, None, seeds, "data") for seeds in (3, 8))
-    assert [(own.train, own.dev) for own in three] == [(own.train, own.dev) for own in eight[:3]]
-
-
-def test_folds_do_not_depend_on_the_order_of_the_items() -> None:
-    items = items_of(30, 2)
-    for fold in range(FOLDS):
-        (_, held), (_, turned) = fold_split(items, fold), fold_split(items[::-1], fold)
-        assert held == turned[::-1]
+    assert len({each.dev for each in lessons_of(items_of(100, 1), None, 20, "data")}) == 20
 
 
 def test_with_dev_items_all_seeds_share_a_lesson() -> None:
-    made = plain_lessons(items_of(3, 1), items_of(1, 1), 4)
-    assert all(own is made[0] for own in made)
-    assert (len(made), made[0].fold, made[0].dev) == (4, None, tuple(items_of(1, 1)))
+    [shared] = lessons_of(items_of(3, 1), items_of(1, 1), 4)
+    assert (shared.fold, shared.dev) == (None, tuple(items_of(1, 1)))
+    models = specs(make_plan(Wish(["haem-naive"], preset="low"), 3), [shared])
+    assert len({spec.lesson for spec in models}) == 1
 
 
 def test_too_few_items_to_hold_some_out() -> None:
     with pytest.raises(InputError, match=r"data: found 9 different items, too few .* --dev"):
-        plain_lessons(items_of(9, 3), None, 2, "data")
+        lessons_of(items_of(9, 3), None, 2, "data")
 
 
 @given(
@@ -100,94 +73,77 @@ def test_too_few_items_to_hold_some_out() -> None:
     methods=st.sampled_from([["naive"], ["smart", "naive"]]),
 )
 def test_packs_hold_every_model_once(seeds: int, systems: list[str], methods: list[str]) -> None:
-    plan = Plan(settings={system: small(system) for system in systems}, systems=systems, alignments=methods)
-    specs = plan.specs(plain_lessons(language("greek")[2:], language("greek")[:2], seeds), Preparation.of({}, methods))
-    made = pack_specs(specs)
-    found = [(spec.system, spec.lesson.alignment, spec.seed) for pack in made for spec in pack.specs]
-    assert found == [
-        (system, method, seed)
-        for system in systems
-        for method in alignments_of(system, methods)
-        for seed in range(1, seeds + 1)
+    plan = make_plan(Wish(systems=systems, alignments=methods, seeds=seeds, preset="low"), 100)
+    models = specs(plan, lessons_of(language("greek")[2:], language("greek")[:2], seeds))
+    packs = pack_specs(models)
+    assert [spec.name for pack in packs for spec in pack.specs] == [
+        f"{kind}-{seed}" for kind in plan.kinds for seed in range(1, seeds + 1)
     ]
-    assert len({pack.name for pack in made}) == len(made)
-    sizes = [len(pack.specs) for pack in made]
+    assert len({pack.name for pack in packs}) == len(packs)
+    sizes = [len(pack.specs) for pack in packs]
     assert max(sizes) <= SEEDS_A_PACK
     assert max(sizes) - min(sizes) <= 1
-    assert specs == [spec for pack in made for spec in pack.specs]
+    assert models == [spec for pack in packs for spec in pack.specs]
 
 
 def test_a_pack_survives_pickling_with_what_its_models_share() -> None:
-    own = lesson("greek", dev=2)
-    made = Pack("p", tuple(ModelSpec(own, "haem", small("haem"), seed) for seed in (1, 2, 3)))
-    back: Pack = pickle.loads(pickle.dumps(made))
+    original = pack()
+    back: Pack = pickle.loads(pickle.dumps(original))
     assert back.specs[0].lesson is back.specs[2].lesson
-    assert [spec.digest for spec in back.specs] == [spec.digest for spec in made.specs]
-    one, two, _ = runs_of(back.specs)
-    assert one.stages[0][0] is two.stages[0][0]
-    assert one.dev is two.dev
-    assert (one.spec.seed, two.spec.seed) == (1, 2)
-    original = runs_of(made.specs)[0].stages[0][0]
-    assert all(np.array_equal(one.stages[0][0].arrays[name], array) for name, array in original.arrays.items())
+    assert [spec.digest for spec in back.specs] == [spec.digest for spec in original.specs]
+    first, second, _ = runs_of(back.specs)
+    assert first.stages[0][0] is second.stages[0][0]
+    assert first.dev is second.dev
+    assert (first.spec.seed, second.spec.seed) == (1, 2)
+    arrays = runs_of(original.specs)[0].stages[0][0].arrays
+    assert all(np.array_equal(first.stages[0][0].arrays[name], array) for name, array in arrays.items())
 
 
 ITEMS = language("german")
 PLAIN = Lesson(tuple(ITEMS[4:]), tuple(ITEMS[:4]), tuple(ITEMS[1:3]), "german", "low", "naive", "naive()", 3)
-LESSONS: dict[str, Callable[[Lesson], Lesson]] = {
-    "a form": lambda own: replace(own, train=(replace(own.train[0], form="x"), *own.train[1:])),
-    "a lemma": lambda own: replace(own, train=(replace(own.train[0], lemma="x"), *own.train[1:])),
-    "a bundle": lambda own: replace(own, train=(replace(own.train[0], features=Bundle("X")), *own.train[1:])),
-    "the order": lambda own: replace(own, train=own.train[::-1]),
-    "an item less": lambda own: replace(own, train=own.train[:-1]),
-    "dev": lambda own: replace(own, dev=own.dev[:-1]),
-    "which are dev": lambda own: replace(own, train=(*own.train, own.dev[0]), dev=own.dev[1:]),
-    "what is asked": lambda own: replace(own, asked=()),
-    "dev or asked": lambda own: replace(own, dev=own.dev[:2], asked=(*own.dev[2:], *own.asked)),
-    "language": lambda own: replace(own, language="greek"),
-    "setting": lambda own: replace(own, setting="high"),
-    "alignment": lambda own: replace(own, alignment="smart"),
-    "recipe": lambda own: replace(own, recipe="naive(2)"),
-    "fold": lambda own: replace(own, fold=4),
-    "no fold": lambda own: replace(own, fold=None),
+SPEC = spec_for(PLAIN)
+CHANGES: dict[str, Callable[[Lesson], dict[str, Any]]] = {
+    "a form": lambda plain: {"train": (replace(plain.train[0], form="x"), *plain.train[1:])},
+    "a lemma": lambda plain: {"train": (replace(plain.train[0], lemma="x"), *plain.train[1:])},
+    "a bundle": lambda plain: {"train": (replace(plain.train[0], features=Bundle("X")), *plain.train[1:])},
+    "the order": lambda plain: {"train": plain.train[::-1]},
+    "an item less": lambda plain: {"train": plain.train[:-1]},
+    "dev": lambda plain: {"dev": plain.dev[:-1]},
+    "which are dev": lambda plain: {"train": (*plain.train, plain.dev[0]), "dev": plain.dev[1:]},
+    "what is asked": lambda _: {"asked": ()},
+    "dev or asked": lambda plain: {"dev": plain.dev[:2], "asked": (*plain.dev[2:], *plain.asked)},
+    "language": lambda _: {"language": "greek"},
+    "setting": lambda _: {"setting": "high"},
+    "alignment": lambda _: {"alignment": "smart"},
+    "recipe": lambda _: {"recipe": "naive(2)"},
+    "fold": lambda _: {"fold": 4},
+    "no fold": lambda _: {"fold": None},
 }
-SPEC = ModelSpec(PLAIN, "haem", small("haem"), 1)
-SPECS: dict[str, Callable[[ModelSpec], ModelSpec]] = {
-    "system": lambda own: replace(own, system="hacm", settings=small("hacm")),
-    "seed": lambda own: replace(own, seed=2),
-    **{
-        name: lambda own, name=name, value=value: replace(  # type: ignore[misc]
-            own, settings=msgspec.structs.replace(own.settings, **{name: value})
-        )
-        for name, value in {"hidden": 9, "epochs": 9, "patience": 9, "precision": "tf32", "tied": True}.items()
-    },
-}
+SETTINGS = {"hidden": 9, "epochs": 9, "patience": 9, "precision": "tf32", "tied": True}
 
 
-def test_whatever_matters_is_in_the_digest_of_a_lesson() -> None:
-    digests = {name: change(PLAIN).digest for name, change in LESSONS.items()}
-    assert PLAIN.digest not in digests.values()
-    assert len(set(digests.values())) == len(LESSONS)
-
-
-def test_whatever_matters_is_in_the_digest_of_a_spec() -> None:
-    changed = [change(SPEC) for change in SPECS.values()]
-    changed += [replace(SPEC, lesson=change(PLAIN)) for change in LESSONS.values()]
-    assert len({own.digest for own in (SPEC, *changed)}) == 1 + len(changed)
+def test_whatever_matters_is_in_the_digests_of_a_lesson_and_of_a_spec() -> None:
+    lessons = [replace(PLAIN, **change(PLAIN)) for change in CHANGES.values()]
+    assert len({each.digest for each in (PLAIN, *lessons)}) == 1 + len(CHANGES)
+    models = [SPEC, spec_for(PLAIN, "hacm"), spec_for(PLAIN, seed=2), *map(spec_for, lessons)]
+    models += [spec_for(PLAIN, settings=small("haem", **{name: value})) for name, value in SETTINGS.items()]
+    assert len({spec.digest for spec in models}) == 3 + len(CHANGES) + len(SETTINGS)
 
 
 def test_a_digest_does_not_depend_on_what_decides_nothing() -> None:
     again = replace(PLAIN, train=tuple(replace(item, line=9) for item in PLAIN.train))
     assert again.digest == PLAIN.digest
     assert replace(SPEC, lesson=again).digest == SPEC.digest
+    labelled = replace(SPEC, kind=Kind("haem", "naive", "mine"))
     # A setting at its default may have been added later.
-    assert replace(SPEC, settings=msgspec.structs.replace(SPEC.settings)).digest == SPEC.digest
+    assert replace(labelled, settings=msgspec.structs.replace(SPEC.settings)).digest == SPEC.digest
 
 
 class Copies(msgspec.Struct, frozen=True):
     """An augmentation: lemmas to copy, before the real items."""
 
     count: int = 3
-    name: ClassVar[str] = "once"
+    name: ClassVar[str] = "shared"
     per_seed: ClassVar[bool] = False
 
     def __call__(self, own: Lesson, seed: int) -> Lesson:
@@ -201,66 +157,56 @@ class OwnCopies(Copies, frozen=True):
     per_seed: ClassVar[bool] = True
 
 
-@pytest.fixture
-def copies(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, kind in (("copies", Copies), ("own-copies", OwnCopies)):
-        monkeypatch.setitem(AUGMENTATIONS._loaded, name, kind)
+AUGMENTED = Lesson(PLAIN.train, PLAIN.dev)
 
 
-@pytest.mark.usefixtures("copies")
-def test_a_digest_is_the_same_before_and_after_preparation(tmp_path: Path) -> None:
-    plain = Lesson(PLAIN.train, PLAIN.dev)
-    for augmentations in ((), ("copies",), ("own-copies",)):
-        preparation = Preparation.of({"smart": Smart(sweeps=2)}, ["naive", "smart"], augmentations)
-        for alignment in ("naive", "smart", "none"):
-            planned = preparation.planned(plain, alignment, 1)
-            made = preparation.prepared(planned, seed=1, cache=tmp_path)
-            assert made.digest == planned.digest
-            assert len(made.alignments) == len(made.train)
-            assert [len(phase.items) for phase in made.phases] == [3] * len(augmentations)
-            assert not planned.alignments
+def augmented(alignment: str = "smart", seed: int = 1, augment: str = "", **settings: Any) -> Lesson:
+    structs = {"naive": Naive(), "smart": Smart(), "copies": Copies(), "own-copies": OwnCopies()} | settings
+    return AUGMENTED.for_kind(Kind("haem", alignment, augment=tuple(augment.split())), structs, seed)
 
 
-@pytest.mark.usefixtures("copies")
+@pytest.mark.parametrize("augment", ["", "copies", "own-copies"])
+@pytest.mark.parametrize("alignment", ["naive", "smart", "none"])
+def test_a_digest_is_the_same_before_and_after_preparation(augment: str, alignment: str, tmp_path: Path) -> None:
+    planned = augmented(alignment, augment=augment, smart=Smart(sweeps=2))
+    prepared = planned.prepared(tmp_path)
+    assert prepared.digest == planned.digest
+    assert len(prepared.alignments) == len(prepared.train)
+    assert [len(phase.items) for phase in prepared.phases] == [3] * bool(augment)
+    assert not planned.alignments
+
+
 def test_how_a_lesson_is_prepared_is_in_its_digest() -> None:
-    plain = Lesson(PLAIN.train, PLAIN.dev)
-
-    def digest(alignment: str = "smart", seed: int = 1, augmentations: tuple[str, ...] = (), **settings: object) -> str:
-        preparation = Preparation.of(settings, ["naive", "smart"], augmentations)  # type: ignore[arg-type]
-        return preparation.planned(plain, alignment, seed).digest
-
-    own = digest(augmentations=("own-copies",))
-    digests = [
-        plain.digest,
-        digest(),
-        digest("naive"),
-        digest("none", augmentations=("copies",)),
-        digest(smart=Smart(sweeps=2)),
-        digest(smart=Smart(seed=2)),
-        digest(augmentations=("copies",)),
-        digest(augmentations=("copies",), copies=Copies(2)),
-        own,
-        digest(augmentations=("own-copies",), seed=2),
+    lessons = [
+        AUGMENTED,
+        augmented(),
+        augmented("naive"),
+        augmented("none", augment="copies"),
+        augmented(smart=Smart(sweeps=2)),
+        augmented(smart=Smart(seed=2)),
+        augmented(augment="copies"),
+        augmented(augment="copies", copies=Copies(2)),
+        augmented(augment="own-copies"),
+        augmented(augment="own-copies", seed=2),
     ]
-    assert len(set(digests)) == len(digests)
-    assert digest("naive", smart=Smart(sweeps=2)) == digest("naive")
+    assert len({each.digest for each in lessons}) == len(lessons)
+    assert augmented("naive", smart=Smart(sweeps=2)).digest == augmented("naive").digest
     # Without augmentations of their own, all seeds share a lesson.
-    assert digest(seed=2) == digest()
-    assert digest(augmentations=("copies",), seed=2) == digest(augmentations=("copies",))
+    assert augmented(seed=2).digest == augmented().digest
+    assert augmented(augment="copies", seed=2).digest == augmented(augment="copies").digest
 
 
-@pytest.mark.usefixtures("copies")
-def test_an_augmentation_is_given_the_seed_of_its_lesson() -> None:
-    plain = Lesson(PLAIN.train, PLAIN.dev)
-    for name, shared in (("copies", True), ("own-copies", False)):
-        preparation = Preparation.of({}, ["naive"], [name])
-        one, two = (preparation.prepared(preparation.planned(plain, "naive", seed), seed=seed) for seed in (1, 2))
-        assert (one.phases == two.phases) == shared
-        assert preparation.per_seed() != shared
+@pytest.mark.parametrize(("augment", "shared"), [("copies", True), ("own-copies", False)])
+def test_an_augmentation_is_given_the_seed_of_its_lesson(augment: str, shared: bool) -> None:
+    first, second = (augmented("naive", seed, augment).prepared() for seed in (1, 2))
+    assert (first.phases == second.phases) == shared
+    kind = Kind("haem", "naive", augment=(augment,))
+    settings = {"haem": small("haem"), "naive": Naive(), "copies": Copies(), "own-copies": OwnCopies()}
+    models = specs(Plan({kind: 3}, settings), [AUGMENTED])
+    assert len({spec.lesson for spec in models}) == (1 if shared else 3)
 
 
 def test_names_of_specs() -> None:
-    assert (SPEC.name, SPEC.kind) == ("german-low-haem-naive-1", "haem-naive")
-    soft = ModelSpec(Lesson(PLAIN.train, PLAIN.dev), "soft", small("soft"), 2)
-    assert (soft.name, soft.kind) == ("soft-2", "soft")
+    soft = spec_for(Lesson(PLAIN.train, PLAIN.dev), "soft", seed=2)
+    assert (SPEC.name, soft.name) == ("german-low-haem-naive-1", "soft-2")
     assert (PLAIN.label, soft.lesson.label) == ("german-low", "")

@@ -11,14 +11,13 @@ from torch import Tensor
 
 from reinflect.learn.checkpoint import Checkpoint
 from reinflect.learn.fleet import NEXT_SEED, Epoch, Fleet
-from reinflect.learn.lesson import ModelSpec, Preparation
 from reinflect.learn.loop import MOST_RESTARTS
 from reinflect.run.execute import train_specs
 from reinflect.run.folder import WorkFolder
 from reinflect.run.packs import Pack
 from reinflect.run.resources import Resources
 from reinflect.settings import Settings
-from tests.learn.tiny import SMALL, lesson, pack, small
+from tests.learn.tiny import SMALL, lesson, pack, small, spec_for
 from tests.learn.trained import Trained, difference, same, spoil, stop_after, trained
 
 
@@ -92,12 +91,11 @@ def test_a_run_that_dies_goes_on_from_its_last_checkpoint(tmp_path: Path, monkey
 
 def test_a_finished_run_is_not_trained_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own, folder = pack(), WorkFolder.beside(tmp_path / "model")
-    preparation = Preparation.of({}, ["naive"])
     with folder.held():
-        expected = train_specs(own.specs, preparation, folder, Resources())
+        expected = train_specs(own.specs, None, folder, Resources())
         assert expected.finished
         monkeypatch.setattr(Fleet, "update", lambda *_: pytest.fail("trained again"))
-        again = train_specs(own.specs, preparation, folder, Resources())
+        again = train_specs(own.specs, None, folder, Resources())
         assert again.finished
         for spec in own.specs:
             one, other = (folder.with_parameters(found.models[spec.digest]) for found in (expected, again))
@@ -209,7 +207,7 @@ def test_each_model_has_its_own_epochs_patience_and_looks(tmp_path: Path) -> Non
         {"score_from": 6, "feature_scale": 5.0},
     ]
     german = lesson("german")
-    many = Pack("p", tuple(ModelSpec(german, "haem", msgspec.structs.replace(lively, **each), 1) for each in changes))
+    many = Pack("p", tuple(spec_for(german, "haem", msgspec.structs.replace(lively, **each), 1) for each in changes))
     together, _ = trained(many.specs, dtype=torch.float64)
     for one, spec in zip(together, many.specs, strict=True):
         (alone,), _ = trained([spec], dtype=torch.float64)
@@ -232,7 +230,7 @@ def test_each_model_has_its_own_schedule_and_goes_on_with_it_after_a_stop(optimi
         {"schedule": "cosine", "warmup": 15, "decay": 48},
     ]
     german = lesson("german")
-    many = Pack("p", tuple(ModelSpec(german, "haem", msgspec.structs.replace(base, **each), 1) for each in changes))
+    many = Pack("p", tuple(spec_for(german, "haem", msgspec.structs.replace(base, **each), 1) for each in changes))
     together, _ = trained(many.specs, dtype=torch.float64)
     for one, spec in zip(together, many.specs, strict=True):
         (alone,), _ = trained([spec], dtype=torch.float64)
@@ -247,7 +245,7 @@ def test_nobody_is_scored_where_nobody_is_looked_at(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(Fleet, "score", lambda self: scored.append(self.runs[0].epoch) or whole(self))  # type: ignore[func-returns-value]
     german = lesson("german")
     often, seldom = (msgspec.structs.replace(SMALL, epochs=9, score_every=every) for every in (2, 3))
-    trained([ModelSpec(german, "haem", own, 1) for own in (often, seldom)])
+    trained([spec_for(german, "haem", own, 1) for own in (often, seldom)])
     assert scored == [2, 3, 4, 6, 8, 9]
 
 

@@ -16,7 +16,7 @@ from reinflect.learn.lesson import Lesson, ModelSpec, Phase
 from reinflect.run.packs import Pack
 from reinflect.settings import Settings
 from tests.learn.test_loop import check_stops, run
-from tests.learn.tiny import lesson, small, updated
+from tests.learn.tiny import lesson, small, spec_for, updated
 from tests.learn.trained import difference, spoil, trained
 
 PLAIN: dict[str, object] = {}
@@ -41,7 +41,7 @@ def with_phases(name: str, *phases: Phase) -> Lesson:
 
 
 def spec(own: Lesson, system: str = "haem", settings: Settings | None = None, seed: int = 1) -> ModelSpec:
-    return ModelSpec(own, system, settings or small(system, dropout=0.2), seed)
+    return spec_for(own, system, settings or small(system, dropout=0.2), seed)
 
 
 def in_the_place_of(real: Lesson, own: Phase) -> Lesson:

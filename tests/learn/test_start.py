@@ -16,7 +16,7 @@ from reinflect.learn.lesson import Lesson, ModelSpec
 from reinflect.settings import Settings
 from reinflect.systems import SYSTEMS
 from reinflect.systems.symbols import Shape
-from tests.learn.tiny import language, lesson, small
+from tests.learn.tiny import language, lesson, small, spec_for
 from tests.learn.trained import difference, spoil, trained
 
 Names = Mapping[str, Sequence[Hashable]]
@@ -31,7 +31,7 @@ def some_german() -> Lesson:
 
 
 def earlier(system: str, settings: Settings | None = None, seed: int = 5) -> TrainedModel:
-    (model,), _ = trained([ModelSpec(some_german(), system, settings or small(system), seed)])
+    (model,), _ = trained([spec_for(some_german(), system, settings or small(system), seed)])
     return model.model
 
 
@@ -75,14 +75,14 @@ def check(spec: ModelSpec) -> tuple[int, int]:
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_rows_of_the_same_names_are_taken_over(system: str, features: str) -> None:
     settings = small(system, features=features)
-    taken, left = check(ModelSpec(lesson("german"), system, settings, 1, earlier(system, settings)))
+    taken, left = check(spec_for(lesson("german"), system, settings, 1, earlier(system, settings)))
     assert taken > left > 0
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_letters_that_a_model_no_longer_has_are_left_behind(system: str) -> None:
-    (model,), _ = trained([ModelSpec(lesson("german"), system, small(system), 5)])
-    taken, left = check(ModelSpec(some_german(), system, small(system), 1, model.model))
+    (model,), _ = trained([spec_for(lesson("german"), system, small(system), 5)])
+    taken, left = check(spec_for(some_german(), system, small(system), 1, model.model))
     assert taken > 0
     assert left == 0
 
@@ -90,7 +90,7 @@ def test_letters_that_a_model_no_longer_has_are_left_behind(system: str) -> None
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_parameters_of_another_size_stay_as_they_are(system: str) -> None:
     start = earlier(system, small(system, hidden=7))
-    spec = ModelSpec(lesson("german"), system, small(system), 1, start)
+    spec = spec_for(lesson("german"), system, small(system), 1, start)
     taken, left = check(spec)
     assert taken > 0
     assert left > 0
@@ -102,8 +102,8 @@ def test_parameters_of_another_size_stay_as_they_are(system: str) -> None:
 def test_a_model_of_another_alphabet_gives_what_is_not_of_it() -> None:
     """Greek and German share no letter; the weights between units are taken over all the same."""
     greek = lesson("greek")
-    (model,), _ = trained([ModelSpec(greek, "haem", small("haem"), 5)])
-    spec = ModelSpec(lesson("german"), "haem", small("haem"), 1, model.model)
+    (model,), _ = trained([spec_for(greek, "haem", small("haem"), 5)])
+    spec = spec_for(lesson("german"), "haem", small("haem"), 1, model.model)
     check(spec)
     found = first_numbers(spec)
     for name in ("forward.recurrent", "state.written", "state.bias"):
@@ -128,7 +128,7 @@ def test_names_of_rows_in_several_dimensions() -> None:
 
 def test_training_goes_on_from_there() -> None:
     start = earlier("haem")
-    spec = ModelSpec(lesson("german"), "haem", small("haem"), 1, start)
+    spec = spec_for(lesson("german"), "haem", small("haem"), 1, start)
     (found,), _ = trained([spec])
     (plain,), _ = trained([replace(spec, start=None)])
     assert difference(found, plain) > 1e-3
@@ -137,8 +137,8 @@ def test_training_goes_on_from_there() -> None:
 
 
 def test_each_model_of_a_fleet_has_its_own_start() -> None:
-    specs = [ModelSpec(lesson("german"), "haem", small("haem"), 1, earlier("haem", seed=seed)) for seed in (5, 6)]
-    specs.append(ModelSpec(lesson("turkish"), "haem", small("haem"), 1))
+    specs = [spec_for(lesson("german"), "haem", small("haem"), 1, earlier("haem", seed=seed)) for seed in (5, 6)]
+    specs.append(spec_for(lesson("turkish"), "haem", small("haem"), 1))
     together = Fleet(specs)
     for number, spec in enumerate(specs):
         alone = first_numbers(spec)
@@ -147,7 +147,7 @@ def test_each_model_of_a_fleet_has_its_own_start() -> None:
 
 def test_a_model_that_diverges_starts_from_there_again(monkeypatch: pytest.MonkeyPatch) -> None:
     start = earlier("haem")
-    spec = ModelSpec(lesson("german"), "haem", small("haem"), 2, start)
+    spec = spec_for(lesson("german"), "haem", small("haem"), 2, start)
     spoil(monkeypatch, {2}, epoch_number=1)
     (found,), _ = trained([spec], dtype=torch.float64)
     monkeypatch.undo()
@@ -158,7 +158,7 @@ def test_a_model_that_diverges_starts_from_there_again(monkeypatch: pytest.Monke
 
 def test_a_start_changes_the_digest() -> None:
     one, other = earlier("haem"), earlier("haem", seed=6)
-    spec = ModelSpec(lesson("german"), "haem", small("haem"), 1)
+    spec = spec_for(lesson("german"), "haem", small("haem"), 1)
     digests = {replace(spec, start=start).digest for start in (None, one, other)}
     assert len(digests) == 3
     assert replace(spec, start=one).digest == replace(spec, start=earlier("haem")).digest

@@ -14,14 +14,13 @@ from reinflect.data.items import Item
 from reinflect.layers.batches import Drawn
 from reinflect.layers.parameters import Parameters
 from reinflect.learn.fleet import Fleet, runs_of
-from reinflect.learn.lesson import ModelSpec
 from reinflect.systems import SYSTEMS
 from reinflect.systems.haem import DELETE_NUMBER, STOP_NUMBER, HaemSettings, bound
 from reinflect.systems.haem.model import HaemBatch, trajectories
 from reinflect.systems.symbols import Inventory
 from reinflect.systems.system import ACTIONS, System, Tapes
 from reinflect.systems.tapes import Ragged
-from tests.learn.tiny import lesson, small, updated
+from tests.learn.tiny import lesson, small, spec_for, updated
 from tests.learn.trained import trained
 from tests.systems.slow_haem import SlowHaem
 from tests.systems.small_fleets import HAEM, SmallFleet, actions, tricky, with_settings
@@ -101,7 +100,7 @@ def test_the_same_trajectories_have_the_same_losses(name: str, mean: bool) -> No
 def test_without_a_tape_of_actions_their_number_is_bounded() -> None:
     german = lesson("german")
     for name, slack in (("exact", 0), ("bounded", SLACK)):
-        (own,), (static,) = (runs_of([ModelSpec(german, system, small("haem"), 1)]) for system in (name, "haem"))
+        (own,), (static,) = (runs_of([spec_for(german, system, small("haem"), 1)]) for system in (name, "haem"))
         found, expected = own.stages[0][0], static.stages[0][0]
         assert ACTIONS not in found.arrays
         assert found.bounds.tolist() == [length + slack for length in expected.bounds.tolist()]
@@ -112,7 +111,7 @@ def test_the_same_trajectories_make_the_same_models(name: str, changes: dict[str
     """With looser bounds only where all items come at once: else they come in another order."""
     settings, german = small("haem", dropout=0.2, **changes), lesson("german")
     models, expected = (
-        trained([ModelSpec(german, system, settings, seed) for seed in (1, 2)], dtype=torch.float64)[0]
+        trained([spec_for(german, system, settings, seed) for seed in (1, 2)], dtype=torch.float64)[0]
         for system in (name, "haem")
     )
     for model, other in zip(models, expected, strict=True):
@@ -169,7 +168,7 @@ def test_models_act_by_the_parameters_and_keys_they_have() -> None:
     system: System = with_learner(HAEM, trajectories=noting)
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(SYSTEMS._loaded, "noting", system)
-        specs = [ModelSpec(lesson("greek"), "noting", small("haem"), seed) for seed in (1, 2)]
+        specs = [spec_for(lesson("greek"), "noting", small("haem"), seed) for seed in (1, 2)]
         own = updated(Fleet(specs), 2)
     updates = len(given) // 2
     assert len(own.runs) == 2

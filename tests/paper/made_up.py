@@ -2,19 +2,22 @@
 
 from collections.abc import Mapping, Sequence
 
+from reinflect.align.naive import Naive
+from reinflect.align.smart import Smart
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.decode.forms import Predictions
 from reinflect.ensemble.member import TrainedModel
-from reinflect.learn.lesson import Lesson, ModelSpec, Preparation
+from reinflect.learn.lesson import Lesson, ModelSpec
 from reinflect.paper.combine import Combined, averages, combine, evaluations
 from reinflect.paper.figures import Average, Scores
-from reinflect.paper.grid import Grid, kinds
+from reinflect.paper.grid import Grid
 from reinflect.run.packs import PackResult
 from reinflect.score.scores import Evaluation, MacroEvaluation, evaluate
 from reinflect.settings import Settings
 from reinflect.systems.hacm import HacmSettings
 from reinflect.systems.haem import HaemSettings
+from reinflect.systems.kind import Kind
 from reinflect.systems.soft import SoftSettings
 
 SETTINGS: Mapping[str, Settings] = {
@@ -22,13 +25,13 @@ SETTINGS: Mapping[str, Settings] = {
     "haem": HaemSettings(hidden=3),
     "soft": SoftSettings(hidden=3),
 }
-PREPARATION = Preparation.of({}, ["naive", "smart"])
+ALIGNERS = {"naive": Naive(), "smart": Smart()}
 BUNDLE = Bundle("V")
 
 
 def spec(own: Lesson, kind: str = "hacm-naive", seed: int = 1, settings: Settings | None = None) -> ModelSpec:
-    system, _, alignment = kind.partition("-")
-    return ModelSpec(PREPARATION.planned(own, alignment or "none"), system, settings or SETTINGS[system], seed)
+    parsed = Kind.parse(kind)
+    return ModelSpec(own.for_kind(parsed, ALIGNERS, seed), parsed, settings or SETTINGS[parsed.system], seed)
 
 
 def corpus(language: str = "german", setting: str = "low", items: int = 4, asked: int = 3) -> Lesson:
@@ -81,10 +84,15 @@ def result(
     )
 
 
+def kinds(grid: Grid, setting: str = "low") -> dict[Kind, int]:
+    """The kinds that a grid trains in a setting, with the seeds of each."""
+    return {kind: seeds[setting] for kind, seeds in grid.items() if setting in seeds}
+
+
 def everyone(own: Lesson, grid: Grid, right: Mapping[str, int]) -> list[TrainedModel]:
     """All models of a grid; those of a kind have so many items right."""
     return [
-        result(own, kind, seed, right=right.get(kind, 0))
+        result(own, str(kind), seed, right=right.get(str(kind), 0))
         for kind, seeds in kinds(grid, own.setting).items()
         for seed in range(1, seeds + 1)
     ]
@@ -107,7 +115,7 @@ def _evaluation(accuracy: float) -> Evaluation:
 
 
 def combined(grid: Grid, *corpora: Lesson, right: Mapping[str, int]) -> list[Combined]:
-    return [combine(own, grid, everyone(own, grid, right)) for own in corpora]
+    return [combine(own, kinds(grid, own.setting), everyone(own, grid, right)) for own in corpora]
 
 
 def score(found: Sequence[Combined], gold: Mapping[str, Sequence[Item]]) -> Scores:

@@ -9,6 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from reinflect.align.naive import Naive
+from reinflect.align.smart import Smart
 from reinflect.data.items import read_items, write_items
 from reinflect.errors import InputError
 from reinflect.inflector.card import fingerprint
@@ -16,7 +18,7 @@ from reinflect.inflector.inflector import Inflector
 from reinflect.learn.checkpoint import fingerprint_of
 from reinflect.learn.fleet import Fleet
 from reinflect.paper.benchmark import Benchmark, BenchmarkPlan, run_benchmark
-from reinflect.paper.grid import Entry, Grid
+from reinflect.paper.grid import Grid
 from reinflect.paper.output import write_all, write_models
 from reinflect.run.failures import PackError
 from reinflect.run.folder import WorkFolder
@@ -25,12 +27,12 @@ from reinflect.run.resources import Resources, Watcher
 from reinflect.run.train_pack import Standing, run_pack
 from reinflect.score import evaluate
 from reinflect.settings import Settings
+from reinflect.systems.kind import Kind, Plan
 from tests.learn.tiny import language, small
+from tests.paper.made_up import kinds
 
-GRID: Grid = tuple(
-    Entry(system, alignment, {"low": 2, "high": 1})
-    for system, alignment in (("hacm", "naive"), ("haem", "naive"), ("haem", "smart"))
-)
+FIRST: Grid = {Kind("hacm", "naive"): {"low": 2, "high": 1}}
+GRID: Grid = {**FIRST, Kind("haem", "naive"): {"low": 2, "high": 1}, Kind("haem", "smart"): {"low": 2, "high": 1}}
 OWN = small("haem", epochs=6, score_every=2)
 OWN_HACM = small("hacm", epochs=6, score_every=2)
 PRESETS: Mapping[str, Mapping[str, Settings]] = {
@@ -67,9 +69,15 @@ class Listener(Watcher):
 Undisturbed = tuple[Path, Benchmark, Listener]
 
 
+def plans(grid: Grid = GRID, presets: Mapping[str, Mapping[str, Settings]] = PRESETS) -> dict[str, Plan]:
+    aligners = {"naive": Naive(), "smart": Smart()}
+    return {setting: Plan(kinds(grid, setting), {**settings, **aligners}) for setting, settings in presets.items()}
+
+
 def run(data: Path, out: Path, watcher: Watcher | None = None, **options: Any) -> Benchmark:
     shared = {name: options.pop(name) for name in ("workers", "trainers", "checkpoint_seconds") if name in options}
-    plan = BenchmarkPlan(data=data, out=out, **{"grid": GRID, "presets": PRESETS, **options})
+    trained = plans(**{name: options.pop(name) for name in ("grid", "presets") if name in options})
+    plan = BenchmarkPlan(data=data, out=out, plans=trained, **options)
     made = run_benchmark(plan, Resources(watcher=watcher or Watcher(), **shared))
     write_all(made, out, about=[], command={"command": "test"})
     return made
@@ -230,7 +238,7 @@ def test_a_time_limit_of_nothing_trains_nothing(data: Path, tmp_path: Path, monk
 
 
 def test_other_settings_are_other_models(data: Path, tmp_path: Path) -> None:
-    fewer: dict[str, Any] = {"grid": GRID[:1], "languages": ["german"]}
+    fewer: dict[str, Any] = {"grid": FIRST, "languages": ["german"]}
     run(data, tmp_path, presets={"low": PRESETS["low"]}, **fewer)
     other = {"low": {"hacm": msgspec.structs.replace(OWN_HACM, epochs=1), "haem": OWN}}
     made = run(data, tmp_path, presets=other, **fewer)
@@ -265,7 +273,7 @@ def test_gold_of_other_items_is_refused(data: Path, tmp_path: Path) -> None:
 
 
 def test_models_kept_only_from_some_time_on_are_named(data: Path, tmp_path: Path) -> None:
-    options: dict[str, Any] = {"grid": GRID[:1], "languages": ["german"], "presets": {"low": PRESETS["low"]}}
+    options: dict[str, Any] = {"grid": FIRST, "languages": ["german"], "presets": {"low": PRESETS["low"]}}
     run(data, tmp_path, **options)
     made = run(data, tmp_path, save_models=True, **options)
     (note,) = write_models(made, tmp_path)
@@ -279,7 +287,8 @@ def test_packs_are_small(undisturbed: Undisturbed) -> None:
     assert (result.device, result.version) == ("cpu", "0.2.0")
 
 
-ONE: Grid = (Entry("haem", "naive", {"low": 1, "high": 1}), Entry("haem", "smart", {"low": 1}))
+NAIVE: Grid = {Kind("haem", "naive"): {"low": 1, "high": 1}}
+ONE: Grid = {**NAIVE, Kind("haem", "smart"): {"low": 1}}
 LONG = msgspec.structs.replace(OWN, epochs=40, patience=40)
 
 
@@ -342,7 +351,7 @@ def test_the_second_half_of_a_pack_goes_on_when_the_first_is_done(
 
     monkeypatch.setattr("reinflect.run.engines.run_pack", small_packs_only)
     options: dict[str, Any] = {
-        "grid": (Entry("haem", "naive", {"low": 4}),),
+        "grid": {Kind("haem", "naive"): {"low": 4}},
         "presets": {"low": {"haem": LONG}},
         "languages": ["german"],
     }
@@ -361,7 +370,7 @@ def test_models_of_several_settings_are_not_mixed_up(data: Path, tmp_path: Path)
     """Stopped when one of its models was there, then another with other settings, then the first again."""
     first, second = ({"low": {"haem": own}} for own in (LONG, OWN))
     options: dict[str, Any] = {"grid": ONE, "languages": ["german"], "save_models": True}
-    half: dict[str, Any] = options | {"grid": ONE[:1]}
+    half: dict[str, Any] = options | {"grid": NAIVE}
     dev = read_items(data / "german-dev")
     path = tmp_path / "models" / "low" / "german.reinflect"
     for presets in (first, second):
@@ -407,7 +416,7 @@ def test_a_damaged_pack_is_replaced_by_a_whole_one(data: Path, tmp_path: Path) -
 
 def test_the_time_is_that_of_the_models_that_were_asked_for(data: Path, tmp_path: Path) -> None:
     """A pack may have those of other languages in it, as on a GPU it has."""
-    options: dict[str, Any] = {"grid": ONE[:1], "presets": {"low": PRESETS["low"]}}
+    options: dict[str, Any] = {"grid": NAIVE, "presets": {"low": PRESETS["low"]}}
     run(data, tmp_path, **options)
     one, two = read_results(tmp_path / "packs")
     for path in (tmp_path / "packs").iterdir():

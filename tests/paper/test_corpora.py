@@ -4,14 +4,17 @@ from pathlib import Path
 
 import pytest
 
+from reinflect.align.naive import Naive
+from reinflect.align.smart import Smart
 from reinflect.data.items import COLUMNS_2017, COLUMNS_2023, Columns, Item, write_items
 from reinflect.errors import InputError
-from reinflect.learn.lesson import Lesson, ModelSpec, Preparation
+from reinflect.learn.lesson import Lesson, ModelSpec
 from reinflect.paper.benchmark import read_gold
 from reinflect.paper.corpora import languages_in, layout_note, read_corpora, read_corpus
 from reinflect.run.execute import prepared
 from reinflect.run.resources import Resources, Watcher
-from tests.learn.tiny import language, small
+from reinflect.systems.kind import Kind
+from tests.learn.tiny import language, spec_for
 
 ITEMS = language("german")
 
@@ -88,13 +91,13 @@ def test_right_forms_of_test_items_are_found_by_their_endings(tmp_path: Path) ->
     assert sorted(read_gold(tmp_path, lessons)) == list("abcd")
 
 
-PREPARATION = Preparation.of({}, ["naive", "smart"])
+ALIGNERS = {"naive": Naive(), "smart": Smart()}
 
 
 def specs(folder: Path, *alignments: str) -> list[ModelSpec]:
     corpora, _ = read_corpora(folder, ["greek", "old-norse"], ["low"])
     return [
-        ModelSpec(PREPARATION.planned(corpus, method), system, small(system), 1)
+        spec_for(corpus.for_kind(Kind("", method), ALIGNERS, 1), system)
         for corpus in corpora
         for method in alignments
         for system in [{"none": "soft"}.get(method, "haem")]
@@ -114,10 +117,10 @@ class Counts(Watcher):
 
 def test_processes_align_as_this_one_does(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     work, watcher = specs(folder, "naive", "smart", "none"), Counts()
-    here = prepared(work, PREPARATION, Resources(watcher=watcher))
+    here = prepared(work, None, Resources(watcher=watcher))
     assert watcher.said == [(number, 6) for number in range(1, 7)]
     monkeypatch.setattr("reinflect.run.execute.WORTH_PROCESSES", 0)
-    there = prepared(work, PREPARATION, Resources(workers=2, alignment_cache=tmp_path / "cache"))
+    there = prepared(work, None, Resources(workers=2, alignment_cache=tmp_path / "cache"))
     assert [spec.lesson.alignments for spec in here] == [spec.lesson.alignments for spec in there]
     for planned, spec in zip(work, there, strict=True):
         assert (spec.lesson.train, spec.lesson.dev, spec.lesson.asked) == (

@@ -18,10 +18,10 @@ def test_text_survives_escaping(text: str) -> None:
 
 @given(st.text(max_size=20))
 def test_forbidden_characters_are_escaped(text: str) -> None:
-    made = escape_text(text)
-    made.encode("utf-8")
-    assert "<" not in made
-    assert not any(character < " " and character not in "\t\n" for character in made)
+    content = escape_text(text)
+    content.encode("utf-8")
+    assert "<" not in content
+    assert not any(character < " " and character not in "\t\n" for character in content)
 
 
 def test_html_is_not_escaped_twice() -> None:

@@ -67,8 +67,8 @@ def test_the_rule_baseline_is_beside_the_model(inflector: Inflector) -> None:
 def test_the_page_loads_and_runs_nothing(inflector: Inflector) -> None:
     page = Page(model_page("x", inflector, [], DEV))
     assert not {"script", "link", "img", "iframe", "object"} & {tag for tag, _ in page.found}
-    assert all((one["href"] or "").startswith("#") for one in page.elements("a"))
-    assert {(one["href"] or "")[1:] for one in page.elements("a")} == set(page.titles)
+    assert all((link["href"] or "").startswith("#") for link in page.elements("a"))
+    assert {(link["href"] or "")[1:] for link in page.elements("a")} == set(page.titles)
     assert "default-src 'none'" in (page.elements("meta")[1]["content"] or "")
 
 
@@ -92,9 +92,9 @@ def test_the_page_says_which_forms_were_tested(inflector: Inflector) -> None:
         other = replace(inflector, training=changed(inflector.training, **changes))
         return Page(model_page("x", other, [], DEV[:2])).text
 
-    mark = inflector.training.fingerprint if inflector.training else ""
+    digest = inflector.training.fingerprint if inflector.training else ""
     assert "The forms tested are the training items" in of()
-    assert "may be a little lower" in of(fingerprint="other", dev_fingerprint=mark)
+    assert "may be a little lower" in of(fingerprint="other", dev_fingerprint=digest)
     assert "The forms tested" not in of(fingerprint="other", dev_fingerprint="another")
 
 

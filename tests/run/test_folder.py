@@ -10,9 +10,9 @@ from threading import Thread
 import msgspec
 import pytest
 
+from reinflect.align.naive import Naive
 from reinflect.errors import OutputError
-from reinflect.inflector.train import Plan, train_inflector
-from reinflect.learn.lesson import Lesson, ModelSpec, Preparation
+from reinflect.learn.lesson import Lesson, ModelSpec
 from reinflect.run import train_pack as running
 from reinflect.run.execute import Execution, train_specs
 from reinflect.run.folder import WorkFolder
@@ -20,7 +20,8 @@ from reinflect.run.packs import Pack, PackResult, read_result
 from reinflect.run.resources import Resources, Watcher
 from reinflect.run.train_pack import run_pack
 from reinflect.settings import Settings
-from tests.learn.tiny import language, pack, small
+from reinflect.systems.kind import Kind
+from tests.learn.tiny import language, pack, small, small_inflector, spec_for
 
 
 def begin(folder: WorkFolder, *packs: Pack) -> None:
@@ -243,16 +244,13 @@ class Trained:
         monkeypatch.setattr("reinflect.run.engines.run_pack", run)
 
 
-PREPARATION = Preparation.of({}, ["naive"])
-
-
 def specs(**changes: object) -> list[ModelSpec]:
     """Two kinds of models; on a CPU, the first in two packs."""
     items = language("german")
-    plain = PREPARATION.planned(Lesson(tuple(items[4:]), tuple(items[:4])), "naive")
+    plain = Lesson(tuple(items[4:]), tuple(items[:4])).for_kind(Kind("", "naive"), {"naive": Naive()}, 1)
     hacm, haem = (small(system, **changes) for system in ("hacm", "haem"))
     wanted: list[tuple[str, Settings, int]] = [*(("hacm", hacm, seed) for seed in range(1, 5)), ("haem", haem, 1)]
-    return [ModelSpec(plain, system, own, seed) for system, own, seed in wanted]
+    return [spec_for(plain, system, own, seed) for system, own, seed in wanted]
 
 
 def train(folder: WorkFolder, wanted: list[ModelSpec], stop_in: str = "") -> tuple[Execution, list[str]]:
@@ -262,7 +260,7 @@ def train(folder: WorkFolder, wanted: list[ModelSpec], stop_in: str = "") -> tup
     resources = Resources(
         watcher=listener, enough=lambda: bool(stop_in) and any(p.stat().st_size for p in folder.state.glob(busy))
     )
-    return train_specs(wanted, PREPARATION, folder, resources), listener.notes
+    return train_specs(wanted, None, folder, resources), listener.notes
 
 
 def content(folder: WorkFolder) -> dict[str, bytes]:
@@ -412,8 +410,6 @@ def test_a_folder_that_goes_is_an_error_that_says_so(tmp_path: Path, monkeypatch
             path.unlink()
 
     monkeypatch.setattr(WorkFolder, "forget", gone)
-    items = language("german")
-    plan = Plan(settings={"hacm": small("hacm", epochs=1)}, systems=["hacm"], alignments=["naive"], seeds=1)
     with pytest.raises(OutputError, match=r"model\.state: the files of trained models are gone; run the same command"):
-        train_inflector(items[4:], items[:4], plan, out=tmp_path / "model")
+        small_inflector("hacm-naive", changes=["epochs=1"], out=tmp_path / "model")
     assert not (tmp_path / "model").exists()

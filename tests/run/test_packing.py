@@ -29,7 +29,7 @@ from reinflect.run.packing import (
 from reinflect.settings import Settings
 from reinflect.systems import SYSTEMS
 from reinflect.systems.system import ACTIONS
-from tests.learn.tiny import small
+from tests.learn.tiny import small, spec_for
 
 PRESENT, PAST = Bundle("V;PRS"), Bundle("V;PST;3;SG")
 
@@ -51,7 +51,7 @@ def long_lesson(lemma: int, items: int, label: str = "", spread: int = 3) -> Les
 def specs_of(
     lessons: Sequence[Lesson], seeds: int = 2, system: str = "hacm", own: Settings | None = None
 ) -> list[ModelSpec]:
-    return [ModelSpec(lesson, system, own or small(system), seed) for lesson in lessons for seed in range(1, seeds + 1)]
+    return [spec_for(lesson, system, own or small(system), seed) for lesson in lessons for seed in range(1, seeds + 1)]
 
 
 def fleet_of(specs: Sequence[ModelSpec]) -> Fleet:
@@ -165,7 +165,7 @@ def test_many_and_few_items_are_kept_apart() -> None:
 def test_models_that_are_not_alike_never_share_a_pack() -> None:
     lesson = long_lesson(5, 12)
     changes: list[dict[str, object]] = [{}, {"hidden": 8}, {"step": 0.5}]
-    specs = [ModelSpec(lesson, "haem", small("haem", **own), seed) for own in changes for seed in (1, 2)]
+    specs = [spec_for(lesson, "haem", small("haem", **own), seed) for own in changes for seed in (1, 2)]
     packs = pack_for_gpu(specs)
     assert sorted(len(pack.specs) for pack in packs) == [2, 4]
     for pack in packs:

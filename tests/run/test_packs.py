@@ -8,16 +8,18 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from reinflect.align.naive import Naive
 from reinflect.data.items import Item
 from reinflect.decode.forms import Predictions
 from reinflect.ensemble.member import TrainedModel
-from reinflect.learn.lesson import ModelSpec, Phase, Preparation
+from reinflect.learn.lesson import ModelSpec, Phase
 from reinflect.run.engines import engine
 from reinflect.run.packing import needs, pack_specs, weight, with_work
 from reinflect.run.packs import ENDING, Pack, PackResult, by_key, matched, read_result, read_results, write_result
 from reinflect.run.resources import Resources
+from reinflect.systems.kind import Kind
 from reinflect.systems.symbols import Inventory
-from tests.learn.tiny import lesson, small
+from tests.learn.tiny import lesson, small, spec_for
 from tests.paper.made_up import BUNDLE, SETTINGS, corpus, pack, result, spec
 
 
@@ -113,9 +115,8 @@ def test_a_model_that_two_packs_have_counts_once() -> None:
 
 def test_a_lesson_keeps_its_digest_when_it_is_prepared() -> None:
     own = corpus("scottish-gaelic")
-    preparation = Preparation.of({}, ["naive"])
-    planned = preparation.planned(own, "naive")
-    prepared = preparation.prepared(planned)
+    planned = own.for_kind(Kind("haem", "naive"), {"naive": Naive()}, 1)
+    prepared = planned.prepared()
     assert prepared.alignments
     assert prepared.digest == planned.digest != own.digest
     assert replace(prepared, phases=(Phase(own.train, prepared.alignments, 1),)).digest == planned.digest
@@ -140,7 +141,7 @@ def ready(*languages: str) -> list[ModelSpec]:
         for alignment in ("naive", "smart")
     }
     return [
-        ModelSpec(lessons[name, alignment], system, small(system, epochs=6), seed)
+        spec_for(lessons[name, alignment], system, small(system, epochs=6), seed)
         for name in languages
         for system, alignment in (("hacm", "naive"), ("haem", "naive"), ("haem", "smart"))
         for seed in (1, 2)
@@ -169,7 +170,7 @@ def test_the_longest_packs_come_first_on_a_gpu() -> None:
     """Many updates of few models take longer than few updates of more models, though they are of fewer items."""
     wanted = ready("german")
     few = [one for one in wanted if one.system == "haem"][:1]
-    many = [one for one in wanted if one.kind == "hacm-naive"]
+    many = [one for one in wanted if one.system == "hacm"]
     short = [replace(one, settings=small("hacm", epochs=2)) for one in many]
     long = [replace(one, settings=small("haem", epochs=2 * len(many) - 1)) for one in few]
     first, second = pack_specs([*short, *long], "cuda")

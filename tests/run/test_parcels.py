@@ -23,7 +23,7 @@ from reinflect.run.train_pack import run_pack
 from reinflect.run.worker import UnwantedError, train_in
 from reinflect.systems import SYSTEMS
 from reinflect.systems.symbols import Inventory, load_preset
-from tests.learn.tiny import SMALL, fleet_of, lesson, pack, small
+from tests.learn.tiny import SMALL, fleet_of, lesson, pack, small, spec_for
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
 ITEMS = st.lists(st.builds(Item, TEXT, TEXT.map(Bundle), TEXT, st.integers(0, 9)), max_size=4).map(tuple)
@@ -92,7 +92,7 @@ def test_nothing_is_lost_on_the_way(whole: Pack) -> None:
 def test_the_work_is_the_same_to_the_last_setting() -> None:
     for system in SYSTEMS:
         settings = [load_preset(name)[system] for name in ("low", "medium", "high")]
-        whole = Pack("all", tuple(ModelSpec(lesson("greek"), system, own, 1) for own in settings))
+        whole = Pack("all", tuple(spec_for(lesson("greek"), system, own, 1) for own in settings))
         there = pickle.loads(pickle.dumps(whole))
         assert there.fingerprint == whole.fingerprint
         assert there.stem == whole.stem
@@ -103,7 +103,7 @@ def test_a_pack_that_arrives_trains_as_the_one_that_was_sent() -> None:
     own = lesson("german")
     phase = Phase(own.train[:6], own.alignments[:6], 2, {"step": 0.5})
     begin = trained_here(pack(seeds=[5]))
-    specs = [ModelSpec(replace(own, phases=(phase,)), "haem", SMALL, seed, begin) for seed in (1, 2)]
+    specs = [spec_for(replace(own, phases=(phase,)), "haem", SMALL, seed, begin) for seed in (1, 2)]
     whole = Pack("phases", tuple(specs))
     sent, arrived = fleet_of(whole), fleet_of(pickle.loads(pickle.dumps(whole)))
     assert torch.equal(sent.parameters.flat, arrived.parameters.flat), "both start from the same model"

@@ -10,14 +10,17 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reinflect.assemble import Keep
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.inflector.inflector import Inflector
-from reinflect.inflector.train import Plan, train_inflector
 from reinflect.layers.examples import Examples, Stack
+from reinflect.run.resources import Resources
+from reinflect.systems.kind import Wish
 from reinflect.systems.soft import REACH, SoftSettings
 from reinflect.systems.symbols import Inventory
-from tests.learn.tiny import small
+from reinflect.train import train_model
+from tests.learn.tiny import as_changes, small
 from tests.systems.small_fleets import SOFT, Language, SmallFleet, language, naive
 
 SMALL = small("soft")
@@ -116,8 +119,8 @@ def suffixing(words: int) -> list[Item]:
 
 def test_it_learns_to_copy_and_to_add_an_ending(tmp_path: Path) -> None:
     items = suffixing(150)
-    plan = Plan(settings={"soft": QUICK}, systems=["soft"], alignments=["naive", "smart"], seeds=1)
-    outcome = train_inflector(items[:400], items[400:], plan)
+    wish = Wish(systems=["soft"], alignments=["naive", "smart"], preset="low", changes=as_changes(QUICK), seeds=1)
+    outcome = train_model(items[:400], items[400:], wish, Keep(), Resources())
     (member,) = outcome.inflector.members  # one model, whatever alignments there are
     assert (member.system, member.alignment, member.seed) == ("soft", "none", 1)
     assert outcome.training.accuracy >= 95

@@ -80,7 +80,7 @@ def test_a_small_model_is_the_same_file_anywhere(places: tuple[Place, Place]) ->
 @pytest.mark.long
 def test_the_demo_is_the_same_anywhere(places: tuple[Place, Place]) -> None:
     """Takes some minutes: the demo's own models are trained twice, and the demo is run twice."""
-    options = ["--preset", demo.PRESET, "--seeds", str(demo.SEEDS), "--systems", ",".join(demo.SYSTEMS)]
+    options = ["--preset", "low", "--seeds", "2", "--systems", "hacm,haem"]
     for change in demo.CHANGES:
         options += ["--set", change]
     made = [place.trained("train-low.tsv", "dev.tsv", *options, "--strategy", "vote") for place in places]

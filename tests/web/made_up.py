@@ -49,7 +49,7 @@ class MadeUp:
 
     def __post_init__(self) -> None:
         self.bundles, self.characters = tuple(self.endings), tuple(self.alphabet)
-        self.bundle_counts = {features: 40 - place for place, features in enumerate(self.endings)}
+        self.bundle_counts = {features: 40 - number for number, features in enumerate(self.endings)}
         self.atoms = tuple(sorted({atom for features in self.endings for atom in Bundle(features).atoms}))
         self.card = {
             "strategy": self.strategy,
@@ -67,7 +67,7 @@ class MadeUp:
 
     def unknown_features(self, features: str) -> list[tuple[str, list[str]]]:
         unknown = dict.fromkeys(atom for atom in Bundle(features).atoms if atom not in self.atoms)
-        return [(atom, [known for known in self.atoms if set(known) == set(atom)]) for atom in unknown]
+        return [(atom, [near for near in self.atoms if set(near) == set(atom)]) for atom in unknown]
 
     def features_of(self, text: str) -> str:
         return self.labels.to_features(self.labels.spelled(text, self.atoms))
@@ -92,9 +92,9 @@ class MadeUp:
         sure = 0.99 - 0.06 * (sum(map(ord, lemma + features)) % 15)
         right = [other.form for other in attested if (other.lemma, str(other.features)) == (lemma, features)]
         answers = [Answer(form, None, 1, 3, None, attested=True) for form in right]
-        for place, form in enumerate(dict.fromkeys([best, f"ge{stem}t", stem, f"{stem}t", lemma, f"{lemma}e"])):
-            share = sure if place == 0 else (1 - sure) / 2**place
-            answers += [Answer(form, share, max(0, 3 - place), 3, math.log(share))] if form not in right else []
+        for rank, form in enumerate(dict.fromkeys([best, f"ge{stem}t", stem, f"{stem}t", lemma, f"{lemma}e"])):
+            share = sure if rank == 0 else (1 - sure) / 2**rank
+            answers += [Answer(form, share, max(0, 3 - rank), 3, math.log(share))] if form not in right else []
         return answers[:n]
 
     def trace(self, lemma: str, features: str | Bundle, member: str | None = None) -> Trace:
@@ -106,8 +106,8 @@ class MadeUp:
         source, first = tuple(lemma) if system == "haem" else edged, -1 if system == "hacm" else 0
         actions: list[tuple[str, Kind, int, str, float]] = [
             *((letter, "write", first, letter, 0.9) for letter in self.prefix.get(features, "")),
-            *(("COPY", "copy", place, letter, 0.97 - 0.03 * place) for place, letter in enumerate(stem)),
-            *(("DELETE", "delete", place, "", 0.8) for place in range(len(stem), len(lemma))),
+            *(("COPY", "copy", number, letter, 0.97 - 0.03 * number) for number, letter in enumerate(stem)),
+            *(("DELETE", "delete", number, "", 0.8) for number in range(len(stem), len(lemma))),
             *((letter, "write", len(lemma), letter, 0.7) for letter in self.endings.get(features, "")),
             ("STOP", "stop", len(lemma), "", 0.99),
         ]
@@ -116,7 +116,7 @@ class MadeUp:
             form += written
             rest = (("DELETE", (1 - probability) / 2), ("e", (1 - probability) / 3))
             gate = 1 - probability if system == "hacm" else None
-            attention = tuple(0.9 if place == position + 1 else 0.01 for place in range(len(source)))
+            attention = tuple(0.9 if number == position + 1 else 0.01 for number in range(len(source)))
             seen = attention if system == "soft" else None
             steps.append(TraceStep(action, kind, position, written, form, probability, gate, rest, seen))
         return Trace(name, system, lemma, features, form, source, tuple(steps))

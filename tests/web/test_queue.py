@@ -16,7 +16,7 @@ Batch = tuple[str, list[str]]
 Request = tuple[str, list[str]]
 
 
-def together(*requests: Request, waiting: int = LIMITS.waiting, batch: int = BATCH) -> tuple[list[Any], list[Batch]]:
+def together(*requests: Request, most: int = LIMITS.waiting, batch: int = BATCH) -> tuple[list[Any], list[Batch]]:
     """The answers to, or errors of, requests that arrive at the same time, each of a kind; and the batches.
 
     The models answer in capitals; questions that begin with `!` raise an error.
@@ -34,14 +34,14 @@ def together(*requests: Request, waiting: int = LIMITS.waiting, batch: int = BAT
 
     async def gathered() -> list[Any]:
         there = Queue()
-        asked = (there.ask(kind, answers(kind), questions) for kind, questions in requests)
+        waiting = (there.ask(kind, answers(kind), questions) for kind, questions in requests)
         try:
-            return await asyncio.gather(*asked, return_exceptions=True)
+            return await asyncio.gather(*waiting, return_exceptions=True)
         finally:
             there.close()
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(LIMITS, "waiting", waiting)
+        patch.setattr(LIMITS, "waiting", most)
         patch.setattr(queue, "BATCH", batch)
         patch.setattr(queue, "REFUSAL_SECONDS", 0.0)
         return asyncio.run(gathered()), batches
@@ -54,11 +54,11 @@ questions = st.lists(st.text("ab!", min_size=1, max_size=3), max_size=8)
 @given(st.lists(st.tuples(st.sampled_from("kl"), questions), max_size=10), st.integers(1, 20))
 def test_each_request_gets_the_answers_it_would_get_alone(requests: list[Request], batch: int) -> None:
     results, batches = together(*requests, batch=batch)
-    for (_, asked), result in zip(requests, results, strict=True):
-        if any(question.startswith("!") for question in asked):
+    for (_, wanted), result in zip(requests, results, strict=True):
+        if any(question.startswith("!") for question in wanted):
             assert isinstance(result, ValueError)
         else:
-            assert result == [question.upper() for question in asked]
+            assert result == [question.upper() for question in wanted]
     assert all(0 < len(answered) <= batch for _, answered in batches)
 
 
@@ -76,6 +76,6 @@ def test_batches(requests: list[Request], batches: list[Batch]) -> None:
 
 
 def test_requests_beyond_the_limit_are_refused() -> None:
-    results, _ = together(*(("k", [letter]) for letter in "abcd"), waiting=2)
+    results, _ = together(*(("k", [letter]) for letter in "abcd"), most=2)
     assert results[:2] == [["A"], ["B"]]
     assert [error.code for error in results[2:] if isinstance(error, RequestError)] == ["busy"] * 2

@@ -6,12 +6,23 @@ from pathlib import Path
 
 import click
 
-from reinflect.cli import training
 from reinflect.cli.options import option, say
-from reinflect.errors import INTERRUPTED, InputError, ReinflectError
-from reinflect.systems import PAPER_ALIGNMENTS, SYSTEMS
+from reinflect.cli.wishes import (
+    augment_option,
+    checkpoint_seconds,
+    cores,
+    device_for,
+    device_option,
+    names_option,
+    set_option,
+    workers_option,
+)
+from reinflect.errors import INTERRUPTED, InputError, ReinflectError, quoted
+from reinflect.paper.grid import GRIDS, with_kinds
+from reinflect.systems.kind import PAPER_ALIGNMENTS, Kind, crossed, grid_plan
+from reinflect.text import nearest
 
-GRIDS = ("paper", "best", "quick", "small")
+ALL, SIZES = "all", ("low", "medium", "high")
 ENGINES = ("processes", DASK := "dask")
 GIB = 2**30
 SECONDS_BETWEEN, SECONDS_ON_A_GPU = 60.0, 600.0
@@ -25,26 +36,34 @@ Example (some minutes; the first line needs a network):
 
 
 @click.command("benchmark", epilog=EXAMPLE)
-@training.data_option
-@training.languages_option
-@option("--settings LIST", "Sizes of training data, separated by commas.", default=",".join(training.SIZES))
+@option(
+    "--data DIR",
+    "Folder with files such as german-train-low, german-dev and german-covered-test, or deu.trn and deu.dev.",
+    required=True,
+)
+@names_option("--languages LIST", "Languages to train on, separated by commas.", default=ALL)
+@names_option("--settings LIST", "Sizes of training data, separated by commas.", default=",".join(SIZES))
 @option(
     "--grid",
     "What to train: all models of the paper (20, 18 and 12 for a language), these and others that make votes better "
     "(40, 26 and 20), a few of the paper's to try (quick), or fewer at medium and high for many languages (small).",
-    type=click.Choice(GRIDS),
+    type=click.Choice(list(GRIDS)),
     default="paper",
 )
-@option(
-    "--systems LIST",
-    "Further systems, one model of each alignment: such as a system of another package.",
-    default="",
+@names_option(
+    "--kinds LIST",
+    "Further kinds of models to train, one model of each: for an aligner or a system of another package, such as "
+    "haem-mirror or toy.",
 )
-@training.augment_option()
+@names_option(
+    "--systems LIST",
+    f"Further systems, one model of each with each of the alignments {' and '.join(PAPER_ALIGNMENTS)}.",
+)
+@augment_option
 @option("--out DIR", "Folder for all results; it is made if it does not exist.", required=True)
-@training.set_option
-@training.device_option
-@training.workers_option(
+@set_option
+@device_option
+@workers_option(
     "Number of processes (default: one for each core). On a GPU one of them trains, or all that you ask for here: see "
     "docs/benchmark.md. On a CPU the result does not depend on it."
 )
@@ -83,11 +102,12 @@ Example (some minutes; the first line needs a network):
 @option("--merge DIR", "Another folder that this command wrote, whose trained models are used too.", multiple=True)
 def command(
     data: str,
-    languages: str,
-    settings: str,
+    languages: tuple[str, ...],
+    settings: tuple[str, ...],
     grid: str,
-    systems: str,
-    augmentations: tuple[str, ...],
+    kinds: tuple[str, ...] | None,
+    systems: tuple[str, ...] | None,
+    augment: tuple[str, ...],
     out: str,
     changes: tuple[str, ...],
     device: str,
@@ -112,9 +132,10 @@ def command(
     The training can stop at any time, by Ctrl-C, --time-limit or a power cut; the same command resumes it. A finished
     pack of models is a file in DIR/packs; --merge combines those of several machines.
     """
-    which = training.chosen(settings, training.SIZES, "setting")
-    further = training.chosen(systems, SYSTEMS, "system") if systems else []
-    names = None if languages.strip() == training.EVERY_LANGUAGE else [name.strip() for name in languages.split(",")]
+    for name in settings:
+        if name not in SIZES:
+            remedy = nearest(name, SIZES, f"the settings are {', '.join(SIZES)}")
+            raise InputError(f"found the setting {quoted(name)}", remedy)
     for folder in (gold, *merge):
         if folder and not Path(folder).is_dir():
             raise InputError("there is no such folder", "check its name", path=folder)
@@ -122,13 +143,11 @@ def command(
     remote = scheduler is not None or scheduler_file is not None
     if tls and not remote:
         raise InputError("found --tls without a scheduler", "name it with --scheduler or --scheduler-file")
-    where = device if remote else training.device_for(device)
-    seconds = training.checkpoint_seconds(SECONDS_ON_A_GPU if where == "cuda" else SECONDS_BETWEEN)
+    where = device if remote else device_for(device)
+    seconds = checkpoint_seconds(SECONDS_ON_A_GPU if where == "cuda" else SECONDS_BETWEEN)
 
     from reinflect.align.cache import default_folder
     from reinflect.cli.progress import display
-    from reinflect.learn.lesson import Preparation
-    from reinflect.paper import grid as grids
     from reinflect.paper.benchmark import BenchmarkPlan, run_benchmark
     from reinflect.paper.folder import held
     from reinflect.paper.output import write_all, write_models
@@ -139,19 +158,14 @@ def command(
     cluster = None
     if engine == DASK:
         address = scheduler if scheduler_file is None else address_in(scheduler_file)
-        cluster = Where(address, workers or (1 if where == "cuda" else training.cores()), wait, tls)
-    entries = grids.with_systems(grids.GRIDS[grid], further, PAPER_ALIGNMENTS)
-    trained = list(dict.fromkeys(entry.system for entry in entries))
-    augmentations = tuple(dict.fromkeys((*augmentations, *(name for own in entries for name in own.augmentations))))
-    others = (*PAPER_ALIGNMENTS, *augmentations)
-    tables = {setting: training.settings_of(setting, changes, trained, *others) for setting in which}
+        cluster = Where(address, workers or (1 if where == "cuda" else cores()), wait, tls)
+    further = [*map(Kind.parse, kinds or ()), *crossed(systems or (), PAPER_ALIGNMENTS)]
+    models = with_kinds(GRIDS[grid], further, augment)
     plan = BenchmarkPlan(
         data=Path(data),
         out=Path(out),
-        grid=entries,
-        presets={name: {system: own[system] for system in trained} for name, own in tables.items()},  # type: ignore[misc]
-        preparation=Preparation.of(tables[which[0]], PAPER_ALIGNMENTS, augmentations),
-        languages=names,
+        plans={setting: grid_plan(models, setting, changes) for setting in settings},
+        languages=None if languages == (ALL,) else languages,
         time_limit=time_limit,
         save_models=save_models,
         gold=Path(gold) if gold else None,
@@ -161,7 +175,7 @@ def command(
     with display() as shown:
         resources = Resources(
             device=where,
-            workers=training.cores() if where == "cuda" else workers or training.cores(),
+            workers=cores() if where == "cuda" else workers or cores(),
             trainers=workers,
             cluster=cluster,
             pack_memory=None if pack_memory is None else int(pack_memory * GIB),

@@ -1,6 +1,6 @@
 """`reinflect demo`: train and inflect on bundled German verbs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -8,14 +8,14 @@ import click
 
 from reinflect.cli.models import confidence_text, load_inflector
 from reinflect.cli.options import example, say
-from reinflect.cli.training import train_german
+from reinflect.cli.wishes import make_resources
 from reinflect.data.items import Item
 from reinflect.errors import INTERRUPTED, printable
-from reinflect.systems import PAPER_SYSTEMS
+from reinflect.systems.kind import PAPER_SYSTEMS, Wish
 from reinflect.text import table
 
 if TYPE_CHECKING:
-    from reinflect.inflector.train import Outcome
+    from reinflect.inflector.inflector import Inflector
     from reinflect.score import Judged
 
 NEXT = """\
@@ -31,10 +31,7 @@ WORDS = {
 }
 """Words for pocket models, none of which is in the training data of the shared task."""
 KNOWN_BY_NAME = ("fliegen", "V;IND;PST;3;SG")
-SHOWN = 10
-SYSTEMS = PAPER_SYSTEMS
-SEEDS = 2
-PRESET = "low"
+MOST_LISTED = 10
 CHANGES = ("epochs=30", "score_every=5")
 """For a training of a minute; `reinflect train` uses the preset unchanged, and five seeds."""
 
@@ -47,31 +44,38 @@ def command() -> None:
     on both alignments of lemmas with forms, and lets them vote. Nothing is downloaded, and no file is written.
     """
     from reinflect.data.german import read_split
-    from reinflect.score import evaluate
-    from reinflect.score.baseline import Baseline
 
     show_pocket_models()
-    examples, dev, asked = (read_split(split) for split in ("train-low", "dev", "test"))
+    examples, dev, gold = (read_split(split) for split in ("train-low", "dev", "test"))
     click.echo(
-        f"German verbs: learn from {len(examples)} forms, then inflect {len(asked)} others.\n"
+        f"German verbs: learn from {len(examples)} forms, then inflect {len(gold)} others.\n"
         "accuracy: per cent right to the letter; Levenshtein: letters to change, on average\n"
     )
-    covered = [Item(item.lemma, item.features) for item in asked]  # models never see the right forms
-    note = f"training {SEEDS} models of each system on each of two alignments of lemmas with forms"
-    outcome = train_german(examples, dev, PRESET, CHANGES, SEEDS, note, strategy="vote")
-    baseline = Baseline.learn(examples)
-    by_rules = [baseline.inflect(item.lemma, item.features) for item in covered]
-    rows = []
-    for name, models, forms in [("rule baseline", 1, by_rules), *by_vote(outcome, covered)]:
-        predicted = [replace(item, form=form) for item, form in zip(covered, forms, strict=True)]
-        scored = evaluate(asked, predicted, name="german-verbs-test")
+    wish = Wish(systems=PAPER_SYSTEMS, preset="low", changes=CHANGES, seeds=2, strategy="vote")
+    resources = make_resources("cpu", alignment_cache=None)
+
+    from reinflect.assemble import Keep
+    from reinflect.cli.progress import display
+    from reinflect.score import evaluate
+    from reinflect.train import train_model
+
+    with display() as shown:
+        training = resources(watcher=shown)
+        outcome = train_model(examples, dev, wish, Keep(), training, source="bundled German verbs")
+    covered, rows = [Item(item.lemma, item.features) for item in gold], []  # models never see the right forms
+    for name, models, forms in predictions(examples, outcome.inflector, covered):
+        scored = evaluate(
+            gold,
+            [replace(item, form=form) for item, form in zip(covered, forms, strict=True)],
+            name="german-verbs-test",
+        )
         rows.append((name, str(models), f"{scored.accuracy:.2f}", f"{scored.levenshtein:.2f}"))
     header = ("system", "models", "accuracy", "Levenshtein")
     click.echo(f"{table(header, rows, sides=('left', 'right', 'right', 'right'))}{scored.signature}\n")
     click.echo("Some of them, by the vote of all:\n")
     inflections = [
         (cell.lemma, cell.features.spelling, cell.predicted, "right" if cell.correct else f"wrong: {cell.gold}")
-        for cell in chosen(scored.cells)
+        for cell in sample(scored.cells)
     ]
     click.echo(table(("lemma", "features", "predicted", ""), inflections, sides=("left",) * 4))
     click.echo(NEXT, nl=False)
@@ -95,22 +99,25 @@ def show_pocket_models() -> None:
     click.echo(f"Pocket models, trained before (reinflect models lists all languages):\n\n{shown}")
 
 
-def by_vote(outcome: "Outcome", asked: Sequence[Item]) -> list[tuple[str, int, list[str]]]:
-    """The name, the number of models and their voted forms, for each system and for all of them together."""
+def predictions(
+    examples: Sequence[Item], inflector: "Inflector", items: Sequence[Item]
+) -> Iterator[tuple[str, int, list[str]]]:
+    """Name, number of models and forms: of the rules, of each system's vote, and last of the vote of all."""
     from reinflect.ensemble.vote import vote_all
+    from reinflect.score.baseline import Baseline
 
-    members, forms = outcome.inflector.members, outcome.inflector.member_forms(asked)
-    rows = []
-    for system in SYSTEMS:
-        own = [said for member, said in zip(members, forms, strict=True) if member.system == system]
-        if own:  # after Ctrl-C there may be none
-            rows.append((f"{system.upper()}, vote", len(own), vote_all(own)))
-    return [*rows, ("vote of all", len(forms), vote_all(forms))]
+    rules, members, forms = Baseline.learn(examples), inflector.members, inflector.member_forms(items)
+    yield "rule baseline", 1, [rules.inflect(item.lemma, item.features) for item in items]
+    for system in PAPER_SYSTEMS:
+        voters = [each for member, each in zip(members, forms, strict=True) if member.system == system]
+        if voters:  # after Ctrl-C there may be none
+            yield f"{system.upper()}, vote", len(voters), vote_all(voters)
+    yield "vote of all", len(forms), vote_all(forms)
 
 
-def chosen(cells: "Sequence[Judged]") -> "list[Judged]":
+def sample(cells: "Sequence[Judged]") -> "list[Judged]":
     """*fliegen* in the past tense, and further cells at equal distances in the list."""
-    known = [cell for cell in cells if (cell.lemma, cell.features.spelling) == KNOWN_BY_NAME]
-    others = [cell for cell in cells if cell not in known]
-    step = max(1, len(others) // (SHOWN - 1))
-    return (known + others[step - 1 :: step])[:SHOWN]
+    first = [cell for cell in cells if (cell.lemma, cell.features.spelling) == KNOWN_BY_NAME]
+    others = [cell for cell in cells if cell not in first]
+    step = max(1, len(others) // (MOST_LISTED - 1))
+    return (first + others[step - 1 :: step])[:MOST_LISTED]

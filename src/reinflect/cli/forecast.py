@@ -6,10 +6,11 @@ import click
 
 from reinflect.cli.files import check_output, json_text, read_for_model, say_written
 from reinflect.cli.options import columns_option, option, say
-from reinflect.cli.training import Training, checkpoint_seconds, cores, training_options
+from reinflect.cli.wishes import MakeResources, wish_options
 from reinflect.data.items import Columns
 from reinflect.errors import InputError, quoted, source_name
 from reinflect.files import write_text
+from reinflect.systems.kind import Wish
 from reinflect.text import table
 
 EXAMPLE = """\b
@@ -41,9 +42,11 @@ def _forms(text: str) -> list[int]:
     type=_forms,
 )
 @option("--out FILE.json", "Where to write the forecast, which report --forecast draws.", default="forecast.json")
-@training_options("each kind for each part of the items; each seed holds out another fifth", "by size, made smaller")
+@wish_options("each kind for each part of the items; each seed holds out another fifth", "by size, made smaller")
 @columns_option
-def command(train: str, forms: list[int] | None, out: str, training: Training, columns: Columns) -> None:
+def command(
+    train: str, forms: list[int] | None, out: str, wish: Wish, resources: MakeResources, columns: Columns
+) -> None:
     """Say how many forms a model will get right once there are more to learn from than FILE has.
 
     Small models learn from a quarter, a half and all of the items but a fifth, which they are asked for, for each of
@@ -53,33 +56,30 @@ def command(train: str, forms: list[int] | None, out: str, training: Training, c
 
     Ctrl-C stops; the same command then resumes from the folder FILE.json.state.
     """
-    from reinflect.settings import preset_for
+    from reinflect.cli.progress import display, spell_seconds
+    from reinflect.forecast import outcomes, share_specs, small_plan
 
-    seconds = checkpoint_seconds()
     check_output(out, [train], "--out", again="JSON")
     items = read_for_model(train, columns)
-    preset = preset_for(len(items)) if training.preset == "auto" else training.preset
-
-    from reinflect.cli.progress import display, spell_seconds
-    from reinflect.inflector.forecast import outcomes, planned, small
-
-    # Of two models, each with forms of its own, a vote would be that of the first.
-    plan = training.plan(preset, small(preset, training.changes), strategy="average")
-    specs = [spec for own in planned(items, plan, source_name(train))[1].values() for spec in own]
+    plan = small_plan(wish, len(items))
+    shares = share_specs(items, plan, source_name(train))
+    specs = [spec for share in shares.values() for spec in share]
     samples = sum(len(spec.lesson.train) * spec.settings.epochs for spec in specs)
-    took = spell_seconds(samples / SAMPLES_A_SECOND / min(training.workers or cores(), len(specs)))
-    say(f"training {len(specs)} small models on parts of {source_name(train)}; this takes a laptop about {took}")
     with display() as shown:
-        resources = training.resources(shown, checkpoint_seconds=seconds)
-        made = outcomes(items, plan, Path(out), resources, source_name(train))
-    kinds = list(dict.fromkeys(spec.kind for spec in specs))
-    found = made.forecast(forms or [many * len(items) for many in MULTIPLES], Path(train).name, len(items), kinds)
-    write_text(out, json_text(found, indent=2))
-    rows = [(str(one.items), f"{one.accuracy:.2f}") for one in found.measured]
+        training = resources(watcher=shown)
+        duration = spell_seconds(samples / SAMPLES_A_SECOND / min(training.workers, len(specs)))
+        say(
+            f"training {len(specs)} small models on parts of {source_name(train)}; this takes a laptop about {duration}"
+        )
+        measured = outcomes(items, shares, plan.strategy, Path(out), training)
+    numbers = forms or [multiple * len(items) for multiple in MULTIPLES]
+    forecast = measured.forecast(numbers, Path(train).name, len(items), list(map(str, plan.kinds)))
+    write_text(out, json_text(forecast, indent=2))
+    rows = [(str(share.items), f"{share.accuracy:.2f}") for share in forecast.measured]
     click.echo(table(("forms learnt from", "right, %"), rows, sides=("right", "right")))
-    for one in found.expected:
-        click.echo(f"{one}.")
-    say(f"note: by small models on {found.measured[-1].scored} held-out forms; those of train get some more right")
-    if found.expected[-1].items > MULTIPLES[-1] * len(items):
+    for expected in forecast.expected:
+        click.echo(f"{expected}.")
+    say(f"note: by small models on {forecast.measured[-1].scored} held-out forms; those of train get some more right")
+    if forecast.expected[-1].items > MULTIPLES[-1] * len(items):
         say(f"note: intervals were checked up to {MULTIPLES[-1]} times the forms there are; this one may be too narrow")
     say_written(out, " (reinflect report MODEL --forecast draws it)")

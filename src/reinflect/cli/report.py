@@ -58,7 +58,7 @@ def command(source: str, dev: str | None, forecast: str | None, out: str, column
 
 
 def _model_page(source: str, dev: str | None, forecast: str | None, columns: Columns) -> str:
-    from reinflect.inflector.forecast import Forecast
+    from reinflect.forecast import Forecast
     from reinflect.report.curves import read_log
     from reinflect.report.model import model_page
 

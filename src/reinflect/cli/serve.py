@@ -14,18 +14,18 @@ import click
 
 from reinflect.cli.models import model_file
 from reinflect.cli.options import example, option, say
-from reinflect.cli.training import train_german
+from reinflect.cli.wishes import make_resources
 from reinflect.data.german import read_split
 from reinflect.errors import INTERRUPTED, InputError, ReinflectError, quoted
+from reinflect.systems.kind import PAPER_SYSTEMS, Wish
 
 if TYPE_CHECKING:
     from reinflect.inflector.inflector import Inflector
 
 ABOUT = "the first time, it trains a model of German verbs, which takes a few minutes"
 DEMO = "german-verbs"
-DEMO_CHANGES = ("epochs=20", "hidden=100")
+DEMO_WISH = Wish(systems=PAPER_SYSTEMS, preset="medium", changes=("epochs=20", "hidden=100"), seeds=1)
 """For a training of two minutes; `reinflect train` uses the preset unchanged, and five seeds."""
-DEMO_SEEDS = 1
 WAITING_CONNECTIONS = 128
 SHOWN = 10
 
@@ -117,11 +117,18 @@ def _demo_model() -> "Inflector":
     if path.is_file():
         with suppress(ReinflectError):  # a damaged model is trained again
             return Inflector.load(path)
+    resources = make_resources("cpu")
+
+    from reinflect.assemble import Keep
+    from reinflect.cli.progress import display
+    from reinflect.train import train_model
+
     path.parent.mkdir(parents=True, exist_ok=True)
     train, dev = read_split("train-medium"), read_split("dev")
-    note = f"training on {len(train)} forms of German verbs, once; the model is kept in {path}"
-    with _sigterm_as_ctrl_c():
-        outcome = train_german(train, dev, "medium", DEMO_CHANGES, DEMO_SEEDS, note, out=path)
+    with _sigterm_as_ctrl_c(), display() as shown:
+        shown.note(f"training on {len(train)} forms of German verbs, once; the model is kept in {path}")
+        training = resources(watcher=shown)
+        outcome = train_model(train, dev, DEMO_WISH, Keep(), training, source="bundled German verbs", out=path)
     if outcome.training.interrupted:
         path.unlink(missing_ok=True)  # an unfinished model would be served from now on
         say("note: interrupted; the same command resumes the training")

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from reinflect.decode.forms import Predictions
 from reinflect.settings import Settings
+from reinflect.systems.kind import UNALIGNED as UNALIGNED
 from reinflect.systems.symbols import Inventory
 
-UNALIGNED = "none"
-"""The alignment of a system that needs none."""
 FACTS = ("system", "alignment", "variant", "seed", "fold", "restarts", "dev_accuracy")
 """The fields of a member that model files and cards store."""
 NOTHING_PREDICTED = Predictions([], [])

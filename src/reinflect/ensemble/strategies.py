@@ -19,12 +19,11 @@ from reinflect.ensemble.vote import average, vote
 from reinflect.errors import InputError, quoted
 from reinflect.registry import Registry
 from reinflect.score.scores import DECIMALS, Cell, right_forms
+from reinflect.systems.kind import PAPERS
 from reinflect.text import nearest
 
 DEFAULT = "run7"
 NAMED_ENSEMBLE = re.compile(r"ensemble-([1-9][0-9]{0,3})")
-PAPERS = ("hacm", "haem", "soft")
-"""The systems of the paper: further systems never change the runs that are compared with published figures."""
 
 
 AnyMember = TypeVar("AnyMember", bound=Any)
@@ -113,11 +112,6 @@ def find_strategy(name: str) -> Strategy:
         known = f"strategies: {', '.join(STRATEGIES)}, or ensemble-N for the N best models (default: {DEFAULT})"
         raise InputError(f"there is no strategy {quoted(name)}", nearest(name, STRATEGIES, known))
     return STRATEGIES[name]
-
-
-def default_strategy(systems: Iterable[str]) -> str:
-    """Run 7; with other systems than the paper's, the 15 best models of all systems."""
-    return DEFAULT if set(systems) <= set(PAPERS) else "ensemble-15"
 
 
 def best_first(members: Iterable[AnyMember]) -> list[AnyMember]:

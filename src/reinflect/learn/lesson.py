@@ -2,31 +2,31 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 import msgspec
 import numpy as np
 
-from reinflect.align import ALIGNERS
 from reinflect.align.cache import aligned
 from reinflect.align.pairs import Aligner, Alignment
 from reinflect.chance import key
-from reinflect.data.corrections import question
+from reinflect.data.corrections import Question, question
 from reinflect.data.items import Item
-from reinflect.ensemble.member import UNALIGNED, TrainedModel, kind_of
+from reinflect.ensemble.member import TrainedModel
 from reinflect.errors import InputError
-from reinflect.learn.augmentation import AUGMENTATIONS, Augmentation
 from reinflect.settings import Settings, not_default
-from reinflect.systems import SYSTEMS
+from reinflect.systems.kind import UNALIGNED, Kind, Plan
 from reinflect.systems.symbols import Inventory
 
 FOLDS = 5
 FEWEST_ITEMS = 10
 """The fewest different items to train on without dev items, because some are held out."""
+LONGEST = 60
+"""Characters of what a start adds to the name of a kind, which is part of file names."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,21 @@ class Phase:
     epochs: int
     changes: Mapping[str, Any] = field(default_factory=dict)
     """Settings that differ in this phase; see `settings.OF_EACH_MODEL`."""
+
+
+class Augmentation(Protocol):
+    """Makes a lesson with further phases of an aligned one; the real items, dev items and inventory stay.
+
+    It is a frozen `msgspec.Struct` whose fields are its settings. Other packages bring theirs by entry points in the
+    group `reinflect.augmentations`.
+    """
+
+    name: ClassVar[str]
+    """Part of the digest of every model that learns from it: it never changes."""
+    per_seed: ClassVar[bool]
+    """Whether every seed learns from items of its own; else all seeds share one lesson, whose seed is 0."""
+
+    def __call__(self, lesson: "Lesson", seed: int, /) -> "Lesson": ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,15 +67,17 @@ class Lesson:
     setting: str = ""
     alignment: str = UNALIGNED
     recipe: str = ""
-    """The signatures of the aligner and the augmentations."""
+    """The signatures of the aligner and the augmentations, with the seed if each seed has a lesson of its own."""
     fold: int | None = None
     """Which fold of the user's items is `dev`; None if the user gave dev items."""
+    aligner: Aligner | None = None
+    augmentations: tuple[Augmentation, ...] = ()
+    seed: int = 0
+    """Of the augmentations."""
     alignments: tuple[Alignment, ...] = ()
     """One for each training item, once the lesson is prepared."""
-    augmentations: tuple[str, ...] = ()
-    """The names of those that make its phases."""
     phases: tuple[Phase, ...] = ()
-    """Made-up items to learn from before the real ones."""
+    """Made-up items to learn from before the real ones, once the lesson is prepared."""
 
     @property
     def label(self) -> str:
@@ -74,13 +91,55 @@ class Lesson:
 
     @cached_property
     def digest(self) -> str:
-        """Equal for two lessons only if they have the same content."""
+        """Equal for two lessons only if they have the same content; preparing a lesson does not change it."""
         parts = [self.language, self.setting, self.alignment, self.recipe, self.fold]
-        mark = hashlib.sha256(json.dumps(parts).encode())
+        digest = hashlib.sha256(json.dumps(parts).encode())
         for items in (self.train, self.dev, self.asked):
             lines = "".join(f"{item.lemma}\t{item.form}\t{item.features.spelling}\n" for item in items)
-            mark.update(f"{len(items)}\n{lines}".encode("utf-8", "surrogatepass"))
-        return mark.hexdigest()
+            digest.update(f"{len(items)}\n{lines}".encode("utf-8", "surrogatepass"))
+        return digest.hexdigest()
+
+    def for_kind(self, kind: Kind, settings: Mapping[str, Any], seed: int) -> "Lesson":
+        """This lesson as a kind of model learns from it, by the aligners and augmentations of `settings`."""
+        aligner: Aligner | None = None if kind.alignment == UNALIGNED else settings[kind.alignment]
+        augmentations: list[Augmentation] = [settings[name] for name in kind.augment]
+        recipe = [aligner.signature] if aligner else []
+        recipe += [f"{own.name}:{msgspec.json.encode(own).decode()}" for own in augmentations]
+        per_seed = any(own.per_seed for own in augmentations)
+        return replace(
+            self,
+            alignment=kind.alignment,
+            recipe="|".join([*recipe, *([str(seed)] if per_seed else [])]),
+            aligner=aligner,
+            augmentations=tuple(augmentations),
+            seed=seed if per_seed else 0,
+        )
+
+    def prepared(self, cache: Path | None = None, show: Callable[[str, int, int], None] | None = None) -> "Lesson":
+        """This lesson, aligned and augmented; `show` receives the aligner's progress."""
+        pairs = [(item.lemma, item.form) for item in self.train]
+        progress = show and partial(show, f"aligning ({self.alignment})")
+        alignments = aligned(self.aligner, pairs, cache, progress) if self.aligner else [()] * len(pairs)
+        lesson = replace(self, alignments=tuple(alignments), aligner=None, augmentations=())
+        for augmentation in self.augmentations:
+            lesson = augmentation(lesson, self.seed if augmentation.per_seed else 0)
+        return lesson
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """A model that others start from."""
+
+    name: str
+    members: tuple[TrainedModel, ...]
+    """The best first."""
+    seen: frozenset[Question] = frozenset()
+    """What it is known to have learnt from."""
+
+    def member(self, system: str, alignment: str | None = None) -> TrainedModel | None:
+        """The best member of a system: if possible, of those that learnt from the alignment."""
+        members = [member for member in self.members if member.system == system]
+        return next((member for member in members if member.alignment == alignment), members[0] if members else None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,13 +147,11 @@ class ModelSpec:
     """A model to be trained."""
 
     lesson: Lesson
-    system: str
+    kind: Kind
     settings: Settings
     seed: int
     start: TrainedModel | None = None
     """A model whose parameters it starts from, in all rows of the same names."""
-    variant: str = ""
-    """See `TrainedModel`; no part of the digest."""
 
     @cached_property
     def digest(self) -> str:
@@ -105,13 +162,39 @@ class ModelSpec:
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:20]
 
     @property
-    def kind(self) -> str:
-        return kind_of(self.system, self.lesson.alignment, self.variant)
+    def system(self) -> str:
+        return self.kind.system
 
     @property
     def name(self) -> str:
         """Such as `haem-naive-1`, or `german-low-haem-naive-1`."""
-        return "-".join(filter(None, (self.lesson.label, self.kind, str(self.seed))))
+        return "-".join(filter(None, (self.lesson.label, str(self.kind), str(self.seed))))
+
+
+def specs(plan: Plan, lessons: Sequence[Lesson], starts: Sequence[Start] = ()) -> list[ModelSpec]:
+    """All models of a plan. `lessons` has one for each seed, or one for all.
+
+    If some starts have models of its system, each kind has a second one beside it. Its seeds take turns with the
+    starts, and so never are more than twice the models.
+    """
+    models: list[ModelSpec] = []
+    shared: dict[tuple[object, ...], Lesson] = {}
+    for kind, seeds in plan.kinds.items():
+        settings, own_starts = plan.settings_for(kind), [start for start in starts if start.member(kind.system)]
+        for variant, chosen in {kind: [], started(kind, own_starts): own_starts}.items():
+            for number in range(seeds):
+                seed = plan.first_seed + number
+                lesson = lessons[number % len(lessons)].for_kind(kind, plan.settings, seed)
+                lesson = shared.setdefault((number % len(lessons), lesson.alignment, lesson.recipe), lesson)
+                start = chosen[number % len(chosen)].member(kind.system, kind.alignment) if chosen else None
+                models.append(ModelSpec(lesson, variant, settings, seed, start))
+    return models
+
+
+def started(kind: Kind, starts: Sequence[Start]) -> Kind:
+    """The kind of models with these starts: `haem-smart+from-polish+slovak`."""
+    label = f"from-{'+'.join(start.name for start in starts)}"[:LONGEST] if starts else ""
+    return msgspec.structs.replace(kind, label="+".join(filter(None, (kind.label, label))))
 
 
 def fold_split(items: Sequence[Item], fold: int) -> tuple[tuple[Item, ...], tuple[Item, ...]]:
@@ -129,12 +212,12 @@ def fold_split(items: Sequence[Item], fold: int) -> tuple[tuple[Item, ...], tupl
     )
 
 
-def plain_lessons(
+def lessons_of(
     train: Sequence[Item], dev: Sequence[Item] | None, seeds: int, path: Path | str = "training data"
 ) -> list[Lesson]:
-    """The lesson of each seed, not aligned: one for all, or without dev items one for each fold."""
+    """One lesson for all seeds; without dev items one for each seed, which holds out a fold."""
     if dev is not None:
-        return [Lesson(tuple(train), tuple(dev))] * seeds
+        return [Lesson(tuple(train), tuple(dev))]
     cells = len({question(item) for item in train})
     if cells < FEWEST_ITEMS:
         raise InputError(
@@ -143,60 +226,3 @@ def plain_lessons(
             path=path,
         )
     return [Lesson(*fold_split(train, fold), fold=fold) for fold in range(seeds)]
-
-
-@dataclass(frozen=True)
-class Preparation:
-    """The aligners and augmentations of lessons, made from their settings."""
-
-    aligners: Mapping[str, Aligner]
-    augmentations: Mapping[str, Augmentation] = field(default_factory=dict)
-
-    @classmethod
-    def of(
-        cls, settings: Mapping[str, msgspec.Struct], alignments: Sequence[str], augmentations: Sequence[str] = ()
-    ) -> "Preparation":
-        """`settings` may have structs of aligners and augmentations by name; all others have their defaults."""
-        return cls(
-            {name: settings.get(name) or ALIGNERS[name]() for name in alignments},  # type: ignore[misc]
-            {name: settings.get(name) or AUGMENTATIONS[name]() for name in augmentations},  # type: ignore[misc]
-        )
-
-    def planned(
-        self, lesson: Lesson, alignment: str, seed: int = 0, augmentations: Sequence[str] | None = None
-    ) -> Lesson:
-        """A lesson with the recipe of its preparation, and so with its digest; by all augmentations, or these."""
-        names = tuple(self.augmentations if augmentations is None else augmentations)
-        parts = [] if alignment == UNALIGNED else [self.aligners[alignment].signature]
-        for own in (self.augmentations[name] for name in names):
-            parts.append(f"{type(own).name}:{msgspec.json.encode(own).decode()}")
-        if self.per_seed(names):
-            parts.append(str(seed))
-        return replace(lesson, alignment=alignment, augmentations=names, recipe="|".join(parts))
-
-    def per_seed(self, augmentations: Iterable[str] | None = None) -> bool:
-        names = self.augmentations if augmentations is None else augmentations
-        return any(self.augmentations[name].per_seed for name in names)
-
-    def prepared(
-        self,
-        lesson: Lesson,
-        seed: int = 0,
-        *,
-        cache: Path | None = None,
-        show: Callable[[str, int, int], None] | None = None,
-    ) -> Lesson:
-        """A planned lesson, aligned and augmented; its digest stays the same. `show` receives an aligner's progress."""
-        aligner = None if lesson.alignment == UNALIGNED else self.aligners[lesson.alignment]
-        pairs = [(item.lemma, item.form) for item in lesson.train]
-        progress = show and partial(show, f"aligning ({lesson.alignment})")
-        made = ((),) * len(pairs) if aligner is None else tuple(aligned(aligner, pairs, cache, progress))
-        lesson = replace(lesson, alignments=made)
-        for augmentation in (self.augmentations[name] for name in lesson.augmentations):
-            lesson = augmentation(lesson, seed if augmentation.per_seed else 0)
-        return lesson
-
-
-def alignments_of(system: str, alignments: Sequence[str]) -> list[str]:
-    """The alignments a system learns from: these, or none."""
-    return list(alignments) if SYSTEMS[system].aligned else [UNALIGNED]

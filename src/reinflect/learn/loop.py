@@ -67,7 +67,7 @@ def train(
             key=spec.digest,
             language=spec.lesson.language,
             setting=spec.lesson.setting,
-            variant=spec.variant,
+            variant=spec.kind.label,
             fold=spec.lesson.fold,
             restarts=model.restarts,
             best_epoch=model.best_epoch,

@@ -9,20 +9,19 @@ from pathlib import Path
 
 from reinflect.data.items import Item, grouped, read_items
 from reinflect.data.layouts import parts_in
-from reinflect.ensemble.member import UNALIGNED, TrainedModel
+from reinflect.ensemble.member import TrainedModel
 from reinflect.errors import InputError, quoted
 from reinflect.files import make_folder, read_bytes, write_bytes
-from reinflect.learn.lesson import Lesson, ModelSpec, Preparation
+from reinflect.learn.lesson import Lesson, ModelSpec, specs
 from reinflect.paper.combine import Changes, Finished, averages, finish
 from reinflect.paper.corpora import languages_in, layout_note, read_corpora
 from reinflect.paper.figures import Scores
-from reinflect.paper.grid import Grid, specs_of
 from reinflect.run.execute import train_specs
 from reinflect.run.folder import WorkFolder
 from reinflect.run.packs import ENDING, PackResult, by_key, read_result
 from reinflect.run.resources import Resources
 from reinflect.run.side import map_in_processes
-from reinflect.settings import Settings
+from reinflect.systems.kind import Plan
 
 PREDICTIONS = "predictions"
 WORTH_PROCESSES = 1_000_000
@@ -35,11 +34,8 @@ class BenchmarkPlan:
 
     data: Path
     out: Path
-    grid: Grid
-    presets: Mapping[str, Mapping[str, Settings]]
-    """The settings of each system, by the name of the setting (low, medium, high): those settings are trained."""
-    preparation: Preparation | None = None
-    """How items are aligned and augmented; without it, by the aligners of the grid with their defaults."""
+    plans: Mapping[str, Plan]
+    """What is trained, by setting (low, medium, high)."""
     languages: Sequence[str] | None = None
     """None: all languages of the folder."""
     time_limit: float | None = None
@@ -99,16 +95,15 @@ def run_benchmark(plan: BenchmarkPlan, resources: Resources | None = None) -> Be
     """
     resources, account, started = resources or Resources(), Account(), time.monotonic()
     names = languages_in(plan.data, plan.languages)
-    corpora, absent = read_corpora(plan.data, names, list(plan.presets))
+    corpora, absent = read_corpora(plan.data, names, list(plan.plans))
     if not corpora:
-        what = f"found no training items for {', '.join(plan.presets)}"
+        what = f"found no training items for {', '.join(plan.plans)}"
         raise InputError(what, "choose other --settings", path=plan.data)
     gold = read_gold(plan.gold, corpora) if plan.gold else {}
-    preparation = plan.preparation or Preparation.of({}, sorted({entry.alignment for entry in plan.grid} - {UNALIGNED}))
-    specs = specs_of(corpora, plan.grid, plan.presets, preparation)
+    wanted = [spec for corpus in corpora for spec in specs(plan.plans[corpus.setting], [corpus])]
     folder = WorkFolder.inside(plan.out, save_models=plan.save_models)
     for other in plan.merge:
-        _copy_packs(other, make_folder(folder.packs), specs, resources.watcher.note)
+        _copy_packs(other, make_folder(folder.packs), wanted, resources.watcher.note)
     if absent:
         resources.watcher.note(f"note: no training items for {', '.join(absent)}; left out")
 
@@ -118,7 +113,7 @@ def run_benchmark(plan: BenchmarkPlan, resources: Resources | None = None) -> Be
     account.seconds["preparing"] = time.monotonic() - started
     with folder.held():
         execution = train_specs(
-            specs, preparation, folder, replace(resources, enough=enough), about=layout_note(plan.data, names)
+            wanted, None, folder, replace(resources, enough=enough), about=layout_note(plan.data, names)
         )
     account.seconds["preparing"] += execution.preparing
     if execution.training:
@@ -133,10 +128,11 @@ def run_benchmark(plan: BenchmarkPlan, resources: Resources | None = None) -> Be
     groups = grouped(models.values(), lambda model: f"{model.language}-{model.setting}")
     of_corpus = [groups.get(corpus.label, []) for corpus in corpora]
     finished = map_in_processes(
-        partial(finish, grid=plan.grid, folder=make_folder(plan.out / PREDICTIONS)),
+        partial(finish, folder=make_folder(plan.out / PREDICTIONS)),
         corpora,
         of_corpus,
         [gold.get(corpus.language, ()) for corpus in corpora],
+        [plan.plans[corpus.setting].kinds for corpus in corpora],
         workers=resources.workers if _predictions(of_corpus) >= WORTH_PROCESSES else 1,
     )
     by_corpus = dict(zip(corpora, finished, strict=True))
@@ -147,7 +143,7 @@ def run_benchmark(plan: BenchmarkPlan, resources: Resources | None = None) -> Be
             results.append(replace(result, models=shown, seconds=result.seconds * share))
     scores = averages((corpus, one.evaluations) for corpus, one in by_corpus.items())
     account.seconds["combining"] = time.monotonic() - before
-    return Benchmark(specs, models, results, by_corpus, scores, absent, account, folder)
+    return Benchmark(wanted, models, results, by_corpus, scores, absent, account, folder)
 
 
 def _predictions(models: Sequence[Sequence[TrainedModel]]) -> int:

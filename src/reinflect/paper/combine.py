@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from reinflect.assemble import known_runs
 from reinflect.data.items import Item, write_items
 from reinflect.decode.forms import Predictions
 from reinflect.decode.repeats import filtered, filtered_all
@@ -13,12 +14,11 @@ from reinflect.ensemble.member import TrainedModel
 from reinflect.ensemble.strategies import RUNS, STRATEGIES, Strategy, Voter, best_first, choices, find_strategy
 from reinflect.ensemble.vote import vote
 from reinflect.files import BYTE_ORDER_MARK, make_folder, write_text
-from reinflect.inflector.assemble import known_runs
 from reinflect.learn.lesson import Lesson
 from reinflect.paper.figures import Average, Scores
-from reinflect.paper.grid import Grid, kinds
 from reinflect.score.baseline import Baseline
 from reinflect.score.scores import Evaluation, MacroEvaluation, Score, digest_of_forms, right_forms
+from reinflect.systems.kind import Kind
 
 BASELINE = "baseline"
 COMPARED = ("ensemble-7", "average")
@@ -77,16 +77,16 @@ def forms_by_rules(corpus: Lesson) -> Forms:
     }
 
 
-def combine(corpus: Lesson, grid: Grid, models: Iterable[TrainedModel]) -> Combined:
+def combine(corpus: Lesson, kinds: Mapping[Kind, int], models: Iterable[TrainedModel]) -> Combined:
     """All predictions for a corpus that can be made of the models there are.
 
-    An ensemble or strategy needs all models of the grid that may take part in it. Models that diverged count as
+    An ensemble or strategy needs all models of the `kinds` that may take part in it. Models that diverged count as
     trained, but take no part.
     """
     trained, runs, right = list(models), known_runs(corpus.train), right_forms(corpus.dev, "last")
     voters = best_first([Voter.of(model, corpus.dev, runs, right) for model in trained if model.usable])
     kept = kept_forms(corpus, [voter.model for voter in voters], runs)
-    counts, wanted = Counter(model.kind for model in trained), kinds(grid, corpus.setting)
+    counts, wanted = Counter(model.kind for model in trained), {str(kind): seeds for kind, seeds in kinds.items()}
     complete = {
         kind: [voter for voter in voters if voter.kind == kind] for kind in wanted if counts[kind] >= wanted[kind]
     }
@@ -106,7 +106,7 @@ def combine(corpus: Lesson, grid: Grid, models: Iterable[TrainedModel]) -> Combi
 
     forms = {kind: together(STRATEGIES["vote"], members) for kind, members in complete.items() if members}
     # The runs are the paper's: models that are set apart from the paper's take no part in them.
-    of_paper = {entry.kind: entry.system for entry in grid if not entry.variant and entry.kind in wanted}
+    of_paper = {str(kind): kind.system for kind in kinds if not kind.label}
     paper_voters = [voter for voter in voters if not voter.model.variant]
     votes, chosen = choices(paper_voters, COMPARED) if paper_voters else {}, dict[str, list[str]]()
     ours = [run.name for run in RUNS] + list(COMPARED)
@@ -189,10 +189,10 @@ class Finished:
 
 
 def finish(
-    corpus: Lesson, models: Sequence[TrainedModel], gold: Sequence[Item], *, grid: Grid, folder: Path
+    corpus: Lesson, models: Sequence[TrainedModel], gold: Sequence[Item], kinds: Mapping[Kind, int], *, folder: Path
 ) -> Finished:
     """Combine, score, and write the predictions into a folder; `gold` are the right forms of test items, if known."""
-    combined = combine(corpus, grid, models)
+    combined = combine(corpus, kinds, models)
     written = {
         write_forms(folder, corpus, system, split, forms[split])
         for system, forms in combined.forms.items()

@@ -10,12 +10,11 @@ from typing import Any
 from msgspec import to_builtins
 
 from reinflect import __version__
+from reinflect.assemble import Keep, assemble, voters_of
 from reinflect.data.items import grouped
 from reinflect.ensemble.member import TrainedModel
-from reinflect.ensemble.strategies import default_strategy
 from reinflect.errors import ReinflectError
 from reinflect.files import make_folder, write_text
-from reinflect.inflector.assemble import assemble, voters_of
 from reinflect.inflector.inflector import Inflector
 from reinflect.learn.lesson import Lesson
 from reinflect.paper.benchmark import Benchmark
@@ -24,6 +23,7 @@ from reinflect.paper.figures import RESULTS
 from reinflect.paper.page import COMMANDS, DETAILS, languages_chart
 from reinflect.paper.tables import page
 from reinflect.report.drawing import svg_file
+from reinflect.systems.kind import default_strategy
 from reinflect.text import counted
 
 
@@ -102,7 +102,8 @@ def write_models(benchmark: Benchmark, out: Path) -> list[str]:
             strategy = default_strategy({model.system for model in usable})
             source = f"{corpus.language}-train-{corpus.setting}"
             make_folder(path.parent)
-            assemble(members, corpus.train, corpus.dev, strategy=strategy, source=source).save(path)
+            keep = Keep(attested=False)
+            assemble(members, corpus.train, corpus.dev, keep, strategy=strategy, source=source).save(path)
         elif not path.exists():
             notes.append(f"note: not written: {path} (some of its models were trained without --save-models)")
             continue

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import msgspec
 
+from reinflect.assemble import known_runs
 from reinflect.data.items import grouped, read_items
 from reinflect.decode.forms import Predictions
 from reinflect.ensemble.confidence import calibration_error, fit, judged_cells, seen_cells
 from reinflect.ensemble.member import TrainedModel
 from reinflect.ensemble.strategies import DEFAULT, Voter, choices, find_strategy
 from reinflect.files import read_text
-from reinflect.inflector.assemble import known_runs
 from reinflect.learn.lesson import Lesson
 from reinflect.paper import published
 from reinflect.paper.claims import Claim, title

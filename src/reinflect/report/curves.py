@@ -76,7 +76,7 @@ def read_log(path: Path) -> list[ModelLog]:
         if earlier and epoch.epoch <= earlier[-1].epoch:
             earlier.clear()
         earlier.append(epoch)
-    return [ModelLog(name, own) for name, own in epochs.items()]
+    return [ModelLog(name, logged) for name, logged in epochs.items()]
 
 
 def mean_curve(models: Sequence[ModelLog], quantity: Quantity) -> list[Point]:

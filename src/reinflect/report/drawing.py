@@ -124,8 +124,8 @@ def dot_chart(title: str, panels: Sequence[tuple[str, Sequence[str], Dots]], x_l
         for words, (style, accuracies) in dots.items():
             for name in filter(accuracies.__contains__, names):
                 label = element("title", f"{name}, {words}: {accuracies[name]:.1f}")
-                place = {"cx": x(accuracies[name]), "cy": levels[name]}
-                parts.append(element("circle", label, class_=f"dot {style}", **place, r=4.5))
+                centre = {"cx": x(accuracies[name]), "cy": levels[name]}
+                parts.append(element("circle", label, class_=f"dot {style}", **centre, r=4.5))
         top = bottom + BOTTOM
         parts.append(element("text", x_label, class_="label", x=(margin + WIDTH - RIGHT) / 2, y=top - 6))
     return _picture(title, top, *parts)

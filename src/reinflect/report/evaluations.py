@@ -74,12 +74,12 @@ def aligned(cells: Sequence[Judged], examples: Sequence[Judged]) -> list[list[Co
 def columns_of(right: Alignment, predicted: Alignment) -> list[Column]:
     """Two alignments of one lemma merged."""
     columns: list[Column] = []
-    for (lemma, own, inserted), (_, other, others) in zip(_by_lemma(right), _by_lemma(predicted), strict=True):
+    for (lemma, a, after_a), (_, b, after_b) in zip(_by_lemma(right), _by_lemma(predicted), strict=True):
         if lemma:
-            columns.append((lemma, own, other))
-        for change in opcodes(inserted, others):
-            first, second = inserted[change.src_start : change.src_end], others[change.dest_start : change.dest_end]
-            columns += [("", a, b) for a, b in zip_longest(first, second, fillvalue="")]
+            columns.append((lemma, a, b))
+        for change in opcodes(after_a, after_b):
+            first, second = after_a[change.src_start : change.src_end], after_b[change.dest_start : change.dest_end]
+            columns += [("", *pair) for pair in zip_longest(first, second, fillvalue="")]
     return columns
 
 

@@ -16,7 +16,7 @@ from reinflect.score.baseline import Baseline
 from reinflect.score.scores import evaluate
 
 if TYPE_CHECKING:
-    from reinflect.inflector.forecast import Forecast
+    from reinflect.forecast import Forecast
 
 MISTAKES = 15
 FORECAST = "#0b7d80"

@@ -9,7 +9,7 @@ from typing import Any
 from reinflect.data.sheet_file import Note
 from reinflect.ensemble.member import UNALIGNED, TrainedModel
 from reinflect.errors import ReinflectError
-from reinflect.learn.lesson import Lesson, ModelSpec, Preparation
+from reinflect.learn.lesson import Lesson, ModelSpec
 from reinflect.run.engines import engine
 from reinflect.run.folder import WorkFolder
 from reinflect.run.packing import pack_specs, weight, with_work
@@ -41,7 +41,7 @@ class Execution:
 
 
 def train_specs(
-    specs: Sequence[ModelSpec], preparation: Preparation, folder: WorkFolder, resources: Resources, about: str = ""
+    specs: Sequence[ModelSpec], _preparation: object, folder: WorkFolder, resources: Resources, about: str = ""
 ) -> Execution:
     """Train the specs that the folder, which the caller holds, does not have yet.
 
@@ -61,7 +61,7 @@ def train_specs(
     with engine(resources) as trains:
         if about:
             watcher.note(about)
-        chosen = prepared(with_work(specs, done, trains.device), preparation, resources)
+        chosen = prepared(with_work(specs, done, trains.device), None, resources)
         whole = pack_specs(chosen, trains.device, trains.budget)
         packs = [
             replace(piece, specs=own)
@@ -112,25 +112,23 @@ def _note_found(
         note(f"note: {folder.state} also has work with other data or settings, which this command does not use")
 
 
-def prepared(specs: Sequence[ModelSpec], preparation: Preparation, resources: Resources) -> list[ModelSpec]:
+def prepared(specs: Sequence[ModelSpec], _preparation: object, resources: Resources) -> list[ModelSpec]:
     """The specs with their lessons aligned and augmented, each lesson once, the largest first."""
-    seeds = {spec.lesson: spec.seed for spec in specs}
-    lessons = sorted(seeds, key=lambda lesson: -len(lesson.train))
+    lessons = sorted(dict.fromkeys(spec.lesson for spec in specs), key=lambda lesson: -len(lesson.train))
     several, watcher = any(lesson.label for lesson in lessons), resources.watcher
     alone = not several or sum(len(one.train) for one in lessons if one.alignment != UNALIGNED) < WORTH_PROCESSES
     show = None if several else watcher.working
-    prepare = partial(_added, preparation, cache=resources.alignment_cache, show=show)
-    work = lessons, [seeds[lesson] for lesson in lessons]
+    prepare = partial(_added, cache=resources.alignment_cache, show=show)
     made: dict[Lesson, Lesson] = {}
-    for added in map_in_processes(prepare, *work, workers=1 if alone else resources.workers):
+    for added in map_in_processes(prepare, lessons, workers=1 if alone else resources.workers):
         lesson = lessons[len(made)]
-        made[lesson] = replace(lesson, **added)
+        made[lesson] = replace(lesson, aligner=None, augmentations=(), **added)
         if several:
             watcher.working("aligning all files", len(made), len(lessons))
     return [replace(spec, lesson=made[spec.lesson]) for spec in specs]
 
 
-def _added(preparation: Preparation, lesson: Lesson, seed: int, **more: Any) -> dict[str, Any]:
+def _added(lesson: Lesson, **more: Any) -> dict[str, Any]:
     """What preparing adds to a lesson. Its items stay where they are: lessons of one language share them in a pack."""
-    done = preparation.prepared(lesson, seed, **more)
+    done = lesson.prepared(**more)
     return {"alignments": done.alignments, "phases": done.phases}

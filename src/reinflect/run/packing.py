@@ -61,7 +61,7 @@ def with_work(specs: Sequence[ModelSpec], done: Container[str], device: str) -> 
 
 def _group(spec: ModelSpec, device: str) -> str:
     """The name of the packs that a spec may be in."""
-    parts = (spec.lesson.label, spec.kind) if device == "cpu" else (spec.system, spec.lesson.setting)
+    parts = (spec.lesson.label, str(spec.kind)) if device == "cpu" else (spec.system, spec.lesson.setting)
     return "-".join(filter(None, parts))
 
 

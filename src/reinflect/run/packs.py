@@ -180,7 +180,7 @@ def matched(specs: Iterable[ModelSpec], models: Mapping[str, TrainedModel]) -> d
     """The models of these specs, with what packs do not store, and with what their digests leave open."""
     return {
         spec.digest: replace(
-            models[spec.digest], inventory=spec.lesson.inventory, settings=spec.settings, variant=spec.variant
+            models[spec.digest], inventory=spec.lesson.inventory, settings=spec.settings, variant=spec.kind.label
         )
         for spec in specs
         if spec.digest in models

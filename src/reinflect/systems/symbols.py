@@ -9,6 +9,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
+from pathlib import Path
 from typing import Annotated, Literal
 
 import numpy as np
@@ -19,8 +20,10 @@ from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.data.vocabulary import characters_of
 from reinflect.errors import InputError, quoted
+from reinflect.files import read_text
 from reinflect.settings import PRESETS, AnySettings, Settings, Size, from_table, parse_tables
 from reinflect.systems import SYSTEMS
+from reinflect.text import nearest
 
 ALIGNED = 32
 """Every parameter, and every row, starts at a multiple of this: a GPU took twice as long for rows of odd length."""
@@ -177,9 +180,12 @@ def read_presets(package: str, kind: type[AnySettings]) -> dict[str, AnySettings
 
 
 def load_preset(preset: str, systems: Iterable[str] | None = None) -> dict[str, Settings]:
-    """The settings in a preset of each of these systems, which must have it; of all that have it, if none is named."""
+    """The settings of each of these systems in a preset or a TOML file; of all that the preset has if none is named."""
     if preset not in PRESETS:
-        raise InputError(f"found the preset {quoted(preset)}", f"choose one of {', '.join(PRESETS)}")
+        if systems is not None and (Path(preset).is_file() or preset.endswith(".toml")):
+            return parse_preset(read_text(preset), preset, systems)
+        remedy = nearest(preset, PRESETS, f"choose auto, {', '.join(PRESETS)} or a TOML file")
+        raise InputError(f"found the preset {quoted(preset)}", remedy)
     settings = {}
     for name in [name for name in SYSTEMS if preset in SYSTEMS[name].presets] if systems is None else systems:
         presets = SYSTEMS[name].presets

@@ -10,24 +10,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from reinflect.assemble import voters_of
 from reinflect.chance import key
 from reinflect.data.corrections import question
 from reinflect.data.items import Item
 from reinflect.ensemble.strategies import best_first, combined, find_strategy
 from reinflect.errors import InputError, ReinflectError, StoppedError
 from reinflect.files import read_bytes
-from reinflect.inflector.assemble import voters_of
-from reinflect.inflector.train import Plan
-from reinflect.learn.lesson import Lesson, ModelSpec, Preparation, plain_lessons
-from reinflect.run.execute import train_specs
-from reinflect.run.folder import WorkFolder
-from reinflect.run.resources import Resources
+from reinflect.learn.lesson import Lesson, ModelSpec, lessons_of, specs
+from reinflect.systems.kind import PAPER_SYSTEMS, Plan, Wish, make_plan
+
+if TYPE_CHECKING:
+    from reinflect.run.resources import Resources
 
 SHARES = {"quarter": 0.25, "half": 0.5, "all": 1.0}
 """Of the items outside a fold."""
@@ -109,31 +109,31 @@ class Outcomes:
         shares = zip(self.sizes, self.right, strict=True)
         return tuple(Measured(round(size), round(100 * float(row.mean()), 2), len(row)) for size, row in shares)
 
-    def forecast(self, asked: Sequence[int], source: str, items: int, models: Sequence[str]) -> Forecast:
-        sizes = sorted({round(size) for size in np.geomspace(self.sizes[0], max(*asked, items), CURVE)})
-        return Forecast(source, items, tuple(models), self.measured, self.expected(asked), self.expected(sizes))
+    def forecast(self, numbers: Sequence[int], source: str, items: int, kinds: Sequence[str]) -> Forecast:
+        sizes = sorted({round(size) for size in np.geomspace(self.sizes[0], max(*numbers, items), CURVE)})
+        return Forecast(source, items, tuple(kinds), self.measured, self.expected(numbers), self.expected(sizes))
 
-    def expected(self, items: Sequence[int]) -> tuple[Expected, ...]:
+    def expected(self, numbers: Sequence[int]) -> tuple[Expected, ...]:
         """What to expect with each of these numbers of items."""
         random = np.random.Generator(np.random.PCG64(key("forecast", "draws")))
         cells = [np.flatnonzero(self.folds == fold) for fold in np.unique(self.folds)]
         drawn = [self.right]  # of the cells as they are is the line of the expectation, of all others the interval
         for _ in range(DRAWS):
             folds = [cells[fold] for fold in random.integers(len(cells), size=len(cells))]
-            drawn.append(self.right[:, np.concatenate([random.choice(own, len(own)) for own in folds])])
-        right = np.array([one.sum(axis=1) for one in drawn], np.float64)
-        scored = np.array([[one.shape[1]] for one in drawn], np.float64)
+            drawn.append(self.right[:, np.concatenate([random.choice(fold, len(fold)) for fold in folds])])
+        right = np.array([draw.sum(axis=1) for draw in drawn], np.float64)
+        scored = np.array([[draw.shape[1]] for draw in drawn], np.float64)
         logs, drifts = np.log(self.sizes), random.normal(0, DRIFT, DRAWS)
         levels, slopes, further = _lines(logs - logs[-1], right, scored)
-        found = []
-        for many in items:
-            place = np.log(many) - logs[-1]
-            odds = levels + (slopes if place < 0 else further) * place
-            odds[1:] += drifts * max(0.0, place)
+        expected = []
+        for items in numbers:
+            distance = np.log(items) - logs[-1]
+            odds = levels + (slopes if distance < 0 else further) * distance
+            odds[1:] += drifts * max(0.0, distance)
             share = 100 / (1 + np.exp(-odds))
             low, high = np.percentile(share[1:], TAILS)
-            found.append(Expected(many, *(round(float(one), 2) for one in (low, share[0], high))))
-        return tuple(found)
+            expected.append(Expected(items, *(round(float(figure), 2) for figure in (low, share[0], high))))
+        return tuple(expected)
 
 
 def _lines(x: Numbers, right: Numbers, scored: Numbers) -> tuple[Numbers, Numbers, Numbers]:
@@ -144,57 +144,64 @@ def _lines(x: Numbers, right: Numbers, scored: Numbers) -> tuple[Numbers, Number
     """
     right, wrong, prior = right + 0.5, scored - right + 0.5, SPREAD**-2
     odds, weights = np.log(right / wrong), right * wrong / (scored + 1)
-    mean_x, mean_y = (np.average(np.broadcast_to(own, odds.shape), axis=1, weights=weights) for own in (x, odds))
+    mean_x, mean_y = (np.average(np.broadcast_to(axis, odds.shape), axis=1, weights=weights) for axis in (x, odds))
     apart = x - mean_x[:, np.newaxis]
     precision = (weights * apart**2).sum(axis=1)
-    own = (weights * apart * odds).sum(axis=1) / precision
+    measured = (weights * apart * odds).sum(axis=1) / precision
     slopes, further = (
-        (sure * own + prior * SLOPE) / (sure + prior) for sure in (precision, 1 / (1 / precision + DRIFT**2))
+        (sure * measured + prior * SLOPE) / (sure + prior) for sure in (precision, 1 / (1 / precision + DRIFT**2))
     )
     return mean_y - slopes * mean_x, slopes, further
 
 
-def small(preset: str, changes: Sequence[str] = ()) -> list[str]:
-    """Changes to a preset; models are scored at their end only, so that no held-out form picks their best version."""
-    return [*SMALL.get(preset, ()), *changes, "score_from=4000"]
+def small_plan(wish: Wish, items: int) -> Plan:
+    """The plan of a wish with small models, scored at their end only, so that no held-out form picks their version."""
+    preset = wish.preset_for(items)
+    # Of two models, each with forms of its own, a vote would be that of the first.
+    systems = wish.systems or (None if wish.kinds else PAPER_SYSTEMS)
+    changes = [*SMALL.get(preset, ()), *wish.changes, "score_from=4000"]
+    return make_plan(
+        msgspec.structs.replace(wish, systems=systems, preset=preset, changes=changes, strategy="average"), items
+    )
 
 
 def share_of(lesson: Lesson, name: str) -> Lesson:
     """A lesson with a share of its cells, which are among those of any larger share."""
     cells = sorted({question(item) for item in lesson.train})
     order = np.random.Generator(np.random.PCG64(key("forecast", lesson.fold or 0))).permutation(len(cells))
-    kept = {cells[cell] for cell in order[: max(1, round(SHARES[name] * len(cells)))].tolist()}
-    return replace(lesson, train=tuple(item for item in lesson.train if question(item) in kept), setting=name)
+    chosen = {cells[cell] for cell in order[: max(1, round(SHARES[name] * len(cells)))].tolist()}
+    return replace(lesson, train=tuple(item for item in lesson.train if question(item) in chosen), setting=name)
 
 
-def planned(
-    items: Sequence[Item], plan: Plan, source: str = "training data"
-) -> tuple[Preparation, dict[str, list[ModelSpec]]]:
-    """The models of a plan for each share of the items, and how their lessons are prepared."""
-    plan.check()
-    lessons = plain_lessons(items, None, plan.seeds, source)
-    preparation = plan.preparation
-    return preparation, {name: plan.specs([share_of(one, name) for one in lessons], preparation) for name in SHARES}
+def share_specs(items: Sequence[Item], plan: Plan, source: Path | str = "training data") -> dict[str, list[ModelSpec]]:
+    """The models of a plan for each share of the items."""
+    lessons = lessons_of(items, None, max(plan.kinds.values()), source)
+    return {name: specs(plan, [share_of(lesson, name) for lesson in lessons]) for name in SHARES}
 
 
-def outcomes(items: Sequence[Item], plan: Plan, out: Path, resources: Resources, source: str) -> Outcomes:
-    """Train the models of a plan on each share. A later call resumes an interrupted one from the folder `OUT.state`."""
-    preparation, specs = planned(items, plan, source)
+def outcomes(
+    items: Sequence[Item], shares: Mapping[str, Sequence[ModelSpec]], strategy: str, out: Path, resources: "Resources"
+) -> Outcomes:
+    """Train the models of each share. A later call resumes an interrupted one from the folder `OUT.state`."""
+    from reinflect.run.execute import train_specs
+    from reinflect.run.folder import WorkFolder
+
     folder = replace(WorkFolder.beside(out), parameters=None)
     with folder.held():
-        execution = train_specs([spec for own in specs.values() for spec in own], preparation, folder, resources)
+        execution = train_specs([spec for share in shares.values() for spec in share], None, folder, resources)
         if execution.failed:
             raise ReinflectError(execution.failed)
         if not execution.finished:
             raise StoppedError("stopped before all models were trained; the same command resumes the forecast")
         folder.remove()
-    strategy = find_strategy(plan.used_strategy)
-    fold = {(item.lemma, item.features.spelling): spec.lesson.fold for spec in specs["all"] for item in spec.lesson.dev}
+    folds = {
+        (item.lemma, item.features.spelling): spec.lesson.fold for spec in shares["all"] for item in spec.lesson.dev
+    }
     right = []
-    for own in specs.values():
-        voters = best_first(voters_of([execution.models[spec.digest] for spec in own], items, None))
+    for share in shares.values():
+        voters = best_first(voters_of([execution.models[spec.digest] for spec in share], items, None))
         gold = {cell: forms for voter in voters for cell, forms in voter.gold.items()}
-        said = combined(strategy, voters)
-        right.append([said.get(cell) in gold.get(cell, ()) for cell in fold])
-    sizes = [fmean(len(spec.lesson.train) for spec in own) for own in specs.values()]
-    return Outcomes(sizes, np.array(right), np.array([*fold.values()]))
+        forms = combined(find_strategy(strategy), voters)
+        right.append([forms.get(cell) in gold.get(cell, ()) for cell in folds])
+    sizes = [fmean(len(spec.lesson.train) for spec in share) for share in shares.values()]
+    return Outcomes(sizes, np.array(right), np.array([*folds.values()]))

@@ -8,10 +8,9 @@ from reinflect.align.pairs import Alignment
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.ensemble.member import UNALIGNED
-from reinflect.learn.augmentation.made_up import MadeUp, stretches
+from reinflect.learn.augment import MadeUp, stretches
 from reinflect.learn.fleet import runs_of
-from reinflect.learn.lesson import ModelSpec
-from tests.learn.tiny import lesson, small
+from tests.learn.tiny import lesson, spec_for
 from tests.systems.any_alignment import sides
 
 GELOBT: Alignment = (("", "g"), ("", "e"), ("l", "l"), ("o", "o"), ("b", "b"), ("e", "t"), ("n", ""))
@@ -58,6 +57,6 @@ def test_data_without_stems_stays_as_it_is() -> None:
 
 def test_a_model_learns_from_made_up_items_first() -> None:
     made = MadeUp(times=1, repeats=1, epochs=2)(lesson("german"), 1)
-    (run,) = runs_of([ModelSpec(made, "haem", small("haem"), 1)])
+    (run,) = runs_of([spec_for(made)])
     assert [len(examples) for examples, _ in run.stages] == [2 * len(made.train), len(made.train)]
     assert [settings.epochs for _, settings in run.stages] == [2, 3]

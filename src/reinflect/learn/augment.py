@@ -17,9 +17,9 @@ from msgspec import Meta
 from reinflect.align.pairs import Alignment
 from reinflect.chance import key
 from reinflect.data.items import Item
-from reinflect.ensemble.member import UNALIGNED
 from reinflect.learn.lesson import Lesson, Phase
 from reinflect.settings import Size
+from reinflect.systems.kind import UNALIGNED
 
 Stretch = tuple[int, int, int]
 """Where it begins in the lemma and in the form, and its length."""
@@ -41,26 +41,24 @@ class MadeUp(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """The fewest characters of a stem."""
 
     def __call__(self, lesson: Lesson, seed: int) -> Lesson:
-        chance = np.random.Generator(np.random.PCG64(key(seed, "made-up")))
-        pairs = list(zip(lesson.train, lesson.alignments, strict=True))
-        stems = [
-            list(stretches(item, own if lesson.alignment != UNALIGNED else None, self.shortest)) for item, own in pairs
-        ]
-        usable = [place for place, own in enumerate(stems) if own]
-        letters = sorted({letter for place in usable for letter in _letters(pairs[place][0].lemma, stems[place])})
+        random = np.random.Generator(np.random.PCG64(key(seed, "made-up")))
+        pairs, aligned = list(zip(lesson.train, lesson.alignments, strict=True)), lesson.alignment != UNALIGNED
+        stems = [list(stretches(item, alignment if aligned else None, self.shortest)) for item, alignment in pairs]
+        usable = [number for number, stretch in enumerate(stems) if stretch]
+        letters = sorted({letter for number in usable for letter in _letters(pairs[number][0].lemma, stems[number])})
         real = {(item.lemma, item.features.spelling) for item in lesson.train}
-        made: dict[tuple[str, str], tuple[Item, Alignment]] = {}
+        drawn: dict[tuple[str, str], tuple[Item, Alignment]] = {}
         wanted = self.times * len(pairs)
         for _ in range(MOST_TRIES * wanted if usable else 0):
-            if len(made) == wanted:
+            if len(drawn) == wanted:
                 break
-            place = usable[chance.integers(len(usable))]
-            item, alignment = _replaced(*pairs[place], stems[place], letters, chance)
+            number = usable[random.integers(len(usable))]
+            item, alignment = _replaced(*pairs[number], stems[number], letters, random)
             if (item.lemma, item.features.spelling) not in real:
-                made.setdefault((item.lemma, item.features.spelling), (item, alignment))
-        if not made:
+                drawn.setdefault((item.lemma, item.features.spelling), (item, alignment))
+        if not drawn:
             return lesson
-        items, alignments = zip(*made.values(), *pairs * self.repeats, strict=True)
+        items, alignments = zip(*drawn.values(), *pairs * self.repeats, strict=True)
         return replace(lesson, phases=(Phase(items, alignments, self.epochs), *lesson.phases))
 
 
@@ -75,7 +73,7 @@ def stretches(item: Item, alignment: Alignment | None, shortest: int) -> Iterato
         pairs = list(run)
         if copied and len(pairs) >= shortest:
             yield x, y, len(pairs)
-        x, y = (place + sum(len(pair[side]) for pair in pairs) for side, place in enumerate((x, y)))
+        x, y = (start + sum(len(pair[side]) for pair in pairs) for side, start in enumerate((x, y)))
 
 
 def _letters(lemma: str, stems: Sequence[Stretch]) -> str:
@@ -84,11 +82,11 @@ def _letters(lemma: str, stems: Sequence[Stretch]) -> str:
 
 
 def _replaced(
-    item: Item, alignment: Alignment, stems: Sequence[Stretch], letters: Sequence[str], chance: np.random.Generator
+    item: Item, alignment: Alignment, stems: Sequence[Stretch], letters: Sequence[str], random: np.random.Generator
 ) -> tuple[Item, Alignment]:
     lemma, form = list(item.lemma), list(item.form)
     for in_lemma, in_form, length in stems:
-        drawn = [letters[number] for number in chance.integers(len(letters), size=length)]
+        drawn = [letters[number] for number in random.integers(len(letters), size=length)]
         lemma[in_lemma : in_lemma + length] = form[in_form : in_form + length] = drawn
     sides = iter(lemma), iter(form)
     pairs = tuple((next(sides[0]) if x else "", next(sides[1]) if y else "") for x, y in alignment)

@@ -1,0 +1,53 @@
+"""How much of the package two walks visit: a small training, and a word that a model inflects."""
+
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+
+import pytest
+from click.testing import Result
+
+import reinflect as package
+from reinflect.data.items import write_items
+from tests.learn.tiny import language
+
+PACKAGE = str(Path(package.__file__).parent)
+MOST = {"train": (78, 454), "inflect": (30, 119)}
+"""Modules and functions: only ever lowered, to 45 and 300 of train, and 20 modules of inflect."""
+SMALL = "embedding=5 hidden=6 history_hidden=4 epochs=2 score_from=0 smart.sweeps=2".split()
+
+
+def visited(reinflect: Callable[..., Result], *arguments: object) -> set[tuple[str, str]]:
+    """Module and name of each function of the package that is called, but for those without a name."""
+    functions = set()
+
+    def profile(frame: FrameType, event: str, _: object) -> None:
+        code = frame.f_code
+        if event == "call" and code.co_filename.startswith(PACKAGE) and not code.co_name.startswith("<"):
+            functions.add((code.co_filename, code.co_qualname))
+
+    threading.setprofile(profile)
+    sys.setprofile(profile)
+    try:
+        result = reinflect(*arguments)
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+    assert result.exit_code == 0, result.output
+    return functions
+
+
+def test_the_walks_are_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reinflect: Callable[..., Result]) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_items("verbs.tsv", language("german"))
+    words = ["--kinds", "haem-smart", "--seeds", "2", "--workers", "1", "--device", "cpu"]
+    words += [word for change in SMALL for word in ("--set", change)]
+    for out in ("imports", "model"):  # what is imported calls functions too
+        walks = {
+            "train": visited(reinflect, "train", "--train", "verbs.tsv", "--out", out, *words),
+            "inflect": visited(reinflect, "inflect", f"./{out}", "loben", "V;PST"),
+        }
+    counts = {name: (len({module for module, _ in walk}), len(walk)) for name, walk in walks.items()}
+    assert all(count <= most for name in MOST for count, most in zip(counts[name], MOST[name], strict=True)), counts

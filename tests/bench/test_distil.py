@@ -1,4 +1,4 @@
-"""`bench.distil` and `bench.taught`: from cells that some models inflect to models that learn from them."""
+"""`bench.distil`: from cells that a teacher inflects to pocket models."""
 
 import os
 import subprocess
@@ -6,14 +6,14 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from bench.cells import agreed, cells_of, forms_of
 from bench.distil import Student, largest_corpora
-from bench.taught import taught_lesson
 from click.testing import Result
 
-from bench import distil, taught
+from bench import distil
 from reinflect.data.corrections import question
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
@@ -23,8 +23,6 @@ from reinflect.inflector.pocket import VARIABLE, read_index
 from reinflect.learn.fleet import Fleet
 from reinflect.learn.lesson import Lesson
 from reinflect.paper.corpora import read_corpora
-from reinflect.systems.kind import Kind
-from tests.learn.tiny import language
 
 ROOT = Path(__file__).parents[2]
 TINY = "embedding=5 hidden=6 history_hidden=4 epochs=2 score_from=0".split()
@@ -72,20 +70,6 @@ def test_a_cell_counts_if_enough_models_agree_on_a_form() -> None:
     assert [item.form for item in agreed(four, forms, 2)] == ["ax", "by"]
     assert agreed(four, forms, 3) == (Item("a", Bundle("V"), "ax"),)
     assert agreed([], [[], []], 1) == ()
-
-
-def test_a_taught_lesson_has_real_items_and_agreed_cells() -> None:
-    items = tuple(language("german"))
-    lesson = Lesson(items[:24:2], items[24:28])
-    same = [Item(cell.lemma, cell.features, f"{cell.lemma}x") for cell in cells_of(lesson, 30)]
-    train = taught_lesson(lesson, same, 20).train
-    added = [item for item in train if item not in lesson.train]
-    assert 0 < len(added) <= 8
-    assert set(added) <= set(same)
-    real = Counter(item for item in train if item in lesson.train)
-    assert (set(real), real.total()) == (set(lesson.train), 20 - len(added))
-    few = Lesson(items[:10:2], items[12:16])
-    assert Counter(taught_lesson(few, [], 20).train) == dict.fromkeys(few.train, 4), "where nobody agrees"
 
 
 def student(two_languages: Path, agreed_cells: int) -> Student:
@@ -138,8 +122,15 @@ def test_from_a_teacher_to_pocket_models(
         distil.main()
     assert stopped.value.code == INTERRUPTED
     assert "stopped before the teacher was trained" in capsys.readouterr().err
-    # Models that have learnt nothing would hardly agree.
-    monkeypatch.setattr(distil, "forms_of", lambda cells, *_: [[f"{cell.lemma}en" for cell in cells]] * 5)
+
+    def in_en(cells: Sequence[Item], *more: Any) -> list[list[str]]:
+        """The teacher's models have learnt nothing, and would hardly agree."""
+        forms = forms_of(cells, *more)
+        assert list(map(len, forms)) == [len(cells)] * 5
+        assert forms_of(cells, *more) == forms, "now from the file"
+        return [[f"{cell.lemma}en" for cell in cells]] * 5
+
+    monkeypatch.setattr(distil, "forms_of", in_en)
     sys.argv[-2:] = []
     distil.main()
     printed = capsys.readouterr()
@@ -159,23 +150,6 @@ def test_from_a_teacher_to_pocket_models(
     assert inflector.rounded("eighth").members[0].fingerprint == inflector.members[0].fingerprint, "of 8-bit numbers"
     monkeypatch.setenv(VARIABLE, str(into))
     assert reinflect("inflect", "german", "sagen", "V;PST").stdout.strip() == inflector.inflect("sagen", "V;PST")
-
-
-def test_taught_models_are_compared(
-    two_languages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(taught, "TEACH", {Kind("haem", "smart"): {"high": 2}})
-    monkeypatch.setattr(taught, "LEARN", {Kind("soft", label="taught"): {"high": 1}})
-    command = ["taught", "--data", two_languages, "--languages", "german", "--out", tmp_path, "--setting", "high"]
-    tiny = ["embedding=5", "hidden=6", "haem.history_hidden=4", "soft.attention=4", "epochs=2", "score_from=0"]
-    monkeypatch.setattr("sys.argv", [*map(str, command), "--items", "20", "--set", *tiny])
-    taught.main()
-    printed = capsys.readouterr().out
-    assert all(text in printed for text in ("one haem-smart", "one soft+taught", "difference"))
-    model = next((tmp_path / "teach" / "cells").iterdir())
-    assert model.name.startswith("german-high.")
-    known = forms_of([], [], tmp_path / "none", "empty")
-    assert known == []
 
 
 def test_the_script_that_rebuilds_all(tmp_path: Path) -> None:

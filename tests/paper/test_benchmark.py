@@ -66,6 +66,9 @@ class Listener(Watcher):
             self.trained.append(now.pack)
 
 
+Undisturbed = tuple[Path, Benchmark, Listener]
+
+
 def plans(grid: Grid = GRID, presets: Mapping[str, Mapping[str, Settings]] = PRESETS) -> dict[str, Plan]:
     aligners = {"naive": Naive(), "smart": Smart()}
     return {setting: Plan(kinds(grid, setting), {**settings, **aligners}) for setting, settings in presets.items()}
@@ -88,14 +91,14 @@ def said(folder: Path) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(data: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Benchmark, Listener]:
+def undisturbed(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
     out, listener = tmp_path_factory.mktemp("undisturbed"), Listener()
     made = run(data, out, listener, save_models=True, gold=data)
     assert write_models(made, out) == []
     return out, made, listener
 
 
-def test_everything_is_written(undisturbed: tuple[Path, Benchmark, Listener]) -> None:
+def test_everything_is_written(undisturbed: Undisturbed) -> None:
     out, made, listener = undisturbed
     assert listener.expected == (0, MODELS)
     assert len(listener.trained) == 9
@@ -122,9 +125,7 @@ def test_everything_is_written(undisturbed: tuple[Path, Benchmark, Listener]) ->
             assert files == {f"{name}-{split}" for name in languages for split in ("dev", "test")}
 
 
-def test_predictions_are_in_the_format_of_the_data_and_score_as_said(
-    data: Path, undisturbed: tuple[Path, Benchmark, Listener]
-) -> None:
+def test_predictions_are_in_the_format_of_the_data_and_score_as_said(data: Path, undisturbed: Undisturbed) -> None:
     out, _, _ = undisturbed
     results = json.loads((out / "results.json").read_text(encoding="utf-8"))
     assert set(results) == {"dev", "test"}
@@ -142,7 +143,7 @@ def test_predictions_are_in_the_format_of_the_data_and_score_as_said(
             assert figures["accuracy"] == pytest.approx(mean, abs=0.01)
 
 
-def test_models_that_are_kept_say_what_run_7_said(data: Path, undisturbed: tuple[Path, Benchmark, Listener]) -> None:
+def test_models_that_are_kept_say_what_run_7_said(data: Path, undisturbed: Undisturbed) -> None:
     out, _, _ = undisturbed
     for setting, name in (("low", "german"), ("low", "turkish"), ("high", "german")):
         inflector = Inflector.load(out / "models" / setting / f"{name}.reinflect")
@@ -179,7 +180,7 @@ class Alarm:
 
 
 def test_stopped_again_and_again_it_ends_as_if_nothing_had_been(
-    data: Path, undisturbed: tuple[Path, Benchmark, Listener], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    data: Path, undisturbed: Undisturbed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole, _, _ = undisturbed
     stops, trained = 0, 0
@@ -197,7 +198,7 @@ def test_stopped_again_and_again_it_ends_as_if_nothing_had_been(
 
 
 def test_results_do_not_depend_on_the_number_of_processes(
-    data: Path, undisturbed: tuple[Path, Benchmark, Listener], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    data: Path, undisturbed: Undisturbed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole, alone, _ = undisturbed
     monkeypatch.setattr("reinflect.paper.benchmark.WORTH_PROCESSES", 0)
@@ -209,7 +210,7 @@ def test_results_do_not_depend_on_the_number_of_processes(
 
 
 def test_folders_from_several_machines_are_put_together(
-    data: Path, undisturbed: tuple[Path, Benchmark, Listener], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    data: Path, undisturbed: Undisturbed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole, _, _ = undisturbed
     run(data, tmp_path / "german", languages=["german"])
@@ -279,7 +280,7 @@ def test_models_kept_only_from_some_time_on_are_named(data: Path, tmp_path: Path
     assert "trained without --save-models" in note
 
 
-def test_packs_are_small(undisturbed: tuple[Path, Benchmark, Listener]) -> None:
+def test_packs_are_small(undisturbed: Undisturbed) -> None:
     out, _, _ = undisturbed
     assert all(path.stat().st_size < 3000 for path in (out / "packs").iterdir())
     (result, *_) = read_results(out / "packs")

@@ -1,9 +1,9 @@
 """How many requests a second the server answers, and how long one client waits beside others: `python -m bench.load`.
 
-A server on this computer, with a small model of German verbs or `--model FILE`, is asked for words by more and more
-clients at once; every form is compared with the one that the same question got alone. With `--idlers`, `--slow`,
-`--chunks` or `--segments`, one client asks, alone and then beside so many others, in a third process, that try to keep
-the server busy. Linux only, for the memory.
+A server on this computer, of the pocket model of German or `--model FILE`, is asked for words by more and more clients
+at once; every form is compared with the one that the same question got alone. With `--idlers`, `--slow`, `--chunks` or
+`--segments`, one client asks, alone and then beside so many others, in a third process, that try to keep the server
+busy. Linux only, for the memory.
 """
 
 import argparse
@@ -22,15 +22,10 @@ from itertools import count
 from multiprocessing import get_context
 from pathlib import Path
 
-from reinflect.assemble import Keep
 from reinflect.data.german import read_split
-from reinflect.run.resources import Resources
-from reinflect.systems.kind import PAPER_SYSTEMS, Wish
 from reinflect.text import table
-from reinflect.train import train_model
 
 CLIENTS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
-SMALL = ("hidden=50", "embedding=50", "history_hidden=25", "epochs=20")
 HEAD = b"POST /api/inflect HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
 OTHERS = {
     "idlers": (b"", b"", 100, 0.1),
@@ -65,7 +60,7 @@ class Server:
 
 
 @contextmanager
-def served(model: Path) -> Iterator[Server]:
+def served(model: Path | str) -> Iterator[Server]:
     call = [sys.executable, "-u", "-m", "reinflect", "serve", str(model), "--port", "0"]
     with subprocess.Popen(call, stdout=subprocess.PIPE, text=True) as process:
         try:
@@ -126,43 +121,39 @@ def disturb(port: int, numbers: Mapping[str, int]) -> None:
     asyncio.run(others())
 
 
-def by_ab(server: Server, body: Path, clients: int) -> None:
+def by_ab(server: Server, clients: int) -> None:
     """What ApacheBench, a client that is not ours, measures."""
-    body.write_bytes(words(1)[0].split(b"\r\n\r\n")[1])
-    url = f"http://127.0.0.1:{server.port}/api/inflect"
-    call = ["ab", "-q", "-n", "10000", "-c", str(clients), "-p", str(body), "-T", "application/json", url]
-    subprocess.run(call, check=True)
+    with tempfile.NamedTemporaryFile() as body:
+        body.write(words(1)[0].split(b"\r\n\r\n")[1])
+        body.flush()
+        url = f"http://127.0.0.1:{server.port}/api/inflect"
+        call = ["ab", "-q", "-n", "10000", "-c", str(clients), "-p", body.name, "-T", "application/json", url]
+        subprocess.run(call, check=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.load", description="Load a server, on this computer.")
-    parser.add_argument("--model", type=Path, help="a model file; without it, a small model of German verbs is trained")
+    parser.add_argument("--model", default="german", help="a pocket model, or a model file (%(default)s)")
     parser.add_argument("--seconds", type=float, default=10, help="for each row (%(default)s)")
     for name in OTHERS:
         parser.add_argument(f"--{name}", type=int, default=0, metavar="N", help="only measure one client beside these")
     parser.add_argument("--ab", type=int, metavar="CLIENTS", help="only measure with ApacheBench (ab, not ours)")
     options = parser.parse_args()
     others = {name: number for name in OTHERS if (number := getattr(options, name))}
-    with tempfile.TemporaryDirectory() as folder:
-        if (model := options.model) is None:
-            wish = Wish(systems=PAPER_SYSTEMS, preset="low", changes=SMALL, seeds=1, strategy="vote")
-            train, dev, keep = read_split("train-low"), read_split("dev")[:50], Keep(attested=False)
-            inflector = train_model(train, dev, wish, keep, Resources()).inflector
-            inflector.save(model := Path(folder) / "verbs.reinflect")  # no attested forms: every word asks the models
-        with served(model) as server:
-            before, rest, rows = server.memory(), 0.05 if others else 0.0, []
-            if options.ab:
-                by_ab(server, Path(folder) / "body.json", options.ab)
-            for clients in () if options.ab else (1,) if others else CLIENTS:
-                rows.append(asyncio.run(measure(server, words(100), clients, options.seconds, rest)))
-            if others:
-                process = get_context("spawn").Process(target=disturb, args=(server.port, others), daemon=True)
-                process.start()
-                time.sleep(3)
-                rows.append(asyncio.run(measure(server, words(100), 1, options.seconds, rest)))
-                process.kill()
-            print(table(HEADER, rows, sides=["right"] * len(HEADER)))
-            print(f"last row beside {others or 'none'}; {before:.0f} MB before, {server.memory():.0f} MB after")
+    with served(options.model) as server:
+        before, rest, rows = server.memory(), 0.05 if others else 0.0, []
+        if options.ab:
+            by_ab(server, options.ab)
+        for clients in () if options.ab else (1,) if others else CLIENTS:
+            rows.append(asyncio.run(measure(server, words(100), clients, options.seconds, rest)))
+        if others:
+            process = get_context("spawn").Process(target=disturb, args=(server.port, others), daemon=True)
+            process.start()
+            time.sleep(3)
+            rows.append(asyncio.run(measure(server, words(100), 1, options.seconds, rest)))
+            process.kill()
+        print(table(HEADER, rows, sides=["right"] * len(HEADER)))
+        print(f"last row beside {others or 'none'}; {before:.0f} MB before, {server.memory():.0f} MB after")
 
 
 if __name__ == "__main__":

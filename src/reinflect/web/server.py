@@ -24,6 +24,8 @@ ENDING_SECONDS = 10
 """For open requests when the server shuts down."""
 MOST_HEAD_BYTES = 64 * 1024
 """Of the head of a request: its first line and its headers."""
+MOST_DROPPED_BYTES = 8 * LIMITS.body_bytes
+"""Of what a client still sends after it was refused: most receive no answer before they have sent everything."""
 BACKLOG = 512
 """Connections that wait to be accepted, and that are accepted at once."""
 
@@ -32,7 +34,8 @@ class Connection(HttpToolsProtocol):
     """A connection that reads no body that is too large, or whose length is not known."""
 
     error: RequestError | None = None
-    """Why the connection ends; what the client still sends is dropped, so that it gets to read this."""
+    """Why the connection ends."""
+    dropped_bytes = 0
     head_bytes: int | None = None
     """Received of a head that is not complete."""
     state: tuple[object, int] | None = None
@@ -56,8 +59,15 @@ class Connection(HttpToolsProtocol):
             raise self.error  # so no byte of the body is parsed
         super().on_headers_complete()
 
+    def on_body(self, body: bytes) -> None:
+        """Keep a part of the body for the app, which is not called for each: there may be a million."""
+        self.cycle.body += body if not self.cycle.response_complete else b""
+
     def data_received(self, data: bytes) -> None:
         if self.error:
+            self.dropped_bytes += len(data)
+            if self.dropped_bytes > MOST_DROPPED_BYTES:
+                self.transport.pause_reading()
             return
         if self.head_bytes is not None:
             self.head_bytes += len(data)

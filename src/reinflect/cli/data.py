@@ -8,12 +8,12 @@ from pathlib import Path
 
 import click
 
-from reinflect.cli.files import check_output, say_written
-from reinflect.cli.options import columns_option, example, force_option, option, output_option, say, wide_option
+from reinflect.cli.options import columns_option, example, option, say, source
+from reinflect.cli.output import Output, output_options
 from reinflect.data import catalog
 from reinflect.data.catalog import DataFile, DataSet, Fetched, Way
 from reinflect.data.german import SPLITS, read_split
-from reinflect.data.items import Columns, Item, format_items, read_items, write_items
+from reinflect.data.items import Columns, Item, format_items, read_items
 from reinflect.data.layouts import BYS, By, split_items
 from reinflect.errors import InputError
 from reinflect.files import STANDARD, make_folder
@@ -41,17 +41,15 @@ def list_data_sets() -> None:
 )
 @click.argument("name")
 @option("--split SPLIT", "Print all items of one split of a bundled data set.")
-@output_option("the items of --split go")
-@wide_option
-def show(name: str, split: str | None, output: str, wide: bool) -> None:
+@output_options("the items of --split go", wide=True)
+def show(name: str, split: str | None, output: Output) -> None:
     """Describe a data set; with --split, print its items: tab-separated, or as a spreadsheet (.csv, .xlsx)."""
     data_set = catalog.find(name)
     if split is not None:
         items = _items_of(data_set, split)
-        check_output(output, [])
-        write_items(output, items, wide=wide)
-        say_written(output)
-    elif output != STANDARD:
+        output.check()
+        output.write_items(items)
+    elif output.path != STANDARD:
         raise InputError("found --output without --split", "name the split to write, such as --split train-low")
     else:
         more = _wrapped("languages", ", ".join(data_set.languages))
@@ -97,36 +95,35 @@ def fetch(name: str, languages: str, into: Path | None, force: bool) -> None:
         "reinflect data split deu.tsv --into verbs",
     ),
 )
-@click.argument("files", nargs=-1, required=True)
+@click.argument("files", nargs=-1, required=True, type=source)
 @option("--into DIR", "Folder for CODE.trn, CODE.dev and CODE.tst of each file CODE.", required=True)
 @option("--by", "What no two parts share: lemmas, or single forms.", type=click.Choice(BYS), default=BYS[0])
 @option("--seed S", "Another seed draws other items.", type=click.IntRange(min=0), default=1)
-@force_option("files")
+@option("--force", "Replace existing files of these names.")
 @columns_option
-def split(files: tuple[str, ...], into: str, by: By, seed: int, columns: Columns) -> None:
+def split(files: tuple[str, ...], into: str, by: By, seed: int, force: bool, columns: Columns) -> None:
     """Divide files with all forms of a language, as UniMorph releases them, into training, dev and test items.
 
     A tenth of the items becomes dev, a tenth test, at most 1,000 each; the others, at most 10,000, are for training.
     The same file, --by and --seed always give the same parts. DIR is then ready for `reinflect benchmark --data DIR`.
     """
-    written = {}
+    outputs: dict[Path, tuple[Output, list[Item]]] = {}
     for file in files:
-        made = split_items(read_items(file, columns, note=say), by, seed)
-        if not all(made.values()):
+        parts = split_items(read_items(file, columns, note=say), by, seed)
+        if not all(parts.values()):
             remedy = "give more items" + (", or --by form" if by == "lemma" else "")
             raise InputError(f"found too few {by}s for three parts", remedy, path=file)
-        for part, items in made.items():
+        for part, items in parts.items():
             target = Path(into) / f"{Path(file).stem}.{part}"
-            if target in written:
+            if target in outputs:
                 remedy = "give each file a name of its own"
                 raise InputError(f"found two files named {Path(file).stem}", remedy, path=file)
+            outputs[target] = (Output(target, force=force, option="--into"), items)
             if target.exists():
-                check_output(target, files, "--into")
-            written[target] = items
+                outputs[target][0].check()
     make_folder(Path(into))
-    for target, items in written.items():
-        write_items(target, items)
-        say(f"written: {target} ({len(items)} items)")
+    for output, items in outputs.values():
+        output.write_items(items, about=f" ({len(items)} items)")
 
 
 def _entry(data_set: DataSet) -> str:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reinflect.cli.files import check_stdin_once, json_text
-from reinflect.cli.options import columns_option, option, say
+from reinflect.cli.options import columns_option, example, option, say, source, source_option
+from reinflect.cli.output import Output, output_options
 from reinflect.data.form_cells import AS_WRITTEN
 from reinflect.data.items import Columns, Forms, Item, read_items, swapped_columns_note, variants_note
 from reinflect.data.sheet_files import Note, kind_of_sheet
@@ -20,24 +20,23 @@ if TYPE_CHECKING:
     from reinflect.score.folders import FilePair
     from reinflect.score.scores import Evaluated, Evaluation, Grouping
 
-EXAMPLE = """\b
-Example:
-  printf 'gehen\\tging\\tV;PST\\nsehen\\tsah\\tV;PST\\n' > gold.tsv
-  printf 'gehen\\tgehte\\tV;PST\\nsehen\\tsah\\tV;PST\\n' > predicted.tsv
-  reinflect evaluate gold.tsv predicted.tsv --errors 5
-"""
+EXAMPLE = example(
+    "printf 'gehen\\tging\\tV;PST\\nsehen\\tsah\\tV;PST\\n' > gold.tsv",
+    "printf 'gehen\\tgehte\\tV;PST\\nsehen\\tsah\\tV;PST\\n' > predicted.tsv",
+    "reinflect evaluate gold.tsv predicted.tsv --errors 5",
+)
 
 
 @click.command("evaluate", epilog=EXAMPLE)
-@click.argument("gold")
-@click.argument("predicted")
+@click.argument("gold", type=source)
+@click.argument("predicted", type=source)
 @columns_option
 @option("--by", "Also score each feature bundle or part of speech.", type=click.Choice(["features", "pos"]))
 @option("--any-variant", "Accept any of several gold forms of a cell, not only the last.")
-@option("--against OTHER", "Other predictions: test whether the difference is more than chance.")
+@source_option("--against OTHER", "Other predictions: test whether the difference is more than chance.")
 @option("--errors N", "Show the N commonest wrong edits.", type=click.IntRange(min=1))
 @option("--languages A,B,…", "Score only these languages of two folders.")
-@option("--json as_json", "Print one JSON object.")
+@output_options(json="Print one JSON object.")
 def command(
     gold: str,
     predicted: str,
@@ -47,7 +46,7 @@ def command(
     against: str | None,
     errors: int | None,
     languages: str | None,
-    as_json: bool,
+    output: Output,
 ) -> None:
     """Score PREDICTED against GOLD: two files, or two folders with a file for each language.
 
@@ -63,56 +62,62 @@ def command(
     ours, *others = scorer.evaluate(gold, [predicted] if against is None else [predicted, against], languages)
     rival = None if against is None else (source_name(against), others[0])
     report = Report(source_name(predicted), ours, by, rival, errors or 0)
-    scorer.print_notes()
-    click.echo(json_text(report.json(), indent=2) if as_json else report.text(), nl=False)
+    say(*scorer.notes())
+    output.write(report.text, lambda: [report.json()], indent=2)
 
 
 class Scorer:
-    """Scores files, and collects notes about them, to print one of each kind for all files together."""
+    """Scores files, and collects notes about them: one of each kind for all files together."""
 
     def __init__(self, columns: Columns, variants: "Variants") -> None:
         self.columns, self.variants = columns, variants
-        self._notes: dict[str, dict[str, str]] = {}
+        self._notes: dict[str, dict[Path, str]] = {}
 
     def evaluate(self, gold: str, rivals: Sequence[str], languages: str | None) -> "list[Evaluated]":
         """One evaluation for each of the rivals."""
-        from reinflect.score.folders import FilePair, pair_folders
+        from reinflect.score.folders import FilePair
         from reinflect.score.scores import MacroEvaluation
 
         if folders := _are_folders([gold, *rivals]):
-            wanted = None if languages is None else [language.strip() for language in languages.split(",")]
-            paired = []
-            for folder in map(Path, rivals):
-                pairs, unknown = pair_folders(Path(gold), folder, wanted)
-                note = f"note: {folder}: languages without gold are not scored: {', '.join(unknown)}"
-                self._note("unknown", folder, note if unknown else None)
-                paired.append(pairs)
+            paired = [self._pair(Path(gold), Path(folder), languages) for folder in rivals]
             _check_same_gold(paired, rivals)
         elif languages is not None:
             raise InputError("found --languages with two files", "leave it out; it is for folders")
         else:
-            check_stdin_once(gold, *rivals)
             paired = [[FilePair("", Path(gold), Path(path))] for path in rivals]
         right = {pair.gold: self._read_gold(pair.gold) for pair in paired[0]}
-        scored = [{pair.language: self._evaluate_pair(pair, right[pair.gold]) for pair in pairs} for pairs in paired]
+        scored = [{pair.language: self._score(pair, right[pair.gold]) for pair in pairs} for pairs in paired]
         if folders:
-            return [MacroEvaluation(Path(gold).resolve().name, own) for own in scored]
-        return [evaluation for own in scored for evaluation in own.values()]
+            return [MacroEvaluation(Path(gold).resolve().name, evaluations) for evaluations in scored]
+        return [evaluation for evaluations in scored for evaluation in evaluations.values()]
 
-    def print_notes(self) -> None:
+    def notes(self) -> list[str]:
+        """One of each kind, with the number of other files that it is true of."""
+        notes = []
         for files in self._notes.values():
             note, more = next(iter(files.values())), len(files) - 1
-            say(note + (f" (and {more} more file{'s'[: more > 1]} like this)" if more else ""))
+            notes.append(note + (f" (and {more} more file{'s'[: more > 1]} like this)" if more else ""))
+        return notes
 
     def _note(self, kind: str, path: Path, note: str | None) -> None:
         if note:
-            self._notes.setdefault(kind, {}).setdefault(str(path), note)
+            self._notes.setdefault(kind, {}).setdefault(path, note)
 
     def _noting(self, path: Path) -> Note:
         """Notes that are the same for several files are of one kind."""
         return lambda note: self._note(note.replace(source_name(path), "…"), path, note)
 
-    def _evaluate_pair(self, pair: "FilePair", right: list[Item]) -> "Evaluation":
+    def _pair(self, gold: Path, predicted: Path, languages: str | None) -> "list[FilePair]":
+        from reinflect.score.folders import pair_folders
+
+        wanted = None if languages is None else [language.strip() for language in languages.split(",")]
+        pairs, unknown = pair_folders(gold, predicted, wanted)
+        if unknown:
+            note = f"note: {predicted}: languages without gold are not scored: {', '.join(unknown)}"
+            self._note("unknown", predicted, note)
+        return pairs
+
+    def _score(self, pair: "FilePair", right: list[Item]) -> "Evaluation":
         from reinflect.score.scores import evaluate
 
         path = pair.predicted
@@ -120,12 +125,17 @@ class Scorer:
         predicted = read_items(path, as_written, forms="optional", note=self._noting(path))
         self._note("predicted variants", path, variants_note(predicted, path, "the last counts"))
         name = "stdin" if str(pair.gold) == STANDARD else pair.gold.name
-        scored = evaluate(right, predicted, name=name, variants=self.variants)
-        if missing := next((cell for cell in scored.cells if cell.missing), None):
-            example = f"such as {quoted(missing.lemma)} {printable(missing.features.spelling)}"
-            counts = f"{scored.missing} of {scored.items} cells are not predicted ({example})"
-            self._note("missing", path, f"note: {source_name(path)}: {counts}; each counts as an empty form")
-        return scored
+        evaluation = evaluate(right, predicted, name=name, variants=self.variants)
+        without = {
+            "not predicted": [cell for cell in evaluation.cells if cell.missing],
+            "predicted without a form": [cell for cell in evaluation.cells if not (cell.missing or cell.predicted)],
+        }
+        for kind, cells in without.items():
+            if cells:
+                such = f"such as {quoted(cells[0].lemma)} {printable(cells[0].features.spelling)}"
+                counts = f"{len(cells)} of {evaluation.items} cells are {kind} ({such})"
+                self._note(kind, path, f"note: {source_name(path)}: {counts}; each counts as an empty form")
+        return evaluation
 
     def _read_gold(self, path: Path) -> list[Item]:
         # Gaps in a wide sheet are not scored.
@@ -160,5 +170,5 @@ def _check_same_gold(paired: "Sequence[Sequence[FilePair]]", rivals: Sequence[st
     for pairs in zip(*paired, strict=True):
         if len({pair.gold for pair in pairs}) > 1:
             golds = " and ".join(pair.gold.name for pair in pairs)
-            found = f"{pairs[0].language} paired with different gold ({golds}) in {rivals[0]} and {rivals[-1]}"
-            raise InputError(f"found {found}", "give predictions for the same gold files in both")
+            different = f"{pairs[0].language} paired with different gold ({golds}) in {rivals[0]} and {rivals[-1]}"
+            raise InputError(f"found {different}", "give predictions for the same gold files in both")

@@ -3,41 +3,41 @@
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING
 
 import click
 
-from reinflect.cli.files import check_output, json_text, read_for_model, say_written
-from reinflect.cli.models import features_named, load_inflector, members_option, model_example, model_name, say_doubts
-from reinflect.cli.options import check_word, columns_option, option, output_option, say, wide_option, words_option
+from reinflect.cli import models
+from reinflect.cli.options import columns_option, option, source_option, text, word, words_option
+from reinflect.cli.output import Output, Rows, output_options
 from reinflect.data.features import Bundle
-from reinflect.data.items import Columns, Item, format_items, write_items
-from reinflect.data.sheet_files import kind_of_sheet, write_rows
+from reinflect.data.items import Columns, Item
 from reinflect.data.words import WordList
 from reinflect.errors import InputError
-from reinflect.files import write_text
-from reinflect.text import in_columns, visible_text
+from reinflect.text import table, visible_text
 
 if TYPE_CHECKING:
     from reinflect.inflector.inflector import Answer
 
+EXAMPLE = models.model_example("reinflect inflect verbs.reinflect fliegen 'V;IND;PST;3;SG' --n-best 3")
 MAX_NBEST = 100
 """Forms of one item: further ones are not worth the time it takes to find them."""
 DECIMALS = 4
-NBEST_COLUMNS = ("rank", "confidence", "votes", "probability")
 
 
-@click.command("inflect", epilog=model_example("reinflect inflect verbs.reinflect fliegen 'V;IND;PST;3;SG' --n-best 3"))
-@model_name
-@click.argument("lemma", required=False)
-@click.argument("features", required=False)
-@option(
-    "--input source FILE",
+@click.command(
+    "inflect", epilog=models.model_example("reinflect inflect verbs.reinflect fliegen 'V;IND;PST;3;SG' --n-best 3")
+)
+@models.model_with_members
+@click.argument("lemma", required=False, type=word)
+@click.argument("features", required=False, type=text)
+@source_option(
+    "--input file FILE",
     "Items to inflect (- is standard input). Forms in it are ignored, and may be left out: lines of two columns "
     "are lemma and features.",
 )
-@output_option("the inflected items go")
+@output_options("the inflected items go", json="Print one JSON object for each item.", wide=True)
 @option("--n-best most K", "Give the K likeliest forms of each item.", type=click.IntRange(1, MAX_NBEST))
 @option(
     "--attested/--no-attested",
@@ -45,22 +45,16 @@ NBEST_COLUMNS = ("rank", "confidence", "votes", "probability")
     default=None,
 )
 @words_option("The word list that MODEL was trained with: forms that occur in it are likelier.")
-@option("--json as_json", "Print one JSON object for each item.")
-@wide_option
-@members_option
 @columns_option
 def command(
-    model: str,
+    model: models.ModelArgument,
     lemma: str | None,
     features: str | None,
-    source: str | None,
-    output: str,
+    file: str | None,
+    output: Output,
     most: int | None,
     attested: bool | None,
     words: WordList | None,
-    as_json: bool,
-    wide: bool,
-    strategy: str | None,
     columns: Columns,
 ) -> None:
     """Inflect one LEMMA with its FEATURES, or all items of a file, by the vote of MODEL's members.
@@ -73,83 +67,71 @@ def command(
     its probability, the mean over the members. With --json, a line is an object with lemma, features, form,
     confidence, votes, voters and log_probability; with both, nbest is the list of all forms with their figures.
     """
-    if (lemma is None) == (source is None) or (lemma is None) != (features is None):
-        found = "neither a lemma with its features nor --input" if source is None else "both a lemma and --input"
+    if (lemma is None) == (file is None) or (lemma is None) != (features is None):
+        finding = "neither a lemma with its features nor --input" if file is None else "both a lemma and --input"
         remedy = "give either LEMMA FEATURES (such as fliegen 'V;IND;PST;3;SG') or --input FILE"
-        raise InputError(f"found {found}", remedy)
-    if wide and (as_json or most):
-        other = "--json" if as_json else "--n-best"
+        raise InputError(f"found {finding}", remedy)
+    if output.wide and (output.json or most):
+        other = "--json" if output.json else "--n-best"
         raise InputError(f"found --wide with {other}", "leave one of them out: a wide sheet has one form in each cell")
-    check_output(output, [model, source], again="JSON" if as_json else "table" if source else None, as_json=as_json)
-    if source is None:
-        check_word(lemma or "")
+    output.check(replaces="JSON" if output.json else "table" if file else None)
+    if file:
+        items = models.read_for_model(file, columns, forms="ignored")
+    else:
         items = [Item(lemma or "", Bundle(features or ""))]
-    else:
-        items = read_for_model(source, columns, forms="ignored")
-
-    inflector = load_inflector(model, strategy)
-    if words:
-        inflector = inflector.with_words(words)
-        if (own := inflector.words) and own.digest != words.digest:
-            say(f"note: MODEL was trained with another word list: {own.name}, {own.words:,} words")
-    to_features = cache(partial(features_named, inflector, columns.labels or inflector.labels))
-    asked = [replace(item, features=Bundle(to_features(item.features.spelling))) for item in items]
-    known = sum(bool(inflector.attested_forms(item.lemma, item.features.spelling)) for item in asked)
-    use = attested if attested is not None else source is None
+    inflector = model.load(columns.labels, words)
+    bundle = cache(lambda spelling: Bundle(models.to_features(inflector, spelling)))
+    queries = [replace(item, features=bundle(item.features.spelling)) for item in items]
+    attested_first = file is None if attested is None else attested
     if most:
-        answers = inflector.nbest_many(asked, most, attested=use)
+        answers = inflector.nbest_many(queries, most, attested=attested_first)
     else:
-        answers = [[answer] for answer in inflector.answers(asked, attested=use)]
-    if as_json:
-        write_text(output, "".join(_json_line(*one, nbest=bool(most)) for one in zip(asked, answers, strict=True)))
-    elif most:
-        _write_nbest(output, items, answers, columns, one_item=source is None)
-    elif source is None:
-        write_text(output, f"{answers[0][0].text}\n")
-    else:
-        inflected = [replace(item, form=first.form) for item, (first, *_) in zip(items, answers, strict=True)]
-        write_items(output, inflected, columns, wide=wide)
-    say_doubts(inflector, [item.features for item in asked], columns.labels or inflector.labels)
-    if known and attested is None:
-        many = f"{known} of {len(items)} items have forms that MODEL keeps; --attested gives those, not predictions"
-        say(f"note: {'attested: a person gave this form (--no-attested predicts one)' if use else many}")
-    say_written(output)
-
-
-def _json_line(item: Item, answers: "Sequence[Answer]", *, nbest: bool) -> str:
-    described = {"lemma": item.lemma, "features": item.features.spelling, **asdict(answers[0])}
-    return json_text({**described, "nbest": answers} if nbest else described)
-
-
-def _write_nbest(
-    output: str, items: Sequence[Item], answers: "Sequence[Sequence[Answer]]", columns: Columns, *, one_item: bool
-) -> None:
-    """Write a spreadsheet, a table for the screen if there is one item only, or else a line for each form."""
-    rows = [
-        (replace(item, form=answer.form), [rank, *_figures(answer)])
+        answers = [[answer] for answer in inflector.answers(queries, attested=attested_first)]
+    notes: list[str | None] = [*models.doubts(inflector, (query.features for query in queries))]
+    kept = sum(bool(inflector.attested_forms(query.lemma, query.features.spelling)) for query in queries)
+    if kept and attested is None:
+        many = f"{kept} of {len(items)} items have forms that MODEL keeps; --attested gives those, not predictions"
+        notes.append(f"note: {many if file else 'attested: a person gave this form (--no-attested predicts one)'}")
+    label = columns.labels.to_label
+    rows: Rows = [
+        {"lemma": item.lemma, "form": answer.form, "features": label(item.features.spelling), **_figures(rank, answer)}
         for item, ranked in zip(items, answers, strict=True)
         for rank, answer in enumerate(ranked, start=1)
     ]
-    if kind_of_sheet(output):
-        label = columns.labels.to_label
-        cells = [[item.lemma, item.form, label(item.features.spelling), *figures] for item, figures in rows]
-        write_rows(output, ["lemma", "form", "features", *NBEST_COLUMNS], cells)
+    if file and not (most or output.json):
+        inflected = [replace(item, form=ranked[0].form) for item, ranked in zip(items, answers, strict=True)]
+        output.write_items(inflected, columns, notes)
         return
-    if one_item:
-        shown = [[visible_text(item.form), *map(_number, figures[1:])] for item, figures in rows]
-        lines = in_columns([["form", *NBEST_COLUMNS[1:]], *shown], "  ", ["left", "right", "right", "right"])
-    else:
-        formatted = format_items([item for item, _ in rows], output, columns).split("\n")[:-1]
-        lines = ["\t".join([line, *map(_number, row[1])]) for line, row in zip(formatted, rows, strict=True)]
-    write_text(output, "".join(f"{line}\n" for line in lines))
+    output.write(
+        lambda: _lines(rows, columns) if file else _table(rows) if most else f"{answers[0][0].text}\n",
+        lambda: (_described(*answered, nbest=bool(most)) for answered in zip(queries, answers, strict=True)),
+        lambda: rows,
+        notes=notes,
+    )
 
 
-def _figures(answer: "Answer") -> list[str | float]:
-    """Confidence, votes and probability; empty where the model has none."""
-    confidence = "attested" if answer.attested else "" if answer.confidence is None else answer.confidence
+def _figures(rank: int, answer: "Answer") -> dict[str, str | float]:
+    """What is known of a form; empty where the model has no confidence or probability."""
     probability = "" if answer.log_probability is None else round(math.exp(answer.log_probability), DECIMALS)
-    return [confidence, answer.votes, probability]
+    confidence = models.confidence_cell(answer, DECIMALS)
+    return {"rank": rank, "confidence": confidence, "votes": answer.votes, "probability": probability}
 
 
-def _number(figure: str | float) -> str:
+def _described(query: Item, answers: "Sequence[Answer]", *, nbest: bool) -> dict[str, object]:
+    described = {"lemma": query.lemma, "features": query.features.spelling, **asdict(answers[0])}
+    return {**described, "nbest": answers} if nbest else described
+
+
+def _lines(rows: Rows, columns: Columns) -> str:
+    names = (*columns.order, "rank", "confidence", "votes", "probability")
+    return "".join("\t".join(_spelled(row[name]) for name in names) + "\n" for row in rows)
+
+
+def _table(rows: Rows) -> str:
+    names = ("form", "confidence", "votes", "probability")
+    cells = [[visible_text(_spelled(row[name])) for name in names] for row in rows]
+    return table(names, cells, sides=("left", "right", "right", "right"))
+
+
+def _spelled(figure: str | float) -> str:
     return f"{figure:.{DECIMALS}f}" if isinstance(figure, float) else str(figure)

@@ -76,7 +76,7 @@ def test_a_transcript_is_repeated(path: Path, tmp_path: Path) -> None:
 
 
 if __name__ == "__main__":
-    for name in map(Path, sys.argv[1:] or TRANSCRIPTS):
+    for file in [Path(name).resolve() for name in sys.argv[1:]] or TRANSCRIPTS:
         with TemporaryDirectory() as place:
-            text = run(name, Path(place))
-        name.write_text(text, encoding="utf-8")
+            text = run(file, Path(place))
+        file.write_text(text, encoding="utf-8")

@@ -81,7 +81,7 @@ def describe(error: Exception) -> str:
         words = error.ctx.command_path.removeprefix(program)
         return f"{error.format_message().removesuffix('.')}; reinflect{words} --help explains the options"
     if isinstance(error, MemoryError):
-        return "there is not enough memory for this; use smaller files, or close other programs"
+        return "there is not enough memory; use smaller files, or close other programs"
     if isinstance(error, OSError):  # such as a full disk behind standard output
         # Python would otherwise try to write the rest of the output on exit, and print a second error.
         with suppress(OSError, ValueError, AttributeError):

@@ -1,15 +1,12 @@
 """`reinflect data`: list, show and download data sets."""
 
-import sys
 import textwrap
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
 from reinflect.cli.options import columns_option, example, option, say, source
-from reinflect.cli.output import Output, output_options
+from reinflect.cli.output import Output, output_options, progress_bar
 from reinflect.data import catalog
 from reinflect.data.catalog import DataFile, DataSet, Fetched, Way
 from reinflect.data.german import SPLITS, read_split
@@ -82,7 +79,16 @@ def show(name: str, split: str | None, output: Output) -> None:
 def fetch(name: str, languages: str, into: Path | None, force: bool) -> None:
     """Download a data set and check it; files that are there already are not downloaded again."""
     data_set = catalog.find(name)
-    with _progress(data_set, languages) as arrived:
+    total, sizes = sum(file.size for file in data_set.files_of(languages)), list[int]()
+    with progress_bar(name) as move:
+
+        def arrived(file: DataFile, way: Way) -> None:
+            sizes.append(file.size)
+            if move:
+                move(sum(sizes), total)
+            elif way == "downloaded":
+                say(f"downloaded {file.name} ({_bytes(file.size)})")
+
         fetched = catalog.fetch(data_set, languages, into, force=force, arrived=arrived)
     click.echo(_summary(data_set, fetched))
 
@@ -144,51 +150,26 @@ def _entry(data_set: DataSet) -> str:
 
 
 def _wrapped(label: str, text: str) -> str:
-    return textwrap.fill(
-        " ".join(text.split()),
-        WIDTH,
-        initial_indent=f"  {label:<10}",
-        subsequent_indent=" " * 12,
-        break_on_hyphens=False,
-        break_long_words=False,
-    )
+    wrapper = textwrap.TextWrapper(WIDTH, f"  {label:<10}", " " * 12, break_on_hyphens=False, break_long_words=False)
+    return wrapper.fill(" ".join(text.split()))
 
 
 def _items_of(data_set: DataSet, split: str) -> list[Item]:
     if not data_set.bundled:
-        fetch = f"download it (reinflect data fetch {data_set.name})"
-        get = f"get it from {data_set.source}" if data_set.described else fetch
-        raise InputError(f"{data_set.name} is not bundled with reinflect", f"{get} and look at its files")
+        remedy = f"get it from {data_set.source}" if data_set.described else f"reinflect data fetch {data_set.name}"
+        raise InputError(f"{data_set.name} is not bundled with reinflect", f"{remedy}, and look at its files")
     if split not in SPLITS:
         raise catalog.unknown_name("split", split, SPLITS, f"the splits are {', '.join(SPLITS)}")
     return read_split(split)
-
-
-@contextmanager
-def _progress(data_set: DataSet, languages: str) -> Iterator[Callable[[DataFile, Way], None]]:
-    """A callback for each file that arrives: it moves a bar on a terminal, and prints a line elsewhere."""
-    if not sys.stderr.isatty():
-        yield lambda file, way: say(f"downloaded {file.name} ({_bytes(file.size)})" if way == "downloaded" else None)
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(data_set.name, total=sum(file.size for file in data_set.files_of(languages)))
-        yield lambda file, _way: progress.update(task, advance=file.size, description=file.name)
 
 
 def _summary(data_set: DataSet, fetched: Fetched) -> str:
     files, languages = len(fetched.files), len({file.language for file in fetched.files})
     phrases = {"downloaded": "downloaded", "cached": "from the cache", "kept": "there already"}
     ways = ", ".join(f"{fetched.ways.count(way)} {phrase}" for way, phrase in phrases.items() if way in fetched.ways)
-    counts = f"{counted(files, 'file')} of {counted(languages, 'language')}"
+    counts = f"{counted(files, 'file')} of {counted(languages, 'language')} ({_bytes(fetched.size)}; {ways})"
     cite = f"\nplease cite: {data_set.citation}" if data_set.citation else ""
-    return (
-        f"{data_set.name}: {counts} ({_bytes(fetched.size)}; {ways}), in {fetched.folder}\n"
-        f"licence: {data_set.licence}{cite}"
-    )
+    return f"{data_set.name}: {counts}, in {fetched.folder}\nlicence: {data_set.licence}{cite}"
 
 
 def _bytes(size: int) -> str:

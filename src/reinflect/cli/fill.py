@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reinflect.cli import models
-from reinflect.cli.options import columns_option, option, say, source
+from reinflect.cli.models import ModelArgument, confidence_cell, members_option, model_example, model_options
+from reinflect.cli.options import COLUMN_OPTIONS, option, say, source
 from reinflect.cli.output import Output, output_options
 from reinflect.data.form_cells import UNCONFIRMED
-from reinflect.data.items import Columns, check_lengths
+from reinflect.data.items import check_lengths
 from reinflect.data.sheet_files import Entry, kind_of_sheet, letters_of, listed, write_entries
 from reinflect.data.sheet_layout import CONFIDENCE, GUESS, Layout
 from reinflect.data.sheets import Gap, read_gaps
@@ -19,7 +19,7 @@ from reinflect.errors import InputError, OutputError
 if TYPE_CHECKING:
     from reinflect.inflector.inflector import Answer
 
-EXAMPLE = models.model_example(
+EXAMPLE = model_example(
     "printf 'lemma,gloss,V;IND;PRS;3;SG,V;IND;PST;3;SG\\nsagen,say,sagt,\\nlachen,laugh,,\\n' > mine.csv",
     "reinflect fill verbs.reinflect mine.csv --output filled.csv",
 )
@@ -28,12 +28,11 @@ GUESSED, ATTESTED = "FFE699", "C6E0B4"
 
 
 @click.command("fill", epilog=EXAMPLE)
-@models.model_with_members
+@model_options(members_option, *COLUMN_OPTIONS)
 @click.argument("sheet", type=source)
 @output_options("the filled sheet goes: a file of the same kind", screen=False)
 @option("--beside", "Put guesses and confidences into new columns after the last one, and leave the gaps empty.")
-@columns_option
-def command(model: models.ModelArgument, sheet: str, output: Output, beside: bool, columns: Columns) -> None:
+def command(model: ModelArgument, sheet: str, output: Output, beside: bool) -> None:
     """Fill the empty fields of SHEET, a .csv or .xlsx file of your own, with the predictions of MODEL.
 
     All else stays as it is: columns, their order, other columns, colours and widths. A field with anything in it never
@@ -49,10 +48,9 @@ def command(model: models.ModelArgument, sheet: str, output: Output, beside: boo
     if kind_of_sheet(output.path) != kind:
         remedy = f"give --output a name that ends in {kind}"
         raise OutputError(output.path, f"a filled {kind} file is one as well", remedy)
-    inflector = model.load(columns.labels)
-    columns = replace(columns, labels=inflector.labels)
-    layout, gaps = read_gaps(sheet, columns, say)
-    atoms = frozenset(inflector.atoms)
+    labels = model.inflector.labels
+    layout, gaps = read_gaps(sheet, replace(model.columns, labels=labels), say)
+    atoms = frozenset(model.inflector.atoms)
     if unknown := {gap.item.features.spelling for gap in gaps if atoms.isdisjoint(gap.item.features.atoms)}:
         gaps = [gap for gap in gaps if gap.item.features.spelling not in unknown]
         say(f"note: not filled, as MODEL knows none of these features: {listed(sorted(unknown))}")
@@ -60,18 +58,18 @@ def command(model: models.ModelArgument, sheet: str, output: Output, beside: boo
         raise InputError("found no gap to fill", "leave the fields of wanted forms empty", path=sheet)
     items = [gap.item for gap in gaps]
     check_lengths(items, sheet, "models take", "shorten or remove it")
-    answers = zip(gaps, inflector.answers(items, attested=True), strict=True)
+    answers = zip(gaps, model.inflector.answers(items, attested=True), strict=True)
     # A form of no letters is no guess that a person could confirm.
     filled = [(gap, answer) for gap, answer in answers if answer.form]
     table: list[Sequence[str | float]] = [("row", "column", "lemma", "features", "form", "confidence")]
     for (row, column, item), answer in filled:
-        features = columns.labels.to_label(item.features.spelling)
-        table.append([row, letters_of(column), item.lemma, features, answer.text, models.confidence_cell(answer)])
+        features = labels.to_label(item.features.spelling)
+        table.append([row, letters_of(column), item.lemma, features, answer.text, confidence_cell(answer)])
     entries = _beside(layout, filled) if beside else [_entry(gap, answer) for gap, answer in filled]
     write_entries(output.path, layout.sheet, entries, table, say)
     attested = sum(answer.attested for _, answer in filled)
     guesses = f"{len(filled) - attested}, {'beside the gaps' if beside else f'marked by{UNCONFIRMED}'}"
-    notes = models.doubts(inflector, (item.features for item in items))
+    notes = model.doubts(item.features for item in items)
     output.written(notes, f" (guesses: {guesses}; attested forms: {attested})")
 
 
@@ -97,5 +95,5 @@ def _beside(layout: Layout, filled: "Sequence[tuple[Gap, Answer]]") -> list[Entr
                 entries.append(Entry(sheet.rows[0].number, new_columns[gap.column] + offset, title + heading))
         colour = ATTESTED if answer.attested else GUESSED
         entries.append(Entry(gap.row, new_columns[gap.column], answer.text, colour))
-        entries.append(Entry(gap.row, new_columns[gap.column] + 1, models.confidence_cell(answer)))
+        entries.append(Entry(gap.row, new_columns[gap.column] + 1, confidence_cell(answer)))
     return entries

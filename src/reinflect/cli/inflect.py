@@ -8,34 +8,36 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reinflect.cli import models
-from reinflect.cli.options import columns_option, option, source_option, text, word, words_option
-from reinflect.cli.output import Output, Rows, output_options
+from reinflect.cli.models import ModelArgument, confidence_cell, members_option, model_example, model_options
+from reinflect.cli.options import COLUMN_OPTIONS, option, source_option, text, word, words_option
+from reinflect.cli.output import Output, output_options
 from reinflect.data.features import Bundle
-from reinflect.data.items import Columns, Item
-from reinflect.data.words import WordList
+from reinflect.data.items import Column, Item
 from reinflect.errors import InputError
 from reinflect.text import table, visible_text
 
 if TYPE_CHECKING:
     from reinflect.inflector.inflector import Answer
 
-EXAMPLE = models.model_example("reinflect inflect verbs.reinflect fliegen 'V;IND;PST;3;SG' --n-best 3")
+EXAMPLE = model_example("reinflect inflect verbs.reinflect fliegen 'V;IND;PST;3;SG' --n-best 3")
 MAX_NBEST = 100
 """Forms of one item: further ones are not worth the time it takes to find them."""
 DECIMALS = 4
+HEADINGS = ("lemma", "form", "features", "rank", "confidence", "votes", "probability")
+Row = Sequence[str | float]
 
 
-@click.command(
-    "inflect", epilog=models.model_example("reinflect inflect verbs.reinflect fliegen 'V;IND;PST;3;SG' --n-best 3")
+@click.command("inflect", epilog=EXAMPLE)
+@model_options(
+    members_option,
+    words_option("The word list that MODEL was trained with: forms that occur in it are likelier."),
+    *COLUMN_OPTIONS,
 )
-@models.model_with_members
 @click.argument("lemma", required=False, type=word)
 @click.argument("features", required=False, type=text)
 @source_option(
     "--input file FILE",
-    "Items to inflect (- is standard input). Forms in it are ignored, and may be left out: lines of two columns "
-    "are lemma and features.",
+    "Items to inflect (- is standard input): lemma, form and features, or lemma and features. Forms are ignored.",
 )
 @output_options("the inflected items go", json="Print one JSON object for each item.", wide=True)
 @option("--n-best most K", "Give the K likeliest forms of each item.", type=click.IntRange(1, MAX_NBEST))
@@ -44,18 +46,14 @@ DECIMALS = 4
     "Whether forms that a person gave, and MODEL keeps, come before predictions.  [default: only for a single LEMMA]",
     default=None,
 )
-@words_option("The word list that MODEL was trained with: forms that occur in it are likelier.")
-@columns_option
 def command(
-    model: models.ModelArgument,
+    model: ModelArgument,
     lemma: str | None,
     features: str | None,
     file: str | None,
     output: Output,
     most: int | None,
     attested: bool | None,
-    words: WordList | None,
-    columns: Columns,
 ) -> None:
     """Inflect one LEMMA with its FEATURES, or all items of a file, by the vote of MODEL's members.
 
@@ -75,46 +73,42 @@ def command(
         other = "--json" if output.json else "--n-best"
         raise InputError(f"found --wide with {other}", "leave one of them out: a wide sheet has one form in each cell")
     output.check(replaces="JSON" if output.json else "table" if file else None)
-    if file:
-        items = models.read_for_model(file, columns, forms="ignored")
-    else:
-        items = [Item(lemma or "", Bundle(features or ""))]
-    inflector = model.load(columns.labels, words)
-    bundle = cache(lambda spelling: Bundle(models.to_features(inflector, spelling)))
+    items = [Item(lemma or "", Bundle(features or ""))] if file is None else model.read_items(file, forms="ignored")
+    inflector = model.inflector
+    bundle = cache(lambda spelling: Bundle(model.to_features(spelling)))
     queries = [replace(item, features=bundle(item.features.spelling)) for item in items]
     attested_first = file is None if attested is None else attested
     if most:
         answers = inflector.nbest_many(queries, most, attested=attested_first)
     else:
         answers = [[answer] for answer in inflector.answers(queries, attested=attested_first)]
-    notes: list[str | None] = [*models.doubts(inflector, (query.features for query in queries))]
+    notes = model.doubts(query.features for query in queries)
     kept = sum(bool(inflector.attested_forms(query.lemma, query.features.spelling)) for query in queries)
     if kept and attested is None:
         many = f"{kept} of {len(items)} items have forms that MODEL keeps; --attested gives those, not predictions"
         notes.append(f"note: {many if file else 'attested: a person gave this form (--no-attested predicts one)'}")
-    label = columns.labels.to_label
-    rows: Rows = [
-        {"lemma": item.lemma, "form": answer.form, "features": label(item.features.spelling), **_figures(rank, answer)}
+    if file and not (most or output.json):
+        inflected = [replace(item, form=ranked[0].form) for item, ranked in zip(items, answers, strict=True)]
+        output.write_items(inflected, model.columns, notes)
+        return
+    label = model.columns.labels.to_label
+    rows = [
+        (item.lemma, answer.form, label(item.features.spelling), *_figures(rank, answer))
         for item, ranked in zip(items, answers, strict=True)
         for rank, answer in enumerate(ranked, start=1)
     ]
-    if file and not (most or output.json):
-        inflected = [replace(item, form=ranked[0].form) for item, ranked in zip(items, answers, strict=True)]
-        output.write_items(inflected, columns, notes)
-        return
     output.write(
-        lambda: _lines(rows, columns) if file else _table(rows) if most else f"{answers[0][0].text}\n",
+        lambda: _lines(rows, model.columns.order) if file else _table(rows) if most else f"{answers[0][0].text}\n",
         lambda: (_described(*answered, nbest=bool(most)) for answered in zip(queries, answers, strict=True)),
-        lambda: rows,
+        lambda: (HEADINGS, rows),
         notes=notes,
     )
 
 
-def _figures(rank: int, answer: "Answer") -> dict[str, str | float]:
-    """What is known of a form; empty where the model has no confidence or probability."""
+def _figures(rank: int, answer: "Answer") -> Row:
+    """What is known of a form: empty where the model has no confidence or probability."""
     probability = "" if answer.log_probability is None else round(math.exp(answer.log_probability), DECIMALS)
-    confidence = models.confidence_cell(answer, DECIMALS)
-    return {"rank": rank, "confidence": confidence, "votes": answer.votes, "probability": probability}
+    return rank, confidence_cell(answer, DECIMALS), answer.votes, probability
 
 
 def _described(query: Item, answers: "Sequence[Answer]", *, nbest: bool) -> dict[str, object]:
@@ -122,15 +116,14 @@ def _described(query: Item, answers: "Sequence[Answer]", *, nbest: bool) -> dict
     return {**described, "nbest": answers} if nbest else described
 
 
-def _lines(rows: Rows, columns: Columns) -> str:
-    names = (*columns.order, "rank", "confidence", "votes", "probability")
-    return "".join("\t".join(_spelled(row[name]) for name in names) + "\n" for row in rows)
+def _lines(rows: Sequence[Row], order: Sequence[Column]) -> str:
+    places = [HEADINGS.index(heading) for heading in (*order, *HEADINGS[3:])]
+    return "".join("\t".join(_spelled(row[place]) for place in places) + "\n" for row in rows)
 
 
-def _table(rows: Rows) -> str:
-    names = ("form", "confidence", "votes", "probability")
-    cells = [[visible_text(_spelled(row[name])) for name in names] for row in rows]
-    return table(names, cells, sides=("left", "right", "right", "right"))
+def _table(rows: Sequence[Row]) -> str:
+    cells = [[visible_text(_spelled(row[place])) for place in (1, 4, 5, 6)] for row in rows]
+    return table(("form", *HEADINGS[4:]), cells, sides=("left", "right", "right", "right"))
 
 
 def _spelled(figure: str | float) -> str:

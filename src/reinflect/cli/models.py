@@ -3,15 +3,25 @@
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from reinflect.cli.options import Command, example, gathered, say, source, source_option, strategy_option
+from reinflect.cli.options import (
+    Decorator,
+    example,
+    gathered,
+    make_columns,
+    say,
+    source,
+    source_option,
+    strategy_option,
+)
 from reinflect.data.features import Bundle
-from reinflect.data.items import Columns, Forms, Item, check_lengths, read_items
-from reinflect.data.labels import NO_LABELS, Labels
+from reinflect.data.items import COLUMNS_AUTO, Columns, Forms, Item, check_lengths, read_items
+from reinflect.data.lemmas import Lexicon, read_lemmas
 from reinflect.data.words import WordList
 from reinflect.errors import InputError, UnseenWarning, printable, quoted
 from reinflect.files import lines_of, read_text
@@ -37,30 +47,6 @@ def model_file(name: str) -> str:
     return name and source(str(find_model(name, lambda note: say(f"note: {note}"))))
 
 
-@dataclass(frozen=True)
-class ModelArgument:
-    """The model that a command uses: its file, and which of its members vote if not those chosen in training."""
-
-    model: str
-    strategy: str | None = None
-
-    def load(self, labels: Labels = NO_LABELS, words: WordList | None = None) -> "Inflector":
-        """The inflector with a word list, and with the user's labels, if there are any, in the place of its own."""
-        inflector = load_inflector(self.model)
-        inflector = inflector if self.strategy is None else inflector.using(self.strategy)
-        if words:
-            inflector = inflector.with_words(words)
-            if inflector.words and inflector.words.digest != words.digest:
-                trained = f"{inflector.words.name}, {inflector.words.words:,} words"
-                say(f"note: MODEL was trained with another word list: {trained}")
-        return replace(inflector, labels=labels or inflector.labels)
-
-
-model_argument = gathered("model", ModelArgument, click.argument("model", type=model_file))
-members_option = strategy_option("Which members of MODEL vote, instead of those chosen in training")
-model_with_members = gathered("model", ModelArgument, click.argument("model", type=model_file), members_option)
-
-
 def load_inflector(path: str) -> "Inflector":
     from reinflect.inflector.pocket import load
 
@@ -68,48 +54,76 @@ def load_inflector(path: str) -> "Inflector":
     return load(Path(path))
 
 
-def doubts(inflector: "Inflector", bundles: Iterable[Bundle]) -> list[str]:
-    """Notes about features, and combinations of them, that the model has not seen."""
-    return [f"note: {doubt}" for doubt in inflector.doubts(bundles)]
+@dataclass(frozen=True)
+class ModelArgument:
+    """A model, and how it is used: its voters, its word list, and the columns and labels of the files that it reads."""
+
+    path: str
+    strategy: str | None = None
+    words: WordList | None = None
+    columns: Columns = COLUMNS_AUTO
+
+    @cached_property
+    def inflector(self) -> "Inflector":
+        """The inflector; the user's labels, if there are any, take the place of its own."""
+        inflector = load_inflector(self.path)
+        inflector = inflector if self.strategy is None else inflector.using(self.strategy)
+        if self.words:
+            inflector = inflector.with_words(self.words)
+            if (trained := inflector.words) and trained.digest != self.words.digest:
+                say(f"note: MODEL was trained with another word list: {trained.name}, {trained.words:,} words")
+        return replace(inflector, labels=self.columns.labels or inflector.labels)
+
+    def read_items(self, path: str, forms: Forms = "required") -> list[Item]:
+        items = read_items(path, self.columns, forms=forms, note=say)
+        check_lengths(items, path, "models take", "shorten or remove it")
+        return items
+
+    def read_lemmas(self, path: str) -> Lexicon:
+        lexicon = read_lemmas(path, self.columns, note=say)
+        check_lengths([Item(lemma, Bundle("")) for lemma in lexicon.lemmas], path, "models take", "remove it")
+        return lexicon
+
+    def bundles(self, path: str | None) -> list[str]:
+        """The bundles of a file that has one on each line, or those of the training items."""
+        return self.inflector.usual_bundles() if path is None else read_bundles(path, self.to_features)
+
+    def to_features(self, text: str) -> str:
+        """The features of a label or bundle, with a note if a label is spelled in another case."""
+        labels = self.inflector.labels
+        if (spelled := labels.spelled(text, self.inflector.atoms)) != text:
+            say(f"note: {quoted(text)} is read as {quoted(spelled)}, as your label is spelled")
+        return labels.to_features(spelled)
+
+    def doubts(self, bundles: Iterable[Bundle]) -> list[str]:
+        """Notes about features, and combinations of them, that the model has not seen."""
+        return [f"note: {doubt}" for doubt in self.inflector.doubts(bundles)]
 
 
-def to_features(inflector: "Inflector", text: str) -> str:
-    """The features of a label or bundle, with a note if a label is spelled in another case."""
-    spelled = inflector.labels.spelled(text, inflector.atoms)
-    if spelled != text:
-        say(f"note: {quoted(text)} is read as {quoted(spelled)}, as your label is spelled")
-    return inflector.labels.to_features(spelled)
+members_option = strategy_option("Which members of MODEL vote, instead of those chosen in training")
 
 
-def read_for_model(path: str, columns: Columns, forms: Forms = "required") -> list[Item]:
-    """Items of a file, none of them too long for a model."""
-    items = read_items(path, columns, forms=forms, note=say)
-    check_lengths(items, path, "models take", "shorten or remove it")
-    return items
+def model_options(*options: Decorator) -> Decorator:
+    """MODEL, and options that say how it is used: the command receives a `ModelArgument` as `model`."""
+
+    def make(model: str, strategy: str | None = None, words: WordList | None = None, **columns: Any) -> ModelArgument:
+        return ModelArgument(model, strategy, words, make_columns(**columns))
+
+    return gathered("model", make, click.argument("model", type=model_file), *options)
 
 
-def bundles_option(what: str) -> Callable[[Command], Command]:
-    return source_option(
-        "--features bundles_file FILE",
-        f"{what}: the features of one form on each line, such as V;IND;PST;3;SG. Without this option, all bundles "
-        "that MODEL was trained on.",
-    )
+def bundles_option(what: str) -> Decorator:
+    more = "the features of one form on each line, such as V;IND;PST;3;SG. By default all that MODEL was trained on."
+    return source_option("--features bundles FILE", f"{what}: {more}")
 
 
-def bundles_of(inflector: "Inflector", path: str | None) -> list[str]:
-    """The bundles of the training items, or of a file that has one on each line: each once, without blank lines."""
-    if path is None:
-        return inflector.usual_bundles()
-    return read_bundles(path, lambda text: to_features(inflector, text))
-
-
-def read_bundles(path: str, features: Callable[[str], str]) -> list[str]:
+def read_bundles(path: str, to_features: Callable[[str], str]) -> list[str]:
     lines = list(lines_of(read_text(path), path))
     for number, line in lines:
         if "\t" in line:
             remedy = "write only the features of one form on each line"
             raise InputError(f"found several columns in {quoted(line)}", remedy, path=path, line=number)
-    bundles = list(dict.fromkeys(features(line) for _, line in lines if line.strip(" ")))
+    bundles = list(dict.fromkeys(to_features(line) for _, line in lines if line.strip(" ")))
     if not bundles:
         raise InputError("found no features", "write the features of one form on each line", path=path)
     return bundles
@@ -119,9 +133,7 @@ def confidence_text(answer: "Answer") -> str:
     """The confidence in per cent; the share of votes where the model has no confidences; ✓ if it is attested."""
     if answer.attested:
         return ATTESTED
-    if answer.confidence is None:
-        return f"{answer.votes}/{answer.voters}"
-    return f"{100 * answer.confidence:.0f} %"
+    return f"{answer.votes}/{answer.voters}" if answer.confidence is None else f"{100 * answer.confidence:.0f} %"
 
 
 def confidence_cell(answer: "Answer", decimals: int = 3) -> str | float:

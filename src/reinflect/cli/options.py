@@ -18,7 +18,6 @@ from reinflect.files import STANDARD
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
-
 SOURCES = "reinflect.sources"
 """Where a click context has the files that its command reads."""
 
@@ -36,8 +35,7 @@ def option(spec: str, description: str, **more: Any) -> Callable[[Command], Comm
     metavar = " ".join(word for word in spec.split() if word not in names) or None
     if metavar is None and not {"type", "default"} & more.keys():
         more["is_flag"] = True
-    if more.get("multiple"):
-        description += " May be repeated."
+    description += " May be repeated." * more.get("multiple", False)
     return click.option(*names, metavar=metavar, help=description, show_default=bool(more.get("default")), **more)
 
 
@@ -52,8 +50,8 @@ def gathered(name: str, make: Callable[..., Any], *options: Decorator) -> Decora
 
     def decorated(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
-        def with_argument(*positional: Any, **values: Any) -> Any:
-            return command(*positional, **{name: make(**{key: values.pop(key) for key in keys})}, **values)
+        def with_argument(**values: Any) -> Any:
+            return command(**{name: make(**{key: values.pop(key) for key in keys})}, **values)
 
         return all_of(*options)(with_argument)
 
@@ -74,7 +72,7 @@ def text(argument: str) -> str:
 
 
 def word(argument: str, kind: str = "lemma") -> str:
-    """The type of lemmas and forms: those that a model can use."""
+    """The type of lemmas and forms that a model is to use."""
     if argument == "":
         raise InputError(f"found an empty {kind}", "give one with at least one letter")
     check_lengths([Item(argument, Bundle(""))], None, "models take", "shorten it")
@@ -82,12 +80,16 @@ def word(argument: str, kind: str = "lemma") -> str:
 
 
 def source(path: str) -> str:
-    """The type of arguments and options that name a file to read: no output replaces it."""
+    """The type of files to read: no output replaces them."""
     paths = click.get_current_context().meta.setdefault(SOURCES, [])
     paths.append(path)
-    if paths.count(STANDARD) > 1:
-        raise InputError("found - (standard input) more than once", "give - for one file only")
+    check_stdin_once(*paths)
     return path
+
+
+source_option = partial(option, type=source)
+words_option = partial(option, "--words FILE", type=lambda path: WordList.read(source(path)))
+labels_option = partial(option, "--labels FILE", type=lambda path: Labels.read(source(path)))
 
 
 def check_stdin_once(*paths: str | None) -> None:
@@ -95,19 +97,12 @@ def check_stdin_once(*paths: str | None) -> None:
         raise InputError("found - (standard input) more than once", "give - for one file only")
 
 
-def force_option(what: str) -> Callable[[Command], Command]:
+def force_option(what: str) -> Decorator:
     return option("--force", f"Replace {what} of this name that exists.", expose_value=False)
 
 
 def forced() -> bool:
     return click.get_current_context().get_parameter_source("force") is ParameterSource.COMMANDLINE
-
-
-def source_option(spec: str, description: str, **more: Any) -> Callable[[Command], Command]:
-    return option(spec, description, type=source, **more)
-
-
-words_option = partial(option, "--words FILE", type=lambda path: WordList.read(source(path)))
 
 
 def _strategy(name: str) -> str:
@@ -116,45 +111,29 @@ def _strategy(name: str) -> str:
     return find_strategy(name).name
 
 
-def strategy_option(what: str) -> Callable[[Command], Command]:
+def strategy_option(what: str) -> Decorator:
     """`--strategy`, with what it decides."""
-    return option(
-        "--strategy NAME",
-        f"{what}: vote (all), ensemble-N (the N best), max (all of the best system and alignment), average (of the 15 "
-        "best members' probabilities), or one of the paper's, run1 to run7. The default of train is the better of max "
-        "and ensemble-15.",
-        type=_strategy,
+    names = (
+        "vote (all), ensemble-N (the N best), max (all of the best system and alignment), average (of the 15 best "
+        "members' probabilities), or run1 to run7 of the paper. train takes the better of max and ensemble-15."
     )
+    return option("--strategy NAME", f"{what}: {names}", type=_strategy)
 
 
-labels_option = partial(option, "--labels FILE", type=lambda path: Labels.read(source(path)))
-
-
-def _columns(
-    columns: Columns, labels: Labels | None, variants: Variants, missing: tuple[str, ...], normalise: Normalisation
-) -> Columns:
-    rules = FormRules(variants, missing)
-    return replace(columns, labels=labels or NO_LABELS, rules=rules, normalisation=normalise)
-
-
-columns_option = gathered(
-    "columns",
-    _columns,
+COLUMN_OPTIONS = (
     option(
         "--columns ORDER",
         "Order of the tab-separated columns, such as lemma,form,features or lemma,features,form (2023); auto finds out "
-        "which of these two each file has. In a spreadsheet (.csv, .xlsx) columns go by their names: "
+        "which of these two each file has. Columns of a spreadsheet (.csv, .xlsx) go by their names: "
         "lemma=Verb,form=Wordform,features=Tags.",
         default=str(COLUMNS_AUTO),
         type=Columns.parse,
     ),
-    labels_option(
-        "Your own names for features, read and written in their place: lines of a label, a tab, and features."
-    ),
+    labels_option("Your own names for features, read and written in their place: lines of label, tab, features."),
     option(
         "--variants",
-        "Several forms in a field of a spreadsheet (a / b): all are right, only the first is right, the field is "
-        "skipped, or it is kept as one form.",
+        "Several forms in a field of a spreadsheet (a / b): all are right, the first is, the field is skipped, or kept "
+        "as one form.",
         type=click.Choice(get_args(Variants)),
         default="all",
     ),
@@ -173,4 +152,13 @@ columns_option = gathered(
         default="none",
     ),
 )
-"""One `Columns`: how items are read."""
+
+
+def make_columns(
+    columns: Columns = COLUMNS_AUTO, labels: Labels | None = None, normalise: Normalisation = "none", **rules: Any
+) -> Columns:
+    return replace(columns, labels=labels or NO_LABELS, rules=FormRules(**rules), normalisation=normalise)
+
+
+columns_option = gathered("columns", make_columns, *COLUMN_OPTIONS)
+"""How items are read: one `Columns`."""

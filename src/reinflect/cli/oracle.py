@@ -6,8 +6,8 @@ from importlib import import_module
 
 import click
 
-from reinflect.align.pairs import Aligner, Alignment, lay_out
-from reinflect.cli.align import align_items, aligner_options, cache_option, learns
+from reinflect.align.pairs import Alignment, lay_out
+from reinflect.cli.align import AlignerArgument, aligner_options
 from reinflect.cli.options import columns_option, example, option, say, source_option, text
 from reinflect.cli.output import Output, output_options
 from reinflect.data.features import Bundle
@@ -32,18 +32,10 @@ PAST_THE_END = "--"
 )
 @source_option("--pairs FILE", "Items to learn from; required for an aligner that learns.")
 @aligner_options("naive")
-@cache_option
 @columns_option
 @output_options(json="Print one JSON object.")
 def command(
-    lemma: str,
-    form: str,
-    system: str,
-    pairs: str | None,
-    aligner: Aligner,
-    no_cache: bool,
-    columns: Columns,
-    output: Output,
+    lemma: str, form: str, system: str, pairs: str | None, aligner: AlignerArgument, columns: Columns, output: Output
 ) -> None:
     """Show the actions a model is trained to take from LEMMA to FORM, one on each line.
 
@@ -53,33 +45,24 @@ def command(
     """
     if not lemma:
         raise InputError("found an empty lemma", "give a lemma with at least one character (only FORM may be empty)")
-    if learns(aligner):
-        alignment = _learnt(aligner, lemma, form, pairs, columns, cached=not no_cache)
+    if aligner.learns:
+        alignment = _learnt(aligner, lemma, form, pairs, columns)
     else:
-        (alignment,) = aligner.align([(lemma, form)])
+        (alignment,) = aligner.align([Item(lemma, Bundle(""), form)], "")
     transitions = import_module(f"reinflect.systems.{SYSTEMS[system][0]}")
     steps: list[Step] = list(transitions.walk(transitions.oracle(alignment), lemma))
+    arguments = {name: click.get_current_context().params[name] for name in ("lemma", "form", "system", "method")}
+    rows = [{"t": t, **asdict(step)} for t, step in enumerate(steps, start=1)]
     output.write(
         lambda: "\n".join([*lay_out(alignment), "", *_table(steps), ""]),
-        lambda: [
-            {
-                "lemma": lemma,
-                "form": form,
-                "system": system,
-                "method": click.get_current_context().params["method"],
-                "pairs": alignment,
-                "actions": [step.action for step in steps],
-                "steps": [{"t": t, **asdict(step)} for t, step in enumerate(steps, start=1)],
-            }
-        ],
+        lambda: [{**arguments, "pairs": alignment, "actions": [step.action for step in steps], "steps": rows}],
     )
 
 
-def _learnt(aligner: Aligner, lemma: str, form: str, path: str | None, columns: Columns, *, cached: bool) -> Alignment:
+def _learnt(aligner: AlignerArgument, lemma: str, form: str, path: str | None, columns: Columns) -> Alignment:
     """The alignment of a lemma and its form, learnt together with the pairs of a file.
 
-    A pair of the file gets the alignment that training on that file uses. Any other pair is added at the end, and the
-    result is not cached, because the same question is hardly asked twice.
+    A pair of the file gets the alignment that training on that file uses. Any other pair is added at the end.
     """
     if path is None:
         remedy = "name a file of lemmas and forms with --pairs, or choose another --method"
@@ -87,8 +70,8 @@ def _learnt(aligner: Aligner, lemma: str, form: str, path: str | None, columns: 
     items = read_items(path, columns, note=say)
     pairs = [(item.lemma, item.form) for item in items]
     if (lemma, form) in pairs:
-        return align_items(aligner, items, path, cached=cached)[pairs.index((lemma, form))]
-    return align_items(aligner, items, path, cached=False, more=[Item(lemma, Bundle(""), form)])[-1]
+        return aligner.align(items, path)[pairs.index((lemma, form))]
+    return aligner.align(items, path, more=[Item(lemma, Bundle(""), form)])[-1]
 
 
 def _table(steps: Sequence[Step]) -> list[str]:

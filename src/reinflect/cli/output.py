@@ -1,6 +1,8 @@
 """Where a command writes its results, and how: as text, JSON, a table or a spreadsheet."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from json import dumps
 from pathlib import Path
@@ -16,8 +18,8 @@ from reinflect.files import STANDARD, Kind, check_writable, has_content, kind_of
 
 EXISTS = "a file of this name exists"
 KINDS: dict[Kind, str] = {"model": "a model", "page": "a web page", "JSON": "JSON", "table": "a tab-separated table"}
-Rows = Sequence[Mapping[str, str | float]]
-"""The rows of a spreadsheet, by their headings."""
+Rows = tuple[Sequence[str], Sequence[Sequence[str | float]]]
+"""The headings and the rows of a spreadsheet."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,11 @@ class Output:
     force: bool = False
     wide: bool = False
     option: str = "--output"
+
+    @property
+    def plain(self) -> bool:
+        """Whether it is a file that is no spreadsheet."""
+        return str(self.path) != STANDARD and not kind_of_sheet(self.path)
 
     def check(self, *inputs: Path | str | None, replaces: Kind | None = None) -> None:
         """Check, before any work, that the file can be written and that nothing a person typed would be lost.
@@ -70,8 +77,7 @@ class Output:
         if self.json:
             write_text(self.path, "".join(json_text(value, indent) for value in json()))
         elif rows and kind_of_sheet(self.path):
-            cells = rows()
-            write_rows(self.path, list(cells[0]), [list(row.values()) for row in cells])
+            write_rows(self.path, *rows())
         else:
             write_text(self.path, text())
         self.written(notes, about)
@@ -115,6 +121,20 @@ def json_text(value: Any, indent: int | None = None) -> str:
     import msgspec
 
     return dumps(msgspec.to_builtins(value), ensure_ascii=False, indent=indent) + "\n"
+
+
+@contextmanager
+def progress_bar(task: str) -> Iterator[Callable[[int, int], None] | None]:
+    """A function that moves a bar on the terminal to what is done of the total; None if there is no terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        number = progress.add_task(task, total=None)
+        yield lambda done, total: progress.update(number, completed=done, total=total)
 
 
 def _same_file(output: Path | str, other: Path | str) -> bool:

@@ -64,10 +64,10 @@ def _model_page(path: str, dev: str | None, forecast: str | None, columns: Colum
     from reinflect.report.curves import read_log
     from reinflect.report.model import model_page
 
-    inflector = models.ModelArgument(path).load(columns.labels)
-    columns = replace(columns, labels=inflector.labels)
-    items = None if dev is None else normalised(models.read_for_model(dev, columns), inflector.normalisation)
-    say(*models.doubts(inflector, [item.features for item in items or ()]))
+    inflector = models.ModelArgument(path, columns=columns).inflector
+    model = models.ModelArgument(path, columns=replace(columns, labels=inflector.labels))
+    items = None if dev is None else normalised(model.read_items(dev), inflector.normalisation)
+    say(*model.doubts([item.features for item in items or ()]))
     log = Path(f"{path}.log.jsonl")
     curves = read_log(log) if log.is_file() else []
     expected = None if forecast is None else Forecast.read(forecast)

@@ -4,12 +4,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reinflect.cli import models
+from reinflect.cli.models import ModelArgument, members_option, model_example, model_options
 from reinflect.cli.options import labels_option, option, text, word
 from reinflect.cli.oracle import visible_symbol
 from reinflect.cli.output import Output, output_options
 from reinflect.data.features import Bundle
-from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.text import Side, in_columns, visible, visible_text
 
 if TYPE_CHECKING:
@@ -23,16 +22,13 @@ MIN_SHARE = 0.01
 """Alternatives less probable than this are not shown."""
 
 
-@click.command("trace", epilog=models.model_example("reinflect trace verbs.reinflect fliegen 'V;IND;PST;3;SG'"))
-@models.model_with_members
+@click.command("trace", epilog=model_example("reinflect trace verbs.reinflect fliegen 'V;IND;PST;3;SG'"))
+@model_options(members_option, labels_option("Your own names for features, instead of those in MODEL."))
 @click.argument("lemma", type=word)
 @click.argument("features", type=text)
 @option("--member NAME", "Member to show, or all.  [default: the best one that gave the winning form]", type=text)
-@labels_option("Your own names for features, instead of those in MODEL.")
 @output_options("the trace goes", json="Print one JSON object for each member.")
-def command(
-    model: models.ModelArgument, lemma: str, features: str, member: str | None, labels: Labels | None, output: Output
-) -> None:
+def command(model: ModelArgument, lemma: str, features: str, member: str | None, output: Output) -> None:
     """Show how a member of MODEL turns LEMMA into the form with FEATURES.
 
     Each line is one action. Columns: the number t of the action; the lemma, with the character that the model attends
@@ -40,12 +36,10 @@ def command(
     mix writing with copying have one more column, `generated`: the share of the probability that comes from writing.
     """
     output.check()
-    inflector = model.load(labels or NO_LABELS)
-    bundle = Bundle(models.to_features(inflector, features))
-    names = [one.name for one in inflector.members] if member == ALL_MEMBERS else [member]
-    traces = [inflector.trace(lemma, bundle, name) for name in names]
-    notes = models.doubts(inflector, [bundle])
-    output.write(lambda: "\n".join(map(_text, traces)), lambda: traces, notes=notes)
+    bundle = Bundle(model.to_features(features))
+    names = [each.name for each in model.inflector.members] if member == ALL_MEMBERS else [member]
+    traces = [model.inflector.trace(lemma, bundle, name) for name in names]
+    output.write(lambda: "\n".join(map(_text, traces)), lambda: traces, notes=model.doubts([bundle]))
 
 
 def _text(trace: "Trace") -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from reinflect.data.corrections import Question, question
 from reinflect.data.features import Bundle
-from reinflect.data.items import COLUMNS_AUTO, Columns, Item, check_lengths, parse_items, read_items
+from reinflect.data.items import COLUMNS_AUTO, Columns, Item, parse_items, read_items
 from reinflect.data.sheet_files import Note, kind_of_sheet
 from reinflect.errors import InputError
 from reinflect.files import lines_of, read_text
@@ -66,5 +66,4 @@ def read_lemmas(path: Path | str, columns: Columns = COLUMNS_AUTO, *, note: Note
     found = tuple(dict.fromkeys(lemmas if lemmas is not None else (item.lemma for item in items)))
     if not found:
         raise InputError("found no lemmas", "write one on each line", path=path)
-    check_lengths([Item(lemma, Bundle("")) for lemma in found], path, "models take", "remove it")
     return Lexicon(found, tuple(items))

@@ -86,6 +86,15 @@ def test_the_help_ends_with_an_example_that_runs(
             Path(target).write_text(output, encoding="utf-8")
 
 
+def test_the_help_names_the_strategies_of_other_packages() -> None:
+    plugins = Path(__file__).parents[1] / "plugins"
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1]);"
+        "from reinflect.cli import main; main(['inflect', '--help'], standalone_mode=False)"
+    )
+    assert "Of other packages: runner-up." in " ".join(run_python(code, str(plugins)).split())
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_neither_a_command_nor_its_help_imports_anything_heavy(name: str) -> None:
     code = (

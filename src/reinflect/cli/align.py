@@ -62,10 +62,10 @@ def _aligner(method: str, no_cache: bool, **settings: int) -> AlignerArgument:
 @click.command("align", epilog=EXAMPLE)
 @click.argument("file", type=source)
 @aligner_options("smart")
-@columns_option
 @option("--limit N", "Show (or count) only the first N items.", type=click.IntRange(min=1))
 @option("--stats", "Count copies, substitutions, insertions and deletions instead.")
 @output_options(json="Print one JSON object for each item.")
+@columns_option
 def command(
     file: str, aligner: AlignerArgument, columns: Columns, limit: int | None, stats: bool, output: Output
 ) -> None:

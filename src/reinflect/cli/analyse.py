@@ -2,7 +2,14 @@
 
 import click
 
-from reinflect.cli.models import ModelArgument, confidence_text, members_option, model_example, model_options
+from reinflect.cli.models import (
+    ModelArgument,
+    confidence_text,
+    members_option,
+    model_argument,
+    model_example,
+    model_options,
+)
 from reinflect.cli.options import COLUMN_OPTIONS, option, source_option, word
 from reinflect.cli.output import Output, output_options
 from reinflect.data.lemmas import Lexicon
@@ -11,7 +18,7 @@ from reinflect.text import table
 
 
 @click.command("analyse", epilog=model_example("reinflect analyse verbs.reinflect flogst --lemmas verbs.tsv"))
-@model_options(members_option, *COLUMN_OPTIONS)
+@model_argument
 @click.argument("form", type=lambda argument: word(argument, "form"))
 @source_option(
     "--lemmas FILE",
@@ -20,6 +27,7 @@ from reinflect.text import table
 )
 @option("--n most N", "Number of answers.", type=click.IntRange(min=1), default=5)
 @output_options(json="Print a JSON object.")
+@model_options(members_option, *COLUMN_OPTIONS)
 def command(model: ModelArgument, form: str, lemmas: str | None, most: int, output: Output) -> None:
     """Say which lemma and features FORM could have, by the predictions of MODEL for known lemmas.
 

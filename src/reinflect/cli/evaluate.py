@@ -33,13 +33,13 @@ EXAMPLE = example(
 @click.command("evaluate", epilog=EXAMPLE)
 @click.argument("gold", type=source)
 @click.argument("predicted", type=source)
-@columns_option
 @option("--by", "Also score each feature bundle or part of speech.", type=click.Choice(["features", "pos"]))
 @option("--any-variant", "Accept any of several gold forms of a cell, not only the last.")
 @source_option("--against OTHER", "Other predictions: test whether the difference is more than chance.")
 @option("--errors N", "Show the N commonest wrong edits.", type=click.IntRange(min=1))
 @option("--languages A,B,…", "Score only these languages of two folders.")
 @output_options(json="Print one JSON object.")
+@columns_option
 def command(
     gold: str,
     predicted: str,

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reinflect.cli.models import ModelArgument, confidence_cell, members_option, model_example, model_options
+from reinflect.cli.models import (
+    ModelArgument,
+    confidence_cell,
+    members_option,
+    model_argument,
+    model_example,
+    model_options,
+)
 from reinflect.cli.options import COLUMN_OPTIONS, option, say, source
 from reinflect.cli.output import Output, output_options
 from reinflect.data.form_cells import UNCONFIRMED
@@ -28,10 +35,11 @@ GUESSED, ATTESTED = "FFE699", "C6E0B4"
 
 
 @click.command("fill", epilog=EXAMPLE)
-@model_options(members_option, *COLUMN_OPTIONS)
+@model_argument
 @click.argument("sheet", type=source)
 @output_options("the filled sheet goes: a file of the same kind", screen=False)
 @option("--beside", "Put guesses and confidences into new columns after the last one, and leave the gaps empty.")
+@model_options(members_option, *COLUMN_OPTIONS)
 def command(model: ModelArgument, sheet: str, output: Output, beside: bool) -> None:
     """Fill the empty fields of SHEET, a .csv or .xlsx file of your own, with the predictions of MODEL.
 

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reinflect.cli.models import ModelArgument, confidence_cell, members_option, model_example, model_options
+from reinflect.cli.models import (
+    ModelArgument,
+    confidence_cell,
+    members_option,
+    model_argument,
+    model_example,
+    model_options,
+)
 from reinflect.cli.options import COLUMN_OPTIONS, option, source_option, text, word, words_option
 from reinflect.cli.output import Output, output_options
 from reinflect.data.features import Bundle
@@ -28,11 +35,7 @@ Row = Sequence[str | float]
 
 
 @click.command("inflect", epilog=EXAMPLE)
-@model_options(
-    members_option,
-    words_option("The word list that MODEL was trained with: forms that occur in it are likelier."),
-    *COLUMN_OPTIONS,
-)
+@model_argument
 @click.argument("lemma", required=False, type=word)
 @click.argument("features", required=False, type=text)
 @source_option(
@@ -45,6 +48,11 @@ Row = Sequence[str | float]
     "--attested/--no-attested",
     "Whether forms that a person gave, and MODEL keeps, come before predictions.  [default: only for a single LEMMA]",
     default=None,
+)
+@model_options(
+    members_option,
+    words_option("The word list that MODEL was trained with: forms that occur in it are likelier."),
+    *COLUMN_OPTIONS,
 )
 def command(
     model: ModelArgument,

@@ -100,16 +100,17 @@ class ModelArgument:
         return [f"note: {doubt}" for doubt in self.inflector.doubts(bundles)]
 
 
+model_argument = click.argument("model", type=model_file)
 members_option = strategy_option("Which members of MODEL vote, instead of those chosen in training")
 
 
 def model_options(*options: Decorator) -> Decorator:
-    """MODEL, and options that say how it is used: the command receives a `ModelArgument` as `model`."""
+    """Options that say how MODEL is used: the command receives a `ModelArgument` as `model`."""
 
     def make(model: str, strategy: str | None = None, words: WordList | None = None, **columns: Any) -> ModelArgument:
         return ModelArgument(model, strategy, words, make_columns(**columns))
 
-    return gathered("model", make, click.argument("model", type=model_file), *options)
+    return gathered("model", make, *options, arguments=["model"])
 
 
 def bundles_option(what: str) -> Decorator:

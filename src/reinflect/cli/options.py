@@ -1,6 +1,6 @@
 """Options and types of arguments that several commands share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial, reduce, wraps
 from typing import Any, TypeVar, get_args
@@ -44,9 +44,9 @@ def all_of(*options: Callable[[Command], Command]) -> Callable[[Command], Comman
     return lambda command: reduce(lambda decorated, decorator: decorator(decorated), reversed(options), command)
 
 
-def gathered(name: str, make: Callable[..., Any], *options: Decorator) -> Decorator:
-    """Options whose values reach the command as one argument, which `make` makes of them."""
-    keys = [str(parameter.name) for parameter in click.command()(all_of(*options)(lambda: None)).params]
+def gathered(name: str, make: Callable[..., Any], *options: Decorator, arguments: Sequence[str] = ()) -> Decorator:
+    """Options, and further `arguments`, that reach the command as one argument, which `make` makes of their values."""
+    keys = [*arguments, *(str(parameter.name) for parameter in click.command()(all_of(*options)(lambda: None)).params)]
 
     def decorated(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
@@ -105,6 +105,17 @@ def forced() -> bool:
     return click.get_current_context().get_parameter_source("force") is ParameterSource.COMMANDLINE
 
 
+class StrategyOption(click.Option):
+    """Names the strategies of other packages in the help, and nowhere else, as it takes time to look for them."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        from importlib.metadata import entry_points
+
+        others = ", ".join(entry.name for entry in entry_points(group="reinflect.strategies"))
+        self.help = f"{self.help}{others and f' Of other packages: {others}.'}"
+        return super().get_help_record(ctx)
+
+
 def _strategy(name: str) -> str:
     from reinflect.ensemble.strategies import find_strategy
 
@@ -117,7 +128,7 @@ def strategy_option(what: str) -> Decorator:
         "vote (all), ensemble-N (the N best), max (all of the best system and alignment), average (of the 15 best "
         "members' probabilities), or run1 to run7 of the paper. train takes the better of max and ensemble-15."
     )
-    return option("--strategy NAME", f"{what}: {names}", type=_strategy)
+    return option("--strategy NAME", f"{what}: {names}", type=_strategy, cls=StrategyOption)
 
 
 COLUMN_OPTIONS = (

@@ -32,8 +32,8 @@ PAST_THE_END = "--"
 )
 @source_option("--pairs FILE", "Items to learn from; required for an aligner that learns.")
 @aligner_options("naive")
-@columns_option
 @output_options(json="Print one JSON object.")
+@columns_option
 def command(
     lemma: str, form: str, system: str, pairs: str | None, aligner: AlignerArgument, columns: Columns, output: Output
 ) -> None:

@@ -23,12 +23,13 @@ EXAMPLE = models.model_example(
 
 
 @click.command("paradigm", epilog=EXAMPLE)
-@model_options(models.members_option, *COLUMN_OPTIONS)
+@models.model_argument
 @click.argument("words", metavar="[LEMMA]...", nargs=-1, type=word)
 @source_option("--input file FILE", "Lemmas, one on each line, or a file of items (- is standard input).")
 @models.bundles_option("The forms you want")
 @option("--pos NAME", "Only forms of this part of speech, such as V.", type=text)
 @output_options("the forms go", json="Print one JSON object for each lemma.")
+@model_options(models.members_option, *COLUMN_OPTIONS)
 def command(
     model: ModelArgument, words: tuple[str, ...], file: str | None, bundles: str | None, pos: str | None, output: Output
 ) -> None:

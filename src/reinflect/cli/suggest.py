@@ -7,6 +7,7 @@ from reinflect.cli.models import (
     bundles_option,
     confidence_cell,
     confidence_text,
+    model_argument,
     model_example,
     model_options,
 )
@@ -26,7 +27,7 @@ EXAMPLE = model_example(
 
 
 @click.command("suggest", epilog=EXAMPLE)
-@model_options(*COLUMN_OPTIONS)
+@model_argument
 @source_option("--lemmas FILE", "Lemmas, one on each line, or items; their forms are known.", required=True)
 @option("--n most N", "Number of suggestions.", type=click.IntRange(min=1), default=20)
 @bundles_option("The forms to choose from")
@@ -37,6 +38,7 @@ EXAMPLE = model_example(
     default=True,
 )
 @output_options("the suggestions go: a table on the screen; in a file (tab-separated, .csv or .xlsx), items to fill in")
+@model_options(*COLUMN_OPTIONS)
 def command(
     model: ModelArgument,
     lemmas: str,

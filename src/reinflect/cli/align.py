@@ -71,10 +71,10 @@ def command(
 ) -> None:
     """Align each lemma of FILE (- is standard input) with its form, character by character.
 
-    An aligner pairs characters by their positions, or learns from all items of FILE which ones belong together.
-    Each item takes three lines: the lemma, the marks, and the form. The marks are | for a copied character,
-    × for a substituted, + for an inserted and - for a deleted one; ∅ is the empty side of an insertion or deletion,
-    ␣ is a blank, and a combining mark is shown on a dotted circle.
+    An aligner pairs characters by their positions, or learns from all items which ones belong together. Each item has
+    three lines: the lemma, the marks, and the form. The marks are | for a copied character, × for a substituted,
+    + for an inserted and - for a deleted one; ∅ is the empty side of an insertion or deletion, ␣ is a blank, and a
+    combining mark is shown on a dotted circle.
     """
     items = read_items(file, columns, note=say)
     say(swapped_columns_note(items, file, columns))

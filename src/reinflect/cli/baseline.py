@@ -23,8 +23,7 @@ def command(train: str, file: str, output: Output, columns: Columns) -> None:
 
     This is the rule system of the CoNLL–SIGMORPHON 2017 shared task. It takes seconds and has no settings: compare
     other models with it. Files are tab-separated or spreadsheets; - is standard input. The output has the items in
-    their order, with lemma and features unchanged. A lemma stays uninflected if its features, in exactly the same
-    spelling, are not in the training file.
+    their order. A lemma stays uninflected if its features, in the same spelling, are not in the training file.
     """
     from reinflect.score.baseline import Baseline
 

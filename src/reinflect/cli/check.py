@@ -30,11 +30,11 @@ SWEEPS = 30
 @output_options(json="Print one JSON object, with all places.")
 @columns_option
 def command(file: str, most: int, output: Output, columns: Columns) -> None:
-    """Say what train would learn from FILE, and what you may want to correct first.
+    """Say what train would learn from FILE, and what you may want to correct first; FILE is not changed.
 
-    Counts items, cells and gaps, and lists fields that are not plain forms, items given twice, forms that are unlike
-    their lemmas in a way that others are not (by their alignment: typing errors, but also irregular words), letters
-    that are encoded in two ways, and rare characters. FILE is not changed.
+    Counts items, cells and gaps. Lists fields that are not plain forms, duplicates, suspicious forms (those that align
+    unusually with their lemmas: typing errors, but also irregular words), letters encoded in two ways, and rare
+    characters.
     """
     findings: list[Finding] = []
     if kind_of_sheet(file):

@@ -54,10 +54,9 @@ def command(
     """Score PREDICTED against GOLD: two files, or two folders with a file for each language.
 
     Accuracy is the per cent of forms that are right to the character; Levenshtein is the mean number of characters to
-    insert, delete or replace. A cell (a lemma with its features) without a prediction counts as an empty form; if a
-    cell has several lines, the last counts. Files of two folders are paired by name, or else by language (german-dev
-    with german-low-out), and each language has the same weight in the macro average. One of the files may be -
-    (standard input).
+    insert, delete or replace. A cell (a lemma with its features) without a prediction counts as an empty form; of
+    several lines for a cell the last counts. Files of two folders are paired by name, or else by language (german-dev
+    with german-low-out), and each language has the same weight. One of the files may be - (standard input).
     """
     from reinflect.score.report import Report
 

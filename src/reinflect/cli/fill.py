@@ -43,11 +43,10 @@ GUESSED, ATTESTED = "FFE699", "C6E0B4"
 def command(model: ModelArgument, sheet: str, output: Output, beside: bool) -> None:
     """Fill the empty fields of SHEET, a .csv or .xlsx file of your own, with the predictions of MODEL.
 
-    All else stays as it is: columns, their order, other columns, colours and widths. A field with anything in it never
-    changes, even if it says that there is no form. After each guess stands a question mark, so that training on the
-    filled sheet leaves it out; delete the mark when you have confirmed the form. Forms that MODEL keeps because a
-    person gave them have no mark. In an .xlsx file guesses are yellow, attested forms green, and a further sheet has
-    the confidences.
+    All else stays as it is: columns and their order, colours, widths, and every field with anything in it, even if
+    that says that there is no form. After each guess stands a question mark, so that training on the filled sheet
+    leaves it out; delete the mark when you have confirmed the form. Forms that MODEL keeps because a person gave them
+    have no mark. In an .xlsx file guesses are yellow, attested forms green, and a further sheet has the confidences.
     """
     output.check()
     if not (kind := kind_of_sheet(sheet)):

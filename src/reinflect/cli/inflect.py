@@ -19,7 +19,7 @@ from reinflect.cli.models import (
 from reinflect.cli.options import COLUMN_OPTIONS, option, source_option, text, word, words_option
 from reinflect.cli.output import Output, output_options
 from reinflect.data.features import Bundle
-from reinflect.data.items import Column, Item
+from reinflect.data.items import Item, fields_of
 from reinflect.errors import InputError
 from reinflect.text import table, visible_text
 
@@ -30,8 +30,7 @@ EXAMPLE = model_example("reinflect inflect verbs.reinflect fliegen 'V;IND;PST;3;
 MAX_NBEST = 100
 """Forms of one item: further ones are not worth the time it takes to find them."""
 DECIMALS = 4
-HEADINGS = ("lemma", "form", "features", "rank", "confidence", "votes", "probability")
-Row = Sequence[str | float]
+FIGURES = ("rank", "confidence", "votes", "probability")
 
 
 @click.command("inflect", epilog=EXAMPLE)
@@ -68,10 +67,9 @@ def command(
     The output has the items in their order, with lemma and features unchanged. Characters the model has never seen
     are copied; features it has never seen are ignored, and named in a note.
 
-    With --n-best, each form has its own line, with four more columns: its rank, from 1; its confidence, the
-    probability that it is right, from 0 to 1 (empty if the model has none); the number of members that gave it; and
-    its probability, the mean over the members. With --json, a line is an object with lemma, features, form,
-    confidence, votes, voters and log_probability; with both, nbest is the list of all forms with their figures.
+    With --n-best, each form has a line of its own with four more columns: rank; confidence, the probability that it is
+    right (empty if MODEL has none); votes, the number of members that gave it; and probability, the mean over the
+    members. With --json, each line is an object with these figures; with both, nbest lists all forms.
     """
     if (lemma is None) == (file is None) or (lemma is None) != (features is None):
         finding = "neither a lemma with its features nor --input" if file is None else "both a lemma and --input"
@@ -99,24 +97,20 @@ def command(
         inflected = [replace(item, form=ranked[0].form) for item, ranked in zip(items, answers, strict=True)]
         output.write_items(inflected, model.columns, notes)
         return
-    label = model.columns.labels.to_label
-    rows = [
-        (item.lemma, answer.form, label(item.features.spelling), *_figures(rank, answer))
-        for item, ranked in zip(items, answers, strict=True)
-        for rank, answer in enumerate(ranked, start=1)
-    ]
+    order, labels = model.columns.order, model.columns.labels
+    rows: list[list[str | float]] = []
+    for item, ranked in zip(items, answers, strict=True):
+        for rank, answer in enumerate(ranked, start=1):
+            fields = fields_of(replace(item, form=answer.form), labels)
+            probability = "" if answer.log_probability is None else round(math.exp(answer.log_probability), DECIMALS)
+            figures = (rank, confidence_cell(answer, DECIMALS), answer.votes, probability)
+            rows.append([*(fields[column] for column in order), *figures])
     output.write(
-        lambda: _lines(rows, model.columns.order) if file else _table(rows) if most else f"{answers[0][0].text}\n",
-        lambda: (_described(*answered, nbest=bool(most)) for answered in zip(queries, answers, strict=True)),
-        lambda: (HEADINGS, rows),
+        lambda: _lines(rows) if file else _table(answers[0], rows) if most else f"{answers[0][0].text}\n",
+        lambda: (_described(query, ranked, nbest=bool(most)) for query, ranked in zip(queries, answers, strict=True)),
+        lambda: ((*order, *FIGURES), rows),
         notes=notes,
     )
-
-
-def _figures(rank: int, answer: "Answer") -> Row:
-    """What is known of a form: empty where the model has no confidence or probability."""
-    probability = "" if answer.log_probability is None else round(math.exp(answer.log_probability), DECIMALS)
-    return rank, confidence_cell(answer, DECIMALS), answer.votes, probability
 
 
 def _described(query: Item, answers: "Sequence[Answer]", *, nbest: bool) -> dict[str, object]:
@@ -124,14 +118,14 @@ def _described(query: Item, answers: "Sequence[Answer]", *, nbest: bool) -> dict
     return {**described, "nbest": answers} if nbest else described
 
 
-def _lines(rows: Sequence[Row], order: Sequence[Column]) -> str:
-    places = [HEADINGS.index(heading) for heading in (*order, *HEADINGS[3:])]
-    return "".join("\t".join(_spelled(row[place]) for place in places) + "\n" for row in rows)
+def _lines(rows: Sequence[Sequence[str | float]]) -> str:
+    return "".join("\t".join(map(_spelled, row)) + "\n" for row in rows)
 
 
-def _table(rows: Sequence[Row]) -> str:
-    cells = [[visible_text(_spelled(row[place])) for place in (1, 4, 5, 6)] for row in rows]
-    return table(("form", *HEADINGS[4:]), cells, sides=("left", "right", "right", "right"))
+def _table(answers: "Sequence[Answer]", rows: Sequence[Sequence[str | float]]) -> str:
+    """A table of the forms of one item."""
+    cells = [[visible_text(answer.form), *map(_spelled, row[-3:])] for answer, row in zip(answers, rows, strict=True)]
+    return table(("form", *FIGURES[1:]), cells, sides=("left", "right", "right", "right"))
 
 
 def _spelled(figure: str | float) -> str:

@@ -24,7 +24,7 @@ Rows = tuple[Sequence[str], Sequence[Sequence[str | float]]]
 
 @dataclass(frozen=True)
 class Output:
-    """A file (`-`: the screen), and what was said about it."""
+    """Where results go (`-` is the screen), and whether as JSON, as a wide sheet, and in the place of another file."""
 
     path: Path | str = STANDARD
     json: bool = False
@@ -45,6 +45,7 @@ class Output:
         `replaces` is its kind: a file of this kind is replaced without asking, and no other. Spreadsheets are always
         asked about.
         """
+        check_sheet(self.path)
         if self.json and kind_of_sheet(self.path):
             raise InputError("found --json for a spreadsheet", "leave it out, or name another file", path=self.path)
         check_writable(self.path)
@@ -94,26 +95,13 @@ class Output:
 
 
 def output_options(where: str = "", *, json: str = "", wide: bool = False, screen: bool = True) -> Decorator:
-    """The options of an `Output`, which the command receives as `output`.
-
-    `where` says what is written to a file, `json` what --json prints; a file must be named if it cannot be the screen.
-    """
+    """The options of an `Output`, which the command receives as `output`; `where` and `json` are for their help."""
     default: dict[str, Any] = {"default": STANDARD} if screen else {"required": True}
-    file = option("--output -o FILE", f"Where {where}{' (- is the screen)' * screen}.", type=_sheet, **default)
+    file = option("--output -o path FILE", f"Where {where}{' (- is the screen)' * screen}.", **default)
     options = [file, option("--force", "Replace an existing file of this name.")] if where else []
     options += [option("--json", json)] if json else []
     options += [option("--wide", "Write a spreadsheet with a row for each lemma and a column for each bundle.")] * wide
-    return gathered("output", _output, *options)
-
-
-def _output(output: str = STANDARD, json: bool = False, force: bool = False, wide: bool = False) -> Output:
-    return Output(output, json, force, wide)
-
-
-def _sheet(path: str) -> str:
-    """A path that can be written to; one that ends in .xlsx needs a package."""
-    check_sheet(path)
-    return path
+    return gathered("output", Output, *options)
 
 
 def json_text(value: Any, indent: int | None = None) -> str:

@@ -36,10 +36,9 @@ def command(
     """Inflect each LEMMA, or each lemma of a file, for every cell of its paradigm.
 
     Tables arrange the forms by features such as person and number. Beside each form is its confidence in per cent or,
-    if the model has none, the number of members that gave it; ✓ marks forms that MODEL keeps because a person gave
-    them, which are never replaced by predictions. Several lemmas have their tables one after another; in
-    a spreadsheet (.csv, .xlsx) every form has a row. The model does not know the part of speech of a lemma: if it was
-    trained on several, choose one with --pos.
+    if the model has none, the number of members that gave it; ✓ marks attested forms, which a person gave and no
+    prediction replaces. In a spreadsheet (.csv, .xlsx) every form has a row. MODEL does not know the part of speech of
+    a lemma: if it was trained on several, choose one with --pos.
     """
     if bool(words) == (file is not None):
         finding = "both a lemma and --input" if words else "neither a lemma nor --input"

@@ -21,19 +21,17 @@ PAGES = (".html", ".htm")
 @click.command("report", epilog=EXAMPLE)
 @click.argument("path", metavar="MODEL|DIR", type=models.model_file)
 @source_option(
-    "--dev FILE|DIR",
-    "For a model: items with their right forms, to score it on. For a benchmark: the folder with its data, if "
-    "that has moved.",
+    "--dev FILE|DIR", "Items with their forms to score a model on; the data of a benchmark, if it has moved."
 )
-@source_option("--forecast FILE.json", "For a model: a file of reinflect forecast, to be drawn as a curve.")
+@source_option("--forecast FILE.json", "For a model: a file of reinflect forecast, to draw as a curve.")
 @option("--out FILE.html", "The page to write (- is the screen).", default="report.html")
 @columns_option
 def command(path: str, dev: str | None, forecast: str | None, out: str, columns: Columns) -> None:
     """Write a page about MODEL, or about the folder DIR that reinflect benchmark wrote.
 
-    The page is one HTML file, which any browser shows without a network: learning curves, accuracy by part of speech
-    and features, the commonest mistakes character by character, and how reliable the model's confidence is; for a
-    benchmark also the table of runs, the paper's claims, and every language.
+    The page is one HTML file that needs no network: learning curves, accuracy by part of speech and features, the
+    commonest mistakes character by character, and how reliable the confidences are; for a benchmark also the table of
+    runs, the paper's claims, and every language.
     """
     output = Output(out, option="--out")
     if Path(out).suffix.lower() not in ("", *PAGES):

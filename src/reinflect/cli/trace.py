@@ -30,11 +30,11 @@ MIN_SHARE = 0.01
 @output_options("the trace goes", json="Print one JSON object for each member.")
 @model_options(members_option, labels_option("Your own names for features, instead of those in MODEL."))
 def command(model: ModelArgument, lemma: str, features: str, member: str | None, output: Output) -> None:
-    """Show how a member of MODEL turns LEMMA into the form with FEATURES.
+    """Show how a member of MODEL turns LEMMA into the form with FEATURES, an action on each line.
 
-    Each line is one action. Columns: the number t of the action; the lemma, with the character that the model attends
-    to in brackets; the action and its probability; the form so far; and other actions that were likely. Models that
-    mix writing with copying have one more column, `generated`: the share of the probability that comes from writing.
+    Columns: the number t of the action; the lemma, with the attended character in brackets; the action and its
+    probability; for models that mix writing with copying, the share of writing (`generated`); the form so far; and
+    other likely actions.
     """
     output.check()
     bundle = Bundle(model.to_features(features))

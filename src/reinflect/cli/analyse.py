@@ -2,14 +2,7 @@
 
 import click
 
-from reinflect.cli.models import (
-    ModelArgument,
-    confidence_text,
-    members_option,
-    model_argument,
-    model_example,
-    model_options,
-)
+from reinflect.cli import models
 from reinflect.cli.options import COLUMN_OPTIONS, option, source_option, word
 from reinflect.cli.output import Output, output_options
 from reinflect.data.lemmas import Lexicon
@@ -17,8 +10,8 @@ from reinflect.errors import InputError, printable, quoted
 from reinflect.text import table
 
 
-@click.command("analyse", epilog=model_example("reinflect analyse verbs.reinflect flogst --lemmas verbs.tsv"))
-@model_argument
+@click.command("analyse", epilog=models.model_example("reinflect analyse verbs.reinflect flogst --lemmas verbs.tsv"))
+@models.model_argument
 @click.argument("form", type=lambda argument: word(argument, "form"))
 @source_option(
     "--lemmas FILE",
@@ -27,8 +20,8 @@ from reinflect.text import table
 )
 @option("--n most N", "Number of answers.", type=click.IntRange(min=1), default=5)
 @output_options(json="Print a JSON object.")
-@model_options(members_option, *COLUMN_OPTIONS)
-def command(model: ModelArgument, form: str, lemmas: str | None, most: int, output: Output) -> None:
+@models.model_options(models.members_option, *COLUMN_OPTIONS)
+def command(model: models.ModelArgument, form: str, lemmas: str | None, most: int, output: Output) -> None:
     """Say which lemma and features FORM could have, by the predictions of MODEL for known lemmas.
 
     MODEL was not trained to analyse: it inflects the lemmas that look most like FORM, and the answers are the cells for
@@ -45,7 +38,7 @@ def command(model: ModelArgument, form: str, lemmas: str | None, most: int, outp
     rows = []
     for analysis in analyses:
         features = printable(inflector.labels.to_label(analysis.features))
-        confidence = confidence_text(analysis.answer) if analysis.answer else "attested"
+        confidence = models.confidence_text(analysis.answer) if analysis.answer else "attested"
         rows.append((printable(analysis.lemma), features, confidence))
     nothing = f"note: the model predicts {quoted(form)} for no cell of the {len(known)} known lemmas"
     output.write(

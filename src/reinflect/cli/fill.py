@@ -6,14 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reinflect.cli.models import (
-    ModelArgument,
-    confidence_cell,
-    members_option,
-    model_argument,
-    model_example,
-    model_options,
-)
+from reinflect.cli import models
 from reinflect.cli.options import COLUMN_OPTIONS, option, say, source
 from reinflect.cli.output import Output, output_options
 from reinflect.data.form_cells import UNCONFIRMED
@@ -26,7 +19,7 @@ from reinflect.errors import InputError, OutputError
 if TYPE_CHECKING:
     from reinflect.inflector.inflector import Answer
 
-EXAMPLE = model_example(
+EXAMPLE = models.model_example(
     "printf 'lemma,gloss,V;IND;PRS;3;SG,V;IND;PST;3;SG\\nsagen,say,sagt,\\nlachen,laugh,,\\n' > mine.csv",
     "reinflect fill verbs.reinflect mine.csv --output filled.csv",
 )
@@ -35,12 +28,12 @@ GUESSED, ATTESTED = "FFE699", "C6E0B4"
 
 
 @click.command("fill", epilog=EXAMPLE)
-@model_argument
+@models.model_argument
 @click.argument("sheet", type=source)
 @output_options("the filled sheet goes: a file of the same kind", screen=False)
 @option("--beside", "Put guesses and confidences into new columns after the last one, and leave the gaps empty.")
-@model_options(members_option, *COLUMN_OPTIONS)
-def command(model: ModelArgument, sheet: str, output: Output, beside: bool) -> None:
+@models.model_options(models.members_option, *COLUMN_OPTIONS)
+def command(model: models.ModelArgument, sheet: str, output: Output, beside: bool) -> None:
     """Fill the empty fields of SHEET, a .csv or .xlsx file of your own, with the predictions of MODEL.
 
     All else stays as it is: columns and their order, colours, widths, and every field with anything in it, even if
@@ -71,7 +64,7 @@ def command(model: ModelArgument, sheet: str, output: Output, beside: bool) -> N
     table: list[Sequence[str | float]] = [("row", "column", "lemma", "features", "form", "confidence")]
     for (row, column, item), answer in filled:
         features = labels.to_label(item.features.spelling)
-        table.append([row, letters_of(column), item.lemma, features, answer.text, confidence_cell(answer)])
+        table.append([row, letters_of(column), item.lemma, features, answer.text, models.confidence_cell(answer)])
     entries = _beside(layout, filled) if beside else [_entry(gap, answer) for gap, answer in filled]
     write_entries(output.path, layout.sheet, entries, table, say)
     attested = sum(answer.attested for _, answer in filled)
@@ -102,5 +95,5 @@ def _beside(layout: Layout, filled: "Sequence[tuple[Gap, Answer]]") -> list[Entr
                 entries.append(Entry(sheet.rows[0].number, new_columns[gap.column] + offset, title + heading))
         colour = ATTESTED if answer.attested else GUESSED
         entries.append(Entry(gap.row, new_columns[gap.column], answer.text, colour))
-        entries.append(Entry(gap.row, new_columns[gap.column] + 1, confidence_cell(answer)))
+        entries.append(Entry(gap.row, new_columns[gap.column] + 1, models.confidence_cell(answer)))
     return entries

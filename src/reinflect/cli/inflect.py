@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reinflect.cli.models import (
-    ModelArgument,
-    confidence_cell,
-    members_option,
-    model_argument,
-    model_example,
-    model_options,
-)
+from reinflect.cli import models
 from reinflect.cli.options import COLUMN_OPTIONS, option, source_option, text, word, words_option
 from reinflect.cli.output import Output, output_options
 from reinflect.data.features import Bundle
@@ -26,7 +19,7 @@ from reinflect.text import table, visible_text
 if TYPE_CHECKING:
     from reinflect.inflector.inflector import Answer
 
-EXAMPLE = model_example("reinflect inflect verbs.reinflect fliegen 'V;IND;PST;3;SG' --n-best 3")
+EXAMPLE = models.model_example("reinflect inflect verbs.reinflect fliegen 'V;IND;PST;3;SG' --n-best 3")
 MAX_NBEST = 100
 """Forms of one item: further ones are not worth the time it takes to find them."""
 DECIMALS = 4
@@ -34,7 +27,7 @@ FIGURES = ("rank", "confidence", "votes", "probability")
 
 
 @click.command("inflect", epilog=EXAMPLE)
-@model_argument
+@models.model_argument
 @click.argument("lemma", required=False, type=word)
 @click.argument("features", required=False, type=text)
 @source_option(
@@ -48,13 +41,13 @@ FIGURES = ("rank", "confidence", "votes", "probability")
     "Whether forms that a person gave, and MODEL keeps, come before predictions.  [default: only for a single LEMMA]",
     default=None,
 )
-@model_options(
-    members_option,
+@models.model_options(
+    models.members_option,
     words_option("The word list that MODEL was trained with: forms that occur in it are likelier."),
     *COLUMN_OPTIONS,
 )
 def command(
-    model: ModelArgument,
+    model: models.ModelArgument,
     lemma: str | None,
     features: str | None,
     file: str | None,
@@ -103,7 +96,7 @@ def command(
         for rank, answer in enumerate(ranked, start=1):
             fields = fields_of(replace(item, form=answer.form), labels)
             probability = "" if answer.log_probability is None else round(math.exp(answer.log_probability), DECIMALS)
-            figures = (rank, confidence_cell(answer, DECIMALS), answer.votes, probability)
+            figures = (rank, models.confidence_cell(answer, DECIMALS), answer.votes, probability)
             rows.append([*(fields[column] for column in order), *figures])
     output.write(
         lambda: _lines(rows) if file else _table(answers[0], rows) if most else f"{answers[0][0].text}\n",

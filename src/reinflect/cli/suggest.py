@@ -2,15 +2,7 @@
 
 import click
 
-from reinflect.cli.models import (
-    ModelArgument,
-    bundles_option,
-    confidence_cell,
-    confidence_text,
-    model_argument,
-    model_example,
-    model_options,
-)
+from reinflect.cli import models
 from reinflect.cli.options import COLUMN_OPTIONS, option, say, source_option
 from reinflect.cli.output import Output, output_options
 from reinflect.data.corrections import read_further
@@ -20,17 +12,17 @@ from reinflect.data.lemmas import part_of
 from reinflect.errors import InputError, printable, source_name
 from reinflect.text import table
 
-EXAMPLE = model_example(
+EXAMPLE = models.model_example(
     "printf 'fliegen\\nlachen\\nsehen\\n' > lemmas.txt",
     "reinflect suggest verbs.reinflect --lemmas lemmas.txt --n 5",
 )
 
 
 @click.command("suggest", epilog=EXAMPLE)
-@model_argument
+@models.model_argument
 @source_option("--lemmas FILE", "Lemmas, one on each line, or items; their forms are known.", required=True)
 @option("--n most N", "Number of suggestions.", type=click.IntRange(min=1), default=20)
-@bundles_option("The forms to choose from")
+@models.bundles_option("The forms to choose from")
 @source_option("--known FILE", "Items whose forms you already have, besides those that MODEL keeps.", multiple=True)
 @option(
     "--spread/--no-spread",
@@ -38,9 +30,9 @@ EXAMPLE = model_example(
     default=True,
 )
 @output_options("the suggestions go: a table on the screen; in a file (tab-separated, .csv or .xlsx), items to fill in")
-@model_options(*COLUMN_OPTIONS)
+@models.model_options(*COLUMN_OPTIONS)
 def command(
-    model: ModelArgument,
+    model: models.ModelArgument,
     lemmas: str,
     most: int,
     bundles: str | None,
@@ -77,11 +69,11 @@ def command(
         return
     label, own_label = inflector.labels.to_label, model.columns.labels.to_label
     shown = [
-        (*map(printable, (cell.lemma, label(cell.features), cell.answer.form)), confidence_text(cell.answer))
+        (*map(printable, (cell.lemma, label(cell.features), cell.answer.form)), models.confidence_text(cell.answer))
         for cell in suggestions
     ]
     rows = [
-        (cell.lemma, "", own_label(cell.features), cell.answer.form, confidence_cell(cell.answer))
+        (cell.lemma, "", own_label(cell.features), cell.answer.form, models.confidence_cell(cell.answer))
         for cell in suggestions
     ]
     output.write(

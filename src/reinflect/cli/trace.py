@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reinflect.cli.models import ModelArgument, members_option, model_argument, model_example, model_options
+from reinflect.cli import models
 from reinflect.cli.options import labels_option, option, text, word
 from reinflect.cli.oracle import visible_symbol
 from reinflect.cli.output import Output, output_options
@@ -22,14 +22,14 @@ MIN_SHARE = 0.01
 """Alternatives less probable than this are not shown."""
 
 
-@click.command("trace", epilog=model_example("reinflect trace verbs.reinflect fliegen 'V;IND;PST;3;SG'"))
-@model_argument
+@click.command("trace", epilog=models.model_example("reinflect trace verbs.reinflect fliegen 'V;IND;PST;3;SG'"))
+@models.model_argument
 @click.argument("lemma", type=word)
 @click.argument("features", type=text)
 @option("--member NAME", "Member to show, or all.  [default: the best one that gave the winning form]", type=text)
 @output_options("the trace goes", json="Print one JSON object for each member.")
-@model_options(members_option, labels_option("Your own names for features, instead of those in MODEL."))
-def command(model: ModelArgument, lemma: str, features: str, member: str | None, output: Output) -> None:
+@models.model_options(models.members_option, labels_option("Your own names for features, instead of those in MODEL."))
+def command(model: models.ModelArgument, lemma: str, features: str, member: str | None, output: Output) -> None:
     """Show how a member of MODEL turns LEMMA into the form with FEATURES, an action on each line.
 
     Columns: the number t of the action; the lemma, with the attended character in brackets; the action and its

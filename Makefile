@@ -1,5 +1,5 @@
 # Everything a newcomer runs. `make demo` and `make test` do all the set-up they need.
-.PHONY: help demo test test-long check check-wheel audit clean
+.PHONY: help demo test quick test-long check check-wheel audit clean
 .DEFAULT_GOAL := help
 
 # The wheels of .venv are this checkout's own: what the user's environment says of other packages stays out of it.
@@ -9,6 +9,7 @@ BIN := .venv/bin
 help:
 	@echo "make demo         set up, inflect words of five languages, train on the bundled German verbs, score"
 	@echo "make test         set up, run the tests"
+	@echo "make quick        the tests of a minute: no browser, kills, fuzzing, clusters or pages of docs"
 	@echo "make check        ruff and mypy (strict)"
 	@echo "make test-long    the tests that are too long for every day"
 	@echo "make check-wheel  build the wheel, install it elsewhere, try it there"
@@ -16,13 +17,19 @@ help:
 	@echo "make clean        remove .venv and everything built"
 
 demo:
-	@scripts/setup run
-	@$(BIN)/reinflect demo
+	@scripts/setup light
+	@$(BIN)/reinflect demo --only words
+	@scripts/setup train
+	@$(BIN)/reinflect demo --only training
 
 test:
 	@scripts/setup dev
 	@echo "running the tests"
 	@$(BIN)/python -m pytest -n auto -m "not long"
+
+quick:
+	@scripts/setup dev
+	@$(BIN)/python -m pytest -n auto -q -m "not slow and not long"
 
 test-long:
 	@scripts/setup dev

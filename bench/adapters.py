@@ -67,7 +67,7 @@ def ours(request: Request) -> Inflect:
     from reinflect.data.items import read_items
     from reinflect.inflector.train import Plan, train_inflector
     from reinflect.settings import changed
-    from reinflect.systems.presets import load_preset
+    from reinflect.systems.symbols import load_preset
 
     torch.set_num_threads(1)
     plan = Plan(

@@ -21,7 +21,7 @@ from reinflect.align.pairs import Alignment, StringPair, count_kinds
 from reinflect.align.smart import GibbsSampler, Smart
 from reinflect.data.items import read_items
 from reinflect.errors import InputError, ReinflectError
-from reinflect.systems import edits
+from reinflect.systems.oracle import COPY, edits
 from reinflect.text import table
 
 SIZES = ("low", "medium", "high")
@@ -119,9 +119,9 @@ def speed_table(folder: Path, language: str, sweeps: int, runs: int) -> str:
 
 def copy_shares(alignments: Sequence[Alignment]) -> tuple[float, float]:
     """The share of COPY among HAEM's actions (STOP left out), and of copies among the aligned pairs."""
-    actions = [action for alignment in alignments for action in edits.oracle(alignment)[:-1]]
+    actions = [action for alignment in alignments for action in edits(alignment)[:-1]]
     kinds = count_kinds(alignments)
-    return actions.count(edits.COPY) / len(actions), kinds["copy"] / kinds.total()
+    return actions.count(COPY) / len(actions), kinds["copy"] / kinds.total()
 
 
 def share_table(folder: Path, sweeps: int) -> str:

@@ -17,8 +17,8 @@ from statistics import fmean
 from reinflect.ensemble.confidence import bins, calibration_error, equal_bins
 from reinflect.ensemble.strategies import DEFAULT
 from reinflect.errors import InputError, ReinflectError
-from reinflect.paper.calibration import measured
 from reinflect.paper.corpora import SETTINGS, languages_in, read_corpora
+from reinflect.paper.page import measured
 from reinflect.run.folder import WorkFolder
 from reinflect.run.packs import by_key, read_results
 from reinflect.text import table

@@ -1,14 +1,13 @@
-"""Make pocket models of a teacher: `python -m bench.distil --data DATA --teacher TEACHER --out OUT --into FOLDER`.
+"""Make pocket models: `python -m bench.distil --data DATA --out OUT --into FOLDER`, or `runs/pocket.sh`.
 
-TEACHER is a folder that `reinflect benchmark --grid teacher --cells 60000` wrote, with the files in DATA. For every
-language one small model learns from the gold items and from the cells on which all or all but one of the teacher's
-models agree. Its file, with 8-bit numbers, its card and its accuracy on dev items go into FOLDER. OUT keeps what is
-trained: the same command goes on where it was stopped. `runs/pocket.sh` makes the teacher, too.
+For every language a few models of deep soft attention, the teacher, learn from its largest training file, and inflect
+further cells of its lemmas. One small model, the student, learns from the gold items and from the cells on which all or
+all but one of the teacher's models agree. Its file, with 8-bit numbers, its card and its accuracy on dev items go into
+FOLDER. OUT keeps what is trained: the same command resumes.
 """
 
 import argparse
 import shlex
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -19,29 +18,32 @@ from pathlib import Path
 from statistics import fmean
 from tempfile import TemporaryDirectory
 
+from bench.cells import agreed, cells_of, forms_of
+from bench.common import run, training_parser
 from reinflect.align.cache import default_folder
 from reinflect.cli.benchmark import SECONDS_BETWEEN, SECONDS_ON_A_GPU
 from reinflect.cli.progress import display
 from reinflect.cli.training import checkpoint_seconds, cores, device_for
-from reinflect.data.items import Item
-from reinflect.ensemble.cell_forms import digest_of_cells
+from reinflect.data.items import Item, grouped
 from reinflect.ensemble.fleets import by_fleets, decode
-from reinflect.ensemble.member import TrainedModel
-from reinflect.errors import INTERRUPTED, InputError, ReinflectError
+from reinflect.ensemble.member import UNALIGNED, TrainedModel
+from reinflect.errors import InputError, ReinflectError, StoppedError
 from reinflect.inflector.assemble import assemble
-from reinflect.inflector.model_file import Numbers, rounded
+from reinflect.inflector.file import Numbers, rounded
 from reinflect.inflector.pocket import ENDING, PocketModel, add_model
-from reinflect.learn.cells import cells_of
 from reinflect.learn.lesson import Lesson, ModelSpec, Preparation, alignments_of
-from reinflect.paper.corpora import SETTINGS, read_corpora
+from reinflect.paper.corpora import SETTINGS, languages_in, read_corpora
 from reinflect.run.execute import Execution, train_specs
 from reinflect.run.folder import WorkFolder
-from reinflect.run.packs import by_key, read_results
+from reinflect.run.packs import by_key
 from reinflect.run.resources import Resources
 from reinflect.run.side import map_in_processes
 from reinflect.settings import changed
-from reinflect.systems.presets import load_preset
+from reinflect.systems import DEEPER
+from reinflect.systems.symbols import load_preset
 
+TEACHER, TEACHERS = "soft", {"medium": 3, "high": 5}
+"""The system that is best where items are many, and its models by setting."""
 SYSTEM, ALIGNMENT = "haem", "smart"
 NUMBERS: Numbers = "eighth"
 SMALL = ("embedding=100", "hidden=100", "history_hidden=100")
@@ -66,6 +68,14 @@ class Student:
     kinds: Counter[str]
     """The models of the teacher."""
 
+    @classmethod
+    def of(cls, corpus: Lesson, items: tuple[Item, ...], least: int, kinds: Counter[str]) -> "Student":
+        """With `high`, fewer cells, spread evenly, if they make it more than one of the sizes."""
+        most = max(0, _size(len(corpus.train) + len(items)) - len(corpus.train))
+        if corpus.setting == "high" and len(items) > most:
+            items = tuple(items[number * len(items) // most] for number in range(most))
+        return cls(corpus, items, least, kinds)
+
     @property
     def source(self) -> str:
         """What a model card says about it."""
@@ -76,12 +86,12 @@ class Student:
 
     def spec(self, system: str, preparation: Preparation, changes: Sequence[str] = ()) -> ModelSpec:
         corpus, setting = self.corpus, self.corpus.setting
-        items, own = (*corpus.train, *self.agreed), tuple[str, ...]()
+        items, length = (*corpus.train, *self.agreed), tuple[str, ...]()
         if setting == "high":
             items += tuple(islice(cycle(corpus.train), max(0, _size(len(items)) - len(items))))
-            own = _length(len(items))
+            length = _length(len(items))
         lesson = replace(corpus, train=items, asked=())
-        settings = changed(load_preset(setting, [system]), (*SMALL, *own, *changes))[system]
+        settings = changed(load_preset(setting, [system]), (*SMALL, *length, *changes))[system]
         [alignment] = alignments_of(system, [ALIGNMENT])
         return ModelSpec(preparation.planned(lesson, alignment), system, settings, seed=1)
 
@@ -99,58 +109,54 @@ def _length(items: int) -> tuple[str, ...]:
     return f"batch={batch}", f"epochs={epochs}", f"patience={max(1, epochs // 3)}"
 
 
-def students_of(
-    teacher: Path,
-    data: Path,
-    languages: Sequence[str] | None = None,
+def largest_corpora(data: Path, languages: Sequence[str] | None) -> list[Lesson]:
+    """Of each language the larger of the settings that have a teacher."""
+    corpora, _ = read_corpora(data, languages_in(data, languages), list(TEACHERS))
+    largest = {corpus.language: corpus for corpus in corpora}
+    if not corpora or (missing := [name for name in languages or () if name not in largest]):
+        whose = f" of {', '.join(missing)}" if corpora else ""
+        raise InputError(f"found no training items for medium or high{whose}", "name other --languages", path=data)
+    return [largest[language] for language in sorted(largest)]
+
+
+def teach(
+    corpora: Sequence[Lesson],
+    out: Path,
+    resources: Resources,
+    cells: int,
     least: int | None = None,
-    note: Callable[[str], None] = lambda _: None,
+    changes: Sequence[str] = (),
 ) -> list[Student]:
-    """Every language of a teacher's folder, or these, in the largest setting that the teacher was trained in.
+    """Train the teacher of each language, and have it inflect as many cells of its lemmas.
 
     A cell counts if `least` models agree on its form; by default all but one of the language's usable models.
     """
-    found: dict[str, dict[str, list[TrainedModel]]] = {}
-    for model in by_key(read_results(teacher / "packs", note)).values():
-        if model.usable and model.cells.cells:
-            found.setdefault(model.language, {}).setdefault(model.setting, []).append(model)
-    missing = [name for name in languages or () if name not in found]
-    if missing or not found:
-        whose = f" of {', '.join(missing)}" if missing else ""
-        remedy = "train them: reinflect benchmark --grid teacher --cells 60000 --out FOLDER"
-        raise InputError(f"found no models{whose} that inflected further cells", remedy, path=teacher)
-    students = []
-    for language in sorted(languages or found):
-        setting = max(found[language], key=SETTINGS.index)
-        corpora, _ = read_corpora(data, [language], [setting])
-        models = found[language][setting]
-        if not corpora:
-            raise InputError(f"found no files of {language}-{setting}", "name the teacher's --data", path=data)
-        students.append(_student(corpora[0], models, least or max(1, len(models) - 1), data))
-    return students
+    preparation = Preparation.of({}, [])
+    specs = []
+    for corpus in corpora:
+        lesson, preset = preparation.planned(corpus, UNALIGNED), load_preset(corpus.setting, [TEACHER])
+        settings = changed(preset, (*DEEPER, *changes))[TEACHER]
+        seeds = range(1, TEACHERS[corpus.setting] + 1)
+        specs += [ModelSpec(lesson, TEACHER, settings, seed, variant="deep") for seed in seeds]
+    folder = WorkFolder.inside(out, save_models=True)
+    with folder.held():
+        execution = train_specs(specs, preparation, folder, resources)
+        if execution.failed:
+            raise ReinflectError(execution.failed)
+        if len(by_key(execution.results).keys() & execution.models.keys()) < len(specs):
+            raise StoppedError("stopped before the teacher was trained; the same command resumes the training")
+        models = grouped(execution.models.values(), lambda model: model.language)
+        student = partial(_student, folder=folder, kept=out / "cells", cells=cells, least=least)
+        members = [[model for model in models[corpus.language] if model.usable] for corpus in corpora]
+        return list(map_in_processes(student, corpora, members, workers=resources.workers))
 
 
-def _student(corpus: Lesson, models: Sequence[TrainedModel], least: int, data: Path) -> Student:
-    said, others = [model.cells for model in models], (*corpus.dev, *corpus.asked)
-    cells, kinds = cells_of(corpus.train, others, len(said[0].which)), Counter(model.kind for model in models)
-    if {own.cells for own in said} != {digest_of_cells(cells)}:
-        remedy = "train the teacher with these files, and with one number of --cells"
-        raise InputError(f"the models of {corpus.label} inflected other cells", remedy, path=data)
-    same = agreed(cells, [own.forms(cells) for own in said], least)
-    most = max(0, _size(len(corpus.train) + len(same)) - len(corpus.train))
-    if corpus.setting == "high" and len(same) > most:
-        same = tuple(same[number * len(same) // most] for number in range(most))
-    return Student(corpus, same, least, kinds)
-
-
-def agreed(cells: Sequence[Item], forms: Sequence[Sequence[str | None]], least: int) -> tuple[Item, ...]:
-    """The cells for which at least so many models have the same form, with this form. *Shape:* a list per model"""
-    made = []
-    for cell, own in zip(cells, zip(*forms, strict=True), strict=True):
-        [(form, count)] = Counter(own).most_common(1)
-        if form and count >= least:
-            made.append(Item(cell.lemma, cell.features, form))
-    return tuple(made)
+def _student(
+    corpus: Lesson, models: Sequence[TrainedModel], *, folder: WorkFolder, kept: Path, cells: int, least: int | None
+) -> Student:
+    further, least = cells_of(corpus, cells), least or max(1, len(models) - 1)
+    forms = forms_of(further, [folder.with_parameters(model) for model in models], kept, corpus.label)
+    return Student.of(corpus, agreed(further, forms, least), least, Counter(model.kind for model in models))
 
 
 def train_students(
@@ -173,84 +179,90 @@ def train_students(
     folder = WorkFolder.inside(out, save_models=True)
     with folder.held():
         execution = train_specs(list(specs.values()), preparation, folder, resources)
-        whole = by_key(execution.results)
-        ready = [own for own in students if specs[own].digest in whole and whole[specs[own].digest].usable]
+        trained = by_key(execution.results)
+        ready = [one for one in students if specs[one].digest in trained and trained[specs[one].digest].usable]
         work = (
             [student.corpus for student in ready],
             [execution.models[specs[student].digest] for student in ready],
             [student.source for student in ready],
         )
-        with TemporaryDirectory() as place:
-            write = partial(_write, folder=folder, place=Path(place))
+        with TemporaryDirectory() as temporary:
+            write = partial(_write, folder=folder, into=Path(temporary))
             for corpus, path in zip(work[0], map_in_processes(write, *work, workers=resources.workers), strict=True):
                 added(corpus.language, add_model(into, path, corpus.language, corpus.dev, command=command))
     return execution
 
 
-def _write(corpus: Lesson, model: TrainedModel, source: str, *, folder: WorkFolder, place: Path) -> Path:
+def _write(corpus: Lesson, model: TrainedModel, source: str, *, folder: WorkFolder, into: Path) -> Path:
     """Write a model file. Its confidence is fitted with the numbers that the file has."""
     small = rounded(folder.with_parameters(model), NUMBERS)
     [dev] = by_fleets([small], len(corpus.dev), "cpu", lambda fleet: decode(fleet, corpus.dev))
-    path = place / f"{corpus.language}{ENDING}"
+    path = into / f"{corpus.language}{ENDING}"
     inflector = assemble([replace(small, dev=dev)], corpus.train, corpus.dev, strategy="vote", source=source)
     inflector.save(path, numbers=NUMBERS)
     return path
 
 
-def make(given: argparse.Namespace) -> int:
-    end = None if given.time_limit is None else time.monotonic() + given.time_limit
-    device, made = device_for(given.device), dict[str, PocketModel]()
-    least = [] if given.least is None else ["--least", str(given.least)]
-    changes = [word for change in given.changes for word in ("--set", change)]
+def distil(arguments: argparse.Namespace) -> None:
+    end = None if arguments.time_limit is None else time.monotonic() + arguments.time_limit
+    device, models = device_for(arguments.device), dict[str, PocketModel]()
+    least = [] if arguments.least is None else ["--least", str(arguments.least)]
+    changes = [word for change in arguments.set for word in ("--set", change)]
 
     def added(language: str, model: PocketModel) -> None:
-        made[language] = model
+        models[language] = model
         large = f" (more than {LARGEST:,})" if model.size > LARGEST else ""
         print(f"{language}: {model.accuracy:.2f} % of dev items right, {model.size:,} bytes{large}", flush=True)
 
-    with display() as shown:
-        students = students_of(given.teacher, given.data, given.languages, given.least, shown.note)
-        for one in students:
-            shown.note(f"{one.corpus.language} learns from {one.source}")
+    corpora = largest_corpora(arguments.data, arguments.languages)
+    with display() as watcher:
         resources = Resources(
             device=device,
-            workers=cores() if device == "cuda" else given.workers or cores(),
-            trainers=given.workers,
+            workers=cores() if device == "cuda" else arguments.workers or cores(),
+            trainers=arguments.workers,
             checkpoint_seconds=checkpoint_seconds(SECONDS_ON_A_GPU if device == "cuda" else SECONDS_BETWEEN),
             alignment_cache=default_folder(),
-            watcher=shown,
+            watcher=watcher,
             enough=lambda: end is not None and time.monotonic() >= end,
         )
+        out = arguments.out
+        students = teach(corpora, out / "teacher", resources, arguments.cells, arguments.least, arguments.teacher_set)
+        for student in students:
+            watcher.note(f"{student.corpus.language} learns from {student.source}")
         execution = train_students(
             students,
-            given.out,
-            given.into,
+            out / "students",
+            arguments.into,
             resources,
-            command=shlex.join(["runs/pocket.sh", "DATA", "OUT", "--system", given.system, *least, *changes]),
-            system=given.system,
-            changes=given.changes,
+            command=shlex.join(["runs/pocket.sh", "DATA", "OUT", "--system", arguments.system, *least, *changes]),
+            system=arguments.system,
+            changes=arguments.set,
             added=added,
         )
     for setting in SETTINGS:
-        names = [one.corpus.language for one in students if one.corpus.setting == setting]
-        if own := [made[name].accuracy for name in names if name in made]:
-            print(f"{setting}: {fmean(own):.2f} % of dev items right on average, pocket models: {len(own)}")
-    print(f"{sum(model.size for model in made.values()) / 1e6:.1f} MB in {given.into}")
+        accuracies = [
+            models[one.corpus.language].accuracy
+            for one in students
+            if one.corpus.language in models and one.corpus.setting == setting
+        ]
+        if accuracies:
+            print(
+                f"{setting}: {fmean(accuracies):.2f} % of dev items right on average, pocket models: {len(accuracies)}"
+            )
+    print(f"{sum(model.size for model in models.values()) / 1e6:.1f} MB in {arguments.into}")
     if execution.failed:
         raise ReinflectError(execution.failed)
-    if len(made) < len(students):
-        left = f"{len(students) - len(made)} of {len(students)} students are not trained yet, or diverged"
-        print(f"{left}; the same command goes on")
-    return 0 if len(made) == len(students) else INTERRUPTED
+    if len(models) < len(students):
+        left = f"{len(students) - len(models)} of {len(students)} students are not trained yet, or diverged"
+        raise StoppedError(f"{left}; the same command resumes the training")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, help="the folder that the teacher learnt from")
-    parser.add_argument("--teacher", type=Path, required=True, help="the folder of its benchmark")
-    parser.add_argument("--out", type=Path, required=True, help="a folder for trainings")
+    parser = training_parser(__doc__)
+    parser.add_argument("--out", type=Path, required=True, help="a folder for what is trained")
     parser.add_argument("--into", type=Path, required=True, help="a folder of pocket models")
-    parser.add_argument("--languages", type=lambda text: text.split(","), help="default: all that the teacher knows")
+    parser.add_argument("--cells", type=int, default=60_000, help="cells that the teacher inflects, at most")
+    parser.add_argument("--teacher-set", nargs="+", default=[], metavar="KEY=VALUE", help="changes for the teacher")
     parser.add_argument("--system", choices=("imitation", "haem"), default=SYSTEM)
     parser.add_argument(
         "--least",
@@ -259,14 +271,9 @@ def main() -> None:
         metavar="N",
         help="models that must agree on a cell (default: all but one)",
     )
-    parser.add_argument("--set", action="append", dest="changes", default=[], metavar="KEY=VALUE")
-    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
-    parser.add_argument("--workers", type=int, help="processes (default: one for each core; one trains on a GPU)")
     parser.add_argument("--time-limit", type=float, metavar="SECONDS", help="stop training after this time")
-    try:
-        sys.exit(make(parser.parse_args()))
-    except ReinflectError as error:
-        parser.exit(2, f"error: {error}\n")
+    parser.set_defaults(device="auto", workers=None)
+    run(parser, distil)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from reinflect.inflector.train import Plan, train_inflector
 from reinflect.score.scores import Evaluation, MacroEvaluation, evaluate
 from reinflect.score.significance import compare
 from reinflect.settings import changed
-from reinflect.systems.presets import load_preset
+from reinflect.systems.symbols import load_preset
 
 Choice = Callable[[Inflector, Sequence[Item], int], list[Item]]
 SMALL = ("hidden=50", "embedding=50", "history_hidden=25", "epochs=20", "score_every=4", "score_from=0")

@@ -24,7 +24,7 @@ from reinflect.inflector.forecast import Outcomes, outcomes, small
 from reinflect.inflector.train import Plan, train_inflector
 from reinflect.run.resources import Resources
 from reinflect.settings import changed, preset_for
-from reinflect.systems.presets import load_preset
+from reinflect.systems.symbols import load_preset
 from reinflect.text import table
 
 TEN = "german finnish spanish polish turkish hungarian arabic hindi latin welsh"

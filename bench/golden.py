@@ -3,9 +3,11 @@
     python -m bench.golden record OLD/src old.json --data ../shared/data/conll2017
     python -m bench.golden record src new.json --data ../shared/data/conll2017
     python -m bench.golden compare old.json new.json
+    python -m bench.golden tables OLD NEW
 
 Both records must be made on one machine: the last bits of a product depend on the processor. Only commands are used,
-so versions need not agree on anything else. About ten minutes on two cores.
+so versions need not agree on anything else. About ten minutes on two cores. `tables` compares figures and predictions
+of two folders of `reinflect benchmark`, with those of `bench.best`, where NEW was made of OLD's packs.
 """
 
 import argparse
@@ -18,6 +20,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 LANGUAGES = ("german", "finnish", "navajo")
 SYSTEMS = "hacm,haem,soft"
@@ -37,20 +40,33 @@ def main() -> None:
     recording.add_argument("code", type=Path, help="the folder src of a version")
     recording.add_argument("record", type=Path)
     recording.add_argument("--data", type=Path, required=True)
-    comparing = commands.add_parser("compare")
-    comparing.add_argument("records", type=Path, nargs=2)
+    for name in ("compare", "tables"):
+        commands.add_parser(name).add_argument("records", type=Path, nargs=2)
     arguments = parser.parse_args()
     if arguments.command == "record":
         found = dict(_record(arguments.code.resolve(), arguments.data.resolve()))
         arguments.record.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
         print(f"{len(found)} digests written to {arguments.record}")
         return
-    one, two = (json.loads(path.read_text(encoding="utf-8")) for path in arguments.records)
+    read = _figures if arguments.command == "tables" else lambda path: json.loads(path.read_text(encoding="utf-8"))
+    one, two = map(read, arguments.records)
     other = sorted(name for name in one.keys() | two.keys() if one.get(name) != two.get(name))
-    print(f"{len(one.keys() | two.keys()) - len(other)} of {len(one.keys() | two.keys())} digests are the same")
+    print(f"{len(one.keys() | two.keys()) - len(other)} of {len(one.keys() | two.keys())} are the same")
     for name in other:
         print(f"  not the same: {name}")
     sys.exit(bool(other))
+
+
+def _figures(folder: Path) -> dict[str, Any]:
+    """The figures of a benchmark's folder by split, setting and system, and digests of its predictions."""
+    result: dict[str, Any] = {}
+    for name in ("best.json", "results.json"):
+        path = folder / name
+        for split, settings in json.loads(path.read_text(encoding="utf-8")).items() if path.exists() else ():
+            for setting, systems in settings.items():
+                result |= {f"{split}/{setting}/{system}": figures for system, figures in systems.items()}
+    paths = [path for path in (folder / "predictions").rglob("*") if path.is_file()]
+    return result | {str(path.relative_to(folder)): _digest(path.read_bytes()) for path in paths}
 
 
 def _record(code: Path, data: Path) -> Iterator[tuple[str, str]]:

@@ -28,7 +28,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from statistics import median
@@ -244,29 +244,6 @@ def settings_of(name: str, task: Task, epochs: int | None, changes: Sequence[str
     return ADAPTERS[name].settings + trained
 
 
-def as_json(task: Task, measured: Sequence[Measured], settings: Mapping[str, str]) -> dict[str, object]:
-    kinds = ("ready", "words_per_second", "cpu", "wall", "memory", "accuracy")
-    programs = []
-    for one in measured:
-        runs = [
-            {key: value for key, value in asdict(run).items() if key != "right"} | {"accuracy": run.accuracy}
-            for run in one.runs
-        ]
-        programs.append(
-            {
-                "name": one.program.name,
-                "version": one.program.version,
-                "settings": settings[one.program.name],
-                "words": len(one.places),
-                "runs": runs,
-                "medians": {kind: one.median(kind) for kind in kinds},
-                "ratios_to_ours": {kind: one.ratio(kind, measured[0]) for kind in ("ready", "words_per_second")},
-                "accuracy_of_ours": one.ours_on_the_same(measured[0]),
-            }
-        )
-    return {"task": task.name, "programs": programs}
-
-
 def tasks_of(names: Sequence[str], data: Path | None, folder: Path) -> list[Task]:
     """The files of each task; the German verbs are written into the folder."""
     tasks = []
@@ -327,7 +304,7 @@ def run(asked: argparse.Namespace) -> bool:
     """True unless a peer failed."""
     peers = [name for name in ADAPTERS if name != OURS]
     programs = installed(chosen_names(asked.peers, peers, "--peers"), interpreters(asked.python, asked.peers_python))
-    results, complete = [], True
+    complete = True
     print(
         f"{date.today().isoformat()}; {cpu_model()}, one thread; Python {platform.python_version()}; "
         f"rounds: {asked.rounds}; reinflect {programs[0].version}"
@@ -341,11 +318,7 @@ def run(asked: argparse.Namespace) -> bool:
             }
             print(f"\n{task.name}\n" + figures(HEADER, rows_of(measured)), end="")
             print("".join(f"{name}: {setting}\n" for name, setting in settings.items()), end="", flush=True)
-            results.append(as_json(task, measured, settings))
             complete = complete and len(measured) == len(fit)
-    if asked.json:
-        about = {"date": date.today().isoformat(), "machine": cpu_model(), "python": platform.python_version()}
-        asked.json.write_text(json.dumps({**about, "tasks": results}, indent=1) + "\n", encoding="utf-8")
     return complete
 
 
@@ -365,7 +338,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--python", action="append", default=[], metavar="NAME=PATH", help="interpreter for one program"
     )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything measured there too")
     asked = parser.parse_args(arguments)
     if asked.rounds < 1 or (asked.epochs is not None and asked.epochs < 1):
         parser.error("--rounds and --epochs: give at least 1")

@@ -23,8 +23,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from reinflect.layers.cells import CELLS
 from reinflect.layers.precision import products as precision_of_products
-from reinflect.layers.settings import RecurrentSettings
-from reinflect.learn.fleet import Epoch, Fleet, Progress, tasks_of
+from reinflect.learn.fleet import Epoch, Fleet
 from reinflect.learn.lesson import Preparation, alignments_of
 from reinflect.paper.corpora import languages_in, read_corpora
 from reinflect.paper.grid import Entry, specs_of
@@ -33,7 +32,7 @@ from reinflect.run.packing import needs, pack_for_gpu, padding
 from reinflect.run.packs import Pack
 from reinflect.run.resources import Resources
 from reinflect.settings import changed
-from reinflect.systems.presets import load_preset
+from reinflect.systems.symbols import RecurrentSettings, load_preset
 from reinflect.systems.system import ACTIONS
 
 
@@ -61,15 +60,13 @@ def main() -> None:
 
 def _profile(pack: Pack, updates: int, kernels: int) -> None:
     began = time.perf_counter()
-    tasks = tasks_of(pack.specs)
-    made = time.perf_counter()
-    fleet = Fleet([Progress.start(task) for task in tasks], device="cuda")
+    fleet = Fleet(pack.specs, device="cuda")
     torch.cuda.synchronize()
-    took = time.perf_counter()
+    took = time.perf_counter() - began
     share = padding(pack.specs)
     print(
-        f"\n{pack.name}: {len(tasks)} models of {fleet.parameters.flat.shape[1]:,} numbers, {share:.1%} padding; its "
-        f"arrays made in {made - began:.1f} s, the fleet in {took - made:.1f} s"
+        f"\n{pack.name}: {len(pack.specs)} models of {fleet.parameters.flat.shape[1]:,} numbers, {share:.1%} padding; "
+        f"made in {took:.1f} s"
     )
     torch.cuda.reset_peak_memory_stats()
     _measure(fleet, updates, kernels)

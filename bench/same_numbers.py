@@ -21,11 +21,11 @@ from reinflect.data.features import Bundle
 from reinflect.data.german import read_split
 from reinflect.data.items import Item
 from reinflect.layers.parameters import Parameters
-from reinflect.learn.fleet import Fleet, Progress, Task, tasks_of
+from reinflect.learn.fleet import Fleet
 from reinflect.learn.lesson import Lesson, ModelSpec, Preparation, alignments_of
 from reinflect.settings import Settings, changed
 from reinflect.systems import SYSTEMS
-from reinflect.systems.presets import load_preset
+from reinflect.systems.symbols import load_preset
 
 CLOSE = 1e-4
 EPOCHS = 2
@@ -63,7 +63,7 @@ def main() -> None:
     for name in arguments.systems.split(","):
         for cell in ("lstm", "coupled"):
             settings = changed(load_preset("low"), [f"cell={cell}", "precision=single"])[name]
-            work = _tasks(name, settings)
+            work = _specs(name, settings)
             exact = _train(work, "cpu", torch.float64, stacked=False, updates=updates)
             for title, device, dtype, stacked in ways:
                 found = _train(work, device, dtype, stacked=stacked, updates=updates)
@@ -79,7 +79,7 @@ def main() -> None:
     sys.exit(0 if good else 1)
 
 
-def _tasks(system: str, settings: Settings) -> list[Task]:
+def _specs(system: str, settings: Settings) -> list[ModelSpec]:
     verbs = read_split("train-low")
     # The same words backwards in Greek letters, and shorter: other lengths, characters and features beside them.
     greek = str.maketrans("abcdefghijklmnopqrstuvwxyz", "αβγδεζηθικλμνξοπρστυφχψωϊϋ")
@@ -93,26 +93,26 @@ def _tasks(system: str, settings: Settings) -> list[Task]:
         preparation.prepared(preparation.planned(Lesson(tuple(items), tuple(items[:5]), language=name), alignment))
         for name, items in (("german", verbs), ("other", other))
     ]
-    return tasks_of([ModelSpec(lesson, system, settings, seed) for lesson in lessons for seed in (1, 2)])
+    return [ModelSpec(lesson, system, settings, seed) for lesson in lessons for seed in (1, 2)]
 
 
-def _train(work: Sequence[Task], device: str, dtype: torch.dtype, *, stacked: bool, updates: int) -> Numbers:
+def _train(work: Sequence[ModelSpec], device: str, dtype: torch.dtype, *, stacked: bool, updates: int) -> Numbers:
     numbers = Numbers([], [], [])
-    for group in [work] if stacked else [[one] for one in work]:
-        fleet = Fleet([Progress.start(task) for task in group], device=device, dtype=dtype)
+    for group in [work] if stacked else [[spec] for spec in work]:
+        fleet = Fleet(group, device=device, dtype=dtype)
         losses = []
         for _ in range(EPOCHS):
             epoch = fleet.prepare()
             losses += [fleet.update(epoch, number) for number in range(min(updates, len(epoch.items)))]
-            for model in fleet.models:
+            for model in fleet.runs:
                 model.epoch += 1
         fleet._update(epoch.items[0], epoch.epochs, epoch.keys, epoch.longest[0])  # by no graph, which keeps its own
         parameters = fleet.parameters
         gradient = Parameters(parameters.shapes, parameters.sizes, parameters.flat_gradient())
-        for column, task in enumerate(group):
+        for column, run in enumerate(fleet.runs):
             numbers.losses.append(torch.stack(losses)[:, column].double().cpu())
             for kept, whole in ((numbers.gradients, gradient), (numbers.parameters, parameters)):
-                own = whole.one(column, task.sizes)
+                own = whole.one(column, run.sizes)
                 kept.append(torch.cat([own[name].double().cpu().flatten() for name in sorted(own)]))
     return numbers
 

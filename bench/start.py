@@ -21,12 +21,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 
-from reinflect.cli.progress import display
+from bench.common import run, trained, training_parser
+from bench.pairs import holm
 from reinflect.data.items import Item
 from reinflect.decode.forms import Predictions
 from reinflect.ensemble.member import TrainedModel
 from reinflect.ensemble.strategies import Voter, choices, combined, default_strategy, find_strategy
-from reinflect.errors import InputError, ReinflectError
+from reinflect.errors import InputError
 from reinflect.files import make_folder, write_text
 from reinflect.inflector.assemble import known_runs
 from reinflect.inflector.inflector import Inflector
@@ -35,13 +36,11 @@ from reinflect.inflector.start import Relative, Start, best_few, relatives
 from reinflect.inflector.train import Plan
 from reinflect.learn.lesson import Lesson, ModelSpec, Preparation
 from reinflect.paper.corpora import languages_in, read_corpora
-from reinflect.run.execute import train_specs
 from reinflect.run.folder import WorkFolder
-from reinflect.run.resources import Resources
 from reinflect.score.scores import Evaluation, MacroEvaluation, evaluate
-from reinflect.score.significance import FEWEST, LEVEL, Comparison, compare, holm
+from reinflect.score.significance import FEWEST, LEVEL, Comparison, compare
 from reinflect.settings import changed
-from reinflect.systems.presets import load_preset
+from reinflect.systems.symbols import load_preset
 from reinflect.text import Side, table
 
 FAMILIES = Path(__file__).with_name("families.tsv")
@@ -111,7 +110,7 @@ def multilingual(given: argparse.Namespace, asked: Sequence[str]) -> dict[str, S
         lesson = Lesson(train, dev, language=f"{MULTILINGUAL}-{quarter}", setting="medium")
         specs[quarter] = ModelSpec(preparation.planned(lesson, "smart"), "haem", settings, 1)
     work = WorkFolder.inside(make_folder(given.out / MULTILINGUAL), save_models=True)
-    models = executed(list(specs.values()), preparation, work, given)
+    models = trained(list(specs.values()), preparation, work, given)
     members = {quarter: work.with_parameters(models[spec.digest]) for quarter, spec in specs.items()}
     return {name: Start(MULTILINGUAL, (members[quarter],)) for name, quarter in quarters.items()}
 
@@ -144,26 +143,13 @@ def voted(lesson: Lesson, models: Iterable[TrainedModel], name: str, *, crossed:
     return evaluate(lesson.dev, predicted, name=lesson.language)
 
 
-def executed(
-    specs: Sequence[ModelSpec], preparation: Preparation, work: WorkFolder, given: argparse.Namespace
-) -> Mapping[str, TrainedModel]:
-    """The models by the digests of their specs."""
-    with work.held(), display() as shown:
-        trainers = given.workers if given.device == "cuda" else None
-        resources = Resources(device=given.device, workers=given.workers, trainers=trainers, watcher=shown)
-        execution = train_specs(specs, preparation, work, resources)
-    if execution.failed or not execution.finished:
-        raise ReinflectError(execution.failed or "stopped; the same command resumes the training")
-    return execution.models
-
-
-def trained(
+def train_languages(
     languages: Sequence[Language], plan: Plan, given: argparse.Namespace
 ) -> dict[tuple[str, str], list[TrainedModel]]:
     """The models by language and way to start, all trained as one experiment."""
     specs = {spec.digest: spec for one in languages for own in one.specs.values() for spec in own}
     preparation = Preparation.of(plan.settings, plan.alignments)
-    models = executed(list(specs.values()), preparation, WorkFolder.inside(make_folder(given.out)), given)
+    models = trained(list(specs.values()), preparation, WorkFolder.inside(make_folder(given.out)), given)
     return {
         (one.lesson.language, way): [replace(models[own.digest], variant=own.variant) for own in specs]
         for one in languages
@@ -239,21 +225,7 @@ def _alike(plain: Sequence[TrainedModel], started: Sequence[TrainedModel]) -> li
     return [model for model in plain if (model.system, model.alignment) in kinds]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--models", type=Path, required=True, help="a folder of pocket models, with its index")
-    parser.add_argument("--out", type=Path, required=True, help="a folder for what is trained")
-    parser.add_argument("--languages", nargs="+", help="all of the data by default")
-    parser.add_argument("--relatives", type=int, nargs="+", default=[1, 3], help="numbers of languages to start from")
-    parser.add_argument("--multilingual", action="store_true", help="start from models of many languages, too")
-    parser.add_argument("--systems", nargs="+", default=["hacm", "haem"])
-    parser.add_argument("--alignments", nargs="+", default=["naive", "smart"])
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--set", nargs="+", default=[], metavar="KEY=VALUE", help="changes to the preset low")
-    parser.add_argument("--device", default="cpu")
-    parser.add_argument("--workers", type=int, default=1)
-    given = parser.parse_args()
+def start(given: argparse.Namespace) -> None:
     if min(given.relatives) < 1:
         raise InputError("found --relatives 0", "start from one language or more")
     index = read_index(given.models)
@@ -267,14 +239,23 @@ def main() -> None:
     # No test item is asked for: the figures are those of dev items.
     lessons = [replace(lesson, asked=()) for lesson in corpora]
     languages = [planned(lesson, pocket, plan, given) for lesson in lessons]
-    models = trained(languages, plan, given)
+    models = train_languages(languages, plan, given)
     strategy, ways = default_strategy(plan.systems), list(languages[0].specs)[1:]
     found = {way: report(languages, models, strategy, way) for way in ways}
     write_text(given.out / "results.json", json.dumps(found, indent=1) + "\n")
 
 
+def main() -> None:
+    parser = training_parser(__doc__)
+    parser.add_argument("--models", type=Path, required=True, help="a folder of pocket models, with its index")
+    parser.add_argument("--out", type=Path, required=True, help="a folder for what is trained")
+    parser.add_argument("--relatives", type=int, nargs="+", default=[1, 3], help="numbers of languages to start from")
+    parser.add_argument("--multilingual", action="store_true", help="start from models of many languages, too")
+    parser.add_argument("--systems", nargs="+", default=["hacm", "haem"])
+    parser.add_argument("--alignments", nargs="+", default=["naive", "smart"])
+    parser.add_argument("--seeds", type=int, default=5)
+    run(parser, start)
+
+
 if __name__ == "__main__":
-    try:
-        main()
-    except ReinflectError as error:
-        raise SystemExit(str(error)) from None
+    main()

@@ -2,27 +2,26 @@
 
 For each language, models that teach learn from its training file, and inflect further cells of its lemmas; models that
 are taught learn from the same items and from the cells on which all teaching models, or all but one, agree. Compared
-are `best` of the teaching models alone and of all together, on dev items (`ensembles.weights`: every form by weights
+are `best` of the teaching models alone and of all together, on dev items (`bench.weights`: every form by weights
 from other lemmas), by a paired bootstrap. `--items` is the number of items that taught models learn from, at least a
 quarter of them real ones, which come again as often as needed. OUT keeps what is trained: the same command resumes.
 """
 
 import argparse
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import cycle, islice
 from pathlib import Path
 from statistics import fmean
 
-from bench.distil import agreed
-from bench.start import executed
-from reinflect.data.items import Item
+from bench.best import Work, weigh
+from bench.cells import agreed, cells_of, forms_of
+from bench.common import run, trained, training_parser
+from bench.weights import BEST
+from reinflect.data.items import Item, grouped
 from reinflect.ensemble.member import UNALIGNED, TrainedModel
-from reinflect.ensemble.weights import BEST
-from reinflect.errors import ReinflectError
+from reinflect.files import make_folder
 from reinflect.learn.lesson import Lesson, ModelSpec, Preparation
-from reinflect.paper.combine import combine
 from reinflect.paper.corpora import SETTINGS, languages_in, read_corpora
 from reinflect.paper.grid import MADE_UP, Entry, Grid, kinds, specs_of
 from reinflect.run.folder import WorkFolder
@@ -30,7 +29,7 @@ from reinflect.score.scores import Evaluation, MacroEvaluation, evaluate
 from reinflect.score.significance import compare
 from reinflect.settings import changed
 from reinflect.systems import DEEPER
-from reinflect.systems.presets import load_preset
+from reinflect.systems.symbols import load_preset
 from reinflect.text import Side, table
 
 SYSTEMS = ("hacm", "haem", "soft", "imitation")
@@ -64,65 +63,61 @@ Models = Mapping[str, list[TrainedModel]]
 """By language."""
 
 
-def taught_lesson(lesson: Lesson, models: Sequence[TrainedModel], items: int) -> Lesson:
-    """A language with what its taught models learn from."""
-    usable, cells = [model for model in models if model.usable], lesson.further_cells
-    same = agreed(cells, [model.cells.forms(cells) for model in usable], max(1, len(usable) - 1))
+def taught_lesson(lesson: Lesson, same: Sequence[Item], items: int) -> Lesson:
+    """A language with what its taught models learn from: cells on which teaching models agree, and real items."""
     most = min(len(same), 3 * items // 4, max(0, items - len(lesson.train)))
     thinned = tuple(same[number * len(same) // most] for number in range(most))
-    return replace(lesson, train=(*thinned, *islice(cycle(lesson.train), items - most)), cells=0)
+    return replace(lesson, train=(*thinned, *islice(cycle(lesson.train), items - most)))
 
 
-def trained(specs: Sequence[ModelSpec], preparation: Preparation, out: Path, given: argparse.Namespace) -> Models:
-    found = defaultdict[str, list[TrainedModel]](list)
-    for model in executed(specs, preparation, WorkFolder.inside(out), given).values():
-        found[model.language].append(model)
-    return found
+def train(specs: Sequence[ModelSpec], preparation: Preparation, work: WorkFolder, given: argparse.Namespace) -> Models:
+    return grouped(trained(specs, preparation, work, given).values(), lambda model: model.language)
 
 
-def best(lesson: Lesson, grid: Grid, models: Sequence[TrainedModel]) -> Evaluation:
-    forms = combine(lesson, grid, models).forms[BEST]["dev"]
-    said = [Item(item.lemma, item.features, form) for item, form in zip(lesson.dev, forms, strict=True)]
-    return evaluate(lesson.dev, said, name=lesson.language)
+def taught_by(lesson: Lesson, models: Sequence[TrainedModel], work: WorkFolder, items: int) -> Lesson:
+    usable = [work.with_parameters(model) for model in models if model.usable]
+    cells = cells_of(lesson, CELLS_AN_ITEM * items)
+    forms = forms_of(cells, usable, work.packs.parent / "cells", lesson.label)
+    return taught_lesson(lesson, agreed(cells, forms, max(1, len(usable) - 1)), items)
 
 
-def run(given: argparse.Namespace) -> None:
+def best(lesson: Lesson, models: Sequence[TrainedModel]) -> Evaluation:
+    forms = weigh(Work(lesson, models, (), Path())).forms[BEST]["dev"]
+    predicted = [Item(item.lemma, item.features, form) for item, form in zip(lesson.dev, forms, strict=True)]
+    return evaluate(lesson.dev, predicted, name=lesson.language)
+
+
+def compare_taught(given: argparse.Namespace) -> None:
     setting, items = given.setting, given.items or ITEMS[given.setting]
     preparation, plain = Preparation.of({}, ["smart"], [MADE_UP]), Preparation.of({}, ["smart"])
     presets = {setting: changed(load_preset(setting, SYSTEMS), given.set)}
     corpora, _ = read_corpora(given.data, languages_in(given.data, given.languages), [setting])
     # No test item is asked for: the figures are those of dev items.
-    lessons = [replace(lesson, asked=(), cells=CELLS_AN_ITEM * items) for lesson in corpora]
-    first = trained(specs_of(lessons, TEACH, presets, preparation), preparation, given.out / "teach", given)
-    learners = [taught_lesson(lesson, first[lesson.language], items) for lesson in lessons]
-    second = trained(specs_of(learners, LEARN, presets, plain), plain, given.out / "learn", given)
+    lessons = [replace(lesson, asked=()) for lesson in corpora]
+    teachers = WorkFolder.inside(make_folder(given.out / "teach"), save_models=True)
+    first = train(specs_of(lessons, TEACH, presets, preparation), preparation, teachers, given)
+    learners = [taught_by(lesson, first[lesson.language], teachers, items) for lesson in lessons]
+    students = WorkFolder.inside(make_folder(given.out / "learn"))
+    second = train(specs_of(learners, LEARN, presets, plain), plain, students, given)
     names = [lesson.language for lesson in lessons]
-    alone = {own.language: best(own, TEACH, first[own.language]) for own in lessons}
-    both = {own.language: best(own, TEACH + LEARN, first[own.language] + second[own.language]) for own in lessons}
+    alone = {lesson.language: best(lesson, first[lesson.language]) for lesson in lessons}
+    both = {lesson.language: best(lesson, first[lesson.language] + second[lesson.language]) for lesson in lessons}
     columns, rows = list(kinds(TEACH + LEARN, setting)), []
     for name in names:
-        single = [[own.dev_accuracy for own in first[name] + second[name] if own.kind == kind] for kind in columns]
-        figures = [alone[name].accuracy, both[name].accuracy, *map(fmean, single)]
-        rows.append([name, *(f"{own:.2f}" for own in figures)])
+        models = first[name] + second[name]
+        single = [fmean(model.dev_accuracy for model in models if model.kind == kind) for kind in columns]
+        rows.append([name, *(f"{figure:.2f}" for figure in (alone[name].accuracy, both[name].accuracy, *single))])
     sides: list[Side] = ["left", *["right"] * (len(columns) + 2)]  # type: ignore[list-item]
     print(table(["language", "best", "with taught", *(f"one {kind}" for kind in columns)], rows, sides=sides))
     print(compare(MacroEvaluation("dev", both), MacroEvaluation("dev", alone)).text("with taught", "without"))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True)
+    parser = training_parser(__doc__)
     parser.add_argument("--out", type=Path, required=True, help="a folder for what is trained")
     parser.add_argument("--setting", choices=SETTINGS, required=True)
-    parser.add_argument("--languages", nargs="+", help="all of the data by default")
     parser.add_argument("--items", type=int, help=f"that a taught model learns from (default: {ITEMS})")
-    parser.add_argument("--set", nargs="+", default=[], metavar="KEY=VALUE", help="changes to the preset")
-    parser.add_argument("--device", default="cpu")
-    parser.add_argument("--workers", type=int, default=1)
-    try:
-        run(parser.parse_args())
-    except ReinflectError as error:
-        parser.exit(2, f"error: {error}\n")
+    run(parser, compare_taught)
 
 
 if __name__ == "__main__":

@@ -54,10 +54,10 @@ def measure(
     from reinflect.data.items import read_items
     from reinflect.ensemble.fleets import decode
     from reinflect.ensemble.member import TrainedModel
-    from reinflect.learn.fleet import Fleet, Progress, tasks_of
+    from reinflect.learn.fleet import Fleet
     from reinflect.learn.lesson import Lesson, ModelSpec, Preparation, alignments_of
     from reinflect.settings import changed
-    from reinflect.systems.presets import load_preset
+    from reinflect.systems.symbols import load_preset
 
     torch.set_num_threads(1)
     settings = changed(load_preset(preset), changes)[system]
@@ -66,7 +66,7 @@ def measure(
     (alignment,) = alignments_of(system, ["smart"])
     plain = Lesson(tuple(read_items(data / f"{language}-train-{size}")), tuple(dev))
     lesson = preparation.prepared(preparation.planned(plain, alignment))
-    fleet = Fleet([Progress.start(task) for task in tasks_of([ModelSpec(lesson, system, settings, 1)])])
+    fleet = Fleet([ModelSpec(lesson, system, settings, 1)])
     best = 0.0
     for _ in range(EPOCHS_BEFORE_DECODING):
         start, epoch = time.process_time(), fleet.prepare()
@@ -75,7 +75,7 @@ def measure(
             fleet.update(epoch, number)
         samples = int((epoch.items[:updates] >= 0).sum())
         best = max(best, samples / (time.process_time() - start))
-        fleet.models[0].epoch += 1
+        fleet.runs[0].epoch += 1
     fleet.snapshot([0])
     parameters = {name: tensor.numpy() for name, tensor in fleet.trained(0).items()}
     model = TrainedModel(system, alignment, 1, settings, lesson.inventory, 0.0, parameters=parameters)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from bench.pairs import holm
 from reinflect.data.items import Item, read_items
 from reinflect.data.words import WordList
 from reinflect.ensemble.confidence import bins, calibration_error
@@ -20,9 +21,9 @@ from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.train import Plan, train_inflector
 from reinflect.run.resources import Resources
 from reinflect.score.scores import Evaluation, evaluate
-from reinflect.score.significance import compare, holm
+from reinflect.score.significance import compare
 from reinflect.settings import changed
-from reinflect.systems.presets import load_preset
+from reinflect.systems.symbols import load_preset
 from reinflect.text import table
 
 LISTS = {

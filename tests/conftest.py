@@ -48,6 +48,23 @@ def shared_sets(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def two_languages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with two tiny languages as in the shared task; one of them has a training file of the size high."""
+    from reinflect.data.items import Item, write_items
+    from tests.learn.tiny import language
+
+    folder = tmp_path_factory.mktemp("two-languages")
+    for name in ("german", "turkish"):
+        items = language(name)
+        write_items(folder / f"{name}-dev", items[:4])
+        write_items(folder / f"{name}-covered-test", [Item(item.lemma, item.features) for item in items[4:9]])
+        write_items(folder / f"{name}-uncovered-test", items[4:9])
+        write_items(folder / f"{name}-train-low", items[9:])
+    write_items(folder / "german-train-high", language("german")[4::2])
+    return folder
+
+
+@pytest.fixture(scope="session")
 def tiny_pocket_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of pocket models that have learnt nothing."""
     from reinflect.inflector.pocket import add_model

@@ -63,6 +63,7 @@ def test_the_compiler_leaves_memory_and_comes_back() -> None:
     program = """
 import re
 from pathlib import Path
+import numba
 from reinflect.compiled import compiled, release_the_compiler
 
 def taken():
@@ -85,3 +86,29 @@ print(before, after, double(21), taken(), double(1.5))
     assert before > 10_000
     assert after < before / 10
     assert after < later  # as the second function is not kept anywhere, it had to be compiled
+
+
+ALIGNING = """
+from reinflect.align.smart import Smart
+from reinflect.compiled import compiles
+from reinflect.data.german import read_split
+pairs = [*((item.lemma, item.form) for item in read_split("train-low")), ("ab" * 150, "ba" * 160), ("", "a")]
+print(compiles())
+print(Smart(sweeps=3, alpha=5e-324).align(pairs[:20]), Smart(sweeps=3).align(pairs))
+"""
+"""Of long strings too, whose probabilities are logarithms."""
+WITHOUT_NUMBA = {
+    "switched off": "import os; os.environ['NUMBA_DISABLE_JIT'] = '1'",
+    "not installed": "import sys; sys.modules['numba'] = None",
+}
+
+
+@pytest.mark.parametrize("before", WITHOUT_NUMBA)
+def test_without_numba_plain_python_gives_the_same(before: str) -> None:
+    def aligned(program: str) -> list[str]:
+        call = [sys.executable, "-W", "error", "-c", program]
+        return subprocess.run(call, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
+
+    plain = aligned(WITHOUT_NUMBA[before] + ALIGNING)
+    assert plain[0] == "False"
+    assert plain[1:] == aligned(ALIGNING)[1:]

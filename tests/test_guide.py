@@ -23,7 +23,6 @@ SMALL = [*TINY.removeprefix("--seeds 1 ").split(), "--device", "cpu"]
 MORE = {
     "train": [*TINY.split(), "--systems", "haem", "--alignments", "naive"],
     "benchmark": SMALL,
-    "ablate": SMALL,
     "forecast": [*TINY.split(), "--alignments", "naive"],
 }
 NETWORK = "data fetch"
@@ -96,7 +95,7 @@ def test_there_is_something_to_run() -> None:
     said = [name(line) for line in lines(LINGUIST) if not line.startswith(">")]
     assert {"train", "inflect", "paradigm", "trace", "report", "serve", "suggest"} <= set(said)
     assert said.count("train") == 2
-    assert {"benchmark", "report", "evaluate", "ablate"} <= {name(line) for line in lines(RESEARCHER)}
+    assert {"benchmark", "report", "evaluate"} <= {name(line) for line in lines(RESEARCHER)}
 
 
 def test_the_linguists_way(folder: Path) -> None:

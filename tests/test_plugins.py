@@ -178,11 +178,13 @@ def test_contributing_shows_these_very_files() -> None:
     blocks = re.findall(r"```(\w+)\n(.*?)```", page, re.DOTALL)
     shown = [text for language, text in blocks if language in ("python", "toml")]
     assert shown
-    files = {path: path.read_text(encoding="utf-8") for path in (PLUGINS / "reinflect_toy").glob("*.py")}
+    example = ROOT / "examples" / "reinflect-transformer"
+    paths = [*(PLUGINS / "reinflect_toy").glob("*.py"), *example.glob("src/*/*.py"), example / "pyproject.toml"]
+    files = [path.read_text(encoding="utf-8") for path in paths]
     entries = (PLUGINS / "reinflect_toy-1.0.dist-info" / "entry_points.txt").read_text(encoding="utf-8")
     for text in shown:
-        if text.startswith("[project.entry-points"):
-            for group, name, place in re.findall(r'entry-points\."(\S+)"\]\n(\S+) = "(\S+)"', text):
+        if not any(text.strip() in content for content in files):
+            places = re.findall(r'entry-points\."(\S+)"\]\n(\S+) = "(\S+)"', text)
+            assert places, text
+            for group, name, place in places:
                 assert f"[{group}]\n{name} = {place}\n" in entries
-        else:
-            assert any(text.strip() in content for content in files.values()), text

@@ -5,11 +5,10 @@ import pytest
 
 from reinflect.ensemble.strategies import PAPERS
 from reinflect.errors import InputError
-from reinflect.layers.settings import RecurrentSettings
 from reinflect.settings import OF_EACH_MODEL, PRESETS, Settings, alike, changed, preset_for
 from reinflect.systems import SYSTEMS
-from reinflect.systems.haem.settings import HaemSettings
-from reinflect.systems.presets import load_preset, parse_preset
+from reinflect.systems.haem import HaemSettings
+from reinflect.systems.symbols import RecurrentSettings, load_preset, parse_preset
 
 PAPER = {
     "hacm": {
@@ -86,8 +85,8 @@ def test_dropout_of_presets_has_an_effect(name: str) -> None:
     }
     drops["imitation"] = drops["haem"]
     for system, own in load_preset(name).items():
-        if isinstance(own, RecurrentSettings):  # the Transformer always drops
-            assert own.dropout == 0 or drops[system] & set(own.dropout_on)
+        assert isinstance(own, RecurrentSettings)
+        assert own.dropout == 0 or drops[system] & set(own.dropout_on)
 
 
 @pytest.mark.parametrize(
@@ -126,8 +125,7 @@ def test_single_changes(change: str, key: str, value: object) -> None:
             changed(PLAIN, [change])
         return
     having = [own for own in changed(PLAIN, [change]).values() if hasattr(own, key)]
-    # The Transformer has no LSTMs.
-    assert len(having) == {"copy_mixture": 1, "cell": 4, "dropout_on": 4}.get(key, len(PLAIN))
+    assert len(having) == {"copy_mixture": 1}.get(key, len(PLAIN))
     for own in having:
         assert getattr(own, key) == value
 
@@ -185,7 +183,7 @@ def test_a_change_to_one_system() -> None:
         ("warmup=-1", ["warmup"]),
         ("warmup=0.1", ["warmup", "a whole number"]),
         ("decay=1e6", ["decay", "a whole number"]),
-        ("precision=fp8", ["precision", "the values are single, tf32, bf16"]),
+        ("precision=fp8", ["precision", "the values are single, tf32"]),
     ],
 )
 def test_changes_that_are_refused(change: str, said: list[str]) -> None:
@@ -224,14 +222,14 @@ def test_a_preset_file_has_the_settings_of_the_systems_asked_for() -> None:
 
 
 def test_schedules_in_presets_and_changes() -> None:
-    text = "[haem]\nschedule = 'cosine'\nwarmup = 400\ndecay = 10_000\nprecision = 'bf16'\n"
+    text = "[haem]\nschedule = 'cosine'\nwarmup = 400\ndecay = 10_000\nprecision = 'tf32'\n"
     preset = parse_preset(text, "my.toml", ["haem"])
-    assert preset == {"haem": HaemSettings(schedule="cosine", warmup=400, decay=10_000, precision="bf16")}
+    assert preset == {"haem": HaemSettings(schedule="cosine", warmup=400, decay=10_000, precision="tf32")}
     with pytest.raises(InputError, match=r"decay = 10000 and warmup = 10000; set decay"):
         changed(preset, ["warmup=10000"])
     found = changed(PLAIN, ["haem.schedule=linear", "haem.decay=5", "hacm.schedule=inverse-sqrt", "warmup=4"])
-    assert [own.schedule for own in found.values()] == ["inverse-sqrt", "linear", *["constant"] * 3]
-    assert [own.warmup for own in found.values()] == [4] * 5
+    assert [own.schedule for own in found.values()] == ["inverse-sqrt", "linear", *["constant"] * 2]
+    assert [own.warmup for own in found.values()] == [4] * 4
     with pytest.raises(InputError, match="set decay"):
         msgspec.structs.replace(found["haem"], warmup=5)
 
@@ -261,9 +259,6 @@ OTHER: dict[str, object] = {
     "encoder_layers": 2,
     "label_smoothing": 0.7,
     "roll_in": 7.0,
-    "layers": 7,
-    "heads": 7,
-    "feed_forward": 7,
     "dropout_kind": "plain",
     "dropout_on": ("state",),
     "optimiser": "adam",

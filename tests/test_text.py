@@ -8,7 +8,9 @@ from reinflect.text import (
     display_width,
     in_columns,
     nearest,
+    table,
     visible,
+    visible_piece,
     visible_text,
 )
 
@@ -135,3 +137,15 @@ def test_the_nearest_names_are_offered_or_else_another_remedy() -> None:
     assert nearest("DEV", known, "see the list") == "did you mean dev?"
     assert nearest("train-hi", known, "see the list") == "did you mean train-high or train-low?"
     assert nearest("xyz", known, "see the list") == "see the list"
+
+
+def test_columns_of_a_table_are_aligned_in_any_script() -> None:
+    text = table(("language", "items"), [("german", "1000"), ("a", "5")], sides=("left", "right"))
+    assert text == "language  items\ngerman     1000\na             5\n"
+    first, second = table(("", ""), [("e\u0301漢", "1"), ("abc", "2")], sides=("left", "right")).splitlines()[1:]
+    assert display_width(first) == display_width(second)
+
+
+@pytest.mark.parametrize(("piece", "shown"), [("", "∅"), (" e", "␣e"), ("\u0308", "◌\u0308")])
+def test_every_character_of_a_piece_is_visible(piece: str, shown: str) -> None:
+    assert visible_piece(piece) == shown

@@ -23,7 +23,7 @@ T = TypeVar("T")
 def later(place: str) -> Any:
     """The function at a place such as `reinflect.systems.haem.model:losses`, which is imported when it is called."""
     load = cache(lambda: resolve_name(place))
-    return lambda *given: load()(*given)
+    return lambda *arguments: load()(*arguments)
 
 
 class Registry(Mapping[str, T], Generic[T]):
@@ -34,17 +34,17 @@ class Registry(Mapping[str, T], Generic[T]):
         self.kind = kind
         self.group = f"reinflect.{'strategies' if kind == 'strategy' else f'{kind}s'}"
         self._ours = ours
-        self._loaded: dict[str, T] = {name: own for name, own in ours.items() if not isinstance(own, str)}
+        self._loaded: dict[str, T] = {name: thing for name, thing in ours.items() if not isinstance(thing, str)}
 
     @cached_property
     def _others(self) -> "dict[str, EntryPoint]":
         from importlib.metadata import entry_points  # looking for packages takes longer than inflecting a word
 
-        found: dict[str, EntryPoint] = {}
+        others: dict[str, EntryPoint] = {}
         for entry in sorted(entry_points(group=self.group), key=lambda entry: entry.name):
             if entry.name not in self._ours:  # no other package can replace one of ours
-                found.setdefault(entry.name, entry)
-        return found
+                others.setdefault(entry.name, entry)
+        return others
 
     def __iter__(self) -> Iterator[str]:
         return chain(self._ours, self._others)
@@ -64,8 +64,8 @@ class Registry(Mapping[str, T], Generic[T]):
                 self._loaded[name] = entry.load()
             except Exception as error:
                 package = entry.dist.name if entry.dist else entry.value
-                found = f"the {self.kind} {quoted(name)} of the package {package} could not be loaded ({error})"
-                raise InputError(found, "update or uninstall that package") from None
+                finding = f"the {self.kind} {quoted(name)} of the package {package} could not be loaded ({error})"
+                raise InputError(finding, "update or uninstall that package") from None
         return self._loaded[name]
 
     def find(self, name: str) -> T:
@@ -73,7 +73,12 @@ class Registry(Mapping[str, T], Generic[T]):
         self.check(name)
         return self[name]
 
+    def package(self, name: str) -> str:
+        """The package that brings a thing; empty for ours."""
+        entry = None if name in self._ours else self._others.get(name)
+        return entry.dist.name if entry and entry.dist else ""
+
     def check(self, name: str) -> None:
         if name not in self:
-            known = f"{self.group.rpartition('.')[2]}: {', '.join(self)}"
-            raise InputError(f"there is no {self.kind} {quoted(name)}", nearest(name, self, known))
+            names = f"{self.group.rpartition('.')[2]}: {', '.join(self)}"
+            raise InputError(f"there is no {self.kind} {quoted(name)}", nearest(name, self, names))

@@ -50,9 +50,9 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     clip: Positive = 5.0
     loss: Literal["mean", "sum"] = "mean"
     """Over the actions of an item: the sum in the paper, the mean in its code."""
-    precision: Literal["single", "tf32", "bf16"] = "single"
-    """How exactly a GPU multiplies: with all 23 bits of a number, with 10 (tf32), or with 7 (bf16; the recurrences with
-    10). Parameters, sums and losses keep all bits. It matters on a GPU only: a CPU's products are always exact."""
+    precision: Literal["single", "tf32"] = "single"
+    """How exactly a GPU multiplies: with all 23 bits of a number, or with 10 (tf32). Parameters, sums and losses
+    keep all bits. It matters on a GPU only: a CPU's products are always exact."""
     batch: Size = 2
     epochs: Size = 60
     patience: Size = 30
@@ -64,8 +64,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
     def __post_init__(self) -> None:
         if self.schedule in ("linear", "cosine") and self.decay <= self.warmup:
-            found = f"found schedule = '{self.schedule}' with decay = {self.decay} and warmup = {self.warmup}"
-            raise InputError(found, "set decay to the update at which the step reaches zero, more than warmup")
+            finding = f"found schedule = '{self.schedule}' with decay = {self.decay} and warmup = {self.warmup}"
+            raise InputError(finding, "set decay to the update at which the step reaches zero, more than warmup")
 
 
 OF_EACH_MODEL = (
@@ -85,8 +85,8 @@ def alike(settings: AnySettings) -> AnySettings:
 
 def not_default(settings: msgspec.Struct) -> dict[str, Any]:
     """The settings that are not at their defaults: a setting added later does not change what this gives."""
-    own, usual = msgspec.to_builtins(settings), msgspec.to_builtins(type(settings)())
-    return {name: value for name, value in own.items() if value != usual[name]}
+    values, defaults = msgspec.to_builtins(settings), msgspec.to_builtins(type(settings)())
+    return {name: value for name, value in values.items() if value != defaults[name]}
 
 
 def preset_for(items: int) -> str:
@@ -108,19 +108,19 @@ def changed(tables: Mapping[str, Struct], changes: Iterable[str], option: str = 
     A key that some system has is not changed in aligners and augmentations, some of which have epochs too. `option` is
     where the user wrote the changes, for messages.
     """
-    values = {name: msgspec.to_builtins(own) for name, own in tables.items()}
+    values = {name: msgspec.to_builtins(table) for name, table in tables.items()}
     for change in changes:
-        name, found, text = change.partition("=")
+        name, equals, text = change.partition("=")
         owner, dot, key = name.strip().rpartition(".")
-        if not found or (dot and owner not in tables):
-            remedy = f"change a setting of {', '.join(tables)}" if found else "write key=value, or haem.key=value"
+        if not equals or (dot and owner not in tables):
+            remedy = f"change a setting of {', '.join(tables)}" if equals else "write key=value, or haem.key=value"
             raise InputError(f"found {option} {quoted(change)}", remedy)
-        with_key = [own for own in tables if key in known_keys(type(tables[own]))]
-        of_systems = [own for own in with_key if isinstance(tables[own], Settings)]
+        with_key = [table for table in tables if key in known_keys(type(tables[table]))]
+        of_systems = [table for table in with_key if isinstance(tables[table], Settings)]
         owners = of_systems or with_key or list(tables)[:1]  # if it is unknown to all, the first says so
-        for own in [owner] if dot else owners:
-            values[own][key] = parse_value(type(tables[own]), key, text)
-    return {name: from_table(type(own), values[name], option) for name, own in tables.items()}
+        for table in [owner] if dot else owners:
+            values[table][key] = parse_value(type(tables[table]), key, text)
+    return {name: from_table(type(table), values[name], option) for name, table in tables.items()}
 
 
 def parse_value(kind: type[msgspec.Struct], key: str, text: str) -> Any:
@@ -132,8 +132,8 @@ def parse_value(kind: type[msgspec.Struct], key: str, text: str) -> Any:
         return [word for word in words if word] if is_list(kind, key) else text.strip()
 
 
-def known_keys(kind: type[msgspec.Struct]) -> list[str]:
-    return [field.encode_name for field in msgspec.structs.fields(kind)]
+def known_keys(kind: type[msgspec.Struct]) -> tuple[str, ...]:
+    return kind.__struct_encode_fields__
 
 
 def is_list(kind: type[msgspec.Struct], key: str) -> bool:
@@ -143,12 +143,12 @@ def is_list(kind: type[msgspec.Struct], key: str) -> bool:
 def from_table(kind: type[Struct], table: Any, place: str) -> Struct:
     """Settings of a kind from a table of values."""
     if not isinstance(table, Mapping):
-        found = f"found {quoted(str(table))} instead of a table"
-        raise InputError(found, "write a heading such as [haem] above it", path=place)
-    known = known_keys(kind)
+        finding = f"found {quoted(str(table))} instead of a table"
+        raise InputError(finding, "write a heading such as [haem] above it", path=place)
+    keys = known_keys(kind)
     for key in table:
-        if key not in known:
-            remedy = nearest(key, known, f"the settings are {', '.join(sorted(known)) or 'none'}")
+        if key not in keys:
+            remedy = nearest(key, keys, f"the settings are {', '.join(sorted(keys)) or 'none'}")
             raise InputError(f"found the unknown setting {quoted(key)}", remedy, path=place)
     try:
         return msgspec.convert(table, kind, strict=True)
@@ -159,16 +159,16 @@ def from_table(kind: type[Struct], table: Any, place: str) -> Struct:
         key = where.strip("`").removeprefix("$.").partition("[")[0]
         for name, plain in KINDS.items():
             reason = reason.replace(f"`{name}`", plain)
-        found = f"found {key} = {quoted(str(table.get(key)))}, which does not fit ({shortened(reason.lower(), 100)})"
+        finding = f"found {key} = {quoted(str(table.get(key)))}, which does not fit ({shortened(reason.lower(), 100)})"
         choices = _choices(kind, key)
         remedy = f"the values are {', '.join(choices)}" if choices else "correct its value"
-        raise InputError(found, remedy, path=place) from None
+        raise InputError(finding, remedy, path=place) from None
 
 
 def _choices(kind: type[msgspec.Struct], key: str) -> list[str]:
     """The words that a setting, or each word of its list, can be; none if it is something else."""
-    (own,) = (field.type for field in msgspec.structs.fields(kind) if field.encode_name == key)
-    words = get_args(own)
-    if words and get_origin(own) in (tuple, Union, UnionType):
+    (expected,) = (field.type for field in msgspec.structs.fields(kind) if field.encode_name == key)
+    words = get_args(expected)
+    if words and get_origin(expected) in (tuple, Union, UnionType):
         words = get_args(words[0])
     return [word for word in words if isinstance(word, str)]

@@ -33,15 +33,15 @@ def in_columns(rows: Sequence[Sequence[str]], gap: str = " ", sides: Sequence[Si
     the same places, so that columns stay aligned even in a terminal that gives the marks room.
     """
     widths = [max(map(display_width, column)) for column in zip(*rows, strict=True)]
-    mark = LEFT_TO_RIGHT_MARK if any(map(runs_right_to_left, (cell for row in rows for cell in row))) else ""
+    sign = LEFT_TO_RIGHT_MARK if any(map(runs_right_to_left, (cell for row in rows for cell in row))) else ""
     sides = sides or ["left"] * len(widths)
     lines = []
     for row in rows:
         cells = []
         for cell, width, side in zip(row, widths, sides, strict=True):
             room = " " * (width - display_width(cell))
-            cells.append(cell + mark + room if side == "left" else room + cell + mark)
-        lines.append(mark + gap.join(cells).rstrip(" "))
+            cells.append(cell + sign + room if side == "left" else room + cell + sign)
+        lines.append(sign + gap.join(cells).rstrip(" "))
     return lines
 
 
@@ -62,12 +62,12 @@ def visible(character: str) -> str:
 
 def visible_text(text: str) -> str:
     """A whole string made visible: marks stay on their letters, or sit on a dotted circle where there is no letter."""
-    shown, previous_is_plain = "", False
+    characters, previous_is_plain = "", False
     for character in text:
         alone = visible(character)
-        shown += character if alone == DOTTED_CIRCLE + character and previous_is_plain else alone
+        characters += character if alone == DOTTED_CIRCLE + character and previous_is_plain else alone
         previous_is_plain = alone.endswith(character)
-    return shown
+    return characters
 
 
 def display_width(text: str) -> int:
@@ -96,15 +96,15 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'s'[: number != 1]}"
 
 
-def nearest(name: str, known: Iterable[str], otherwise: str) -> str:
-    """A remedy for an unknown name: the most similar known names, or else `otherwise`."""
-    close = close_names(name, known)
+def nearest(name: str, names: Iterable[str], otherwise: str) -> str:
+    """A remedy for an unknown name: the names most like it, or else `otherwise`."""
+    close = close_names(name, names)
     return f"did you mean {' or '.join(close)}?" if close else otherwise
 
 
-def close_names(name: str, known: Iterable[str]) -> list[str]:
-    """The known names spelled most like this one, ignoring case, the nearest first."""
+def close_names(name: str, names: Iterable[str]) -> list[str]:
+    """The names spelled most like this one, ignoring case, the nearest first."""
     from difflib import get_close_matches
 
-    spelled = {own.lower(): own for own in sorted(known)}
-    return [spelled[own] for own in get_close_matches(name.lower(), spelled)]
+    spelling = {other.lower(): other for other in sorted(names)}
+    return [spelling[other] for other in get_close_matches(name.lower(), spelling)]

@@ -141,15 +141,6 @@ class TestWholeSweeps:
             assert sampler.totals.tolist() == [recounted.total(), len(recounted)]
             sampler.sweep()
 
-    def test_samples_stay_alignments(self) -> None:
-        pairs = random_pairs(2, 40)
-        sampler = GibbsSampler(pairs, seed=1, alpha=0.1)
-        for _ in range(20):
-            sampler.sweep()
-            for pair, alignment in zip(pairs, sampler.alignments(), strict=True):
-                assert sides(alignment) == pair
-                assert (EPSILON, EPSILON) not in alignment
-
 
 class TestBestAlignment:
     @pytest.mark.parametrize("seed", range(10))
@@ -342,11 +333,6 @@ def test_any_strings_can_be_aligned(pairs: list[StringPair], sweeps: int) -> Non
     assert all((EPSILON, EPSILON) not in alignment for alignment in aligned)
 
 
-@pytest.mark.parametrize("pair", [("", ""), ("abc", ""), ("", "abc"), ("a", "a"), ("abc", "xyz")])
-def test_one_pair_alone(pair: StringPair) -> None:
-    assert [sides(alignment) for alignment in Smart(sweeps=5).align([pair])] == [pair]
-
-
 def test_more_pairs_are_aligned_by_the_counts_of_known_ones() -> None:
     known = random_pairs(4, 30)
     alignments = Smart(sweeps=8).align(known)
@@ -354,10 +340,7 @@ def test_more_pairs_are_aligned_by_the_counts_of_known_ones() -> None:
     expected = [best_alignment(*pair, counted(alignments), Fraction(1, 10)) for pair in more]
     assert Smart().align_more(known, alignments, more) == expected
     assert Smart().align_more(known, alignments, []) == []
-
-
-def test_nothing_to_align() -> None:
-    assert Smart().align([]) == []
+    assert Naive().align_more(known, alignments, more) == Naive().align(more)
 
 
 def test_progress_is_reported_after_every_sweep() -> None:

@@ -3,6 +3,8 @@
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -41,22 +43,32 @@ def browser() -> Iterator[Browser]:
 def address() -> Iterator[str]:
     """The address of the page."""
     with running({"german": german(), "hebrew": hebrew()}) as here:
-        yield f"http://127.0.0.1:{here.port}/"
+        yield here.address
+
+
+@contextmanager
+def opened(browser: Browser, address: str, **options: Any) -> Iterator[Page]:
+    """A page in a new browser context."""
+    context = browser.new_context(**options)
+    page = context.new_page()
+    page.goto(address)
+    if address.endswith("#word"):
+        page.wait_for_selector("#picker .chip")
+    yield page
+    context.close()
 
 
 @pytest.fixture
 def page(browser: Browser, address: str) -> Iterator[Page]:
-    """The page in a new browser context; errors, warnings and requests to other servers fail the test."""
-    context = browser.new_context(reduced_motion="reduce")
-    opened = context.new_page()
+    """The page of one word; errors, warnings and requests to other servers fail the test."""
     complaints: list[str] = []
-    opened.on("pageerror", lambda error: complaints.append(str(error)))
-    opened.on("console", lambda line: complaints.append(line.text) if line.type in ("error", "warning") else None)
-    opened.on(
-        "request", lambda sent: complaints.append(sent.url) if not sent.url.startswith((address, "blob:")) else None
-    )
-    opened.goto(f"{address}#word")
-    opened.wait_for_selector("#picker .chip")
-    yield opened
-    context.close()
+    with opened(browser, "about:blank", reduced_motion="reduce") as page:
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("console", lambda line: complaints.append(line.text) if line.type in ("error", "warning") else None)
+        page.on(
+            "request", lambda sent: complaints.append(sent.url) if not sent.url.startswith((address, "blob:")) else None
+        )
+        page.goto(f"{address}#word")
+        page.wait_for_selector("#picker .chip")
+        yield page
     assert complaints == []

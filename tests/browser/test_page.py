@@ -2,19 +2,23 @@
 
 import re
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 
 import pytest
 from playwright.sync_api import Browser, Page, Request, Route, expect
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
+from reinflect.data.labels import Labels
 from reinflect.inflector.inflector import Inflector
 from reinflect.report.model import model_page
+from tests.browser.conftest import opened
 from tests.fuzz import tiny_models
+from tests.web.made_up import VERBS, MadeUp, german
 from tests.web.running import running
 
 PAST = "V;IND;PST;3;SG"
+CLIPBOARD = ["clipboard-read", "clipboard-write"]
 
 
 def inflect(page: Page, lemma: str, features: str) -> None:
@@ -25,6 +29,17 @@ def inflect(page: Page, lemma: str, features: str) -> None:
 
 def show_tab(page: Page, name: str) -> None:
     page.get_by_role("tab", name=name).click()
+
+
+def make_table(page: Page, words: str) -> None:
+    page.fill("#table-words", words)
+    page.get_by_role("button", name="Make the table").click()
+
+
+def downloaded(page: Page, button: str) -> bytes:
+    with page.expect_download() as download:
+        page.get_by_role("button", name=button).click()
+    return download.value.path().read_bytes()
 
 
 def test_type_a_lemma_pick_its_features_and_read_the_form(page: Page) -> None:
@@ -183,22 +198,18 @@ def test_step_through_the_trace_by_keyboard(page: Page) -> None:
 
 
 def test_play_the_trace(browser: Browser, address: str) -> None:
-    context = browser.new_context(reduced_motion="no-preference")
-    page = context.new_page()
-    page.goto(f"{address}#word")
-    page.wait_for_selector("#picker .chip")
-    inflect(page, "machen", PAST)
-    page.get_by_role("button", name="Show the steps").click()
-    page.get_by_label("Speed").fill("4")
-    expect(page.locator(".growing")).to_have_text("machte")
-    expect(page.locator(".play")).to_have_text("Play")
-    page.locator(".play").click()
-    expect(page.locator(".play")).to_have_text("Pause")
-    page.locator(".play").click()
-    held = page.locator(".growing").inner_text()
-    page.wait_for_timeout(400)
-    assert page.locator(".growing").inner_text() == held
-    context.close()
+    with opened(browser, f"{address}#word", reduced_motion="no-preference") as page:
+        inflect(page, "machen", PAST)
+        page.get_by_role("button", name="Show the steps").click()
+        page.get_by_label("Speed").fill("4")
+        expect(page.locator(".growing")).to_have_text("machte")
+        expect(page.locator(".play")).to_have_text("Play")
+        page.locator(".play").click()
+        expect(page.locator(".play")).to_have_text("Pause")
+        page.locator(".play").click()
+        held = page.locator(".growing").inner_text()
+        page.wait_for_timeout(400)
+        assert page.locator(".growing").inner_text() == held
 
 
 def test_paste_a_column_and_export_the_table(page: Page) -> None:
@@ -209,9 +220,7 @@ def test_paste_a_column_and_export_the_table(page: Page) -> None:
     page.press("#table-bundle", "Enter")
     page.get_by_role("button", name="Make the table").click()
     expect(page.locator("#table-result tbody tr")).to_have_count(3)
-    with page.expect_download() as found:
-        page.get_by_role("button", name="Download TSV").click()
-    text = found.value.path().read_text(encoding="utf-8")
+    text = downloaded(page, "Download TSV").decode()
     rows = [line.split("\t") for line in text.splitlines()]
     assert rows[0] == ["lemma", "form", "features", "confidence"]
     assert [row[:3] for row in rows[1:]] == [
@@ -222,9 +231,7 @@ def test_paste_a_column_and_export_the_table(page: Page) -> None:
     page.get_by_label("one lemma per row").check()
     words = ["lemma", "indicative, past tense, third person, singular", "non-finite"]
     expect(page.locator("#table-result thead th")).to_have_text(words)
-    with page.expect_download() as found:
-        page.get_by_role("button", name="Download CSV").click()
-    assert found.value.path().read_bytes().decode("utf-8-sig").splitlines() == [
+    assert downloaded(page, "Download CSV").decode("utf-8-sig").splitlines() == [
         f"lemma,{PAST},V;NFIN",
         "machen,machte,",
         "sagen,sagte,",
@@ -233,17 +240,13 @@ def test_paste_a_column_and_export_the_table(page: Page) -> None:
 
 
 def test_copy_the_table(browser: Browser, address: str) -> None:
-    context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
-    page = context.new_page()
-    page.goto(f"{address}#table")
-    expect(page.locator("#table-forms option")).to_have_count(2)
-    page.fill("#table-words", "machen\tV;NFIN")
-    page.get_by_role("button", name="Make the table").click()
-    page.locator("#table-copy").click()
-    expect(page.locator("#toast")).to_have_text("Copied.")
-    copied = page.evaluate("navigator.clipboard.readText()")
-    assert copied.splitlines()[1].split("\t")[:3] == ["machen", "machen", "V;NFIN"]
-    context.close()
+    with opened(browser, f"{address}#table", permissions=CLIPBOARD) as page:
+        expect(page.locator("#table-forms option")).to_have_count(2)
+        make_table(page, "machen\tV;NFIN")
+        page.locator("#table-copy").click()
+        expect(page.locator("#toast")).to_have_text("Copied.")
+        copied = page.evaluate("navigator.clipboard.readText()")
+        assert copied.splitlines()[1].split("\t")[:3] == ["machen", "machen", "V;NFIN"]
 
 
 def test_a_long_column_is_sent_in_several_requests(page: Page) -> None:
@@ -255,16 +258,14 @@ def test_a_long_column_is_sent_in_several_requests(page: Page) -> None:
 
     page.on("request", count)
     show_tab(page, "Many words")
-    page.fill("#table-words", "\n".join(f"mach{number}en\tV;NFIN" for number in range(150)))
-    page.get_by_role("button", name="Make the table").click()
+    make_table(page, "\n".join(f"mach{number}en\tV;NFIN" for number in range(150)))
     expect(page.locator("#table-result tbody tr")).to_have_count(150)
     assert sizes == [60, 60, 30]
 
 
 def test_an_unusable_line_is_named(page: Page) -> None:
     show_tab(page, "Many words")
-    page.fill("#table-words", "machen\n\tV;PST\n")
-    page.get_by_role("button", name="Make the table").click()
+    make_table(page, "machen\n\tV;PST\n")
     expect(page.locator("#table-message")).to_have_text("line 2 has no lemma.")
 
 
@@ -356,29 +357,25 @@ def test_endless_steps_are_explained(page: Page) -> None:
 
 
 def test_requests_are_repeated_when_the_server_is_busy(browser: Browser, address: str) -> None:
-    context = browser.new_context()
-    page = context.new_page()  # not the fixture: browsers log every 503 as an error
-    page.goto(f"{address}#word")
-    page.wait_for_selector("#picker .chip")
-    busy = {"error": "64 requests are waiting already; try again in a moment", "code": "busy", "field": None}
-    refused: list[str] = []
+    with opened(browser, f"{address}#word") as page:  # not the fixture: browsers log every 503 as an error
+        busy = {"error": "64 requests are waiting already; try again in a moment", "code": "busy", "field": None}
+        refused: list[str] = []
 
-    def at_first(route: Route) -> None:
-        if len(refused) == 2:
-            route.continue_()
-            return
-        refused.append(route.request.url)
-        route.fulfill(status=503, json=busy, headers={"retry-after": "0"})
+        def at_first(route: Route) -> None:
+            if len(refused) == 2:
+                route.continue_()
+                return
+            refused.append(route.request.url)
+            route.fulfill(status=503, json=busy, headers={"retry-after": "0"})
 
-    page.route("**/api/nbest", at_first)
-    inflect(page, "machen", PAST)
-    expect(page.locator("#form")).to_have_text("machte")
-    assert len(refused) == 2
-    page.unroute("**/api/nbest")
-    page.route("**/api/nbest", lambda route: route.fulfill(status=503, json=busy, headers={"retry-after": "0"}))
-    inflect(page, "sagen", PAST)
-    expect(page.locator("#word-message")).to_contain_text("try again in a moment")
-    context.close()
+        page.route("**/api/nbest", at_first)
+        inflect(page, "machen", PAST)
+        expect(page.locator("#form")).to_have_text("machte")
+        assert len(refused) == 2
+        page.unroute("**/api/nbest")
+        page.route("**/api/nbest", lambda route: route.fulfill(status=503, json=busy, headers={"retry-after": "0"}))
+        inflect(page, "sagen", PAST)
+        expect(page.locator("#word-message")).to_contain_text("try again in a moment")
 
 
 def test_words_are_never_parsed_as_html(page: Page) -> None:
@@ -388,7 +385,7 @@ def test_words_are_never_parsed_as_html(page: Page) -> None:
     assert page.locator("img[src=x]").count() == 0
 
 
-def test_the_page_fits_a_phone(page: Page) -> None:
+def test_the_page_fits_a_phone_and_every_field_and_button_has_a_name(page: Page) -> None:
     page.set_viewport_size({"width": 360, "height": 740})
     inflect(page, "machen", PAST)
     page.get_by_role("button", name="Show the steps").click()
@@ -396,12 +393,6 @@ def test_the_page_fits_a_phone(page: Page) -> None:
     for tab in ("Paradigm", "Many words", "Corrections", "One word"):
         show_tab(page, tab)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), tab
-
-
-def test_every_field_and_button_has_a_name(page: Page) -> None:
-    inflect(page, "machen", PAST)
-    page.get_by_role("button", name="Show the steps").click()
-    expect(page.locator(".stage")).to_be_visible()
     page.evaluate("for (const panel of document.querySelectorAll('[role=tabpanel]')) panel.hidden = false")
     nameless = page.evaluate(
         "[...document.querySelectorAll('button, input, select, textarea')].filter(field => !field.labels?.length"
@@ -411,21 +402,15 @@ def test_every_field_and_button_has_a_name(page: Page) -> None:
 
 
 def test_a_stopped_server_leads_to_a_message(browser: Browser, address: str) -> None:
-    context = browser.new_context()
-    page = context.new_page()
-    page.goto(f"{address}#word")
-    page.wait_for_selector("#picker .chip")
-    page.route("**/api/nbest", lambda route: route.abort())
-    inflect(page, "machen", PAST)
-    expect(page.locator("#word-message")).to_contain_text("Is reinflect serve still running?")
-    context.close()
+    with opened(browser, f"{address}#word") as page:
+        page.route("**/api/nbest", lambda route: route.abort())
+        inflect(page, "machen", PAST)
+        expect(page.locator("#word-message")).to_contain_text("Is reinflect serve still running?")
 
 
 def test_about_is_a_panel_of_facts(browser: Browser) -> None:
     model = tiny_models.inflector()
-    with running({"verbs": model}) as server:
-        page = browser.new_page()
-        page.goto(f"http://127.0.0.1:{server.port}/")
+    with running({"verbs": model}) as server, opened(browser, server.address) as page:
         page.get_by_role("button", name="About this model").click()
         panel = page.locator("dialog#about")
         expect(panel.locator(".facts")).to_contain_text("expected accuracy")
@@ -435,15 +420,15 @@ def test_about_is_a_panel_of_facts(browser: Browser) -> None:
         assert model.training
         expect(panel).to_contain_text(f"Made on {model.training.date} by reinflect")
         expect(panel.locator("pre")).to_have_count(0)
-        page.close()
 
 
 def test_a_model_whose_file_has_changed_can_be_loaded_again(browser: Browser, tmp_path: Path) -> None:
     path = tmp_path / "verbs.reinflect"
     tiny_models.inflector().save(path)
-    with running({"verbs": Inflector.load(path)}) as server:
-        page = browser.new_page()
-        page.goto(f"http://127.0.0.1:{server.port}/")
+    with (
+        running({"verbs": Inflector.load(path)}) as server,
+        opened(browser, server.address) as page,
+    ):
         expect(page.locator("#paradigm-lemma")).to_be_focused()
         expect(page.locator("#file-message")).to_be_hidden()
         path.write_bytes(b"another file")
@@ -455,44 +440,42 @@ def test_a_model_whose_file_has_changed_can_be_loaded_again(browser: Browser, tm
         page.locator("#load-again").click()
         expect(page.locator("#file-message")).to_be_hidden()
         expect(page.locator("#page-message")).to_be_hidden()
-        page.close()
 
 
 def test_the_page_opens_on_an_example_with_headings_in_words(browser: Browser, address: str) -> None:
-    context = browser.new_context()
-    page = context.new_page()
-    page.goto(address)
-    expect(page.locator("#paradigm-title h2")).to_have_text("sehen")
-    expect(page.locator("#paradigm-summary")).to_contain_text("An example of this model, with 14 forms, 1 attested.")
-    assert page.url == f"{address}#paradigm?lemma=sehen&model=german"
-    expect(page.locator("#paradigm-tables caption")).to_have_text(
-        ["Indicative, present tense", "Indicative, past tense", "Other forms"]
-    )
-    expect(page.locator("thead th").filter(visible=True)).to_have_text(["Singular", "Plural"] * 2)
-    attested = page.locator("button.cell.attested")
-    expect(attested).to_have_accessible_name("sah, indicative, past tense, first person, singular, attested")
-    expect(attested.locator("svg.attested")).to_be_visible()
-    least = page.locator("button.cell.least")
-    shares = page.locator("button.cell:not(.attested)").evaluate_all(
-        "cells => cells.map(cell => Number(cell.style.getPropertyValue('--share')))"
-    )
-    assert float(least.evaluate("cell => cell.style.getPropertyValue('--share')")) == min(shares)
-    page.locator("#least-sure").click()
-    expect(least).to_be_focused()
-    page.locator("#paradigm-rules").click()
-    rules = page.locator(".rule")
-    expect(rules).to_have_count(14)
-    expect(attested.locator(".rule")).to_have_text("rules: same")
-    expect(least.locator(".rule")).to_have_text("rules: none")
-    page.fill("#paradigm-lemma", "stehen")
-    page.keyboard.press("Enter")
-    expect(page.locator(".rule.differs")).to_have_text("rules: stah")
-    page.locator("#paradigm-rules").click()
-    expect(rules).to_have_count(0)
-    page.get_by_label("Model", exact=True).select_option("hebrew")
-    expect(page.locator(".invitation")).to_contain_text("Type a word")
-    expect(page.locator("#paradigm-rules")).to_be_hidden()
-    context.close()
+    with opened(browser, address) as page:
+        expect(page.locator("#paradigm-title h2")).to_have_text("sehen")
+        expect(page.locator("#paradigm-summary")).to_contain_text(
+            "An example of this model, with 14 forms, 1 attested."
+        )
+        assert page.url == f"{address}#paradigm?lemma=sehen&model=german"
+        expect(page.locator("#paradigm-tables caption")).to_have_text(
+            ["Indicative, present tense", "Indicative, past tense", "Other forms"]
+        )
+        expect(page.locator("thead th").filter(visible=True)).to_have_text(["Singular", "Plural"] * 2)
+        attested = page.locator("button.cell.attested")
+        expect(attested).to_have_accessible_name("sah, indicative, past tense, first person, singular, attested")
+        expect(attested.locator("svg.attested")).to_be_visible()
+        least = page.locator("button.cell.least")
+        shares = page.locator("button.cell:not(.attested)").evaluate_all(
+            "cells => cells.map(cell => Number(cell.style.getPropertyValue('--share')))"
+        )
+        assert float(least.evaluate("cell => cell.style.getPropertyValue('--share')")) == min(shares)
+        page.locator("#least-sure").click()
+        expect(least).to_be_focused()
+        page.locator("#paradigm-rules").click()
+        rules = page.locator(".rule")
+        expect(rules).to_have_count(14)
+        expect(attested.locator(".rule")).to_have_text("rules: same")
+        expect(least.locator(".rule")).to_have_text("rules: none")
+        page.fill("#paradigm-lemma", "stehen")
+        page.keyboard.press("Enter")
+        expect(page.locator(".rule.differs")).to_have_text("rules: stah")
+        page.locator("#paradigm-rules").click()
+        expect(rules).to_have_count(0)
+        page.get_by_label("Model", exact=True).select_option("hebrew")
+        expect(page.locator(".invitation")).to_contain_text("Type a word")
+        expect(page.locator("#paradigm-rules")).to_be_hidden()
 
 
 def test_confirm_a_form_and_take_another_with_one_key_or_click(page: Page) -> None:
@@ -522,9 +505,7 @@ def test_confirm_a_form_and_take_another_with_one_key_or_click(page: Page) -> No
     expect(page.locator("#paradigm-summary")).to_contain_text("2 confirmed, 2 corrected")
     show_tab(page, "Corrections")
     expect(page.locator("#corrections-list")).to_contain_text("confirmed")
-    with page.expect_download() as found:
-        page.get_by_role("button", name="Download as TSV").click()
-    assert found.value.path().read_text(encoding="utf-8").splitlines() == [
+    assert downloaded(page, "Download as TSV").decode().splitlines() == [
         f"machen\tmachte\t{PAST}",
         "machen\tmache\tV;IND;PRS;1;SG",
         "machen\tgemacht\tV;IND;PRS;2;SG",
@@ -532,45 +513,54 @@ def test_confirm_a_form_and_take_another_with_one_key_or_click(page: Page) -> No
     ]
 
 
+def test_a_label_that_is_spelled_as_a_bundle_leaves_no_cell_without_a_form(browser: Browser) -> None:
+    model = cast(Inflector, MadeUp(VERBS, cut="en", labels=Labels(((PAST, "V;NFIN"),)), attested=german().attested))
+    with (
+        running({"german": model}) as server,
+        opened(browser, f"{server.address}#paradigm?lemma=machen&model=german") as page,
+    ):
+        expect(page.locator("#paradigm-summary")).to_contain_text("14 forms.")
+        expect(page.locator("button.cell")).to_have_count(14)
+        page.locator("#paradigm-rules").click()
+        expect(page.locator(".rule")).to_have_count(14)
+
+
 def test_a_link_opens_a_word_or_a_paradigm(browser: Browser, address: str) -> None:
-    context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
-    page = context.new_page()
-    page.goto(f"{address}#word?lemma=סוס&features=N;PL;DEF&model=hebrew")
-    expect(page.locator("#form")).to_have_text("הסוסים")
-    page.get_by_label("Model", exact=True).select_option("german")
-    inflect(page, "machen", PAST)
-    expect(page.locator("#form")).to_have_text("machte")
-    page.get_by_role("button", name="Copy link").click()
-    expect(page.locator("#toast")).to_have_text("Copied.")
-    link = page.evaluate("navigator.clipboard.readText()")
-    assert link == page.url == f"{address}#word?lemma=machen&features={PAST}&model=german"
-    page.get_by_role("button", name="All forms").click()
-    expect(page.locator("#paradigm-title h2")).to_have_text("machen")
-    assert page.url == f"{address}#paradigm?lemma=machen&model=german"
-    page.goto(f"{address}#paradigm?lemma=%3Cimg src=x%3E&model=german")
-    expect(page.locator("#paradigm-title h2")).to_have_text("<img src=x>")
-    assert page.locator("img[src=x]").count() == 0
-    page.go_back()
-    expect(page.locator("#paradigm-title h2")).to_have_text("machen")
-    page.goto(f"{address}#word?lemma=x&features=V&model=klingon")
-    expect(page.locator("#page-message")).to_have_text("There is no model klingon here.")
-    context.close()
+    with opened(
+        browser,
+        f"{address}#word?lemma=סוס&features=N;PL;DEF&model=hebrew",
+        permissions=["clipboard-read", "clipboard-write"],
+    ) as page:
+        expect(page.locator("#form")).to_have_text("הסוסים")
+        page.get_by_label("Model", exact=True).select_option("german")
+        inflect(page, "machen", PAST)
+        expect(page.locator("#form")).to_have_text("machte")
+        page.get_by_role("button", name="Copy link").click()
+        expect(page.locator("#toast")).to_have_text("Copied.")
+        link = page.evaluate("navigator.clipboard.readText()")
+        assert link == page.url == f"{address}#word?lemma=machen&features={PAST}&model=german"
+        page.get_by_role("button", name="All forms").click()
+        expect(page.locator("#paradigm-title h2")).to_have_text("machen")
+        assert page.url == f"{address}#paradigm?lemma=machen&model=german"
+        page.goto(f"{address}#paradigm?lemma=%3Cimg src=x%3E&model=german")
+        expect(page.locator("#paradigm-title h2")).to_have_text("<img src=x>")
+        assert page.locator("img[src=x]").count() == 0
+        page.go_back()
+        expect(page.locator("#paradigm-title h2")).to_have_text("machen")
+        page.goto(f"{address}#word?lemma=x&features=V&model=klingon")
+        expect(page.locator("#page-message")).to_have_text("There is no model klingon here.")
 
 
 def test_many_words_take_lemmas_alone_and_wide_sheets(page: Page) -> None:
     show_tab(page, "Many words")
-    page.fill("#table-words", "machen\nsagen\n")
-    page.get_by_role("button", name="Make the table").click()
+    make_table(page, "machen\nsagen\n")
     expect(page.locator("#table-result tbody tr")).to_have_count(28)
     heading = "indicative, past tense, third person, singular"
     first = f"Infinitive\tGloss\t{heading}\tSG;V;IND;PST;1\tparticiple\tparticiple"
-    page.fill("#table-words", f"{first}\nsagen\tsay\t-\t\tsagender\tx\nsagen\tsaw\t\tsaw\n")
-    page.get_by_role("button", name="Make the table").click()
+    make_table(page, f"{first}\nsagen\tsay\t-\t\tsagender\tx\nsagen\tsaw\t\tsaw\n")
     expect(page.locator("#table-message")).to_contain_text("2 given, 4 predicted. Kept as they are: Gloss, participle.")
     expect(page.locator("#table-result .cell.attested")).to_contain_text(["sagender", "saw"])
-    with page.expect_download() as found:
-        page.get_by_role("button", name="Download TSV").click()
-    text = found.value.path().read_text(encoding="utf-8")
+    text = downloaded(page, "Download TSV").decode()
     assert text.splitlines() == [
         first,
         "sagen\tsay\tsagte\tsagte\tsagender\tx",

@@ -7,11 +7,6 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from reinflect.data.items import Item, write_items
-from reinflect.errors import ReinflectError
-from reinflect.paper.benchmark import BenchmarkPlan
-from tests.learn.tiny import language
-
 Reinflect = Callable[..., Result]
 TINY = [
     argument
@@ -20,15 +15,9 @@ TINY = [
 ]
 
 
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("data")
-    for name in ("german", "turkish"):
-        items = language(name)
-        write_items(folder / f"{name}-dev", items[:4])
-        write_items(folder / f"{name}-train-low", items[4:])
-        write_items(folder / f"{name}-covered-test", [Item(item.lemma, item.features) for item in items[:3]])
-    return folder
+@pytest.fixture
+def data(two_languages: Path) -> Path:
+    return two_languages
 
 
 @pytest.fixture(autouse=True)
@@ -67,26 +56,11 @@ def test_a_benchmark_and_what_it_shows(data: Path, tmp_path: Path, reinflect: Re
     assert "2 commands in this folder" in (out / "results.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(("more", "scored"), [((), False), (("--candidates",), True), (("--grid", "best"), True)])
-def test_the_grid_best_scores_candidates(
-    data: Path, tmp_path: Path, reinflect: Reinflect, monkeypatch: pytest.MonkeyPatch, more: tuple[str], scored: bool
-) -> None:
-    plans: list[BenchmarkPlan] = []
-
-    def only_plan(plan: BenchmarkPlan, *_: object) -> None:
-        plans.append(plan)
-        raise ReinflectError("planned")
-
-    monkeypatch.setattr("reinflect.paper.benchmark.run_benchmark", only_plan)
-    reinflect(*command(data, tmp_path / "out", *more))
-    assert [plan.candidates for plan in plans] == [scored]
-
-
 def test_what_is_missing_is_said(data: Path, tmp_path: Path, reinflect: Reinflect) -> None:
     result = reinflect(*command(data, tmp_path / "out", "--time-limit", 0, "--settings", "low,high"))
     assert result.exit_code == 0, result.output
-    assert "no training items for german-high, turkish-high" in result.stderr
-    assert "16 of 16 models are not trained yet; the same command resumes the training" in result.stderr
+    assert "no training items for turkish-high" in result.stderr
+    assert "20 of 20 models are not trained yet; the same command resumes the training" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -96,7 +70,7 @@ def test_what_is_missing_is_said(data: Path, tmp_path: Path, reinflect: Reinflec
         (["--languages", "germn"], "did you mean german?"),
         (["--languages", ""], "found no files of the language ''"),
         (["--settings", "lo"], "did you mean low"),
-        (["--settings", "high"], "found no training items for high"),
+        (["--settings", "medium"], "found no training items for medium"),
         (["--gold", "nowhere"], "nowhere: there is no such folder"),
         (["--gold", "."], "found no right forms of test items"),
         (["--merge", "."], "found no finished packs here"),

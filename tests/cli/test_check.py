@@ -1,9 +1,12 @@
 """`reinflect check` says what is in a file; goldens have more kinds of findings."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from click.testing import Result
 
 from tests.cli.test_transcripts import GOLDEN
@@ -31,3 +34,12 @@ def test_json_has_the_same_findings(reinflect: Reinflect) -> None:
     text = reinflect("check", path, "--places", 100).stdout
     listed = [line for one in found["findings"] for line in (one["note"], *(f"  {place}" for place in one["places"]))]
     assert text.splitlines()[1:] == listed
+
+
+def test_without_numba_a_thousand_items_are_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "verbs.tsv"
+    path.write_text("".join(f"a{number}\ta\tV\n" for number in range(1234)), encoding="utf-8")
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    call = [sys.executable, "-m", "reinflect", "check", str(path)]
+    printed = subprocess.run(call, check=True, stdout=subprocess.PIPE, text=True).stdout
+    assert "forms compared with their lemmas: only the first 1,000 of 1,234; to compare all: pip install" in printed

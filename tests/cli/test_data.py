@@ -132,7 +132,7 @@ def test_fetch_without_a_network(reinflect: Reinflect, monkeypatch: pytest.Monke
 def test_fetch_into_a_file(reinflect: Reinflect, mirror: Mirror, tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("mine")
     line = refused(reinflect("data", "fetch", "conll2017", "--into", "taken"))
-    assert "taken is not a folder; choose another place" in line
+    assert "taken: could not be written (File exists)" in line
     assert mirror.asked == []
 
 

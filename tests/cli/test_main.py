@@ -19,8 +19,8 @@ from reinflect.cli import COMMANDS
 from tests.cli.test_transcripts import GOLDEN
 
 Reinflect = Callable[..., Result]
-HEAVY = {"torch", "numba", "numpy", "scipy", "rich", "requests", "rapidfuzz", "matplotlib"}
-NOT_RUN = ("train", "demo", "forecast", "benchmark", "ablate", "serve", "data fetch")
+HEAVY = {"torch", "numba", "numpy", "scipy", "rich", "requests", "rapidfuzz"}
+NOT_RUN = ("train", "demo", "forecast", "benchmark", "serve", "data fetch")
 """Commands whose examples take long or need a network."""
 IN_C = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 

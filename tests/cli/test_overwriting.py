@@ -62,8 +62,8 @@ FILLED_IN = [(command, "") for command in PROTECTED if "--wide" not in command]
 FILLED_IN += [(command, ending) for command in SHEETS if "--json" not in command for ending in (".csv", ".xlsx")]
 FILLED_IN += [(command, ".csv") for command in COMMANDS if command.startswith("fill")]  # whose output is of one kind
 EXISTS = "a file of this name exists; choose another --output, or give --force to replace it"
-KEPT_BY_OTHER_MEANS = {"ablate", "benchmark", "forecast"}
-"""`ablate` overwrites only comparisons, `forecast` only JSON, and `benchmark` writes into a folder."""
+KEPT_BY_OTHER_MEANS = {"benchmark", "forecast"}
+"""`forecast` overwrites only JSON, and `benchmark` writes into a folder."""
 
 
 @pytest.fixture(autouse=True)

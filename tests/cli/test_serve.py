@@ -23,7 +23,7 @@ from reinflect.cli import serve
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.train import Plan, train_inflector
 from reinflect.web.app import create_app
-from reinflect.web.hosts import LOCAL, Hosts
+from reinflect.web.guard import LOCAL, Hosts
 from reinflect.web.server import Server
 from tests.learn.tiny import language, small
 from tests.web.running import head, reply, running

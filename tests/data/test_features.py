@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from reinflect.data.features import Bundle
 from reinflect.data.items import read_items
 from reinflect.data.labels import Labels
-from reinflect.layers.inventory import Inventory
+from reinflect.systems.symbols import Inventory
 
 
 def test_a_bundle_remembers_its_spelling() -> None:

@@ -11,10 +11,10 @@ from click.testing import Result
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import COLUMNS_2017, Item, Normalisation, read_items
-from reinflect.data.lemmas import Lexicon
+from reinflect.data.lexicon import Lexicon
 from reinflect.inflector.analyse import analyse
 from reinflect.inflector.inflector import Inflector
-from reinflect.layers.inventory import Inventory
+from reinflect.systems.symbols import Inventory
 from tests.inflector.test_inflector import a_member
 
 Reinflect = Callable[..., Result]

@@ -1,15 +1,22 @@
-"""Word lists: every layout, encoding and accident of a file."""
+"""Word lists in every layout and encoding; letters in two encodings, whatever the script."""
 
 from pathlib import Path
 from typing import Literal
 from unicodedata import normalize
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from reinflect.data import words
-from reinflect.data.words import WordList
+from reinflect.data.features import Bundle
+from reinflect.data.items import Item, read_items
+from reinflect.data.words import Files, WordList, letters, two_ways
 from reinflect.errors import InputError
 from reinflect.files import PIECE
+
+Form = Literal["NFC", "NFD"]
+FORMS: tuple[Form, ...] = ("NFC", "NFD")
 
 
 def read(tmp_path: Path, content: str | bytes) -> WordList:
@@ -29,6 +36,7 @@ def read(tmp_path: Path, content: str | bytes) -> WordList:
         ("gehen/AB\nging/\n", {"gehen": 1, "AB": 1, "ab": 1, "ging": 1}),
         ("don't rock-n-roll ʼaʼ -- \u0915\u093f\n", {"don't": 1, "rock-n-roll": 1, "ʼaʼ": 1, "\u0915\u093f": 1}),
         ("ging\tsah\n", {"ging": 1, "sah": 1}),
+        ("ging sah\n" * (PIECE // 4), {"ging": PIECE // 4, "sah": PIECE // 4}),  # counted in pieces
     ],
 )
 def test_the_words_of_a_file(content: str, counts: dict[str, int], tmp_path: Path) -> None:
@@ -36,34 +44,24 @@ def test_the_words_of_a_file(content: str, counts: dict[str, int], tmp_path: Pat
 
 
 def test_its_name_size_and_digest(tmp_path: Path) -> None:
-    one = read(tmp_path, "Ging\nsah\n")
-    assert (one.name, one.size) == ("list.txt", 2)
-    assert one.digest != read(tmp_path, "Ging\nsah\nkam\n").digest
-    assert one.digest == read(tmp_path, "Ging\nsah\n").digest
+    words = read(tmp_path, "Ging\nsah\n")
+    assert (words.name, words.size) == ("list.txt", 2)
+    assert words.digest != read(tmp_path, "Ging\nsah\nkam\n").digest
+    assert words.digest == read(tmp_path, "Ging\nsah\n").digest
 
 
-@pytest.mark.parametrize("of_list", ["NFC", "NFD"])
-@pytest.mark.parametrize("of_form", ["NFC", "NFD"])
-def test_the_encoding_of_marks_does_not_matter(
-    of_list: Literal["NFC", "NFD"], of_form: Literal["NFC", "NFD"], tmp_path: Path
-) -> None:
-    made = read(tmp_path, normalize(of_list, "hände\n"))
-    assert made.count(normalize(of_form, "hände")) == 1
-
-
-def test_capitals_matter_in_forms_only(tmp_path: Path) -> None:
-    made = read(tmp_path, "Ging er? Er ging. haus\n")
-    assert [made.count(form) for form in ("ging", "Ging", "er", "ER", "Haus", "haus")] == [2, 1, 2, 0, 0, 1]
-
-
-def test_a_form_of_several_words_is_as_frequent_as_the_rarest(tmp_path: Path) -> None:
-    made = read(tmp_path, "hat\t100\ngesagt\t3\n")
-    assert [made.count(form) for form in ("hat gesagt", "hat gesogt", " ", "")] == [3, 0, 0, 0]
-
-
-def test_pieces_of_a_long_file_are_counted_together(tmp_path: Path) -> None:
-    many = PIECE // 4
-    assert read(tmp_path, "ging sah\n" * many).counts == {"ging": many, "sah": many}
+@pytest.mark.parametrize(
+    ("content", "counts"),
+    [
+        ("Ging er? Er ging. haus\n", {"ging": 2, "Ging": 1, "er": 2, "ER": 0, "Haus": 0, "haus": 1}),
+        ("hat\t100\ngesagt\t3\n", {"hat gesagt": 3, "hat gesogt": 0, " ": 0, "": 0}),
+        *((normalize(of_list, "hände\n"), {normalize(of_form, "hände"): 1}) for of_list in FORMS for of_form in FORMS),
+    ],
+)
+def test_the_count_of_a_form(content: str, counts: dict[str, int], tmp_path: Path) -> None:
+    """Capitals matter in forms only, encodings nowhere; several words are as frequent as the rarest."""
+    listed = read(tmp_path, content)
+    assert {form: listed.count(form) for form in counts} == counts
 
 
 @pytest.mark.parametrize(
@@ -74,9 +72,14 @@ def test_pieces_of_a_long_file_are_counted_together(tmp_path: Path) -> None:
         ("… -- !\n", "found no words"),
         ("ging\0sah\n", "found a NUL character"),
         (b"ging\n\xff\xfe\x00\n", "line 2: found the byte 0xFF, which is not UTF-8"),
+        ("a b c d\n", "more than 3 words; leave out the rarest"),
     ],
 )
-def test_what_is_no_list_is_named_in_one_line(content: str | bytes, message: str, tmp_path: Path) -> None:
+def test_what_is_no_list_is_named_in_one_line(
+    content: str | bytes, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(words, "MOST_WORDS", 3)
+    assert read(tmp_path, "a b c a b c\n").size == 3
     with pytest.raises(InputError) as raised:
         read(tmp_path, content)
     assert message in str(raised.value)
@@ -84,13 +87,69 @@ def test_what_is_no_list_is_named_in_one_line(content: str | bytes, message: str
     assert "\n" not in str(raised.value)
 
 
-def test_a_list_with_too_many_words_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(words, "MOST_WORDS", 3)
-    assert read(tmp_path, "a b c a b c\n").size == 3
-    with pytest.raises(InputError, match="more than 3 words; leave out the rarest"):
-        read(tmp_path, "a b c d\n")
+# Letters in two encodings
+
+WORD = st.text(
+    st.sampled_from("aäoneȯ̇ō\u0301\u0304\u0308\u0323") | st.characters(exclude_categories=["Cs"]), max_size=8
+)
 
 
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="there is no such file"):
-        WordList.read(tmp_path / "none")
+def note_of(files: Files) -> str | None:
+    finding = two_ways(files)
+    return finding and finding.note
+
+
+def items_of(*words: str) -> list[Item]:
+    return [Item(word, Bundle("N"), word, line) for line, word in enumerate(words, start=1)]
+
+
+def test_both_encodings_are_shown_with_their_places() -> None:
+    items = items_of("Tag", "B\u00e4r", "Ba\u0308r", "\u00e4")
+    assert note_of([("n.tsv", items)]) == (
+        "note: '\u00e4' is encoded in two ways, which look the same but are learnt as different letters "
+        "(U+00E4 in n.tsv, line 2, lemma; U+0061 U+0308 in n.tsv, line 3, lemma); --normalise nfc uses one encoding "
+        "throughout"
+    )
+
+
+def test_a_dev_file_may_be_encoded_otherwise_than_the_training_file() -> None:
+    train, dev = items_of("B\u00e4r", "T\u00fcr", "\u00d6l"), items_of("Ba\u0308r", "Tu\u0308r", "O\u0308l")
+    assert note_of([("train", train)]) is None
+    assert note_of([("dev", dev)]) is None
+    note = note_of([("train", train), ("dev", dev)])
+    assert note is not None
+    assert note.startswith("note: '\u00e4' and 2 other letters are encoded in two ways")
+    assert "(U+00E4 in train, line 1, lemma; U+0061 U+0308 in dev, line 1, lemma)" in note
+
+
+@pytest.mark.parametrize(
+    ("letter", "other"),
+    [
+        ("\u1ec7", "e\u0323\u0302"),  # a letter with two marks
+        ("\u00ea\u0323", "\u1eb9\u0302"),  # neither of them composed as far as it can be
+        ("\uac01", "\u1100\u1161\u11a8"),  # a Korean syllable
+        ("\u09cb", "\u09c7\u09be"),  # a Bengali vowel sign, of two that are no accents
+        ("\u05d1\u05bc\u05b0", "\u05d1\u05b0\u05bc"),  # Hebrew points in another order
+        ("\u212b", "\u00c5"),  # the sign for the unit and the letter
+    ],
+)
+def test_whatever_the_script(letter: str, other: str) -> None:
+    assert note_of([("x", items_of(f"k{letter}k", f"k{other}k"))]) is not None
+    assert note_of([("x", items_of(f"k{letter}k", f"{letter}n"))]) is None
+
+
+@given(WORD)
+def test_letters_make_the_word_and_their_normal_forms_its_normal_form(word: str) -> None:
+    pieces = letters(word)
+    assert "".join(pieces) == word
+    assert "".join(normalize("NFC", letter) for letter in pieces) == normalize("NFC", word)
+
+
+@given(st.lists(WORD, max_size=4), st.sampled_from(FORMS))
+def test_files_in_one_normal_form_give_no_note(words: list[str], form: Form) -> None:
+    assert note_of([("x", items_of(*(normalize(form, word) for word in words)))]) is None
+
+
+def test_the_shared_tasks_files_are_consistent(conll2017: Path) -> None:
+    for path in sorted(conll2017.glob("*-train-medium")):
+        assert note_of([(path, read_items(path))]) is None

@@ -15,8 +15,8 @@ from reinflect.data.items import Item
 from reinflect.decode import greedy
 from reinflect.decode.beam import beam_all
 from reinflect.decode.forms import ENDLESS_RUN, Scored, merged
-from reinflect.layers.inventory import Inventory
 from reinflect.settings import Settings
+from reinflect.systems.symbols import Inventory
 from reinflect.systems.system import System
 from tests.decode.test_greedy import ITEMS, a_fleet, always, both, decoder_of, every, small, stack_of
 from tests.systems.slow_soft import SlowSoft

@@ -17,8 +17,8 @@ from reinflect.decode import greedy
 from reinflect.decode.forms import ENDLESS_RUN, LEAST_ACTIONS
 from reinflect.layers.batches import Lemmas
 from reinflect.layers.examples import Examples, Stack
-from reinflect.layers.inventory import Inventory
 from reinflect.settings import Settings
+from reinflect.systems.symbols import Inventory
 from reinflect.systems.system import Decoder, System
 from tests.systems.slow_haem import SlowHaem
 from tests.systems.slow_soft import SlowSoft
@@ -27,7 +27,6 @@ from tests.systems.small_fleets import (
     HAEM,
     SOFT,
     STATIC,
-    TRANSFORMER,
     Language,
     SmallFleet,
     actions,
@@ -42,8 +41,6 @@ SMALL = {
     "history_hidden": 4,
     "feature_scale": 1.0,
     "attention": 4,
-    "layers": 2,
-    "heads": 2,
 }
 
 
@@ -63,9 +60,8 @@ every = pytest.mark.parametrize(
         (SOFT, small(SOFT)),
         (SOFT, small(SOFT, features="counts", cell="coupled")),
         (SOFT, small(SOFT, encoder_layers=2)),
-        (TRANSFORMER, small(TRANSFORMER)),
     ],
-    ids=["hacm", "hacm-plain", "haem", "haem-basic", "haem-tied", "soft", "soft-counts", "soft-deeper", "transformer"],
+    ids=["hacm", "hacm-plain", "haem", "haem-basic", "haem-tied", "soft", "soft-counts", "soft-deeper"],
 )
 
 LEMMAS = [
@@ -100,8 +96,8 @@ def a_fleet(system: System, chosen: Settings, seed: int = 5, models: int = 3) ->
         if system is HACM:
             bias[2] += 1.0  # </s>
             bias[3] += 2.0  # STEP
-        elif system in (SOFT, TRANSFORMER):
-            bias[2] += 2.0 if system is SOFT else 9.0  # </s>
+        elif system is SOFT:
+            bias[2] += 2.0  # </s>
         else:
             bias[:3] += torch.tensor([4.0, 3.5, 6.0])  # COPY, DELETE, STOP
     fleet.refresh()
@@ -117,7 +113,7 @@ def stack_of(fleet: SmallFleet, items: Sequence[Sequence[Item]]) -> Stack:
 
 
 def decoder_of(fleet: SmallFleet) -> Decoder:
-    return fleet.system.decoder(fleet.parameters, fleet.settings, fleet.allowed)
+    return fleet.system.equations.decoder(fleet.parameters, fleet.settings, fleet.allowed)
 
 
 def fast_forms(fleet: SmallFleet, items: Sequence[Sequence[Item]], at_once: int) -> list[list[str | None]]:
@@ -225,7 +221,7 @@ def one_lemma(fleet: SmallFleet, lemma: str) -> tuple[Lemmas, tuple[str, ...]]:
 def test_hacm_copies_what_it_does_not_know_and_steps_on() -> None:
     fleet = a_fleet(HACM, small(HACM), models=1)
     lemmas, spellings = one_lemma(fleet, "Ж漢")
-    decoder = HACM.decoder(fleet.parameters, fleet.settings, fleet.allowed)
+    decoder = HACM.equations.decoder(fleet.parameters, fleet.settings, fleet.allowed)
     state = decoder.start(lemmas)
     _, state = decoder.log_probabilities(state)
     _, state = decoder.advance(state, torch.tensor([[3]]))  # STEP to Ж
@@ -269,7 +265,7 @@ def test_hacm_without_the_mixture_has_no_rule_for_the_unknown() -> None:
 def test_haem_can_copy_or_delete_what_it_does_not_know_but_not_write_it() -> None:
     fleet = a_fleet(HAEM, small(HAEM), models=1)
     lemmas, spellings = one_lemma(fleet, "Ж漢")
-    decoder = HAEM.decoder(fleet.parameters, fleet.settings, fleet.allowed)
+    decoder = HAEM.equations.decoder(fleet.parameters, fleet.settings, fleet.allowed)
     state = decoder.start(lemmas)
     scores, state = decoder.log_probabilities(state)
     assert scores.shape[-1] == 3 + len(fleet.languages[0].inventory.characters)

@@ -20,7 +20,7 @@ from reinflect.ensemble.member import TrainedModel
 from reinflect.inflector import inflector as module
 from reinflect.inflector.inflector import Answer, Inflector
 from reinflect.inflector.train import Plan, train_inflector
-from reinflect.layers.inventory import Inventory
+from reinflect.systems.symbols import Inventory
 from tests.cli.test_main import run_python
 from tests.inflector.test_inflector import a_member
 from tests.learn.tiny import language, small

@@ -31,8 +31,8 @@ from reinflect.ensemble.strategies import (
 )
 from reinflect.ensemble.vote import average, vote, vote_all
 from reinflect.errors import InputError
-from reinflect.layers.inventory import Inventory
 from reinflect.settings import Settings
+from reinflect.systems.symbols import Inventory
 
 BUNDLE = Bundle("V")
 DEV = [Item(f"a{number}", BUNDLE, f"a{number}x") for number in range(4)]

@@ -9,7 +9,7 @@ import pytest
 from reinflect.data.words import WordList
 from reinflect.ensemble.confidence import USUAL, Confidence, Evidence
 from reinflect.ensemble.word_evidence import STEPS, WordEvidence, learn
-from reinflect.score.cells import Cell
+from reinflect.score.scores import Cell
 
 PLAIN = Confidence(USUAL, 100)
 Judged = tuple[Cell, dict[str, Evidence], tuple[str, ...]]

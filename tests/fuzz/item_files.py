@@ -24,9 +24,9 @@ from reinflect.data.items import (
     write_items,
 )
 from reinflect.data.labels import NO_LABELS, Labels
-from reinflect.data.lemmas import read_lemmas
+from reinflect.data.lexicon import read_lemmas
 from reinflect.errors import OutputError, ReinflectError
-from reinflect.score.report import Report
+from reinflect.score.report import EvaluationReport
 from reinflect.score.scores import evaluate
 from tests.fuzz import texts
 from tests.fuzz.campaign import Attempt, Kind, refusal
@@ -145,7 +145,7 @@ def _scoring(folder: Path) -> Iterator[Attempt]:
         score = evaluate(right, predicted, name="gold.tsv")
         assert 0 <= score.accuracy <= 100
         assert score.levenshtein >= 0
-        Report("said.tsv", score, by="features", mistakes=3).text().encode()
+        EvaluationReport("said.tsv", score, by="features", mistakes=3).text().encode()
         return "used"
 
     yield attempt

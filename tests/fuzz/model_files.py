@@ -19,11 +19,10 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import load, save
 
-from reinflect.ensemble.member import digest
 from reinflect.errors import InputError, UnseenWarning
 from reinflect.inflector.card import card_text
 from reinflect.inflector.inflector import Inflector
-from reinflect.inflector.model_file import _joined
+from reinflect.tensors import digest
 from reinflect.web.inventory import inventory
 from tests.fuzz import json_values, texts, tiny_models
 from tests.fuzz.campaign import Attempt, Kind, refusal
@@ -56,7 +55,7 @@ def signed(said: Any, tensors: Mapping[str, torch.Tensor]) -> bytes:
 
 def signed_text(text: str, tensors: Mapping[str, torch.Tensor]) -> bytes:
     arrays = {name: tensor.numpy() for name, tensor in tensors.items()}
-    return _joined(save(dict(tensors)), {"reinflect": text, "sha256": digest(text, arrays)})
+    return save(dict(tensors), {"reinflect": text, "sha256": digest(text, arrays)})
 
 
 def changed_bytes(rng: Random) -> bytes:
@@ -153,7 +152,7 @@ def changed_tensors(rng: Random) -> bytes:
     try:
         return signed(about(), {name: tensor.contiguous() for name, tensor in tensors.items()})
     except TypeError:  # of a kind that has no bytes to be signed
-        return _joined(save(tensors), {"reinflect": json.dumps(about()), "sha256": "0" * 64})
+        return save(tensors, {"reinflect": json.dumps(about()), "sha256": "0" * 64})
 
 
 Tensors = dict[str, torch.Tensor]

@@ -19,7 +19,7 @@ from reinflect.ensemble.strategies import find_strategy
 from reinflect.errors import ReinflectError
 from reinflect.learn.checkpoint import Checkpoint, fingerprint_of
 from reinflect.learn.fleet import Fleet
-from reinflect.report.folder import data_of, folder_page, read_folder
+from reinflect.paper.page import benchmark_page, data_of
 from reinflect.run.packs import ENDING, by_key, read_results, write_result
 from reinflect.settings import known_keys
 from reinflect.systems import SYSTEMS
@@ -153,9 +153,9 @@ def checkpoint_file(rng: Random) -> bytes:
         rng.choice(model_files.OF_TENSORS)(rng, tensors, rng.choice(sorted(tensors)))
         tensors = {name: tensor.contiguous() for name, tensor in tensors.items()}
     end = 8 + int.from_bytes(raw[:8], "little")
-    checksum, _, before = json.loads(raw[8:end])["__metadata__"]["state"].partition(" ")
+    checksum, before = (json.loads(raw[8:end])["__metadata__"][name] for name in ("sha256", "state"))
     text = json.dumps(json_values.changed(rng, json.loads(before))) if how != 9 else "[" * json_values.DEEP
-    return save(tensors, metadata={"state": f"{checksum} {text if how > 4 else before}"})
+    return save(tensors, metadata={"sha256": checksum, "state": text if how > 4 else before})
 
 
 @contextmanager
@@ -170,7 +170,7 @@ def _resuming(folder: Path) -> Iterator[Attempt]:
         fresh = fleet.parameters.flat.clone()
         if kept.load(fleet) is None:
             assert torch.equal(fleet.parameters.flat, fresh)
-            assert [model.epoch for model in fleet.models] == [0, 0]
+            assert [model.epoch for model in fleet.runs] == [0, 0]
             return "refused"
         assert begun
         if fleet.running:
@@ -237,7 +237,7 @@ def _reporting(folder: Path) -> Iterator[Attempt]:
     def attempt(made: Changed) -> str:
         (folder / made.name).write_bytes(made.content)
         try:
-            folder_page(read_folder(folder, data_of(folder))).encode()
+            benchmark_page(folder, data_of(folder)).encode()
         except ReinflectError as error:
             return refusal(error)
         finally:

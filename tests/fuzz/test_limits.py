@@ -12,13 +12,14 @@ from pathlib import Path
 import pytest
 
 from reinflect import files
-from reinflect.data import sheet_files, sheets
 from reinflect.data.items import read_items
 from reinflect.data.labels import Labels
+from reinflect.data.sheet_file import LIMITS, Sheet
+from reinflect.data.workbook import ELEMENTS
 from reinflect.errors import InputError
 from reinflect.files import LARGEST, LONGEST_LINE, read_text
+from reinflect.inflector.file import HEADER_BYTES
 from reinflect.inflector.inflector import Inflector
-from reinflect.inflector.model_file import HEADER_BYTES
 from reinflect.run import packs
 from tests.fuzz.campaign import little_memory
 from tests.fuzz.item_files import good_workbook
@@ -75,7 +76,9 @@ def test_a_header_full_of_nothing(tmp_path: Path, value: str) -> None:
     text = json.dumps({"__metadata__": {"reinflect": f"[{f'{value},' * 3 * MILLION}{value}]"}})
     assert len(text) < HEADER_BYTES
     (tmp_path / "model").write_bytes(joined(text.encode(), b""))
-    assert "its header is too large" in refused(lambda: Inflector.load(tmp_path / "model"), 6 * len(text))
+    assert "another kind of file, truncated or damaged" in refused(
+        lambda: Inflector.load(tmp_path / "model"), 6 * len(text)
+    )
 
 
 def test_members_that_are_not_there(tmp_path: Path) -> None:
@@ -110,16 +113,16 @@ def test_a_line_without_end(tmp_path: Path, piece: str) -> None:
 
 
 def test_a_sheet_with_too_many_columns_or_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sheet_files, "MOST_CELLS", 100_000)
+    monkeypatch.setitem(LIMITS, "cells", 100_000)
     path = tmp_path / "items.csv"
     path.write_text("lemma" + ",V;PST" * 20_000 + "\na,b\n", encoding="utf-8")
-    assert "row 1: found 20,001 columns; use 16,384 at most" in refused(lambda: read_items(path), 10 * MILLION)
+    assert "row 1: found more than 16,384 columns; remove" in refused(lambda: read_items(path), 10 * MILLION)
     path.write_text("lemma,form,features\n" + ("," * 15_000 + "\n") * 50, encoding="utf-8")
     assert "row 8: found more than 100,000 cells" in refused(lambda: read_items(path), 20 * MILLION)
 
 
 def test_a_wide_sheet_that_asks_for_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sheets, "MOST_CELLS", 100_000)
+    monkeypatch.setitem(LIMITS, "cells", 100_000)
     path = tmp_path / "items.csv"
     path.write_text("lemma," + ",".join(f"V;{n}" for n in range(500)) + "\n" + "a\n" * 500, encoding="utf-8")
     told = refused(lambda: read_items(path, forms="optional"), 2 * MILLION)
@@ -163,10 +166,10 @@ def cell(place: str, text: str = "a") -> str:
 def test_a_workbook_that_unpacks_to_too_much(tmp_path: Path) -> None:
     path = workbook_with(tmp_path / "items.xlsx", "")
     with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED, compresslevel=1) as book, book.open("x", "w") as part:
-        for _ in range(sheet_files.MOST_BYTES // MILLION + 1):
+        for _ in range(LIMITS["bytes when unpacked"] // MILLION + 1):
             part.write(b" " * MILLION)
     assert path.stat().st_size < 2 * MILLION
-    assert "bytes when unpacked; use files of" in refused(lambda: read_items(path), 5 * MILLION)
+    assert "bytes when unpacked; remove what" in refused(lambda: read_items(path), 5 * MILLION)
 
 
 ENTITY = xml(f'<row r="1">{cell("A1")}{cell("B1", "&x;")}{cell("C1", "V;PST")}</row>')
@@ -192,13 +195,13 @@ def test_entities_of_a_workbook_that_unfold_to_gigabytes(tmp_path: Path) -> None
 
 
 def test_a_workbook_that_claims_too_many_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sheet_files, "MOST_ROWS", 10_000)
+    monkeypatch.setitem(LIMITS, "rows", 10_000)
     path = workbook_with(tmp_path / "items.xlsx", xml(f'<row r="999999999999">{cell("A999999999999")}</row>'))
     assert "found more than 10,000 rows" in refused(lambda: read_items(path), 10 * MILLION)
 
 
 def test_a_workbook_of_cells_far_to_the_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sheet_files, "MOST_CELLS", 500_000)
+    monkeypatch.setitem(LIMITS, "cells", 500_000)
     rows = "".join(f'<row r="{number}">{cell(f"XFD{number}")}</row>' for number in range(1, 1000))
     path = workbook_with(tmp_path / "items.xlsx", xml(rows))
     assert path.stat().st_size < 30_000
@@ -210,32 +213,32 @@ def test_a_workbook_with_millions_of_cells_in_a_row(tmp_path: Path) -> None:
     path = workbook_with(tmp_path / "items.xlsx", xml(f"<row>{'<c/>' * 2 * MILLION}</row>"))
     assert path.stat().st_size < MILLION
     told = refused(lambda: read_items(path), 20 * MILLION)
-    assert told.startswith(f"{path}: found more than 16,384 cells in a row; remove what is not needed")
+    assert told.startswith(f"{path}: found more than 16,384 columns; remove what is not needed")
 
 
 @pytest.mark.parametrize(
     ("limit", "rows", "found"),
     [
-        ("MOST_CELLS", "<row><c/></row>" * 20_000, "found more than 10,000 cells;"),
-        ("MOST_CELLS", f'<row xmlns:y="{MAIN}">{"<y:c/>" * 20_000}</row>', "found more than 10,000 cells;"),
-        ("MOST_ROWS", '<row r="1"/>' * 20_000, "found more than 10,000 rows;"),
-        ("MOST_ELEMENTS", f"<row><c>{'<x/>' * 20_000}</c></row>", "found more than 10,000 elements of XML in one row"),
-        ("MOST_ELEMENTS", "<row/>" + "<x/>" * 20_000, "found more than 10,000 elements of XML in one row"),
+        ("cells", "<row><c/></row>" * 20_000, "found more than 10,000 cells;"),
+        ("cells", f'<row xmlns:y="{MAIN}">{"<y:c/>" * 20_000}</row>', "found more than 10,000 cells;"),
+        ("rows", '<row r="1"/>' * 20_000, "found more than 10,000 rows;"),
+        (ELEMENTS, f"<row><c>{'<x/>' * 20_000}</c></row>", "found more than 10,000 elements of XML in one row"),
+        (ELEMENTS, "<row/>" + "<x/>" * 20_000, "found more than 10,000 elements of XML in one row"),
     ],
 )
 def test_a_workbook_is_counted_before_rows_are_built(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, rows: str, found: str
 ) -> None:
-    monkeypatch.setattr(sheet_files, "MOST_COLUMNS", MILLION)
-    monkeypatch.setattr(sheet_files, limit, 10_000, raising=False)
-    monkeypatch.setattr(sheet_files, "_xlsx_rows", lambda *_: pytest.fail("rows are built"))
+    monkeypatch.setitem(LIMITS, "columns", MILLION)
+    monkeypatch.setitem(LIMITS, limit, 10_000)
+    monkeypatch.setattr(Sheet, "of", lambda *_: pytest.fail("rows are built"))
     path = workbook_with(tmp_path / "items.xlsx", xml(rows))
     assert found in refused(lambda: read_items(path), 10 * MILLION)
 
 
 def test_a_workbook_with_millions_of_shared_strings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Eleven million took 89 seconds."""
-    monkeypatch.setattr(sheet_files, "MOST_STRINGS", 100_000, raising=False)
+    monkeypatch.setitem(LIMITS, "shared strings", 100_000)
     path = workbook_with(tmp_path / "items.xlsx", xml(""))
     with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as book:
         book.writestr("xl/more.xml", f'<sst xmlns="{MAIN}">{"<si/>" * MILLION}</sst>')

@@ -12,15 +12,15 @@ from reinflect.data.labels import Labels
 from reinflect.ensemble.confidence import Confidence
 from reinflect.ensemble.member import TrainedModel
 from reinflect.inflector.card import describe_training
+from reinflect.inflector.file import Numbers
 from reinflect.inflector.inflector import Inflector
-from reinflect.inflector.model_file import Numbers
-from reinflect.layers.inventory import Inventory
 from reinflect.layers.parameters import Parameters
 from reinflect.settings import Settings
 from reinflect.systems import SYSTEMS
-from reinflect.systems.hacm.settings import HacmSettings
-from reinflect.systems.haem.settings import HaemSettings
-from reinflect.systems.soft.settings import SoftSettings
+from reinflect.systems.hacm import HacmSettings
+from reinflect.systems.haem import HaemSettings
+from reinflect.systems.soft import SoftSettings
+from reinflect.systems.symbols import Inventory
 
 SMALL: dict[str, Settings] = {
     "hacm": HacmSettings(embedding=2, hidden=2, feature_embedding=2, feature_scale=1.0, batch=2, epochs=3),

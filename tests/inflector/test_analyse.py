@@ -11,7 +11,7 @@ from click.testing import Result
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.data.labels import Labels
-from reinflect.data.lemmas import Lexicon
+from reinflect.data.lexicon import Lexicon
 from reinflect.inflector.analyse import CELLS, analyse
 from reinflect.inflector.card import describe_training
 from reinflect.inflector.inflector import Inflector

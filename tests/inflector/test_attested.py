@@ -12,7 +12,7 @@ from reinflect.cli import paradigm as paradigm_command
 from reinflect.data.dimensions import paradigms
 from reinflect.data.features import Bundle
 from reinflect.data.items import COLUMNS_2017, Item
-from reinflect.data.sheets import cells_of, parse_sheet
+from reinflect.data.sheets import parse_sheet, sheet_bundles
 from reinflect.inflector import assemble
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.train import train
@@ -145,9 +145,9 @@ def test_more_forms_than_a_file_can_hold_are_not_kept(monkeypatch: pytest.Monkey
 def test_the_columns_of_a_wide_sheet_give_the_order(tmp_path: Path) -> None:
     sheet = tmp_path / "verbs.csv"
     sheet.write_text("lemma,V;PST,V;PRS,Gloss\ngehen,,geht,go\nsehen,sah,sieht,see\n", encoding="utf-8")
-    assert cells_of(sheet) == ("V;PST", "V;PRS")
+    assert sheet_bundles(sheet) == ("V;PST", "V;PRS")
     (tmp_path / "long.csv").write_text("lemma,form,features\ngehen,ging,V;PST\n", encoding="utf-8")
-    assert cells_of(tmp_path / "long.csv") == cells_of(tmp_path / "none.tsv") == ()
+    assert sheet_bundles(tmp_path / "long.csv") == sheet_bundles(tmp_path / "none.tsv") == ()
 
 
 VERB = [f"V;{person};{number}" for number in ("PL", "SG") for person in "312"]

@@ -171,8 +171,7 @@ def test_the_fold_goes_with_the_model_file_when_the_first_seed_diverged(
     finite = Fleet.finite
 
     def first_diverges(fleet: Fleet) -> list[bool]:
-        numbers = [fleet.models[number].task.spec.seed for number in fleet.running]
-        return [seed != 3 and sound for seed, sound in zip(numbers, finite(fleet), strict=True)]
+        return [run.spec.seed != 3 and sound for run, sound in zip(fleet.columns, finite(fleet), strict=True)]
 
     with monkeypatch.context() as patch:
         patch.setattr(Fleet, "finite", first_diverges)

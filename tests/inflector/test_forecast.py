@@ -14,7 +14,7 @@ from reinflect.inflector.forecast import SLOPE, Forecast, Outcomes, outcomes, pl
 from reinflect.inflector.train import Plan
 from reinflect.run.resources import Resources, Watcher
 from reinflect.settings import changed
-from reinflect.systems.presets import load_preset
+from reinflect.systems.symbols import load_preset
 
 ITEMS = [Item(word, Bundle("V;PST"), word + "te") for word in (f"{a}{b}" for a in "abcdef" for b in "klmno")]
 TINY = ("epochs=1", "hidden=6", "embedding=5", "history_hidden=4")

@@ -21,19 +21,20 @@ from reinflect.data.items import Item
 from reinflect.decode.forms import Predictions
 from reinflect.ensemble import fleets
 from reinflect.ensemble.confidence import Confidence, Evidence
-from reinflect.ensemble.member import TrainedModel, digest
+from reinflect.ensemble.member import TrainedModel
 from reinflect.ensemble.vote import vote_all
 from reinflect.errors import InputError, ReinflectError
 from reinflect.inflector.card import card_text, describe_training
+from reinflect.inflector.file import FORMAT
 from reinflect.inflector.inflector import Answer, Inflector
-from reinflect.inflector.model_file import FORMAT
-from reinflect.layers.inventory import Inventory
 from reinflect.layers.parameters import Parameters
 from reinflect.settings import Settings
 from reinflect.systems import SYSTEMS
-from reinflect.systems.hacm.settings import HacmSettings
-from reinflect.systems.haem.settings import HaemSettings
-from reinflect.systems.soft.settings import SoftSettings
+from reinflect.systems.hacm import HacmSettings
+from reinflect.systems.haem import HaemSettings
+from reinflect.systems.soft import SoftSettings
+from reinflect.systems.symbols import Inventory
+from reinflect.tensors import digest
 
 pytestmark = pytest.mark.filterwarnings("ignore::reinflect.errors.UnseenWarning")
 SMALL: dict[str, Settings] = {

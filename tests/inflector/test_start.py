@@ -35,9 +35,9 @@ from reinflect.learn.lesson import Lesson, ModelSpec, Preparation, plain_lessons
 from reinflect.run.packs import by_key, matched, read_results
 from reinflect.run.resources import Resources, Watcher
 from reinflect.settings import Settings, changed
-from reinflect.systems.presets import load_preset
+from reinflect.systems.symbols import load_preset
 from tests.fuzz import tiny_models
-from tests.inflector.test_model_file import made
+from tests.inflector.test_file import made
 from tests.learn.tiny import language, small
 from tests.report.pages import Page
 

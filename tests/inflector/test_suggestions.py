@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
-from reinflect.data.lemmas import Lexicon
+from reinflect.data.lexicon import Lexicon
 from reinflect.inflector.inflector import Answer, Inflector
 from reinflect.inflector.suggestions import AT_ONCE, chances, open_cells, ranked
 

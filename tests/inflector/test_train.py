@@ -26,7 +26,6 @@ from reinflect.errors import InputError, OutputError, ReinflectError
 from reinflect.inflector.assemble import assemble
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.train import Outcome, Plan, parts_of, train_inflector
-from reinflect.layers.inventory import Inventory
 from reinflect.learn.augmentation.made_up import MadeUp
 from reinflect.learn.fleet import Fleet
 from reinflect.learn.lesson import Lesson, plain_lessons
@@ -37,7 +36,7 @@ from reinflect.run.resources import Resources, Watcher
 from reinflect.run.train_pack import Standing, run_pack
 from reinflect.score import evaluate
 from reinflect.settings import Settings, changed
-from reinflect.systems.presets import load_preset
+from reinflect.systems.symbols import Inventory, load_preset
 from tests.learn.tiny import SMALL, language, small
 
 SETTINGS: dict[str, Settings] = {
@@ -162,8 +161,7 @@ def test_members_are_scored_filtered_and_the_best_decides_a_tie() -> None:
 
 def test_models_that_diverged_are_named_by_the_seeds_they_were_to_have(monkeypatch: pytest.MonkeyPatch) -> None:
     def finite(fleet: Fleet) -> list[bool]:
-        running = [fleet.models[number] for number in fleet.running]
-        return [one.task.spec.seed != 3 and (one.task.spec.seed != 2 or one.restarts > 0) for one in running]
+        return [run.spec.seed != 3 and (run.spec.seed != 2 or run.restarts > 0) for run in fleet.columns]
 
     monkeypatch.setattr(Fleet, "finite", finite)
     outcome = trained(seeds=3, systems=["haem"], alignments=["naive"])

@@ -15,8 +15,8 @@ from reinflect.ensemble.confidence import USUAL, Confidence
 from reinflect.errors import InputError, UnseenWarning
 from reinflect.inflector.card import describe_training
 from reinflect.inflector.inflector import Inflector
-from reinflect.layers.inventory import Inventory
 from reinflect.report.model import model_page
+from reinflect.systems.symbols import Inventory
 from tests.inflector.test_inflector import a_member
 
 Reinflect = Callable[..., Result]

@@ -76,7 +76,7 @@ def test_what_is_found(saved: Checkpoint, tmp_path: Path) -> None:
 
 def test_a_finished_run_has_nothing_to_resume(saved: Checkpoint) -> None:
     fleet = fleet_of(pack())
-    for model in fleet.models:
+    for model in fleet.runs:
         model.finished = True
     fleet.drop_finished()
     saved.save(fleet, 0, fleet.no_losses(), 0)

@@ -4,11 +4,11 @@ import msgspec
 import pytest
 import torch
 
-from reinflect.learn.fleet import Fleet, tasks_of
+from reinflect.learn.fleet import Fleet
 from reinflect.learn.lesson import ModelSpec
 from reinflect.settings import Settings
 from reinflect.systems import SYSTEMS
-from tests.learn.tiny import SMALL, fleet, lesson, small, task, updated
+from tests.learn.tiny import SMALL, lesson, small, spec_of, updated
 
 LANGUAGES = ("german", "greek", "turkish")
 KINDS: dict[str, dict[str, object]] = {
@@ -26,8 +26,10 @@ KINDS: dict[str, dict[str, object]] = {
 
 def settings(system: str, kind: str) -> Settings:
     """The settings of a kind, of which a system takes those that it has."""
-    known = SYSTEMS[system].settings.__struct_fields__
-    return small(system, **{name: value for name, value in KINDS[kind].items() if name in known})
+    values = {"roll_in": 2.0, **KINDS[kind]}
+    return small(
+        system, **{name: values[name] for name in SYSTEMS[system].settings.__struct_fields__ if name in values}
+    )
 
 
 def difference(one: Fleet, number: int, other: Fleet, place: int) -> float:
@@ -39,16 +41,21 @@ def difference(one: Fleet, number: int, other: Fleet, place: int) -> float:
     return max(float((left[name] - right[name]).abs().max()) for name in left)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("system", ["hacm", "haem"])
+CASES = [
+    *((system, kind) for system in ("hacm", "haem") for kind in KINDS),
+    *((system, kind) for system in ("soft", "imitation") for kind in ("plain", "plain dropout", "counts, sum")),
+]
+
+
+@pytest.mark.parametrize(("system", "kind"), CASES)
 def test_a_model_trains_in_any_fleet_as_it_does_alone(system: str, kind: str) -> None:
     seeds = [("german", 1), ("greek", 2), ("turkish", 1), ("german", 7)]
-    work = [task(name, system, settings(system, kind), seed=seed) for name, seed in seeds]
-    together = updated(fleet(*work, dtype=torch.float64), 2)
-    turned = updated(fleet(*reversed(work), dtype=torch.float64), 2)
+    work = [spec_of(name, system, settings(system, kind), seed=seed) for name, seed in seeds]
+    together = updated(Fleet(work, dtype=torch.float64), 2)
+    turned = updated(Fleet(work[::-1], dtype=torch.float64), 2)
     for number, own in enumerate(work):
-        alone = updated(fleet(own, dtype=torch.float64), 2)
-        fresh = fleet(own, dtype=torch.float64)
+        alone = updated(Fleet([own], dtype=torch.float64), 2)
+        fresh = Fleet([own], dtype=torch.float64)
         assert difference(alone, 0, fresh, 0) > 1e-3, "nothing was learnt, so nothing is compared"
         assert difference(together, number, alone, 0) < 1e-8
         assert difference(turned, len(work) - 1 - number, alone, 0) < 1e-8
@@ -56,23 +63,23 @@ def test_a_model_trains_in_any_fleet_as_it_does_alone(system: str, kind: str) ->
 
 @pytest.mark.parametrize("system", ["hacm", "haem"])
 def test_seeds_matter(system: str) -> None:
-    both = updated(fleet(*(task("greek", system, seed=seed) for seed in (1, 2))), 1)
+    both = updated(Fleet([spec_of("greek", system, seed=seed) for seed in (1, 2)]), 1)
     assert difference(both, 0, both, 1) > 1e-3
 
 
 @pytest.mark.parametrize("system", ["hacm", "haem"])
 def test_the_same_fleet_twice_is_the_same_to_the_bit(system: str) -> None:
     own = settings(system, "dropout")
-    work = [task(name, system, own, "smart", seed) for name in LANGUAGES for seed in (1, 2)]
-    once, again = (updated(fleet(*work), 2) for _ in range(2))
+    work = [spec_of(name, system, own, "smart", seed) for name in LANGUAGES for seed in (1, 2)]
+    once, again = (updated(Fleet(work), 2) for _ in range(2))
     assert torch.equal(once.parameters.flat, again.parameters.flat)
     assert once.score() == again.score()
 
 
 def test_accuracies_are_those_of_each_model_alone() -> None:
-    work = [task(name, "haem") for name in LANGUAGES]
-    together = updated(fleet(*work, dtype=torch.float64), 12)
-    alone = [updated(fleet(own, dtype=torch.float64), 12).score()[0] for own in work]
+    work = [spec_of(name, "haem") for name in LANGUAGES]
+    together = updated(Fleet(work, dtype=torch.float64), 12)
+    alone = [updated(Fleet([own], dtype=torch.float64), 12).score()[0] for own in work]
     assert together.score() == alone
     assert max(alone) > 0
 
@@ -89,9 +96,9 @@ VARIANTS: tuple[dict[str, object], ...] = (
 @pytest.mark.parametrize("system", ["hacm", "haem"])
 def test_models_of_one_fleet_have_settings_of_their_own(system: str, kind: str) -> None:
     variants = [msgspec.structs.replace(settings(system, kind), **changes) for changes in VARIANTS]
-    work = [task(name, system, own) for own in variants for name in ("german", "greek")]
-    together = updated(fleet(*work, dtype=torch.float64), 2)
-    alone = [updated(fleet(one, dtype=torch.float64), 2) for one in work]
+    work = [spec_of(name, system, own) for own in variants for name in ("german", "greek")]
+    together = updated(Fleet(work, dtype=torch.float64), 2)
+    alone = [updated(Fleet([one], dtype=torch.float64), 2) for one in work]
     for number, own in enumerate(alone):
         assert difference(together, number, own, 0) < 1e-8
         if number >= 2:
@@ -103,23 +110,23 @@ def test_models_that_see_the_same_arrays_share_them() -> None:
     own = lesson("greek")
     variants = [msgspec.structs.replace(SMALL, **changes) for changes in VARIANTS]
     specs = [ModelSpec(own, "haem", settings, seed) for settings in variants for seed in (1, 2)]
-    made = fleet(*tasks_of(specs))
+    made = Fleet(specs)
     assert made.files == [0, 0, 1, 1, 0, 0, 0, 0]
     assert len(made.train.files) == len(made.dev.files) == 2
-    assert [model.settings for model in made.models] == [spec.settings for spec in specs]
+    assert [model.settings for model in made.runs] == [spec.settings for spec in specs]
 
 
 def test_there_is_no_dropout_where_no_model_has_any() -> None:
     with_some = msgspec.structs.replace(SMALL, dropout=0.3)
-    made = fleet(task("greek", "haem", with_some), task("greek", "haem"))
+    made = Fleet([spec_of("greek", "haem", with_some), spec_of("greek", "haem")])
     assert made.dropout is not None
-    made.models[0].finished = True
+    made.runs[0].finished = True
     made.drop_finished()
     assert made.dropout is None
 
 
 def test_a_fleet_has_one_system_and_like_settings() -> None:
     with pytest.raises(ValueError, match="one system"):
-        fleet(task("greek", "haem"), task("greek", "hacm"))
+        Fleet([spec_of("greek", "haem"), spec_of("greek", "hacm")])
     with pytest.raises(ValueError, match="not alike"):
-        fleet(task("greek", "haem"), task("greek", "haem", settings("haem", "coupled")))
+        Fleet([spec_of("greek", "haem"), spec_of("greek", "haem", settings("haem", "coupled"))])

@@ -19,7 +19,7 @@ from reinflect.data.items import Item
 from reinflect.errors import InputError
 from reinflect.inflector.train import Plan
 from reinflect.learn.augmentation import AUGMENTATIONS
-from reinflect.learn.fleet import tasks_of
+from reinflect.learn.fleet import runs_of
 from reinflect.learn.lesson import (
     FOLDS,
     Lesson,
@@ -123,12 +123,12 @@ def test_a_pack_survives_pickling_with_what_its_models_share() -> None:
     back: Pack = pickle.loads(pickle.dumps(made))
     assert back.specs[0].lesson is back.specs[2].lesson
     assert [spec.digest for spec in back.specs] == [spec.digest for spec in made.specs]
-    one, two, _ = tasks_of(back.specs)
-    assert one.stages[0].train is two.stages[0].train
+    one, two, _ = runs_of(back.specs)
+    assert one.stages[0][0] is two.stages[0][0]
     assert one.dev is two.dev
     assert (one.spec.seed, two.spec.seed) == (1, 2)
-    original = tasks_of(made.specs)[0].stages[0].train
-    assert all(np.array_equal(one.stages[0].train.arrays[name], array) for name, array in original.arrays.items())
+    original = runs_of(made.specs)[0].stages[0][0]
+    assert all(np.array_equal(one.stages[0][0].arrays[name], array) for name, array in original.arrays.items())
 
 
 ITEMS = language("german")

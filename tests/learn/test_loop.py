@@ -32,24 +32,28 @@ LONGER = longer("haem")
 def run(
     own: Pack, folder: Path, stop: Callable[[], bool] = lambda: False, seconds: float = 1e9
 ) -> tuple[list[Trained], bool]:
+    folder.mkdir(exist_ok=True)
     checkpoint = Checkpoint(folder / "checkpoint", own.fingerprint, seconds)
     return trained(own.specs, checkpoint=checkpoint, log=folder / "log", stop=stop)
+
+
+def check_stops(own: Pack, folder: Path, expected: list[Trained], updates: int, fewest: int = 2) -> None:
+    """A run that is stopped again and again ends as the one that was not, whose log is in `plain`."""
+    stops, ended = 0, False
+    while not ended:
+        models, ended = run(own, folder / "broken", stop_after(updates))
+        stops += 1
+    assert stops > fewest
+    assert all(map(same, models, expected))
+    assert (folder / "broken/log").read_bytes() == (folder / "plain/log").read_bytes()
 
 
 @pytest.mark.parametrize("system", ["hacm", "haem"])
 def test_a_run_that_is_stopped_again_and_again_ends_as_if_it_had_not_been(system: str, tmp_path: Path) -> None:
     own = pack(system, longer(system))
-    (tmp_path / "plain").mkdir()
-    (tmp_path / "broken").mkdir()
     expected, ended = run(own, tmp_path / "plain")
     assert ended
-    stops, ended = 0, False
-    while not ended:
-        found, ended = run(own, tmp_path / "broken", stop_after(17))
-        stops += 1
-    assert stops > 5
-    assert all(map(same, found, expected))
-    assert (tmp_path / "broken/log").read_bytes() == (tmp_path / "plain/log").read_bytes()
+    check_stops(own, tmp_path, expected, 17, fewest=5)
 
 
 class Killed(BaseException):
@@ -58,8 +62,6 @@ class Killed(BaseException):
 
 def test_a_run_that_dies_goes_on_from_its_last_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own = pack("haem", LONGER)
-    (tmp_path / "plain").mkdir()
-    (tmp_path / "broken").mkdir()
     expected, _ = run(own, tmp_path / "plain")
     whole, saved, count = Fleet.update, Checkpoint.save, 0
 
@@ -160,17 +162,11 @@ def test_a_model_that_always_diverges_is_given_up(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_restart_is_taken_up_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "plain").mkdir()
-    (tmp_path / "broken").mkdir()
     spoil(monkeypatch, {2})
     expected, _ = run(pack("haem", LONGER), tmp_path / "plain")
     monkeypatch.undo()
     spoil(monkeypatch, {2})
-    ended = False
-    while not ended:
-        found, ended = run(pack("haem", LONGER), tmp_path / "broken", stop_after(23))
-    assert all(map(same, found, expected))
-    assert (tmp_path / "broken/log").read_bytes() == (tmp_path / "plain/log").read_bytes()
+    check_stops(pack("haem", LONGER), tmp_path, expected, 23)
 
 
 def test_models_that_have_finished_leave_the_fleet(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -222,11 +218,7 @@ def test_each_model_has_its_own_epochs_patience_and_looks(tmp_path: Path) -> Non
         assert [score for *_, score in one.curve] == [score for *_, score in alone.curve]
     assert len({one.epochs for one in together}) > 2, "the models stop together: the test needs other settings"
     # Models that go on after others have left keep their own settings when a run is taken up again, too.
-    expected, ended = run(many, tmp_path, seconds=1e9)[0], False
-    (tmp_path / "broken").mkdir()
-    while not ended:
-        found, ended = run(many, tmp_path / "broken", stop_after(17))
-    assert all(map(same, found, expected))
+    check_stops(many, tmp_path, run(many, tmp_path / "plain")[0], 17)
 
 
 @pytest.mark.parametrize("optimiser", ["adadelta", "adam"])
@@ -246,20 +238,13 @@ def test_each_model_has_its_own_schedule_and_goes_on_with_it_after_a_stop(optimi
         (alone,), _ = trained([spec], dtype=torch.float64)
         assert difference(one, alone) < 1e-8
         assert one is together[0] or difference(one, together[0]) > 1e-5, "the schedule did nothing"
-    for name in ("plain", "broken"):
-        (tmp_path / name).mkdir()
-    expected, _ = run(many, tmp_path / "plain")
-    ended = False
-    while not ended:
-        found, ended = run(many, tmp_path / "broken", stop_after(11))
-    assert all(map(same, found, expected))
-    assert (tmp_path / "broken/log").read_bytes() == (tmp_path / "plain/log").read_bytes()
+    check_stops(many, tmp_path, run(many, tmp_path / "plain")[0], 11)
 
 
 def test_nobody_is_scored_where_nobody_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     scored: list[int] = []
     whole = Fleet.score
-    monkeypatch.setattr(Fleet, "score", lambda self: scored.append(self.models[0].epoch) or whole(self))  # type: ignore[func-returns-value]
+    monkeypatch.setattr(Fleet, "score", lambda self: scored.append(self.runs[0].epoch) or whole(self))  # type: ignore[func-returns-value]
     german = lesson("german")
     often, seldom = (msgspec.structs.replace(SMALL, epochs=9, score_every=every) for every in (2, 3))
     trained([ModelSpec(german, "haem", own, 1) for own in (often, seldom)])

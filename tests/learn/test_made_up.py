@@ -9,7 +9,7 @@ from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.ensemble.member import UNALIGNED
 from reinflect.learn.augmentation.made_up import MadeUp, stretches
-from reinflect.learn.fleet import tasks_of
+from reinflect.learn.fleet import runs_of
 from reinflect.learn.lesson import ModelSpec
 from tests.learn.tiny import lesson, small
 from tests.systems.any_alignment import sides
@@ -58,6 +58,6 @@ def test_data_without_stems_stays_as_it_is() -> None:
 
 def test_a_model_learns_from_made_up_items_first() -> None:
     made = MadeUp(times=1, repeats=1, epochs=2)(lesson("german"), 1)
-    (task,) = tasks_of([ModelSpec(made, "haem", small("haem"), 1)])
-    assert [len(stage.train) for stage in task.stages] == [2 * len(made.train), len(made.train)]
-    assert [stage.settings.epochs for stage in task.stages] == [2, 3]
+    (run,) = runs_of([ModelSpec(made, "haem", small("haem"), 1)])
+    assert [len(examples) for examples, _ in run.stages] == [2 * len(made.train), len(made.train)]
+    assert [settings.epochs for _, settings in run.stages] == [2, 3]

@@ -1,7 +1,7 @@
 """Phases: other items to learn from before the real ones."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,13 +11,13 @@ import torch
 
 from reinflect.align.naive import Naive
 from reinflect.data.items import Item
-from reinflect.learn.checkpoint import Checkpoint
-from reinflect.learn.fleet import NEXT_SEED, Fleet, Progress, Task, tasks_of
+from reinflect.learn.fleet import NEXT_SEED, Fleet, runs_of
 from reinflect.learn.lesson import Lesson, ModelSpec, Phase
 from reinflect.run.packs import Pack
 from reinflect.settings import Settings
-from tests.learn.tiny import fleet, lesson, small, updated
-from tests.learn.trained import Trained, difference, same, spoil, stop_after, trained
+from tests.learn.test_loop import check_stops, run
+from tests.learn.tiny import lesson, small, updated
+from tests.learn.trained import difference, spoil, trained
 
 PLAIN: dict[str, object] = {}
 CHANGES: dict[str, object] = {
@@ -60,14 +60,13 @@ def by_hand(own: ModelSpec) -> Fleet:
     stages.append((replace(own.lesson, phases=()), own.settings))
     before: Fleet | None = None
     for part, settings in stages:
-        (task,) = tasks_of([replace(own, lesson=part, settings=settings)])
-        now = fleet(task)
+        now = Fleet([replace(own, lesson=part, settings=settings)])
         if before is not None:
             with torch.no_grad():
                 now.parameters.flat.copy_(before.parameters.flat)
             for name in ("first", "second", "updates"):
                 setattr(now.optimiser, name, getattr(before.optimiser, name))
-            now.models[0].epoch = before.models[0].epoch
+            now.runs[0].epoch = before.runs[0].epoch
         before = updated(now, settings.epochs)
     assert before is not None
     return before
@@ -101,12 +100,12 @@ def test_the_settings_of_a_phase_make_a_difference() -> None:
 
 
 def test_a_model_is_as_large_as_its_real_items_make_it() -> None:
-    (task,) = tasks_of([spec(with_phases("german", phase("german", 2)))])
-    (plain,) = tasks_of([spec(lesson("german"))])
-    assert task.sizes == plain.sizes
-    assert [len(stage.train) for stage in task.stages] == [7, len(lesson("german").train)]
-    assert [stage.settings.epochs for stage in task.stages] == [2, 3]
-    assert Progress.start(task).most_epochs == 5
+    (whole,) = runs_of([spec(with_phases("german", phase("german", 2)))])
+    (plain,) = runs_of([spec(lesson("german"))])
+    assert whole.sizes == plain.sizes
+    assert [len(examples) for examples, _ in whole.stages] == [7, len(lesson("german").train)]
+    assert [settings.epochs for _, settings in whole.stages] == [2, 3]
+    assert whole.most_epochs == 5
 
 
 def test_a_model_that_does_not_get_better_goes_on_to_its_next_phase() -> None:
@@ -139,24 +138,11 @@ def test_scores_are_counted_from_the_beginning_of_a_phase() -> None:
     assert [epoch for epoch, _, accuracy in found.curve if accuracy is not None] == [3, 3 + 4, 3 + 6]
 
 
-def run(own: Pack, folder: Path, stop: Callable[[], bool] = lambda: False) -> tuple[list[Trained], bool]:
-    checkpoint = Checkpoint(folder / "checkpoint", own.fingerprint, 1e9)
-    return trained(own.specs, checkpoint=checkpoint, log=folder / "log", stop=stop)
-
-
 def test_a_run_that_is_stopped_in_any_phase_ends_as_if_it_had_not_been(tmp_path: Path) -> None:
     own = Pack("p", tuple(spec(with_phases("german", phase("german", 3, CHANGES)), seed=seed) for seed in (1, 2)))
-    for name in ("plain", "broken"):
-        (tmp_path / name).mkdir()
-    expected, _ = run(own, tmp_path / "plain")
-    stages, finished = [], False
-    while not finished:
-        found, finished = run(own, tmp_path / "broken", stop_after(5))
-        stages.append(found[0].progress.stage)
-    assert stages.count(0) > 1
-    assert stages.count(1) > 2
-    assert all(map(same, found, expected))
-    assert (tmp_path / "broken/log").read_bytes() == (tmp_path / "plain/log").read_bytes()
+    models, _ = run(own, tmp_path / "plain")
+    assert {model.progress.stage for model in models} == {1}
+    check_stops(own, tmp_path, models, 5, fewest=3)
 
 
 @pytest.mark.parametrize("system", ["hacm", "haem"])
@@ -175,9 +161,7 @@ def test_models_in_different_phases_train_in_one_fleet_as_they_do_alone(system: 
         assert (found.epochs, found.best_epoch, found.dev_accuracy) == (
             (alone.epochs, alone.best_epoch, alone.dev_accuracy)
         )
-        assert vars(found.progress) | {"task": 0, "curve": 0, "loss": 0} == (
-            vars(alone.progress) | {"task": 0, "curve": 0, "loss": 0}
-        )
+        assert found.progress.state() | {"curve": 0, "loss": 0} == alone.progress.state() | {"curve": 0, "loss": 0}
     assert len({found.progress.stage_start for found in together}) > 2
 
 
@@ -194,12 +178,11 @@ def test_a_model_that_diverges_starts_again_with_its_first_phase(monkeypatch: py
 
 def test_settings_of_a_phase_that_would_change_the_model_are_refused() -> None:
     with pytest.raises(ValueError, match="not alike"):
-        fleet(*tasks_of([spec(with_phases("german", phase("german", 2, {"batch": 3})))]))
+        Fleet([spec(with_phases("german", phase("german", 2, {"batch": 3})))])
 
 
 def test_models_share_the_arrays_of_a_phase() -> None:
     own = with_phases("german", phase("german", 2))
-    one, other = tasks_of([spec(own, seed=seed) for seed in (1, 2)])
-    assert isinstance(one, Task)
-    assert [first.train is second.train for first, second in zip(one.stages, other.stages, strict=True)] == [True] * 2
-    assert one.stages[0].train is not one.stages[1].train
+    one, other = runs_of([spec(own, seed=seed) for seed in (1, 2)])
+    assert [first[0] is second[0] for first, second in zip(one.stages, other.stages, strict=True)] == [True] * 2
+    assert one.stages[0][0] is not one.stages[1][0]

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reinflect.layers.randomness import key
+from reinflect.chance import key
 from reinflect.learn.schedule import POOL, epoch_batches
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -11,20 +12,19 @@ from torch import Tensor
 from reinflect.align.pairs import Alignment
 from reinflect.data.items import Item
 from reinflect.layers.batches import Drawn
-from reinflect.layers.inventory import Inventory
 from reinflect.layers.parameters import Parameters
-from reinflect.learn.fleet import Fleet, tasks_of
+from reinflect.learn.fleet import Fleet, runs_of
 from reinflect.learn.lesson import ModelSpec
 from reinflect.systems import SYSTEMS
-from reinflect.systems.haem.batch import DELETE_NUMBER, STOP_NUMBER, HaemBatch, bound, tapes, trajectories
-from reinflect.systems.haem.settings import HaemSettings
+from reinflect.systems.haem import DELETE_NUMBER, STOP_NUMBER, HaemSettings, bound
+from reinflect.systems.haem.model import HaemBatch, trajectories
+from reinflect.systems.symbols import Inventory
 from reinflect.systems.system import ACTIONS, System, Tapes
 from reinflect.systems.tapes import Ragged
-from tests.learn.tiny import fleet, lesson, small, updated
+from tests.learn.tiny import lesson, small, updated
 from tests.learn.trained import trained
 from tests.systems.slow_haem import SlowHaem
-from tests.systems.small_fleets import HAEM, SmallFleet, actions
-from tests.systems.test_losses import tricky, with_settings
+from tests.systems.small_fleets import HAEM, SmallFleet, actions, tricky, with_settings
 
 MOVES, REAL = "moves", "real"
 SLACK = 5
@@ -41,7 +41,7 @@ def relabelled(drawn: Drawn, *given: object) -> HaemBatch:
 
 def without_actions(items: Sequence[Item], alignments: Sequence[Alignment], inventory: Inventory) -> Tapes:
     """The oracle's tapes under other names: a rollout would not have them, and knows only a bound of their length."""
-    made = tapes(items, alignments, inventory)
+    made = HAEM.tapes(items, alignments, inventory)
     moves = made.pop(ACTIONS)
     return {**made, MOVES: moves, REAL: Ragged(moves.values * 0 + 1, moves.lengths)}
 
@@ -64,8 +64,12 @@ def rolled_in(
     return HaemBatch(**drawn.lemmas, taken=taken, right=right, weights=weights, keep=keep, **own)
 
 
-MASKED = replace(HAEM, trajectories=relabelled)
-EXACT = replace(HAEM, tapes=without_actions, trajectories=rolled_in)
+def with_learner(system: System, **changes: Any) -> System:
+    return replace(system, learner=replace(system.equations, **changes))
+
+
+MASKED = with_learner(HAEM, trajectories=relabelled)
+EXACT = with_learner(replace(HAEM, tapes=without_actions), trajectories=rolled_in)
 BOUNDED = replace(EXACT, bound=lambda item, alignment: bound(item, alignment) + SLACK)
 ALL = {"masked": MASKED, "exact": EXACT, "bounded": BOUNDED}
 every = pytest.mark.parametrize("name", ALL)
@@ -97,45 +101,24 @@ def test_the_same_trajectories_have_the_same_losses(name: str, mean: bool) -> No
 def test_without_a_tape_of_actions_their_number_is_bounded() -> None:
     german = lesson("german")
     for name, slack in (("exact", 0), ("bounded", SLACK)):
-        (own,), (static,) = (tasks_of([ModelSpec(german, system, small("haem"), 1)]) for system in (name, "haem"))
-        found, expected = own.stages[0].train, static.stages[0].train
+        (own,), (static,) = (runs_of([ModelSpec(german, system, small("haem"), 1)]) for system in (name, "haem"))
+        found, expected = own.stages[0][0], static.stages[0][0]
         assert ACTIONS not in found.arrays
         assert found.bounds.tolist() == [length + slack for length in expected.bounds.tolist()]
 
 
-def made(name: str) -> Fleet:
-    settings = small("haem", dropout=0.2)
-    specs = [ModelSpec(lesson(own), name, settings, seed) for own, seed in (("german", 1), ("greek", 2))]
-    return updated(fleet(*tasks_of(specs), dtype=torch.float64), 3)
-
-
-@pytest.mark.parametrize("name", ["masked", "exact"])
-def test_the_same_trajectories_make_the_same_updates(name: str) -> None:
-    found, expected = made(name), made("haem")
-    torch.testing.assert_close(found.parameters.flat, expected.parameters.flat, rtol=1e-9, atol=1e-9)
-    assert found.score() == expected.score()
-
-
-def test_looser_bounds_make_the_same_updates_where_all_items_come_at_once() -> None:
-    """Else the items come in another order."""
-    settings = small("haem", batch=40)
-    found, expected = (
-        updated(fleet(*tasks_of([ModelSpec(lesson("german"), name, settings, 1)]), dtype=torch.float64), 3)
-        for name in ("bounded", "haem")
+@pytest.mark.parametrize(("name", "changes"), [("masked", {}), ("exact", {}), ("bounded", {"batch": 40})])
+def test_the_same_trajectories_make_the_same_models(name: str, changes: dict[str, object]) -> None:
+    """With looser bounds only where all items come at once: else they come in another order."""
+    settings, german = small("haem", dropout=0.2, **changes), lesson("german")
+    models, expected = (
+        trained([ModelSpec(german, system, settings, seed) for seed in (1, 2)], dtype=torch.float64)[0]
+        for system in (name, "haem")
     )
-    torch.testing.assert_close(found.parameters.flat, expected.parameters.flat, rtol=1e-9, atol=1e-9)
-
-
-def test_a_whole_training_of_such_a_system() -> None:
-    german = lesson("german")
-    found, expected = (
-        trained([ModelSpec(german, name, small("haem"), seed) for seed in (1, 2)], dtype=torch.float64)[0]
-        for name in ("exact", "haem")
-    )
-    for one, other in zip(found, expected, strict=True):
-        assert [(epoch, score) for epoch, _, score in one.curve] == [(epoch, score) for epoch, _, score in other.curve]
-        for name, tensor in one.parameters.items():
-            torch.testing.assert_close(tensor, other.parameters[name], rtol=1e-9, atol=1e-9)
+    for model, other in zip(models, expected, strict=True):
+        assert [score for *_, score in model.curve] == [score for *_, score in other.curve]
+        for part, tensor in model.parameters.items():
+            torch.testing.assert_close(tensor, other.parameters[part], rtol=1e-9, atol=1e-9)
 
 
 def test_what_is_taken_need_not_be_right() -> None:
@@ -146,7 +129,7 @@ def test_what_is_taken_need_not_be_right() -> None:
         wrong = torch.where(batch.taken == STOP_NUMBER, batch.taken, DELETE_NUMBER)
         return replace(batch, taken=wrong)
 
-    fleet = SmallFleet(replace(HAEM, trajectories=wandering), with_settings(HAEM), tricky(HAEM), seed=7)
+    fleet = SmallFleet(with_learner(HAEM, trajectories=wandering), with_settings(HAEM), tricky(HAEM), seed=7)
     static = SmallFleet(HAEM, with_settings(HAEM), tricky(HAEM), seed=7)
     batch, items = fleet.to_learn()
     losses = fleet.losses(batch)
@@ -180,16 +163,16 @@ def test_models_act_by_the_parameters_and_keys_they_have() -> None:
         given.append((epochs.tolist(), keys.tolist()))
         with torch.no_grad():
             assert torch.isfinite(parameters.flat).all()
-            assert system.decoder(parameters, settings, allowed).end == STOP_NUMBER
+            assert system.equations.decoder(parameters, settings, allowed).end == STOP_NUMBER
         return trajectories(drawn, parameters, settings, allowed, epochs, keys)
 
-    system: System = replace(HAEM, trajectories=noting)
+    system: System = with_learner(HAEM, trajectories=noting)
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(SYSTEMS._loaded, "noting", system)
         specs = [ModelSpec(lesson("greek"), "noting", small("haem"), seed) for seed in (1, 2)]
-        own = updated(fleet(*tasks_of(specs)), 2)
+        own = updated(Fleet(specs), 2)
     updates = len(given) // 2
-    assert len(own.models) == 2
+    assert len(own.runs) == 2
     assert [epochs for epochs, _ in given] == [[0, 0]] * updates + [[1, 1]] * updates
     assert len({tuple(keys) for _, keys in given}) == len(given)
     assert all(len(set(keys)) == 2 for _, keys in given)

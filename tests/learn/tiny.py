@@ -8,12 +8,12 @@ import torch
 from reinflect.align.smart import Smart
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
-from reinflect.learn.fleet import Fleet, Progress, Task, tasks_of
+from reinflect.learn.fleet import Fleet
 from reinflect.learn.lesson import Lesson, ModelSpec, Preparation
 from reinflect.run.packs import Pack
 from reinflect.settings import Settings
 from reinflect.systems import SYSTEMS
-from reinflect.systems.haem.settings import HaemSettings
+from reinflect.systems.haem import HaemSettings
 
 SMALL = HaemSettings(
     embedding=5, hidden=6, history_hidden=4, feature_embedding=3, feature_scale=2.0, batch=2, epochs=3, patience=50
@@ -52,9 +52,10 @@ def lesson(name: str, alignment: str = "naive", dev: int = 4) -> Lesson:
     return preparation.prepared(preparation.planned(Lesson(tuple(items[dev:]), tuple(items[:dev])), alignment))
 
 
-def task(name: str, system: str, settings: Settings | None = None, alignment: str = "naive", seed: int = 1) -> Task:
-    (own,) = tasks_of([ModelSpec(lesson(name, alignment), system, settings or small(system), seed)])
-    return own
+def spec_of(
+    name: str, system: str, settings: Settings | None = None, alignment: str = "naive", seed: int = 1
+) -> ModelSpec:
+    return ModelSpec(lesson(name, alignment), system, settings or small(system), seed)
 
 
 def pack(
@@ -72,14 +73,10 @@ def updated(fleet: Fleet, epochs: int) -> Fleet:
         epoch = fleet.prepare()
         for number in range(len(epoch)):
             fleet.update(epoch, number)
-        for model in fleet.models:
+        for model in fleet.runs:
             model.epoch += 1
     return fleet
 
 
 def fleet_of(own: Pack, dtype: torch.dtype = torch.float32) -> Fleet:
-    return fleet(*tasks_of(own.specs), dtype=dtype)
-
-
-def fleet(*tasks: Task, dtype: torch.dtype = torch.float32) -> Fleet:
-    return Fleet([Progress.start(task) for task in tasks], dtype=dtype)
+    return Fleet(own.specs, dtype=dtype)

@@ -11,7 +11,7 @@ from torch import Tensor
 from reinflect.ensemble.member import TrainedModel
 from reinflect.learn import loop
 from reinflect.learn.checkpoint import Checkpoint
-from reinflect.learn.fleet import Epoch, Fleet, Progress
+from reinflect.learn.fleet import Epoch, Fleet, Run
 from reinflect.learn.lesson import ModelSpec
 
 
@@ -20,7 +20,7 @@ class Trained:
     """A trained model, how it got there, its best parameters and, if it ran to the end of its fleet, its last ones."""
 
     model: TrainedModel
-    progress: Progress
+    progress: Run
     parameters: dict[str, Tensor]
     last: Tensor | None
 
@@ -53,8 +53,8 @@ def trained(
     made: list[Fleet] = []
 
     class Kept(Fleet):
-        def __init__(self, models: Sequence[Progress], *, device: torch.device | str, dtype: torch.dtype) -> None:
-            super().__init__(models, device=device, dtype=dtype)
+        def __init__(self, specs: Sequence[ModelSpec], *, device: torch.device | str, dtype: torch.dtype) -> None:
+            super().__init__(specs, device=device, dtype=dtype)
             made.append(self)
 
     with pytest.MonkeyPatch.context() as patch:
@@ -63,7 +63,7 @@ def trained(
     (fleet,) = made
     last = fleet.parameters.flat.detach().clone() if len(fleet.parameters) == len(models) else None
     return [
-        Trained(model, fleet.models[number], fleet.trained(number), None if last is None else last[number])
+        Trained(model, fleet.runs[number], fleet.trained(number), None if last is None else last[number])
         for number, model in enumerate(models)
     ], finished
 
@@ -93,7 +93,7 @@ def spoil(monkeypatch: pytest.MonkeyPatch, seeds: set[int], epoch_number: int = 
     def update(self: Fleet, epoch: Epoch, number: int) -> Tensor:
         losses = whole(self, epoch, number)
         for column, running in enumerate(self.running):
-            model = self.models[running]
+            model = self.runs[running]
             if model.seed in left and model.epoch == epoch_number:
                 left.remove(model.seed)
                 with torch.no_grad():

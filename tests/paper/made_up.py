@@ -13,9 +13,9 @@ from reinflect.paper.grid import Grid, kinds
 from reinflect.run.packs import PackResult
 from reinflect.score.scores import Evaluation, MacroEvaluation, evaluate
 from reinflect.settings import Settings
-from reinflect.systems.hacm.settings import HacmSettings
-from reinflect.systems.haem.settings import HaemSettings
-from reinflect.systems.soft.settings import SoftSettings
+from reinflect.systems.hacm import HacmSettings
+from reinflect.systems.haem import HaemSettings
+from reinflect.systems.soft import SoftSettings
 
 SETTINGS: Mapping[str, Settings] = {
     "hacm": HacmSettings(hidden=3),
@@ -97,7 +97,7 @@ def pack(*models: TrainedModel, name: str = "german-low-hacm-naive", seconds: fl
 def macro(**accuracies: float) -> Average:
     """A score with such an accuracy, in per cent, for each language (`norwegian_nynorsk` is one with a hyphen)."""
     languages = {name.replace("_", "-"): _evaluation(own) for name, own in accuracies.items()}
-    return Average.of(MacroEvaluation("made up", languages))
+    return Average.over(MacroEvaluation("made up", languages))
 
 
 def _evaluation(accuracy: float) -> Evaluation:

@@ -9,22 +9,17 @@ from typing import Any
 import msgspec
 import pytest
 
-from reinflect.data.items import Item, read_items, write_items
+from reinflect.data.items import read_items, write_items
 from reinflect.errors import InputError
 from reinflect.inflector.card import fingerprint
 from reinflect.inflector.inflector import Inflector
 from reinflect.learn.checkpoint import fingerprint_of
 from reinflect.learn.fleet import Fleet
-from reinflect.learn.lesson import ModelSpec, Preparation
 from reinflect.paper.benchmark import Benchmark, BenchmarkPlan, run_benchmark
-from reinflect.paper.corpora import read_corpora
-from reinflect.paper.grid import Entry, Grid, specs_of
+from reinflect.paper.grid import Entry, Grid
 from reinflect.paper.output import write_all, write_models
-from reinflect.run.engines import engine
-from reinflect.run.execute import prepared
 from reinflect.run.failures import PackError
 from reinflect.run.folder import WorkFolder
-from reinflect.run.packing import needs, pack_specs, weight, with_work
 from reinflect.run.packs import ENDING, Pack, PackResult, read_results, write_result
 from reinflect.run.resources import Resources, Watcher
 from reinflect.run.train_pack import Standing, run_pack
@@ -45,16 +40,8 @@ MODELS = 2 * 6 + 3
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("data")
-    for name in ("german", "turkish"):
-        items = language(name)
-        write_items(folder / f"{name}-dev", items[:4])
-        write_items(folder / f"{name}-covered-test", [Item(item.lemma, item.features) for item in items[4:9]])
-        write_items(folder / f"{name}-uncovered-test", items[4:9])
-        write_items(folder / f"{name}-train-low", items[9:])
-    write_items(folder / "german-train-high", language("german")[4:])
-    return folder
+def data(two_languages: Path) -> Path:
+    return two_languages
 
 
 class Listener(Watcher):
@@ -108,9 +95,7 @@ def test_everything_is_written(undisturbed: tuple[Path, Benchmark, Listener]) ->
     assert sorted(path.name for path in out.iterdir()) == [
         "commands.jsonl",
         "details.json",
-        "languages-dev.png",
         "languages-dev.svg",
-        "languages-test.png",
         "languages-test.svg",
         "logs",
         "models",
@@ -119,9 +104,9 @@ def test_everything_is_written(undisturbed: tuple[Path, Benchmark, Listener]) ->
         "results.json",
         "results.md",
     ]
-    assert len(made.trained) == MODELS
+    assert len(made.models) == MODELS
     assert len(list((out / "packs").iterdir())) == len(list((out / "logs").iterdir())) == 9
-    systems = {"hacm-naive", "haem-naive", "haem-smart", "baseline", "best", *(f"run{n}" for n in range(1, 8))}
+    systems = {"hacm-naive", "haem-naive", "haem-smart", "baseline", *(f"run{n}" for n in range(1, 8))}
     for setting, languages in (("low", ["german", "turkish"]), ("high", ["german"])):
         assert {path.name for path in (out / "predictions" / setting).iterdir()} == systems
         for system in systems:
@@ -139,7 +124,7 @@ def test_predictions_are_in_the_format_of_the_data_and_score_as_said(
         for system, figures in results[split]["low"].items():
             for name, own in figures["languages"].items():
                 path = out / "predictions" / "low" / system / f"{name}-{split}"
-                if system in ("ensemble-7", "average", "vote", "weights", "scores"):
+                if system in ("ensemble-7", "average", "vote"):
                     assert not path.exists()
                     continue
                 scored = evaluate(read_items(data / f"{name}-{gold}"), read_items(path, forms="optional"))
@@ -195,8 +180,8 @@ def test_stopped_again_and_again_it_ends_as_if_nothing_had_been(
             Alarm(patch, updates=31)
             made = run(data, tmp_path, time_limit=500.0, gold=data, checkpoint_seconds=1000.0)
         assert not made.account.interrupted
-        assert len(made.trained) >= trained
-        stops, trained = stops + 1, len(made.trained)
+        assert len(made.models) >= trained
+        stops, trained = stops + 1, len(made.models)
         assert stops < 60
     assert stops > 4
     assert said(tmp_path) == said(whole)
@@ -207,8 +192,8 @@ def test_results_do_not_depend_on_the_number_of_processes(
     data: Path, undisturbed: tuple[Path, Benchmark, Listener], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole, alone, _ = undisturbed
-    monkeypatch.setattr("reinflect.paper.finish.WORTH_PROCESSES", 0)
-    monkeypatch.setattr("reinflect.paper.finish.combine", lambda *_: pytest.fail("combined here"))
+    monkeypatch.setattr("reinflect.paper.benchmark.WORTH_PROCESSES", 0)
+    monkeypatch.setattr("reinflect.paper.combine.combine", lambda *_: pytest.fail("combined here"))
     made = run(data, tmp_path, workers=2, gold=data)
     assert said(tmp_path) == said(whole)
     assert [corpus.label for corpus in made.finished] == [corpus.label for corpus in alone.finished]
@@ -227,7 +212,7 @@ def test_folders_from_several_machines_are_put_together(
     listener = Listener()
     others = [tmp_path / "german", tmp_path / "turkish" / "packs"]
     made = run(data, tmp_path / "all", listener, merge=others, gold=data)
-    assert len(made.trained) == MODELS
+    assert len(made.models) == MODELS
     assert made.account.trained == 0
     assert said(tmp_path / "all") == said(whole)
     assert any("half.pack.xz" in note for note in listener.notes)
@@ -238,15 +223,9 @@ def test_folders_from_several_machines_are_put_together(
 def test_a_time_limit_of_nothing_trains_nothing(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Fleet, "update", lambda *_: pytest.fail("trained"))
     made = run(data, tmp_path, time_limit=0)
-    assert made.trained == []
+    assert made.models == {}
     assert set(made.scores["dev"]["low"]) == {"baseline"}
     assert not (tmp_path / "languages-dev.svg").exists()
-
-
-def test_further_cells_are_those_of_the_largest_setting_of_each_language(data: Path, tmp_path: Path) -> None:
-    made = run(data, tmp_path, time_limit=0, cells=7)
-    cells = {spec.lesson.label: spec.lesson.cells for spec in made.specs}
-    assert cells == {"german-low": 0, "german-high": 7, "turkish-low": 7}
 
 
 def test_other_settings_are_other_models(data: Path, tmp_path: Path) -> None:
@@ -256,73 +235,8 @@ def test_other_settings_are_other_models(data: Path, tmp_path: Path) -> None:
     made = run(data, tmp_path, presets=other, **fewer)
     assert made.account.trained == 2
     assert sum(len(one.models) for one in read_results(tmp_path / "packs")) == 4
-    assert len(made.trained) == len(made.found) == 2
+    assert len(made.models) == 2
     assert len(made.results) == 1
-
-
-def by_name(packs: Sequence[Pack]) -> list[Pack]:
-    return sorted(packs, key=lambda pack: pack.name)
-
-
-def ready(data: Path, *languages: str) -> list[ModelSpec]:
-    """The specs of the grid, with their lessons aligned."""
-    corpora, _ = read_corpora(data, languages, ["low"])
-    preparation = Preparation.of({}, ["naive", "smart"])
-    return prepared(specs_of(corpora, GRID, PRESETS, preparation), preparation, Resources())
-
-
-def test_what_is_in_a_pack_does_not_depend_on_what_is_done(data: Path) -> None:
-    wanted = ready(data, "german", "turkish")
-    for device in ("cpu", "cuda"):
-        packs = by_name(pack_specs(wanted, device))
-        assert sum(len(pack.specs) for pack in packs) == len(wanted) == 12
-        assert len({pack.name for pack in packs}) == len(packs)
-        left = with_work(wanted, {wanted[0].digest}, device)
-        assert len(left) == 12, "the group of the first has others"
-        again = by_name(pack_specs(left, device))
-        assert [(pack.name, pack.specs) for pack in again] == [(pack.name, pack.specs) for pack in packs]
-        group = {spec.digest for spec in wanted if spec.system == "hacm"}
-        others = by_name(pack_specs(with_work(wanted, group, device), device))
-        assert [(pack.name, pack.specs) for pack in others] == [
-            (pack.name, pack.specs) for pack in packs if pack.system != "hacm"
-        ]
-    assert [pack.name for pack in pack_specs(wanted)][:2] == ["german-low-hacm-naive", "german-low-haem-naive"]
-
-
-def test_the_longest_packs_come_first_on_a_gpu(data: Path) -> None:
-    """Many updates of few models take longer than few updates of more models, though they are of fewer items."""
-    wanted = ready(data, "german")
-    few = [one for one in wanted if one.system == "haem"][:1]
-    many = [one for one in wanted if one.kind == "hacm-naive"]
-    short = [replace(one, settings=msgspec.structs.replace(OWN_HACM, epochs=2)) for one in many]
-    long = [replace(one, settings=msgspec.structs.replace(OWN, epochs=2 * len(many) - 1)) for one in few]
-    first, second = pack_specs([*short, *long], "cuda")
-    assert (first.system, second.system) == ("haem", "hacm")
-    assert weight(first, "cpu") < weight(second, "cpu")
-    assert weight(first, "cuda") > weight(second, "cuda")
-
-
-def test_a_pack_takes_no_more_of_a_gpu_than_it_may(data: Path) -> None:
-    wanted = ready(data, "german", "turkish")
-    whole = pack_specs(wanted, "cuda")
-    most = max(needs(pack.specs).bytes for pack in whole)
-    assert [pack.name for pack in pack_specs(wanted, "cuda", most)] == [pack.name for pack in whole]
-    smaller = pack_specs(wanted, "cuda", most // 2)
-    assert len(smaller) > len(whole)
-    assert all(needs(pack.specs).bytes <= most // 2 for pack in smaller if len(pack.specs) > 1)
-
-
-def test_a_pack_takes_a_part_of_a_gpu_however_many_share_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reinflect.run.engines.memory_of_the_gpu", lambda: 100)
-
-    def budget(resources: Resources) -> int | None:
-        with engine(resources) as own:
-            return own.budget
-
-    cuda = [Resources("cuda", trainers=trainers) for trainers in (1, 2, 4)]
-    assert [budget(own) for own in cuda] == [33, 33, 33]
-    assert [budget(replace(own, pack_memory=70)) for own in cuda] == [70, 70, 70]
-    assert budget(Resources("cpu", trainers=2)) is None
 
 
 def test_as_many_processes_train_as_was_said(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -438,7 +352,7 @@ def test_the_second_half_of_a_pack_goes_on_when_the_first_is_done(
     tried.clear()
     made = run(data, tmp_path, **options)
     assert tried == [(f"{name}b", True)]
-    assert len(made.trained) == 4
+    assert len(made.models) == 4
     assert not (tmp_path / "training.state").exists()
 
 
@@ -456,7 +370,7 @@ def test_models_of_several_settings_are_not_mixed_up(data: Path, tmp_path: Path)
     assert write_models(made, tmp_path) == []
     inflector = Inflector.load(path)
     kept = {member.name: forms for member, forms in zip(inflector.members, inflector.member_forms(dev), strict=True)}
-    forms = {f"haem-{model.alignment}-1": list(model.dev.forms) for model in made.trained}
+    forms = {f"haem-{model.alignment}-1": list(model.dev.forms) for model in made.models.values()}
     assert kept == forms
     assert {member.settings.epochs for member in inflector.members} == {40}
     written = path.read_bytes()
@@ -487,7 +401,7 @@ def test_a_damaged_pack_is_replaced_by_a_whole_one(data: Path, tmp_path: Path) -
     (pack,) = (tmp_path / "one" / "packs").iterdir()
     pack.write_bytes(pack.read_bytes()[:-9])
     made = run(data, tmp_path / "one", merge=[tmp_path / "two"], time_limit=0, **options)
-    assert len(made.trained) == 1
+    assert len(made.models) == 1
 
 
 def test_the_time_is_that_of_the_models_that_were_asked_for(data: Path, tmp_path: Path) -> None:

@@ -7,14 +7,15 @@ from pathlib import Path
 import pytest
 
 from reinflect.data.features import Bundle
-from reinflect.data.items import Item
+from reinflect.data.items import Item, read_items
 from reinflect.ensemble.strategies import RUNS
+from reinflect.errors import OutputError
 from reinflect.learn.lesson import Lesson, Preparation
-from reinflect.paper.combine import averages, combine, evaluations
-from reinflect.paper.figures import Part, read_figures
+from reinflect.paper.combine import averages, combine, evaluations, finish, parts_of, write_forms
+from reinflect.paper.figures import Part, read_scores
 from reinflect.paper.grid import PAPER, QUICK, Entry, kinds, specs_of
-from reinflect.systems.presets import load_preset
-from tests.paper.made_up import combined, corpus, everyone, gold, result, score
+from reinflect.systems.symbols import load_preset
+from tests.paper.made_up import BUNDLE, combined, corpus, everyone, gold, result, score
 
 KINDS = ("hacm-naive", "hacm-smart", "haem-naive", "haem-smart")
 PRESETS = {"low": load_preset("low", ["haem"])}
@@ -31,18 +32,15 @@ def test_the_grid_of_the_paper() -> None:
 
 def test_every_system_has_predictions_for_all_items() -> None:
     (found,) = combined(PAPER, corpus(setting="high"), right=RIGHT | {"soft": 4})
-    names = {
+    assert set(found.forms) == {
         *KINDS,
         "soft",
         "baseline",
-        *(run.name for run in RUNS),
         "ensemble-7",
         "average",
         "vote",
-        "weights",
-        "best",
+        *(run.name for run in RUNS),
     }
-    assert set(found.forms) == names
     assert {(len(forms["dev"]), len(forms["test"])) for forms in found.forms.values()} == {(4, 3)}
     assert found.chosen["run1"] == ["hacm-smart-1", "hacm-smart-2", "hacm-smart-3"]
     assert found.chosen["run5"] == ["soft-1"]
@@ -50,45 +48,18 @@ def test_every_system_has_predictions_for_all_items() -> None:
     assert len(found.chosen["run6"]) == 12
 
 
-def without_rules(own: Lesson) -> Lesson:
-    """With training items from which rules learn nothing that is right."""
-    return replace(own, train=tuple(Item(item.lemma, item.features, "q") for item in own.train))
-
-
-def test_the_best_way_weighs_kinds_by_what_they_got_right() -> None:
-    own = without_rules(corpus(items=60, asked=10))
-    right = {split: [f"{item.lemma}x" for item in items] for split, items in (("dev", own.dev), ("test", own.asked))}
-    wrong = {
-        split: [form if place % 4 == 0 else "z" for place, form in enumerate(forms)] for split, forms in right.items()
-    }
-    models = [
-        result(own, kind, seed, dev=said["dev"], test=said["test"])
-        for kind in KINDS
-        for seed in (1, 2)
-        for said in [right if kind == "haem-smart" else wrong]
-    ]
-    forms = combine(own, QUICK, models).forms
-    assert {split: forms["average"][split] for split in right} == wrong
-    assert {split: forms["best"][split] for split in right} == right
-
-
-def test_models_set_apart_vote_in_the_best_way_and_in_none_of_the_runs() -> None:
-    own = without_rules(corpus(items=60, asked=10))
+def test_models_set_apart_vote_in_none_of_the_runs() -> None:
+    german = corpus(items=60, asked=10)
     grid = (*QUICK, Entry("haem", "smart", {"low": 2}, variant="made-up", augmentations=("made-up",)))
-    right = {split: [f"{item.lemma}x" for item in items] for split, items in (("dev", own.dev), ("test", own.asked))}
-    plain = [result(own, kind, seed, dev=["z"] * 60, test=["z"] * 10) for kind in KINDS for seed in (1, 2)]
-    apart = [
-        replace(result(own, "haem-smart", seed, dev=right["dev"], test=right["test"]), variant="made-up")
-        for seed in (1, 2)
-    ]
-    found = combine(own, grid, [*plain, *apart])
-    assert found.forms["haem-smart+made-up"] == found.forms["best"] == right
-    assert {name for run in RUNS for name in found.chosen[run.name]} <= {model.name for model in plain}
-    assert {"haem-smart+made-up-1", "haem-smart+made-up-2"} < set(found.chosen["best"])
-    assert "best" not in combine(own, grid, plain).forms
-    alone = combine(own, grid[-1:], apart)
-    assert alone.forms["best"] == right
-    assert not {run.name for run in RUNS} & set(alone.chosen)
+    plain = [result(german, kind, seed, dev=["z"] * 60, test=["z"] * 10) for kind in KINDS for seed in (1, 2)]
+    apart = [replace(result(german, "haem-smart", seed, right=60), variant="made-up") for seed in (1, 2)]
+    combined = combine(german, grid, [*plain, *apart])
+    right = {split: [f"{item.lemma}x" for item in items] for split, items in parts_of(german).items()}
+    assert combined.forms["haem-smart+made-up"] == right
+    assert combined.forms["vote"]["dev"] == ["z"] * 60
+    assert {name for run in RUNS for name in combined.chosen[run.name]} <= {model.name for model in plain}
+    assert "vote" not in combine(german, grid, plain).forms, "of all models there are to be"
+    assert not {run.name for run in RUNS} & set(combine(german, grid[-1:], apart).chosen)
 
 
 def test_entries_of_a_grid_have_settings_and_augmentations_of_their_own() -> None:
@@ -105,41 +76,11 @@ def test_entries_of_a_grid_have_settings_and_augmentations_of_their_own() -> Non
     assert len({spec.lesson.digest for spec in (plain, *others)}) == 3
 
 
-@pytest.mark.parametrize("teaches", [True, False])
-def test_entries_that_teach_inflect_further_cells_or_if_none_does_all(teaches: bool) -> None:
-    own = replace(corpus(), alignment="none", cells=9)
-    grid = Entry("haem", "smart", {"low": 1}, teaches=teaches), Entry("haem", "naive", {"low": 1})
-    found = specs_of([own], grid, PRESETS, Preparation.of({}, ["naive", "smart"]))
-    assert [spec.lesson.cells for spec in found] == [9, 0 if teaches else 9]
-
-
 def test_test_items_play_no_part_in_the_choice() -> None:
     own = corpus()
     models = [result(own, kind, seed, test=["?"] * 3) for kind in KINDS for seed in (1, 2)]
     others = [result(own, kind, seed) for kind in KINDS for seed in (1, 2)]
     assert combine(own, QUICK, models).chosen == combine(own, QUICK, others).chosen
-
-
-def test_rules_have_no_vote_but_a_weight() -> None:
-    own = corpus(items=60, asked=10)
-    models = [result(own, kind, seed, dev=["z"] * 60, test=["z"] * 10) for kind in KINDS for seed in (1, 2)]
-    found = combine(own, QUICK, models, leave_out=True).forms
-    assert found["best"] == found["weights"] == found["baseline"]
-    assert found["vote"] == found["best without rules"] == found["run6"] != found["best"]
-
-
-def test_each_kind_is_left_out_once() -> None:
-    own = without_rules(corpus(items=60, asked=10))
-    right = {"haem-smart": 60, "haem-naive": 20}
-    models = everyone(own, QUICK, right)
-    found = combine(own, QUICK, models, leave_out=True)
-    whole, *others = (
-        evaluations(found, ())["dev"][name].accuracy for name in ("best", *(f"best without {kind}" for kind in KINDS))
-    )
-    assert whole == 100.0
-    assert others == [100.0, 100.0, 100.0, pytest.approx(100 / 3, abs=0.01)]
-    alone = combine(own, QUICK, [model for model in models if model.kind == "haem-smart"] * 4, leave_out=True)
-    assert not any("without" in name for name in alone.forms)
 
 
 def test_bundles_that_training_has_and_others_are_counted_apart() -> None:
@@ -166,7 +107,7 @@ def test_bundles_that_training_has_and_others_are_counted_apart() -> None:
 def test_results_of_earlier_versions_are_read(tmp_path: Path) -> None:
     old = {"accuracy": 1.0, "levenshtein": 2.0, "languages": {"a": {"accuracy": 1.0, "levenshtein": 2.0}}}
     (tmp_path / "results.json").write_text(json.dumps({"dev": {"low": {"best": old | {"signature": "s"}}}}))
-    assert read_figures(tmp_path)["dev"]["low"]["best"].unseen is None
+    assert read_scores(tmp_path)["dev"]["low"]["best"].unseen is None
 
 
 def test_what_is_not_all_trained_is_not_there_yet() -> None:
@@ -215,3 +156,13 @@ def test_scores_are_macro_averages_of_the_official_ones() -> None:
     assert set(scores["test"]["low"]["run7"].languages) == {"b"}
     assert scores["test"]["low"]["haem-naive"].accuracy == 100.0
     assert score(found, {})["test"] == {}
+
+
+def test_predictions_that_no_file_can_hold_are_refused_and_a_mark_is_kept(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match="has a tab or line end in it"):
+        write_forms(tmp_path, corpus(items=1), "run7", "dev", ["a\tb"])
+    mark = "\ufeff"
+    german = Lesson((Item("c", BUNDLE, "cx"),), (Item(f"{mark}a", BUNDLE, "b"),), (), "german", "low")
+    written = finish(german, everyone(german, QUICK, RIGHT), (), grid=QUICK, folder=tmp_path)
+    assert written.evaluations["dev"]["run7"].items == 1
+    assert [item.lemma for item in read_items(tmp_path / "low" / "run7" / "german-dev")] == [f"{mark}a"]

@@ -6,8 +6,8 @@ import pytest
 
 from reinflect.data.items import COLUMNS_2017, COLUMNS_2023, Columns, Item, write_items
 from reinflect.errors import InputError
-from reinflect.learn.lesson import ModelSpec, Preparation
-from reinflect.paper.benchmark import _read_gold
+from reinflect.learn.lesson import Lesson, ModelSpec, Preparation
+from reinflect.paper.benchmark import read_gold
 from reinflect.paper.corpora import languages_in, layout_note, read_corpora, read_corpus
 from reinflect.run.execute import prepared
 from reinflect.run.resources import Resources, Watcher
@@ -81,7 +81,8 @@ def test_a_pair_of_2019_is_the_language_that_is_learnt(folder: Path) -> None:
 def test_right_forms_of_test_items_are_found_by_their_endings(tmp_path: Path) -> None:
     for name in ("a.tst", "b.gold", "c-test", "d-uncovered-test", "e.dev"):
         write_items(tmp_path / name, ITEMS[:2])
-    assert sorted(_read_gold(tmp_path, list("abcde"), [])) == list("abcd")
+    lessons = [Lesson((), (), (), name, "low") for name in "abcde"]
+    assert sorted(read_gold(tmp_path, lessons)) == list("abcd")
 
 
 PREPARATION = Preparation.of({}, ["naive", "smart"])
@@ -95,15 +96,6 @@ def specs(folder: Path, *alignments: str) -> list[ModelSpec]:
         for method in alignments
         for system in [{"none": "soft"}.get(method, "haem")]
     ]
-
-
-def test_lessons_are_prepared_in_processes_as_here(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    work = specs(folder, "naive", "smart")
-    usual = prepared(work, PREPARATION, Resources())
-    monkeypatch.setattr("reinflect.run.execute.WORTH_PROCESSES", 0)
-    found = prepared(work, PREPARATION, Resources(workers=2))
-    assert [one.lesson.alignments for one in found] == [one.lesson.alignments for one in usual]
-    assert all(one.lesson.alignments for one in found)
 
 
 def test_other_folders_are_refused(tmp_path: Path) -> None:

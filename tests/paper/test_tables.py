@@ -1,19 +1,17 @@
 """The page of results, and the figure."""
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
-from reinflect.paper import plots, published
-from reinflect.paper.benchmark import Account, Benchmark
+from reinflect.paper import published
 from reinflect.paper.combine import Changes
 from reinflect.paper.grid import PAPER, QUICK
-from reinflect.paper.output import write_all
-from reinflect.paper.tables import COLUMNS, kinds_table, language_table, languages_note, main_table, markdown, page
-from reinflect.run.folder import WorkFolder
+from reinflect.paper.page import languages_chart
+from reinflect.paper.tables import COLUMNS, language_table, languages_note, main_table, markdown, page
+from reinflect.report.drawing import svg_file
 from tests.paper.made_up import combined, corpus, gold, macro, pack, result, score
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "benchmark.md"
@@ -35,17 +33,6 @@ def test_the_whole_page() -> None:
         results=[pack(*models[:3], seconds=3), pack(*models[3:], seconds=60)],
     )
     assert text == GOLDEN.read_text(encoding="utf-8")
-
-
-def test_what_each_kind_contributes() -> None:
-    languages = {f"l{number}": 50.0 + number for number in range(8)}
-    worse = {name: accuracy - 2 for name, accuracy in languages.items()}
-    own = {"best": macro(**languages), "best without soft": macro(**worse), "best without haem": macro(**languages)}
-    assert kinds_table({"low": own}) == [
-        ["setting", "without", "accuracy", "difference", "p"],
-        ["low", "soft", "51.50", "-2.00", "0.008"],
-        ["low", "haem", "53.50", "+0.00", "1.000"],
-    ]
 
 
 def test_columns_are_in_line_in_the_source() -> None:
@@ -83,10 +70,10 @@ def test_the_published_languages_average_to_the_published_averages(setting: str,
     assert len(pairs) == (51 if setting == "high" else 52)
     for figures, average in zip(zip(*pairs, strict=True), (ours, following), strict=True):
         assert sum(figures) / len(figures) == pytest.approx(average, abs=0.05)
-    assert published.accuracy("test", setting, "run7") == ours
+    assert published.average("accuracy", "test", setting, "run7") == ours
 
 
-LANGUAGES = list(published._everything()["languages"])
+LANGUAGES = list(published.numbers()["languages"])
 
 
 def test_published_figures_are_those_of_the_shared_file(conll2017: Path) -> None:
@@ -104,35 +91,22 @@ def test_published_figures_are_those_of_the_shared_file(conll2017: Path) -> None
             assert published.of_language(row["lang"], setting) == expected
 
 
-def test_the_figure_shows_every_language_best_first(tmp_path: Path) -> None:
+def test_the_figure_shows_every_language_best_first() -> None:
     figures = {
         "low": {"run7": macro(turkish=40.0, navajo=20.0, elvish=30.0)},
         "high": {"run7": macro(turkish=90.0, navajo=95.0), "run1": macro(klingon=99.0)},
     }
-    assert plots.ordered(figures) == ["turkish", "navajo", "elvish"]
-    svg, png = plots.draw(figures, "dev", tmp_path / "languages")
-    text = svg.read_text(encoding="utf-8")
+    chart = languages_chart(figures, "dev")
+    assert chart is not None
+    text = svg_file(chart)
     ElementTree.fromstring(text)
-    for piece in ("Turkish", "Elvish", "Run 7, ours (dev), mean 30.0", "next best, UE-LMU-1", "accuracy, high"):
+    for piece in ("Run 7, ours (dev), mean 30.0", "next best, UE-LMU-1", "Elvish, Run 7, ours (dev): 30.0"):
         assert piece in text
+    low, high = text.split("At high")
+    assert low.index(">Turkish<") < low.index(">Elvish<") < low.index(">Navajo<")
+    assert high.index(">Navajo<") < high.index(">Turkish<")
     assert "Klingon" not in text
-    assert png.read_bytes().startswith(b"\x89PNG")
-    again, _ = plots.draw(figures, "dev", tmp_path / "again")
-    assert again.read_bytes() == svg.read_bytes()
-
-
-def test_without_figures_there_is_no_figure(tmp_path: Path) -> None:
-    assert plots.draw({"low": {"run1": macro(a=1.0)}}, "dev", tmp_path / "languages") == []
-    assert not list(tmp_path.iterdir())
-
-
-def test_without_matplotlib_all_but_the_figure_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    found = combined(QUICK, corpus("turkish"), right=RIGHT)
-    made = Benchmark([], {}, [], {}, score(found, {}), [], Account(), WorkFolder.inside(tmp_path))
-    (note,) = write_all(made, tmp_path, about=[], command={})
-    assert "matplotlib" in note
-    assert {path.name for path in tmp_path.iterdir()} >= {"results.md", "results.json"}
+    assert languages_chart({"low": {"run1": macro(a=1.0)}}, "dev") is None
 
 
 def test_the_grid_has_a_column_for_all_it_trains() -> None:

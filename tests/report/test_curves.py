@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from reinflect.report.curves import ModelLog, learning_curves, mean_curve, read_log
+from reinflect.report.curves import PALETTE, ModelLog, colour_of, learning_curves, mean_curve, read_log, title_of
+from reinflect.systems import SYSTEMS
 from tests.report.pages import Page
 
 
@@ -14,23 +15,31 @@ def line(model: str, epoch: int, loss: float | None = 1.0, dev: float | None = N
 
 
 def log(path: Path, *lines: str) -> list[ModelLog]:
-    path.write_text("".join(f"{one}\n" for one in lines), encoding="utf-8")
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     return read_log(path)
 
 
 @pytest.mark.parametrize(
-    ("name", "kind", "dataset"),
+    ("name", "kind", "dataset", "title"),
     [
-        ("hacm-naive-1", "hacm-naive", ""),
-        ("scottish-gaelic-low-haem-smart-12", "haem-smart", "scottish-gaelic-low"),
-        ("soft-1", "soft", ""),
-        ("welsh-high-soft-3", "soft", "welsh-high"),
+        ("hacm-naive-1", "hacm-naive", "", "HACM, naive"),
+        ("scottish-gaelic-low-haem-smart-12", "haem-smart", "scottish-gaelic-low", "HAEM, smart"),
+        ("soft-1", "soft", "", "soft attention"),
+        ("welsh-high-soft-3", "soft", "welsh-high", "soft attention"),
+        ("welsh-low-pointer-smart-1", "pointer-smart", "welsh-low", "pointer, smart"),
+        ("welsh-low-pointer+made-up-1", "pointer+made-up", "welsh-low", "pointer, made-up"),
+        ("", "", "", ""),
     ],
 )
-def test_the_parts_of_a_model_name(name: str, kind: str, dataset: str) -> None:
+def test_the_parts_of_a_model_name(name: str, kind: str, dataset: str, title: str) -> None:
     model = ModelLog(name, [])
-    assert model.kind == kind
-    assert model.dataset == dataset
+    assert (model.kind, model.dataset, title_of(kind)) == (kind, dataset, title)
+
+
+def test_other_systems_get_colours_from_the_palette() -> None:
+    assert colour_of("hacm-naive", 0) == colour_of("hacm-smart", 1) == SYSTEMS["hacm"].colour
+    colours = [colour_of("pointer-smart", number) for number in range(len(PALETTE) + 1)]
+    assert colours == [*PALETTE, PALETTE[0]]
 
 
 def test_a_log_is_read_by_model_and_drawn_by_kind(tmp_path: Path) -> None:

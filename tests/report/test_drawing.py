@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reinflect.ensemble.confidence import Bin
-from reinflect.report.drawing import HEIGHT, WIDTH, Axis, Curve, bar, dot_chart, key, line_chart, reliability
+from reinflect.report.drawing import HEIGHT, WIDTH, Axis, Curve, bar, dot_chart, key, line_chart, reliability, svg_file
 from tests.report.pages import Page
 
 POSITIVE = st.floats(1e-6, 1e6)
@@ -32,9 +32,8 @@ def test_ticks_of_per_cents() -> None:
 
 @given(st.lists(st.lists(st.tuples(st.integers(0, 60), st.floats(0, 90)), max_size=8), max_size=4), st.booleans())
 def test_curves_stay_within_the_chart(curves: list[list[tuple[float, float]]], logarithmic: bool) -> None:
-    chart = line_chart("it", [Curve("a", one) for one in curves], "x", "y", logarithmic=logarithmic)
+    chart = line_chart("it", [Curve("a", points) for points in curves], ("x", "y"), logarithmic=logarithmic)
     lines = Page(chart).elements("polyline")
-    assert len(lines) == len(curves)
     for line, points in zip(lines, curves, strict=True):
         places = [tuple(map(float, pair.split(","))) for pair in (line["points"] or "").split()]
         assert len(places) == sum(not logarithmic or y > 0 for _, y in points)
@@ -44,24 +43,28 @@ def test_curves_stay_within_the_chart(curves: list[list[tuple[float, float]]], l
 def test_a_reliability_diagram_has_a_dot_and_a_bar_for_each_bin() -> None:
     page = Page(reliability("sure", [Bin(5, 0.15, 0.2), Bin(20, 0.95, 0.9)]))
     assert len(page.elements("circle")) == 2
-    heights = [float(one["height"] or 0) for one in page.elements("rect")]
+    heights = [float(rect["height"] or 0) for rect in page.elements("rect")]
     assert heights[1] == pytest.approx(4 * heights[0], abs=0.02)
     assert "20 forms: confidence 95 %, accuracy 90 %" in page.text
     Page(reliability("nothing", []))
 
 
 def test_dots_are_on_the_line_of_their_name() -> None:
-    dots = {"ours": ("ours", {"B": 80.0, "A": 40.0}), "theirs": ("published", {"A": 60.0})}
-    page = Page(dot_chart("all", ["A", "B"], dots, "per cent"))
-    places = {(one["class"], float(one["cy"] or 0)): float(one["cx"] or 0) for one in page.elements("circle")}
-    rows = sorted({row for _, row in places})
+    dots = {"ours": ("ours", {"B": 80.0, "A": 40.0}), "theirs": ("published", {"A": 60.0}), "no": ("next", {})}
+    chart = dot_chart("all", [("at low", ["A", "B"], dots), ("at high", [], {})], "per cent")
+    page = Page(chart)
+    places = {(dot["class"], float(dot["cy"] or 0)): float(dot["cx"] or 0) for dot in page.elements("circle")}
+    rows = sorted({row for _, row in places})[-2:]  # below the legend
     assert places["dot ours", rows[0]] < places["dot published", rows[0]] < places["dot ours", rows[1]]
-    assert "A, theirs: 60.0" in page.text
+    assert {"A, theirs: 60.0", "ours, mean 60.0", "at high"} <= set(page.words)
+    file = svg_file(chart)
+    assert file.startswith("<svg ")
+    assert 'xmlns="http://www.w3.org/2000/svg"' in file
+    assert ".dot.published" in file
 
 
 def test_keys_and_bars() -> None:
     page = Page(key([("HACM <naive>", "naive", "#123456")]))
     assert page.text == "HACM <naive>"
     assert page.elements("line", "naive")[0]["style"] == "--colour:#123456"
-    assert Page(key([("our runs", "ours", None)], dots=True)).elements("circle", "ours")
     assert "41%" in bar(41.2)

@@ -14,7 +14,7 @@ from torch import Tensor
 from reinflect.align.naive import Naive
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
-from reinflect.learn.fleet import Fleet, tasks_of
+from reinflect.learn.fleet import Fleet, runs_of
 from reinflect.learn.lesson import Lesson, ModelSpec, Phase
 from reinflect.run.packing import (
     ARRAYS_AN_ITEM,
@@ -29,7 +29,7 @@ from reinflect.run.packing import (
 from reinflect.settings import Settings
 from reinflect.systems import SYSTEMS
 from reinflect.systems.system import ACTIONS
-from tests.learn.tiny import fleet, small
+from tests.learn.tiny import small
 
 PRESENT, PAST = Bundle("V;PRS"), Bundle("V;PST;3;SG")
 
@@ -55,7 +55,7 @@ def specs_of(
 
 
 def fleet_of(specs: Sequence[ModelSpec]) -> Fleet:
-    return fleet(*tasks_of(specs))
+    return Fleet(specs)
 
 
 def slow_padding(specs: Sequence[ModelSpec]) -> float:
@@ -76,11 +76,11 @@ words = st.lists(st.tuples(st.text("abc", min_size=1, max_size=6), st.text("abc"
 @given(words=words, system=st.sampled_from(sorted(SYSTEMS)))
 def test_actions_are_counted_as_the_tapes_have_them(words: list[tuple[str, str]], system: str) -> None:
     lesson = lesson_of(words, alignment="naive" if SYSTEMS[system].aligned else "none")
-    (task,) = tasks_of(specs_of([lesson], 1, system))
+    (task,) = runs_of(specs_of([lesson], 1, system))
     counts = [
         SYSTEMS[system].bound(item, alignment) for item, alignment in zip(lesson.train, lesson.alignments, strict=True)
     ]
-    assert counts == task.stages[-1].train.lengths[ACTIONS].tolist()
+    assert counts == task.stages[-1][0].lengths[ACTIONS].tolist()
 
 
 @pytest.mark.parametrize("system", ["hacm", "haem"])
@@ -195,7 +195,6 @@ OWN: dict[str, dict[str, object]] = {
     "haem": {"history_hidden": 30},
     "soft": {"attention": 16, "encoder_layers": 2},
     "imitation": {"history_hidden": 30},
-    "transformer": {"layers": 2, "feed_forward": 160},
 }
 
 

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.ensemble.member import TrainedModel
-from reinflect.layers.inventory import Inventory
 from reinflect.learn.lesson import Lesson, ModelSpec, Phase
 from reinflect.learn.loop import train
 from reinflect.run.failures import PackError
@@ -23,7 +22,7 @@ from reinflect.run.retries import Lost
 from reinflect.run.train_pack import run_pack
 from reinflect.run.worker import UnwantedError, train_in
 from reinflect.systems import SYSTEMS
-from reinflect.systems.presets import load_preset
+from reinflect.systems.symbols import Inventory, load_preset
 from tests.learn.tiny import SMALL, fleet_of, lesson, pack, small
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
@@ -108,8 +107,8 @@ def test_a_pack_that_arrives_trains_as_the_one_that_was_sent() -> None:
     whole = Pack("phases", tuple(specs))
     sent, arrived = fleet_of(whole), fleet_of(pickle.loads(pickle.dumps(whole)))
     assert torch.equal(sent.parameters.flat, arrived.parameters.flat), "both start from the same model"
-    assert [[stage.settings for stage in one.task.stages] for one in arrived.models] == [
-        [stage.settings for stage in one.task.stages] for one in sent.models
+    assert [[settings for _, settings in one.stages] for one in arrived.runs] == [
+        [settings for _, settings in one.stages] for one in sent.runs
     ]
     here, there = (trained_in_full(one) for one in (whole, pickle.loads(pickle.dumps(whole))))
     assert here == there

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
-from reinflect.score.cells import judge, right_forms
 from reinflect.score.mistakes import MISSING, Change, change_between, commonest_mistakes
+from reinflect.score.scores import judge, right_forms
 
 FORMS = st.text(alphabet="ab", max_size=7)
 

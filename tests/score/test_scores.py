@@ -12,8 +12,7 @@ from reinflect.data.features import Bundle
 from reinflect.data.items import Item, read_items
 from reinflect.errors import InputError
 from reinflect.score import MacroEvaluation, Score, evaluate
-from reinflect.score.cells import Variants, right_forms
-from reinflect.score.scores import breakdown
+from reinflect.score.scores import Variants, breakdown, right_forms
 
 # Few lemmas and bundles, so that cells come up twice; forms that are equal or nearly so, and any others, with
 # combining marks and letters beyond the first plane.

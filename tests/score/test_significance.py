@@ -1,17 +1,12 @@
 """The bootstrap equals resampling item by item, and its verdicts are right."""
 
-from itertools import product
-from statistics import fmean
-
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.score import Evaluation, evaluate
-from reinflect.score.significance import FEWEST, compare, compare_pairs, holm, resampled_differences
+from reinflect.score.significance import FEWEST, compare, resampled_differences
 from tests.score.test_scores import macro_of
 
 
@@ -116,76 +111,3 @@ def test_languages_have_equal_weights() -> None:
 def _as_items(evaluation: Evaluation) -> tuple[list[Item], list[Item]]:
     gold = [Item(cell.lemma, cell.features, cell.gold) for cell in evaluation.cells]
     return gold, [Item(cell.lemma, cell.features, cell.predicted) for cell in evaluation.cells]
-
-
-DIFFERENCES = st.lists(st.integers(-300, 300).map(lambda points: points / 100), min_size=1, max_size=3)
-
-
-@given(groups=st.dictionaries(st.sampled_from("abcd"), DIFFERENCES, min_size=1))
-def test_few_pairs_are_permuted_exhaustively(groups: dict[str, list[float]]) -> None:
-    """The p-value equals that of all combinations of signs."""
-    found = compare_pairs(groups)
-    observed = fmean(fmean(own) for own in groups.values())
-    as_far = []
-    for signs in product((1, -1), repeat=sum(map(len, groups.values()))):
-        sign = iter(signs)
-        turned = fmean(fmean(next(sign) * difference for difference in own) for own in groups.values())
-        as_far.append(abs(turned) >= abs(observed) - 1e-9)
-    assert found.p_value == pytest.approx(fmean(as_far))
-    assert found.difference == pytest.approx(observed, abs=0.0051)
-    assert found.pairs == sum(map(len, groups.values()))
-    assert found.unequal == sum(difference != 0 for own in groups.values() for difference in own)
-
-
-def test_many_pairs_are_permuted_at_random() -> None:
-    chance = np.random.default_rng(5)
-    groups = {name: list(chance.normal(shift, 1.0, 10)) for name, shift in (("a", 0.8), ("b", 0.0), ("c", 0.2))}
-    found = compare_pairs(groups, resamples=20_000)
-    slow, observed = 0, fmean(fmean(own) for own in groups.values())
-    for _ in range(20_000):
-        turned = [float(np.mean(np.array(own) * chance.choice([1, -1], 10))) for own in groups.values()]
-        slow += abs(fmean(turned)) >= abs(observed)
-    assert found.p_value == pytest.approx(slow / 20_000, abs=0.01)
-    # The interval of three means of ten each, the spread being that within the groups.
-    spread = sum(np.var(own) / 10 for own in groups.values()) ** 0.5 / 3
-    assert (found.low, found.high) == pytest.approx((observed - 1.96 * spread, observed + 1.96 * spread), abs=0.05)
-
-
-def test_equal_means_do_not_differ_and_few_pairs_allow_no_verdict() -> None:
-    even = compare_pairs({"a": [1.0, -1.0] * 8, "b": [2.0, -2.0] * 8})
-    assert (even.difference, even.p_value) == (0, 1)
-    assert not compare_pairs({"a": [5.0] * (FEWEST - 1), "b": [0.0] * 5}).enough
-    clear = compare_pairs({"a": [5.0] * FEWEST})
-    assert clear.enough
-    assert clear.p_value < 0.05
-
-
-def test_each_group_counts_the_same() -> None:
-    found = compare_pairs({"a": [1.0] * 9, "b": [-3.0]})
-    assert found.difference == -1
-    assert (found.groups_won, found.groups_lost) == (1, 1)
-
-
-def test_chance_differences_are_rarely_called_real() -> None:
-    chance = np.random.default_rng(3)
-    draws = [compare_pairs({"a": list(chance.normal(0, 1, 12))}, resamples=5000).p_value < 0.05 for _ in range(400)]
-    assert sum(draws) < 400 * 0.05 + 3 * (400 * 0.05 * 0.95) ** 0.5
-
-
-def test_holm() -> None:
-    # 0.01 · 4, then 0.015 · 3 and 0.03 · 2, which are raised to the value before, then 0.6 · 1.
-    assert holm([0.03, 0.01, 0.6, 0.015]) == pytest.approx([0.06, 0.04, 0.6, 0.045])
-    assert holm([0.02, 0.02, 0.02]) == pytest.approx([0.06] * 3)
-    assert holm([0.9, 0.8]) == [1.0, 1.0]
-    assert holm([]) == []
-
-
-@given(st.lists(st.floats(0, 1), max_size=8))
-def test_holm_rejects_what_stepping_down_rejects(p_values: list[float]) -> None:
-    level, rejected = 0.05, set()
-    left = sorted(range(len(p_values)), key=lambda number: p_values[number])
-    for place, number in enumerate(left):
-        if p_values[number] * (len(left) - place) >= level:
-            break
-        rejected.add(number)
-    assert {number for number, p in enumerate(holm(p_values)) if p < level} == rejected

@@ -2,9 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from reinflect.systems.edits import COPY, DELETE, STOP
-from reinflect.systems.oracle import Step
-from reinflect.systems.write_step import BEGIN, END, STEP
+from reinflect.systems.oracle import BEGIN, COPY, DELETE, END, STEP, STOP, Step
 
 
 class InvalidActionError(ValueError):

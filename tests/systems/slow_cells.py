@@ -6,8 +6,7 @@ import torch
 from torch import Tensor
 
 from reinflect.data.features import Bundle
-from reinflect.layers.inventory import Inventory
-from reinflect.layers.settings import RecurrentSettings
+from reinflect.systems.symbols import Inventory, RecurrentSettings
 
 Weights = Mapping[str, Tensor]
 

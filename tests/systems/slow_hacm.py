@@ -4,8 +4,8 @@ import torch
 from torch import Tensor
 
 from reinflect.data.features import Bundle
-from reinflect.layers.inventory import Inventory
-from reinflect.systems.hacm.settings import HacmSettings
+from reinflect.systems.hacm import HacmSettings
+from reinflect.systems.symbols import Inventory
 from tests.systems.slow_cells import Reader, Weights, encoded, features
 
 UNKNOWN, BEGIN, END, STEP = "<unknown>", "<s>", "</s>", "STEP"

@@ -4,8 +4,8 @@ import torch
 from torch import Tensor
 
 from reinflect.data.features import Bundle
-from reinflect.layers.inventory import Inventory
-from reinflect.systems.haem.settings import HaemSettings
+from reinflect.systems.haem import HaemSettings
+from reinflect.systems.symbols import Inventory
 from tests.systems.slow_cells import Reader, Weights, encoded, features
 
 UNKNOWN, COPY, DELETE, STOP = "<unknown>", "COPY", "DELETE", "STOP"

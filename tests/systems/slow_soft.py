@@ -4,9 +4,8 @@ import torch
 from torch import Tensor
 
 from reinflect.data.features import Bundle
-from reinflect.layers.inventory import Inventory
-from reinflect.systems.soft.model import REACH
-from reinflect.systems.soft.settings import SoftSettings
+from reinflect.systems.soft import REACH, SoftSettings
+from reinflect.systems.symbols import Inventory
 from tests.systems.slow_cells import Reader, Weights, encoded
 
 UNKNOWN, BEGIN, END = "<unknown>", "<s>", "</s>"

@@ -13,34 +13,43 @@ from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.layers.batches import Drawn, Trajectory
 from reinflect.layers.examples import Examples, Stack
-from reinflect.layers.inventory import Inventory
 from reinflect.layers.operations import Dropout
 from reinflect.layers.parameters import Parameters
 from reinflect.settings import Settings
-from reinflect.systems import SYSTEMS, edits, write_step
-from reinflect.systems.system import System, allowed_outputs
+from reinflect.systems import SYSTEMS
+from reinflect.systems.oracle import END, edits, write_step
+from reinflect.systems.symbols import Inventory
+from reinflect.systems.system import System
 from tests.systems.any_alignment import sides
 from tests.systems.slow_hacm import SlowHacm
 from tests.systems.slow_haem import SlowHaem
 from tests.systems.slow_soft import SlowSoft
-from tests.systems.slow_transformer import SlowTransformer
 
-Slow = SlowHacm | SlowHaem | SlowSoft | SlowTransformer
-SLOW: dict[str, Callable[..., Slow]] = {
-    "hacm": SlowHacm,
-    "haem": SlowHaem,
-    "soft": SlowSoft,
-    "transformer": SlowTransformer,
-}
+Slow = SlowHacm | SlowHaem | SlowSoft
+SLOW: dict[str, Callable[..., Slow]] = {"hacm": SlowHacm, "haem": SlowHaem, "soft": SlowSoft}
 STATIC = [SYSTEMS[name] for name in SLOW]
 """The systems whose oracles are static."""
-HACM, HAEM, SOFT, TRANSFORMER = STATIC
+HACM, HAEM, SOFT = STATIC
+
+
+SMALL = {
+    "embedding": 3,
+    "hidden": 5,
+    "history_hidden": 4,
+    "feature_embedding": 2,
+    "feature_scale": 2.5,
+    "attention": 4,
+}
 
 
 def settings_of(system: System, **values: object) -> Settings:
     """Settings of a system, from values of which it takes those that it has."""
-    known = {field.name for field in msgspec.structs.fields(system.settings)}
-    return system.settings(**{name: value for name, value in values.items() if name in known})  # type: ignore[arg-type]
+    names = {field.name for field in msgspec.structs.fields(system.settings)}
+    return system.settings(**{name: value for name, value in values.items() if name in names})  # type: ignore[arg-type]
+
+
+def with_settings(system: System, **changes: object) -> Settings:
+    return settings_of(system, **(SMALL | changes))
 
 
 @dataclass(frozen=True)
@@ -67,14 +76,31 @@ def language(
 
 
 def actions(system: System, alignment: Alignment) -> list[str]:
-    if system in (SOFT, TRANSFORMER):
-        return [*sides(alignment)[1], write_step.END]
-    return write_step.oracle(alignment) if system.name == "hacm" else edits.oracle(alignment)
+    if system.reads_features:
+        return [*sides(alignment)[1], END]
+    return write_step(alignment) if system.name == "hacm" else edits(alignment)
 
 
 def naive(lemma: str, form: str) -> Alignment:
     longest = max(len(lemma), len(form))
     return tuple((lemma[k : k + 1], form[k : k + 1]) for k in range(longest))
+
+
+def tricky(system: System) -> list[Language]:
+    """Three languages of unlike size, with all that can go wrong in a tape."""
+    german = [
+        (naive("fliegen", "flog"), "V;PST"),  # deletions to the end
+        ((("", "g"), ("", "e"), *naive("legen", "legt")), "V;V.PTCP;PST"),  # a prefix
+        (naive("x", "x"), "V"),  # a lemma of one character
+        (naive("ab", ""), "V;PST;PST"),  # an empty form; a feature twice
+        ((("a", ""), ("a", "a"), ("b", ""), ("", "b"), ("", "b")), "N;NEVERSEEN"),
+    ]
+    other = [(naive("ß*_", "ß*_en"), "N"), ((("", "a"), ("", "ß")), "")]
+    return [
+        language(system, german, "V;PST;V.PTCP", unknown="nx"),
+        language(system, other, "N;A;B;C;D;V;PST", unknown="*", known="äöü"),
+        language(system, german[2:3], "V", unknown="x"),
+    ]
 
 
 class SmallFleet:
@@ -106,7 +132,7 @@ class SmallFleet:
     def refresh(self) -> None:
         """Take `models` as the parameters, after a change."""
         self.parameters = Parameters.join(self.shapes, self.sizes, self.models)
-        self.allowed = allowed_outputs(self.system, self.sizes, self.parameters.sizes[self.system.outputs])
+        self.allowed = self.system.equations.allowed_outputs(self.sizes, self.parameters.sizes[self.system.outputs])
 
     def drawn(self, *, mean: bool = True) -> tuple[Drawn, list[list[int]]]:
         """All items of every language at once; a language with fewer items than another has blanks."""
@@ -131,11 +157,11 @@ class SmallFleet:
 
     def trajectories(self, drawn: Drawn) -> Trajectory:
         zeros = torch.zeros(len(self.languages), dtype=torch.int64)
-        return self.system.trajectories(drawn, self.parameters, self.settings, self.allowed, zeros, zeros)
+        return self.system.equations.trajectories(drawn, self.parameters, self.settings, self.allowed, zeros, zeros)
 
     def losses(self, batch: Trajectory, keys: Tensor | None = None) -> Tensor:
         dropout = None if keys is None else Dropout.of(keys, [self.settings.dropout] * len(keys), self.dtype)
-        return self.system.losses(self.parameters, batch, self.settings, self.allowed, dropout)
+        return self.system.equations.losses(self.parameters, batch, self.settings, self.allowed, dropout)
 
     def machine(self, number: int, lemma: str, bundle: Bundle, weights: Mapping[str, Tensor] | None = None) -> Slow:
         """The slow one of one model, in double precision."""
@@ -144,12 +170,19 @@ class SmallFleet:
         inventory = self.languages[number].inventory
         return SLOW[self.system.name](weights, self.settings, inventory, lemma, bundle)
 
-    def slow_losses(self, number: int, item: int, weights: Mapping[str, Tensor] | None = None) -> list[Tensor]:
-        """-log P of every oracle action of one item."""
-        own = self.languages[number]
-        machine = self.machine(number, own.items[item].lemma, own.items[item].features, weights)
-        found = []
-        for action in actions(self.system, own.alignments[item]):
-            found.append(-torch.log(machine.probabilities()[action]))
+    def slow_losses(
+        self, number: int, item: int, weights: Mapping[str, Tensor] | None = None, right: Tensor | None = None
+    ) -> list[Tensor]:
+        """-log P of every oracle action of one item, or of all actions that are right then. *Shape:* right (T, A)"""
+        language = self.languages[number]
+        machine = self.machine(number, language.items[item].lemma, language.items[item].features, weights)
+        choices, losses = self.system.choices(language.inventory), []
+        for step, action in enumerate(actions(self.system, language.alignments[item])):
+            probabilities = machine.probabilities()
+            if right is not None:
+                probabilities[action] = sum(
+                    (p for name, p in probabilities.items() if right[step, choices.number(name)]), torch.zeros(())
+                )
+            losses.append(-torch.log(probabilities[action]))
             machine.do(action)
-        return found
+        return losses

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.layers.examples import NOTHING, Examples, Stack
-from reinflect.layers.inventory import Inventory
 from reinflect.layers.parameters import Parameters
 from reinflect.settings import Settings
 from reinflect.systems import SYSTEMS
-from reinflect.systems.hacm.batch import HacmBatch
-from reinflect.systems.haem.batch import HaemBatch
-from reinflect.systems.system import System, allowed_outputs
+from reinflect.systems.hacm.model import HacmBatch
+from reinflect.systems.haem.model import HaemBatch
+from reinflect.systems.symbols import Inventory
+from reinflect.systems.system import System
 from tests.systems.small_fleets import HACM, HAEM, naive, settings_of
 
 ITEMS = [
@@ -65,8 +65,8 @@ def test_a_blank_place_holds_nothing_of_any_item(system: System) -> None:
     drawn = stack.to_learn(torch.tensor([0, 1]), torch.from_numpy(places), longest, torch.tensor([True, True]))
     sizes = [system.sizes(known, settings)] * 2
     parameters, zeros = Parameters.initial(system.shapes(settings), sizes, [1, 2]), torch.zeros(2, dtype=torch.int64)
-    allowed = allowed_outputs(system, sizes, sizes[0][system.outputs])
-    batch = system.trajectories(drawn, parameters, settings, allowed, zeros, zeros)
+    allowed = system.equations.allowed_outputs(sizes, sizes[0][system.outputs])
+    batch = system.equations.trajectories(drawn, parameters, settings, allowed, zeros, zeros)
     assert batch.symbols.shape == (2, longest["symbols"], 2)
     assert batch.weights[0, :, 0].sum() == pytest.approx(1.0)
     for model, place in [(0, 1), (1, 0), (1, 1)]:

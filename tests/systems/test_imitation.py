@@ -12,20 +12,13 @@ import torch
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.layers.batches import Trajectory
-from reinflect.layers.inventory import Inventory
 from reinflect.systems import SYSTEMS
-from reinflect.systems.haem.batch import (
-    COPY_NUMBER,
-    DELETE_NUMBER,
-    FIRST_CHARACTER,
-    FIRST_WRITE,
-    STOP_NUMBER,
-)
-from reinflect.systems.imitation.batch import batch_of, bound
+from reinflect.systems.haem import COPY_NUMBER, DELETE_NUMBER, FIRST_CHARACTER, FIRST_WRITE, STOP_NUMBER
+from reinflect.systems.imitation import bound
 from reinflect.systems.imitation.expert import Expert
-from tests.learn.tiny import fleet, small, task, updated
-from tests.systems.small_fleets import HAEM, SmallFleet
-from tests.systems.test_losses import tricky, with_settings
+from reinflect.systems.imitation.roll_in import batch_of
+from reinflect.systems.symbols import Inventory
+from tests.systems.small_fleets import HAEM, SmallFleet, tricky, with_settings
 
 IMITATION = SYSTEMS["imitation"]
 ALPHABET = "ab"
@@ -119,7 +112,7 @@ def rolled_in(fleet: SmallFleet, epochs: int) -> Any:
     drawn, _ = fleet.drawn()
     models = len(fleet.languages)
     times, keys = torch.full((models,), epochs), torch.arange(models) * 7
-    return IMITATION.trajectories(drawn, fleet.parameters, fleet.settings, fleet.allowed, times, keys)
+    return IMITATION.equations.trajectories(drawn, fleet.parameters, fleet.settings, fleet.allowed, times, keys)
 
 
 def test_the_static_oracle_taken_throughout_gives_the_losses_and_gradients_of_haem() -> None:
@@ -139,7 +132,7 @@ def test_the_static_oracle_taken_throughout_gives_the_losses_and_gradients_of_ha
 
     def slopes(of: Trajectory) -> tuple[torch.Tensor, torch.Tensor]:
         haem.parameters.watch()
-        losses = HAEM.losses(haem.parameters, of, settings, haem.allowed, None) * of.weights
+        losses = HAEM.equations.losses(haem.parameters, of, settings, haem.allowed, None) * of.weights
         haem.parameters.derive(losses.sum())
         return losses.detach(), haem.parameters.flat_gradient().clone()
 
@@ -178,39 +171,8 @@ def test_trajectories_are_what_an_expert_and_the_model_do_together(roll_in: floa
     assert bool(wrong) != alone
 
 
-@pytest.mark.parametrize(
-    "changes", [{}, {"cell": "lstm"}, {"history": False}, {"deletions": False}, {"tied": True}, {"history_hidden": 5}]
-)
-def test_compiled_roll_ins_are_those_of_torch(changes: dict[str, object]) -> None:
-    """Single precision is compiled, double is not."""
-    fleet, found = small_fleet(roll_in=1.0, **changes), []
-    for dtype in (torch.float64, torch.float32):
-        fleet.dtype, fleet.models = dtype, [{n: t.float().to(dtype) for n, t in own.items()} for own in fleet.models]
-        fleet.refresh()
-        found.append(rolled_in(fleet, epochs=3))
-    slow, fast = found
-    for name in ("taken", "written", "written_state", "deleted", "deleted_state", "attended", "lemma_left"):
-        assert torch.equal(getattr(slow, name), getattr(fast, name)), name
-    counted = slow.weights > 0
-    assert torch.equal(counted, fast.weights > 0)
-    assert torch.equal(slow.right[counted], fast.right[counted])
-    assert fast.right.any(dim=-1).all()
-    assert not slow.right[counted].gather(-1, slow.taken[counted].unsqueeze(-1)).all(), "some mistakes were made"
-
-
 def test_a_bound_has_room_for_a_cheapest_trajectory_and_four_mistakes() -> None:
     for lemma, form in product(strings(3), strings(3)):
         common = (len(lemma) + len(form) - distance(lemma, form)) // 2
         cheapest = len(lemma) + len(form) - common + 1
         assert bound(Item(lemma, Bundle("V"), form), ()) == cheapest + 4
-
-
-def test_a_model_trains_alone_as_in_a_fleet() -> None:
-    settings = small("imitation", roll_in=2.0)
-    both = [task(name, "imitation", settings, "none", seed) for name, seed in [("german", 1), ("turkish", 2)]]
-    together = updated(fleet(*both, dtype=torch.float64), 2)
-    for number, own in enumerate(both):
-        alone = updated(fleet(own, dtype=torch.float64), 2)
-        found = together.parameters.one(number, own.sizes)
-        for name, expected in alone.parameters.one(0, own.sizes).items():
-            torch.testing.assert_close(found[name], expected)

@@ -1,24 +1,23 @@
-"""The compiled LSTM, the stacked one and a plain loop under autograd are the same LSTM."""
+"""The compiled cells, torch's and a plain loop under autograd are the same cells."""
 
 import sys
 from collections.abc import Callable, Iterator
-from functools import partial
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
-from reinflect.layers import numba_cells, torch_backend
+from reinflect.layers import numba_cells
 from reinflect.layers.cells import CELLS, FEW_ITEMS, MANY_ITEMS
 from tests.systems.slow_cells import Reader
 
-lstm, coupled = CELLS["lstm"].run, CELLS["coupled"].run
 SIZES = [(1, 1, 1, 1), (2, 3, 1, 4), (1, 7, 3, 5), (3, 4, 2, 6), (2, 2, 5, 7), (1, 12, 4, 16), (5, 1, 3, 3)]
 """Models, steps, items, hidden."""
-
-lstm, coupled = CELLS["lstm"].run, CELLS["coupled"].run
+Size = tuple[int, int, int, int]
+lstm = CELLS["lstm"].run
 
 
 @pytest.fixture
@@ -28,23 +27,28 @@ def threads() -> Iterator[Callable[[int], None]]:
     torch.set_num_threads(before)
 
 
-def a_run(
-    size: tuple[int, int, int, int], resets: bool, *, gates: int = 4, recurrent: int = 4, large: float = 2.0
-) -> tuple[Tensor, Tensor, Tensor | None, Tensor]:
+Inputs = tuple[Tensor, Tensor, Tensor | None, Tensor]
+
+
+def a_run(size: Size, resets: bool, kind: str = "lstm", large: float = 2.0) -> Inputs:
     """Gates, recurrent weights, resets and the gradient of the outputs, in double precision."""
     models, steps, items, hidden = size
-    chance = torch.Generator().manual_seed(sum(size) + resets)
+    chance, cell = torch.Generator().manual_seed(sum(size) + resets), CELLS[kind]
 
     def normal(*shape: int) -> Tensor:
         return torch.randn(shape, generator=chance, dtype=torch.float64)
 
     keep = (torch.rand(models, steps, items, generator=chance) > 0.4).double() if resets else None
     return (
-        large * normal(models, steps, items, gates * hidden),
-        normal(models, hidden, recurrent * hidden),
+        large * normal(models, steps, items, cell.gates * hidden),
+        normal(models, hidden, cell.recurrent * hidden),
         keep,
         normal(models, steps, items, hidden),
     )
+
+
+def single(run: Inputs) -> Any:
+    return tuple(None if tensor is None else tensor.float() for tensor in run)
 
 
 def results(
@@ -82,36 +86,21 @@ def assert_same(left: tuple[Tensor, ...], right: tuple[Tensor, ...], close: floa
 
 @pytest.mark.parametrize("resets", [False, True])
 @pytest.mark.parametrize("size", SIZES, ids=str)
-def test_the_standard_cell(size: tuple[int, int, int, int], resets: bool) -> None:
-    run = a_run(size, resets)
-    slow = results(one_by_one("lstm"), *run)
-    assert_same(results(lstm, *run), slow, 1e-10)
-    single = [None if tensor is None else tensor.float() for tensor in run]
-    stacked = results(partial(torch_backend.run, torch_backend.lstm_step), *single)  # type: ignore[arg-type]
-    fast = results(lstm, *single)  # type: ignore[arg-type]
+@pytest.mark.parametrize("kind", CELLS)
+def test_runs_and_gradients_are_those_of_each_item_on_its_own(kind: str, size: Size, resets: bool) -> None:
+    run, cell = a_run(size, resets, kind), CELLS[kind]
+    slow = results(one_by_one(kind), *run)
+    assert_same(results(cell.run, *run), slow, 1e-10)
+    fast = results(cell.run, *single(run))
     assert fast[0].dtype == torch.float32
     assert_same(fast, slow, 2e-5)
-    assert_same(fast, stacked, 2e-5)
-
-
-@pytest.mark.parametrize("resets", [False, True])
-@pytest.mark.parametrize("size", SIZES[:5], ids=str)
-def test_the_coupled_cell(size: tuple[int, int, int, int], resets: bool) -> None:
-    run = a_run(size, resets, gates=3, recurrent=5)
-    slow = results(one_by_one("coupled"), *run)
-    assert_same(results(coupled, *run), slow, 1e-10)
-    single = [None if tensor is None else tensor.float() for tensor in run]
-    stacked = results(partial(torch_backend.run, torch_backend.coupled_step), *single)  # type: ignore[arg-type]
-    fast = results(coupled, *single)  # type: ignore[arg-type]
-    assert fast[0].dtype == torch.float32
-    assert_same(fast, slow, 2e-5)
-    assert_same(fast, stacked, 2e-5)
+    assert_same(fast, results(cell.torch_run, *single(run)), 2e-5)
 
 
 @pytest.mark.parametrize("kind", CELLS)
 def test_a_run_is_its_steps(kind: str) -> None:
     cell = CELLS[kind]
-    gates, recurrent, _, _ = a_run((2, 6, 3, 5), False, gates=cell.gates, recurrent=cell.recurrent)
+    gates, recurrent, _, _ = a_run((2, 6, 3, 5), False, kind)
     state = (torch.zeros(2, 3, 5, dtype=torch.float64),) * 2
     run = cell.run(gates, recurrent, None, None)
     for t in range(6):
@@ -124,15 +113,14 @@ def test_a_run_is_its_steps(kind: str) -> None:
 def test_decoders_step_and_run_without_gradients_to_the_same_states(kind: str, items: int) -> None:
     """Compiled for the CPU, in single precision, against torch's steps in double precision."""
     cell = CELLS[kind]
-    gates, recurrent, _, _ = a_run((2, 6, items, 5), False, gates=cell.gates, recurrent=cell.recurrent)
-    single = gates.detach().float(), recurrent.detach().float()
+    gates, recurrent, _, _ = a_run((2, 6, items, 5), False, kind)
     exact = (torch.zeros(2, items, 5, dtype=torch.float64),) * 2
     fast = (torch.zeros(2, items, 5),) * 2
     with torch.no_grad():
-        run = cell.run(*single, None, None)
+        run = cell.run(gates.float(), recurrent.float())
         for t in range(6):
             exact = cell.torch_step(gates[:, t], recurrent, exact)
-            fast = cell.step(single[0][:, t], single[1], fast)
+            fast = cell.step(gates[:, t].float(), recurrent.float(), fast)
             torch.testing.assert_close(run[:, t].double(), exact[0], rtol=1e-5, atol=1e-6)
             for one, other in zip(fast, exact, strict=True):
                 torch.testing.assert_close(one.double(), other, rtol=1e-5, atol=1e-6)
@@ -142,7 +130,7 @@ def test_decoders_step_and_run_without_gradients_to_the_same_states(kind: str, i
 @pytest.mark.parametrize("items", [1, FEW_ITEMS, FEW_ITEMS + 1])
 def test_a_few_words_need_no_compiled_loops(kind: str, items: int, monkeypatch: pytest.MonkeyPatch) -> None:
     cell = CELLS[kind]
-    gates, recurrent, keep, _ = a_run((2, 6, items, 5), True, gates=cell.gates, recurrent=cell.recurrent)
+    gates, recurrent, keep, _ = a_run((2, 6, items, 5), True, kind)
     assert keep is not None
     arguments = (gates.float(), recurrent.float(), keep.float(), None)
     loaded = cell.run(*arguments)
@@ -153,10 +141,11 @@ def test_a_few_words_need_no_compiled_loops(kind: str, items: int, monkeypatch: 
         assert_same((cell.run(*arguments),), (loaded,), 2e-5)
 
 
-def test_inputs_that_are_not_contiguous() -> None:
-    """Gates, weights, resets and gradients as views into something else."""
-    gates, recurrent, keep, gradient = (tensor.float() for tensor in a_run((2, 5, 3, 6), True) if tensor is not None)
-    expected = results(lstm, gates, recurrent, keep, gradient)
+def test_inputs_may_be_views_into_something_else_and_are_left_alone() -> None:
+    inputs = single(a_run((2, 5, 3, 6), True))
+    before = [tensor.clone() for tensor in inputs]
+    expected = results(lstm, *inputs)
+    assert all(torch.equal(now, then) for now, then in zip(inputs, before, strict=True))
 
     def strewn(tensor: Tensor) -> Tensor:
         wide = torch.full((*tensor.shape[:-1], 2 * tensor.shape[-1]), float("nan"))
@@ -165,25 +154,16 @@ def test_inputs_that_are_not_contiguous() -> None:
         assert not view.is_contiguous()
         return view
 
-    found = results(lstm, strewn(gates), strewn(recurrent), strewn(keep), strewn(gradient))
-    assert_same(found, expected, 1e-6)
-
-
-def test_inputs_are_left_alone() -> None:
-    gates, recurrent, keep, gradient = (tensor.float() for tensor in a_run((2, 5, 3, 6), True) if tensor is not None)
-    before = [tensor.clone() for tensor in (gates, recurrent, keep, gradient)]
-    results(lstm, gates, recurrent, keep, gradient)
-    for now, then in zip((gates, recurrent, keep, gradient), before, strict=True):
-        assert torch.equal(now, then)
+    assert_same(results(lstm, *map(strewn, inputs)), expected, 1e-6)
 
 
 @pytest.mark.parametrize("models", [1, 2, 5])
 def test_the_same_bits_on_any_number_of_threads(models: int, threads: Callable[[int], None]) -> None:
-    single = [None if tensor is None else tensor.float() for tensor in a_run((models, 9, 3, 10), True)]
+    run = single(a_run((models, 9, 3, 10), True))
     threads(1)
-    alone = results(lstm, *single)  # type: ignore[arg-type]
+    alone = results(lstm, *run)
     threads(2)
-    shared = results(lstm, *single)  # type: ignore[arg-type]
+    shared = results(lstm, *run)
     assert torch.equal(alone[0], shared[0])
     assert torch.equal(alone[1], shared[1])
     # The weights' gradient is one product by torch, which may share out the work of a single model otherwise.
@@ -191,10 +171,7 @@ def test_the_same_bits_on_any_number_of_threads(models: int, threads: Callable[[
 
 
 def test_a_model_has_the_same_bits_alone_and_among_others() -> None:
-    gates, recurrent, _, gradient = (None if t is None else t.float() for t in a_run((4, 6, 3, 9), False))
-    assert gates is not None
-    assert recurrent is not None
-    assert gradient is not None
+    gates, recurrent, _, gradient = single(a_run((4, 6, 3, 9), False))
     together = results(lstm, gates, recurrent, None, gradient)
     alone = results(lstm, gates[2:3], recurrent[2:3], None, gradient[2:3])
     assert torch.equal(together[0][2:3], alone[0])
@@ -203,8 +180,7 @@ def test_a_model_has_the_same_bits_alone_and_among_others() -> None:
 
 def test_large_gates_do_no_harm() -> None:
     run = a_run((1, 6, 2, 5), False, large=60.0)
-    single = [None if tensor is None else tensor.float() for tensor in run]
-    fast = results(lstm, *single)  # type: ignore[arg-type]
+    fast = results(lstm, *single(run))
     assert all(torch.isfinite(tensor).all() for tensor in fast)
     assert_same(fast, results(one_by_one("lstm"), *run), 2e-5)
 
@@ -221,7 +197,7 @@ def test_tanh_is_good_to_single_precision() -> None:
 
 
 def test_a_model_that_has_gone_astray_is_seen_and_stays_alone() -> None:
-    gates, recurrent, keep, gradient = (tensor.float() for tensor in a_run((3, 5, 4, 6), True) if tensor is not None)
+    gates, recurrent, keep, gradient = single(a_run((3, 5, 4, 6), True))
     sound = results(lstm, gates, recurrent, keep, gradient)
     gates[1] = torch.nan
     found = results(lstm, gates, recurrent, keep, gradient)

@@ -5,12 +5,10 @@ import math
 import pytest
 import torch
 
-from reinflect.layers.inventory import Inventory
 from reinflect.layers.parameters import Parameters
-from reinflect.layers.settings import RecurrentSettings
-from reinflect.layers.shapes import expected_shapes
 from reinflect.settings import Settings
 from reinflect.systems import SYSTEMS
+from reinflect.systems.symbols import Inventory, RecurrentSettings, expected_shapes
 from reinflect.systems.system import System
 from tests.systems.small_fleets import settings_of
 

@@ -6,8 +6,8 @@ import torch
 from scipy import stats
 from torch import Tensor
 
-from reinflect.layers.operations import Dropout, dropped
-from reinflect.layers.randomness import key, keys, uniform
+from reinflect.chance import key
+from reinflect.layers.operations import Dropout, dropped, keys, uniform
 
 SEEDS = list(range(1, 9))
 

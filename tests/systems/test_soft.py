@@ -1,28 +1,23 @@
 """The soft-attention system: what it reads, what it does with letters it does not know, and that it learns.
 
-That its losses, gradients and forms are those of its equations is tested with the other systems', in `test_losses` and
-`decoding/test_greedy`.
+That its losses and gradients are those of its equations is tested with the other systems', in `test_equations`.
 """
 
 import random
-from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 import torch
-from click.testing import Result
 from hypothesis import given
 from hypothesis import strategies as st
 
 from reinflect.data.features import Bundle
-from reinflect.data.items import Item, write_items
+from reinflect.data.items import Item
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.train import Plan, train_inflector
 from reinflect.layers.examples import Examples, Stack
-from reinflect.layers.inventory import Inventory
-from reinflect.systems.soft.model import REACH
-from reinflect.systems.soft.settings import SoftSettings
-from tests.learn.tiny import fleet, small, task, updated
+from reinflect.systems.soft import REACH, SoftSettings
+from reinflect.systems.symbols import Inventory
+from tests.learn.tiny import small
 from tests.systems.small_fleets import SOFT, Language, SmallFleet, language, naive
 
 SMALL = small("soft")
@@ -56,7 +51,7 @@ def test_features_are_never_written() -> None:
     other = Inventory(tuple("abcdefghijk"), ("V",))
     none: tuple[tuple[()], tuple[()]] = ((), ())
     two = SmallFleet(SOFT, SMALL, [Language(*none, KNOWN), Language(*none, other)], seed=1)
-    decoder = SOFT.decoder(two.parameters, two.settings, two.allowed)
+    decoder = SOFT.equations.decoder(two.parameters, two.settings, two.allowed)
     stack = Stack([Examples.to_inflect(SOFT, [Item("ab", Bundle("V"))], own, SMALL) for own in (KNOWN, other)])
     stack.features, stack.dtype = stack.features.double(), torch.float64
     lengths = {"symbols": 5, "reversed": 5, "literals": 5, "gold": 1}
@@ -83,7 +78,7 @@ def test_an_unknown_letter_is_copied_once() -> None:
     stack = Stack([Examples.to_inflect(SOFT, [item], own.inventory, SMALL)], dtype=torch.float64)
     lengths = {"symbols": 6, "reversed": 6, "literals": 6, "gold": 1}
     lemmas, _ = stack.to_inflect(torch.tensor([0]), torch.tensor([[0]]), lengths)
-    decoder = SOFT.decoder(one.parameters, one.settings, one.allowed)
+    decoder = SOFT.equations.decoder(one.parameters, one.settings, one.allowed)
     state = decoder.start(lemmas)
     for letter in "Ж漢":
         scores, state = decoder.log_probabilities(state)
@@ -92,22 +87,9 @@ def test_an_unknown_letter_is_copied_once() -> None:
         assert stack.files[0].spellings[int(written)] == letter
     at_start[REACH + 2], at_start[REACH] = 0.0, 5.0  # back at the second letter
     one.refresh()
-    decoder = SOFT.decoder(one.parameters, one.settings, one.allowed)
+    decoder = SOFT.equations.decoder(one.parameters, one.settings, one.allowed)
     scores, _ = decoder.log_probabilities(state)
     assert scores[0, 0, 0] < -1e8
-
-
-@pytest.mark.parametrize("changes", [{}, {"cell": "coupled", "dropout": 0.4, "features": "counts"}])
-def test_a_model_trains_in_any_fleet_as_it_does_alone(changes: dict[str, object]) -> None:
-    settings = small("soft", **changes)
-    work = [task(name, "soft", settings, "none", seed) for name, seed in [("german", 1), ("greek", 2), ("turkish", 1)]]
-    together = updated(fleet(*work, dtype=torch.float64), 2)
-    together.snapshot(range(3))
-    for number, own in enumerate(work):
-        alone = updated(fleet(own, dtype=torch.float64), 2)
-        alone.snapshot([0])
-        for name, tensor in alone.trained(0).items():
-            torch.testing.assert_close(together.trained(number)[name], tensor, rtol=1e-8, atol=1e-8)
 
 
 ENDINGS = {"N;PL": "en", "N;SG": "a", "V;PST": "te"}
@@ -149,16 +131,3 @@ def test_it_learns_to_copy_and_to_add_an_ending(tmp_path: Path) -> None:
         Item("a" * 60, Bundle("N")),
     ]
     assert len(again.inflect_many(strange)) == 4
-
-
-def test_the_command_trains_it_beside_another(reinflect: Callable[..., Result], tmp_path: Path) -> None:
-    items = suffixing(12)
-    write_items(tmp_path / "train", items[:24])
-    write_items(tmp_path / "dev", items[24:])
-    changes = [word for change in ("hidden=6", "embedding=5", "epochs=2") for word in ("--set", change)]
-    files = ["--train", tmp_path / "train", "--dev", tmp_path / "dev", "--out", tmp_path / "model"]
-    result = reinflect("train", *files, "--systems", "soft,haem", "--seeds", 2, "--workers", 1, *changes)
-    assert result.exit_code == 0, result.output
-    assert "training 6 models" in result.output
-    found = {(member.system, member.alignment) for member in Inflector.load(tmp_path / "model").members}
-    assert found == {("soft", "none"), ("haem", "naive"), ("haem", "smart")}

@@ -1,4 +1,4 @@
-"""The tapes hold what a slow machine that carries out the oracle's actions sees at every step."""
+"""The tapes hold what a slow executor of the oracle's actions sees at every step."""
 
 from collections.abc import Iterable
 
@@ -9,19 +9,19 @@ from hypothesis import strategies as st
 
 from reinflect.align.pairs import Alignment
 from reinflect.data.vocabulary import UNKNOWN, Vocabulary
-from reinflect.systems import edits, write_step
-from reinflect.systems.haem.batch import allowed_outputs
-from reinflect.systems.tapes import HACM_SPECIALS, HAEM_SPECIALS, Ragged, hacm_tapes, haem_tapes
+from reinflect.systems import hacm, haem
+from reinflect.systems.haem.model import allowed_outputs
+from reinflect.systems.oracle import BEGIN, COPY, DELETE, END, STOP, edits, write_step
+from reinflect.systems.tapes import Ragged, hacm_tapes, haem_tapes
 from tests.systems.any_alignment import alignments, letters, sides, words
-from tests.systems.executors import is_write
-from tests.systems.slow_machine import hacm_moments, haem_moments
+from tests.systems.executors import hacm_steps, haem_steps, is_write
 
 files = st.lists(alignments(), min_size=1, max_size=6)
 
 
 def haem_vocabularies(known: Iterable[str]) -> tuple[Vocabulary, Vocabulary]:
     """The characters and the actions."""
-    return Vocabulary.of((UNKNOWN,), known), Vocabulary.of(HAEM_SPECIALS, known)
+    return Vocabulary.of((UNKNOWN,), known), Vocabulary.of(haem.SPECIALS, known)
 
 
 def row(tape: Ragged, item: int) -> np.ndarray:
@@ -33,7 +33,7 @@ def row(tape: Ragged, item: int) -> np.ndarray:
 @given(files, st.sets(letters))
 def test_haem_tapes(file: list[Alignment], known: set[str]) -> None:
     """Characters outside `known` are out of vocabulary, except those that are written."""
-    every = [edits.oracle(alignment) for alignment in file]
+    every = [edits(alignment) for alignment in file]
     known = known | {action for actions in every for action in actions if is_write(action)}
     characters, inventory = haem_vocabularies(known)
     tapes = haem_tapes(file, characters, inventory)
@@ -49,17 +49,18 @@ def test_haem_tapes(file: list[Alignment], known: set[str]) -> None:
         tape = {name: row(own, number) for name, own in tapes.items()}
         valid = allowed_outputs({"actions": len(inventory)}, len(inventory)).numpy()[tape["lemma_left"].astype(int)]
         assert named(tape["actions"], inventory) == actions
-        for t, moment in enumerate(haem_moments(lemma, actions, set(inventory.symbols))):
-            if moment.attended is None:
-                assert tape["attended"][t] == 0
-            else:
-                assert lemma[tape["attended"][t] - 1] == moment.attended
-            assert named(tape["written"][: tape["written_state"][t]], characters) == seen(moment.read_by_y)
-            assert named(tape["actions"][:t], inventory) == moment.read_by_a
+        read_by_y, read_by_d = list[str](), list[str]()
+        for t, step in enumerate(haem_steps(actions, lemma)):
+            assert lemma[tape["attended"][t] - 1 : tape["attended"][t]] == step.attended
+            assert named(tape["written"][: tape["written_state"][t]], characters) == seen(read_by_y)
+            assert named(tape["actions"][:t], inventory) == actions[:t]
             in_d = since_reset(tape["deleted"], tape["keep"], tape["deleted_state"][t])
-            assert named(in_d, characters) == seen(moment.read_by_d)
-            assert {inventory.symbols[number] for number in np.flatnonzero(valid[t])} == moment.valid
-        assert len(tape["deleted"]) == len(tape["keep"]) == actions.count(edits.DELETE)
+            assert named(in_d, characters) == seen(read_by_d)
+            invalid = {STOP} if step.attended else {COPY, DELETE}
+            assert {inventory.symbols[number] for number in np.flatnonzero(valid[t])} == {*inventory.symbols} - invalid
+            read_by_y += step.written
+            read_by_d = [] if is_write(step.action) else [*read_by_d, *step.attended * (step.action == DELETE)]
+        assert len(tape["deleted"]) == len(tape["keep"]) == actions.count(DELETE)
         assert len(tape["written"]) == len(sides(alignment)[1])
 
 
@@ -73,14 +74,14 @@ def since_reset(deleted: np.ndarray, keep: np.ndarray, state: int) -> np.ndarray
 
 @given(files, st.sets(letters))
 def test_hacm_tapes(file: list[Alignment], known: set[str]) -> None:
-    symbols = Vocabulary.of(HACM_SPECIALS, known)
+    symbols = Vocabulary.of(hacm.SPECIALS, known)
     tapes = hacm_tapes(file, symbols)
     for number, alignment in enumerate(file):
-        lemma, actions = sides(alignment)[0], write_step.oracle(alignment)
-        moments = hacm_moments(lemma, actions)
-        attended = [[write_step.BEGIN, *lemma, write_step.END][i] for i in row(tapes["attended"], number)]
-        assert attended == [moment.attended for moment in moments]
-        assert row(tapes["actions"], number).tolist() == symbols.numbers(moment.target for moment in moments)
+        lemma, actions = sides(alignment)[0], write_step(alignment)
+        steps = list(hacm_steps(actions, lemma))
+        attended = [[BEGIN, *lemma, END][i] for i in row(tapes["attended"], number)]
+        assert attended == [step.attended for step in steps]
+        assert row(tapes["actions"], number).tolist() == symbols.numbers(step.action for step in steps)
 
 
 FLIEGEN = tuple(zip("fliegen", ["f", "l", "o", "", "g", "", ""], strict=True))

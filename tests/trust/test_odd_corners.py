@@ -71,7 +71,7 @@ def test_ctrl_c_that_is_ignored_stays_ignored() -> None:
 
 @posix
 def test_a_server_ignores_ctrl_c_that_is_ignored() -> None:
-    from reinflect.web.hosts import Hosts
+    from reinflect.web.guard import Hosts
     from reinflect.web.server import Server
 
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from reinflect.cli import COMMANDS, main
-from reinflect.inflector.model_file import HEADER_BYTES
+from reinflect.inflector.file import HEADER_BYTES
 
 ROOT = Path(__file__).parents[2]
 PAGES = {name: (ROOT / name).read_text(encoding="utf-8") for name in ("CONTRIBUTING.md", "SECURITY.md")}
@@ -48,7 +48,7 @@ def test_what_make_is_asked_for_can_be_made() -> None:
 
 def test_commands_and_their_options_are_there() -> None:
     lines = [part for part in CODE if part.startswith("reinflect ")]
-    assert {line.split()[1] for line in lines} >= {"serve", "ablate", "data", "benchmark"}
+    assert {line.split()[1] for line in lines} >= {"serve", "data", "benchmark"}
     for line in lines:
         if line.split()[1].startswith("-"):
             continue

@@ -4,12 +4,12 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from reinflect.inflector.inflector import Inflector
-from reinflect.web.hosts import Hosts
+from reinflect.web.guard import Hosts
 from reinflect.web.server import Server
 
 PATIENCE = 60
@@ -37,43 +37,49 @@ class Running:
         self.server = Server(models, Hosts())
         self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [self.listener]}, daemon=True)
 
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}/"
+
     def connect(self) -> socket.socket:
         return socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
-
-    def end(self) -> None:
-        self.server.should_exit = True
-        self.thread.join(PATIENCE)
-        assert not self.thread.is_alive()
 
     def send(self, request: bytes) -> Reply:
         with self.connect() as connection:
             connection.sendall(request)
             return reply(connection)
 
-    def ask(self, what: str, **body: object) -> Reply:
-        return self.send(post(what, body))
+    def ask(self, name: str, **body: object) -> Reply:
+        return self.send(post(name, body))
 
 
 @contextmanager
 def running(models: Mapping[str, Inflector]) -> Iterator[Running]:
-    started = Running(models)
-    started.thread.start()
-    while not started.server.started:
-        assert started.thread.is_alive()
-        time.sleep(0.01)
+    here = Running(models)
+    here.thread.start()
+    until(lambda: here.server.started)
     try:
-        yield started
+        yield here
     finally:
-        started.end()
+        here.server.should_exit = True
+        here.thread.join(PATIENCE)
+        assert not here.thread.is_alive()
 
 
-def post(what: str, body: object, *, host: str = "127.0.0.1") -> bytes:
+def until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, "the condition was never true"
+        time.sleep(0.01)
+
+
+def post(name: str, body: object) -> bytes:
     content = json.dumps(body).encode()
-    return head(what, host, f"Content-Length: {len(content)}") + content
+    return head(name, "127.0.0.1", f"Content-Length: {len(content)}") + content
 
 
-def head(what: str, host: str = "127.0.0.1", *more: str) -> bytes:
-    lines = [f"POST /api/{what} HTTP/1.1", f"Host: {host}", "Content-Type: application/json", *more]
+def head(name: str, host: str = "127.0.0.1", *more: str) -> bytes:
+    lines = [f"POST /api/{name} HTTP/1.1", f"Host: {host}", "Content-Type: application/json", *more]
     return "\r\n".join([*lines, "", ""]).encode()
 
 
@@ -83,9 +89,7 @@ def reply(connection: socket.socket) -> Reply:
         status = stream.readline()
         if not status:
             raise ConnectionError("no response")
-        headers = {}
-        while (line := stream.readline().decode().strip()) != "":
-            name, value = line.split(":", 1)
-            headers[name.lower()] = value.strip()
+        lines = iter(lambda: stream.readline().decode().strip(), "")
+        headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
         body = stream.read(int(headers["content-length"])) if "content-length" in headers else stream.read()
     return Reply(int(status.split()[1]), headers, body)

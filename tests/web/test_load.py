@@ -1,40 +1,26 @@
-"""A small part of `bench.load`: the real program, with more clients than may wait."""
+"""A small part of `bench.load`: the real program, with more clients than may wait, and others that disturb."""
 
 import asyncio
 import sys
-from functools import partial
-from operator import gt
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
-from bench import load
 
-from reinflect.inflector.train import Plan, train_inflector
-from tests.learn.tiny import language, small
+from bench import load
+from tests.fuzz import tiny_models
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 def test_each_request_gets_the_right_answer_or_a_refusal(tmp_path: Path) -> None:
-    items, model = language("german"), tmp_path / "verbs.reinflect"
-    settings = {system: small(system) for system in ("hacm", "haem")}
-    plan = Plan(settings=settings, alignments=["naive"], seeds=1, strategy="vote")
-    train_inflector(items[4:], items[:4], plan).inflector.save(model)
-
-    async def some(server: load.Server) -> list[load.Stage]:
-        asked = [load.post("inflect", {"lemma": item.lemma, "features": item.features.spelling}) for item in items]
-        right = await load.alone(server.port, asked)
+    tiny_models.inflector().save(tmp_path / "tiny.reinflect")
+    with load.served(tmp_path / "tiny.reinflect") as server:
+        others = get_context("spawn").Process(target=load.disturb, args=(server.port, dict.fromkeys(load.OTHERS, 2)))
+        others.start()
+        for clients in (1, 8, 100):
+            row = dict(zip(load.HEADER, asyncio.run(load.measure(server, load.words(3), clients, 1.0)), strict=True))
+            assert (row["clients"], row["wrong"]) == (str(clients), "0")
+            assert row["median ms"] != "–", "an answer"
+        assert others.is_alive()
+        others.kill()
         assert server.memory() > 1
-        return [
-            await load.stage(server.port, clients, asked, right, partial(gt, number))
-            for clients, number in ((1, 10), (8, 100), (100, 200))
-        ]
-
-    with load.served(model) as server:
-        found = asyncio.run(some(server))
-    for one, number in zip(found, (10, 100, 200), strict=True):
-        assert set(one.took) <= {load.OK, load.BUSY}
-        assert sum(map(len, one.took.values())) == number
-        assert len(one.of(load.OK)) > 0
-        assert one.wrong == 0
-    assert [len(one.of(load.OK)) for one in found[:2]] == [10, 100]
-    load.print_stages(found)

@@ -1,8 +1,7 @@
 """Alignments kept on disk, so that a data file is aligned once.
 
-A file is named after everything that decides its content. After a header it holds one line of moves for each pair of
-strings: b takes a character of both strings, d one of the lemma (deleted), i one of the form (inserted). The folder
-may be deleted at any time, and a damaged file is made again.
+A file is named after everything that decides its content. After a checksum it has a line for each pair of strings: the
+digits of its moves. The folder may be deleted at any time, and a damaged file is made again.
 """
 
 import hashlib
@@ -10,15 +9,13 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from reinflect.align.pairs import Aligner, Alignment, Progress, StringPair, kind, replayed
+from reinflect.align.pairs import DELETE, DIAGONAL, INSERT, Aligner, Alignment, Progress, StringPair, moves_of, replayed
 from reinflect.data.catalog import cache_folder
 from reinflect.errors import OutputError
 from reinflect.files import atomic_path
 
-FORMAT = 1
+FORMAT = 2
 """To be raised when the files change, or when an aligner of the same signature aligns differently."""
-
-MOVES = {"copy": "b", "substitution": "b", "deletion": "d", "insertion": "i"}
 
 
 def aligned(
@@ -27,17 +24,16 @@ def aligned(
     """The aligner's alignments of the pairs, read from the folder if they are there; without a folder, made anew."""
     if folder is None or not aligner.cached:
         return aligner.align(pairs, progress)
-    name = key(aligner, pairs)
-    path = folder / f"{name}.moves"
+    path = folder / f"{key(aligner, pairs)}.moves"
     try:
-        return _read(path, name, pairs)
+        return _read(path, pairs)
     except (OSError, ValueError):
         alignments = aligner.align(pairs, progress)
-    body = "\n".join("".join(MOVES[kind(x, y)] for x, y in alignment) for alignment in alignments).encode("ascii")
+    body = "\n".join("".join(map(str, moves_of(alignment))) for alignment in alignments).encode()
     with suppress(OSError, OutputError):  # without a writable folder, the next training aligns again
         folder.mkdir(parents=True, exist_ok=True)
         with atomic_path(path) as part:
-            part.write_bytes(_header(name, body) + body)
+            part.write_bytes(_checksum(path, body) + b"\n" + body)
     return alignments
 
 
@@ -55,18 +51,18 @@ def key(aligner: Aligner, pairs: Iterable[StringPair]) -> str:
     return digest.hexdigest()
 
 
-def _header(name: str, body: bytes) -> bytes:
-    return f"reinflect alignments {FORMAT} {name} {hashlib.sha256(body).hexdigest()}\n".encode("ascii")
+def _checksum(path: Path, body: bytes) -> bytes:
+    return hashlib.sha256(path.name.encode() + body).hexdigest().encode()
 
 
-def _read(path: Path, name: str, pairs: Sequence[StringPair]) -> list[Alignment]:
+def _read(path: Path, pairs: Sequence[StringPair]) -> list[Alignment]:
     """The alignments in a file; ValueError unless it is exactly the file of these pairs."""
-    header, _, body = path.read_bytes().partition(b"\n")
-    if header + b"\n" != _header(name, body):
+    checksum, _, body = path.read_bytes().partition(b"\n")
+    if checksum != _checksum(path, body):
         raise ValueError("the file is damaged, or belongs to other pairs")
-    lines = body.decode("ascii").split("\n") if pairs else []
+    lines = [[*map(int, line)] for line in body.decode("ascii").split("\n")] if pairs else []
     for moves, (lemma, form) in zip(lines, pairs, strict=True):
-        both, deleted, inserted = (moves.count(move) for move in "bdi")
+        inserted, deleted, both = (moves.count(move) for move in (INSERT, DELETE, DIAGONAL))
         if (both + deleted, both + inserted, both + deleted + inserted) != (len(lemma), len(form), len(moves)):
             raise ValueError("the moves do not fit the strings")
-    return [replayed(moves, *pair, inserted="i", deleted="d") for moves, pair in zip(lines, pairs, strict=True)]
+    return [replayed(moves, *pair) for moves, pair in zip(lines, pairs, strict=True)]

@@ -6,11 +6,12 @@ first i of the lemma. Aligned pairs of characters are numbered: `diagonal[cell]`
 end to end in flat arrays, with offsets, so that a sweep is one call. A path through the grid is a sequence of moves.
 """
 
+import math
+
 import numpy as np
 
+from reinflect.align.pairs import DELETE, DIAGONAL, INSERT
 from reinflect.compiled import compiled
-
-INSERT, DELETE, DIAGONAL = 0, 1, 2
 
 LARGEST_EXPONENT = 600.0
 """Without logarithms, sums must stay between e^-600 and e^600; a double reaches e^±700."""
@@ -84,7 +85,7 @@ def _forward(grid, diagonal, inserted, deleted, counts, alpha, n, m, once, twice
 
 @compiled()
 def _log_sum(a, b):
-    return max(a, b) + np.log1p(np.exp(-abs(a - b)))
+    return max(a, b) + math.log1p(math.exp(-abs(a - b)))
 
 
 @compiled()
@@ -93,15 +94,15 @@ def _forward_log(grid, diagonal, inserted, deleted, counts, alpha, n, m, log_tot
     width = n + 1
     grid[0] = 0.0
     for i in range(n):
-        grid[i + 1] = grid[i] + np.log(counts[deleted[i]] + alpha) - log_total
+        grid[i + 1] = grid[i] + math.log(counts[deleted[i]] + alpha) - log_total
     for j in range(m):
         above = j * width
         here = above + width
-        insertion = np.log(counts[inserted[j]] + alpha) - log_total
+        insertion = math.log(counts[inserted[j]] + alpha) - log_total
         grid[here] = grid[above] + insertion
         for i in range(n):
-            deletion = np.log(counts[deleted[i]] + alpha) - log_total
-            both = np.log(counts[diagonal[j * n + i]] + alpha) - log_total
+            deletion = math.log(counts[deleted[i]] + alpha) - log_total
+            both = math.log(counts[diagonal[j * n + i]] + alpha) - log_total
             value = _log_sum(grid[here + i] + deletion, grid[above + i] + both)
             grid[here + i + 1] = _log_sum(value, grid[above + i + 1] + insertion)
 
@@ -124,9 +125,9 @@ def _sample_path(
             by_insert = counts[inserted[j - 1]] + alpha
             by_delete = counts[deleted[i - 1]] + alpha
             if logarithmic:
-                both = np.exp(grid[cell - width - 1] + np.log(by_both) - log_total - grid[cell])
-                insertion = np.exp(grid[cell - width] + np.log(by_insert) - log_total - grid[cell])
-                deletion = np.exp(grid[cell - 1] + np.log(by_delete) - log_total - grid[cell])
+                both = math.exp(grid[cell - width - 1] + math.log(by_both) - log_total - grid[cell])
+                insertion = math.exp(grid[cell - width] + math.log(by_insert) - log_total - grid[cell])
+                deletion = math.exp(grid[cell - 1] + math.log(by_delete) - log_total - grid[cell])
             else:
                 both = grid[cell - width - 1] * (by_both * twice)
                 insertion = grid[cell - width] * (by_insert * once)
@@ -167,14 +168,14 @@ def sweep(moves, lengths, starts, cells, diagonal, inserted, deleted, counts, to
         path, both, ins, dels = moves[at:], diagonal[cell:], inserted[y:], deleted[x:]
         _change_path(-1.0, path, lengths[p], both, ins, dels, n, counts, totals)
         # With a single pair N = D = 0: all paths are equally probable.
-        log_total = np.log(max(totals[0] + totals[1] * alpha, alpha))
-        log_least = np.log(alpha) - log_total
+        log_total = math.log(max(totals[0] + totals[1] * alpha, alpha))
+        log_least = math.log(alpha) - log_total
         # Centre the range of the factor per character: [least, 1] for one character, its root for a diagonal.
         scale = -0.5 * log_least
         # Unseen pairs add α each to a total of 1, so with low counts a sum can be far above its largest path.
         logarithmic = (n + m) * (scale + LOG_PATHS) > LARGEST_EXPONENT
-        once = np.exp(scale - log_total)
-        twice = np.exp(2.0 * scale - log_total)
+        once = float(np.exp(scale - log_total))  # infinite with the smallest α
+        twice = float(np.exp(2.0 * scale - log_total))
         if logarithmic:
             _forward_log(grid, both, ins, dels, counts, alpha, n, m, log_total)
         else:
@@ -191,8 +192,8 @@ def best_paths(moves, lengths, starts, cells, diagonal, inserted, deleted, count
 
     Ties: insert only if strictly cheapest; else diagonal only if strictly cheaper than delete; else delete.
     """
-    log_total = np.log(max(totals[0] + totals[1] * alpha, alpha))
-    costs = log_total - np.log(counts + alpha)
+    log_total = math.log(max(totals[0] + totals[1] * alpha, alpha))
+    costs = log_total - np.log(np.asarray(counts) + alpha)
     for p in range(lengths.shape[0]):
         at, y, x, cell = starts[p, 0], starts[p, 1], starts[p, 2], cells[p]
         m, n = starts[p + 1, 1] - y, starts[p + 1, 2] - x

@@ -13,13 +13,15 @@ class Naive(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """Pairs the characters at equal positions; the tail of the longer string pairs with nothing."""
 
     cached: ClassVar[bool] = False
-
-    @property
-    def signature(self) -> str:
-        return "naive"
+    signature: ClassVar[str] = "naive"
 
     def align(self, pairs: Sequence[StringPair], progress: Progress | None = None) -> list[Alignment]:
         alignments = [tuple(zip_longest(lemma, form, fillvalue=EPSILON)) for lemma, form in pairs]
         if progress:
             progress(len(pairs), len(pairs))
         return alignments
+
+    def align_more(
+        self, _pairs: Sequence[StringPair], _alignments: Sequence[Alignment], more: Sequence[StringPair]
+    ) -> list[Alignment]:
+        return self.align(more)

@@ -8,18 +8,17 @@ from reinflect.text import in_columns, visible
 
 EPSILON = ""
 """No character: one side of an insertion or a deletion."""
-
 StringPair: TypeAlias = tuple[str, str]
 """A lemma and its form."""
-
 Alignment: TypeAlias = tuple[tuple[str, str], ...]
 """Pairs (x:y) of a lemma and a form character; one of the two can be `EPSILON`."""
-
 Progress: TypeAlias = Callable[[int, int], None]
 """Called with the amount of work done and the amount in all."""
 
+INSERT, DELETE, DIAGONAL = 0, 1, 2
+"""Moves: they take a character of the form, of the lemma, or of both."""
 KINDS = {"copy": "|", "substitution": "×", "insertion": "+", "deletion": "-"}
-"""What an aligned pair can do, with the mark that shows it."""
+"""What an aligned pair can do, with the sign that shows it."""
 
 
 class Aligner(Protocol):
@@ -35,12 +34,22 @@ class Aligner(Protocol):
 
     def align(self, pairs: Sequence[StringPair], progress: Progress | None = None) -> list[Alignment]: ...
 
+    def align_more(
+        self, pairs: Sequence[StringPair], alignments: Sequence[Alignment], more: Sequence[StringPair]
+    ) -> list[Alignment]:
+        """The alignments of more pairs, by what it learnt from these alignments of pairs, if it learns."""
+        ...
 
-def replayed(moves: Iterable[object], lemma: str, form: str, *, inserted: object, deleted: object) -> Alignment:
-    """The alignment that moves make; a move that is neither `inserted` nor `deleted` takes a character of both."""
+
+def moves_of(alignment: Alignment) -> list[int]:
+    return [INSERT if x == EPSILON else DELETE if y == EPSILON else DIAGONAL for x, y in alignment]
+
+
+def replayed(moves: Iterable[int], lemma: str, form: str) -> Alignment:
+    """The alignment that moves make."""
     left, right = iter(lemma), iter(form)
     return tuple(
-        (EPSILON if move == inserted else next(left), EPSILON if move == deleted else next(right)) for move in moves
+        (EPSILON if move == INSERT else next(left), EPSILON if move == DELETE else next(right)) for move in moves
     )
 
 

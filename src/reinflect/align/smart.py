@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reinflect.align.naive import Naive
-from reinflect.align.pairs import Alignment, Progress, StringPair, kind, replayed
+from reinflect.align.pairs import Alignment, Progress, StringPair, moves_of, replayed
+from reinflect.compiled import for_loops
 from reinflect.data.items import LONGEST
 from reinflect.errors import InputError
 
@@ -54,12 +55,12 @@ class Smart(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         return sampler.best_alignments()
 
     def align_more(
-        self, known: Sequence[StringPair], alignments: Sequence[Alignment], more: Sequence[StringPair]
+        self, pairs: Sequence[StringPair], alignments: Sequence[Alignment], more: Sequence[StringPair]
     ) -> list[Alignment]:
-        """The most probable alignments of more pairs, by the counts of these alignments of known pairs."""
-        sampler = GibbsSampler([*known, *more], seed=self.seed, alpha=self.alpha)
+        """The most probable alignments of more pairs, by the counts of these alignments of pairs."""
+        sampler = GibbsSampler([*pairs, *more], seed=self.seed, alpha=self.alpha)
         sampler.count(alignments)
-        return sampler.best_alignments()[len(known) :]
+        return sampler.best_alignments()[len(pairs) :]
 
 
 class GibbsSampler:
@@ -72,21 +73,22 @@ class GibbsSampler:
             if max(map(len, pair)) > LONGEST:
                 remedy = f"the smart aligner takes up to {LONGEST}; shorten it or use --method naive"
                 raise InputError(f"pair {number} has {max(map(len, pair))} characters", remedy)
-        self.pairs = pairs
-        self.alpha = alpha
+        self.pairs, self.alpha = pairs, alpha
         self._gibbs = gibbs
         self._state = np.array([seed % 2**64], dtype=np.uint64)
         self._lay_out()
         self._number_pairs()
         self.totals = np.zeros(2)  # N, D
-        grid = (self._starts, self._cell_starts, self._diagonal, self._inserted, self._deleted)
-        self._tables = (*grid, self.counts, self.totals)
+        places = (self._starts, self._cell_starts, self._diagonal, self._inserted, self._deleted)
+        self._tables = for_loops(*places, self.counts, self.totals)
         self.count(Naive().align(pairs))
 
     def sweep(self, first: int = 0, last: int | None = None) -> None:
         """Resample every pair once (or the pairs first … last - 1), in order, each given all other pairs."""
         bounds = (first, len(self.pairs) if last is None else last)
-        self._gibbs.sweep(self._moves, self._lengths, *self._tables, self.alpha, self._grid, self._state, *bounds)
+        moves, lengths, grid = for_loops(self._moves, self._lengths, self._grid)
+        with np.errstate(over="ignore"):  # random numbers wrap around
+            self._gibbs.sweep(moves, lengths, *self._tables, self.alpha, grid, self._state, *bounds)
 
     def alignments(self) -> list[Alignment]:
         """The current alignments: a sample."""
@@ -94,20 +96,18 @@ class GibbsSampler:
 
     def best_alignments(self) -> list[Alignment]:
         """The most probable alignment of each pair under the present counts."""
-        moves, lengths = np.empty_like(self._moves), np.empty_like(self._lengths)
-        choices = np.empty(self._grid.shape, dtype=np.int8)
-        self._gibbs.best_paths(moves, lengths, *self._tables, self.alpha, self._grid, choices)
-        return self._read(moves, lengths)
+        paths = np.empty_like(self._moves), np.empty_like(self._lengths)
+        rest = self._grid, np.empty(self._grid.shape, dtype=np.int8)
+        self._gibbs.best_paths(*for_loops(*paths), *self._tables, self.alpha, *for_loops(*rest))
+        return self._read(*paths)
 
     def count(self, alignments: Sequence[Alignment]) -> None:
         """Let the counts be those of these alignments of the first pairs; the other pairs count nothing."""
-        moves = {"insertion": self._gibbs.INSERT, "deletion": self._gibbs.DELETE}
         for p, alignment in enumerate(alignments):
-            path = [moves.get(kind(x, y), self._gibbs.DIAGONAL) for x, y in alignment]
-            self._moves[self._starts[p, 0] : self._starts[p, 0] + len(path)] = path
-            self._lengths[p] = len(path)
+            self._moves[self._starts[p, 0] : self._starts[p, 0] + len(alignment)] = moves_of(alignment)
+            self._lengths[p] = len(alignment)
         self.counts[:], self.totals[:] = 0, 0
-        self._gibbs.count_paths(self._moves, self._lengths[: len(alignments)], *self._tables)
+        self._gibbs.count_paths(*for_loops(self._moves, self._lengths[: len(alignments)]), *self._tables)
 
     def _lay_out(self) -> None:
         """Set where each pair's moves, characters and grid cells lie in the flat arrays."""
@@ -145,9 +145,7 @@ class GibbsSampler:
 
     def _read(self, moves: NDArray[np.int8], lengths: NDArray[np.int64]) -> list[Alignment]:
         paths = (moves[at : at + length].tolist() for at, length in zip(self._starts[:, 0], lengths, strict=False))
-        inserted, deleted = self._gibbs.INSERT, self._gibbs.DELETE
-        both = zip(paths, self.pairs, strict=True)
-        return [replayed(path, *pair, inserted=inserted, deleted=deleted) for path, pair in both]
+        return [replayed(path, *pair) for path, pair in zip(paths, self.pairs, strict=True)]
 
 
 def _codes(words: Sequence[str]) -> tuple[NDArray[np.int64], int]:

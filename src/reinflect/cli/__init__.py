@@ -28,7 +28,6 @@ COMMANDS = {
     "suggest": "Suggest which forms to ask a speaker for next",
     "info": "Show the training data, accuracy and members of a model file",
     "serve": "Inflect in the browser, on a page served by this computer",
-    "ablate": "Compare values of a setting, and test whether they differ",
     "baseline": "Inflect with the shared task's rule system",
     "evaluate": "Score predictions against the right forms",
     "data": "List, show and download data sets",

@@ -5,7 +5,7 @@ import click
 from reinflect.cli import models
 from reinflect.cli.options import COLUMN_OPTIONS, option, source_option, word
 from reinflect.cli.output import Output, output_options
-from reinflect.data.lemmas import Lexicon
+from reinflect.data.lexicon import Lexicon
 from reinflect.errors import InputError, printable, quoted
 from reinflect.text import table
 

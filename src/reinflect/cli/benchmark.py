@@ -11,10 +11,9 @@ from reinflect.cli.options import option, say
 from reinflect.errors import INTERRUPTED, InputError, ReinflectError
 from reinflect.systems import PAPER_ALIGNMENTS, SYSTEMS
 
-GRIDS = ("paper", "best", "quick", "small", "teacher")
+GRIDS = ("paper", "best", "quick", "small")
 ENGINES = ("processes", DASK := "dask")
 GIB = 2**30
-MOST_CELLS = 1_000_000
 SECONDS_BETWEEN, SECONDS_ON_A_GPU = 60.0, 600.0
 """Between checkpoints. On a GPU a pack has gigabytes, so that writing a checkpoint takes long."""
 
@@ -32,8 +31,7 @@ Example (some minutes; the first line needs a network):
 @option(
     "--grid",
     "What to train: all models of the paper (20, 18 and 12 for a language), these and others that make votes better "
-    "(40, 26 and 20), a few of the paper's to try (quick), fewer at medium and high for many languages (small), or "
-    "models from which a small one can learn (medium and high).",
+    "(40, 26 and 20), a few of the paper's to try (quick), or fewer at medium and high for many languages (small).",
     type=click.Choice(GRIDS),
     default="paper",
 )
@@ -81,18 +79,6 @@ Example (some minutes; the first line needs a network):
     type=click.FloatRange(min=0),
 )
 @option("--save-models", "Keep an inflector for each language and setting, in DIR/models.")
-@option(
-    "--candidates",
-    "Let every model score the forms of all models of its language, for the strategy best; the grid best always does.",
-)
-@option("--leave-out", "Also combine the models without each kind of them, to see what each kind contributes.")
-@option(
-    "--cells N",
-    "Let models also inflect up to N cells of each language that are in none of its files, for a small model to learn "
-    "from; in the grids teacher and best, those of deep soft attention. See docs/benchmark.md.",
-    type=click.IntRange(0, MOST_CELLS),
-    default=0,
-)
 @option("--gold DIR", "A folder with the right forms of test items (LANGUAGE-uncovered-test), to score these too.")
 @option("--merge DIR", "Another folder that this command wrote, whose trained models are used too.", multiple=True)
 def command(
@@ -114,9 +100,6 @@ def command(
     pack_memory: float | None,
     time_limit: float | None,
     save_models: bool,
-    candidates: bool,
-    leave_out: bool,
-    cells: int,
     gold: str | None,
     merge: tuple[str, ...],
 ) -> None:
@@ -124,7 +107,7 @@ def command(
 
     For every language and setting: align, train every model with the preset of that setting, inflect dev and covered
     test items, and combine them in the paper's seven runs. Writes into DIR: predictions of every system, results.md
-    (tables, claims), results.json, and the figure languages-dev (SVG, PNG).
+    (tables, claims), results.json, and the figure languages-dev.svg.
 
     The training can stop at any time, by Ctrl-C, --time-limit or a power cut; the same command resumes it. A finished
     pack of models is a file in DIR/packs; --merge combines those of several machines.
@@ -171,9 +154,6 @@ def command(
         languages=names,
         time_limit=time_limit,
         save_models=save_models,
-        candidates=candidates or grid == "best",
-        leave_out=leave_out,
-        cells=cells,
         gold=Path(gold) if gold else None,
         merge=[Path(folder) for folder in merge],
     )
@@ -192,14 +172,13 @@ def command(
         benchmark = run_benchmark(plan, resources)
     about = [f"data: {Path(data).name}; grid: {grid}"]
     about += [f"settings changed: {', '.join(changes)}"] if changes else []
-    notes = write_all(benchmark, Path(out), about=about, command={"command": shlex.join(["reinflect", *sys.argv[1:]])})
-    if save_models:
-        notes += write_models(benchmark, Path(out))
+    write_all(benchmark, Path(out), about=about, command={"command": shlex.join(["reinflect", *sys.argv[1:]])})
+    notes = write_models(benchmark, Path(out)) if save_models else []
     for split, figures in benchmark.scores.items():
         if figures:
             click.echo(f"{markdown(main_table(figures, split), 2)}\n{languages_note(figures)}")
     say(*notes, *(f"note: {text}" for text in benchmark.account.retried))
-    if left := len(benchmark.specs) - len(benchmark.trained):
+    if left := len(benchmark.specs) - len(benchmark.models):
         say(f"note: {left} of {len(benchmark.specs)} models are not trained yet; the same command resumes the training")
     say(f"written: {out} (results.md has all tables)")
     if benchmark.account.failed:

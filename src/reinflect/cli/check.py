@@ -9,10 +9,9 @@ from reinflect.cli.options import columns_option, example, option, source
 from reinflect.cli.output import Output, output_options
 from reinflect.data.form_cells import USUAL_RULES
 from reinflect.data.items import Columns, Item, check_lengths, place_of, read_items, swapped_columns_note, variants_note
-from reinflect.data.lemmas import part_of
-from reinflect.data.sheet_files import Finding, kind_of_sheet
+from reinflect.data.sheet_file import Finding, kind_of_sheet
 from reinflect.data.sheets import parse_sheet
-from reinflect.data.spelling import two_ways
+from reinflect.data.words import two_ways
 from reinflect.errors import InputError, printable, source_name
 from reinflect.text import counted, visible
 
@@ -22,6 +21,8 @@ EXAMPLE = example(
 RARE = 2
 """Occurrences of a rare character, at most."""
 SWEEPS = 30
+MOST_WITHOUT_NUMBA = 1000
+"""Items that plain Python aligns in a few seconds."""
 
 
 @click.command("check", epilog=EXAMPLE)
@@ -73,8 +74,8 @@ def _sizes(items: Sequence[Item], examples: Sequence[Item]) -> dict[str, int]:
     """Gaps are the cells of the file's lemmas and bundles without a form; lemmas differ in their parts of speech."""
     lemmas, bundles = {item.lemma for item in items}, {item.features.cell: item.features for item in items}
     filled = {(item.lemma, item.features.cell) for item in examples}
-    bundles_of = Counter(map(part_of, bundles.values()))
-    cells = sum(bundles_of[part] for _, part in {(item.lemma, part_of(item.features)) for item in items})
+    bundles_of = Counter(bundle.word_class for bundle in bundles.values())
+    cells = sum(bundles_of[part] for _, part in {(item.lemma, item.features.word_class) for item in items})
     counts = {"items": examples, "lemmas": lemmas, "bundles": bundles, "filled": filled}
     return {**{name: len(things) for name, things in counts.items()}, "cells": cells}
 
@@ -104,8 +105,13 @@ def _findings(file: str, items: Sequence[Item], examples: Sequence[Item], column
 
     from reinflect.align.smart import Smart
     from reinflect.align.unusual import unusual
+    from reinflect.compiled import compiles
 
-    if strange := unusual(Smart(sweeps=SWEEPS).align([(item.lemma, item.form) for item in examples])):
+    compared = examples if compiles() else examples[:MOST_WITHOUT_NUMBA]
+    if len(compared) < len(examples):
+        share = f"only the first {len(compared):,} of {len(examples):,}"
+        yield Finding(f"forms compared with their lemmas: {share}; to compare all: pip install 'reinflect[train]'")
+    if strange := unusual(Smart(sweeps=SWEEPS).align([(item.lemma, item.form) for item in compared])):
         note = f"suspicious forms: {len(strange)}, unlike their lemmas (errors, or irregular words)"
         yield Finding(note, [shown(examples[index]) for index in strange])
     counts = Counter(character for item in examples for character in item.lemma + item.form)

@@ -13,15 +13,14 @@ from reinflect.cli.options import columns_option, example, option, say, source, 
 from reinflect.cli.output import Output, output_options
 from reinflect.data.form_cells import AS_WRITTEN
 from reinflect.data.items import Columns, Forms, Item, read_items, swapped_columns_note, variants_note
-from reinflect.data.sheet_files import kind_of_sheet
+from reinflect.data.sheet_file import kind_of_sheet
 from reinflect.errors import InputError, printable, quoted, source_name
 from reinflect.files import STANDARD
 from reinflect.text import counted
 
 if TYPE_CHECKING:
-    from reinflect.score.cells import Variants
-    from reinflect.score.folders import FilePair
-    from reinflect.score.scores import Evaluated, Evaluation, Grouping
+    from reinflect.data.layouts import FilePair
+    from reinflect.score.scores import Evaluated, Evaluation, Grouping, Variants
 
 EXAMPLE = example(
     "printf 'gehen\\tging\\tV;PST\\nsehen\\tsah\\tV;PST\\n' > gold.tsv",
@@ -58,13 +57,13 @@ def command(
     several lines for a cell the last counts. Files of two folders are paired by name, or else by language (german-dev
     with german-low-out), and each language has the same weight. One of the files may be - (standard input).
     """
-    from reinflect.score.report import Report
+    from reinflect.score.report import EvaluationReport
 
     scorer = Scorer(columns, "any" if any_variant else "last")
     rivals = [predicted] if against is None else [predicted, against]
     ours, *others = scorer.evaluate(gold, rivals, languages)
     rival = (source_name(against), others[0]) if against else None
-    report = Report(source_name(predicted), ours, by, rival, errors or 0)
+    report = EvaluationReport(source_name(predicted), ours, by, rival, errors or 0)
     say(*(note + (f" (and {counted(more, 'more file')} like this)" if more else "") for note, more in scorer.notes()))
     output.write(report.text, lambda: [report.json()], indent=2)
 
@@ -88,7 +87,7 @@ class Scorer:
 
     def evaluate(self, gold: str, rivals: Sequence[str], languages: str | None) -> "list[Evaluated]":
         """One evaluation for each of the rivals."""
-        from reinflect.score.folders import FilePair, pair_folders
+        from reinflect.data.layouts import FilePair, pair_folders
         from reinflect.score.scores import MacroEvaluation
 
         if not _are_folders([gold, *rivals]):

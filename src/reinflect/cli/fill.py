@@ -11,7 +11,7 @@ from reinflect.cli.options import COLUMN_OPTIONS, option, say, source
 from reinflect.cli.output import Output, output_options
 from reinflect.data.form_cells import UNCONFIRMED
 from reinflect.data.items import check_lengths
-from reinflect.data.sheet_files import Entry, kind_of_sheet, letters_of, listed, write_entries
+from reinflect.data.sheet_file import Entry, kind_of_sheet, letters_of, listed, write_entries
 from reinflect.data.sheet_layout import CONFIDENCE, GUESS, Layout
 from reinflect.data.sheets import Gap, read_gaps
 from reinflect.errors import InputError, OutputError

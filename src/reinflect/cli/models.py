@@ -21,7 +21,7 @@ from reinflect.cli.options import (
 )
 from reinflect.data.features import Bundle
 from reinflect.data.items import COLUMNS_AUTO, Columns, Forms, Item, check_lengths, read_items
-from reinflect.data.lemmas import Lexicon, read_lemmas
+from reinflect.data.lexicon import Lexicon, read_lemmas
 from reinflect.data.words import WordList
 from reinflect.errors import InputError, UnseenWarning, printable, quoted
 from reinflect.files import lines_of, read_text

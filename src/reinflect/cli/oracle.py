@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from importlib import import_module
 
 import click
 
@@ -13,11 +12,11 @@ from reinflect.cli.output import Output, output_options
 from reinflect.data.features import Bundle
 from reinflect.data.items import Columns, Item, read_items
 from reinflect.errors import InputError
-from reinflect.systems.oracle import Step
+from reinflect.systems.oracle import ORACLES, Step, walk
 from reinflect.text import in_columns, visible, visible_text
 
-SYSTEMS = {"hacm": ("write_step", "steps and writes"), "haem": ("edits", "copies, deletes and writes")}
-"""Each transition system with its module in `reinflect.systems`, and what its actions do."""
+ACTIONS = {"hacm": "steps and writes", "haem": "copies, deletes and writes"}
+"""What the actions of each system do."""
 PAST_THE_END = "--"
 
 
@@ -26,8 +25,8 @@ PAST_THE_END = "--"
 @click.argument("form", type=text)
 @option(
     "--system",
-    "; ".join(f"{name} {does}" for name, (_, does) in SYSTEMS.items()) + ".",
-    type=click.Choice(list(SYSTEMS)),
+    "; ".join(f"{name} {does}" for name, does in ACTIONS.items()) + ".",
+    type=click.Choice(list(ACTIONS)),
     default="haem",
 )
 @source_option("--pairs FILE", "Items to learn from; required for an aligner that learns.")
@@ -49,8 +48,7 @@ def command(
         alignment = _learnt(aligner, lemma, form, pairs, columns)
     else:
         (alignment,) = aligner.align([Item(lemma, Bundle(""), form)], "")
-    transitions = import_module(f"reinflect.systems.{SYSTEMS[system][0]}")
-    steps: list[Step] = list(transitions.walk(transitions.oracle(alignment), lemma))
+    steps = list(walk(ORACLES[system](alignment), lemma))
     arguments = {name: click.get_current_context().params[name] for name in ("lemma", "form", "system", "method")}
     rows = [{"t": t, **asdict(step)} for t, step in enumerate(steps, start=1)]
     output.write(

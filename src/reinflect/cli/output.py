@@ -12,7 +12,7 @@ import click
 
 from reinflect.cli.options import SOURCES, Decorator, gathered, option, say
 from reinflect.data.items import COLUMNS_2017, Columns, Item, write_items
-from reinflect.data.sheet_files import check_sheet, kind_of_sheet, write_rows
+from reinflect.data.sheet_file import check_sheet, kind_of_sheet, write_rows
 from reinflect.errors import InputError, OutputError
 from reinflect.files import STANDARD, Kind, check_writable, has_content, kind_of_file, write_text
 

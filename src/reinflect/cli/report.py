@@ -47,14 +47,14 @@ def command(path: str, dev: str | None, forecast: str | None, out: str, columns:
 
 
 def _folder_page(folder: Path, dev: str | None, output: Output) -> str:
-    from reinflect.report.folder import data_of, folder_page, read_folder
+    from reinflect.paper.page import benchmark_page, data_of
 
     data = data_of(folder) if dev is None else Path(dev)
     inputs = [*folder.rglob("*"), *(data.glob("*") if data else ())]
     output.check(*(path for path in inputs if path.suffix.lower() not in PAGES), replaces="page")
     if data is not None and not data.is_dir():
         raise InputError("this is not a folder", "for a benchmark, name the folder with its data", path=data)
-    return folder_page(read_folder(folder, data))
+    return benchmark_page(folder, data)
 
 
 def _model_page(path: str, dev: str | None, forecast: str | None, columns: Columns) -> str:

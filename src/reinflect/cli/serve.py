@@ -5,6 +5,7 @@ import signal
 import socket
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from ipaddress import ip_address
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -16,7 +17,6 @@ from reinflect.cli.options import example, option, say
 from reinflect.cli.training import train_german
 from reinflect.data.german import read_split
 from reinflect.errors import INTERRUPTED, InputError, ReinflectError, quoted
-from reinflect.web.hosts import Hosts, host_name, is_address, is_loopback
 
 if TYPE_CHECKING:
     from reinflect.inflector.inflector import Inflector
@@ -54,10 +54,13 @@ def command(models: tuple[str, ...], demo: bool, port: int, host: str, names: tu
     """
     from reinflect.inflector.pocket import INSTALL, load, pocket_models
 
-    for module in ("starlette", "uvicorn"):
+    for module in ("starlette", "uvicorn", "httptools"):
         if importlib.util.find_spec(module) is None:
             finding = f"the page needs {module}, which is not installed"
             raise InputError(finding, "install it: pip install 'reinflect[web]'")
+
+    from reinflect.web.guard import host_name, is_address
+
     for name in names:
         if not is_address(name) and (host_name(name) is None or ":" in name):
             raise InputError(f"found --allow-host {quoted(name)}", "give only a host name, such as words.example.org")
@@ -137,11 +140,12 @@ def _sigterm_as_ctrl_c() -> Iterator[None]:
 
 def _serve(models: "dict[str, Inflector | Path]", listener: socket.socket, names: Sequence[str], browser: bool) -> None:
     """Serve until Ctrl-C; the first of the names is --host."""
+    from reinflect.web.guard import Hosts
     from reinflect.web.server import Server
 
     here, port = listener.getsockname()[:2]
     address = f"http://{f'[{names[0]}]' if ':' in names[0] else names[0]}:{port}/"
-    if not is_loopback(here):
+    if not ip_address(here).is_loopback:
         names = [*names, socket.gethostname()]
         say(
             "note: anyone who can reach this computer can use the page and its models, and read what is sent on the way"

@@ -8,7 +8,6 @@ from reinflect.cli.output import Output, output_options
 from reinflect.data.corrections import read_further
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
-from reinflect.data.lemmas import part_of
 from reinflect.errors import InputError, printable, source_name
 from reinflect.text import table
 
@@ -55,7 +54,7 @@ def command(
     for path in known:
         lexicon = lexicon.knowing(read_further(path, model.columns, inflector.bundles, forms="optional", note=say))
     wanted = model.bundles(bundles)
-    parts = sorted({part_of(Bundle(bundle)) for bundle in wanted} - {""})
+    parts = sorted({Bundle(bundle).word_class for bundle in wanted} - {""})
     if len(parts) > 1 and not lexicon.items:
         say(
             f"note: {source_name(lemmas)}: the part of speech of the lemmas ({', '.join(parts)}) is not known, so "

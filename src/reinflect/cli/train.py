@@ -13,9 +13,8 @@ from reinflect.cli.options import columns_option, force_option, forced, option, 
 from reinflect.cli.training import Training, checkpoint_seconds, training_options
 from reinflect.data.corrections import corrected, question, read_further
 from reinflect.data.items import Columns, Item, check_lengths, read_items, swapped_columns_note, variants_note
-from reinflect.data.sheets import cells_of
-from reinflect.data.spelling import two_ways
-from reinflect.data.words import WordList
+from reinflect.data.sheets import sheet_bundles
+from reinflect.data.words import WordList, two_ways
 from reinflect.errors import INTERRUPTED, InputError, OutputError, quoted, source_name
 from reinflect.files import STANDARD, has_content
 from reinflect.text import counted, table
@@ -152,7 +151,7 @@ def command(
             normalisation=columns.normalisation,
             force=forced(),
             attested=attested,
-            cells=cells_of(train, columns),
+            cells=sheet_bundles(train, columns),
             words=words,
         )
     if verbose:

@@ -162,7 +162,7 @@ def chosen(text: str, known: Collection[str], what: str) -> list[str]:
 def settings_of(preset: str, changes: Sequence[str], systems: Sequence[str], *others: str) -> "dict[str, Struct]":
     """The settings, by name, of systems (from a preset or its file), of aligners and of augmentations, with `--set`."""
     from reinflect.settings import PRESETS, changed
-    from reinflect.systems.presets import load_preset, parse_preset
+    from reinflect.systems.symbols import load_preset, parse_preset
 
     tables: dict[str, Any] = {}
     if preset in PRESETS:

@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from reinflect.data.features import Bundle
-from reinflect.data.items import COLUMNS_2017, COLUMNS_2023, Column, Columns, Forms, Item, parse_items, read_items
-from reinflect.data.sheet_files import Note, kind_of_sheet
+from reinflect.data.items import COLUMNS_2017, COLUMNS_2023, Columns, Forms, Item, grouped, parse_items, read_items
+from reinflect.data.sheet_file import Note, kind_of_sheet
 from reinflect.errors import InputError, quoted, source_name
 from reinflect.files import lines_of, read_text
+from reinflect.text import counted
 
 Question = tuple[str, tuple[str, ...]]
 """A cell: a lemma and its features in any order."""
@@ -30,35 +31,35 @@ class Corrected:
         """One sentence for the user."""
         if not self.replaced and not self.added and not self.same:
             return f"note: {source_name(path)} has no forms yet; nothing added"
-        parts = [f"{self.replaced} item{'s'[: self.replaced != 1]} corrected", f"{self.added} added"]
+        parts = [f"{counted(self.replaced, 'item')} corrected", f"{self.added} added"]
         parts += [f"{self.same} already correct"] if self.same else []
         parts += [f"{self.covered} ignored (no form)"] if self.covered else []
         return f"note: {source_name(path)}: {', '.join(parts)}"
 
 
 def read_further(
-    path: Path | str, columns: Columns, known: Iterable[str], *, forms: Forms = "required", note: Note = lambda _: None
+    path: Path | str, columns: Columns, main: Iterable[str], *, forms: Forms = "required", note: Note = lambda _: None
 ) -> list[Item]:
-    """All items of a file beside a main one, whose `columns` and bundles are given: corrections, dev items and such.
+    """All items of a file beside a main one, with its `columns` and bundles: corrections, dev items and such.
 
     Its own headings tell its columns. A tab-separated file has none: it has the order of the main file, or one of those
     of the shared tasks (reinflect and its page write that of 2017), whichever makes known bundles of the features.
     """
-    own = replace(columns, further=True)
+    columns = replace(columns, further=True)
     if kind_of_sheet(path):
-        return read_items(path, own, forms=forms, note=note)
-    text, bundles = read_text(path), {Bundle(spelling).cell for spelling in known}
+        return read_items(path, columns, forms=forms, note=note)
+    text, cells = read_text(path), {Bundle(spelling).cell for spelling in main}
 
-    def hits(order: Sequence[Column]) -> int:
+    def hits(order: Sequence[str]) -> int:
         lines = [line.split("\t") for _, line in lines_of(text, path)]
-        given = Counter(fields[order.index("features")] for fields in lines if len(fields) == len(order))
-        return sum(given[name] for name in given if Bundle(columns.labels.to_features(name)).cell in bundles)
+        spellings = Counter(fields[order.index("features")] for fields in lines if len(fields) == len(order))
+        return sum(spellings[name] for name in spellings if Bundle(columns.labels.to_features(name)).cell in cells)
 
     order = max((columns.order, COLUMNS_2017.order, COLUMNS_2023.order), key=hits)
-    own = replace(own, order=order, headers=(), auto=columns.auto and not hits(order))
     if order != columns.order or columns.headers:
         note(f"note: {source_name(path)}: its columns are read as {', '.join(order)}")
-    return parse_items(text, path, own, forms=forms, note=note)
+    columns = replace(columns, order=order, headers=(), auto=columns.auto and not hits(order))
+    return parse_items(text, path, columns, forms=forms, note=note)
 
 
 def question(item: Item) -> Question:
@@ -71,34 +72,32 @@ def corrected(items: Sequence[Item], corrections: Sequence[Item], path: Path | s
     Corrections without a form are ignored. An item keeps its own order of features. Two corrections that contradict
     each other are refused.
     """
-    given = [item for item in corrections if not item.covered]
     right: dict[Question, list[Item]] = {}
-    for item in given:
-        before, *_ = own = right.setdefault(question(item), [item])
-        if item.form in (one.form for one in own):
-            continue
-        if before.line and before.line == item.line:  # several forms in one field of a spreadsheet
-            own.append(item)
-        else:
-            where = f"{quoted(item.lemma)} {quoted(item.features.spelling)}"
-            found = f"found {quoted(item.form)} for {where}, but {quoted(before.form)} before (line {before.line})"
-            remedy = "correct an item once only; two forms that are both right belong in the training file"
-            raise InputError(found, remedy, path=path, line=item.line or None)
-    made: list[Item] = []
+    for cell, (first, *others) in grouped((item for item in corrections if not item.covered), question).items():
+        right[cell] = [first]
+        for item in others:
+            if item.form in (before.form for before in right[cell]):
+                continue
+            if not first.line or first.line != item.line:  # several forms in one field of a sheet are on one line
+                where = f"{quoted(item.lemma)} {quoted(item.features.spelling)}"
+                problem = f"found {quoted(item.form)} for {where}, but {quoted(first.form)} before (line {first.line})"
+                remedy = "correct an item once only; two forms that are both right belong in the training file"
+                raise InputError(problem, remedy, path=path, line=item.line or None)
+            right[cell].append(item)
+    result: list[Item] = []
     done: set[Question] = set()
     replaced: set[Question] = set()
     for item in items:
         cell = question(item)
         if cell not in right:
-            made.append(item)
+            result.append(item)
             continue
-        forms = [one.form for one in right[cell]]
         if cell not in done:
-            made += [Item(item.lemma, item.features, form, item.line) for form in forms]
+            result += [Item(item.lemma, item.features, correction.form, item.line) for correction in right[cell]]
             done.add(cell)
-        if item.form not in forms:
+        if item.form not in (correction.form for correction in right[cell]):
             replaced.add(cell)
-    new = [own for cell, own in right.items() if cell not in done]
-    unchanged = len(done) - len(replaced)
-    added = [item for own in new for item in own]
-    return Corrected((*made, *added), len(replaced), len(new), unchanged, len(corrections) - len(given))
+    added = [new for cell, new in right.items() if cell not in done]
+    result += [item for new in added for item in new]
+    covered = sum(item.covered for item in corrections)
+    return Corrected(tuple(result), len(replaced), len(added), len(done) - len(replaced), covered)

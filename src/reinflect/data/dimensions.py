@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
-from itertools import islice
 
 from reinflect.data import items
 from reinflect.data.features import PARTS_OF_SPEECH, POSSESSOR, SEPARATOR, Bundle
@@ -55,8 +54,8 @@ def meaning_of(atom: str) -> str:
     if layered := _LAYERED.fullmatch(atom):
         inner = meaning_of(layered[2])
         return inner and f"{inner} ({layered[1]})"
-    mark, joint = ("/", " or ") if "/" in atom else ("+", " and ")
-    pieces = [atom] if atom in schema() else atom.strip("{}").split(mark)
+    sign, joint = ("/", " or ") if "/" in atom else ("+", " and ")
+    pieces = [atom] if atom in schema() else atom.strip("{}").split(sign)
     return joint.join(schema()[piece][1] for piece in pieces) if all(piece in schema() for piece in pieces) else ""
 
 
@@ -81,6 +80,10 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
 
+    @property
+    def bundles(self) -> list[str]:
+        return [spelling for row in self.rows for spelling in row.cells if spelling is not None]
+
 
 def paradigms(
     bundles: Iterable[str], named: Callable[[str], bool] = lambda _: False, *, ordered: bool = False
@@ -89,13 +92,15 @@ def paradigms(
 
     A table whose bundles are all `named` as a whole becomes a list: titles of rows and columns would hide the names.
     """
-    by_part: dict[str, dict[tuple[str, ...], Bundle]] = {}
+    parts: dict[str, dict[tuple[str, ...], Bundle]] = {}
     for bundle in map(Bundle, bundles):
-        by_part.setdefault(bundle.part_of_speech.split(".")[0], {}).setdefault(bundle.cell, bundle)
+        parts.setdefault(bundle.part_of_speech.split(".")[0], {}).setdefault(bundle.cell, bundle)
     return {
-        part: [_list(own, table.title) if all(map(named, own := _bundles(table))) else table for table in made]
-        for part, cells in by_part.items()
-        if (made := tables(list(cells.values()), ordered=ordered))
+        part: [
+            _list(spellings, table.title) if all(map(named, spellings := table.bundles)) else table
+            for table in tables(list(cells.values()), ordered=ordered)
+        ]
+        for part, cells in parts.items()
     }
 
 
@@ -105,73 +110,58 @@ def tables(bundles: Sequence[Bundle], *, ordered: bool = False) -> list[Table]:
     Features come in the order of the schema and others by first appearance, or all by first appearance if the bundles
     are `ordered` by the user.
     """
-    order = sorted({name for own in bundles for name in _groups(own.spelling)}, key=_order)
+
+    def sort(bundles: Sequence[Bundle], dimensions: Sequence[str]) -> Sequence[Bundle]:
+        return bundles if ordered else sorted(bundles, key=lambda bundle: _places(bundle, dimensions))
+
+    order = sorted({name for bundle in bundles for name in _groups(bundle.spelling)}, key=_order)
     across = _first_that_varies(_COLUMNS, order, bundles)
     down = _first_that_varies(_ROWS, [name for name in order if name not in across], bundles)
     for person in (name for name in down if _base(name) == "person"):
         gender = person.replace("person", "gender", 1)
         down = down if across == [gender] else [person, gender]  # rows for he, she and it
     others = [name for name in order if name not in (*down, *across)]
-    sections: dict[str, list[Bundle]] = {}
-    for bundle in bundles if ordered else sorted(bundles, key=lambda own: _places(own, [*others, *down, *across])):
-        sections.setdefault(_title(bundle, others), []).append(bundle)
-    alone = [bundle for section in sections.values() if not _is_dense(section, down, across) for bundle in section]
     if len(bundles) <= _FEW:
-        sections, alone = {}, sorted(bundles, key=lambda own: not ordered and _places(own, order))
-    dense = {title: section for title, section in sections.items() if _is_dense(section, down, across)}
-    made = [_table(title, section, down, across, ordered) for title, section in dense.items()]
-    return [*made, _list([own.spelling for own in alone])] if alone else made
+        return [_list([bundle.spelling for bundle in sort(bundles, order)])]
+    result, alone = [], []
+    sections = items.grouped(sort(bundles, [*others, *down, *across]), lambda bundle: _title(bundle, others))
+    for title, section in sections.items():
+        rows = dict.fromkeys(_title(bundle, down) for bundle in sort(section, down))
+        columns = dict.fromkeys(_title(bundle, across) for bundle in sort(section, across))
+        if len(section) == 1 or len(rows) * len(columns) > _SPARSE * len(section):
+            alone += [bundle.spelling for bundle in section]
+            continue
+        cells = {(_title(bundle, down), _title(bundle, across)): bundle.spelling for bundle in section}
+        table_rows = (Row(row, tuple(cells.get((row, column)) for column in columns)) for row in rows)
+        result.append(Table(title, tuple(columns), tuple(table_rows)))
+    return [*result, _list(alone)] if alone else result
 
 
 def _list(spellings: Iterable[str], title: str = "") -> Table:
-    return Table(title, ("",), tuple(Row(own, (own,)) for own in spellings))
+    return Table(title, ("",), tuple(Row(spelling, (spelling,)) for spelling in spellings))
 
 
-def _bundles(table: Table) -> list[str]:
-    return [features for row in table.rows for features in row.cells if features is not None]
-
-
-def _is_dense(bundles: Sequence[Bundle], down: Sequence[str], across: Sequence[str]) -> bool:
-    places = len(_titles(bundles, down)) * len(_titles(bundles, across))
-    return len(bundles) > 1 and places <= _SPARSE * len(bundles)
-
-
-def _table(title: str, bundles: Sequence[Bundle], down: Sequence[str], across: Sequence[str], ordered: bool) -> Table:
-    rows, columns = _titles(bundles, down, ordered), _titles(bundles, across, ordered)
-    found = {(_title(own, down), _title(own, across)): own.spelling for own in bundles}
-    return Table(title, columns, tuple(Row(row, tuple(found.get((row, own)) for own in columns)) for row in rows))
-
-
-def _titles(bundles: Sequence[Bundle], dimensions: Sequence[str], ordered: bool = False) -> tuple[str, ...]:
-    titled = bundles if ordered else sorted(bundles, key=lambda own: _places(own, dimensions))
-    return tuple(dict.fromkeys(_title(bundle, dimensions) for bundle in titled))
+def _first_that_varies(preferred: Iterable[str], dimensions: Sequence[str], bundles: Sequence[Bundle]) -> list[str]:
+    """The first that varies; of those of several layers, the one that most bundles have, if half of them have it."""
+    having = Counter(name for bundle in bundles for name in _groups(bundle.spelling))
+    common = [name for name in dimensions if name == _base(name) or 2 * having[name] >= len(bundles)]
+    common.sort(key=lambda name: -having[name])
+    names = (name for base in preferred for name in common if _base(name) == base)
+    return next(([name] for name in names if len({_title(bundle, [name]) for bundle in bundles} - {""}) > 1), [])
 
 
 def _title(bundle: Bundle, dimensions: Iterable[str]) -> str:
-    return SEPARATOR.join(_values(bundle, dimensions))
+    return SEPARATOR.join(atom for name in dimensions for atom in _groups(bundle.spelling).get(name, ()))
 
 
 def _places(bundle: Bundle, dimensions: Iterable[str]) -> list[list[tuple[int, int]]]:
     """A sort key by the order of the schema, in each of the dimensions; features outside of it are all last."""
-    return [[_place(atom)[:2] for atom in _values(bundle, [dimension])] for dimension in dimensions]
-
-
-def _values(bundle: Bundle, dimensions: Iterable[str]) -> list[str]:
-    return [atom for dimension in dimensions for atom in _groups(bundle.spelling).get(dimension, ())]
+    return [[_place(atom)[:2] for atom in _groups(bundle.spelling).get(name, ())] for name in dimensions]
 
 
 @lru_cache(10_000)
 def _groups(spelling: str) -> Mapping[str, Sequence[str]]:
     return grouped(Bundle(spelling).atoms)
-
-
-def _first_that_varies(preferred: Iterable[str], dimensions: Sequence[str], bundles: Sequence[Bundle]) -> list[str]:
-    """The first that varies; of those of several layers, the one that most bundles have, if half of them have it."""
-    having = Counter(name for own in bundles for name in _groups(own.spelling))
-    common = [name for name in dimensions if name == _base(name) or 2 * having[name] >= len(bundles)]
-    common.sort(key=lambda name: -having[name])
-    names = (name for base in preferred for name in common if _base(name) == base)
-    return list(islice((name for name in names if len({_title(own, [name]) for own in bundles} - {""}) > 1), 1))
 
 
 def _base(dimension: str) -> str:
@@ -185,14 +175,13 @@ def _order(dimension: str) -> tuple[int, str]:
 
 @cache
 def _dimension_order() -> tuple[str, ...]:
-    known = dict.fromkeys(dimension for dimension, _ in schema().values())
-    return (*known, *(name for name in (*_BY_BEGINNING.values(), OTHER) if name not in known))
+    return (*dict.fromkeys((*(dimension for dimension, _ in schema().values()), *_BY_BEGINNING.values(), OTHER)),)
 
 
 @lru_cache(10_000)
 def _place(atom: str) -> tuple[int, int, str]:
     """A sort key for atoms: by dimension, then by the order of the schema, then by spelling."""
-    known, inner = list(schema()), atom
+    atoms, inner = list(schema()), atom
     while layered := _LAYERED.fullmatch(inner):
         inner = layered[2]
-    return _order(dimension_of(atom))[0], known.index(inner) if inner in schema() else len(known), atom
+    return _order(dimension_of(atom))[0], atoms.index(inner) if inner in atoms else len(atoms), atom

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 SEPARATOR = ";"
-_TOKENS = re.compile(r"[();,]|[^();,]+")
 _DEEPEST = 8
 """Brackets within brackets; UniMorph has two."""
+_OPEN, _CLOSE = "\0", "\1"
+"""In place of brackets that have been read."""
+_LAYER = re.compile(rf"(?:^|(?<=[();,{_OPEN}{_CLOSE}]))([^();,{_OPEN}{_CLOSE}]+)\(([^()]*)\)")
 
 
 @dataclass(frozen=True)
@@ -40,17 +42,22 @@ class Bundle:
         """`V`, `N`, … at any position: data sets do not always put it first."""
         return next((atom for atom in self.atoms if atom.split(".")[0] in PARTS_OF_SPEECH), "(none)")
 
+    @property
+    def word_class(self) -> str:
+        """`V` of `V.PTCP` as well; empty if the features name no part of speech."""
+        return self.part_of_speech.partition(".")[0].removeprefix("(none)")
+
     @cached_property
     def malformed(self) -> bool:
         """Whether it has brackets that are no layers, such as `NOM(1` or `(non)NOM`."""
-        return any(mark in self.spelling for mark in "()") and _features(self.spelling) is None
+        return any(bracket in self.spelling for bracket in "()") and _features(self.spelling) is None
 
-    def among(self, known: Collection[str]) -> tuple[str, ...]:
-        """The atoms, as a model spells them: the first versions of reinflect took brackets for letters."""
-        if "(" not in self.spelling or all(atom in known for atom in self.atoms):
+    def among(self, atoms: Collection[str]) -> tuple[str, ...]:
+        """Its atoms, as a model spells them: the first versions of reinflect took brackets for letters."""
+        if "(" not in self.spelling or all(atom in atoms for atom in self.atoms):
             return self.atoms
         pieces = _pieces(self.spelling)
-        return pieces if any(piece in known for piece in pieces if piece not in self.atoms) else self.atoms
+        return pieces if any(piece in atoms for piece in pieces if piece not in self.atoms) else self.atoms
 
     def __str__(self) -> str:
         return self.spelling
@@ -71,63 +78,45 @@ def _pieces(spelling: str) -> tuple[str, ...]:
 
 @lru_cache(10_000)
 def _atoms(spelling: str) -> tuple[str, ...]:
-    found = _features(spelling)
-    if found is None:
+    features = _features(spelling)
+    if features is None:
         pieces = _pieces(spelling)
         return pieces if len(pieces) == 1 else tuple(atom for piece in pieces for atom in Bundle(piece).atoms)
-    own = _own_layer(found)
-    atoms = []
-    for path, feature in found:
-        layers = path[path[:1] == (own,) :]
-        if not feature.endswith("("):
-            atoms.append("".join(f"{layer}(" for layer in layers) + feature + ")" * len(layers))
-        elif not path and feature == f"{own}(":
-            atoms.append(feature[:-1])
-    return tuple(atoms)
+    if case := _case(spelling, features):
+        layer = case + _OPEN
+        first = next(at for at, name in enumerate(features) if name.startswith(layer))
+        bare = [name[len(layer) : -1] if name.startswith(layer) else name for name in features]
+        features = (*bare[:first], case, *bare[first:])
+    return tuple(atom.replace(_OPEN, "(").replace(_CLOSE, ")") for atom in features)
 
 
-Feature = tuple[tuple[str, ...], str]
-"""The layers around a feature, from the outermost to the innermost, and the feature; `NOM(` where a layer begins."""
+def _features(spelling: str) -> tuple[str, ...] | None:
+    """The features of a bundle, each in its layers: NOM(1,SG) are NOM<1> and NOM<SG>; None if brackets do not nest."""
+
+    def spread(layer: re.Match[str]) -> str:
+        name, features = layer[1].strip(" "), [feature.strip(" ") for feature in re.split("[;,]", layer[2])]
+        if not name or not all(features):
+            return layer[0]
+        return SEPARATOR.join(f"{name}{_OPEN}{feature}{_CLOSE}" for feature in features)
+
+    for _ in range(_DEEPEST):
+        spelling, layers = _LAYER.subn(spread, spelling)
+        if not layers:
+            break
+    features = _pieces(spelling)
+    broken = any(bracket in spelling for bracket in "()") or any(_CLOSE in name.rstrip(_CLOSE) for name in features)
+    return None if broken else features
 
 
-def _features(spelling: str) -> list[Feature] | None:
-    """The features of a bundle with the layers around each; None if its brackets do not nest."""
-    found: list[Feature] = []
-    layers: list[str] = []
-    word, closed = "", False
-    for token in [*_TOKENS.findall(spelling), SEPARATOR]:
-        if token not in list("();") and not (token == "," and layers):
-            word += token
-            continue
-        word = word.strip(" ")
-        if closed and (word or token == "("):
-            return None
-        if token == "(":
-            if not word or len(layers) == _DEEPEST:
-                return None
-            found.append((tuple(layers), f"{word}("))
-            layers.append(word)
-        elif word:
-            found.append((tuple(layers), word))
-        elif layers and not closed:
-            return None
-        closed = token == ")"
-        if closed:
-            if not layers:
-                return None
-            layers.pop()
-        word = ""
-    return None if layers else found
-
-
-def _own_layer(found: Iterable[Feature]) -> str | None:
+def _case(spelling: str, features: Iterable[str]) -> str:
     """The case of a noun or adjective: its only layer but those of possessors, and without a person.
 
     A layer with a person is an argument's: `N;PL;PRS;NOM(1,SG)`, I am one of several.
     """
-    parts = [feature for path, feature in found if not path and feature.split(".")[0] in PARTS_OF_SPEECH]
-    layers = [(path, name[:-1]) for path, name in found if name.endswith("(") and not name.startswith(POSSESSOR)]
-    if len(layers) != 1 or layers[0][0] or not parts or not _OF_VERBS.isdisjoint(parts):
-        return None
-    name = layers[0][1]
-    return None if any(path == (name,) and feature.isdigit() for path, feature in found) else name
+    parts = [feature for feature in features if feature.split(".")[0] in PARTS_OF_SPEECH]
+    names = [name.strip(" ") for name in re.findall(r"([^();,]+)\(", spelling)]
+    layers = [name for name in names if not name.startswith(POSSESSOR)]
+    if len(layers) != 1 or not parts or not _OF_VERBS.isdisjoint(parts):
+        return ""
+    inside = [feature[len(layers[0]) + 1 : -1] for feature in features if feature.startswith(layers[0] + _OPEN)]
+    return layers[0] if inside and not any(feature.isdigit() for feature in inside) else ""

@@ -6,6 +6,7 @@ form, letter for letter. A mark that the lemma has as well is a letter of the la
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from reinflect.errors import InputError, quoted
@@ -48,47 +49,47 @@ class FormRules:
 
     def read(self, field: str, lemma: str) -> Reading:
         """The forms of a field that is not empty; a plain one is kept code point for code point."""
-        found = self._read(field, lemma)
-        if found.kind == "plain" and self._read(field, "").kind != "plain":
+        reading = self._read(field, lemma)
+        if reading.kind == "plain" and self._read(field, "").kind != "plain":
             return Reading((field,), "letters")
-        return found
+        return reading
 
     def _read(self, field: str, letters: str) -> Reading:
+        """The forms of a field, in which `letters` are no marks."""
         text, auto = field.strip(), AUTO in self.missing
-        marked = text in self.missing and text != AUTO  # which is also a word of several languages
-        if marked or (auto and text.casefold() in MISSING and text != letters.strip()):
+        if (text in self.missing and text != AUTO) or (  # which is also a word of several languages
+            auto and text.casefold() in MISSING and text != letters.strip()
+        ):
             return Reading((), "missing")
-        if text.casefold() in MISSING:
-            return Reading((field,), "plain")
-        parts = [text] if self.variants == "keep" else _parts(text, letters)
+        whole = self.variants == "keep" or text.casefold() in MISSING
+        parts = [text] if whole else _parts(text, letters)
         if auto:
             parts = [part for part in parts if part.casefold() not in MISSING or part == text]
         if not parts:
             return Reading((), "missing") if auto else Reading((field,), "plain")
-        readings = [self._one(part, letters) for part in parts]
+        readings = [self._read_part(part, letters) for part in parts]
         forms = tuple(dict.fromkeys(form for reading in readings for form in reading.forms))
         kind = readings[0].kind if len(readings) == 1 else "variants"
         if parts == [text] and kind == "plain":
             return Reading((field,), "plain")
-        if not forms:
-            return Reading((), "doubtful")
-        if kind == "remark":
-            return Reading(forms, kind)
+        if not forms or kind == "remark":
+            return Reading(forms, kind if forms else "doubtful")
         return Reading({"first": forms[:1], "skip": ()}.get(self.variants, forms), "variants")
 
-    def _one(self, part: str, letters: str) -> Reading:
+    def _read_part(self, part: str, letters: str) -> Reading:
         """A part of a field, without separators."""
-        brackets = not set("()[]") & set(letters)
-        doubtful = any(mark not in letters and part.startswith(mark) for mark in "*?") or (
-            part.endswith(UNCONFIRMED) or (part.endswith("?") and "?" not in letters)
-        )
-        if brackets and self.variants != "keep" and (remark := REMARK.fullmatch(part)):
-            inner = self._one(remark[1], letters)
+        brackets, split = not set("()[]") & set(letters), self.variants != "keep"
+        if brackets and split and (remark := REMARK.fullmatch(part)):
+            inner = self._read_part(remark[1], letters)
             return Reading(inner.forms, "doubtful" if inner.kind == "doubtful" else "remark")
-        if brackets and self.variants != "keep" and (optional := OPTIONAL_LETTER.fullmatch(part)):
-            return Reading((optional[1] + optional[3], optional[1] + optional[2] + optional[3]), "variants")
-        if brackets and (BRACKETED.fullmatch(part) or self.variants != "keep"):
-            doubtful = doubtful or any(mark in part for mark in "()[]")
+        if brackets and split and (optional := OPTIONAL_LETTER.fullmatch(part)):
+            return Reading((optional[1] + optional[3], "".join(optional.groups())), "variants")
+        doubtful = (
+            any(mark not in letters and part.startswith(mark) for mark in "*?")
+            or part.endswith(UNCONFIRMED)
+            or (part.endswith("?") and "?" not in letters)
+            or (brackets and (BRACKETED.fullmatch(part) or (split and set("()[]") & set(part))))
+        )
         return Reading((), "doubtful") if doubtful and AUTO in self.missing else Reading((part,), "plain")
 
 
@@ -99,14 +100,11 @@ AS_WRITTEN = FormRules("keep", ())
 
 def _parts(text: str, letters: str) -> list[str]:
     """A field cut at its separators, except those in brackets."""
-    masked = BRACKETED.sub(lambda found: "\0" * len(found[0]), text)
-    signs = "".join(sign for sign in "/,;" if sign not in letters)
-    patterns = [f"[{signs}]"] if signs else []
+    patterns = [sign for sign in "/,;" if sign not in letters]
     patterns += [rf"(?<=\s){re.escape(sign)}(?=\s)" for sign in "~|" if sign not in letters]
     if not patterns:
         return [text]
-    parts, start = [], 0
-    for cut in re.finditer("|".join(patterns), masked):
-        parts.append(text[start : cut.start()].strip())
-        start = cut.end()
-    return [part for part in (*parts, text[start:].strip()) if part]
+    masked = BRACKETED.sub(lambda match: "\0" * len(match[0]), text)
+    cuts = [(0, 0), *(cut.span() for cut in re.finditer("|".join(patterns), masked)), (len(text), len(text))]
+    parts = (text[end:start].strip() for (_, end), (start, _) in pairwise(cuts))
+    return [part for part in parts if part]

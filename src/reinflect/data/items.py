@@ -9,15 +9,16 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, Literal, TypeVar
 from unicodedata import normalize
 
 from reinflect.data.features import PARTS_OF_SPEECH, SEPARATOR, Bundle
 from reinflect.data.form_cells import AUTO, USUAL_RULES, FormRules
 from reinflect.data.labels import NO_LABELS, Labels
-from reinflect.data.sheet_files import Note, kind_of_sheet, listed
+from reinflect.data.sheet_file import Note, kind_of_sheet, listed
 from reinflect.errors import InputError, OutputError, printable, quoted, source_name
 from reinflect.files import BYTE_ORDER_MARK, lines_of, read_text, write_text
+from reinflect.text import counted
 
 Key = TypeVar("Key")
 Thing = TypeVar("Thing")
@@ -51,13 +52,13 @@ class Item:
         return not self.form
 
 
-def as_items(given: Any) -> Sequence[Item]:
+def as_items(source: Any) -> Sequence[Item]:
     """Items from a file, a sequence of items, a list of dicts, or a pandas frame with lemma, features and form."""
-    if isinstance(given, (Path, str)):
-        return read_items(given)
-    if not hasattr(given, "to_dict") and all(isinstance(item, Item) for item in given):
-        return list(given)
-    rows = records_of(given, ("lemma", "features", "form"))
+    if isinstance(source, (Path, str)):
+        return read_items(source)
+    if not hasattr(source, "to_dict") and all(isinstance(item, Item) for item in source):
+        return list(source)
+    rows = records_of(source, ("lemma", "features", "form"))
     return [Item(row["lemma"], Bundle(row["features"]), row["form"]) for row in rows]
 
 
@@ -97,16 +98,22 @@ class Columns:
 
     @classmethod
     def parse(cls, text: str) -> "Columns":
+        """`lemma,form,features`; for a spreadsheet `lemma=Wort,form=Form,features=Tags`, or only the lemma's name."""
         if text == AUTO:
             return COLUMNS_AUTO
         if "=" in text:
-            return cls(COLUMNS_2017.order, _parse_headers(text))
-        names = text.split(",")
-        if sorted(names) != sorted(get_args(Column)):
+            headers = dict(part.split("=", 1) for part in text.split(",") if "=" in part)
+            if len(headers) == text.count(",") + 1 and headers.keys() in ({"lemma"}, {"lemma", "features"}, {*NAMES}):
+                return cls(COLUMNS_2017.order, tuple((name, headers[name]) for name in NAMES if name in headers))
+            such_as = "lemma=Verb,form=Wordform,features=Tags, or lemma=Verb if all other columns hold forms"
+            remedy = f"give the names of the columns in the first row of the spreadsheet, such as {such_as}"
+        else:
+            names = text.split(",")
+            if sorted(names) == sorted(NAMES):
+                return cls(tuple(sorted(NAMES, key=names.index)))
             such_as = f"such as lemma,form,features or lemma,features,form; or {AUTO}"
             remedy = f"name each of lemma, form and features once, joined by commas, {such_as}"
-            raise InputError(f"found the columns {quoted(text)}", remedy)
-        return cls(tuple(sorted(get_args(Column), key=names.index)))
+        raise InputError(f"found the columns {quoted(text)}", remedy)
 
     def covered(self) -> tuple[Column, ...]:
         """The columns of a line without a form."""
@@ -117,21 +124,10 @@ class Columns:
         return AUTO if self.auto else named or ",".join(self.order)
 
 
-def _parse_headers(text: str) -> tuple[tuple[Column, str], ...]:
-    """`lemma=Wort,form=Form,features=Merkmale`, or the lemma alone for a wide sheet."""
-    given = dict(part.split("=", 1) for part in text.split(",") if "=" in part)
-    headers = tuple((column, given[column]) for column in get_args(Column) if column in given)
-    names = {column for column, _ in headers}
-    if len(headers) != text.count(",") + 1 or "lemma" not in names or names == {"lemma", "form"}:
-        such_as = "lemma=Verb,form=Wordform,features=Tags, or lemma=Verb if all other columns hold forms"
-        remedy = f"give the names of the columns in the first row of the spreadsheet, such as {such_as}"
-        raise InputError(f"found the columns {quoted(text)}", remedy)
-    return headers
-
-
 LONGEST = 1000
 """Characters in a lemma or form; the work of aligning the two grows with the product of their lengths."""
-
+DECIDING = 1000
+"""The lines at the beginning of a file that decide about its columns."""
 COLUMNS_2017 = Columns(("lemma", "form", "features"))
 COLUMNS_2023 = Columns(("lemma", "features", "form"))
 COLUMNS_AUTO = Columns(COLUMNS_2017.order, auto=True)
@@ -150,7 +146,9 @@ def read_items(
         items = parse_sheet(path, columns, forms=forms, record=lambda finding: note(finding.note))
     else:
         items = parse_items(read_text(path), path, columns, forms=forms, note=note)
-    _note_brackets(items, path, note)
+    if odd := next((item for item in items if item.features.malformed), None):
+        where, spelling = f"{source_name(path)}, line {odd.line}", quoted(odd.features.spelling)
+        note(f"note: {where}: brackets in {spelling} are not layers as in NOM(1,SG); they are kept as letters")
     return items
 
 
@@ -163,13 +161,14 @@ def parse_items(
     note: Note = lambda _: None,
 ) -> list[Item]:
     if columns.headers:
-        found = f"found names of columns ({columns}) for a file without a header row"
-        raise InputError(found, "give the order of its columns, such as --columns lemma,features,form", path=path)
+        problem = f"found names of columns ({columns}) for a file without a header row"
+        raise InputError(problem, "give the order of its columns, such as --columns lemma,features,form", path=path)
     if columns.auto:
         columns = replace(columns, order=order_in(text, path, columns.labels), auto=False)
         if columns.order != COLUMNS_2017.order:
             note(f"note: {source_name(path)}: its columns are read as {', '.join(columns.order)}")
     items: list[Item] = []
+    blanks: list[str] = []
     bundle = cache(lambda text: Bundle(columns.labels.to_features(text)))  # thousands of items share a few hundred
     for number, line in lines_of(text, path):
         error = partial(InputError, path=path, line=number)
@@ -181,8 +180,8 @@ def parse_items(
             raise error("found a carriage return inside a line", "save the file with one kind of line end (LF or CRLF)")
         order = columns.covered() if forms != "required" and len(fields) == 2 else columns.order
         if len(fields) != len(order):
-            found = f"found {len(fields)} column{'s'[: len(fields) != 1]} in {quoted(line)}"
-            raise error(found, f"write {len(order)} columns ({', '.join(order)}) with one tab between each")
+            remedy = f"write {len(order)} columns ({', '.join(order)}) with one tab between each"
+            raise error(f"found {counted(len(fields), 'column')} in {quoted(line)}", remedy)
         named = dict(zip(order, fields, strict=True))
         lemma, form = named["lemma"], named.get("form", "")
         if not lemma:
@@ -191,71 +190,16 @@ def parse_items(
             remedy = f"give every line a form (columns are read as {columns}; --columns changes that)"
             raise error(f"found no form for {quoted(lemma)}", remedy)
         items.append(Item(lemma, bundle(named["features"]), form, number))
+        blanks += [
+            f"{source_name(path)}, line {number}, {name}: {quoted(field)}"
+            for name, field in named.items()
+            if field != field.strip()
+        ]
     if not items:
         raise InputError("found no items", f"give at least one line of {columns} with tabs between", path=path)
-    blanks = [
-        f"{source_name(path)}, line {item.line}, {name}: {quoted(field)}"
-        for item in items
-        for name, field in fields_of(item).items()
-        if field != field.strip()
-    ]
     if blanks:
         note(blanks_note(blanks))
     return normalised(items, columns.normalisation, path, note)
-
-
-def normalised(
-    items: Sequence[Item], way: Normalisation, path: Path | str = "", note: Note = lambda _: None
-) -> list[Item]:
-    """Items with lemmas and forms in a normal form; `note` receives how many that changed."""
-    made = [*items]
-    if way != "none":
-        made = [replace(item, lemma=normal(item.lemma, way), form=normal(item.form, way)) for item in items]
-        changed = [item for item, own in zip(items, made, strict=True) if item != own]
-        if changed:
-            many, where = f"{len(changed)} item{'s'[: len(changed) != 1]}", place_of(changed[0], path)
-            note(f"note: {source_name(path)}: {many} brought into the form {way.upper()} (the first: {where})")
-    return made
-
-
-def normal(text: str, way: Normalisation) -> str:
-    return text if way == "none" else normalize("NFC" if way == "nfc" else "NFD", text)
-
-
-def place_of(item: Item, path: Path | str) -> str:
-    return f"{'row' if kind_of_sheet(path) else 'line'} {item.line}"
-
-
-DECIDING = 1000
-"""The lines at the beginning of a file that decide about its columns."""
-
-
-def order_in(text: str, path: Path | str, labels: Labels = NO_LABELS) -> tuple[Column, ...]:
-    """The order of a file's columns: lemma, form, features, unless the second column has the features in most lines."""
-    fields = [line.split("\t") for _, line in islice(lines_of(text, path), DECIDING)]
-    rows = [row for row in fields if len(row) == len(NAMES)]
-    second, third = (sum(_is_bundle(labels.to_features(row[at])) for row in rows) > len(rows) / 2 for at in (1, 2))
-    if second and third:
-        remedy = f"give --columns {COLUMNS_2017} or --columns {COLUMNS_2023}"
-        raise InputError("cannot tell forms from features: two columns look like features", remedy, path=path)
-    return COLUMNS_2023.order if second else COLUMNS_2017.order
-
-
-def _is_bundle(text: str) -> bool:
-    return SEPARATOR in text or text.split(".")[0].strip(" ") in PARTS_OF_SPEECH
-
-
-def _note_brackets(items: Sequence[Item], path: Path | str, note: Note) -> None:
-    odd = {item.features.spelling: item.line for item in reversed(items) if item.features.malformed}
-    if odd:
-        spelling, line = min(odd.items(), key=lambda one: one[1])
-        where = f"{source_name(path)}, line {line}"
-        note(f"note: {where}: brackets in {quoted(spelling)} are not layers as in NOM(1,SG); they are kept as letters")
-
-
-def plain_name(name: str) -> str:
-    """A heading as it is written in NAMES."""
-    return " ".join(name.replace("_", " ").replace("-", " ").casefold().split())
 
 
 def _is_heading(fields: Sequence[str]) -> bool:
@@ -264,10 +208,51 @@ def _is_heading(fields: Sequence[str]) -> bool:
     return len(fields) == len(NAMES) and all(plain.intersection(names) for names in NAMES.values())
 
 
+def plain_name(name: str) -> str:
+    """A heading as it is written in NAMES."""
+    return " ".join(name.replace("_", " ").replace("-", " ").casefold().split())
+
+
+def order_in(text: str, path: Path | str, labels: Labels = NO_LABELS) -> tuple[Column, ...]:
+    """The order of a file's columns: lemma, form, features, unless the second column has the features in most lines."""
+
+    def is_bundle(text: str) -> bool:
+        return SEPARATOR in text or text.split(".")[0].strip(" ") in PARTS_OF_SPEECH
+
+    fields = [line.split("\t") for _, line in islice(lines_of(text, path), DECIDING)]
+    rows = [row for row in fields if len(row) == len(NAMES)]
+    second, third = (sum(is_bundle(labels.to_features(row[at])) for row in rows) > len(rows) / 2 for at in (1, 2))
+    if second and third:
+        remedy = f"give --columns {COLUMNS_2017} or --columns {COLUMNS_2023}"
+        raise InputError("cannot tell forms from features: two columns look like features", remedy, path=path)
+    return COLUMNS_2023.order if second else COLUMNS_2017.order
+
+
 def blanks_note(places: Sequence[str]) -> str:
     """One sentence for the user about fields with invisible blanks at their edges."""
     many = f"{len(places)} field{'s begin or end' if len(places) > 1 else ' begins or ends'}"
     return f"note: {many} with a blank, which is kept as a letter ({places[0]})"
+
+
+def normalised(
+    items: Sequence[Item], form: Normalisation, path: Path | str = "", note: Note = lambda _: None
+) -> list[Item]:
+    """Items with lemmas and forms in a normal form; `note` receives how many that changed."""
+    if form == "none":
+        return [*items]
+    result = [replace(item, lemma=normal(item.lemma, form), form=normal(item.form, form)) for item in items]
+    if changed := [item for item, before in zip(result, items, strict=True) if item != before]:
+        many, where = counted(len(changed), "item"), place_of(changed[0], path)
+        note(f"note: {source_name(path)}: {many} brought into the form {form.upper()} (the first: {where})")
+    return result
+
+
+def normal(text: str, form: Normalisation) -> str:
+    return text if form == "none" else normalize("NFC" if form == "nfc" else "NFD", text)
+
+
+def place_of(item: Item, path: Path | str) -> str:
+    return f"{'row' if kind_of_sheet(path) else 'line'} {item.line}"
 
 
 def write_items(
@@ -281,10 +266,10 @@ def write_items(
         from reinflect.data.sheets import write_sheet
 
         write_sheet(path, items, columns, wide=wide)
-        return
-    if wide:
+    elif wide:
         raise OutputError(path, "only a spreadsheet can be wide", "give it a name that ends in .csv or .xlsx")
-    write_text(path, format_items(items, path, columns))
+    else:
+        write_text(path, format_items(items, path, columns))
 
 
 def format_items(items: Iterable[Item], path: Path | str, columns: Columns = COLUMNS_2017) -> str:
@@ -292,9 +277,9 @@ def format_items(items: Iterable[Item], path: Path | str, columns: Columns = COL
     for item in items:
         fields = fields_of(item, columns.labels)
         for name, field in fields.items():
-            if any(mark in field for mark in "\t\n\r"):
-                found = f"the {name} {quoted(field)} has a tab or line end in it"
-                raise OutputError(path, found, "remove it: a tab-separated file cannot hold it")
+            if "\t" in field or "\n" in field or "\r" in field:
+                problem = f"the {name} {quoted(field)} has a tab or line end in it"
+                raise OutputError(path, problem, "remove it: a tab-separated file cannot hold it")
         lines.append("\t".join(fields[column] for column in columns.order) + "\n")
     text = "".join(lines)
     # A first letter that is itself a byte-order mark would be taken for one when read back.
@@ -309,22 +294,17 @@ def grouped(things: Iterable[Thing], by: Callable[[Thing], Key]) -> dict[Key, li
     return groups
 
 
-def variants(items: Sequence[Item]) -> dict[tuple[str, str], list[str]]:
-    """The cells with several different forms, each with its forms in file order."""
-    cells = grouped(items, lambda item: (item.lemma, item.features.spelling))
-    forms = {cell: list(dict.fromkeys(item.form for item in own)) for cell, own in cells.items() if len(own) > 1}
-    return {cell: own for cell, own in forms.items() if len(own) > 1}
-
-
 def variants_note(items: Sequence[Item], path: Path | str, then: str = "all are kept") -> str | None:
     """One sentence for the user if cells of a file have several forms, which is legal; `then` says what is done."""
-    found = variants(items)
-    if not found:
+    cells = grouped(items, lambda item: (item.lemma, item.features.spelling))
+    forms = {cell: list(dict.fromkeys(item.form for item in group)) for cell, group in cells.items() if len(group) > 1}
+    several = [(cell, variants) for cell, variants in forms.items() if len(variants) > 1]
+    if not several:
         return None
-    (lemma, features), forms = next(iter(found.items()))
-    cells = f"{len(found)} cell has" if len(found) == 1 else f"{len(found)} cells have"
-    such = printable(f"{lemma} {features}: {', '.join(forms[:4])}") + (", …" if len(forms) > 4 else "")
-    return f"note: {source_name(path)}: {cells} more than one form (such as {such}); {then}"
+    (lemma, features), variants = several[0]
+    many = "1 cell has" if len(several) == 1 else f"{len(several)} cells have"
+    such = printable(f"{lemma} {features}: {', '.join(variants[:4])}") + (", …" if len(variants) > 4 else "")
+    return f"note: {source_name(path)}: {many} more than one form (such as {such}); {then}"
 
 
 def swapped_columns_note(items: Sequence[Item], path: Path | str, columns: Columns) -> str | None:
@@ -344,7 +324,7 @@ def swapped_columns_note(items: Sequence[Item], path: Path | str, columns: Colum
 def check_lengths(items: Iterable[Item], path: Path | str | None, limit_of: str, remedy: str) -> None:
     """Refuse words that are too long to work with; `limit_of` begins the sentence about the limit."""
     for item in items:
-        longer = max(len(item.lemma), len(item.form))
-        if longer > LONGEST:
-            found, remedy = f"found a lemma or form of {longer} characters", f"{limit_of} up to {LONGEST}; {remedy}"
-            raise InputError(found, remedy, path=path, line=item.line or None)
+        if (length := max(len(item.lemma), len(item.form))) > LONGEST:
+            remedy = f"{limit_of} up to {LONGEST}; {remedy}"
+            problem = f"found a lemma or form of {length} characters"
+            raise InputError(problem, remedy, path=path, line=item.line or None)

@@ -4,6 +4,7 @@ A labels file has on each line a label, a tab and its features, or is a TOML fil
 single feature (`pl` for `PL`) also counts within a bundle (`N;pl`).
 """
 
+from collections import defaultdict
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -12,6 +13,7 @@ from pathlib import Path
 from reinflect.data.features import SEPARATOR, Bundle
 from reinflect.errors import InputError, quoted
 from reinflect.files import lines_of, read_text
+from reinflect.text import counted
 
 Line = tuple[int | None, str, str]
 """Its number, a label, and features."""
@@ -28,19 +30,19 @@ class Labels:
     @classmethod
     def read(cls, path: Path | str) -> "Labels":
         text = read_text(path)
-        known: dict[str, str] = {}
+        pairs: dict[str, str] = {}
         for number, label, features in (_toml_lines if str(path).lower().endswith(".toml") else _tsv_lines)(text, path):
             error = partial(InputError, path=path, line=number)
             if not label or not Bundle(features).atoms:
                 raise error(f"found no {'features' if label else 'label'} in this line", TSV_REMEDY)
             if label != label.strip():
                 raise error(f"found the label {quoted(label)}, with a blank before or after it", "remove the blank")
-            if (before := known.setdefault(label, features)) != features:
-                found = f"found the label {quoted(label)} for {quoted(features)}, but earlier for {quoted(before)}"
-                raise error(found, "give each label one meaning")
-        if not known:
+            if (before := pairs.setdefault(label, features)) != features:
+                problem = f"found the label {quoted(label)} for {quoted(features)}, but earlier for {quoted(before)}"
+                raise error(problem, "give each label one meaning")
+        if not pairs:
             raise InputError("found no labels", "give at least one line: a label, a tab, its features", path=path)
-        labels = cls(tuple(known.items()))
+        labels = cls(tuple(pairs.items()))
         labels._check(path)
         return labels
 
@@ -56,15 +58,17 @@ class Labels:
     def spelled(self, text: str, atoms: Container[str] = ()) -> str:
         """A label, or a bundle with labels in it, as they are spelled here; features such as `atoms` are left alone."""
 
-        def own(part: str) -> str:
-            known = part in self._features or part in atoms
-            return part if known else self._folded.get(part.strip(" ").casefold(), part)
+        def respelled(part: str) -> str:
+            right = part in self._features or part in atoms
+            return part if right else self._folded.get(part.strip(" ").casefold(), part)
 
-        return whole if (whole := own(text)) != text else SEPARATOR.join(map(own, text.split(SEPARATOR)))
+        whole = respelled(text)
+        return whole if whole != text else SEPARATOR.join(map(respelled, text.split(SEPARATOR)))
 
     def of_heading(self, name: str) -> str:
         """The features of a column by its heading, whose labels may be written in capitals or without."""
-        return self.to_features(self.spelled(name, {atom for _, own in self.pairs for atom in Bundle(own).atoms}))
+        atoms = {atom for _, features in self.pairs for atom in Bundle(features).atoms}
+        return self.to_features(self.spelled(name, atoms))
 
     def to_label(self, features: str) -> str:
         """The label of a bundle, whatever the order of its features; without one, the labels of its single features."""
@@ -94,8 +98,8 @@ class Labels:
     @cached_property
     def _labels(self) -> dict[str | tuple[str, ...], str]:
         """The first label of every bundle, by its spelling and by its cell."""
-        known = [(Bundle(features), label) for label, features in reversed(self.pairs)]
-        return {key: label for bundle, label in known for key in (bundle.spelling, bundle.cell)}
+        bundles = [(Bundle(features), label) for label, features in reversed(self.pairs)]
+        return {key: label for bundle, label in bundles for key in (bundle.spelling, bundle.cell)}
 
     @cached_property
     def _of_atoms(self) -> dict[str, str]:
@@ -107,19 +111,19 @@ class Labels:
         return {label: atoms[0] for label, features in self.pairs if len(atoms := Bundle(features).atoms) == 1}
 
     def _check(self, path: Path | str) -> None:
-        """Refuse labels that could be read in two ways."""
-        cells = {features: Bundle(features).cell for _, features in self.pairs}
-        having: dict[str, dict[tuple[str, ...], str]] = {}
-        for features, cell in cells.items():
-            for atom in cell:
-                having.setdefault(atom, {}).setdefault(cell, features)
+        """Refuse labels that could be read in two ways: as features of another meaning, or as one in another bundle."""
+        having: defaultdict[str, dict[tuple[str, ...], str]] = defaultdict(dict)
+        for _, features in self.pairs:
+            for atom in Bundle(features).cell:
+                having[atom].setdefault(Bundle(features).cell, features)
+        spellings = {features for _, features in self.pairs}
         for label, features in self.pairs:
-            others = {cells[label]: label} if label in cells else {}
+            others = {Bundle(label).cell: label} if label in spellings else {}
             others |= having.get(label, {}) if label in self._atoms else {}
             for cell, other in others.items():
-                if cell != cells[features]:
-                    found = f"found the label {quoted(label)}, which is also a feature in {quoted(other)}"
-                    raise InputError(found, "choose another label", path=path)
+                if cell != Bundle(features).cell:
+                    problem = f"found the label {quoted(label)}, which is also a feature in {quoted(other)}"
+                    raise InputError(problem, "choose another label", path=path)
 
 
 NO_LABELS = Labels()
@@ -129,8 +133,8 @@ def _tsv_lines(text: str, path: Path | str) -> Iterator[Line]:
     for number, line in lines_of(text, path):
         fields = line.split("\t")
         if len(fields) != 2:
-            found = f"found {len(fields)} column{'s'[: len(fields) != 1]} in {quoted(line)}"
-            raise InputError(found, TSV_REMEDY, path=path, line=number)
+            problem = f"found {counted(len(fields), 'column')} in {quoted(line)}"
+            raise InputError(problem, TSV_REMEDY, path=path, line=number)
         yield number, fields[0], fields[1]
 
 

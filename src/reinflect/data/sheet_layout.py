@@ -1,4 +1,4 @@
-"""Where everything is in a spreadsheet: its headings, and the columns that they name.
+"""What a sheet is: its headings, and what each column holds.
 
 A *long* sheet has columns for lemma, form and features, found by their names. A *wide* sheet has a lemma column, and
 every other column holds forms: its name is a label or the features.
@@ -6,15 +6,14 @@ every other column holds forms: its name is a label or the features.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple
 
 from reinflect.data.features import SEPARATOR
 from reinflect.data.items import NAMES, Column, Columns, Forms, plain_name
 from reinflect.data.labels import Labels
-from reinflect.data.sheet_files import SEPARATORS, Cell, Note, Row, Sheet, kind_of_sheet, listed, read_csv, read_xlsx
-from reinflect.errors import InputError, quoted
+from reinflect.data.sheet_file import SEPARATORS, Note, Row, Sheet, SheetCell, listed, read_sheets
+from reinflect.errors import quoted, shortened
 
 REMARKS = frozenset(
     "gloss glosses glosse glosa translation meaning note notes comment comments remark remarks source speaker "
@@ -37,49 +36,74 @@ TITLE_ROWS = 20
 """The number of first rows that the headings are among."""
 
 
-class Layout(NamedTuple):
-    """Where everything is in a sheet."""
+@dataclass(frozen=True)
+class Layout:
+    """What each column of a sheet holds."""
 
     sheet: Sheet
     """It begins with the headings, if there are any."""
     places: Mapping[Column, int]
-    """The columns; a wide sheet has only that of the lemma."""
+    """The columns of a long sheet; a wide one has only that of the lemma."""
     rank: int
     """How sure that is: 0 is the surest."""
     headed: bool = True
     remarks: tuple[str, ...] = ()
     """What the user should know of where it is."""
+    cells: Mapping[int, str] = field(default_factory=dict)
+    """The columns of forms in a wide sheet, and their names."""
 
     @property
     def rows(self) -> Sequence[Row]:
         """The rows below the headings."""
         return self.sheet.rows[self.headed :]
 
+    def note_remarks(self, note: Note) -> None:
+        if self.remarks:
+            note(f"note: {self.sheet.location()}: {'; '.join(self.remarks)}")
+
 
 def read_layout(path: Path | str, columns: Columns, forms: Forms, note: Note) -> Layout:
-    if kind_of_sheet(path) == ".xlsx":
-        sheet = read_xlsx(path, note)
-        layout = _layout(sheet, _own(columns, [sheet]), forms)
+    """What a file is; of a CSV file, as cut by the separator that makes most sense of it."""
+    sheets, errors = read_sheets(path, note)
+    named = [sheet for sheet in sheets if _has_headers(sheet, columns)]
+    if columns.headers and not named and columns.further:
+        columns = replace(columns, headers=())
+    elif columns.headers and not named:
+        named = [max(sheets, key=lambda sheet: len(sheet.rows[0].cells))]
+    layouts = [(layout, sheet) for sheet in named or sheets if (layout := _layout(sheet, columns, "optional"))]
+    if layouts:
+        surest = min(layout.rank for layout, _ in layouts)
+        (best, sheet), *others = [pair for pair in layouts if pair[0].rank == surest]
+        _check_separator(best.sheet, [other.sheet for other, _ in others])
+        if layout := _layout(sheet, columns, forms):
+            return _with_cells(layout, columns.labels)
+    elif errors:
+        raise errors[0]
     else:
-        sheets, errors = read_csv(path)
-        sheet, layout = _chosen(sheets, errors, _own(columns, sheets), forms)
-    if layout is None:
-        row = max(sheet.rows[:TITLE_ROWS], key=lambda row: sum(map(bool, row.cells)))
-        names = listed(sheet.below(sheet.rows.index(row)).header)
-        where = "the first row" if row is sheet.rows[0] else f"row {row.number}"
-        raise sheet.error(
-            f"found {names} in {where}, and cannot tell which column is which",
-            "name them lemma, form and features there, or give --columns 'lemma=…,form=…,features=…' with their names "
-            "(lemma=… alone if the other columns are cells of the paradigm)",
-            row.number,
-        )
-    return layout
+        sheet = max(sheets, key=lambda sheet: max(len(row.cells) for row in sheet.rows[:TITLE_ROWS]))
+    row = max(sheet.rows[:TITLE_ROWS], key=lambda row: sum(map(bool, row.cells)))
+    names = listed(sheet.below(sheet.rows.index(row)).header)
+    where = "the first row" if row is sheet.rows[0] else f"row {row.number}"
+    raise sheet.error(
+        f"found {names} in {where}, and cannot tell which column is which",
+        "name them lemma, form and features there, or give --columns 'lemma=…,form=…,features=…' with their names "
+        "(lemma=… alone if the other columns are cells of the paradigm)",
+        row.number,
+    )
 
 
-def _own(columns: Columns, sheets: Sequence[Sheet]) -> Columns:
-    """The columns without the names of another file."""
-    ours = not columns.further or any(_has_headers(sheet, columns) for sheet in sheets)
-    return columns if ours else replace(columns, headers=())
+def _check_separator(sheet: Sheet, others: Sequence[Sheet]) -> None:
+    """Refuse a CSV file that other separators cut into as good a sheet, or with rows longer than its headings."""
+    if any(other.rows != sheet.rows for other in others):
+        which = f"cannot tell which of {', '.join(SEPARATORS.values())} separates the columns"
+        raise sheet.error(which, "name the columns lemma, form and features in a first row")
+    heading = sheet.rows[0]
+    where = "the first row" if heading.number == 1 else f"row {heading.number}"
+    for row in sheet.rows if sheet.separator else ():
+        if len(row.cells) > heading.width:
+            problem = f"found {len(row.cells)} columns, but {heading.width} in {where}"
+            remedy = 'put a field that contains the separator between quotation marks ("…")'
+            raise sheet.error(problem, remedy, row.number)
 
 
 def _layout(sheet: Sheet, columns: Columns, forms: Forms) -> Layout | None:
@@ -94,76 +118,56 @@ def _layout(sheet: Sheet, columns: Columns, forms: Forms) -> Layout | None:
             return _headed(sheet, other, places, rank=2)
     if places := _unheaded(sheet, columns, forms):
         return Layout(sheet, places, 3, headed=False)
-    if not columns.headers:
-        for other in (sheet, *others):
-            if (lemma := _guessed_lemma(other, columns.labels)) is not None:
-                found = {column: place for column, (place,) in _by_name(other).items()}
-                name = quoted(other.header[lemma])
-                remark = f"taking column {name} for the lemma (--columns lemma=… chooses another)"
-                return _headed(sheet, other, {**found, "lemma": lemma}, remark, rank=4)
+    for other in () if columns.headers else (sheet, *others):
+        if (lemma := _guessed_lemma(other, columns.labels)) is not None:
+            places = {column: at for column, (at,) in _by_name(other).items()}
+            name = quoted(other.header[lemma])
+            remark = f"taking column {name} for the lemma (--columns lemma=… chooses another)"
+            return _headed(sheet, other, {**places, "lemma": lemma}, remark, rank=4)
     return None
 
 
 def _headed(whole: Sheet, sheet: Sheet, places: Mapping[Column, int], *remarks: str, rank: int) -> Layout:
     """A layout of the rows from the headings on; those of a wide sheet can take two rows."""
     number = sheet.rows[0].number
-    said = [f"using row {number} as headings"] if len(sheet.rows) < len(whole.rows) else []
+    using = [f"using row {number} as headings"] if len(sheet.rows) < len(whole.rows) else []
     if "features" not in places and (two := _two_rows(whole, sheet, places["lemma"])):
         sheet, rows = two
         example = next((f" (such as {quoted(name)})" for name in sheet.header if SEPARATOR in name), "")
-        said = [f"using rows {rows} as headings{example}"]
-    merged = [ref for last, ref in sorted(whole.merged) if last >= number]
-    if merged:
+        using = [f"using rows {rows} as headings{example}"]
+    if merged := [cells for last, cells in sorted(whole.merged) if last >= number]:
         more = ", …" if len(merged) > 3 else ""
         remarks = (*remarks, f"merged cells ({', '.join(merged[:3])}{more}) count for all their rows and columns")
-    return Layout(sheet, places, rank, remarks=(*said, *remarks))
+    return Layout(sheet, places, rank, remarks=(*using, *remarks))
 
 
 def _two_rows(whole: Sheet, sheet: Sheet, lemma: int) -> tuple[Sheet, str] | None:
-    """A sheet with headings of two rows, and their numbers: the row below or above says what the first leaves open."""
-    first, header = sheet.rows[0], sheet.header
+    """A sheet with headings of two rows, and their numbers: the row below or above says what the first leaves open.
+
+    `present` above `1sg` and `2sg` makes `present;1sg` and `present;2sg`.
+    """
+    first, *rows = sheet.rows
+    header, before = sheet.header, len(whole.rows) - len(sheet.rows)
     unclear = [at for at, name in enumerate(header) if at != lemma and (not name or header.count(name) > 1)]
-    following = sheet.rows[1] if len(sheet.rows) > 2 else None
-    if following and following.cell(lemma) in ("", header[lemma]):
-        if any(following.cell(at) for at in (*unclear, *range(len(header), len(following.cells)))):
-            return _joined(first, following, lemma, sheet, sheet.rows[2:]), f"{first.number} and {following.number}"
-    elif any(header[at] for at in unclear) and (above := len(whole.rows) - len(sheet.rows)):
-        upper = whole.rows[above - 1]
-        if sum(map(bool, upper.cells)) > 1:
-            return _joined(upper, first, lemma, sheet, sheet.rows[1:]), f"{upper.number} and {first.number}"
-    return None
-
-
-def _joined(upper: Row, lower: Row, lemma: int, sheet: Sheet, rows: Sequence[Row]) -> Sheet:
-    """A sheet with headings of two rows: `present` above `1sg` and `2sg` makes `present;1sg` and `present;2sg`."""
-    names: list[Cell] = []
-    over: Cell = ""
+    if len(rows) > 1 and rows[0].cell(lemma) in ("", header[lemma]):
+        upper, lower, *rows = sheet.rows
+        if not any(map(lower.cell, (*unclear, *range(len(header), len(lower.cells))))):
+            return None
+    else:
+        upper, lower = whole.rows[before - 1], first
+        if not before or not any(header[at] for at in unclear) or sum(map(bool, upper.cells)) < 2:
+            return None
+    names: list[SheetCell] = []
+    over: SheetCell = ""
     for at in range(max(len(upper.cells), len(lower.cells))):
-        own = lower.cell(at)
-        over = upper.cell(at) or over
-        apart = at == lemma or not isinstance(own, str) or not isinstance(over, str) or is_aside(own)
-        names.append((own or upper.cell(at)) if apart or own in ("", over) or not over else f"{over}{SEPARATOR}{own}")
-    header = Row(lower.number, names, max(upper.width, lower.width))
-    return replace(sheet.below(len(sheet.rows)), rows=[header, *rows])
-
-
-def _guessed_lemma(sheet: Sheet, labels: Labels) -> int | None:
-    """The lemma's column by what the others are: the only one that holds neither forms, features nor remarks."""
-    named, header = _by_name(sheet), sheet.header
-    if len(sheet.rows) < 2 or any(len(places) > 1 for places in named.values()):
-        return None
-    cells = [
-        at
-        for at, name in enumerate(header)
-        if (SEPARATOR in name or labels.knows(name))
-        and not any(SEPARATOR in str(cell) or cell == name for row in sheet.rows[1:] if (cell := row.cell(at)))
-    ]
-    known = {place for places in named.values() for place in places}
-    left = [at for at, name in enumerate(header) if name and at not in known and at not in cells and not is_aside(name)]
-    words = [at for at in left if plain_name(header[at]) in LEMMA_WORDS]
-    if named.keys() == {"form", "features"} or (cells and not named):
-        return left[0] if len(left) == 1 else words[0] if len(words) == 1 else None
-    return words[0] if len(words) == 1 and len(left) > 1 and not named else None
+        name, over = lower.cell(at), upper.cell(at) or over
+        apart = at == lemma or not isinstance(name, str) or not isinstance(over, str) or is_aside(name)
+        if apart or name in ("", over) or not over:
+            names.append(name or upper.cell(at))
+        else:
+            names.append(f"{over}{SEPARATOR}{name}")
+    headings = Row(lower.number, names, max(upper.width, lower.width))
+    return replace(sheet, rows=[headings, *rows]), f"{upper.number} and {lower.number}"
 
 
 def _has_headers(sheet: Sheet, columns: Columns) -> bool:
@@ -172,72 +176,36 @@ def _has_headers(sheet: Sheet, columns: Columns) -> bool:
     return bool(wanted) and any(wanted <= {*map(str, row.cells)} for row in sheet.rows[:TITLE_ROWS])
 
 
-def _by_name(sheet: Sheet) -> dict[Column, list[int]]:
-    """The columns that could be the lemma, the form or the features by their names."""
-    plain = [plain_name(name) for name in sheet.header]
-    found = {column: [at for at, name in enumerate(plain) if name in names] for column, names in NAMES.items()}
-    return {column: places for column, places in found.items() if places}
-
-
 def _named_columns(sheet: Sheet, columns: Columns, *, strict: bool = False) -> dict[Column, int]:
     """The places of the columns by their names in the first row; empty if the names are not enough.
 
     If `strict`, names that the user gave have to be there.
     """
-    header, first_row = sheet.header, sheet.rows[0].number
-    found: dict[Column, int] = {}
+    header, number = sheet.header, sheet.rows[0].number
+    places: dict[Column, int] = {}
     for column, name in columns.headers:
-        places = [place for place, own in enumerate(header) if own == name]
-        if len(places) != 1 and (strict or len(places) > 1):
-            many = f"{len(places)} columns" if places else "no column"
-            raise sheet.error(f"found {many} called {quoted(name)}", f"the columns are {listed(header)}", first_row)
-        if not places:
+        if header.count(name) > 1 or (strict and name not in header):
+            many = f"{header.count(name)} columns" if name in header else "no column"
+            raise sheet.error(f"found {many} called {quoted(name)}", f"the columns are {listed(header)}", number)
+        if name not in header:
             return {}
-        found[column] = places[0]
-    if found:
-        return found
-    for column, places in _by_name(sheet).items():
-        filled = [place for place in places if any(row.cell(place) for row in sheet.rows[1:])] or places
+        places[column] = header.index(name)
+    for column, candidates in () if places else _by_name(sheet).items():
+        filled = [at for at in candidates if any(row.cell(at) for row in sheet.rows[1:])] or candidates
         if len(filled) > 1:
-            which = f"{len(places)} columns that could be the {column}: {listed([header[p] for p in places])}"
-            such_as = f"--columns 'lemma=…,form=…,features=…' with {quoted(header[places[0]])} in it"
-            raise sheet.error(f"found {which}", f"choose one, such as {such_as}", first_row)
-        found[column] = filled[0]
-    return {} if "lemma" not in found or ("form" in found and "features" not in found) else found
+            names = listed([header[at] for at in candidates])
+            such_as = f"--columns 'lemma=…,form=…,features=…' with {quoted(header[candidates[0]])} in it"
+            problem = f"found {len(candidates)} columns that could be the {column}: {names}"
+            raise sheet.error(problem, f"choose one, such as {such_as}", number)
+        places[column] = filled[0]
+    return {} if "lemma" not in places or ("form" in places and "features" not in places) else places
 
 
-def is_aside(name: str) -> bool:
-    """Whether a column holds remarks, numbers of rows and the like, by its name."""
-    plain = plain_name(re.sub(r"[].:°()[]", " ", name))
-    return _is_guess(name) or (SEPARATOR not in name and (plain in NOT_FORMS or not REMARKS.isdisjoint(plain.split())))
-
-
-def _is_guess(name: str) -> bool:
-    """Whether `reinflect fill` has named a column."""
-    return name.startswith((f"{GUESS}: ", f"{CONFIDENCE}: "))
-
-
-def form_columns(sheet: Sheet, lemma: int, columns: Columns) -> tuple[list[int], list[str]]:
-    """The columns of a wide sheet that hold forms, and the names of others.
-
-    With labels, those hold forms that are named by a label or by features.
-    """
-    forms, ignored, labels = [], [], columns.labels
-    filled = {column: row.number for row in reversed(sheet.rows) for column, cell in enumerate(row.cells) if cell}
-    for column in sorted(filled.keys() - {lemma}):
-        name = sheet.rows[0].cell(column)
-        if name == "":
-            remedy = f"name the column in row {sheet.rows[0].number}, or empty it"
-            raise sheet.error("found text in a column without a name", remedy, filled[column], column)
-        if isinstance(name, str) and (
-            is_aside(name) or (SEPARATOR not in name and sheet.has_numbers(column))
-            if not labels
-            else _is_guess(name) or not (labels.knows(name) or SEPARATOR in name or labels.of_heading(name) != name)
-        ):
-            ignored.append(name)
-        else:
-            forms.append(column)
-    return forms, ignored
+def _by_name(sheet: Sheet) -> dict[Column, list[int]]:
+    """The columns that could be the lemma, the form or the features by their names."""
+    plain = [plain_name(name) for name in sheet.header]
+    places = {column: [at for at, name in enumerate(plain) if name in names] for column, names in NAMES.items()}
+    return {column: candidates for column, candidates in places.items() if candidates}
 
 
 def _unheaded(sheet: Sheet, columns: Columns, forms: Forms, *, sure: bool = False) -> dict[Column, int]:
@@ -251,32 +219,69 @@ def _unheaded(sheet: Sheet, columns: Columns, forms: Forms, *, sure: bool = Fals
         return {}  # a heading such as Gloss, and no other features
     looks = isinstance(first, str) and (SEPARATOR in first or columns.labels.knows(first))
     again = isinstance(first, str) and not sure and first in others
-    return {column: place for place, column in enumerate(order)} if looks or again else {}
+    return {column: at for at, column in enumerate(order)} if looks or again else {}
 
 
-def _chosen(
-    sheets: Sequence[Sheet], errors: Sequence[InputError], columns: Columns, forms: Forms
-) -> tuple[Sheet, Layout | None]:
-    """A CSV file cut by the separator that makes sense of it, and its layout; several that do are an error."""
-    wanted = [sheet for sheet in sheets if _has_headers(sheet, columns)]
-    if columns.headers and not wanted:
-        wanted = [max(sheets, key=lambda sheet: len(sheet.rows[0].cells))]
-    found = [(own, layout) for own in (wanted or sheets) if (layout := _layout(own, columns, "optional"))]
-    if not found:
-        if errors:
-            raise errors[0]
-        return max(sheets, key=lambda sheet: max(len(row.cells) for row in sheet.rows[:TITLE_ROWS])), None
-    surest = min(layout.rank for _, layout in found)
-    (whole, layout), *others = [one for one in found if one[1].rank == surest]
-    sheet = layout.sheet
-    if any(other.sheet.rows != sheet.rows for _, other in others):
-        which = f"cannot tell which of {', '.join(SEPARATORS.values())} separates the columns"
-        raise sheet.error(which, "name the columns lemma, form and features in a first row")
-    width = sheet.rows[0].width
-    for row in sheet.rows:
-        if len(row.cells) > width:
-            where = "the first row" if sheet.rows[0].number == 1 else f"row {sheet.rows[0].number}"
-            many = f"found {len(row.cells)} columns, but {width} in {where}"
-            remedy = 'put a field that contains the separator between quotation marks ("…")'
-            raise sheet.error(many, remedy, row.number)
-    return whole, _layout(whole, columns, forms)
+def _guessed_lemma(sheet: Sheet, labels: Labels) -> int | None:
+    """The lemma's column by what the others are: the only one that holds neither forms, features nor remarks."""
+    named, header = _by_name(sheet), sheet.header
+    if len(sheet.rows) < 2 or any(len(places) > 1 for places in named.values()):
+        return None
+    cells = [
+        at
+        for at, name in enumerate(header)
+        if (SEPARATOR in name or labels.knows(name))
+        and not any(SEPARATOR in str(cell) or cell == name for row in sheet.rows[1:] if (cell := row.cell(at)))
+    ]
+    clear = named.keys() == {"form", "features"} or bool(cells and not named)
+    taken = {*cells, *(at for places in named.values() for at in places)}
+    left = [at for at, name in enumerate(header) if name and at not in taken and not is_aside(name)]
+    words = [at for at in left if plain_name(header[at]) in LEMMA_WORDS]
+    choices = left if clear and len(left) == 1 else words
+    return choices[0] if len(choices) == 1 and (clear or (len(left) > 1 and not named)) else None
+
+
+def is_aside(name: str) -> bool:
+    """Whether a column holds remarks, numbers of rows and the like, by its name."""
+    plain = plain_name(re.sub(r"[].:°()[]", " ", name))
+    return _is_guess(name) or (SEPARATOR not in name and (plain in NOT_FORMS or not REMARKS.isdisjoint(plain.split())))
+
+
+def _is_guess(name: str) -> bool:
+    """Whether `reinflect fill` has named a column."""
+    return name.startswith((f"{GUESS}: ", f"{CONFIDENCE}: "))
+
+
+def _with_cells(layout: Layout, labels: Labels) -> Layout:
+    """A layout with the columns of a wide sheet that hold forms, and remarks about headings.
+
+    With labels, those columns hold forms that are named by a label or by features.
+    """
+    sheet, heading, places = layout.sheet, layout.sheet.rows[0], layout.places
+    if "features" in places:
+        others = [name for at, name in enumerate(sheet.header) if at not in places.values() and layout.headed]
+        return replace(layout, remarks=(*layout.remarks, *_ignored(others)))
+    filled = {column: row.number for row in reversed(sheet.rows) for column, cell in enumerate(row.cells) if cell}
+    cells, ignored = {}, []
+    for column in sorted(filled.keys() - {places["lemma"]}):
+        if not (name := heading.cell(column)):
+            remedy = f"name the column in row {heading.number}, or empty it"
+            raise sheet.error("found text in a column without a name", remedy, filled[column], column)
+        plain = isinstance(name, str) and SEPARATOR not in name and labels.of_heading(name) == name
+        if isinstance(name, str) and (
+            _is_guess(name)
+            or (plain and not labels.knows(name) and (labels or is_aside(name) or sheet.has_numbers(column)))
+        ):
+            ignored.append(name)
+        else:
+            cells[column] = sheet.text(heading, column, "")
+    cased = [name for name in cells.values() if labels.of_heading(name) != labels.to_features(name)]
+    remarks = [f"taking {listed(cased)} for labels, whatever the case"] if cased else []
+    remarks += _ignored(ignored, " (no label)" if labels else " (not inflected forms)")
+    return replace(layout, cells=cells, remarks=(*layout.remarks, *remarks))
+
+
+def _ignored(names: Sequence[str], why: str = "") -> list[str]:
+    """A remark about columns that are not read, if there are any."""
+    names = [shortened(name, 40) for name in names if name]
+    return [f"ignored columns{why}: {', '.join(names[:6])}{', …' * (len(names) > 6)}"] if names else []

@@ -1,6 +1,6 @@
 """Items in spreadsheets (CSV and XLSX): one form per row, or one lemma per row.
 
-`sheet_layout` says where everything is. Fields are kept code point for code point, as in tab-separated files.
+`sheet_layout` says what each column holds. Fields are kept code point for code point, as in tab-separated files.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,11 +13,41 @@ from reinflect.data.features import Bundle
 from reinflect.data.form_cells import USUAL_RULES, FormRules
 from reinflect.data.items import COLUMNS_2017, NAMES, Columns, Forms, Item, blanks_note, fields_of, normalised
 from reinflect.data.labels import Labels
-from reinflect.data.sheet_files import MOST_CELLS, Finding, Note, Row, Sheet, kind_of_sheet, listed, write_rows
-from reinflect.data.sheet_layout import Layout, form_columns, is_aside, read_layout
-from reinflect.errors import OutputError, quoted, shortened
+from reinflect.data.sheet_file import LIMITS, Finding, Note, Row, Sheet, kind_of_sheet, listed, write_rows
+from reinflect.data.sheet_layout import Layout, is_aside, read_layout
+from reinflect.errors import OutputError, quoted
 
 LEMMA_REMEDY = "give every row a lemma (a CSV file has the text of merged cells only once: fill them, or save as .xlsx)"
+NO_COLUMN = LIMITS["columns"]
+"""Beyond all others: its fields are empty."""
+
+
+class Field(NamedTuple):
+    """A field for a form: where it is, and whose form it is."""
+
+    row: Row
+    column: int
+    heading: str
+    lemma: str
+    features: Bundle
+
+
+def fields_in(layout: Layout, labels: Labels) -> Iterator[Field]:
+    """The fields for forms in a sheet: one in each row of a long sheet, one for each lemma and column of a wide one."""
+    sheet, places = layout.sheet, layout.places
+    bundle = cache(lambda text: Bundle(labels.to_features(text)))  # thousands of rows share a few hundred
+    columns = [(column, name, Bundle(labels.of_heading(name))) for column, name in layout.cells.items()]
+    for row in layout.rows:
+        lemma = sheet.text(row, places["lemma"], "lemma")
+        if not lemma:
+            raise sheet.error("found an empty lemma", LEMMA_REMEDY, row.number, places["lemma"], "lemma")
+        if USUAL_RULES.read(lemma, "").kind != "plain":
+            sheet.remember("lemma", row, places["lemma"], "lemma")
+        if "features" in places:
+            features = bundle(sheet.text(row, places["features"], "features"))
+            columns = [(places.get("form", NO_COLUMN), "form", features)]
+        for column, name, features in columns:
+            yield Field(row, column, name, lemma, features)
 
 
 def parse_sheet(path: Path | str, columns: Columns, *, forms: Forms, record: Callable[[Finding], None]) -> list[Item]:
@@ -27,24 +57,52 @@ def parse_sheet(path: Path | str, columns: Columns, *, forms: Forms, record: Cal
         record(Finding(text))
 
     layout = read_layout(path, columns, forms, note)
-    sheet, places, said = layout.sheet, layout.places, [*layout.remarks]
-    if "features" in places:
-        others = [name for place, name in enumerate(sheet.header) if place not in places.values() and layout.headed]
-        said += ignored_columns(others)
-        items = _long(layout, columns, forms)
-    else:
-        names, ignored = form_columns(sheet, places["lemma"], columns)
-        said += _about_columns(sheet, names, ignored, columns.labels)
-        items = _wide(layout, names, columns, forms)
-    if said:
-        note(f"note: {sheet.place()}: {'; '.join(said)}")
+    sheet = layout.sheet
+    if forms == "required":
+        _check_form_column(layout, "name it form in the first row, or give --columns 'lemma=…,form=…,features=…'")
+    if "features" not in layout.places and not layout.cells:
+        remedy = "add a column named features, or one column for each cell, named by its features or label"
+        raise sheet.error(f"found no column of features and no column of forms among {listed(sheet.header)}", remedy)
+    if forms != "required" and len(layout.rows) * len(layout.cells) > LIMITS["cells"]:
+        problem = f"found {len(layout.rows):,} lemmas with {len(layout.cells):,} cells each"
+        raise sheet.error(problem, f"ask for {LIMITS['cells']:,} forms at most")
+    items = [
+        Item(field.lemma, field.features, form, field.row.number)
+        for field in fields_in(layout, columns.labels)
+        for form in _forms(layout, field, columns.rules, forms)
+    ]
+    layout.note_remarks(note)
     for finding in _findings(sheet, columns.rules):
         record(finding)
     if not items:
-        empty = [place for kind in ("missing", "doubtful", "variants") for place in sheet.places[kind]]
+        empty = [field for kind in ("missing", "doubtful", "variants") for field in sheet.unusual[kind]]
         why = f" with a form (such as {empty[0]})" if empty else ""
         raise sheet.error(f"found no items{why}", "give at least one lemma with its features and form")
     return normalised(items, columns.normalisation, path, note)
+
+
+def _check_form_column(layout: Layout, remedy: str) -> None:
+    if "features" in layout.places and "form" not in layout.places:
+        raise layout.sheet.error(f"found no column of forms among {listed(layout.sheet.header)}", remedy)
+
+
+def _forms(layout: Layout, field: Field, rules: FormRules, forms: Forms) -> Sequence[str]:
+    """The forms in a field; an item without one is left out, or covered."""
+    covered = () if forms == "required" else ("",)
+    if forms == "ignored":
+        return covered
+    sheet, (row, column, heading, lemma, _) = layout.sheet, field
+    text = sheet.text(row, column, heading, blanks=False)
+    if not text:
+        if not layout.cells and not covered:
+            sheet.remember("missing", row, column, heading)
+        return covered
+    readings, kind = rules.read(text, lemma)
+    if kind != "plain":
+        sheet.remember(kind, row, column, heading)
+    if kind in ("plain", "letters") and text != text.strip():
+        sheet.remember("blanks", row, column, heading)
+    return readings or covered
 
 
 def _findings(sheet: Sheet, rules: FormRules) -> Iterator[Finding]:
@@ -61,107 +119,28 @@ def _findings(sheet: Sheet, rules: FormRules) -> Iterator[Finding]:
         "lemma": ("unusual marks in a lemma", "taken as they are"),
     }
     for kind, (what, then) in kinds.items():
-        if places := sheet.places[kind]:
-            many = f"{len(places)} field{' has' if len(places) == 1 else 's have'} {what}"
-            shown = "; ".join(places[:3]) + ("; …" if len(places) > 3 else "")
-            yield Finding(f"note: {sheet.place()}: {many} ({shown}); {then}", places)
-    if places := sheet.places["blanks"]:
-        yield Finding(blanks_note([f"{sheet.place()}, {place}" for place in places]), places)
-
-
-def ignored_columns(names: Sequence[str], why: str = "") -> list[str]:
-    """A remark about columns that are not read, if there are any."""
-    shown = [shortened(name, 40) for name in names if name]
-    more = ", …" if len(shown) > 6 else ""
-    return [f"ignored columns{why and f' ({why})'}: {', '.join(shown[:6])}{more}"] if shown else []
-
-
-def _about_columns(sheet: Sheet, forms: Sequence[int], ignored: Sequence[str], labels: Labels) -> list[str]:
-    """Remarks about the headings of a wide sheet."""
-    names = [sheet.header[at] for at in forms]
-    other = [shortened(name, 40) for name in names if labels.of_heading(name) != labels.to_features(name)]
-    said = [f"taking {', '.join(map(quoted, other[:6]))}{', …' * (len(other) > 6)} for labels, whatever the case"]
-    return (said if other else []) + ignored_columns(ignored, "no label" if labels else "not inflected forms")
+        if fields := sheet.unusual[kind]:
+            many = f"{len(fields)} field{' has' if len(fields) == 1 else 's have'} {what}"
+            examples = "; ".join(fields[:3]) + ("; …" if len(fields) > 3 else "")
+            yield Finding(f"note: {sheet.location()}: {many} ({examples}); {then}", fields)
+    if fields := sheet.unusual["blanks"]:
+        yield Finding(blanks_note([f"{sheet.location()}, {field}" for field in fields]), fields)
 
 
 def read_lemma_column(path: Path | str, columns: Columns) -> list[str] | None:
     """The lemmas of a sheet without forms and features; None if it has some."""
-    sheet, places, *_ = read_layout(path, columns, "optional", lambda _: None)
-    if places.keys() != {"lemma"} or form_columns(sheet, places["lemma"], columns)[0]:
+    layout = read_layout(path, columns, "optional", lambda _: None)
+    if layout.cells or layout.places.keys() != {"lemma"}:
         return None
-    return [lemma for row in sheet.rows[1:] if (lemma := sheet.text(row, places["lemma"], "lemma"))]
+    return [lemma for row in layout.rows if (lemma := layout.sheet.text(row, layout.places["lemma"], "lemma"))]
 
 
-def cells_of(path: Path | str, columns: Columns = COLUMNS_2017) -> tuple[str, ...]:
+def sheet_bundles(path: Path | str, columns: Columns = COLUMNS_2017) -> tuple[str, ...]:
     """The bundles of a wide sheet's columns in their order; empty for any other file."""
     if not kind_of_sheet(path):
         return ()
-    sheet, places, *_ = read_layout(path, columns, "optional", lambda _: None)
-    if "features" in places:
-        return ()
-    names = [sheet.header[at] for at in form_columns(sheet, places["lemma"], columns)[0]]
-    return tuple(dict.fromkeys(map(columns.labels.of_heading, names)))
-
-
-def _long(layout: Layout, columns: Columns, forms: Forms) -> list[Item]:
-    sheet, places = layout.sheet, layout.places
-    form = places.get("form")
-    if form is None and forms == "required":
-        found = f"found no column of forms among {listed(sheet.header)}"
-        raise sheet.error(found, "name it form in the first row, or give --columns 'lemma=…,form=…,features=…'")
-    bundle = cache(lambda text: Bundle(columns.labels.to_features(text)))
-    items = []
-    for row in layout.rows:
-        lemma = _lemma(sheet, row, places["lemma"])
-        features = bundle(sheet.text(row, places["features"], "features"))
-        if form is not None and not row.cell(form) and forms == "required":
-            sheet.found("missing", row, form, "form")
-        read = _forms(sheet, row, form, "form", lemma, columns.rules, forms)
-        items += [Item(lemma, features, own, row.number) for own in read]
-    return items
-
-
-def _wide(layout: Layout, form_columns: Sequence[int], columns: Columns, forms: Forms) -> list[Item]:
-    sheet, rows = layout.sheet, layout.rows
-    names = {column: sheet.text(sheet.rows[0], column, "") for column in form_columns}
-    if not names:
-        remedy = "add a column named features, or one column for each cell, named by its features or label"
-        raise sheet.error(f"found no column of features and no column of forms among {listed(sheet.header)}", remedy)
-    if forms != "required" and len(rows) * len(names) > MOST_CELLS:
-        found = f"found {len(rows):,} lemmas with {len(names):,} cells each"
-        raise sheet.error(found, f"ask for {MOST_CELLS:,} forms at most")
-    bundles = {name: Bundle(columns.labels.of_heading(name)) for name in names.values()}
-    items = []
-    for row in rows:
-        lemma = _lemma(sheet, row, layout.places["lemma"])
-        for column, name in names.items():
-            read = _forms(sheet, row, column, name, lemma, columns.rules, forms)
-            items += [Item(lemma, bundles[name], form, row.number) for form in read]
-    return items
-
-
-def _forms(
-    sheet: Sheet, row: Row, column: int | None, called: str, lemma: str, rules: FormRules, forms: Forms
-) -> Sequence[str]:
-    """The forms in a field; an item without one is left out, or covered."""
-    covered = () if forms == "required" else ("",)
-    if column is None or forms == "ignored" or not (field := sheet.raw_text(row, column, called)):
-        return covered
-    found, kind = rules.read(field, lemma)
-    if kind != "plain":
-        sheet.found(kind, row, column, called)
-    if kind in ("plain", "letters") and field != field.strip():
-        sheet.found("blanks", row, column, called)
-    return found or covered
-
-
-def _lemma(sheet: Sheet, row: Row, column: int) -> str:
-    lemma = sheet.text(row, column, "lemma")
-    if not lemma:
-        raise sheet.error("found an empty lemma", LEMMA_REMEDY, row.number, column, "lemma")
-    if USUAL_RULES.read(lemma, "").kind != "plain":
-        sheet.found("lemma", row, column, "lemma")
-    return lemma
+    cells = read_layout(path, columns, "optional", lambda _: None).cells
+    return tuple(dict.fromkeys(map(columns.labels.of_heading, cells.values())))
 
 
 class Gap(NamedTuple):
@@ -178,40 +157,25 @@ def read_gaps(path: Path | str, columns: Columns, note: Note) -> tuple[Layout, l
     Neither is the second row of a lemma, for second forms, where the first has one.
     """
     layout = read_layout(path, columns, "optional", note)
-    sheet, places, said = layout.sheet, layout.places, [*layout.remarks]
-    if "features" not in places:
-        forms, ignored = form_columns(sheet, places["lemma"], columns)
-        said += _about_columns(sheet, forms, ignored, columns.labels)
-    elif "form" in places:
-        forms = [places["form"]]
-    else:
-        found = f"found no column of forms among {listed(sheet.header)}"
-        raise sheet.error(found, "add a column named form, or use reinflect inflect --input")
-    if said:
-        note(f"note: {sheet.place()}: {'; '.join(said)}")
-    gaps, known = [], set()
-    long = "features" in places
-    headings = {} if long else {column: sheet.text(sheet.rows[0], column, "") for column in forms}
-    bundle = cache(lambda text: Bundle((columns.labels.to_features if long else columns.labels.of_heading)(text)))
-    for row in layout.rows:
-        lemma = _lemma(sheet, row, places["lemma"])
-        for column in forms:
-            features = sheet.text(row, places["features"], "features") if long else headings[column]
-            item = Item(lemma, bundle(features), "", row.number)
-            if row.cell(column):
-                known.add(question(item))
-            else:
-                gaps.append(Gap(row.number, column, item))
-    return layout, [gap for gap in gaps if question(gap.item) not in known]
+    _check_form_column(layout, "add a column named form, or use reinflect inflect --input")
+    gaps, filled = [], set()
+    for row, column, _, lemma, features in fields_in(layout, columns.labels):
+        item = Item(lemma, features, "", row.number)
+        if row.cell(column):
+            filled.add(question(item))
+        else:
+            gaps.append(Gap(row.number, column, item))
+    layout.note_remarks(note)
+    return layout, [gap for gap in gaps if question(gap.item) not in filled]
 
 
 def write_sheet(path: Path | str, items: Iterable[Item], columns: Columns, *, wide: bool) -> None:
     """Write items to a spreadsheet, with the user's labels if there are any."""
     if wide:
         write_rows(path, *_wide_rows(items, path, columns.labels))
-        return
-    fields = (fields_of(item, columns.labels) for item in items)
-    write_rows(path, columns.order, [[own[column] for column in columns.order] for own in fields])
+    else:
+        fields = (fields_of(item, columns.labels) for item in items)
+        write_rows(path, columns.order, [[row[column] for column in columns.order] for row in fields])
 
 
 def _wide_rows(items: Iterable[Item], path: Path | str, labels: Labels) -> tuple[list[str], list[list[str]]]:
@@ -222,10 +186,10 @@ def _wide_rows(items: Iterable[Item], path: Path | str, labels: Labels) -> tuple
     for item in items:
         name = labels.to_label(item.features.spelling)
         if name.casefold().strip() in taken or (not labels and is_aside(name)):
-            found = f"the features {quoted(name)} cannot be the name of a column"
-            raise OutputError(path, found, "write the sheet without --wide, or give them a label")
+            problem = f"the features {quoted(name)} cannot be the name of a column"
+            raise OutputError(path, problem, "write the sheet without --wide, or give them a label")
         columns[name] = None
-        rows = lemmas.setdefault(item.lemma, [{}])
+        rows = lemmas.setdefault(item.lemma, [])
         row = next((row for row in rows if name not in row), None)
         if row is None:
             rows.append(row := {})

@@ -31,8 +31,7 @@ class Vocabulary:
         return len(self.symbols)
 
     def number(self, symbol: str) -> int:
-        known = symbol in self._numbers or UNKNOWN not in self._numbers
-        return self._numbers[symbol if known else UNKNOWN]
+        return self._numbers[UNKNOWN if symbol not in self._numbers and UNKNOWN in self._numbers else symbol]
 
     def numbers(self, symbols: Iterable[str]) -> list[int]:
         return [self.number(symbol) for symbol in symbols]

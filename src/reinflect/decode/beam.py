@@ -17,9 +17,8 @@ from torch import Tensor
 
 from reinflect.decode import greedy
 from reinflect.decode.forms import ENDLESS_RUN, IMPOSSIBLE, NEVER, Scored, merged
-from reinflect.layers.batches import Lemmas
+from reinflect.layers.batches import Lemmas, select
 from reinflect.layers.examples import NOTHING, Stack
-from reinflect.layers.states import select
 from reinflect.systems.system import Decoder
 
 

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from reinflect.decode.forms import ENDLESS_RUN, LEAST_ACTIONS, Predictions
-from reinflect.layers.batches import Lemmas
+from reinflect.layers.batches import Lemmas, select
 from reinflect.layers.examples import LEMMA, NOTHING, Stack
-from reinflect.layers.states import select
 from reinflect.systems.system import Decoder
 
 IDLE_ACTIONS = 20

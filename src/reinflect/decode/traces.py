@@ -11,9 +11,8 @@ from reinflect.data.vocabulary import UNKNOWN, Vocabulary
 from reinflect.decode import greedy
 from reinflect.decode.forms import ENDLESS_RUN, IMPOSSIBLE
 from reinflect.layers.examples import LITERALS, NOTHING, Stack
-from reinflect.systems.edits import COPY, DELETE
+from reinflect.systems.oracle import COPY, DELETE, STEP
 from reinflect.systems.system import Decoder
-from reinflect.systems.write_step import STEP
 
 Kind = Literal["copy", "delete", "write", "step", "stop"]
 KINDS: dict[str, Kind] = {COPY: "copy", DELETE: "delete", STEP: "step"}

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from reinflect.data.items import Item
 from reinflect.ensemble.strategies import Strategy, Voter, combined
-from reinflect.score.cells import Cell
+from reinflect.score.scores import Cell
 
 USUAL = (-1.39, 0.31, 0.28, 0.16, 0.35)
 """The weights that suit the 52 languages of 2017 together, at 100 training items; see `bench/calibration.py`."""

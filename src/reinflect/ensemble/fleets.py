@@ -16,7 +16,7 @@ from reinflect.layers.parameters import Parameters
 from reinflect.layers.precision import one_thread
 from reinflect.settings import Settings
 from reinflect.systems import SYSTEMS
-from reinflect.systems.system import Decoder, System, allowed_outputs
+from reinflect.systems.system import Decoder, System
 
 Decoded = TypeVar("Decoded")
 WORTH_THREADS, MEMBERS_AT_ONCE = 1500, 5
@@ -32,7 +32,7 @@ def joined(
     own = [{name: torch.from_numpy(array) for name, array in model.parameters.items()} for model in models]
     joined = Parameters.join(system.shapes(settings), sizes, own)
     parameters = Parameters(joined.shapes, joined.sizes, joined.flat.to(device))
-    return parameters, allowed_outputs(system, sizes, parameters.sizes[system.outputs]).to(device)
+    return parameters, system.equations.allowed_outputs(sizes, parameters.sizes[system.outputs]).to(device)
 
 
 def decode(
@@ -48,7 +48,7 @@ def decoding(
     """A decoder for members that share system and settings, the items as their input, and each member's input."""
     system, settings = SYSTEMS[members[0].system], members[0].settings
     parameters, allowed = joined(system, settings, members, device)
-    decoder = system.decoder(parameters, settings, allowed)
+    decoder = system.equations.decoder(parameters, settings, allowed)
     inventories = list(dict.fromkeys(member.inventory for member in members))
     stack = Stack([Examples.to_inflect(system, items, inventory, settings) for inventory in inventories], device)
     return decoder, stack, [inventories.index(member.inventory) for member in members]

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reinflect.decode.forms import Predictions
-from reinflect.ensemble.cell_forms import NO_CELLS, CellForms
-from reinflect.layers.inventory import Inventory
 from reinflect.settings import Settings
+from reinflect.systems.symbols import Inventory
 
 UNALIGNED = "none"
 """The alignment of a system that needs none."""
@@ -26,15 +25,6 @@ def kind_of(system: str, alignment: str, variant: str = "") -> str:
     """Such as `hacm-naive`, or `hacm-naive+made-up`: models that differ only in their seed are of one kind."""
     kind = system if alignment == UNALIGNED else f"{system}-{alignment}"
     return f"{kind}+{variant}" if variant else kind
-
-
-def digest(text: str, tensors: Mapping[str, NDArray[Any]]) -> str:
-    """A checksum of everything in a file: a model with a few wrong numbers would inflect, and inflect badly."""
-    mark = hashlib.sha256(text.encode("utf-8", "surrogatepass"))
-    for name in sorted(tensors):
-        mark.update(f"{name} {tensors[name].dtype} {tensors[name].shape}".encode("utf-8", "surrogatepass"))
-        mark.update(np.ascontiguousarray(tensors[name]).data)
-    return mark.hexdigest()
 
 
 @dataclass(frozen=True)
@@ -63,8 +53,6 @@ class TrainedModel:
     dev: Predictions = NOTHING_PREDICTED
     """For its dev items, before the filter for repeats."""
     asked: Predictions = NOTHING_PREDICTED
-    cells: CellForms = NO_CELLS
-    """For further cells of its training lemmas."""
     parameters: Mapping[str, NDArray[np.float32]] = field(default_factory=dict, repr=False)
 
     @property

@@ -18,8 +18,7 @@ from reinflect.ensemble.member import TrainedModel
 from reinflect.ensemble.vote import average, vote
 from reinflect.errors import InputError, quoted
 from reinflect.registry import Registry
-from reinflect.score.cells import Cell, right_forms
-from reinflect.score.scores import DECIMALS
+from reinflect.score.scores import DECIMALS, Cell, right_forms
 from reinflect.text import nearest
 
 DEFAULT = "run7"

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from reinflect.data.features import Bundle
 from reinflect.data.words import WordList
 from reinflect.ensemble.confidence import FLOOR, Confidence, Evidence, fit
-from reinflect.score.cells import Cell
+from reinflect.score.scores import Cell
 
 STEPS = (1, 10, 100)
 """Counts: forms that reach one are compared with those that only reach the step before."""

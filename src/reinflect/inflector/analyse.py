@@ -10,7 +10,7 @@ from rapidfuzz.distance.Levenshtein import distance
 
 from reinflect.data.corrections import question
 from reinflect.data.items import normal, normalised
-from reinflect.data.lemmas import Lexicon
+from reinflect.data.lexicon import Lexicon
 from reinflect.inflector.inflector import Answer, Inflector
 from reinflect.inflector.suggestions import chances, open_cells
 

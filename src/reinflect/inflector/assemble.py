@@ -15,7 +15,7 @@ from reinflect.ensemble.word_evidence import learn
 from reinflect.inflector.card import describe_training
 from reinflect.inflector.inflector import Inflector
 from reinflect.learn.lesson import fold_split
-from reinflect.score.cells import Cell, right_forms
+from reinflect.score.scores import Cell, right_forms
 
 MOST_ATTESTED, MOST_CHARACTERS = 200_000, 10_000_000
 """Attested forms in a model file, and the characters of these items: about half of what its header can have."""

@@ -12,8 +12,7 @@ from reinflect.errors import InputError, printable, source_name
 from reinflect.inflector.card import fingerprint
 from reinflect.inflector.inflector import Inflector
 from reinflect.learn.lesson import fold_split
-from reinflect.score.cells import Cell, Judged
-from reinflect.score.scores import evaluate
+from reinflect.score.scores import Cell, Judged, evaluate
 from reinflect.score.significance import Comparison, compare
 from reinflect.text import table
 

@@ -16,6 +16,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from reinflect.chance import key
 from reinflect.data.corrections import question
 from reinflect.data.items import Item
 from reinflect.ensemble.strategies import best_first, combined, find_strategy
@@ -23,7 +24,6 @@ from reinflect.errors import InputError, ReinflectError, StoppedError
 from reinflect.files import read_bytes
 from reinflect.inflector.assemble import voters_of
 from reinflect.inflector.train import Plan
-from reinflect.layers.randomness import key
 from reinflect.learn.lesson import Lesson, ModelSpec, Preparation, plain_lessons
 from reinflect.run.execute import train_specs
 from reinflect.run.folder import WorkFolder

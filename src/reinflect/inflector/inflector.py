@@ -30,7 +30,7 @@ from reinflect.ensemble.word_evidence import WordEvidence
 from reinflect.errors import InputError, UnseenWarning, quoted
 from reinflect.files import Snapshot
 from reinflect.inflector.card import Training, card_text
-from reinflect.inflector.model_file import Numbers, not_a_model, read_model, rounded, write_model
+from reinflect.inflector.file import Numbers, not_a_model, read_model, rounded, write_model
 from reinflect.systems import SYSTEMS
 from reinflect.text import close_names, nearest
 

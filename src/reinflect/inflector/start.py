@@ -17,11 +17,10 @@ from reinflect.ensemble.member import TrainedModel
 from reinflect.errors import InputError
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.pocket import ENDING, INSTALL, find_model, load, pocket_models
-from reinflect.layers.inventory import Inventory
-from reinflect.layers.shapes import expected_shapes
 from reinflect.learn.fleet import take_start
 from reinflect.learn.lesson import ModelSpec
 from reinflect.systems import SYSTEMS
+from reinflect.systems.symbols import Inventory, expected_shapes
 
 AUTO = "auto"
 RELATIVES = 3

@@ -8,7 +8,7 @@ from itertools import islice
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
-from reinflect.data.lemmas import Lexicon
+from reinflect.data.lexicon import Lexicon
 from reinflect.inflector.inflector import Answer, Inflector
 
 AT_ONCE = 2000

@@ -13,7 +13,7 @@ from reinflect.align import ALIGNERS
 from reinflect.data.corrections import question
 from reinflect.data.items import Item, Normalisation, as_items, normalised
 from reinflect.data.labels import NO_LABELS, Labels
-from reinflect.data.sheets import cells_of
+from reinflect.data.sheets import sheet_bundles
 from reinflect.data.words import WordList
 from reinflect.ensemble.member import kind_of
 from reinflect.ensemble.strategies import default_strategy, find_strategy
@@ -30,7 +30,7 @@ from reinflect.run.folder import WorkFolder
 from reinflect.run.resources import Resources
 from reinflect.settings import Settings, changed, preset_for
 from reinflect.systems import PAPER_ALIGNMENTS, PAPER_SYSTEMS, SYSTEMS, USUAL_FOR, Usual
-from reinflect.systems.presets import load_preset
+from reinflect.systems.symbols import load_preset
 from reinflect.text import nearest
 
 
@@ -341,6 +341,6 @@ def train(
         source=Path(items).name if isinstance(items, (Path, str)) else "items given to reinflect.train",
         normalisation=normalise,
         attested=attested,
-        cells=cells_of(items) if isinstance(items, (Path, str)) else (),
+        cells=sheet_bundles(items) if isinstance(items, (Path, str)) else (),
         words=WordList.read(words) if isinstance(words, (Path, str)) else words,
     ).inflector

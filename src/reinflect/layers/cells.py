@@ -1,4 +1,4 @@
-"""The recurrent cells, and the backend that runs each of them.
+"""The recurrent cells: in torch, by numba on a CPU, by Triton on a GPU.
 
 "lstm" is the standard cell; its gates are input, forget, output and candidate. "coupled" is the cell of the 2017 code
 (DyNet 1.1), with coupled input and forget gates and with peepholes; its gates are input, output and candidate:
@@ -8,30 +8,40 @@ i = σ(x_i + U_i h' + P_i c'), c = (1 - i) c' + i tanh(x_c + U_c h'), o = σ(x_o
 Its recurrent weights are U_i, U_o, U_c, P_i, P_o side by side.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.util import find_spec
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from reinflect.layers import torch_backend
 from reinflect.layers.precision import for_kernels
-from reinflect.layers.recurrence import recurrence
-from reinflect.layers.shapes import CELL_WIDTHS
+from reinflect.systems.symbols import CELL_WIDTHS
 
 FEW_ITEMS, MANY_ITEMS = 4, 32
+
+State = tuple[Tensor, Tensor]
+"""The output and the memory. *Shapes:* (M, B, H)"""
+Step = Callable[[Tensor, Tensor, State], State]
+Forward = Callable[[Tensor, Tensor, Tensor | None], tuple[Tensor, ...]]
+"""From gates, recurrent weights and keep to the outputs, the memories and what else `Backward` needs. Outputs and
+memories, (M, T + 1, B, H), begin with the empty state."""
+Backward = Callable[[Tensor, Tensor | None, Sequence[Tensor]], Tensor]
+"""From the gradient of the outputs, keep and the results of `Forward` to the gradient of the gates before their
+non-linearities, (M, T, B, gates · H)."""
 
 
 @dataclass(frozen=True)
 class Cell:
     """A recurrent cell. The widths of its gates and of its recurrent weights are in units of H."""
 
-    torch_step: torch_backend.Step
+    torch_step: Step
     gates: int
     recurrent: int
 
-    def step(self, gates: Tensor, recurrent: Tensor, state: torch_backend.State) -> torch_backend.State:
+    def step(self, gates: Tensor, recurrent: Tensor, state: State) -> State:
         """The output and the memory after one more step, without gradients, by weights that `for_steps` gave.
 
         *Shape:* gates (M, B, gates · H), recurrent (M, H, recurrent · H), state two of (M, B, H)
@@ -40,7 +50,7 @@ class Cell:
             from reinflect.layers import numba_cells
 
             return numba_cells.step(gates, recurrent, state)
-        if _on_triton(gates):
+        if on_triton(gates):
             from reinflect.layers import triton_cells
 
             return triton_cells.step(gates, recurrent, state)
@@ -54,38 +64,110 @@ class Cell:
 
         *Shape:* gates (M, T, B, gates · H), recurrent (M, H, recurrent · H), keep (M, T, B), steps (M) → (M, T, B, H)
         """
-        device = gates.device.type if gates.dtype == torch.float32 else None
-        # A few words to inflect take less time than loading the compiled loops. Only the number of items counts, so
-        # that the predictions for a model's items do not depend on other models.
-        if device == "cpu" and (gates.shape[2] > FEW_ITEMS or torch.is_grad_enabled()):
+        # Only the number of items counts, so that the predictions for a model's items do not depend on other models.
+        compiled = gates.shape[2] > FEW_ITEMS or torch.is_grad_enabled()
+        if gates.device.type == "cpu" and gates.dtype == torch.float32 and compiled:
             from reinflect.layers import numba_cells
 
             if keep is None and gates.shape[2] >= MANY_ITEMS and not torch.is_grad_enabled():
                 return numba_cells.run(gates, recurrent)
             return recurrence(numba_cells.forward, numba_cells.backward, gates, recurrent, keep)
-        if _on_triton(gates):
+        if gates.dtype == torch.float32 and on_triton(gates):
             from reinflect.layers import triton_cells
 
             forward = partial(triton_cells.forward, steps=steps)
             return recurrence(forward, triton_cells.backward, gates, recurrent, keep)
-        return torch_backend.run(self.torch_step, gates, recurrent, keep)
+        return self.torch_run(gates, recurrent, keep)
+
+    def torch_run(self, gates: Tensor, recurrent: Tensor, keep: Tensor | None) -> Tensor:
+        """As `run`, in any precision on any device."""
+        output = memory = gates.new_zeros(gates.shape[0], gates.shape[2], recurrent.shape[1])
+        outputs = []
+        for now in range(gates.shape[1]):
+            if keep is not None:
+                kept = keep[:, now].unsqueeze(-1)
+                output, memory = output * kept, memory * kept
+            output, memory = self.torch_step(gates[:, now], recurrent, (output, memory))
+            outputs.append(output)
+        return torch.stack(outputs, dim=1)
+
+
+def _lstm_step(gates: Tensor, recurrent: Tensor, state: State) -> State:
+    output, memory = state
+    enter_in, forget_in, release_in, candidate_in = torch.baddbmm(gates, output, recurrent).chunk(4, dim=-1)
+    memory = torch.sigmoid(forget_in) * memory + torch.sigmoid(enter_in) * torch.tanh(candidate_in)
+    return torch.sigmoid(release_in) * torch.tanh(memory), memory
+
+
+def _coupled_step(gates: Tensor, recurrent: Tensor, state: State) -> State:
+    output, memory = state
+    hidden = output.shape[-1]
+    peep_enter, peep_release = recurrent[..., 3 * hidden :].chunk(2, dim=-1)
+    enter_in, release_in, candidate_in = torch.baddbmm(gates, output, recurrent[..., : 3 * hidden]).chunk(3, dim=-1)
+    enter = torch.sigmoid(torch.baddbmm(enter_in, memory, peep_enter))
+    memory = memory + enter * (torch.tanh(candidate_in) - memory)
+    release = torch.sigmoid(torch.baddbmm(release_in, memory, peep_release))
+    return release * torch.tanh(memory), memory
 
 
 CELLS = {
-    "lstm": Cell(torch_backend.lstm_step, *CELL_WIDTHS["lstm"]),
-    "coupled": Cell(torch_backend.coupled_step, *CELL_WIDTHS["coupled"]),
+    "lstm": Cell(_lstm_step, *CELL_WIDTHS["lstm"]),
+    "coupled": Cell(_coupled_step, *CELL_WIDTHS["coupled"]),
 }
 
 
 def for_steps(recurrent: Tensor) -> Tensor:
     """Recurrent weights for many calls of `step`."""
-    return for_kernels(recurrent) if _on_triton(recurrent) else recurrent
+    return for_kernels(recurrent) if on_triton(recurrent) else recurrent
 
 
-def _on_triton(given: Tensor) -> bool:
-    return given.device.type == "cuda" and given.dtype != torch.float64 and triton_is_here()
+def on_triton(tensor: Tensor) -> bool:
+    """Whether work on this tensor is done by our GPU kernels."""
+    return tensor.device.type == "cuda" and tensor.dtype != torch.float64 and _has_triton()
 
 
 @cache
-def triton_is_here() -> bool:
+def _has_triton() -> bool:
     return find_spec("triton") is not None
+
+
+def recurrence(forward: Forward, backward: Backward, gates: Tensor, recurrent: Tensor, keep: Tensor | None) -> Tensor:
+    """The outputs of a run whose backward pass is written by hand. *Shape:* (M, T, B, H)
+
+    `backward` gives the gradient of the gates step by step; that of the recurrent weights is one product over all
+    steps instead of one for each.
+    """
+    outputs: Tensor = _Recurrence.apply(forward, backward, gates, recurrent, keep)  # type: ignore[no-untyped-call]
+    return outputs
+
+
+class _Recurrence(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, forward: Forward, backward: Backward, *tensors: Any) -> Tensor:
+        results = forward(*tensors)
+        ctx.gate_gradient = backward
+        ctx.save_for_backward(tensors[2], *results)
+        return results[0][:, 1:]
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        keep, *results = ctx.saved_tensors
+        d_gates = ctx.gate_gradient(gradients[0], keep, results)
+        return None, None, d_gates, _weight_gradient(results[0], results[1], d_gates, keep), None
+
+
+def _weight_gradient(outputs: Tensor, memories: Tensor, d_gates: Tensor, keep: Tensor | None) -> Tensor:
+    """The sums of h'ᵀ · d_gates over all steps and items, then those of the peepholes. *Shape:* (M, H, 4H or 5H)"""
+    hidden, width = outputs.shape[-1], d_gates.shape[-1]
+    whole = outputs.new_empty(len(outputs), hidden, width if width == 4 * hidden else 5 * hidden)
+
+    def add(states: Tensor, kept: Tensor | None, gates: slice, place: int) -> None:
+        states = states if kept is None else states * kept.unsqueeze(-1)
+        slopes = d_gates[..., gates].flatten(1, 2)
+        torch.bmm(states.flatten(1, 2).transpose(1, 2), slopes, out=whole[..., place : place + slopes.shape[-1]])
+
+    add(outputs[:, :-1], keep, slice(None), 0)
+    if width != 4 * hidden:
+        add(memories[:, :-1], keep, slice(hidden), 3 * hidden)
+        add(memories[:, 1:], None, slice(hidden, 2 * hidden), 4 * hidden)
+    return whole

@@ -7,7 +7,7 @@ from reinflect.layers.batches import Lemmas
 from reinflect.layers.cells import CELLS
 from reinflect.layers.operations import Dropout, dropped, linear, pick, rows
 from reinflect.layers.parameters import Parameters
-from reinflect.layers.settings import RecurrentSettings
+from reinflect.systems.symbols import RecurrentSettings
 
 
 def feature_vector(parameters: Parameters, lemmas: Lemmas, settings: RecurrentSettings) -> Tensor:

@@ -15,8 +15,8 @@ from reinflect.align.pairs import Alignment
 from reinflect.data.items import Item
 from reinflect.data.vocabulary import Vocabulary
 from reinflect.layers.batches import Drawn, Lemmas
-from reinflect.layers.inventory import Inventory
 from reinflect.settings import Settings
+from reinflect.systems.symbols import Inventory
 from reinflect.systems.system import ACTIONS, System
 from reinflect.systems.tapes import Ragged
 
@@ -64,11 +64,10 @@ class Examples:
         symbols = system.symbols(inventory)
         source = Ragged.of(_sources(system, items, inventory, settings), symbols)
         tapes = {LEMMA: source, REVERSED: source.reversed(), **system.tapes(items, alignments, inventory)}
-        made = cls._of(system, tapes, _features(items, inventory, settings), symbols.symbols)
+        examples = cls._of(system, tapes, _features(items, inventory, settings), symbols.symbols)
         if ACTIONS not in tapes:
-            pairs = zip(items, alignments, strict=True)
-            made.lengths[ACTIONS] = np.array([system.bound(item, own) for item, own in pairs], dtype=np.int64)
-        return made
+            examples.lengths[ACTIONS] = np.array([*map(system.bound, items, alignments)], dtype=np.int64)
+        return examples
 
     @classmethod
     def to_inflect(cls, system: System, items: Sequence[Item], inventory: Inventory, settings: Settings) -> "Examples":
@@ -78,11 +77,11 @@ class Examples:
         forms = [item.form for item in items]
         # Numbered in order: an item's lemma, then its form.
         texts = chain.from_iterable(chain.from_iterable(zip(sources, forms, strict=True)))
-        met = Vocabulary(tuple(dict.fromkeys(chain(symbols.symbols, texts))))
-        literals, gold = Ragged.of(sources, met), Ragged.of(forms, met).with_last(NOTHING)
-        source = Ragged(np.array(symbols.numbers(met.symbols))[literals.values], literals.lengths)
+        every = Vocabulary(tuple(dict.fromkeys(chain(symbols.symbols, texts))))
+        literals, gold = Ragged.of(sources, every), Ragged.of(forms, every).with_last(NOTHING)
+        source = Ragged(np.array(symbols.numbers(every.symbols))[literals.values], literals.lengths)
         tapes = {LEMMA: source, REVERSED: source.reversed(), LITERALS: literals, GOLD: gold}
-        return cls._of(system, tapes, _features(items, inventory, settings), met.symbols)
+        return cls._of(system, tapes, _features(items, inventory, settings), every.symbols)
 
     @classmethod
     def _of(cls, system: System, tapes: Mapping[str, Ragged], *others: Any) -> "Examples":
@@ -136,30 +135,14 @@ class Stack:
 
     def longest_each(self, files: Sequence[int], items: NDArray[np.int64]) -> list[dict[str, int]]:
         """How long the arrays of each of many batches need to be. *Shape:* items (U, M, B), -1 for none"""
-        first = np.arange(len(self.files)) * (max(map(len, self.files)) + 1)
-        places = items + first[list(files)].reshape(1, -1, 1)
-        found: list[dict[str, int]] = [{} for _ in items]
-        for names, table in self._length_tables:
-            for own, length in zip(found, np.maximum(table[places].max(axis=(1, 2)), 1).tolist(), strict=True):
-                own.update(dict.fromkeys(names, length))
-        return found
+        rows = np.array(files).reshape(1, -1, 1)
+        longest = {name: table[rows, items].max(axis=(1, 2)).tolist() for name, table in self._length_tables.items()}
+        return [dict(zip(longest, lengths, strict=True)) for lengths in zip(*longest.values(), strict=True)]
 
     @cached_property
-    def _length_tables(self) -> list[tuple[list[str], NDArray[np.int32]]]:
-        """All files' lengths in one row, with a 0 before each file's first, which item -1 finds.
-
-        Arrays whose lengths are the same objects share a row.
-        """
-        shared: dict[tuple[int, ...], list[str]] = {}
-        for name in self.files[0].lengths:
-            shared.setdefault(tuple(id(file.lengths[name]) for file in self.files), []).append(name)
-        tables = []
-        for names in shared.values():
-            table = np.zeros((len(self.files), max(map(len, self.files)) + 1), dtype=np.int32)
-            for row, file in zip(table, self.files, strict=True):
-                row[: len(file)] = file.lengths[names[0]]
-            tables.append((names, table.ravel()))
-        return tables
+    def _length_tables(self) -> dict[str, NDArray[np.int32]]:
+        """The lengths of all files' items, at least 1, and a 1 after the last, which item -1 finds. *Shape:* (F, I)"""
+        return {name: lengths.clamp(min=1).int().cpu().numpy() for name, lengths in self.lengths.items()}
 
     def to_learn(self, files: Tensor, items: Tensor, longest: Mapping[str, int], mean: Tensor) -> Drawn:
         """The arrays of these items; an item -1 has weight 0. *Shape:* files (M), items (M, B), mean (M)

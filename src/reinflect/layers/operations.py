@@ -2,64 +2,26 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from reinflect.layers.cells import triton_is_here
-from reinflect.layers.precision import is_bf16
-from reinflect.layers.randomness import uniform
+from reinflect.chance import key
+from reinflect.layers.cells import on_triton
 
 MOST_STEPS = 4096
 """For dropout: longer sequences would share some of their masks."""
 SMALL_TABLE = 128
 """Rows of a table whose gradients are summed by a product."""
+LOW_BITS = 0xFFFFFFFF
 
 
 def linear(inputs: Tensor, weights: Tensor, bias: Tensor | None = None) -> Tensor:
     """*Shape:* inputs (M, …, D), weights (M, D, O), bias (M, O) → (M, …, O)"""
     flat = inputs.flatten(1, -2)  # holds for D = 0 too: data without any features
-    if is_bf16(flat):
-        product = bf16_product(flat, weights)
-        product = product if bias is None else product + bias.unsqueeze(1)
-    else:
-        product = torch.bmm(flat, weights) if bias is None else torch.baddbmm(bias.unsqueeze(1), flat, weights)
+    product = torch.bmm(flat, weights) if bias is None else torch.baddbmm(bias.unsqueeze(1), flat, weights)
     return product.view(*inputs.shape[:-1], weights.shape[-1])
-
-
-def bf16_product(left: Tensor, right: Tensor) -> Tensor:
-    """A product of numbers rounded to bf16, summed in single precision; so are its gradients' products.
-
-    *Shape:* (M, A, D), (M, D, B) → (M, A, B)
-    """
-    product: Tensor = _Bf16Product.apply(left, right)  # type: ignore[no-untyped-call]
-    return product
-
-
-class _Bf16Product(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, left: Tensor, right: Tensor) -> Tensor:  # type: ignore[no-untyped-def]
-        left, right = left.bfloat16(), right.bfloat16()
-        ctx.save_for_backward(left, right)
-        return _summed_in_single(left, right)
-
-    @staticmethod
-    def backward(ctx, *gradients: Tensor) -> tuple[Tensor | None, Tensor | None]:  # type: ignore[no-untyped-def]
-        (left, right), gradient = ctx.saved_tensors, gradients[0].bfloat16()
-        by_left, by_right = ctx.needs_input_grad
-        return (
-            _summed_in_single(gradient, right.transpose(1, 2)) if by_left else None,
-            _summed_in_single(left.transpose(1, 2), gradient) if by_right else None,
-        )
-
-
-def _summed_in_single(left: Tensor, right: Tensor) -> Tensor:
-    """A product of bf16 numbers in single precision, which on a GPU is the sum that its matrix units make."""
-    if left.device.type == "cuda":
-        return torch.bmm(left, right, out_dtype=torch.float32)
-    return torch.bmm(left.float(), right.float())
 
 
 def rows(table: Tensor, numbers: Tensor) -> Tensor:
@@ -79,17 +41,8 @@ def _places(numbers: Tensor, height: int) -> Tensor:
     """The rows of all tables, one below the other."""
     if len(numbers) == 1:
         return numbers
-    return numbers + _multiples(len(numbers), height, numbers.device).view(-1, *[1] * (numbers.dim() - 1))
-
-
-def _multiples(count: int, of: int, device: torch.device) -> Tensor:
-    """0, 1, 2 … times a number; on a CPU, where decoders ask for the same ones at every step, they are kept."""
-    return _kept_multiples(count, of) if device.type == "cpu" else torch.arange(0, count * of, of, device=device)
-
-
-@lru_cache(256)
-def _kept_multiples(count: int, of: int) -> Tensor:
-    return torch.arange(count) * of
+    first = torch.arange(0, len(numbers) * height, height, device=numbers.device)
+    return numbers + first.view(-1, *[1] * (numbers.dim() - 1))
 
 
 class _Rows(torch.autograd.Function):
@@ -130,13 +83,34 @@ def pick(states: Tensor, steps: Tensor) -> Tensor:
 def at(states: Tensor, positions: Tensor) -> Tensor:
     """Each item's state at one position. *Shape:* states (M, B, N, D), positions (M, B) → (M, B, D)"""
     _, items, length, _ = states.shape
-    return rows(states.flatten(1, 2), positions + _multiples(items, length, positions.device))
+    return rows(states.flatten(1, 2), positions + torch.arange(0, items * length, length, device=positions.device))
 
 
 def with_empty(empty: Tensor, states: Tensor) -> Tensor:
     """States with the initial state in front. *Shape:* empty (M, D), states (M, L, B, D)"""
     models, _, items, width = states.shape
     return torch.cat([empty.view(models, 1, 1, width).expand(-1, 1, items, -1), states], dim=1)
+
+
+def keys(seeds: Sequence[int], *parts: int | str) -> Tensor:
+    """A 31-bit key for each model. *Shape:* (M)"""
+    return torch.tensor([key(seed, *parts) & 0x7FFFFFFF for seed in seeds], dtype=torch.int64)
+
+
+def uniform(keys: Tensor, shape: tuple[int, ...], room: tuple[int, ...] | None = None) -> Tensor:
+    """Numbers in [0, 1) that depend on each model's key and the place in `shape`. *Shape:* (M) → (M, *shape)
+
+    `room` is the largest size of each dimension; a place keeps its number when `shape` grows. The mixing is 32-bit
+    arithmetic (two rounds of multiply and shift), which is enough for dropout.
+    """
+    places = torch.zeros(1, dtype=torch.int64, device=keys.device)
+    for size, space in zip(shape, room or shape, strict=True):
+        places = (places.unsqueeze(1) * space + torch.arange(size, device=keys.device)).flatten()
+    mixed = (keys.view(-1, 1) * 0x9E3779B1 + places * 0x85EBCA77) & LOW_BITS
+    for multiplier in (0x7FEB352D, 0x846CA68B):
+        mixed = ((mixed ^ (mixed >> 16)) * multiplier) & LOW_BITS
+    mixed = (mixed ^ (mixed >> 15)) & 0xFFFFFF
+    return (mixed.to(torch.float32) / 0x1000000).view(-1, *shape)
 
 
 @dataclass(frozen=True)
@@ -156,23 +130,19 @@ class Dropout:
         return cls(keys, numbers.to(keys.device, torch.float32), inverse_keep)
 
 
-def dropped(states: Tensor, dropout: Dropout, place: int, *, variational: bool, relu: bool = False) -> Tensor:
-    """Dropout, perhaps after ReLU, that depends on each model's key alone, and on the place in the model.
-
-    *Shape:* states (M, L, B, D)
-    """
+def dropped(states: Tensor, dropout: Dropout, place: int, *, variational: bool) -> Tensor:
+    """Dropout that depends on each model's key alone, and on the place in the model. *Shape:* states (M, L, B, D)"""
     _, length, items, width = states.shape
-    if states.device.type == "cuda" and states.dtype != torch.float64 and triton_is_here():
-        from reinflect.layers import triton_dropout
+    numbers = dropout.keys + place, dropout.rates, dropout.inverse_keep, MOST_STEPS
+    if on_triton(states):
+        from reinflect.layers import triton_loops
 
-        how = dropout.keys + place, dropout.rates, dropout.inverse_keep, MOST_STEPS
-        return triton_dropout.dropped(states, *how, variational=variational, relu=relu)
-    length, states = 1 if variational else length, F.relu(states) if relu else states
+        return triton_loops.dropped(states, *numbers, variational)
+    length = 1 if variational else length
     if states.device.type == "cpu" and states.dtype == torch.float32:
-        from reinflect.layers import numba_random
+        from reinflect.layers import numba_loops
 
-        how = dropout.keys + place, dropout.rates, dropout.inverse_keep, MOST_STEPS
-        return states * numba_random.masks(*how, length, items, width)
+        return states * numba_loops.masks(*numbers, length, items, width)
     # Room for any number of steps, so that an item's mask does not depend on the padding of its batch.
     drawn = uniform(dropout.keys + place, (items, length, width), room=(items, MOST_STEPS, width))
     kept = drawn.ge(dropout.rates.view(-1, 1, 1, 1)).transpose(1, 2)

@@ -2,14 +2,14 @@
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property, partial
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from reinflect.layers.randomness import key
-from reinflect.layers.shapes import Shape, Sizes, resolve, room, row_length
+from reinflect.chance import key
+from reinflect.systems.symbols import Shape, Sizes, room, row_length
 
 
 class Parameters:
@@ -36,19 +36,15 @@ class Parameters:
 
         The padding, which is never read, is zero.
         """
-        padded = padded or {name: max(own[name] for own in sizes) for name in sizes[0]}
+        padded = padded or _largest(sizes)
         rows = torch.zeros(len(seeds), row_length(shapes, padded), dtype=dtype, device=device)
-        views = _views(shapes, padded, rows)
+        parameters = cls(shapes, padded, rows)
         for name, shape in shapes.items():
-            alike: dict[tuple[tuple[int, ...], int], list[int]] = {}  # models of one seed, of several languages
-            for model, (own, seed) in enumerate(zip(sizes, seeds, strict=True)):
-                alike.setdefault((resolve(shape, own), seed), []).append(model)
-            for (resolved, seed), models in alike.items():
-                drawn = torch.from_numpy(_draw(shape, resolved, key(seed, "initial", name)))
-                drawn, corner = drawn.to(device=device, dtype=dtype), tuple(slice(size) for size in resolved)
-                for model in models:
-                    views[name][model][corner] = drawn
-        return cls(shapes, padded, rows)
+            draw = cache(partial(_draw, shape))  # models of one seed, of several languages
+            for model, (model_sizes, seed) in enumerate(zip(sizes, seeds, strict=True)):
+                numbers = draw(shape.resolved(model_sizes), key(seed, "initial", name))
+                parameters.put(model, {name: numbers})
+        return parameters
 
     def __getitem__(self, name: str) -> Tensor:
         return self.views[name]
@@ -83,13 +79,13 @@ class Parameters:
     def one(self, model: int, sizes: Sizes) -> dict[str, Tensor]:
         """One model's own parameters without padding, as they are stored. *Shapes:* without M"""
         return {
-            name: view[model][tuple(slice(size) for size in resolve(self.shapes[name], sizes))].detach().clone()
+            name: view[model][tuple(slice(size) for size in self.shapes[name].resolved(sizes))].detach().clone()
             for name, view in self.views.items()
         }
 
-    def put(self, model: int, own: Mapping[str, Tensor]) -> None:
-        """Store one model's own parameters, as `one` gives them."""
-        for name, tensor in own.items():
+    def put(self, model: int, tensors: Mapping[str, Tensor]) -> None:
+        """Store parameters of one model, as `one` gives them."""
+        for name, tensor in tensors.items():
             self.views[name][model][tuple(slice(size) for size in tensor.shape)] = tensor.to(self.flat)
 
     @classmethod
@@ -97,7 +93,7 @@ class Parameters:
         cls, shapes: Mapping[str, Shape], sizes: Sequence[Sizes], models: Sequence[Mapping[str, Tensor]]
     ) -> "Parameters":
         """Models as `one` gave them, stacked again."""
-        padded = {name: max(own[name] for own in sizes) for name in sizes[0]}
+        padded = _largest(sizes)
         some = next(iter(models[0].values()))
         flat = torch.zeros(len(models), row_length(shapes, padded), dtype=some.dtype, device=some.device)
         joined = cls(shapes, padded, flat)
@@ -110,47 +106,57 @@ Names = Mapping[str, Sequence[Hashable]]
 """What the rows of each named size stand for."""
 
 
-def take_over(
-    shapes: Mapping[str, Shape], own: dict[str, Tensor], names: Names, other: Mapping[str, Tensor], others: Names
+def copy_rows(
+    shapes: Mapping[str, Shape],
+    target: dict[str, Tensor],
+    names: Names,
+    source: Mapping[str, Tensor],
+    source_names: Names,
 ) -> int:
     """Copy another model's numbers into rows of the same names; returns the count of copied numbers.
 
-    `own` and `other` are the parameters of one model each, without padding. Parameters of other sizes stay as they are.
+    `target` and `source` are the parameters of one model each, without padding. Parameters of other sizes stay as they
+    are.
     """
-    taken = 0
+    copied = 0
     for name, shape in shapes.items():
-        if name not in other or other[name].dim() != len(shape.sizes):
+        if name not in source or source[name].dim() != len(shape.sizes):
             continue
-        places = []
-        for size, its_size in zip(shape.sizes, other[name].shape, strict=True):
+        pairs_of_rows = []
+        for size, source_size in zip(shape.sizes, source[name].shape, strict=True):
             if isinstance(size, str):
-                known = {row: number for number, row in enumerate(others.get(size, ()))}
-                places.append([(number, known[row]) for number, row in enumerate(names[size]) if row in known])
+                places = {row: number for number, row in enumerate(source_names.get(size, ()))}
+                rows = enumerate(names[size])
+                pairs_of_rows.append([(number, places[row]) for number, row in rows if row in places])
             else:
-                places.append([(number, number) for number in range(size)] if size == its_size else [])
-        if all(places):
-            here, there = (np.ix_(*([pair[side] for pair in pairs] for pairs in places)) for side in (0, 1))
-            own[name][here] = other[name][there].to(own[name])
-            taken += own[name][here].numel()
-    return taken
+                pairs_of_rows.append([(number, number) for number in range(size)] if size == source_size else [])
+        if all(pairs_of_rows):
+            here, there = (np.ix_(*([pair[side] for pair in pairs] for pairs in pairs_of_rows)) for side in (0, 1))
+            target[name][here] = source[name][there].to(target[name])
+            copied += target[name][here].numel()
+    return copied
+
+
+def _largest(sizes: Sequence[Sizes]) -> dict[str, int]:
+    return {name: max(model[name] for model in sizes) for name in sizes[0]}
 
 
 def _views(shapes: Mapping[str, Shape], sizes: Sizes, flat: Tensor) -> dict[str, Tensor]:
     views, start = {}, 0
     for name, shape in shapes.items():
-        resolved = resolve(shape, sizes)
+        resolved = shape.resolved(sizes)
         end = start + math.prod(resolved)
         views[name] = flat[:, start:end].view(flat.shape[0], *resolved)
         start += room(resolved)
     return views
 
 
-def _draw(shape: Shape, sizes: tuple[int, ...], seed: int) -> "np.ndarray[tuple[int, ...], np.dtype[np.float64]]":
+def _draw(shape: Shape, sizes: tuple[int, ...], seed: int) -> Tensor:
     if shape.start in ("zero", "forget"):
-        bias = np.zeros(sizes)
+        bias = torch.zeros(sizes, dtype=torch.float64)
         quarter = sizes[-1] // 4
         bias[..., quarter : 2 * quarter] = shape.forget
         return bias
     fans = sizes[-1] if shape.start == "embedding" else sum(sizes[-2:])
     limit = math.sqrt(6.0 / fans)
-    return np.random.Generator(np.random.PCG64(seed)).uniform(-limit, limit, sizes)
+    return torch.from_numpy(np.random.Generator(np.random.PCG64(seed)).uniform(-limit, limit, sizes))

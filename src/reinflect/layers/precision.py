@@ -1,8 +1,7 @@
 """The precision of products on a GPU, and the number of threads on a CPU.
 
-A GPU's matrix units use 10 of the 23 bits of a single-precision number (tf32), or 7, at twice the rate (bf16). Three
-products with 10 bits make a nearly exact one; outside of the recurrences, exact products are made without these units.
-The recurrences never use fewer than 10 bits.
+A GPU's matrix units use 10 of the 23 bits of a single-precision number (tf32). Three products with 10 bits make a
+nearly exact one; outside of the recurrences, exact products are made without these units.
 """
 
 from collections.abc import Iterator
@@ -12,36 +11,26 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-Precision = Literal["single", "tf32", "bf16"]
-
-_now: Precision = "single"
-
 
 def in_kernels() -> str:
     """Triton's name for the current precision."""
-    return "tf32x3" if _now == "single" else "tf32"
-
-
-def is_bf16(given: Tensor) -> bool:
-    """Whether products with this tensor, outside of the recurrences, are to be made in bf16."""
-    return _now == "bf16" and given.device.type == "cuda" and given.dtype == torch.float32
+    return "tf32" if torch.backends.cuda.matmul.allow_tf32 else "tf32x3"
 
 
 def for_kernels(weights: Tensor) -> Tensor:
     """Weights for the recurrences' kernels; half precision has the bits that tf32 uses, and is read twice as fast."""
-    return weights if _now == "single" else weights.half()
+    return weights.half() if torch.backends.cuda.matmul.allow_tf32 else weights
 
 
 @contextmanager
-def products(precision: Precision) -> Iterator[None]:
+def products(precision: Literal["single", "tf32"]) -> Iterator[None]:
     """Products on a GPU have this precision inside the block. A CPU's are always exact."""
-    global _now
-    before, before_torch = _now, torch.backends.cuda.matmul.allow_tf32
-    _now, torch.backends.cuda.matmul.allow_tf32 = precision, precision != "single"
+    before = torch.backends.cuda.matmul.allow_tf32
+    torch.backends.cuda.matmul.allow_tf32 = precision == "tf32"
     try:
         yield
     finally:
-        _now, torch.backends.cuda.matmul.allow_tf32 = before, before_torch
+        torch.backends.cuda.matmul.allow_tf32 = before
 
 
 @contextmanager

@@ -2,22 +2,20 @@
 
 import json
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save
+import torch
 from torch import Tensor
 
-from reinflect.ensemble.member import digest
-from reinflect.files import atomic_path, raise_if_too_many_files
+from reinflect.files import raise_if_too_many_files, write_bytes
 from reinflect.learn.fleet import Fleet
+from reinflect.tensors import DIGEST, MISFITS, digest, read_header, read_tensors, signed
 
-FORMAT = 5
+FORMAT = 6
+STATE = "state"
 SECONDS_BETWEEN = 60.0
-OF_OPTIMISER = ("first", "second", "updates")
 
 
 @dataclass
@@ -42,23 +40,17 @@ class Checkpoint:
         return time.monotonic() - self._last >= self.seconds_between
 
     def save(self, fleet: Fleet, update: int, losses: Tensor, log_size: int) -> None:
-        tensors = {"flat": fleet.parameters.flat.detach(), "best": fleet.best, "losses": losses}
-        tensors |= {name: getattr(fleet.optimiser, name) for name in OF_OPTIMISER}
+        progress, tensors = fleet.state()
         state = {
+            **progress,
             "format": FORMAT,
             "fingerprint": self.fingerprint,
-            "running": fleet.running,
             "update": update,
             "log_size": log_size,
             "seconds": self.seconds,
-            "models": [
-                {name: value for name, value in vars(model).items() if name != "task"} for model in fleet.models
-            ],
         }
-        stored = {name: tensor.contiguous().cpu() for name, tensor in tensors.items()}
-        with atomic_path(self.path) as part:
-            # Not save_file, whose temporary file a killed command would leave behind.
-            part.write_bytes(_joined(stored, json.dumps(state)))
+        arrays = {name: tensor.contiguous().cpu().numpy() for name, tensor in {**tensors, "losses": losses}.items()}
+        write_bytes(self.path, signed(arrays, STATE, json.dumps(state)))
         self._last = time.monotonic()
 
     def load(self, fleet: Fleet) -> "Resumed | None":
@@ -67,13 +59,7 @@ class Checkpoint:
         if found is None or found[0]["fingerprint"] != self.fingerprint or not found[0]["running"]:
             return None
         state, tensors = found
-        for model, saved in zip(fleet.models, state["models"], strict=True):
-            for name, value in saved.items():
-                setattr(model, name, value)
-            model.curve = [(epoch, loss, score) for epoch, loss, score in saved["curve"]]
-        fleet.resume(state["running"], tensors["flat"], tensors["best"])
-        for name in OF_OPTIMISER:
-            setattr(fleet.optimiser, name, tensors[name].to(fleet.device))
+        fleet.restore(state, tensors)
         self._earlier = state["seconds"]
         return Resumed(state["update"], tensors["losses"].to(fleet.device), state["log_size"])
 
@@ -92,30 +78,18 @@ class Resumed(NamedTuple):
     log_size: int
 
 
-def _joined(tensors: dict[str, Tensor], state: str) -> bytes:
-    """The file's content, with a checksum: a training resumed from a few wrong numbers would give a bad model.
-
-    It is one entry of metadata: safetensors writes several in another order every time.
-    """
-    return save(tensors, metadata={"state": f"{_checksum(state, tensors)} {state}"})
-
-
-def _checksum(state: str, tensors: Mapping[str, Tensor]) -> str:
-    return digest(state, {name: tensor.numpy() for name, tensor in tensors.items()})
-
-
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]] | None:
+    """A state and its tensors, if all of the file is as it was written: a few wrong numbers would make a bad model."""
     try:
-        path.open("rb").close()  # for which `safe_open` would say of any failure that there is no such file
-        with safe_open(path, framework="pt") as file:
-            about = file.metadata() or {}
-            # Copies, because sums may differ in unaligned memory, such as a file's.
-            tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
-        mark, _, text = about["state"].partition(" ")
-        if mark != _checksum(text, tensors):
+        with path.open("rb") as file:
+            header = read_header(file, path.stat().st_size)
+            arrays, text = read_tensors(file, header), header.texts[STATE]
+        if header.texts[DIGEST] != digest(text, arrays):
             return None
         state = json.loads(text)
+        # Copies, because sums may differ in unaligned memory, such as a file's.
+        tensors = {name: torch.from_numpy(array).clone() for name, array in arrays.items()}
         return (state, tensors) if state["format"] == FORMAT else None
-    except (OSError, SafetensorError, LookupError, TypeError, ValueError, RecursionError) as error:
+    except (OSError, *MISFITS) as error:
         raise_if_too_many_files(error)
         return None

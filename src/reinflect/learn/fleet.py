@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -12,18 +13,16 @@ from torch import Tensor
 
 from reinflect.decode.greedy import accuracies
 from reinflect.layers.examples import Examples, Stack
-from reinflect.layers.operations import Dropout
-from reinflect.layers.parameters import Parameters, take_over
+from reinflect.layers.operations import Dropout, keys
+from reinflect.layers.parameters import Parameters, copy_rows
 from reinflect.layers.precision import products
-from reinflect.layers.randomness import keys
-from reinflect.layers.shapes import Sizes
 from reinflect.learn.graphs import Graphs, Lengths
 from reinflect.learn.lesson import ModelSpec, Phase
-from reinflect.learn.optimisers import Optimiser
+from reinflect.learn.optimiser import Optimiser
 from reinflect.learn.schedule import epoch_batches
 from reinflect.settings import Settings, alike
 from reinflect.systems import SYSTEMS
-from reinflect.systems.system import System, allowed_outputs
+from reinflect.systems.symbols import Sizes
 
 NEXT_SEED = 1000
 """Added to the seed of a model that diverged and starts again."""
@@ -31,68 +30,17 @@ KEYS_AN_UPDATE = 16
 SLACK = 1 / 5
 """On a GPU, the share of models that may have finished before they are removed from the fleet: every graph must then be
 captured again. Until then they are given no items."""
+OF_OPTIMISER = ("first", "second", "updates")
 
 
-@dataclass(frozen=True, eq=False)
-class Stage:
-    """A phase of a model's training, as arrays; the last has the real items."""
-
-    train: Examples
-    settings: Settings
-
-
-@dataclass(frozen=True, eq=False)
-class Task:
-    """A spec as arrays: the stages of its training, and the dev items."""
+@dataclass(eq=False)
+class Run:
+    """The training of one model: what it learns from, and how far it is."""
 
     spec: ModelSpec
-    stages: tuple[Stage, ...]
+    stages: tuple[tuple[Examples, Settings], ...]
+    """What it learns from in turn, and the settings then; last come the real items."""
     dev: Examples
-
-    @property
-    def system(self) -> System:
-        return SYSTEMS[self.spec.system]
-
-    @cached_property
-    def sizes(self) -> Sizes:
-        return self.system.sizes(self.spec.lesson.inventory, self.spec.settings)
-
-
-def tasks_of(specs: Sequence[ModelSpec]) -> list[Task]:
-    """The specs of a pack as arrays, shared by specs of the same lesson and settings of features."""
-    made: dict[tuple[int, int, str, float], Examples] = {}
-    tasks = []
-    for spec in specs:
-        lesson, system, stages = spec.lesson, SYSTEMS[spec.system], []
-        real = Phase(lesson.train, lesson.alignments, spec.settings.epochs)
-        for number, phase in enumerate((*lesson.phases, real)):
-            own = msgspec.structs.replace(spec.settings, epochs=phase.epochs, **phase.changes)
-            mark = id(lesson), number, own.features, own.feature_scale
-            if mark not in made:
-                made[mark] = Examples.to_learn(system, phase.items, phase.alignments, lesson.inventory, own)
-            stages.append(Stage(made[mark], own))
-        mark = id(lesson), -1, spec.settings.features, spec.settings.feature_scale
-        if mark not in made:
-            made[mark] = Examples.to_inflect(system, lesson.dev, lesson.inventory, spec.settings)
-        tasks.append(Task(spec, tuple(stages), made[mark]))
-    return tasks
-
-
-def take_start(spec: ModelSpec, own: dict[str, Tensor]) -> int:
-    """Overwrite the first parameters of a model with those of its start, by the names of rows; the count of numbers."""
-    assert spec.start is not None
-    system, start = SYSTEMS[spec.system], spec.start
-    other = {name: torch.from_numpy(array) for name, array in start.parameters.items()}
-    names = system.names(spec.lesson.inventory, spec.settings)
-    others = SYSTEMS[start.system].names(start.inventory, start.settings)
-    return take_over(system.shapes(spec.settings), own, names, other, others)
-
-
-@dataclass
-class Progress:
-    """The progress of one model."""
-
-    task: Task
     seed: int
     epoch: int = 0
     """Epochs done, of all stages."""
@@ -108,27 +56,76 @@ class Progress:
     curve: list[tuple[int, float, float | None]] = field(default_factory=list)
     """Epoch, loss, dev accuracy where it was measured."""
 
-    @classmethod
-    def start(cls, task: Task) -> "Progress":
-        return cls(task, task.spec.seed)
+    @property
+    def train(self) -> Examples:
+        return self.stages[self.stage][0]
 
     @property
     def settings(self) -> Settings:
-        """Of the current stage."""
-        return self.task.stages[self.stage].settings
+        return self.stages[self.stage][1]
+
+    @cached_property
+    def sizes(self) -> Sizes:
+        return SYSTEMS[self.spec.system].sizes(self.spec.lesson.inventory, self.spec.settings)
 
     @property
-    def train(self) -> Examples:
-        return self.task.stages[self.stage].train
+    def name(self) -> str:
+        return f"{self.spec.name.removesuffix(str(self.spec.seed))}{self.seed}"
 
     @property
     def most_epochs(self) -> int:
         """The largest number of epochs it can still reach."""
-        return self.stage_start + sum(stage.settings.epochs for stage in self.task.stages[self.stage :])
+        return self.stage_start + sum(settings.epochs for _, settings in self.stages[self.stage :])
 
-    @property
-    def name(self) -> str:
-        return f"{self.task.spec.name.removesuffix(str(self.task.spec.seed))}{self.seed}"
+    def state(self) -> dict[str, Any]:
+        """How far it is, as JSON has it."""
+        return {name: getattr(self, name) for name in PROGRESS}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        for name in PROGRESS:
+            setattr(self, name, state[name])
+        self.curve = [(epoch, loss, score) for epoch, loss, score in state["curve"]]
+
+    def restart(self) -> None:
+        """Begin again with the next seed."""
+        self.seed += NEXT_SEED
+        self.restarts += 1
+        self.epoch = self.stage = self.stage_start = self.best_epoch = 0
+        self.best, self.curve = -1.0, []
+
+
+PROGRESS = "seed epoch stage stage_start best best_epoch restarts finished loss curve".split()
+"""The fields of a run that change."""
+
+
+def runs_of(specs: Sequence[ModelSpec]) -> list[Run]:
+    """The specs of a pack with their items as arrays, shared by specs of the same lesson and settings of features."""
+    examples: dict[tuple[int, int, str, float], Examples] = {}
+    runs = []
+    for spec in specs:
+        lesson, system, stages = spec.lesson, SYSTEMS[spec.system], []
+        real = Phase(lesson.train, lesson.alignments, spec.settings.epochs)
+        for number, phase in enumerate((*lesson.phases, real)):
+            settings = msgspec.structs.replace(spec.settings, epochs=phase.epochs, **phase.changes)
+            key = id(lesson), number, settings.features, settings.feature_scale
+            if key not in examples:
+                examples[key] = Examples.to_learn(system, phase.items, phase.alignments, lesson.inventory, settings)
+            stages.append((examples[key], settings))
+        key = id(lesson), -1, spec.settings.features, spec.settings.feature_scale
+        if key not in examples:
+            examples[key] = Examples.to_inflect(system, lesson.dev, lesson.inventory, spec.settings)
+        runs.append(Run(spec, tuple(stages), examples[key], spec.seed))
+    return runs
+
+
+def take_start(spec: ModelSpec, parameters: dict[str, Tensor]) -> int:
+    """Overwrite the first parameters of a model with those of its start, by the names of rows; the count of numbers."""
+    assert spec.start is not None
+    system, start = SYSTEMS[spec.system], spec.start
+    source = {name: torch.from_numpy(array) for name, array in start.parameters.items()}
+    names = system.names(spec.lesson.inventory, spec.settings)
+    source_names = SYSTEMS[start.system].names(start.inventory, start.settings)
+    return copy_rows(system.shapes(spec.settings), parameters, names, source, source_names)
 
 
 @dataclass(frozen=True)
@@ -154,117 +151,116 @@ class Fleet:
     """The parameters of the models that are still running, and the best parameters of all."""
 
     def __init__(
-        self, models: Sequence[Progress], *, device: torch.device | str = "cpu", dtype: torch.dtype = torch.float32
+        self, specs: Sequence[ModelSpec], *, device: torch.device | str = "cpu", dtype: torch.dtype = torch.float32
     ) -> None:
+        self.runs = runs = runs_of(specs)
         # Other models' settings differ only in `settings.OF_EACH_MODEL`.
-        self.system, self.settings = models[0].task.system, models[0].settings
-        if any(model.task.system is not self.system for model in models):
+        self.system, self.settings = SYSTEMS[specs[0].system], runs[0].settings
+        if len({spec.system for spec in specs}) > 1:
             raise ValueError("the models of a fleet have one system")
-        if len({alike(stage.settings) for model in models for stage in model.task.stages}) > 1:
+        if len({alike(settings) for run in runs for _, settings in run.stages}) > 1:
             raise ValueError("the settings of a fleet's models are not alike")
-        self.models, self.device, self.dtype = list(models), torch.device(device), dtype
+        self.equations = self.system.equations
+        self.device, self.dtype = torch.device(device), dtype
         self.shapes = self.system.shapes(self.settings)
-        train = {id(stage.train): stage.train for model in models for stage in model.task.stages}
-        dev = {id(model.task.dev): model.task.dev for model in models}
-        self.train, self.dev = (Stack(list(own.values()), device, dtype) for own in (train, dev))
-        self._train_file, self._dev_file = ({mark: file for file, mark in enumerate(own)} for own in (train, dev))
-        self.running = list(range(len(models)))
+        # The sizes of all models, so that one that is restarted alone is as wide as its fleet.
+        self.sizes = {name: max(run.sizes[name] for run in runs) for name in runs[0].sizes}
+        train = list({id(examples): examples for run in runs for examples, _ in run.stages}.values())
+        dev = list({id(run.dev): run.dev for run in runs}.values())
+        self.train, self.dev = Stack(train, device, dtype), Stack(dev, device, dtype)
+        self._file = {id(examples): number for files in (train, dev) for number, examples in enumerate(files)}
+        self.running = list(range(len(runs)))
         widths = {name: array.shape[2] for name, array in self.train.arrays.items()}
         self._lengths = Lengths(widths) if self.device.type == "cuda" else None
         self._orders: dict[tuple[int, int, int], NDArray[np.int64]] = {}
-        self.parameters = self._initial(models)
-        self.optimiser = Optimiser([model.settings for model in models], self.parameters.flat)
+        self.parameters = self._initial(runs)
+        self.optimiser = Optimiser([run.settings for run in runs], self.parameters.flat)
         self.best = self.parameters.flat.clone()
         self.refresh()
 
-    def _initial(self, models: Sequence[Progress]) -> Parameters:
-        # The sizes of all tasks, so that a model that is restarted alone is as wide as its fleet.
-        sizes = [model.task.sizes for model in self.models]
-        padded = {name: max(own[name] for own in sizes) for name in sizes[0]}
-        made = Parameters.initial(
-            self.shapes,
-            [model.task.sizes for model in models],
-            [model.seed for model in models],
-            padded=padded,
-            dtype=self.dtype,
-            device=self.device,
-        )
-        for number, model in enumerate(models):
-            if model.task.spec.start is not None:
-                own = {name: tensor.cpu() for name, tensor in made.one(number, model.task.sizes).items()}
-                take_start(model.task.spec, own)
-                made.put(number, own)
-        return made
+    def _initial(self, runs: Sequence[Run]) -> Parameters:
+        seeds = [run.seed for run in runs]
+        kind: dict[str, Any] = {"padded": self.sizes, "dtype": self.dtype, "device": self.device}
+        parameters = Parameters.initial(self.shapes, [run.sizes for run in runs], seeds, **kind)
+        for number, run in enumerate(runs):
+            if run.spec.start is not None:
+                numbers = {name: tensor.cpu() for name, tensor in parameters.one(number, run.sizes).items()}
+                take_start(run.spec, numbers)
+                parameters.put(number, numbers)
+        return parameters
+
+    @property
+    def columns(self) -> list[Run]:
+        """The models in the arrays, some of which may have finished."""
+        return [self.runs[number] for number in self.running]
+
+    @property
+    def going(self) -> list[tuple[int, Run]]:
+        """The models that have not finished, each with its column."""
+        return [(column, run) for column, run in enumerate(self.columns) if not run.finished]
 
     def refresh(self) -> None:
         """Recompute everything that depends on which models are running, and in which stage."""
         self.parameters.watch()
-        running = [self.models[number] for number in self.running]
-        self.files = [self._train_file[id(model.train)] for model in running]
-        self.dev_files = [self._dev_file[id(model.task.dev)] for model in running]
+        runs = self.columns
+        self.files = [self._file[id(run.train)] for run in runs]
+        self.dev_files = [self._file[id(run.dev)] for run in runs]
         self.file_numbers = torch.tensor(self.files, device=self.device)
-        self.means = torch.tensor([model.settings.loss == "mean" for model in running], device=self.device)
-        rates = [model.settings.dropout for model in running]
-        no_keys = torch.zeros(len(running), dtype=torch.int64, device=self.device)
+        self.means = torch.tensor([run.settings.loss == "mean" for run in runs], device=self.device)
+        rates = [run.settings.dropout for run in runs]
+        no_keys = torch.zeros(len(runs), dtype=torch.int64, device=self.device)
         self.dropout = Dropout.of(no_keys, rates, self.dtype) if any(rates) else None
-        outputs = self.parameters.sizes[self.system.outputs]
-        self.allowed = allowed_outputs(self.system, [model.task.sizes for model in running], outputs).to(self.device)
-        self.optimiser.configure([model.settings for model in running])
+        outputs = self.sizes[self.system.outputs]
+        self.allowed = self.equations.allowed_outputs([run.sizes for run in runs], outputs).to(self.device)
+        self.optimiser.configure([run.settings for run in runs])
         self._graphs = Graphs() if self.device.type == "cuda" else None
-
-    @property
-    def going(self) -> list[tuple[int, Progress]]:
-        """The models that have not finished, each with its column among the running ones."""
-        running = [self.models[number] for number in self.running]
-        return [(column, model) for column, model in enumerate(running) if not model.finished]
 
     def prepare(self) -> Epoch:
         """The next epoch of every running model."""
-        orders = {column: self._order(model, model.epoch) for column, model in self.going}
+        orders = {column: self._order(run, run.epoch) for column, run in self.going}
         self._orders.clear()
         items = np.full((max(map(len, orders.values())), len(self.running), self.settings.batch), -1, dtype=np.int64)
         for column, order in orders.items():
             items[: len(order), column] = order
-        running = [self.models[number] for number in self.running]
-        dropout = torch.zeros(len(running), dtype=torch.int64)
-        for epoch in {model.epoch for model in running}:
-            columns = [column for column, model in enumerate(running) if model.epoch == epoch]
-            dropout[columns] = keys([running[column].seed for column in columns], "dropout", epoch)
+        runs = self.columns
+        dropout = torch.zeros(len(runs), dtype=torch.int64)
+        for epoch in {run.epoch for run in runs}:
+            columns = [column for column, run in enumerate(runs) if run.epoch == epoch]
+            dropout[columns] = keys([runs[column].seed for column in columns], "dropout", epoch)
         longest = self.train.longest_each(self.files, items)
         return Epoch(
             items=torch.from_numpy(items).to(self.device),
-            updates=[len(orders.get(column, ())) for column in range(len(running))],
+            updates=[len(orders.get(column, ())) for column in range(len(runs))],
             longest=self._lengths.rounded(longest) if self._lengths else longest,
-            epochs=torch.tensor([model.epoch for model in running], device=self.device),
+            epochs=torch.tensor([run.epoch for run in runs], device=self.device),
             keys=dropout.to(self.device),
         )
 
     def plan_ahead(self) -> None:
         """Shuffle for the next epoch while the device is busy."""
         if self.device.type == "cuda":
-            for _, model in self.going:
-                following = (id(model.train), model.seed, model.epoch + 1)
-                self._orders[following] = self._order(model, model.epoch + 1)
+            for _, run in self.going:
+                self._orders[id(run.train), run.seed, run.epoch + 1] = self._order(run, run.epoch + 1)
 
-    def _order(self, model: Progress, epoch: int) -> NDArray[np.int64]:
-        known = self._orders.get((id(model.train), model.seed, epoch))
-        return epoch_batches(model.train.bounds, self.settings.batch, model.seed, epoch) if known is None else known
+    def _order(self, run: Run, epoch: int) -> NDArray[np.int64]:
+        order = self._orders.get((id(run.train), run.seed, epoch))
+        return epoch_batches(run.train.bounds, self.settings.batch, run.seed, epoch) if order is None else order
 
     def update(self, epoch: Epoch, number: int) -> Tensor:
         """One update of all running models that have items left in this epoch; their losses. *Shape:* (M)"""
-        now = (epoch.items[number], epoch.epochs, epoch.keys + number * KEYS_AN_UPDATE, epoch.longest[number])
-        return self._graphs.update(self._update, *now) if self._graphs else self._update(*now)
+        inputs = (epoch.items[number], epoch.epochs, epoch.keys + number * KEYS_AN_UPDATE, epoch.longest[number])
+        return self._graphs.update(self._update, *inputs) if self._graphs else self._update(*inputs)
 
     def _update(self, items: Tensor, epochs: Tensor, keys: Tensor, longest: Mapping[str, int]) -> Tensor:
         with products(self.settings.precision):
             drawn = self.train.to_learn(self.file_numbers, items, longest, self.means)
-            batch = self.system.trajectories(drawn, self.parameters, self.settings, self.allowed, epochs, keys)
+            batch = self.equations.trajectories(drawn, self.parameters, self.settings, self.allowed, epochs, keys)
             dropout = self.dropout and replace(self.dropout, keys=keys)
-            losses = self.system.losses(self.parameters, batch, self.settings, self.allowed, dropout)
-            own = (losses * batch.weights).sum(dim=(1, 2))
-            self.parameters.derive(own.sum())
+            losses = self.equations.losses(self.parameters, batch, self.settings, self.allowed, dropout)
+            of_models = (losses * batch.weights).sum(dim=(1, 2))
+            self.parameters.derive(of_models.sum())
             self.optimiser.step(self.parameters, (items >= 0).any(dim=1).to(self.dtype))
-            return own.detach()
+            return of_models.detach()
 
     def no_losses(self) -> Tensor:
         return torch.zeros(len(self.running), dtype=self.dtype, device=self.device)
@@ -272,7 +268,7 @@ class Fleet:
     def score(self) -> list[float]:
         """The dev accuracy of every running model."""
         with products(self.settings.precision):
-            decoder = self.system.decoder(self.parameters, self.settings, self.allowed)
+            decoder = self.equations.decoder(self.parameters, self.settings, self.allowed)
             return accuracies(decoder, self.dev, self.dev_files)
 
     def finite(self) -> list[bool]:
@@ -286,13 +282,10 @@ class Fleet:
 
     def restart(self, column: int) -> None:
         """Start a running model again with its next seed."""
-        model = self.models[self.running[column]]
-        model.seed += NEXT_SEED
-        model.restarts += 1
-        model.epoch = model.stage = model.stage_start = model.best_epoch = 0
-        model.best, model.curve = -1.0, []
+        run = self.columns[column]
+        run.restart()
         with torch.no_grad():
-            self.parameters.flat[column] = self._initial([model]).flat[0]
+            self.parameters.flat[column] = self._initial([run]).flat[0]
         self.optimiser.reset(column)
 
     def drop_finished(self) -> None:
@@ -304,20 +297,30 @@ class Fleet:
         if len(columns) > most or len(columns) == len(self.running):
             return
         self.running = [self.running[column] for column in columns]
-        flat = self.parameters.flat[torch.tensor(columns, device=self.device)]
-        self.parameters = Parameters(self.shapes, self.parameters.sizes, flat)
+        self._replace(self.parameters.flat[torch.tensor(columns, device=self.device)], columns)
+
+    def _replace(self, flat: Tensor, columns: Sequence[int]) -> None:
+        """Go on with these parameters, and with these columns of the optimiser."""
+        self.parameters = Parameters(self.shapes, self.sizes, flat)
         self.optimiser.keep(columns)
         self.refresh()
 
-    def resume(self, running: Sequence[int], flat: Tensor, best: Tensor) -> None:
-        """Restore the parameters of a checkpoint."""
-        self.running = list(running)
-        self.parameters = Parameters(self.shapes, self.parameters.sizes, flat.to(self.device))
-        self.best = best.to(self.device)
-        self.optimiser.keep(self.running)
-        self.refresh()
+    def state(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """All that a checkpoint keeps, as JSON and as tensors."""
+        tensors = {"flat": self.parameters.flat.detach(), "best": self.best}
+        tensors |= {name: getattr(self.optimiser, name) for name in OF_OPTIMISER}
+        return {"running": self.running, "models": [run.state() for run in self.runs]}, tensors
+
+    def restore(self, state: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
+        """Restore a new fleet from a checkpoint."""
+        for run, saved in zip(self.runs, state["models"], strict=True):
+            run.restore(saved)
+        self.running, self.best = list(state["running"]), tensors["best"].to(self.device)
+        self._replace(tensors["flat"].to(self.device), self.running)
+        for name in OF_OPTIMISER:
+            setattr(self.optimiser, name, tensors[name].to(self.device))
 
     def trained(self, number: int) -> dict[str, Tensor]:
         """The best parameters of one model, without padding."""
-        whole = Parameters(self.shapes, self.parameters.sizes, self.best[number : number + 1].cpu())
-        return whole.one(0, self.models[number].task.sizes)
+        whole = Parameters(self.shapes, self.sizes, self.best[number : number + 1].cpu())
+        return whole.one(0, self.runs[number].sizes)

@@ -24,20 +24,20 @@ Update = Callable[[Tensor, Tensor, Tensor, Mapping[str, int]], Tensor]
 class Lengths:
     """Rounds the lengths of updates up: those with nearly as many actions have arrays of the same lengths."""
 
-    def __init__(self, most: Mapping[str, int]) -> None:
-        """`most`: the longest that each array can be."""
-        self._most = most
-        self._met: dict[int, dict[str, int]] = {}
+    def __init__(self, limits: Mapping[str, int]) -> None:
+        """`limits`: the longest that each array can be."""
+        self._limits = limits
+        self._lengths: dict[int, dict[str, int]] = {}
 
     def rounded(self, updates: Sequence[Mapping[str, int]]) -> list[dict[str, int]]:
         for longest in updates:
-            known = self._met.setdefault(self._up(ACTIONS, longest), {})
+            lengths = self._lengths.setdefault(self._up(ACTIONS, longest), {})
             for name in longest:
-                known[name] = max(known.get(name, 0), self._up(name, longest))
-        return [dict(self._met[self._up(ACTIONS, longest)]) for longest in updates]
+                lengths[name] = max(lengths.get(name, 0), self._up(name, longest))
+        return [dict(self._lengths[self._up(ACTIONS, longest)]) for longest in updates]
 
     def _up(self, name: str, longest: Mapping[str, int]) -> int:
-        return min(-(-longest[name] // ROUND_TO) * ROUND_TO, self._most.get(name, longest[name] + ROUND_TO))
+        return min(-(-longest[name] // ROUND_TO) * ROUND_TO, self._limits.get(name, longest[name] + ROUND_TO))
 
 
 class Graphs:
@@ -64,15 +64,15 @@ class Graphs:
 
 
 class _Graph:
-    def __init__(self, update: Update, given: Sequence[Tensor], longest: Mapping[str, int], pool: Any) -> None:
-        items, epochs, keys = self._given = [tensor.clone() for tensor in given]
+    def __init__(self, update: Update, inputs: Sequence[Tensor], longest: Mapping[str, int], pool: Any) -> None:
+        items, epochs, keys = self._inputs = [tensor.clone() for tensor in inputs]
         self._graph = torch.cuda.CUDAGraph()
         with _no_garbage_collected(), torch.cuda.graph(self._graph, pool=pool):
             self._losses = update(items, epochs, keys, longest)
 
-    def replay(self, *given: Tensor) -> Tensor:
-        for own, new in zip(self._given, given, strict=True):
-            own.copy_(new)
+    def replay(self, *inputs: Tensor) -> Tensor:
+        for tensor, new in zip(self._inputs, inputs, strict=True):
+            tensor.copy_(new)
         self._graph.replay()
         return self._losses.clone()  # the next replay overwrites it
 

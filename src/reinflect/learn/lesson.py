@@ -14,16 +14,15 @@ import numpy as np
 from reinflect.align import ALIGNERS
 from reinflect.align.cache import aligned
 from reinflect.align.pairs import Aligner, Alignment
+from reinflect.chance import key
 from reinflect.data.corrections import question
 from reinflect.data.items import Item
 from reinflect.ensemble.member import UNALIGNED, TrainedModel, kind_of
 from reinflect.errors import InputError
-from reinflect.layers.inventory import Inventory
-from reinflect.layers.randomness import key
 from reinflect.learn.augmentation import AUGMENTATIONS, Augmentation
-from reinflect.learn.cells import cells_of
 from reinflect.settings import Settings, not_default
 from reinflect.systems import SYSTEMS
+from reinflect.systems.symbols import Inventory
 
 FOLDS = 5
 FEWEST_ITEMS = 10
@@ -62,8 +61,6 @@ class Lesson:
     """The names of those that make its phases."""
     phases: tuple[Phase, ...] = ()
     """Made-up items to learn from before the real ones."""
-    cells: int = 0
-    """The most further cells of its lemmas that trained models inflect."""
 
     @property
     def label(self) -> str:
@@ -76,15 +73,9 @@ class Lesson:
         return Inventory.of(self.train)
 
     @cached_property
-    def further_cells(self) -> tuple[Item, ...]:
-        """A sample of the cells that none of its items has."""
-        return cells_of(self.train, (*self.dev, *self.asked), self.cells)
-
-    @cached_property
     def digest(self) -> str:
         """Equal for two lessons only if they have the same content."""
         parts = [self.language, self.setting, self.alignment, self.recipe, self.fold]
-        parts += [self.cells] if self.cells else []
         mark = hashlib.sha256(json.dumps(parts).encode())
         for items in (self.train, self.dev, self.asked):
             lines = "".join(f"{item.lemma}\t{item.form}\t{item.features.spelling}\n" for item in items)

@@ -13,7 +13,7 @@ import torch
 from reinflect.ensemble.member import TrainedModel
 from reinflect.files import writing
 from reinflect.learn.checkpoint import Checkpoint
-from reinflect.learn.fleet import Epoch, Fleet, Progress, tasks_of
+from reinflect.learn.fleet import Epoch, Fleet, Run
 from reinflect.learn.lesson import ModelSpec
 
 MOST_RESTARTS = 3
@@ -23,7 +23,7 @@ MOST_RESTARTS = 3
 class Report:
     """The progress of a fleet after an epoch."""
 
-    models: Sequence[Progress]
+    models: Sequence[Run]
     running: int
     seconds: float
     seconds_left: float
@@ -50,7 +50,7 @@ def train(
     `stop` is called before every update. If it returns True, the models are the best versions so far, and a checkpoint
     is saved, from which the same call resumes.
     """
-    fleet = Fleet([Progress.start(task) for task in tasks_of(specs)], device=device, dtype=dtype)
+    fleet = Fleet(specs, device=device, dtype=dtype)
     training = _Training(fleet, checkpoint, log, report, stop)
     finished = training.go()
     if not finished:
@@ -74,7 +74,7 @@ def train(
             usable=model.best >= 0 or number in training.unscored,
             parameters={name: tensor.float().numpy() for name, tensor in fleet.trained(number).items()},
         )
-        for number, (spec, model) in enumerate(zip(specs, fleet.models, strict=True))
+        for number, (spec, model) in enumerate(zip(specs, fleet.runs, strict=True))
     ], finished
 
 
@@ -97,7 +97,7 @@ class _Training:
                 file.truncate(min(self.log_size, file.tell()))
                 self.log_size = file.tell()
         self.started = time.monotonic()
-        self.epochs_behind = sum(model.epoch for model in fleet.models)
+        self.epochs_behind = sum(model.epoch for model in fleet.runs)
         self.unscored: set[int] = set()
 
     def go(self) -> bool:
@@ -154,7 +154,7 @@ class _Training:
             if column not in sound and model.restarts < MOST_RESTARTS:
                 changes = changes or model.stage > 0
                 fleet.restart(column)
-            elif column in sound and ends and model.stage < len(model.task.stages) - 1:
+            elif column in sound and ends and model.stage < len(model.stages) - 1:
                 model.stage, model.stage_start = model.stage + 1, model.epoch
                 changes = True
             else:
@@ -162,7 +162,7 @@ class _Training:
         if changes:
             fleet.refresh()
 
-    def _write_log(self, running: Sequence[Progress]) -> None:
+    def _write_log(self, running: Sequence[Run]) -> None:
         if self.log is None:
             return
         text = b""
@@ -190,27 +190,27 @@ class _Training:
         """Keep the latest version of models that were never scored, if they were updated and did not diverge."""
         finite = self.fleet.finite() if self.fleet.running else []
         for column, number in enumerate(self.fleet.running):
-            model = self.fleet.models[number]
+            model = self.fleet.runs[number]
             if model.best < 0 and finite[column] and (model.epoch or self.update):
                 self.fleet.snapshot([column])
                 self.unscored.add(number)
 
     def _progress(self) -> Report:
         fleet = self.fleet
-        done = sum(model.epoch for model in fleet.models) - self.epochs_behind
+        done = sum(model.epoch for model in fleet.runs) - self.epochs_behind
         left = sum(model.most_epochs - model.epoch for _, model in fleet.going)
         seconds = time.monotonic() - self.started
-        return Report(fleet.models, len(fleet.going), seconds, seconds / max(done, 1) * left)
+        return Report(fleet.runs, len(fleet.going), seconds, seconds / max(done, 1) * left)
 
 
-def _stage_over(model: Progress) -> bool:
+def _stage_over(model: Run) -> bool:
     return model.epoch - model.stage_start >= model.settings.epochs
 
 
-def _is_scored(model: Progress) -> bool:
+def _is_scored(model: Run) -> bool:
     since = model.epoch - model.stage_start - model.settings.score_from
     return since > 0 and since % model.settings.score_every == 0
 
 
-def _out_of_patience(model: Progress) -> bool:
+def _out_of_patience(model: Run) -> bool:
     return model.best >= 0 and model.epoch - max(model.best_epoch, model.stage_start) >= model.settings.patience

@@ -5,7 +5,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from reinflect.layers.randomness import key
+from reinflect.chance import key
 
 POOL = 8
 """Batches in a pool, whose items are sorted by length, so that batches have little padding."""

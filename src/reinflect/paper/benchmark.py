@@ -4,6 +4,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from reinflect.data.items import Item, grouped, read_items
@@ -12,18 +13,20 @@ from reinflect.ensemble.member import UNALIGNED, TrainedModel
 from reinflect.errors import InputError, quoted
 from reinflect.files import make_folder, read_bytes, write_bytes
 from reinflect.learn.lesson import Lesson, ModelSpec, Preparation
-from reinflect.paper.combine import Changes, averages
+from reinflect.paper.combine import Changes, Finished, averages, finish
 from reinflect.paper.corpora import languages_in, layout_note, read_corpora
 from reinflect.paper.figures import Scores
-from reinflect.paper.finish import PREDICTIONS, Finished, Work, finish_all
 from reinflect.paper.grid import Grid, specs_of
-from reinflect.paper.pool import ENDING as POOL
-from reinflect.paper.pool import Job, fill_pools
 from reinflect.run.execute import train_specs
 from reinflect.run.folder import WorkFolder
 from reinflect.run.packs import ENDING, PackResult, by_key, read_result
 from reinflect.run.resources import Resources
+from reinflect.run.side import map_in_processes
 from reinflect.settings import Settings
+
+PREDICTIONS = "predictions"
+WORTH_PROCESSES = 1_000_000
+"""Predictions to combine that take some seconds: as long as processes take to start."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,12 +49,6 @@ class BenchmarkPlan:
     """A folder with the right forms of test items."""
     merge: Sequence[Path] = ()
     """Output folders of other benchmarks, whose packs are copied."""
-    candidates: bool = False
-    """Whether every model scores the forms of all models of its language."""
-    leave_out: bool = False
-    """Whether to combine also without each kind of model."""
-    cells: int = 0
-    """The most further cells of each language that the grid's models which teach inflect, in its largest setting."""
 
 
 @dataclass
@@ -73,7 +70,7 @@ class Benchmark:
     """The models and scores of a benchmark."""
 
     specs: Sequence[ModelSpec]
-    found: Mapping[str, TrainedModel]
+    models: Mapping[str, TrainedModel]
     """The trained models of these specs, by digest."""
     results: Sequence[PackResult]
     """Packs with models of these specs."""
@@ -86,17 +83,13 @@ class Benchmark:
     folder: WorkFolder
 
     @property
-    def trained(self) -> list[TrainedModel]:
-        return list(self.found.values())
-
-    @property
     def changes(self) -> dict[str, dict[str, Changes]]:
         """By setting and system."""
-        found: dict[str, dict[str, Changes]] = {}
-        for corpus, one in self.finished.items():
-            for system, own in one.changed.items():
-                found.setdefault(corpus.setting, {}).setdefault(system, Counter()).update(own)
-        return found
+        sums: dict[str, dict[str, Changes]] = {}
+        for corpus, finished in self.finished.items():
+            for system, changes in finished.changed.items():
+                sums.setdefault(corpus.setting, {}).setdefault(system, Counter()).update(changes)
+        return sums
 
 
 def run_benchmark(plan: BenchmarkPlan, resources: Resources | None = None) -> Benchmark:
@@ -107,15 +100,13 @@ def run_benchmark(plan: BenchmarkPlan, resources: Resources | None = None) -> Be
     resources, account, started = resources or Resources(), Account(), time.monotonic()
     names = languages_in(plan.data, plan.languages)
     corpora, absent = read_corpora(plan.data, names, list(plan.presets))
-    largest = {corpus.language: corpus for corpus in sorted(corpora, key=lambda corpus: len(corpus.train))}
-    corpora = [replace(own, cells=plan.cells) if largest[own.language] is own else own for own in corpora]
     if not corpora:
-        found = f"found no training items for {', '.join(plan.presets)}"
-        raise InputError(found, "choose other --settings", path=plan.data)
-    right = _read_gold(plan.gold, names, corpora) if plan.gold else {}
+        what = f"found no training items for {', '.join(plan.presets)}"
+        raise InputError(what, "choose other --settings", path=plan.data)
+    gold = read_gold(plan.gold, corpora) if plan.gold else {}
     preparation = plan.preparation or Preparation.of({}, sorted({entry.alignment for entry in plan.grid} - {UNALIGNED}))
     specs = specs_of(corpora, plan.grid, plan.presets, preparation)
-    folder = WorkFolder.inside(plan.out, save_models=plan.save_models or plan.candidates)
+    folder = WorkFolder.inside(plan.out, save_models=plan.save_models)
     for other in plan.merge:
         _copy_packs(other, make_folder(folder.packs), specs, resources.watcher.note)
     if absent:
@@ -139,59 +130,47 @@ def run_benchmark(plan: BenchmarkPlan, resources: Resources | None = None) -> Be
     before = time.monotonic()
     kept = by_key(execution.results)
     models = {digest: model for digest, model in execution.models.items() if digest in kept}
-    of_corpus = grouped(models.values(), lambda model: f"{model.language}-{model.setting}")
-    jobs = {corpus.label: Job.of(corpus, of_corpus.get(corpus.label, ()), folder.packs) for corpus in corpora}
-    if plan.candidates and not account.interrupted:
-        unfinished = {spec.lesson.label for spec in specs if spec.digest not in models}
-        whole = [job for label, job in jobs.items() if label not in unfinished]
-        fill_pools(whole, preparation, folder, resources)
-        for model in () if plan.save_models else (model for job in whole for model in job.models):
-            folder.parameters_file(model).unlink(missing_ok=True)
-        if folder.parameters and not any(folder.parameters.glob("*")):
-            folder.parameters.rmdir()
-        account.seconds["scoring"], before = time.monotonic() - before, time.monotonic()
-    work = [
-        Work(corpus, of_corpus.get(corpus.label, ()), right.get(corpus.language, ()), jobs[corpus.label].path)
-        for corpus in corpora
-    ]
-    predictions = make_folder(plan.out / PREDICTIONS)
-    finished = finish_all(work, plan.grid, predictions, resources.workers, leave_out=plan.leave_out)
+    groups = grouped(models.values(), lambda model: f"{model.language}-{model.setting}")
+    of_corpus = [groups.get(corpus.label, []) for corpus in corpora]
+    finished = map_in_processes(
+        partial(finish, grid=plan.grid, folder=make_folder(plan.out / PREDICTIONS)),
+        corpora,
+        of_corpus,
+        [gold.get(corpus.language, ()) for corpus in corpora],
+        workers=resources.workers if _predictions(of_corpus) >= WORTH_PROCESSES else 1,
+    )
+    by_corpus = dict(zip(corpora, finished, strict=True))
     results = []
     for result in execution.results:
-        own = [model for model in result.models if model.key in models]
-        if own:  # with their share of its time
-            results.append(replace(result, models=own, seconds=result.seconds * len(own) / len(result.models)))
-    benchmark = Benchmark(
-        specs=specs,
-        found=models,
-        results=results,
-        finished=finished,
-        scores=averages((corpus, one.evaluations) for corpus, one in finished.items()),
-        absent=absent,
-        account=account,
-        folder=folder,
-    )
+        if shown := [model for model in result.models if model.key in models]:  # with their share of its time
+            share = len(shown) / len(result.models)
+            results.append(replace(result, models=shown, seconds=result.seconds * share))
+    scores = averages((corpus, one.evaluations) for corpus, one in by_corpus.items())
     account.seconds["combining"] = time.monotonic() - before
-    return benchmark
+    return Benchmark(specs, models, results, by_corpus, scores, absent, account, folder)
 
 
-def _read_gold(folder: Path, languages: Sequence[str], corpora: Sequence[Lesson]) -> dict[str, list[Item]]:
+def _predictions(models: Sequence[Sequence[TrainedModel]]) -> int:
+    return sum(len(model.dev.forms) + len(model.asked.forms) for group in models for model in group)
+
+
+def read_gold(folder: Path, corpora: Sequence[Lesson]) -> dict[str, list[Item]]:
     """The right forms of test items, for those languages that have a file of them."""
-    parts = {name: own for name, own in parts_in(folder).items() if name in languages}
-    paths = {name: own.get("gold") or own.get("test") for name, own in parts.items()}
-    found = {name: read_items(path) for name, path in paths.items() if path}
-    if not found:
-        names = f"{languages[0]}-uncovered-test, {languages[0]}-test or {languages[0]}.gold"
-        raise InputError("found no right forms of test items", f"it needs files such as {names}", path=folder)
+    parts, names = parts_in(folder), [corpus.language for corpus in corpora]
+    paths = {name: parts[name].get("gold") or parts[name].get("test") for name in names if name in parts}
+    gold = {name: read_items(path) for name, path in paths.items() if path}
+    if not gold:
+        files = f"{names[0]}-uncovered-test, {names[0]}-test or {names[0]}.gold"
+        raise InputError("found no right forms of test items", f"it needs files such as {files}", path=folder)
     for corpus in corpora:  # gold of other cells would score as if nothing had been predicted
-        asked, right = (
+        cells = [
             {(item.lemma, item.features.spelling) for item in items}
-            for items in (corpus.asked, found.get(corpus.language, ()))
-        )
-        if right and asked and right != asked:
+            for items in (corpus.asked, gold.get(corpus.language, ()))
+        ]
+        if all(cells) and cells[0] != cells[1]:
             what = f"the test items of {quoted(corpus.language)} are not those of its covered file"
             raise InputError(what, "give the uncovered files of the same data", path=folder)
-    return found
+    return gold
 
 
 def _copy_packs(source: Path, target: Path, specs: Sequence[ModelSpec], note: Callable[[str], None]) -> None:
@@ -210,8 +189,6 @@ def _copy_packs(source: Path, target: Path, specs: Sequence[ModelSpec], note: Ca
             raise InputError("its predictions are not for the items of --data", remedy, path=path)
         else:
             write_bytes(target / path.name, read_bytes(path))
-    for path in folder.glob(f"*{POOL}"):
-        write_bytes(target / path.name, read_bytes(path))
 
 
 def _fits(model: TrainedModel, lesson: Lesson) -> bool:

@@ -1,30 +1,30 @@
 """From predictions of single models to those of ensembles, runs and the rule baseline, and their scores."""
 
+import glob
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from reinflect.data.items import Item
+from reinflect.data.items import Item, write_items
 from reinflect.decode.forms import Predictions
 from reinflect.decode.repeats import filtered, filtered_all
-from reinflect.ensemble.candidates import Pool
 from reinflect.ensemble.member import TrainedModel
 from reinflect.ensemble.strategies import RUNS, STRATEGIES, Strategy, Voter, best_first, choices, find_strategy
 from reinflect.ensemble.vote import vote
-from reinflect.ensemble.weights import BEST, RULES, WAYS, Ballots, cross_fitted
+from reinflect.files import BYTE_ORDER_MARK, make_folder, write_text
 from reinflect.inflector.assemble import known_runs
 from reinflect.learn.lesson import Lesson
 from reinflect.paper.figures import Average, Scores
 from reinflect.paper.grid import Grid, kinds
 from reinflect.score.baseline import Baseline
-from reinflect.score.cells import right_forms
-from reinflect.score.scores import Evaluation, MacroEvaluation, Score, digest_of_forms
+from reinflect.score.scores import Evaluation, MacroEvaluation, Score, digest_of_forms, right_forms
 
 BASELINE = "baseline"
 COMPARED = ("ensemble-7", "average")
 """Beside the seven runs: Run 6 as it was at high, of seven models; and its members' probabilities averaged."""
-WITHOUT = "best without "
-"""Before a kind of model: `best` of the other kinds."""
+NOT_WRITTEN = (*COMPARED, "vote")
+"""Systems that are only compared: their predictions are not written."""
 SPLITS = ("dev", "test")
 
 Forms = Mapping[str, Sequence[str]]
@@ -34,6 +34,8 @@ Kept = Mapping[tuple[str, str], Sequence[str]]
 Changes = Counter[tuple[str, str]]
 """How many outputs the filter for repeats replaces by the lemma, by split and by whose they are: `single` models, or
 the `voted` forms E(·) of models that are not filtered before they vote, which the paper counts."""
+Evaluations = Mapping[str, Mapping[str, Evaluation]]
+"""Of one language in one setting, by split and system; without cells."""
 
 
 @dataclass(frozen=True)
@@ -49,16 +51,20 @@ class Combined:
     """By system."""
 
 
-def has_files(system: str) -> bool:
-    """Whether the predictions of a system are written: not those of systems that are only compared."""
-    return system not in (*COMPARED, *WAYS) and not system.startswith(WITHOUT)
+def parts_of(corpus: Lesson) -> dict[str, Sequence[Item]]:
+    """The items that models inflect, by split."""
+    return {"dev": corpus.dev, "test": corpus.asked}
 
 
-def kept_forms(corpus: Lesson, models: Iterable[TrainedModel], known: dict[str, int]) -> Kept:
+def predictions_of(model: TrainedModel) -> dict[str, Predictions]:
+    return {"dev": model.dev, "test": model.asked}
+
+
+def kept_forms(corpus: Lesson, models: Iterable[TrainedModel], runs: dict[str, int]) -> Kept:
     """The forms of models after the filter for repeats."""
-    lemmas = {"dev": [item.lemma for item in corpus.dev], "test": [item.lemma for item in corpus.asked]}
+    lemmas = {split: [item.lemma for item in items] for split, items in parts_of(corpus).items()}
     return {
-        (model.name, split): filtered_all(_predictions(model, split).forms, lemmas[split], known)
+        (model.name, split): filtered_all(predictions_of(model)[split].forms, lemmas[split], runs)
         for model in models
         for split in SPLITS
     }
@@ -66,145 +72,149 @@ def kept_forms(corpus: Lesson, models: Iterable[TrainedModel], known: dict[str, 
 
 def forms_by_rules(corpus: Lesson) -> Forms:
     rules = Baseline.learn(corpus.train)
-    asked = {"dev": corpus.dev, "test": corpus.asked}
-    return {split: [rules.inflect(item.lemma, item.features) for item in items] for split, items in asked.items()}
+    return {
+        split: [rules.inflect(item.lemma, item.features) for item in items] for split, items in parts_of(corpus).items()
+    }
 
 
-def combine(
-    corpus: Lesson, grid: Grid, models: Iterable[TrainedModel], pool: Pool | None = None, *, leave_out: bool = False
-) -> Combined:
+def combine(corpus: Lesson, grid: Grid, models: Iterable[TrainedModel]) -> Combined:
     """All predictions for a corpus that can be made of the models there are.
-
-    `pool` has every model's probability of every candidate; with `leave_out`, the best way is also found without each
-    kind of model.
 
     An ensemble or strategy needs all models of the grid that may take part in it. Models that diverged count as
     trained, but take no part.
     """
-    found, known, right = list(models), known_runs(corpus.train), right_forms(corpus.dev, "last")
-    voters = {model.name: Voter.of(model, corpus.dev, known, right) for model in found if model.usable}
-    kept = kept_forms(corpus, [voter.model for voter in voters.values()], known)
-    trained = Counter(model.kind for model in found)
-    systems = {entry.kind: entry.system for entry in grid}
-    wanted, of_paper = kinds(grid, corpus.setting), {entry.kind for entry in grid if not entry.variant}
-    complete = [kind for kind, seeds in wanted.items() if trained[kind] >= seeds]
-    made: dict[tuple[int, tuple[str, ...]], Forms] = {}  # a run is often the vote of a kind, or another run
+    trained, runs, right = list(models), known_runs(corpus.train), right_forms(corpus.dev, "last")
+    voters = best_first([Voter.of(model, corpus.dev, runs, right) for model in trained if model.usable])
+    kept = kept_forms(corpus, [voter.model for voter in voters], runs)
+    counts, wanted = Counter(model.kind for model in trained), kinds(grid, corpus.setting)
+    complete = {
+        kind: [voter for voter in voters if voter.kind == kind] for kind in wanted if counts[kind] >= wanted[kind]
+    }
+    combined: dict[tuple[int, tuple[str, ...]], Forms] = {}  # a run is often the vote of a kind, or another run
 
-    def together(strategy: Strategy, names: Sequence[str]) -> Forms:
-        mark = id(strategy.combine), tuple(names)
-        if mark not in made:
-            made[mark] = {
+    def together(strategy: Strategy, members: Sequence[Voter]) -> Forms:
+        key = id(strategy.combine), tuple(voter.name for voter in members)
+        if key not in combined:
+            combined[key] = {
                 split: strategy.combine_all(
-                    [kept[name, split] for name in names],
-                    [_predictions(voters[name].model, split).log_probabilities for name in names],
+                    [kept[voter.name, split] for voter in members],
+                    [predictions_of(voter.model)[split].log_probabilities for voter in members],
                 )
                 for split in SPLITS
             }
-        return made[mark]
+        return combined[key]
 
+    forms = {kind: together(STRATEGIES["vote"], members) for kind, members in complete.items() if members}
     # The runs are the paper's: models that are set apart from the paper's take no part in them.
-    theirs = [voter for voter in voters.values() if not voter.model.variant]
-    votes = choices(theirs, COMPARED) if theirs else {}
-    by_rules = forms_by_rules(corpus)
-    everybody = best_first(list(voters.values()))
-    of_kind = {kind: [voter for voter in everybody if voter.kind == kind] for kind in complete}
-    forms = {kind: together(STRATEGIES["vote"], [voter.name for voter in own]) for kind, own in of_kind.items() if own}
-    chosen: dict[str, list[str]] = {}
-    ours = {strategy.name for strategy in RUNS} | {"vote", "max", *COMPARED}
-    others = [strategy for strategy in STRATEGIES.values() if strategy.name not in ours]  # of other packages
-    for strategy in (*RUNS, *map(find_strategy, COMPARED), *others):
-        needed = {kind for kind in wanted if kind in of_paper and strategy.may_vote(systems[kind])}
-        if strategy.name in votes and needed and needed <= set(complete):
-            chosen[strategy.name] = [voter.name for voter in votes[strategy.name]]
-            forms[strategy.name] = together(strategy, chosen[strategy.name])
-    if voters and set(wanted) <= set(complete):
-        chosen[BEST] = [voter.name for voter in everybody]
-        forms |= _weighed(corpus, everybody, kept, by_rules, pool)
-        for kind in (*of_kind, RULES) if leave_out else ():
-            if some := [voter for voter in everybody if voter.kind != kind]:
-                rest = None if kind == RULES else by_rules
-                forms[f"{WITHOUT}{kind}"] = _weighed(corpus, some, kept, rest, pool)[BEST]
-    forms[BASELINE] = by_rules
+    of_paper = {entry.kind: entry.system for entry in grid if not entry.variant and entry.kind in wanted}
+    paper_voters = [voter for voter in voters if not voter.model.variant]
+    votes, chosen = choices(paper_voters, COMPARED) if paper_voters else {}, dict[str, list[str]]()
+    ours = [run.name for run in RUNS] + list(COMPARED)
+    for name in (*ours, *(name for name in STRATEGIES if name not in (*ours, "vote", "max"))):
+        strategy = find_strategy(name)
+        needed = {kind for kind, system in of_paper.items() if strategy.may_vote(system)}
+        if name in votes and needed and needed <= complete.keys():
+            chosen[name] = [voter.name for voter in votes[name]]
+            forms[name] = together(strategy, votes[name])
+    if voters and wanted.keys() <= complete.keys():
+        forms["vote"] = together(STRATEGIES["vote"], voters)
+    forms[BASELINE] = forms_by_rules(corpus)
     changed: dict[str, Changes] = {}
-    for kind, own in of_kind.items():
-        for split, items in (("dev", corpus.dev), ("test", corpus.asked)) if own else ():
-            changed.setdefault(systems[kind], Counter()).update(_changes(own, split, kept, items, known))
+    for members in complete.values():
+        for split in SPLITS if members else ():
+            changed.setdefault(members[0].system, Counter()).update(_changes(corpus, split, members, kept, runs))
     return Combined(corpus, forms, chosen, changed)
 
 
-def _weighed(
-    corpus: Lesson, voters: Sequence[Voter], kept: Kept, by_rules: Forms | None, pool: Pool | None
-) -> Mapping[str, Forms]:
-    """The forms of all voters, weighed by kind in each way, and by the best way; rules are a kind, too."""
-    kinds, bundles = [voter.kind for voter in voters], {item.features.cell for item in corpus.train}
-    kinds += [RULES] if by_rules else []
-    ballots, seen = {}, {}
-    for split, items in (("dev", corpus.dev), ("test", corpus.asked)):
-        forms = [kept[voter.name, split] for voter in voters]
-        scores = [_predictions(voter.model, split).log_probabilities for voter in voters]
-        if by_rules:
-            forms.append(by_rules[split])
-            scores.append([0.0] * len(items))
-        rows = [pool.models.index(voter.model.key) for voter in voters] if pool else []
-        pooled = (pool.candidates[split], pool.scores[split][rows]) if pool else None
-        ballots[split] = Ballots.of(kinds, (forms, scores), pooled)
-        seen[split] = [item.features.cell in bundles for item in items]
-    answers = right_forms(corpus.dev, "last")
-    gold = [answers[item.lemma, item.features.spelling] for item in corpus.dev]
-    return cross_fitted(kinds, ballots, gold, seen, [item.lemma for item in corpus.dev])
-
-
-def _predictions(model: TrainedModel, split: str) -> Predictions:
-    return model.dev if split == "dev" else model.asked
-
-
-def _changes(voters: Sequence[Voter], split: str, kept: Kept, items: Sequence[Item], known: dict[str, int]) -> Changes:
+def _changes(corpus: Lesson, split: str, voters: Sequence[Voter], kept: Kept, runs: dict[str, int]) -> Changes:
     """What the filter changes in the forms of one kind."""
-    filters = [(_predictions(voter.model, split).forms, kept[voter.name, split]) for voter in voters]
-    places = [place for before, after in filters for place, form in enumerate(before) if form != after[place]]
-    changes: Changes = Counter({("single", split): len(places)})
-    for place in set(places):  # the filter changes no vote on other items
-        form = vote([before[place] for before, _ in filters])
-        changes["voted", split] += form is None or filtered(form, items[place].lemma, known) != form
+    items, filters = (
+        parts_of(corpus)[split],
+        [(predictions_of(voter.model)[split].forms, kept[voter.name, split]) for voter in voters],
+    )
+    numbers = [number for before, after in filters for number, form in enumerate(before) if form != after[number]]
+    changes: Changes = Counter({("single", split): len(numbers)})
+    for number in set(numbers):  # the filter changes no vote on other items
+        form = vote([before[number] for before, _ in filters])
+        changes["voted", split] += form is None or filtered(form, items[number].lemma, runs) != form
     return changes
-
-
-Evaluations = Mapping[str, Mapping[str, Evaluation]]
-"""Of one language in one setting, by split and system; without cells."""
 
 
 def evaluations(combined: Combined, gold: Sequence[Item]) -> Evaluations:
     """The scores of every system on dev and, if the right forms of the test items are given, on test."""
     corpus, bundles = combined.corpus, {item.features.cell for item in combined.corpus.train}
-    found: dict[str, dict[str, Evaluation]] = {}
-    for split, right, asked in (("dev", corpus.dev, corpus.dev), ("test", gold, corpus.asked)):
-        if right and asked:
-            cells = [(item.lemma, item.features.spelling) for item in asked]
+    result: dict[str, dict[str, Evaluation]] = {}
+    for split, right, items in (("dev", corpus.dev, corpus.dev), ("test", gold, corpus.asked)):
+        if right and items:
+            cells = [(item.lemma, item.features.spelling) for item in items]
             answers = right_forms(right, "last")
             seen = {item.features.spelling for item in right if item.features.cell in bundles}
-            of_seen = {cell: own for cell, own in answers.items() if cell[1] in seen}
-            mark = digest_of_forms(answers)
-            known: dict[int, Evaluation] = {}  # many systems share their forms
+            of_seen = {cell: forms for cell, forms in answers.items() if cell[1] in seen}
+            digest = digest_of_forms(answers)
+            scored: dict[int, Evaluation] = {}  # many systems share their forms
             for forms in combined.forms.values():
-                if id(forms[split]) not in known:
-                    said = dict(zip(cells, forms[split], strict=True))
-                    score, part = vars(Score.counted(answers, said)), Score.counted(of_seen, said)
-                    known[id(forms[split])] = Evaluation(
-                        **score, name=corpus.language, cells=[], variants="last", gold_digest=mark, seen=part
+                if id(forms[split]) not in scored:
+                    predicted = dict(zip(cells, forms[split], strict=True))
+                    score, part = vars(Score.counted(answers, predicted)), Score.counted(of_seen, predicted)
+                    scored[id(forms[split])] = Evaluation(
+                        **score, name=corpus.language, cells=[], variants="last", gold_digest=digest, seen=part
                     )
-            found[split] = {system: known[id(forms[split])] for system, forms in combined.forms.items()}
-    return found
+            result[split] = {system: scored[id(forms[split])] for system, forms in combined.forms.items()}
+    return result
 
 
 def averages(evaluated: Iterable[tuple[Lesson, Evaluations]]) -> Scores:
     """Macro averages over the languages of each setting."""
     languages: dict[tuple[str, str, str], dict[str, Evaluation]] = {}
-    for corpus, own in evaluated:
-        for split, systems in own.items():
+    for corpus, by_split in evaluated:
+        for split, systems in by_split.items():
             for system, evaluation in systems.items():
                 languages.setdefault((split, corpus.setting, system), {})[corpus.language] = evaluation
     scores: Scores = {split: {} for split in SPLITS}
     for (split, setting, system), of_system in languages.items():
         macro = MacroEvaluation(f"{setting}-{split}", of_system)
-        scores[split].setdefault(setting, {})[system] = Average.of(macro)
+        scores[split].setdefault(setting, {})[system] = Average.over(macro)
     return scores
+
+
+@dataclass(frozen=True)
+class Finished:
+    """One language in one setting; its predictions are in files."""
+
+    chosen: Mapping[str, Sequence[str]]
+    """The members that vote in a run, such as `haem-naive-3`, best first."""
+    changed: Mapping[str, Changes]
+    """By system."""
+    evaluations: Evaluations
+
+
+def finish(
+    corpus: Lesson, models: Sequence[TrainedModel], gold: Sequence[Item], *, grid: Grid, folder: Path
+) -> Finished:
+    """Combine, score, and write the predictions into a folder; `gold` are the right forms of test items, if known."""
+    combined = combine(corpus, grid, models)
+    written = {
+        write_forms(folder, corpus, system, split, forms[split])
+        for system, forms in combined.forms.items()
+        for split, items in parts_of(corpus).items()
+        if items and system not in NOT_WRITTEN
+    }
+    # An earlier command may have written those of other systems, with other settings.
+    for split in SPLITS:
+        for path in (folder / corpus.setting).glob(f"*/{glob.escape(corpus.language)}-{split}"):
+            if path not in written:
+                path.unlink(missing_ok=True)
+    return Finished(combined.chosen, combined.changed, evaluations(combined, gold))
+
+
+def write_forms(folder: Path, corpus: Lesson, system: str, split: str, forms: Sequence[str]) -> Path:
+    """`FOLDER/SETTING/SYSTEM/LANGUAGE-{dev,test}`, in the order and format of the data."""
+    path = make_folder(folder / corpus.setting / system) / f"{corpus.language}-{split}"
+    pairs = list(zip(parts_of(corpus)[split], forms, strict=True))
+    text = "".join(f"{item.lemma}\t{form}\t{item.features.spelling}\n" for item, form in pairs)
+    counts = tuple(map(text.count, "\t\n\r"))
+    if counts == (2 * len(pairs), len(pairs), 0) and not text.startswith(BYTE_ORDER_MARK):
+        write_text(path, text)
+    else:  # `write_items` is much slower, but refuses or escapes what would be read as something else
+        write_items(path, [Item(item.lemma, item.features, form) for item, form in pairs])
+    return path

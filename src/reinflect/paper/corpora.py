@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from reinflect.data.items import Item, check_lengths, order_in, read_items
-from reinflect.data.layouts import SIZES, parts_in
+from reinflect.data.layouts import SIZES, parts_in, some
 from reinflect.errors import InputError, quoted
 from reinflect.files import read_text
 from reinflect.learn.lesson import Lesson
-from reinflect.score.folders import some
 from reinflect.settings import preset_for
 from reinflect.text import nearest
 

@@ -1,4 +1,4 @@
-"""The figures of a benchmark, computed or read from `results.json`."""
+"""The figures of a benchmark, computed or read from its folder."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -9,9 +9,10 @@ import msgspec
 
 from reinflect.errors import InputError
 from reinflect.files import read_bytes
+from reinflect.paper.corpora import SETTINGS
 from reinflect.score.scores import DECIMALS, Evaluation, MacroEvaluation, Score
 
-FILE = "results.json"
+RESULTS = "results.json"
 Content = TypeVar("Content")
 
 
@@ -32,18 +33,12 @@ class Figure(msgspec.Struct, frozen=True, omit_defaults=True):
     unseen: Part | None = None
     """Of the others."""
 
-
-def _figure(one: Evaluation) -> Figure:
-    seen = one.seen or Score(0, 0, 0, 0)
-    unseen = Score(one.items - seen.items, one.correct - seen.correct, 0, 0)
-    parts = [Part(own.accuracy, own.items) if own.items and one.seen else None for own in (seen, unseen)]
-    return Figure(one.accuracy, one.levenshtein, *parts)
-
-
-def _mean(parts: Iterable[Part | None]) -> Part | None:
-    """Over the languages that have such items."""
-    some = [part for part in parts if part]
-    return Part(round(fmean(p.accuracy for p in some), DECIMALS), sum(p.items for p in some)) if some else None
+    @classmethod
+    def of(cls, evaluation: Evaluation) -> "Figure":
+        seen = evaluation.seen or Score(0, 0, 0, 0)
+        unseen = Score(evaluation.items - seen.items, evaluation.correct - seen.correct, 0, 0)
+        parts = [Part(s.accuracy, s.items) if s.items and evaluation.seen else None for s in (seen, unseen)]
+        return Figure(evaluation.accuracy, evaluation.levenshtein, *parts)
 
 
 class Average(Figure, frozen=True, kw_only=True):
@@ -53,10 +48,16 @@ class Average(Figure, frozen=True, kw_only=True):
     signature: str
 
     @classmethod
-    def of(cls, macro: MacroEvaluation) -> "Average":
-        languages = {name: _figure(one) for name, one in macro.languages.items()}
-        parts = [_mean(getattr(one, part) for one in languages.values()) for part in ("seen", "unseen")]
+    def over(cls, macro: MacroEvaluation) -> "Average":
+        languages = {name: Figure.of(evaluation) for name, evaluation in macro.languages.items()}
+        parts = [_mean(getattr(figure, part) for figure in languages.values()) for part in ("seen", "unseen")]
         return cls(macro.accuracy, macro.levenshtein, *parts, languages=languages, signature=macro.signature)
+
+
+def _mean(parts: Iterable[Part | None]) -> Part | None:
+    """Over the languages that have such items."""
+    some = [part for part in parts if part]
+    return Part(round(fmean(p.accuracy for p in some), DECIMALS), sum(p.items for p in some)) if some else None
 
 
 Figures = Mapping[str, Mapping[str, Average]]
@@ -65,11 +66,15 @@ Scores = dict[str, dict[str, dict[str, Average]]]
 """By split, setting and system."""
 
 
-def read_figures(folder: Path) -> Scores:
+def settings_in(figures: Figures) -> list[str]:
+    return [setting for setting in SETTINGS if setting in figures]
+
+
+def read_scores(folder: Path) -> Scores:
     """The figures in the output folder of a benchmark."""
-    path = folder / FILE
+    path = folder / RESULTS
     if not path.exists():
-        raise InputError(f"there is no {FILE} in it", "name a folder that reinflect benchmark wrote", path=folder)
+        raise InputError(f"there is no {RESULTS} in it", "name a folder that reinflect benchmark wrote", path=folder)
     return read_json(path, Scores, "results")
 
 
@@ -78,5 +83,5 @@ def read_json(path: Path, content: type[Content], name: str) -> Content:
     try:
         return msgspec.json.decode(read_bytes(path), type=content)
     except (ValueError, RecursionError) as error:
-        found = f"not the {name} of a benchmark ({error})"
-        raise InputError(found, "run the same reinflect benchmark again", path=path) from None
+        what = f"not the {name} of a benchmark ({error})"
+        raise InputError(what, "run the same reinflect benchmark again", path=path) from None

@@ -26,8 +26,6 @@ class Entry:
     """Of the preset's settings, such as `hidden=200`."""
     augmentations: tuple[str, ...] = ()
     """Besides those of the whole benchmark."""
-    teaches: bool = False
-    """Whether its models inflect the further cells that a small model learns from; if no entry teaches, all do."""
 
     @property
     def kind(self) -> str:
@@ -60,22 +58,19 @@ SMALL: Grid = (
 )
 """Five models for a language at medium and high: for data sets with many languages."""
 
-TEACHER: Grid = (replace(_DEEP, seeds={"medium": 3, "high": 5}, teaches=True),)
-"""The best kind of model where items are many, from which one small model learns (`bench/distil.py`)."""
-
 MADE_UP = "made-up"
 BEST: Grid = (
     *PAPER,
-    *TEACHER,
+    replace(_DEEP, seeds={"medium": 3, "high": 5}),
     replace(_DEEP, seeds={"medium": 5}, variant=MADE_UP, augmentations=(MADE_UP,)),
     Entry("imitation", UNALIGNED, {"low": 5, "medium": 5, "high": 3}),
     Entry("imitation", UNALIGNED, {"low": 5}, variant=MADE_UP, augmentations=(MADE_UP,)),
     Entry("hacm", "smart", {"low": 5}, variant=MADE_UP, augmentations=(MADE_UP,)),
     Entry("haem", "smart", {"low": 5}, variant=MADE_UP, augmentations=(MADE_UP,)),
 )
-"""The paper's models, and those that make votes better for their time on a GPU; a Transformer does not."""
+"""The paper's models, and those that make votes better for their time on a GPU."""
 
-GRIDS: Mapping[str, Grid] = {"paper": PAPER, "best": BEST, "quick": QUICK, "small": SMALL, "teacher": TEACHER}
+GRIDS: Mapping[str, Grid] = {"paper": PAPER, "best": BEST, "quick": QUICK, "small": SMALL}
 
 
 def with_systems(grid: Grid, systems: Sequence[str], alignments: Sequence[str]) -> Grid:
@@ -99,17 +94,15 @@ def specs_of(
 ) -> list[ModelSpec]:
     """All models of a grid. `corpora` are lessons not yet prepared; `presets` are by setting and system."""
     made: list[ModelSpec] = []
-    teaching = any(entry.teaches for entry in grid)
     common = set(preparation.augmentations) - {name for entry in grid for name in entry.augmentations}
     for corpus in corpora:
-        planned: dict[tuple[str, tuple[str, ...], bool, int], Lesson] = {}
+        planned: dict[tuple[str, tuple[str, ...], int], Lesson] = {}
         for entry in grid:
             names = tuple(name for name in preparation.augmentations if name in common or name in entry.augmentations)
             for seed in range(1, entry.seeds.get(corpus.setting, 0) + 1):
-                mark = entry.alignment, names, entry.teaches, seed if preparation.per_seed(names) else 0
+                mark = entry.alignment, names, seed if preparation.per_seed(names) else 0
                 if mark not in planned:
-                    own = corpus if entry.teaches or not teaching else replace(corpus, cells=0)
-                    planned[mark] = preparation.planned(own, entry.alignment, seed, names)
+                    planned[mark] = preparation.planned(corpus, entry.alignment, seed, names)
                 settings = entry.settings or presets[corpus.setting][entry.system]
                 settings = changed({entry.system: settings}, entry.changes)[entry.system]
                 made.append(ModelSpec(planned[mark], entry.system, settings, seed, variant=entry.variant))

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from reinflect.align import ALIGNERS
+from reinflect.data.items import grouped
 from reinflect.files import read_bytes
 from reinflect.report.drawing import Curve, Point, key, line_chart
 from reinflect.report.html import Html, element, joined
@@ -23,6 +24,11 @@ MOST = 10**9
 """Of a loss, or epochs: larger numbers are damage, and cannot be drawn."""
 Accuracy = Annotated[float, Meta(ge=0, le=100)]
 Quantity = Literal["loss", "dev_accuracy", "best"]
+CHARTS: tuple[tuple[Quantity, Quantity, str, str, str], ...] = (
+    ("dev_accuracy", "best", "mean of the best so far", "accuracy on dev items", "accuracy, %"),
+    ("loss", "loss", "mean", "loss on training items", "loss"),
+)
+"""What is drawn of single models and as the mean of a kind, the name of the mean, and the titles."""
 
 
 class Epoch(msgspec.Struct, frozen=True):
@@ -55,68 +61,61 @@ class ModelLog:
         return self.name.rpartition("-")[0].removesuffix(self.kind).rstrip("-")
 
     def points(self, quantity: Quantity) -> list[Point]:
-        return [(one.epoch, value) for one in self.epochs if (value := getattr(one, quantity)) is not None]
+        return [(epoch.epoch, y) for epoch in self.epochs if (y := getattr(epoch, quantity)) is not None]
 
 
 def read_log(path: Path) -> list[ModelLog]:
     """The models of a log. Damaged lines are ignored; of a model that was restarted, the last start counts."""
-    found: dict[str, list[Epoch]] = {}
+    epochs: dict[str, list[Epoch]] = {}
     for line in read_bytes(path).splitlines():
         try:
-            one = msgspec.json.decode(line, type=Epoch)
+            epoch = msgspec.json.decode(line, type=Epoch)
         except (ValueError, RecursionError):
             continue
-        own = found.setdefault(one.model, [])
-        if own and one.epoch <= own[-1].epoch:
-            own.clear()
-        own.append(one)
-    return [ModelLog(name, epochs) for name, epochs in found.items()]
+        earlier = epochs.setdefault(epoch.model, [])
+        if earlier and epoch.epoch <= earlier[-1].epoch:
+            earlier.clear()
+        earlier.append(epoch)
+    return [ModelLog(name, own) for name, own in epochs.items()]
 
 
 def mean_curve(models: Sequence[ModelLog], quantity: Quantity) -> list[Point]:
     """The mean over models, from the first epoch at which all have a value; a finished model keeps its last value."""
-    known = [dict(points) for model in models if (points := model.points(quantity))]
+    curves = [dict(points) for model in models if (points := model.points(quantity))]
     latest: dict[int, float] = {}
-    curve = []
-    for epoch in sorted({epoch for one in known for epoch in one}):
-        latest |= {number: one[epoch] for number, one in enumerate(known) if epoch in one}
-        if len(latest) == len(known):
-            curve.append((epoch, fmean(latest.values())))
-    return curve
+    means = []
+    for epoch in sorted({epoch for curve in curves for epoch in curve}):
+        latest |= {number: curve[epoch] for number, curve in enumerate(curves) if epoch in curve}
+        if len(latest) == len(curves):
+            means.append((epoch, fmean(latest.values())))
+    return means
 
 
 def learning_curves(models: Sequence[ModelLog], *, single: bool = True) -> Html:
     """Charts of dev accuracy and loss by epoch: the mean of each kind and, if `single`, the curves of few models."""
-    kinds: dict[str, list[ModelLog]] = {}
-    for model in sorted(models, key=lambda model: model.kind):
-        kinds.setdefault(model.kind, []).append(model)
-    accuracies: list[Curve] = []
-    losses: list[Curve] = []
-    entries = []
-    for number, (kind, own) in enumerate(kinds.items()):
-        title, style, colour = title_of(kind), kind.partition("-")[2], colour_of(kind, number)
-        for model in own if single and len(models) <= SINGLE_CURVES else ():
-            accuracies.append(Curve(model.name, model.points("dev_accuracy"), f"{style} faint", colour))
-            losses.append(Curve(model.name, model.points("loss"), f"{style} faint", colour))
-        accuracies.append(Curve(f"{title}, mean of the best so far", mean_curve(own, "best"), style, colour))
-        losses.append(Curve(f"{title}, mean", mean_curve(own, "loss"), style, colour))
-        entries.append((f"{title} ({len(own)})", style, colour))
-    for curves in (accuracies, losses):  # means last, so that they are drawn over the curves of single models
-        curves.sort(key=lambda curve: "faint" not in curve.style)
-    highest = max((y for curve in accuracies for _, y in curve.points), default=100.0)
-    top = min(100.0, 10.0 * (highest // 10 + 1))
-    charts = [
-        line_chart("accuracy on dev items", accuracies, "epoch", "accuracy, %", top=top),
-        line_chart("loss on training items", losses, "epoch", "loss", logarithmic=True),
-    ]
+    kinds = grouped(sorted(models, key=lambda model: model.kind), lambda model: model.kind)
+    charts: list[Html] = []
+    entries: list[tuple[str, str, str | None]] = []
+    for quantity, mean, words, title, y_label in CHARTS:
+        curves: list[Curve] = []
+        entries = []
+        for number, (kind, members) in enumerate(kinds.items()):
+            style, colour = kind.partition("-")[2], colour_of(kind, number)
+            if single and len(models) <= SINGLE_CURVES:
+                curves += [Curve(model.name, model.points(quantity), f"{style} faint", colour) for model in members]
+            curves.append(Curve(f"{title_of(kind)}, {words}", mean_curve(members, mean), style, colour))
+            entries.append((f"{title_of(kind)} ({len(members)})", style, colour))
+        curves.sort(key=lambda curve: "faint" not in curve.style)  # means are drawn over the curves of single models
+        highest = max((y for curve in curves for _, y in curve.points), default=100.0)
+        top = None if quantity == "loss" else min(100.0, 10.0 * (highest // 10 + 1))
+        charts.append(line_chart(title, curves, ("epoch", y_label), top=top, logarithmic=quantity == "loss"))
     return joined([key(entries), element("div", *charts, class_="pair")])
 
 
 def title_of(kind: str) -> str:
     plain, _, variant = kind.partition("+")
     system, _, alignment = plain.partition("-")
-    title = SYSTEMS[system].title if system in SYSTEMS else system
-    return ", ".join(filter(None, (title, alignment, variant)))
+    return ", ".join(filter(None, (SYSTEMS[system].title if system in SYSTEMS else system, alignment, variant)))
 
 
 def colour_of(kind: str, number: int) -> str:

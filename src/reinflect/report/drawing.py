@@ -4,14 +4,17 @@ import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 from reinflect.ensemble.confidence import Bin
-from reinflect.report.html import Html, element, joined
+from reinflect.report.html import Html, element, joined, style_sheets
 
 WIDTH, HEIGHT = 640, 300
 LEFT, RIGHT, TOP, BOTTOM = 48, 12, 10, 40
 """Margins, with the numbers of the axes."""
 Point = tuple[float, float]
+Dots = Mapping[str, tuple[str, Mapping[str, float]]]
+"""What is plotted, in words; with a class of the style sheet, and the accuracies by name."""
 
 
 @dataclass(frozen=True)
@@ -35,17 +38,18 @@ class Axis:
     logarithmic: bool = False
 
     def __call__(self, value: float) -> float:
-        low, high, own = (math.log10(one) if self.logarithmic else one for one in (self.low, self.high, value))
-        return self.start + (own - low) / (high - low) * (self.end - self.start)
+        low, high, x = map(math.log10 if self.logarithmic else float, (self.low, self.high, value))
+        return self.start + (x - low) / (high - low) * (self.end - self.start)
 
     @property
     def ticks(self) -> list[float]:
         """About five round numbers."""
         if self.logarithmic:
             powers = range(math.floor(math.log10(self.low)), math.floor(math.log10(self.high)) + 1)
-            factors = (1, 2, 5) if len(powers) <= 3 else (1,)
-            every = [factor * 10.0**power for power in powers for factor in factors]
-            return [tick for tick in every if self.low <= tick <= self.high]
+            candidates = [
+                factor * 10.0**power for power in powers for factor in ((1, 2, 5) if len(powers) <= 3 else (1,))
+            ]
+            return [tick for tick in candidates if self.low <= tick <= self.high]
         rough = max((self.high - self.low) / 5, sys.float_info.min)
         power = 10.0 ** math.floor(math.log10(rough))
         step = min((factor * power for factor in (1, 2, 5, 10) if factor * power >= rough * 0.99), default=rough)
@@ -54,22 +58,19 @@ class Axis:
 
 
 def line_chart(
-    title: str,
-    curves: Sequence[Curve],
-    x_label: str,
-    y_label: str,
-    *,
-    top: float | None = None,
-    logarithmic: bool = False,
+    title: str, curves: Sequence[Curve], labels: tuple[str, str], *, top: float | None = None, logarithmic: bool = False
 ) -> Html:
-    """A figure of curves. `top` fixes the upper end of the vertical axis; `logarithmic` scales that axis."""
-    shown = [[(x, y) for x, y in curve.points if y > 0 or not logarithmic] for curve in curves]
+    """A figure of curves, with labels of the axes.
+
+    `top` fixes the upper end of the vertical axis; `logarithmic` scales that axis.
+    """
+    drawn = [[(x, y) for x, y in curve.points if y > 0 or not logarithmic] for curve in curves]
     x = Axis(0, max((x for curve in curves for x, _ in curve.points), default=1) or 1, LEFT, WIDTH - RIGHT)
-    heights = [y for points in shown for _, y in points] or [1.0]
+    heights = [y for points in drawn for _, y in points] or [1.0]
     low, high = (min(heights), max(heights)) if logarithmic else (0.0, top or max(heights) or 1)
     y = Axis(low, high if high > low else low * 10, HEIGHT - BOTTOM, TOP, logarithmic)
-    lines = [_polyline(x, y, points, curve) for points, curve in zip(shown, curves, strict=True)]
-    picture = _picture(title, HEIGHT, _frame(x, y, x_label, y_label), *lines)
+    lines = [_polyline(x, y, points, curve) for points, curve in zip(drawn, curves, strict=True)]
+    picture = _picture(title, HEIGHT, _frame(x, y, *labels), *lines)
     return element("figure", element("figcaption", title), picture)
 
 
@@ -78,19 +79,19 @@ def reliability(title: str, bins: Sequence[Bin]) -> Html:
     size, histogram = 320, 60
     x = Axis(0, 100, LEFT, LEFT + size - RIGHT)
     y = Axis(0, 100, size - BOTTOM - histogram, TOP)
-    most, floor = max((one.items for one in bins), default=1), size - BOTTOM
-    points = [(100 * one.confidence, 100 * one.accuracy) for one in bins]
+    most, floor = max((bin.items for bin in bins), default=1), size - BOTTOM
+    points = [(100 * bin.confidence, 100 * bin.accuracy) for bin in bins]
     parts = [
         _frame(x, y, "", "accuracy, %"),
         element("line", class_="diagonal", x1=x(0), y1=y(0), x2=x(100), y2=y(100)),
         _polyline(x, y, points, Curve(title, points, "reliability")),
     ]
-    for one, (sure, right) in zip(bins, points, strict=True):
-        words = element("title", f"{one.items} forms: confidence {sure:.0f} %, accuracy {right:.0f} %")
-        height = (histogram - 14) * one.items / most
+    for bin, (confidence, accuracy) in zip(bins, points, strict=True):
+        words = element("title", f"{bin.items} forms: confidence {confidence:.0f} %, accuracy {accuracy:.0f} %")
+        height = (histogram - 14) * bin.items / most
         parts += [
-            element("circle", words, class_="dot", cx=x(sure), cy=y(right), r=4),
-            element("rect", words, class_="bar", x=x(sure) - 5, y=floor - height, width=10, height=height),
+            element("circle", words, class_="dot", cx=x(confidence), cy=y(accuracy), r=4),
+            element("rect", words, class_="bar", x=x(confidence) - 5, y=floor - height, width=10, height=height),
         ]
     parts.append(element("text", "confidence, % (bars: number of forms)", class_="label", x=x(50), y=size - 8))
     return _picture(title, size, *parts, width=LEFT + size)
@@ -101,40 +102,50 @@ def bar(share: float) -> Html:
     return element("span", class_="meter", style=f"--share:{share:.0f}%")
 
 
-def dot_chart(
-    title: str, names: Sequence[str], dots: Mapping[str, tuple[str, Mapping[str, float]]], x_label: str
-) -> Html:
-    """A line for each name, with a dot for each of its accuracies.
+def dot_chart(title: str, panels: Sequence[tuple[str, Sequence[str], Dots]], x_label: str) -> Html:
+    """Panels below each other: heading and legend, then a line for each name with a dot for each of its accuracies."""
+    margin, step, top = 150, 17, TOP
+    parts: list[Html] = []
+    for heading, names, dots in panels:
+        top += step
+        parts.append(element("text", heading, x=margin, y=top))
+        for words, (style, accuracies) in dots.items():
+            if accuracies:
+                top += step
+                parts.append(element("circle", class_=f"dot {style}", cx=margin + 5, cy=top - 4, r=4.5))
+                parts.append(element("text", f"{words}, mean {fmean(accuracies.values()):.1f}", x=margin + 16, y=top))
+        top += step // 2
+        lowest = min((accuracy for _, accuracies in dots.values() for accuracy in accuracies.values()), default=0.0)
+        x = Axis(10 * math.floor(lowest / 10) if lowest < 100 else 90, 100, margin, WIDTH - RIGHT)
+        bottom = top + step * len(names)
+        parts += [_vertical(x, tick, top, bottom) for tick in x.ticks]
+        levels = {name: top + step * (number + 0.5) for number, name in enumerate(names)}
+        parts += [_horizontal(x, name, level) for name, level in levels.items()]
+        for words, (style, accuracies) in dots.items():
+            for name in filter(accuracies.__contains__, names):
+                label = element("title", f"{name}, {words}: {accuracies[name]:.1f}")
+                place = {"cx": x(accuracies[name]), "cy": levels[name]}
+                parts.append(element("circle", label, class_=f"dot {style}", **place, r=4.5))
+        top = bottom + BOTTOM
+        parts.append(element("text", x_label, class_="label", x=(margin + WIDTH - RIGHT) / 2, y=top - 6))
+    return _picture(title, top, *parts)
 
-    `dots` maps what is plotted, in words, to a class of the style sheet and the accuracies by name.
-    """
-    margin, step = 150, 17
-    height = TOP + step * len(names) + BOTTOM
-    lowest = min((accuracy for _, own in dots.values() for accuracy in own.values()), default=0.0)
-    x = Axis(10 * math.floor(lowest / 10) if lowest < 100 else 90, 100, margin, WIDTH - RIGHT)
-    parts = [_vertical(x, tick, TOP, height - BOTTOM) for tick in x.ticks]
-    for number, name in enumerate(names):
-        level = TOP + step * (number + 0.5)
-        parts.append(_horizontal(x, name, level))
-        for words, (style, own) in dots.items():
-            if name in own:
-                label = element("title", f"{name}, {words}: {own[name]:.1f}")
-                parts.append(element("circle", label, class_=f"dot {style}", cx=x(own[name]), cy=level, r=4.5))
-    parts.append(element("text", x_label, class_="label", x=(margin + WIDTH - RIGHT) / 2, y=height - 6))
-    return _picture(title, height, *parts)
+
+def svg_file(picture: Html) -> str:
+    """A picture as a file of its own, with the rules of the style sheets that it needs."""
+    palette, style = style_sheets()
+    rules = [line for line in style.splitlines() if line.startswith(("svg", ".grid", ".dot"))]
+    start, _, content = picture.partition(">")
+    styles = element("style", Html("\n".join([palette, *rules])))
+    return f'{start} xmlns="http://www.w3.org/2000/svg">{styles}{content}\n'
 
 
-def key(entries: Iterable[tuple[str, str, str | None]], *, dots: bool = False) -> Html:
-    """The legend of a chart: words, class of the style sheet and colour of each line or dot."""
-    shown = []
-    for words, style, colour in entries:
-        if dots:
-            mark = element("circle", class_=f"dot {style}", cx=11, cy=6, r=4.5)
-        else:
-            mark = element("line", **_look(style, colour), x1=0, x2=22, y1=6, y2=6)
-        picture = element("svg", mark, viewBox="0 0 22 12", class_="mark", aria_hidden="true")
-        shown.append(element("li", picture, words))
-    return element("ul", *shown, class_="key")
+def key(entries: Sequence[tuple[str, str, str | None]]) -> Html:
+    """The legend of a chart: words, class of the style sheet and colour of each line."""
+    lines = [element("line", **_look(style, colour), x1=0, x2=22, y1=6, y2=6) for _, style, colour in entries]
+    pictures = [element("svg", line, viewBox="0 0 22 12", class_="mark", aria_hidden="true") for line in lines]
+    items = [element("li", picture, words) for picture, (words, *_) in zip(pictures, entries, strict=True)]
+    return element("ul", *items, class_="key")
 
 
 def _polyline(x: Axis, y: Axis, points: Iterable[Point], curve: Curve) -> Html:
@@ -149,12 +160,15 @@ def _look(style: str, colour: str | None) -> dict[str, str]:
 
 
 def _frame(x: Axis, y: Axis, x_label: str, y_label: str) -> Html:
-    parts = [_vertical(x, tick, y.end, y.start) for tick in x.ticks]
-    parts += [_horizontal(x, f"{tick:g}", y(tick)) for tick in y.ticks]
-    parts.append(element("text", x_label, class_="label", x=(x.start + x.end) / 2, y=y.start + 34))
     middle = (y.start + y.end) / 2
-    parts.append(element("text", y_label, class_="label", transform=f"translate(12 {middle:.0f}) rotate(-90)"))
-    return joined(parts)
+    return joined(
+        [
+            *(_vertical(x, tick, y.end, y.start) for tick in x.ticks),
+            *(_horizontal(x, f"{tick:g}", y(tick)) for tick in y.ticks),
+            element("text", x_label, class_="label", x=(x.start + x.end) / 2, y=y.start + 34),
+            element("text", y_label, class_="label", transform=f"translate(12 {middle:.0f}) rotate(-90)"),
+        ]
+    )
 
 
 def _vertical(x: Axis, tick: float, top: float, bottom: float) -> Html:

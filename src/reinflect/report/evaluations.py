@@ -1,48 +1,59 @@
 """An evaluation as parts of a page: accuracy by part of speech and by features, mistakes, and calibration."""
 
 from collections.abc import Sequence
+from itertools import zip_longest
 
+from rapidfuzz.distance.Levenshtein import opcodes
+
+from reinflect.align import align
+from reinflect.align.pairs import Alignment
 from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.ensemble.confidence import Bin, bins, calibration_error
-from reinflect.report.alignments import alignment_table, alignments_of
 from reinflect.report.drawing import bar, reliability
 from reinflect.report.html import Html, element, folded, joined, paragraph, table, word
-from reinflect.score.cells import Judged
 from reinflect.score.mistakes import MISSING, commonest_mistakes
-from reinflect.score.scores import GROUPINGS, Grouping, Score, breakdown
-from reinflect.text import visible_piece
+from reinflect.score.scores import GROUPINGS, Grouping, Judged, Score, breakdown
+from reinflect.text import runs_right_to_left, visible, visible_piece
 
 SHOWN_GROUPS = 20
 PLACES = {"begin": "at the beginning", "middle": "in the middle", "end": "at the end", "whole": "the whole form"}
+SWEEPS = 20
+"""Sweeps of the smart aligner: fewer than for training, because these alignments are only displayed."""
+MOST_PAIRS = 300
+"""Pairs of a file that the aligner learns from, at most."""
+Column = tuple[str, str, str]
+"""Characters of the lemma, the right form and the prediction that are below one another."""
 
 
 def breakdown_table(cells: Sequence[Judged], by: Grouping, labels: Labels = NO_LABELS) -> Html:
     """Accuracy of each group, the largest group first; groups after the first `SHOWN_GROUPS` are folded."""
-    groups = [(labels.to_label(name), score) for name, score in breakdown(cells, by).items()]
-    shown, rest = _groups_table(groups[:SHOWN_GROUPS], by), groups[SHOWN_GROUPS:]
-    return joined([shown, folded(f"{len(rest)} less frequent", _groups_table(rest, by))]) if rest else shown
+
+    def rows(groups: Sequence[tuple[str, Score]]) -> Html:
+        lines = [
+            [element("bdi", labels.to_label(name)), *score_cells(score), str(score.items)] for name, score in groups
+        ]
+        return table([(GROUPINGS[by], "accuracy", "%", "edit distance", "forms"), *lines], words=2)
+
+    groups = list(breakdown(cells, by).items())
+    rest = groups[SHOWN_GROUPS:]
+    return joined([rows(groups[:SHOWN_GROUPS]), *([folded(f"{len(rest)} less frequent", rows(rest))] if rest else [])])
 
 
-def _groups_table(groups: Sequence[tuple[str, Score]], by: Grouping) -> Html:
-    rows = [
-        [element("bdi", name), bar(one.accuracy), f"{one.accuracy:.1f}", f"{one.levenshtein:.2f}", str(one.items)]
-        for name, one in groups
-    ]
-    return table([(GROUPINGS[by], "accuracy", "%", "edit distance", "forms"), *rows], words=2)
+def score_cells(score: Score) -> list[str]:
+    """Accuracy, as a bar and in per cent, and edit distance."""
+    return [bar(score.accuracy), f"{score.accuracy:.1f}", f"{score.levenshtein:.2f}"]
 
 
 def mistakes_list(cells: Sequence[Judged], limit: int, labels: Labels = NO_LABELS) -> Html:
     """The commonest mistakes, each with an example that is aligned character by character."""
-    found = commonest_mistakes(cells, limit)
-    if not found:
+    mistakes = commonest_mistakes(cells, limit)
+    if not mistakes:
         return paragraph("All forms are right.")
-    alignments = alignments_of(cells, [mistake.example for mistake in found])
     entries = []
-    for mistake, columns in zip(found, alignments, strict=True):
+    for mistake, columns in zip(mistakes, aligned(cells, [mistake.example for mistake in mistakes]), strict=True):
         cell, change = mistake.example, mistake.change
-        if change == MISSING:
-            what = Html("no prediction")
-        else:
+        what = Html("no prediction")
+        if change != MISSING:
             right, predicted = (word(visible_piece(piece)) for piece in (change.gold, change.predicted))
             what = joined([right, " predicted as ", predicted, f", {PLACES[change.position]}"])
         times = "once" if mistake.count == 1 else f"{mistake.count} times"
@@ -52,17 +63,68 @@ def mistakes_list(cells: Sequence[Judged], limit: int, labels: Labels = NO_LABEL
     return element("ol", *entries, class_="mistakes")
 
 
+def aligned(cells: Sequence[Judged], examples: Sequence[Judged]) -> list[list[Column]]:
+    """The columns of each example, aligned together with the other cells of the file."""
+    pairs = [pair for cell in examples for pair in ((cell.lemma, cell.gold), (cell.lemma, cell.predicted))]
+    others = [(cell.lemma, cell.gold) for cell in cells[:MOST_PAIRS]]
+    alignments = align([*pairs, *others], "smart", sweeps=SWEEPS) if pairs else []
+    return [columns_of(*alignments[number : number + 2]) for number in range(0, len(pairs), 2)]
+
+
+def columns_of(right: Alignment, predicted: Alignment) -> list[Column]:
+    """Two alignments of one lemma merged."""
+    columns: list[Column] = []
+    for (lemma, own, inserted), (_, other, others) in zip(_by_lemma(right), _by_lemma(predicted), strict=True):
+        if lemma:
+            columns.append((lemma, own, other))
+        for change in opcodes(inserted, others):
+            first, second = inserted[change.src_start : change.src_end], others[change.dest_start : change.dest_end]
+            columns += [("", a, b) for a, b in zip_longest(first, second, fillvalue="")]
+    return columns
+
+
+def _by_lemma(alignment: Alignment) -> list[tuple[str, str, list[str]]]:
+    """Each lemma character with its counterpart and the characters inserted after it; the first entry is empty."""
+    entries: list[tuple[str, str, list[str]]] = [("", "", [])]
+    for lemma, written in alignment:
+        if lemma:
+            entries.append((lemma, written, []))
+        else:
+            entries[-1][2].append(written)
+    return entries
+
+
+def alignment_table(columns: Sequence[Column]) -> Html:
+    """A small table; characters that differ from the right ones are marked."""
+
+    def style(lemma: str, right: str, predicted: str, number: int) -> str | None:
+        if number and right != predicted:
+            return "wrong" if number == 2 else "missed"
+        if not (lemma, right, predicted)[number]:
+            return "nothing"
+        return "changed" if number == 1 and right != lemma else None
+
+    rows = []
+    for number, name in enumerate(("lemma", "right", "predicted")):
+        letters = (
+            element("td", element("bdi", visible(column[number])), class_=style(*column, number)) for column in columns
+        )
+        rows.append(element("tr", element("th", name, scope="row"), *letters))
+    direction = "rtl" if runs_right_to_left("".join(map("".join, columns))) else None
+    return element("div", element("table", joined(rows), class_="letters", dir=direction), class_="scroll")
+
+
 def bins_of(forms: Sequence[tuple[float, bool]]) -> list[Bin]:
     """Bins of forms that are given as their confidence and whether they are right."""
     return bins([confidence for confidence, _ in forms], [right for _, right in forms])
 
 
 def calibration(forms: Sequence[tuple[float, bool]]) -> Html:
-    """The reliability diagram of forms, and its expected calibration error."""
-    found = bins_of(forms)
-    error = calibration_error(found)
+    """The reliability diagram of forms, and their expected calibration error."""
+    binned = bins_of(forms)
+    error = calibration_error(binned)
     words = (
         f"{len(forms)} forms in bins of 10 points of confidence. On the dashed line, confidence equals accuracy. "
         f"Mean difference: {100 * error:.1f} points (expected calibration error {error:.3f})."
     )
-    return element("figure", reliability("accuracy of forms by confidence", found), element("figcaption", words))
+    return element("figure", reliability("accuracy of forms by confidence", binned), element("figcaption", words))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from reinflect.data.sheet_files import Note
+from reinflect.data.sheet_file import Note
 from reinflect.ensemble.member import UNALIGNED, TrainedModel
 from reinflect.errors import ReinflectError
 from reinflect.learn.lesson import Lesson, ModelSpec, Preparation

@@ -8,8 +8,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from safetensors.numpy import load, save
-
 from reinflect.ensemble.member import TrainedModel
 from reinflect.errors import OutputError
 from reinflect.files import atomic_path, cannot_write, make_folder, read_bytes, sweep, write_bytes, writing
@@ -17,6 +15,7 @@ from reinflect.learn.checkpoint import SECONDS_BETWEEN, Checkpoint, fingerprint_
 from reinflect.learn.lesson import ModelSpec
 from reinflect.locks import TakenError, take, take_in
 from reinflect.run.packs import DECIMALS, ENDING, Pack, PackResult, write_result
+from reinflect.tensors import Array, decode, encode
 
 CHECKPOINT, LOG, BUSY, HALVES, LOCK, PARAMETERS = ".checkpoint", ".jsonl", ".busy", ".halves", "lock", ".safetensors"
 RUN = ".run"
@@ -149,7 +148,7 @@ class WorkFolder:
         """Write the files of a finished pack, and remove its checkpoint; returns the result without parameters."""
         if self.parameters is not None:
             for model in result.models:
-                write_bytes(self.parameters_file(model), save(dict(model.parameters)))
+                write_bytes(self.parameters_file(model), encode(model.parameters))
         with atomic_path(self._finished_log(pack.stem)) as part:
             part.write_bytes(self.log(pack).read_bytes())
         write_result(self.packs / f"{pack.stem}{ENDING}", result, self.decimals)
@@ -172,7 +171,10 @@ class WorkFolder:
 
     def with_parameters(self, model: TrainedModel) -> TrainedModel:
         """A model with its parameters, if need be read from its file."""
-        return model if model.parameters else replace(model, parameters=load(read_bytes(self.parameters_file(model))))
+        return model if model.parameters else replace(model, parameters=self._parameters(model))
+
+    def _parameters(self, model: TrainedModel) -> dict[str, Array]:
+        return decode(read_bytes(self.parameters_file(model)))[0]
 
     def _finished_log(self, stem: str) -> Path:
         """Where both logs are in one folder they need two names: a killed command resumes the unfinished one."""

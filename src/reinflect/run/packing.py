@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from reinflect.data.items import grouped
 from reinflect.decode.greedy import places_at_once
-from reinflect.layers.shapes import expected_shapes, row_length
 from reinflect.learn.lesson import Lesson, ModelSpec
 from reinflect.learn.schedule import epoch_batches
 from reinflect.run.packs import Pack
 from reinflect.settings import alike
 from reinflect.systems import SYSTEMS
+from reinflect.systems.symbols import expected_shapes, row_length
 
 MOST_PADDING = 0.25
 NEAR_ENOUGH = 0.02
@@ -308,7 +308,7 @@ def needs(models: Sequence[ModelSpec], measured: _Measures | None = None) -> Nee
     update = COPIES_OF_STATES * settings.batch * max(actions, source) * sum(shape[-1] for shape in maps.values())
     update += COPIES_OF_PAIRS * settings.batch * actions * source * system.pair_numbers(settings)
     update += sum(math.prod(shape) for shape in maps.values())  # weights in other precision, or times a norm's gain
-    asked = max(len(own.lesson.dev) + len(own.lesson.asked) + own.lesson.cells for own in lessons)
+    asked = max(len(own.lesson.dev) + len(own.lesson.asked) for own in lessons)
     symbol = system.source_numbers(settings)
     places = places_at_once(settings.hidden)
     phases = max(sum(len(phase.items) for phase in lesson.lesson.phases) for lesson in lessons)

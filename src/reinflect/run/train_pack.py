@@ -9,7 +9,6 @@ import torch
 
 from reinflect.decode.forms import Predictions
 from reinflect.decode.greedy import predict_all
-from reinflect.ensemble.cell_forms import NO_CELLS, CellForms
 from reinflect.ensemble.fleets import joined
 from reinflect.ensemble.member import TrainedModel
 from reinflect.layers.examples import Examples, Stack
@@ -78,7 +77,7 @@ def run_pack(
             pack.specs, device=device, checkpoint=checkpoint, log=folder.log(pack), report=seldom, stop=stop
         )
         named = torch.cuda.get_device_name() if device == "cuda" else device
-        models = _predicted(pack, trained, device, cells=finished)
+        models = _predicted(pack, trained, device)
         result = PackResult(pack.name, models, finished, named, checkpoint.seconds)
         if finished:
             result = folder.keep(pack, result)
@@ -89,27 +88,21 @@ def run_pack(
     return result
 
 
-def _predicted(pack: Pack, trained: Sequence[TrainedModel], device: str, *, cells: bool) -> list[TrainedModel]:
-    """The models with their predictions for the dev items, the further items and perhaps the cells of their lessons."""
+def _predicted(pack: Pack, trained: Sequence[TrainedModel], device: str) -> list[TrainedModel]:
+    """The models with their predictions for the dev items and the further items of their lessons."""
     usable = [(spec, model) for spec, model in zip(pack.specs, trained, strict=True) if model.usable]
     if not usable:
         return list(trained)
     system, own = SYSTEMS[pack.system], [(spec.lesson, model.settings) for spec, model in usable]
     lessons = list(dict.fromkeys(own))
-    further = {lesson: lesson.further_cells if cells else () for lesson, _ in lessons}
-    files = [
-        Examples.to_inflect(system, (*lesson.dev, *lesson.asked, *further[lesson]), lesson.inventory, by)
-        for lesson, by in lessons
-    ]
+    files = [Examples.to_inflect(system, (*lesson.dev, *lesson.asked), lesson.inventory, by) for lesson, by in lessons]
     settings = pack.specs[0].settings
     parameters, allowed = joined(system, settings, [model for _, model in usable], device)
-    decoder = system.decoder(parameters, settings, allowed)
+    decoder = system.equations.decoder(parameters, settings, allowed)
     predictions = predict_all(decoder, Stack(files, device), [lessons.index(one) for one in own])
     found = {}
     for (spec, model), (forms, scores) in zip(usable, predictions, strict=True):
-        lesson = spec.lesson
-        dev, end = len(lesson.dev), len(lesson.dev) + len(lesson.asked)
-        split = Predictions(forms[:dev], scores[:dev]), Predictions(forms[dev:end], scores[dev:end])
-        said = CellForms.of(further[lesson], forms[end:]) if cells and lesson.cells else NO_CELLS
-        found[model.key] = replace(model, dev=split[0], asked=split[1], cells=said)
+        dev = len(spec.lesson.dev)
+        split = Predictions(forms[:dev], scores[:dev]), Predictions(forms[dev:], scores[dev:])
+        found[model.key] = replace(model, dev=split[0], asked=split[1])
     return [found.get(model.key, model) for model in trained]

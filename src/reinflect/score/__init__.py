@@ -1,6 +1,5 @@
 """How good predictions are: accuracy, Levenshtein distance, common mistakes, and whether a difference is real."""
 
-from reinflect.score.cells import Judged
-from reinflect.score.scores import Evaluation, MacroEvaluation, Score, evaluate
+from reinflect.score.scores import Evaluation, Judged, MacroEvaluation, Score, evaluate
 
 __all__ = ["Evaluation", "Judged", "MacroEvaluation", "Score", "evaluate"]

@@ -91,15 +91,15 @@ class Baseline:
         """
         for item in items:
             if item.covered:
-                found = f"found no form for {quoted(item.lemma)}"
-                raise InputError(found, "give every item to learn from a form", path=path, line=item.line or None)
+                remedy = "give every item to learn from a form"
+                raise InputError(f"found no form for {quoted(item.lemma)}", remedy, path=path, line=item.line or None)
         check_lengths(items, path, "the rule system learns from", "shorten it or take it out")
         backwards = is_prefixing(items)
         step = -1 if backwards else 1
         alignments: defaultdict[str, list[Pairs]] = defaultdict(list)
         for item in items:
             alignments[item.features.spelling].append(align(item.lemma[::step], item.form[::step]))
-        return cls({features: Rules.learn(own) for features, own in alignments.items()}, backwards)
+        return cls({features: Rules.learn(aligned) for features, aligned in alignments.items()}, backwards)
 
     def knows(self, features: Bundle) -> bool:
         """Whether a training item has this bundle in the same spelling."""

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 from rapidfuzz.distance import Postfix, Prefix
 
 from reinflect.data.items import grouped
-from reinflect.score.cells import Judged
+from reinflect.score.scores import Judged
 
 Position = Literal["begin", "middle", "end", "whole", "missing"]
 
@@ -44,6 +44,6 @@ def change_between(gold: str, predicted: str) -> Change:
 def commonest_mistakes(cells: Iterable[Judged], limit: int) -> list[Mistake]:
     """The `limit` most frequent changes; equally frequent ones in the order of the file."""
     wrong = (cell for cell in cells if not cell.correct)
-    found = grouped(wrong, lambda cell: MISSING if cell.missing else change_between(cell.gold, cell.predicted))
-    mistakes = [Mistake(change, len(own), own[0]) for change, own in found.items()]
+    changes = grouped(wrong, lambda cell: MISSING if cell.missing else change_between(cell.gold, cell.predicted))
+    mistakes = [Mistake(change, len(cells), cells[0]) for change, cells in changes.items()]
     return sorted(mistakes, key=lambda mistake: -mistake.count)[:limit]

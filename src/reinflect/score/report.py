@@ -17,7 +17,7 @@ Scored: TypeAlias = Score | Evaluated
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class EvaluationReport:
     """The score and, on request, a breakdown, a comparison with a rival, and the most frequent mistakes."""
 
     name: str
@@ -36,29 +36,31 @@ class Report:
             parts.append(_named_table(GROUPINGS[self.by], breakdown(self.evaluation.cells, self.by)))
         signature = self.evaluation.signature
         if self.rival:
-            compared, signature = _compared(self.evaluation, self.rival[1])
-            verdict = compared.text(printable(self.name), printable(self.rival[0]))
+            comparison, signature = _compared(self.evaluation, self.rival[1])
+            verdict = comparison.text(printable(self.name), printable(self.rival[0]))
             parts.append(_named_table("predictions", {}, (self.name, self.evaluation), self.rival) + verdict)
         if self.mistakes:
             rows = [_mistake_row(mistake) for mistake in commonest_mistakes(self.evaluation.cells, self.mistakes)]
-            made = table(("count", "error", "where", "example"), rows, sides=("right", "left", "left", "left"))
-            parts.append(made if rows else "no wrong predictions\n")
+            mistakes = table(("count", "error", "where", "example"), rows, sides=("right", "left", "left", "left"))
+            parts.append(mistakes if rows else "no wrong predictions\n")
         return "\n".join([*parts, f"{signature}\n"])
 
     def json(self) -> dict[str, Any]:
-        found: dict[str, Any] = {**_figures(self.evaluation), "signature": self.evaluation.signature}
-        if isinstance(self.evaluation, MacroEvaluation):
-            found["languages"] = {
-                name: {**_figures(one), "signature": one.signature} for name, one in self.evaluation.languages.items()
+        evaluation = self.evaluation
+        report: dict[str, Any] = {**_figures(evaluation), "signature": evaluation.signature}
+        if isinstance(evaluation, MacroEvaluation):
+            report["languages"] = {
+                name: {**_figures(scores), "signature": scores.signature}
+                for name, scores in evaluation.languages.items()
             }
         if self.by:
-            groups = breakdown(self.evaluation.cells, self.by)
-            found["breakdown"] = {"by": self.by, "groups": {name: _figures(score) for name, score in groups.items()}}
+            groups = breakdown(evaluation.cells, self.by)
+            report["breakdown"] = {"by": self.by, "groups": {name: _figures(score) for name, score in groups.items()}}
         if self.rival:
-            found["comparison"] = _comparison_json(self.name, self.evaluation, *self.rival)
+            report["comparison"] = _comparison_json(self.name, evaluation, *self.rival)
         if self.mistakes:
-            found["errors"] = [_mistake_json(m) for m in commonest_mistakes(self.evaluation.cells, self.mistakes)]
-        return found
+            report["errors"] = [_mistake_json(m) for m in commonest_mistakes(evaluation.cells, self.mistakes)]
+        return report
 
 
 def _named_table(header: str, named: Mapping[str, Scored], *more: tuple[str, Scored]) -> str:
@@ -78,8 +80,8 @@ def _compared(ours: Evaluated, others: Evaluated) -> "tuple[Comparison, str]":
     """The comparison, and the signature of its figures."""
     from reinflect.score.significance import compare
 
-    found = compare(ours, others)
-    return found, f"{ours.signature}|bootstrap:{found.resamples}|seed:{found.seed}"
+    comparison = compare(ours, others)
+    return comparison, f"{ours.signature}|bootstrap:{comparison.resamples}|seed:{comparison.seed}"
 
 
 def _comparison_json(name: str, ours: Evaluated, other: str, others: Evaluated) -> dict[str, Any]:

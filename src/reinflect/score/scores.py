@@ -1,5 +1,8 @@
 """Scores of a file, of groups of its cells, and of many languages.
 
+The rules are those of the shared task: a cell is a lemma with a bundle; if a file gives a cell several times, the last
+line counts; a cell without a prediction has the empty string predicted; predictions for other cells are ignored.
+
 Scores of files have signatures: a line that names everything that could change the score, so that scores are
 comparable.
 """
@@ -9,18 +12,62 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from rapidfuzz.distance.Levenshtein import distance
 
 from reinflect import __version__
+from reinflect.data.features import Bundle
 from reinflect.data.items import Item, grouped, read_items
 from reinflect.errors import InputError
-from reinflect.score.cells import Cell, Judged, Variants, judge, right_forms
 
 DECIMALS = 2
 Grouping = Literal["features", "pos"]
 GROUPINGS: dict[Grouping, str] = {"features": "features", "pos": "part of speech"}
+Cell = tuple[str, str]
+"""A lemma and the spelling of a bundle."""
+Variants = Literal["last", "any"]
+"""Which of several gold forms of a cell is right."""
+
+
+class Judged(NamedTuple):
+    """A cell of the gold with its prediction. `gold` is the right form; of several, the nearest to the prediction."""
+
+    lemma: str
+    features: Bundle
+    gold: str
+    predicted: str
+    distance: int
+    missing: bool
+
+    @property
+    def correct(self) -> bool:
+        return self.distance == 0
+
+
+def right_forms(gold: Iterable[Item], variants: Variants) -> dict[Cell, tuple[str, ...]]:
+    """The right forms of each cell, cells in the order of the file."""
+    forms: dict[Cell, tuple[str, ...]] = {}
+    for item in gold:
+        cell = (item.lemma, item.features.spelling)
+        earlier = forms.get(cell, ()) if variants == "any" else ()
+        if item.form not in earlier:
+            forms[cell] = (*earlier, item.form)
+    return forms
+
+
+def judge(right: Mapping[Cell, Sequence[str]], predicted: Iterable[Item]) -> list[Judged]:
+    """Every cell of the gold once, in the order of the file."""
+    predictions = {(item.lemma, item.features.spelling): item.form for item in predicted}
+    bundles = {features: Bundle(features) for features in {features for _, features in right}}
+    judged = []
+    for cell, forms in right.items():
+        lemma, features = cell
+        form = predictions.get(cell, "")
+        nearest = forms[0] if len(forms) == 1 else min(forms, key=lambda candidate: distance(candidate, form))
+        edits = 0 if nearest == form else distance(nearest, form)
+        judged.append(Judged(lemma, bundles[features], nearest, form, edits, cell not in predictions))
+    return judged
 
 
 @dataclass(frozen=True)
@@ -49,7 +96,7 @@ class Score:
         return cls(
             items=len(right),
             correct=len(right) - len(wrong),
-            edits=sum(min(distance(one, form) for one in forms) for forms, form in wrong),
+            edits=sum(min(distance(right_form, form) for right_form in forms) for forms, form in wrong),
             missing=sum(cell not in predicted for cell in right),
         )
 
@@ -119,8 +166,8 @@ class MacroEvaluation:
             languages=len(self.languages),
             average="macro",
             items=self.items,
-            gold=digest_of(f"{name}\t{one.gold_digest}" for name, one in self.languages.items()),
-            variants="+".join(sorted({one.variants for one in self.languages.values()})),
+            gold=digest_of(f"{name}\t{scores.gold_digest}" for name, scores in self.languages.items()),
+            variants="+".join(sorted({scores.variants for scores in self.languages.values()})),
         )
 
 
@@ -155,20 +202,20 @@ def breakdown(cells: Iterable[Judged], by: Grouping) -> dict[str, Score]:
 
 def signature(**fields: object) -> str:
     """`data:german-dev|items:1000|…|version:reinflect-0.1.0`"""
-    parts = [f"{name}:{_plain(str(value))}" for name, value in fields.items()]
+
+    def plain(value: str) -> str:
+        """A value without the characters that separate the fields: a file name may contain them."""
+        return "".join(c if c.isprintable() and c not in "|: " else "_" for c in value)
+
+    parts = [f"{name}:{plain(str(value))}" for name, value in fields.items()]
     return "|".join([*parts, f"version:reinflect-{__version__}"])
 
 
-def digest_of_forms(right: Mapping[tuple[str, str], Sequence[str]]) -> str:
-    """A short fingerprint of the right forms, independent of the order of the cells."""
+def digest_of_forms(right: Mapping[Cell, Sequence[str]]) -> str:
+    """A short digest of the right forms, independent of the order of the cells."""
     return digest_of("\t".join((*cell, *sorted(forms))) for cell, forms in sorted(right.items()))
 
 
 def digest_of(lines: Iterable[str]) -> str:
     text = "".join(f"{line}\n" for line in lines)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-
-
-def _plain(value: str) -> str:
-    """A value without the characters that separate the fields: a file name may contain them."""
-    return "".join(c if c.isprintable() and c not in "|: " else "_" for c in value)

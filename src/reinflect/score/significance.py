@@ -1,8 +1,4 @@
-"""Whether a difference is real.
-
-Two sets of predictions for the same gold are compared by a paired bootstrap over the items, two ways of training by a
-paired permutation test over models that differ in nothing else.
-"""
+"""Whether a difference is real: two sets of predictions for the same gold, by a paired bootstrap over the items."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -68,14 +64,14 @@ def compare(ours: Evaluated, others: Evaluated, *, resamples: int = RESAMPLES, s
     assert left.keys() == right.keys()
     tallies = [_tally(left[name], right[name]) for name in left]
     differences = resampled_differences(tallies, resamples, seed)
-    low, high = _interval(differences)
+    low, high = np.quantile(differences, [LEVEL / 2, 1 - LEVEL / 2]).tolist()
     # Two-sided: twice the share of resamples on the less likely side of no difference, never quite zero.
     fewer = min(int(np.count_nonzero(differences <= 0)), int(np.count_nonzero(differences >= 0)))
     return Comparison(
         accuracy=ours.accuracy,
         other_accuracy=others.accuracy,
-        low=low,
-        high=high,
+        low=round(low, DECIMALS),
+        high=round(high, DECIMALS),
         p_value=min(1.0, 2 * (fewer + 1) / (resamples + 1)),
         won=sum(won for won, _, _ in tallies),
         lost=sum(lost for _, lost, _ in tallies),
@@ -95,11 +91,6 @@ def _tally(ours: Evaluation, others: Evaluation) -> tuple[int, int, int]:
     return pairs.count((True, False)), pairs.count((False, True)), len(pairs)
 
 
-def _interval(differences: NDArray[np.float64]) -> tuple[float, float]:
-    low, high = np.quantile(differences, [LEVEL / 2, 1 - LEVEL / 2])
-    return round(float(low), DECIMALS), round(float(high), DECIMALS)
-
-
 def resampled_differences(tallies: Sequence[tuple[int, int, int]], resamples: int, seed: int) -> NDArray[np.float64]:
     """Differences in accuracy on resampled items, from the numbers of items won, lost and in all of each language.
 
@@ -114,72 +105,3 @@ def resampled_differences(tallies: Sequence[tuple[int, int, int]], resamples: in
         total += (drawn[:, 0] - drawn[:, 1]) / items
     # Rounded because sums of fractions that should be zero are not exactly zero, which matters for the p-value.
     return np.round(100 * total / len(tallies), 9)
-
-
-@dataclass(frozen=True, slots=True)
-class PairedDifference:
-    """The mean difference in accuracy, in points, over pairs of models that differ in nothing else.
-
-    Pairs belong to groups, such as languages, and each group counts the same.
-    """
-
-    difference: float
-    low: float
-    high: float
-    p_value: float
-    pairs: int
-    unequal: int
-    """Pairs with different accuracies."""
-    groups_won: int
-    groups_lost: int
-
-    @property
-    def enough(self) -> bool:
-        """Whether enough pairs differ for a verdict."""
-        return self.unequal >= FEWEST
-
-
-def compare_pairs(groups: Mapping[str, Sequence[float]], *, resamples: int = RESAMPLES) -> PairedDifference:
-    """The mean of the groups' mean differences; `groups` has the difference of each pair.
-
-    The p-value is that of a permutation test: if the two ways were equal, the sign of each difference would be random.
-    The interval is a bootstrap: as many pairs as each group has are drawn from it.
-    """
-    means = [float(np.mean(differences)) for differences in groups.values()]
-    shares = np.concatenate([np.asarray(own) / (len(own) * len(groups)) for own in groups.values()])
-    random = np.random.default_rng(SEED)
-    total = np.zeros(resamples)
-    for differences in groups.values():
-        drawn = random.integers(0, len(differences), (resamples, len(differences)))
-        total += np.asarray(differences)[drawn].mean(axis=1)
-    low, high = _interval(total / len(groups))
-    return PairedDifference(
-        difference=round(sum(means) / len(means), DECIMALS),
-        low=low,
-        high=high,
-        p_value=_permutation_p_value(shares, resamples),
-        pairs=len(shares),
-        unequal=int(np.count_nonzero(shares)),
-        groups_won=sum(mean > 0 for mean in means),
-        groups_lost=sum(mean < 0 for mean in means),
-    )
-
-
-def _permutation_p_value(shares: NDArray[np.float64], resamples: int) -> float:
-    """How often the sum is at least as far from zero with random signs; all signs are tried if there are few pairs."""
-    least = abs(float(shares.sum())) - 1e-9
-    if 2 ** len(shares) <= resamples:
-        flips = np.arange(2 ** len(shares))[:, np.newaxis] >> np.arange(len(shares)) & 1
-        return float(np.mean(np.abs((1 - 2 * flips) @ shares) >= least))
-    signs = 1 - 2 * np.random.default_rng(SEED).integers(0, 2, (resamples, len(shares)), dtype=np.int8)
-    return float((np.count_nonzero(np.abs(signs @ shares) >= least) + 1) / (resamples + 1))
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """P-values corrected for the number of comparisons (Holm's correction)."""
-    corrected = [0.0] * len(p_values)
-    most = 0.0
-    for place, number in enumerate(np.argsort(p_values, kind="stable").tolist()):
-        most = max(most, min(1.0, (len(p_values) - place) * p_values[number]))
-        corrected[number] = most
-    return corrected

@@ -12,10 +12,11 @@ from reinflect.registry import Registry
 if TYPE_CHECKING:
     from reinflect.systems.system import System
 
-NAMES = ("hacm", "haem", "soft", "imitation", "transformer")
+NAMES = ("hacm", "haem", "soft", "imitation")
 SYSTEMS: "Registry[System]" = Registry("system", {name: f"reinflect.systems.{name}:SYSTEM" for name in NAMES})
 
-
+MOVED: Mapping[str, str] = {"transformer": "reinflect-transformer (examples/reinflect-transformer in the repository)"}
+"""The packages of systems that were ours: model files of 0.2 do not name them."""
 PAPER_SYSTEMS, PAPER_ALIGNMENTS = ("hacm", "haem"), ("naive", "smart")
 
 

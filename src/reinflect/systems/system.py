@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -12,38 +14,21 @@ from numpy.typing import NDArray
 from reinflect.align.pairs import Alignment
 from reinflect.data.items import Item
 from reinflect.data.vocabulary import Vocabulary
-from reinflect.layers.batches import Drawn, Lemmas, Trajectory
-from reinflect.layers.inventory import Inventory
-from reinflect.layers.shapes import Shape, Sizes
 from reinflect.settings import Settings
+from reinflect.systems.symbols import Inventory, Shape, Sizes
 from reinflect.systems.tapes import Ragged
 
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from reinflect.layers.batches import Drawn, Focus, Lemmas, Trajectory
     from reinflect.layers.operations import Dropout
     from reinflect.layers.parameters import Parameters
-    from reinflect.layers.states import Focus
 
 Tapes = dict[str, Ragged]
 """Named index arrays of many items; those of one name are padded to the same length when stacked."""
 ACTIONS = "actions"
 """The name of the tape of actions, in systems whose oracle is static."""
-
-
-class Decoder(Protocol):
-    """A system step by step."""
-
-    end: int
-    settings: Any
-
-    def start(self, lemmas: Lemmas) -> Any: ...
-
-    def log_probabilities(self, state: Any) -> tuple[Tensor, Any]: ...
-
-    def focus(self, state: Any) -> Focus: ...
-
-    def advance(self, state: Any, actions: Tensor) -> tuple[Tensor, Any]: ...
 
 
 class Word(Protocol):
@@ -55,12 +40,6 @@ class Word(Protocol):
     def log_probabilities(self) -> NDArray[np.float32]: ...
 
     def advance(self, parents: Sequence[int], taken: Sequence[int]) -> list[str]: ...
-
-
-Trajectories = Callable[[Drawn, "Parameters", Any, "Tensor", "Tensor", "Tensor"], Trajectory]
-"""Makes the trajectories of a batch: from tapes, or by letting the models act and labelling what they visit. Arguments:
-the items, the parameters, the settings, the valid outputs, the finished epochs of each model (M), and the key of each
-model's random numbers (M)."""
 
 
 @dataclass(frozen=True)
@@ -79,8 +58,6 @@ class System:
     over the rows of the same names."""
     outputs: str
     """The named size of the outputs."""
-    allowed: Callable[[Sizes, int], Tensor]
-    """The valid outputs of a model with these sizes, padded to a number of outputs."""
     symbols: Callable[[Inventory], Vocabulary]
     """The lemma's symbols, which are also what decoders write."""
     choices: Callable[[Inventory], Vocabulary]
@@ -88,10 +65,9 @@ class System:
     tapes: Callable[[Sequence[Item], Sequence[Alignment], Inventory], Tapes]
     bound: Callable[[Item, Alignment], int]
     """The most actions of an item's trajectory; with a static oracle, the exact number."""
-    trajectories: Trajectories
-    losses: Callable[[Parameters, Any, Any, Tensor, Dropout | None], Tensor]
-    """-log P of the right actions. *Shape:* (M, T, B)"""
-    decoder: Callable[[Parameters, Any, Tensor], Decoder]
+    learner: str | Learner
+    """What it needs to learn, or the place of it, such as `reinflect.systems.hacm.model:LEARNER`, whose import brings
+    torch."""
     frame: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
     """The symbols before and after the lemma's characters."""
     aligned: bool = True
@@ -108,9 +84,44 @@ class System:
     def sizes(self, inventory: Inventory, settings: Any) -> dict[str, int]:
         return {size: len(names) for size, names in self.names(inventory, settings).items()}
 
+    @cached_property
+    def equations(self) -> Learner:
+        learner = resolve_name(self.learner) if isinstance(self.learner, str) else self.learner
+        assert isinstance(learner, Learner)
+        return learner
 
-def allowed_outputs(system: System, sizes: Sequence[Sizes], padded: int) -> Tensor:
-    """The valid outputs of every model of a fleet, padded to one number. *Shape:* (M, …, A)"""
-    import torch
 
-    return torch.stack([system.allowed(own, padded) for own in sizes])
+@dataclass(frozen=True)
+class Learner:
+    """A system's equations in torch, each for all models of a fleet."""
+
+    allowed: Callable[[Sizes, int], Tensor]
+    """The valid outputs of a model with these sizes, padded to a number of outputs."""
+    trajectories: Callable[[Drawn, Parameters, Any, Tensor, Tensor, Tensor], Trajectory]
+    """Makes the trajectories of a batch: from tapes, or by letting the models act and labelling what they visit.
+    Arguments: the items, the parameters, the settings, the valid outputs, the finished epochs of each model (M), and
+    the key of each model's random numbers (M)."""
+    losses: Callable[[Parameters, Any, Any, Tensor, Dropout | None], Tensor]
+    """-log P of the right actions. *Shape:* (M, T, B)"""
+    decoder: Callable[[Parameters, Any, Tensor], Decoder]
+
+    def allowed_outputs(self, sizes: Sequence[Sizes], padded: int) -> Tensor:
+        """The valid outputs of every model of a fleet, padded to one number. *Shape:* (M, …, A)"""
+        import torch
+
+        return torch.stack([self.allowed(model, padded) for model in sizes])
+
+
+class Decoder(Protocol):
+    """A system step by step."""
+
+    end: int
+    settings: Any
+
+    def start(self, lemmas: Lemmas) -> Any: ...
+
+    def log_probabilities(self, state: Any) -> tuple[Tensor, Any]: ...
+
+    def focus(self, state: Any) -> Focus: ...
+
+    def advance(self, state: Any, actions: Tensor) -> tuple[Tensor, Any]: ...

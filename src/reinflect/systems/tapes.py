@@ -2,8 +2,8 @@
 
 The oracle is static: the pointer at each action, the valid actions, and how far each LSTM has read are known before
 training. A tape holds them as numbers, so that a training step is a few LSTM passes over whole sequences and some
-gathers. The tapes of a whole file are made at once, without a loop over its items: the oracles of `write_step` and
-`edits` are computed here on arrays of characters.
+gathers. The tapes of a whole file are made at once, without a loop over its items: both oracles
+are computed here on arrays of characters.
 
 Letters in shapes: I items, T actions, Y written characters, K deleted characters.
 """
@@ -17,14 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reinflect.align.pairs import EPSILON, Alignment
-from reinflect.data.vocabulary import UNKNOWN, Vocabulary
-from reinflect.systems import edits, write_step
+from reinflect.data.vocabulary import Vocabulary
+from reinflect.systems.oracle import COPY, DELETE, END, STEP, STOP
 
 Indices = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
-HACM_SPECIALS = (UNKNOWN, write_step.BEGIN, write_step.END, write_step.STEP)
-HAEM_SPECIALS = (edits.COPY, edits.DELETE, edits.STOP)
 NONE = -1
 """Marks a place without an action."""
 
@@ -94,12 +92,12 @@ class _Pairs:
 
 
 def hacm_tapes(alignments: Sequence[Alignment], symbols: Vocabulary) -> dict[str, Ragged]:
-    """The tapes of `write_step.oracle`: a STEP for each lemma character, a WRITE for each form character.
+    """The tapes of `oracle.write_step`: a STEP for each lemma character, a WRITE for each form character.
 
     - attended: the pointer at each action, in `<s> x_1 … x_n </s>`. *Shape:* (T) per item
     - actions. *Shape:* (T)
     """
-    step, end = symbols.numbers((write_step.STEP, write_step.END))
+    step, end = symbols.numbers((STEP, END))
     pairs = _Pairs(alignments)
     actions = np.full((len(pairs.rows), 2), NONE, dtype=np.int64)
     actions[pairs.lemma > 0, 0] = step
@@ -113,7 +111,7 @@ def hacm_tapes(alignments: Sequence[Alignment], symbols: Vocabulary) -> dict[str
 
 
 def haem_tapes(alignments: Sequence[Alignment], characters: Vocabulary, inventory: Vocabulary) -> dict[str, Ragged]:
-    """The tapes of `edits.oracle`: for each pair a COPY, a DELETE, a WRITE, or a DELETE and a WRITE.
+    """The tapes of `oracle.edits`: for each pair a COPY, a DELETE, a WRITE, or a DELETE and a WRITE.
 
     State 0 of an LSTM is its initial state, state k the one after k symbols.
 
@@ -126,7 +124,7 @@ def haem_tapes(alignments: Sequence[Alignment], characters: Vocabulary, inventor
     - keep: false if LSTM^d is reset before it reads this character, because of a WRITE since the last. *Shape:* (K)
     - deleted_state: the number of the deleted character LSTM^d read last, from 1; 0 after a reset. *Shape:* (T)
     """
-    copy, delete, stop = inventory.numbers(HAEM_SPECIALS)
+    copy, delete, stop = inventory.numbers((COPY, DELETE, STOP))
     pairs = _Pairs(alignments)
     actions = np.full((len(pairs.rows), 2), NONE, dtype=np.int64)
     has_lemma, writes = pairs.lemma > 0, (pairs.form > 0) & (pairs.form != pairs.lemma)

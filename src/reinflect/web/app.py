@@ -1,43 +1,50 @@
 """The app: static files for the page, and the JSON interface of docs/api-web.md."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
-from functools import partial
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.routing import Route, Router
 
 from reinflect import __version__
 from reinflect.data.features import SEPARATOR, Bundle
 from reinflect.data.items import Item
-from reinflect.decode.forms import WIDTH
-from reinflect.ensemble import fleets  # noqa: F401 - imports torch, for which the first requests would wait
-from reinflect.errors import InputError, ReinflectError, printable
-from reinflect.inflector.inflector import Inflector
+from reinflect.errors import InputError, printable
+from reinflect.inflector.inflector import Answer, Inflector
 from reinflect.inflector.pocket import load
 from reinflect.score.baseline import Baseline
 from reinflect.text import nearest
 from reinflect.web import requests
-from reinflect.web.guard import INTERNAL_ERROR, Guard, json_response, log, refusal
-from reinflect.web.hosts import Hosts
+from reinflect.web.guard import Guard, Hosts, log
 from reinflect.web.inventory import inventory, summary
-from reinflect.web.queue import CHUNK_COST, Answer, Operation, Question, Queue, decoding_cost
-from reinflect.web.requests import LIMITS, RequestError
+from reinflect.web.queue import Queue
+from reinflect.web.requests import LIMITS, RequestError, json_response
 
 STATIC = Path(__file__).parent / "static"
 PALETTE = Path(__file__).parents[1] / "report" / "palette.css"
 """The colours that the page shares with reports."""
 TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+POSTS: dict[str, type[requests.ModelRequest | requests.InflectRequest]] = {
+    "inflect": requests.InflectRequest,
+    "nbest": requests.NbestRequest,
+    "paradigm": requests.ParadigmRequest,
+    "trace": requests.TraceRequest,
+    "batch": requests.BatchRequest,
+    "rules": requests.ParadigmRequest,
+    "reload": requests.ModelRequest,
+}
+"""The requests of the addresses `/api/…`, which the methods of `Api` with the same names answer."""
 UNKNOWN = 20
 """Unknown features, and combinations, that a response names, at most: the search for similar ones takes time."""
 IDLE_SECONDS = 600.0
+Result = TypeVar("Result")
 CHANGED = "the file of this model has changed since it was loaded; answers are of the model as it was loaded"
 
 
@@ -47,250 +54,207 @@ def create_app(models: Mapping[str, Inflector | Path], hosts: Hosts | None = Non
     A model given as a file is loaded when a request names it, and dropped after `IDLE_SECONDS` without one. `hosts` are
     the admitted host names; by default the local names of this computer.
     """
-    queue = queue or Queue()
-    api = Api(models, queue)
+    return Guard(Router(Api(models, queue or Queue()).routes(), redirect_slashes=False), hosts or Hosts())
 
-    @asynccontextmanager
-    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
-        yield
-        queue.close()
 
-    app = Starlette(
-        routes=[
-            Route("/", api.file),
-            Route("/static/{name}", api.file),
-            Route("/api/models", api.models_list),
-            Route("/api/models/{name:path}", api.model),
-            *(
-                Route(f"/api/{answer.__name__}", answer, methods=["POST"])
-                for answer in (api.inflect, api.nbest, api.paradigm, api.trace, api.batch, api.rules, api.reload)
-            ),
-        ],
-        exception_handlers=dict.fromkeys((RequestError, ReinflectError, HTTPException, Exception), error_response),
-        lifespan=lifespan,
-    )
-    app.router.redirect_slashes = False
-    return Guard(app, hosts or Hosts())
+@dataclass(eq=False)
+class Loaded:
+    """A model in memory, and what is computed from it once."""
+
+    name: str
+    inflector: Inflector
+    change_noted: bool = False
+
+    @cached_property
+    def inventory(self) -> Response:
+        return json_response(inventory(self.name, self.inflector))
+
+    @cached_property
+    def rules(self) -> Baseline:
+        return Baseline.learn(self.inflector.attested)
+
+    @property
+    def changed(self) -> str | None:
+        """A sentence if the file is no longer the one that was loaded; the terminal says it once."""
+        source = self.inflector.source
+        if source is None or not source.changed:
+            return None
+        if not self.change_noted:
+            path = printable(str(source.path))
+            log.warning("note: %s has changed since it was loaded; the page offers to load it again", path)
+        self.change_noted = True
+        return CHANGED
+
+    def unseen(self, bundles: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+        """Features that the model does not know, and combinations of features that are new to it, with near ones."""
+        atoms, different = frozenset(self.inflector.atoms), dict.fromkeys(bundles)
+        new = dict.fromkeys(
+            atom for features in different for atom in Bundle(features).among(atoms) if atom not in atoms
+        )
+        unknown = self.inflector.unknown_features(SEPARATOR.join(islice(new, UNKNOWN)))
+        combined = ((features, self.inflector.nearest_bundles(features)) for features in different)
+        unseen = ({"features": features, "nearest": near} for features, near in combined if near)
+        return {
+            "unknown": [{"feature": atom, "nearest": near} for atom, near in unknown],
+            "unseen": list(islice(unseen, UNKNOWN)),
+        }
 
 
 class Api:
     """Answers the requests for each address."""
 
     def __init__(self, models: Mapping[str, Inflector | Path], queue: Queue) -> None:
-        self.models, self.queue = dict(models), queue
-        self._files_of = {name: own for name, own in models.items() if isinstance(own, Path)}
-        """The files of models that are loaded for requests, and dropped when they are idle."""
+        self.queue = queue
+        self.loaded = {name: Loaded(name, model) for name, model in models.items() if not isinstance(model, Path)}
+        self.files = {name: model for name, model in models.items() if isinstance(model, Path)}
+        """Of models that are loaded for requests, and dropped when they are idle."""
+        self.names = list(models)
         self._timers: dict[str, asyncio.TimerHandle] = {}
         # Files are read once and looked up by name, so that no request can reach another file.
-        self._files = {path.name: (path.read_bytes(), TYPES[path.suffix]) for path in (*STATIC.iterdir(), PALETTE)}
-        self._inventories: dict[str, tuple[Inflector, Response]] = {}
-        self._rules: dict[str, tuple[Inflector, Baseline]] = {}
-        self._told: dict[str, Inflector] = {}
-        """The models whose file has changed, after the terminal has said so."""
+        self._static = {
+            path.name: Response(path.read_bytes(), media_type=TYPES[path.suffix])
+            for path in (*STATIC.iterdir(), PALETTE)
+        }
+
+    def routes(self) -> list[Route]:
+        return [
+            Route("/", self.file),
+            Route("/static/{name}", self.file),
+            Route("/api/models", self.models_list),
+            Route("/api/models/{name:path}", self.model),
+            *(Route(f"/api/{name}", partial(self.post, name), methods=["POST"]) for name in POSTS),
+        ]
 
     async def file(self, request: Request) -> Response:
-        name = request.path_params.get("name", "index.html")
-        if name not in self._files:
-            raise HTTPException(404)
-        content, media_type = self._files[name]
-        return Response(content, media_type=media_type)
+        if response := self._static.get(request.path_params.get("name", "index.html")):
+            return response
+        raise HTTPException(404)
 
     async def models_list(self, _request: Request) -> Response:
-        known = [summary(*own) | {"changed": self._changed(*own)} for own in self.models.items()]
-        return json_response({"version": __version__, "models": known, "limits": LIMITS})
+        return json_response({"version": __version__, "models": list(map(self._summary, self.names)), "limits": LIMITS})
+
+    def _summary(self, name: str) -> dict[str, Any]:
+        loaded = self.loaded.get(name)
+        return summary(name, loaded.inflector if loaded else None) | {"changed": loaded.changed if loaded else None}
 
     async def model(self, request: Request) -> Response:
-        name, inflector = await self._model(request, request.path_params["name"])
-        if self._inventories.get(name, (None,))[0] is not inflector:
-            made = await self._alone(request, name, "inventory", lambda: json_response(inventory(name, inflector)))
-            self._inventories[name] = inflector, made
-        return self._inventories[name][1]
+        return await while_connected(request, self._inventory(request.path_params["name"]))
 
-    async def inflect(self, request: Request) -> Response:
-        asked, key, inflector = await self._read(request, requests.InflectRequest)
-        [answer] = await self._answers(request, forms(key, inflector), [Item(asked.lemma, Bundle(asked.features))])
-        return json_response(item(asked) | {"answer": answer} | unseen(inflector, [asked.features]))
+    async def _inventory(self, name: str) -> Response:
+        loaded = await self._find(name)
+        return await self._alone(lambda: loaded.inventory)
 
-    async def nbest(self, request: Request) -> Response:
-        asked, key, inflector = await self._read(request, requests.NbestRequest)
-        operation: Operation[Item, list[Any]] = Operation(
-            key,
-            f"nbest {asked.n}",
-            lambda items: inflector.nbest_many(items, asked.n, attested=True),
-            lambda item: decoding_cost(item.lemma, max(WIDTH, asked.n)),
-        )
-        [answers] = await self._answers(request, operation, [Item(asked.lemma, Bundle(asked.features))])
-        return json_response(item(asked) | {"answers": answers} | unseen(inflector, [asked.features]))
+    async def post(self, name: str, request: Request) -> Response:
+        await self.queue.refuse_if_full()
+        query = await requests.read(request, POSTS[name])
 
-    async def paradigm(self, request: Request) -> Response:
-        asked, key, inflector = await self._read(request, requests.ParadigmRequest)
-        bundles = asked.bundles
+        async def answer() -> Response:
+            loaded = await self._find(query.model)
+            query.prepare(loaded.inflector.features_of)
+            answered = await getattr(self, name)(query, loaded)
+            loaded.changed  # noqa: B018 - notes a change in the terminal
+            return json_response(answered)
+
+        return await while_connected(request, answer())
+
+    async def inflect(self, query: requests.InflectRequest, loaded: Loaded) -> dict[str, Any]:
+        [answer] = await self._forms(loaded, [query.pair])
+        return query.pair | {"answer": answer} | loaded.unseen([query.features])
+
+    async def nbest(self, query: requests.NbestRequest, loaded: Loaded) -> dict[str, Any]:
+        nbest = partial(loaded.inflector.nbest_many, n=query.n, attested=True)
+        [answers] = await self.queue.ask((loaded, query.n), nbest, [Item(query.lemma, Bundle(query.features))])
+        return query.pair | {"answers": answers} | loaded.unseen([query.features])
+
+    async def paradigm(self, query: requests.ParadigmRequest, loaded: Loaded) -> dict[str, Any]:
+        bundles = query.bundles
         if bundles is None:  # in a thread: sorting a hundred thousand takes a second
-            bundles = await asyncio.to_thread(inflector.usual_bundles)
-        requests.check_number(bundles, LIMITS.paradigm_cells, "bundles")
-        items = [Item(asked.lemma, Bundle(features)) for features in bundles]
-        answers = await self._answers(request, forms(key, inflector), items)
+            bundles = await asyncio.to_thread(loaded.inflector.usual_bundles)
+            requests.check_number("bundles", bundles, LIMITS.paradigm_cells)
+        answers = await self._forms(loaded, [{"lemma": query.lemma, "features": features} for features in bundles])
         cells = [{"features": features, "answer": answer} for features, answer in zip(bundles, answers, strict=True)]
-        return json_response({"lemma": asked.lemma, "cells": cells} | unseen(inflector, bundles))
+        return {"lemma": query.lemma, "cells": cells} | loaded.unseen(bundles)
 
-    async def rules(self, request: Request) -> Response:
+    async def batch(self, query: requests.BatchRequest, loaded: Loaded) -> dict[str, Any]:
+        answers = await self._forms(loaded, [row.pair for row in query.rows])
+        rows = [row.pair | {"answer": answer} for row, answer in zip(query.rows, answers, strict=True)]
+        return {"rows": rows} | loaded.unseen([row.features for row in query.rows])
+
+    async def trace(self, query: requests.TraceRequest, loaded: Loaded) -> Any:
+        return await self._alone(partial(loaded.inflector.trace, query.lemma, Bundle(query.features), query.member))
+
+    async def rules(self, query: requests.ParadigmRequest, loaded: Loaded) -> dict[str, Any]:
         """What the rule baseline says; it learns from the attested forms when it is first asked."""
-        asked, key, inflector = await self._read(request, requests.ParadigmRequest)
-        if not inflector.attested:
+        if not loaded.inflector.attested:
             message = "this model keeps no attested forms to learn rules from; train it without --no-attested"
             raise RequestError("cannot_answer", message, "model")
-        learnt = partial(self._learnt, self._name(asked.model), inflector)
-        baseline = await self._alone(request, key, "rules", learnt)
-        bundles = list(baseline.rules) if asked.bundles is None else asked.bundles
-        requests.check_number(bundles, LIMITS.paradigm_cells, "bundles")
-        found = [baseline.inflect(asked.lemma, own) if baseline.knows(own) else None for own in map(Bundle, bundles)]
-        cells = [{"features": own, "form": form} for own, form in zip(bundles, found, strict=True)]
-        return json_response({"lemma": asked.lemma, "cells": cells, "items": len(inflector.attested)})
+        rules = await self._alone(lambda: loaded.rules)
+        bundles = list(rules.rules) if query.bundles is None else query.bundles
+        requests.check_number("bundles", bundles, LIMITS.paradigm_cells)
+        forms = [rules.inflect(query.lemma, bundle) if rules.knows(bundle) else None for bundle in map(Bundle, bundles)]
+        cells = [{"features": features, "form": form} for features, form in zip(bundles, forms, strict=True)]
+        return {"lemma": query.lemma, "cells": cells, "items": len(loaded.inflector.attested)}
 
-    def _learnt(self, name: str, inflector: Inflector) -> Baseline:
-        if self._rules.get(name, (None,))[0] is not inflector:
-            self._rules[name] = inflector, Baseline.learn(inflector.attested)
-        return self._rules[name][1]
-
-    async def trace(self, request: Request) -> Response:
-        asked, key, inflector = await self._read(request, requests.TraceRequest)
-        trace = partial(inflector.trace, asked.lemma, Bundle(asked.features), asked.member)
-        return json_response(await self._alone(request, key, "trace", trace))
-
-    async def batch(self, request: Request) -> Response:
-        asked, key, inflector = await self._read(request, requests.BatchRequest)
-        items = [Item(one.lemma, Bundle(one.features)) for one in asked.rows]
-        answers = await self._answers(request, forms(key, inflector), items)
-        rows = [item(one) | {"answer": answer} for one, answer in zip(asked.rows, answers, strict=True)]
-        return json_response({"rows": rows} | unseen(inflector, [one.features for one in asked.rows]))
-
-    async def reload(self, request: Request) -> Response:
+    async def reload(self, _query: requests.ModelRequest, loaded: Loaded) -> dict[str, Any]:
         """Load the file of a model again, if it has changed; if the new one cannot be used, the model stays."""
-        asked, key, _ = await self._read(request, requests.ModelRequest)
-        name = self._name(asked.model)
-        await self._alone(request, key, "load", partial(self._load, name))
-        return json_response(summary(name, self.models[name]) | {"changed": self._changed(name, self.models[name])})
+        await self._alone(partial(self._load, loaded.name))
+        return self._summary(loaded.name)
 
-    def _load(self, name: str) -> Inflector:
-        """A model, after its file was read if it is not loaded or has changed; a file that cannot be used is not."""
-        path, stays = self.models[name], ""
-        if not isinstance(path, Path):
-            if path.source is None or not path.source.changed:
-                return path
-            path, stays = path.source.path, "; the model stays as it was loaded"
+    async def _forms(self, loaded: Loaded, pairs: Sequence[Mapping[str, str]]) -> list[Answer]:
+        """The forms of lemmas with features; words, paradigms and batches are answered together."""
+        items = [Item(pair["lemma"], Bundle(pair["features"])) for pair in pairs]
+        return await self.queue.ask((loaded, "forms"), partial(loaded.inflector.answers, attested=True), items)
+
+    async def _alone(self, answer: Callable[[], Result]) -> Result:
+        """What a function returns that may not run beside the models."""
+        [result] = await self.queue.ask(answer, lambda _: [answer()], [None])
+        return result
+
+    async def _find(self, name: str | None) -> Loaded:
+        """The model of a name, or the first; one that is dropped when idle is loaded first if need be."""
+        name = self.names[0] if name is None else name
+        if name not in self.names:
+            names = nearest(name[: LIMITS.lemma_characters], self.names, f"the models are {', '.join(self.names)}")
+            raise RequestError("no_such_model", f"there is no model with this name; {names}", "model", status=404)
         try:
-            self.models[name] = loaded = load(path)
-        except InputError as error:
-            log.warning("note: %s; the model %s cannot be used%s", error, printable(name), stays)
-            message = f"the file of this model cannot be used now ({error.found}){stays}"
-            raise RequestError("cannot_answer", message, "model") from None
-        return loaded
-
-    def _drop(self, name: str) -> None:
-        """Leave a model and all that was made of it to be collected; requests under way still have it."""
-        self.models[name] = self._files_of[name]
-        for kept in (self._inventories, self._rules, self._told, self._timers):
-            kept.pop(name, None)
-
-    def _changed(self, name: str, inflector: Inflector | Path) -> str | None:
-        """A sentence if the file of a model is not the one that was loaded; the terminal says it once."""
-        if isinstance(inflector, Path) or inflector.source is None or not inflector.source.changed:
-            return None
-        if self._told.get(name) is not inflector:
-            self._told[name] = inflector
-            where = printable(str(inflector.source.path))
-            log.warning("note: %s has changed since it was loaded; the page offers to load it again", where)
-        return CHANGED
-
-    async def _read(
-        self, request: Request, kind: type[requests.AnyRequest]
-    ) -> tuple[requests.AnyRequest, str, Inflector]:
-        await self.queue.refuse_if_full()
-        asked = await requests.read(request, kind)
-        name, inflector = await self._model(request, asked.model)
-        self._changed(name, inflector)
-        asked.prepare(inflector.features_of)
-        # The queue merges questions to the same model: not those from before a reload with those after it.
-        return asked, f"{name} {id(inflector)}", inflector
-
-    def _name(self, name: str | None) -> str:
-        name = next(iter(self.models)) if name is None else name
-        if name not in self.models:
-            known = nearest(name[: LIMITS.lemma_characters], self.models, f"the models are {', '.join(self.models)}")
-            raise RequestError("no_such_model", f"there is no model with this name; {known}", "model")
-        return name
-
-    async def _model(self, request: Request, named: str | None) -> tuple[str, Inflector]:
-        """The name and the model; one that is dropped when idle is loaded first if need be."""
-        name = self._name(named)
-        found = self.models[name]
-        try:
-            if isinstance(found, Path):
-                found = await self._alone(request, name, "load", partial(self._load, name))
+            if name in self.loaded:
+                return self.loaded[name]
+            return await self._alone(partial(self._load, name))
         finally:  # also if the client has disconnected: the model may still be loaded then
-            if timer := self._timers.get(name):
-                timer.cancel()
-            if name in self._files_of:
-                self._timers[name] = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._drop, name)
-        return name, found
+            if name in self.files:
+                if timer := self._timers.get(name):
+                    timer.cancel()
+                self._timers[name] = asyncio.get_running_loop().call_later(IDLE_SECONDS, self.loaded.pop, name, None)
 
-    async def _alone(self, request: Request, model: str, kind: str, answer: Callable[[], Answer]) -> Answer:
-        """What the model answers in a chunk of its own."""
-        alone: Operation[None, Answer] = Operation(model, kind, lambda _: [answer()], lambda _: CHUNK_COST)
-        [answered] = await self._answers(request, alone, [None])
-        return answered
-
-    async def _answers(
-        self, request: Request, operation: Operation[Question, Answer], questions: Sequence[Question]
-    ) -> list[Answer]:
-        """The answers of the model; given up when the client disconnects."""
-        answers = asyncio.create_task(self.queue.ask(operation, questions))
-        disconnected = asyncio.create_task(_disconnected(request))
+    def _load(self, name: str) -> Loaded:
+        """A model, after its file was read if it is not loaded or has changed; a file that cannot be used is not."""
+        loaded = self.loaded.get(name)
+        if loaded and not loaded.changed:
+            return loaded
+        source = loaded and loaded.inflector.source
         try:
-            await asyncio.wait({answers, disconnected}, return_when=asyncio.FIRST_COMPLETED)
-            if not answers.done():
-                raise RequestError("cut_off", "the client has disconnected")
-            return answers.result()
-        finally:
-            answers.cancel()
-            disconnected.cancel()
+            self.loaded[name] = Loaded(name, load(source.path if source else self.files[name]))
+        except InputError as error:
+            outcome = "; the model stays as it was loaded" if loaded else ""
+            log.warning("note: %s; the model %s cannot be used%s", error, printable(name), outcome)
+            message = f"the file of this model cannot be used now ({error.found}){outcome}"
+            raise RequestError("cannot_answer", message, "model") from None
+        return self.loaded[name]
 
 
-async def _disconnected(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
+async def while_connected(request: Request, answer: Coroutine[Any, Any, Result]) -> Result:
+    """An answer, given up when the client disconnects."""
 
+    async def disconnected() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
 
-def forms(key: str, inflector: Inflector) -> Operation[Item, Any]:
-    """The forms of lemmas with features; words, paradigms and batches share this operation."""
-    answers = partial(inflector.answers, attested=True)
-    return Operation(key, "forms", answers, lambda item: decoding_cost(item.lemma))
-
-
-def item(asked: requests.InflectRequest | requests.BatchItem) -> dict[str, Any]:
-    return {"lemma": asked.lemma, "features": asked.features}
-
-
-def unseen(inflector: Inflector, bundles: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
-    """The features that the model does not know, and combinations of features that are new to it, with near ones."""
-    known = frozenset(inflector.atoms)
-    atoms = dict.fromkeys(atom for features in dict.fromkeys(bundles) for atom in Bundle(features).among(known))
-    new = islice((atom for atom in atoms if atom not in known), UNKNOWN)
-    unknown = [{"feature": atom, "nearest": near} for atom, near in inflector.unknown_features(SEPARATOR.join(new))]
-    combined = ((features, inflector.nearest_bundles(features)) for features in dict.fromkeys(bundles))
-    found = ({"features": features, "nearest": near} for features, near in combined if near)
-    return {"unknown": unknown, "unseen": list(islice(found, UNKNOWN))}
-
-
-async def error_response(request: Request, error: Exception) -> Response:
-    if isinstance(error, RequestError):
-        return refusal(error)
-    if isinstance(error, ReinflectError):
-        return refusal(RequestError("cannot_answer", str(error)))
-    if not isinstance(error, HTTPException):
-        return refusal(INTERNAL_ERROR)
-    if error.status_code != 405:
-        return refusal(RequestError("no_such_address", "there is nothing at this address"))
-    response = refusal(RequestError("wrong_method", f"this address does not support {request.method}"))
-    response.headers.update(error.headers or {})
-    return response
+    answering, watching = asyncio.create_task(answer), asyncio.create_task(disconnected())
+    try:
+        await asyncio.wait({answering, watching}, return_when=asyncio.FIRST_COMPLETED)
+        if not answering.done():
+            raise ClientDisconnect
+        return answering.result()
+    finally:
+        answering.cancel()
+        watching.cancel()

@@ -1,42 +1,47 @@
 """A model as the page needs it before the first request: features, bundles, paradigm tables, and its card."""
 
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from reinflect.data.dimensions import OTHER, dimension_of, grouped, meaning_of, paradigms
+from reinflect.data import dimensions
+from reinflect.data.dimensions import OTHER, dimension_of, meaning_of, paradigms
 from reinflect.data.features import Bundle
+from reinflect.data.items import grouped
+from reinflect.data.labels import Labels
 from reinflect.inflector.card import card_text
 from reinflect.inflector.inflector import Inflector
 from reinflect.web.requests import LIMITS
 
 
-def summary(name: str, inflector: Inflector | Path) -> dict[str, Any]:
+def summary(name: str, inflector: Inflector | None) -> dict[str, Any]:
     """A model in the list of models; only its name is known before its file is loaded."""
-    counted, loaded = ("members", "voters", "bundles", "attested"), not isinstance(inflector, Path)
-    return {"name": name} | {own: len(getattr(inflector, own)) if loaded else None for own in counted}
+    counts = {
+        field: inflector and len(getattr(inflector, field)) for field in ("members", "voters", "bundles", "attested")
+    }
+    return {"name": name} | counts
 
 
 def inventory(name: str, inflector: Inflector) -> dict[str, Any]:
     """Everything the page shows about a model."""
-    counts = inflector.bundle_counts
+    counts, labels, examples = inflector.bundle_counts, inflector.labels, example_lemmas(inflector)
     commonest_first = sorted(inflector.bundles, key=lambda features: -counts.get(features, 0))
-    by_part: dict[str, list[str]] = {}
-    for features in commonest_first:
-        by_part.setdefault(Bundle(features).part_of_speech.split(".")[0], []).append(features)
-    examples = example_lemmas(inflector)
-    shown = {features for own in by_part.values() for features in own[: LIMITS.paradigm_cells]}
-    used = [features for features in inflector.usual_bundles() if features in shown]
-    laid_out = paradigms(used, inflector.labels.names, ordered=bool(inflector.cells))
-    parts = {features: part for part, own in by_part.items() for features in own}
-    labels = {features: inflector.labels.to_label(features) for features in commonest_first}
+    by_part = grouped(commonest_first, lambda features: part_of(Bundle(features)))
+    in_tables = {features for bundles in by_part.values() for features in bundles[: LIMITS.paradigm_cells]}
+    usual = [features for features in inflector.usual_bundles() if features in in_tables]
+    card = inflector.card
+    training = card["training"] and {name: fact for name, fact in card["training"].items() if name != "bundles"}
     return {
         **summary(name, inflector),
         "strategy": inflector.strategy,
         "voter_names": [member.name for member in inflector.voters],
-        "about": card_text(inflector.card),
-        "card": _card(inflector),
+        "about": card_text(card),
+        "card": {
+            "training": training,
+            "members": [{key: member[key] for key in ("name", "dev_accuracy", "votes")} for member in card["members"]],
+            "parameters": card["parameters"],
+            "confidence_items": card["confidence"] and card["confidence"]["items"],
+        },
         "characters": list(inflector.characters),
         "dimensions": _dimensions(inflector),
         "bundles": [
@@ -44,10 +49,10 @@ def inventory(name: str, inflector: Inflector) -> dict[str, Any]:
                 "features": features,
                 "atoms": Bundle(features).among(inflector.atoms) if "(" in features else None,
                 "count": counts.get(features, 0),
-                "label": None if label == features else label,
-                "part_of_speech": parts[features],
+                "label": label_of(features, labels),
+                "part_of_speech": part_of(Bundle(features)),
             }
-            for features, label in labels.items()
+            for features in commonest_first
         ],
         "paradigms": [
             {
@@ -56,54 +61,46 @@ def inventory(name: str, inflector: Inflector) -> dict[str, Any]:
                 "tables": msgspec.to_builtins(tables),
                 "left_out": max(0, len(by_part[part]) - LIMITS.paradigm_cells),
             }
-            for part, tables in laid_out.items()
+            for part, tables in paradigms(usual, labels.names, ordered=bool(inflector.cells)).items()
         ],
     }
+
+
+def part_of(bundle: Bundle) -> str:
+    return bundle.part_of_speech.split(".")[0]
+
+
+def label_of(features: str, labels: Labels) -> str | None:
+    return None if (label := labels.to_label(features)) == features else label
 
 
 def example_lemmas(inflector: Inflector) -> dict[str, str]:
     """An attested lemma for each part of speech: the one with most forms, rather one that has a gap to fill."""
     cells: dict[str, dict[str, set[tuple[str, ...]]]] = {}
     for item in inflector.attested:
-        own = cells.setdefault(item.features.part_of_speech.split(".")[0], {})
         if len(item.lemma) <= LIMITS.lemma_characters:
-            own.setdefault(item.lemma, set()).add(item.features.cell)
-    full = {part: len(set().union(*own.values())) for part, own in cells.items()}
-    return {
-        part: max(own, key=lambda lemma: (len(own[lemma]) < full[part], len(own[lemma])))
-        for part, own in cells.items()
-        if own
-    }
-
-
-def _card(inflector: Inflector) -> dict[str, Any]:
-    """The facts of the panel about the model; its bundles and characters are elsewhere in the inventory."""
-    card = inflector.card
-    training, confidence = card["training"], card["confidence"]
-    facts = None if training is None else {name: own for name, own in training.items() if name != "bundles"}
-    members = [{name: own[name] for name in ("name", "dev_accuracy", "votes")} for own in card["members"]]
-    return {
-        "training": facts,
-        "members": members,
-        "parameters": card["parameters"],
-        "confidence_items": confidence and confidence["items"],
-    }
+            lemmas = cells.setdefault(part_of(item.features), {})
+            lemmas.setdefault(item.lemma, set()).add(item.features.cell)
+    examples = {}
+    for part, lemmas in cells.items():
+        full = len(set().union(*lemmas.values()))
+        examples[part] = max(lemmas, key=lambda lemma: (len(lemmas[lemma]) < full, len(lemmas[lemma])))
+    return examples
 
 
 def _dimensions(inflector: Inflector) -> list[dict[str, Any]]:
     """The features of the model by dimension; `several`: a bundle may have more than one of them."""
     several = {OTHER}
     for bundle in map(Bundle, inflector.bundles):
-        found = [dimension_of(atom) for atom in bundle.atoms]
-        several |= {name for name in found if found.count(name) > 1}
+        names = [dimension_of(atom) for atom in bundle.atoms]
+        several |= {name for name in names if names.count(name) > 1}
     return [
         {
             "name": name,
             "several": name in several,
             "atoms": [
-                {"atom": atom, "meaning": meaning_of(atom), "label": None if label == atom else label}
-                for atom, label in ((atom, inflector.labels.to_label(atom)) for atom in atoms)
+                {"atom": atom, "meaning": meaning_of(atom), "label": label_of(atom, inflector.labels)} for atom in atoms
             ],
         }
-        for name, atoms in grouped(inflector.atoms).items()
+        for name, atoms in dimensions.grouped(inflector.atoms).items()
     ]

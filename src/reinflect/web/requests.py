@@ -1,16 +1,20 @@
 """Requests to the server, their limits, and the errors that refuse them."""
 
 import asyncio
-from collections.abc import Callable, Sequence
-from typing import Literal, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Literal, TypeVar
 
 import msgspec
+from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
 
 from reinflect.data.features import Bundle
-from reinflect.errors import printable
+from reinflect.errors import ReinflectError, printable
 
 Translate = Callable[[str], str]
+AnyRequest = TypeVar("AnyRequest", bound="ModelRequest | InflectRequest")
+Value = TypeVar("Value")
 
 
 class Limits(msgspec.Struct):
@@ -29,39 +33,39 @@ class Limits(msgspec.Struct):
 
 
 LIMITS = Limits()
-DISCARDED_BYTES = 8 * LIMITS.body_bytes
-"""A body that is too large is read up to this size: many clients read no response before they have sent everything."""
-SHOWN = 200
+QUOTED = 200
 """Characters of an error message that may quote the request."""
-
-CODES = {
-    code: status
-    for status, codes in {
-        400: "broken_request broken_json wrong_question cannot_answer cut_off no_lemma lemma_too_long lemma_unusable "
-        "no_features features_too_long features_unusable no_rows too_many_rows too_many_bundles too_many_answers",
-        403: "wrong_host wrong_origin",
-        404: "no_such_model no_such_address",
-        405: "wrong_method",
-        408: "body_too_slow",
-        413: "body_too_large",
-        415: "not_json",
-        500: "our_fault",
-        503: "busy too_slow ending",
-    }.items()
-    for code in codes.split()
-}
-"""The HTTP status of each error code. Programs rely on the codes: they do not change."""
-CLOSING_CODES = frozenset({"body_too_slow", "body_too_large"})
-"""Errors that close the connection, because the rest of the request would have to be read otherwise."""
+HEADERS_OF = {503: {"retry-after": "1"}} | {status: {"connection": "close"} for status in (403, 408, 411, 413)}
 
 
 class RequestError(Exception):
-    """A request that is refused: a code of `CODES`, a message of one line, and the field that is wrong."""
+    """A request that is refused: a message of one line, a code that programs rely on, and the field that is wrong."""
 
-    def __init__(self, code: str, message: str, field: str | None = None) -> None:
+    def __init__(self, code: str, message: str, field: str | None = None, *, status: int = 400) -> None:
         super().__init__(message)
-        self.code, self.message, self.field = code, message, field
-        self.status = CODES[code]
+        self.code, self.message, self.field, self.status = code, message, field, status
+
+
+def refusal(error: Exception) -> Response:
+    """The response to a request that failed; where a body would have to be read, it closes the connection."""
+    headers = getattr(error, "headers", None)
+    if isinstance(error, HTTPException) and error.status_code == 405:
+        error = RequestError("wrong_method", "this address does not support this method", status=405)
+    elif isinstance(error, HTTPException):
+        error = RequestError("no_such_address", "there is nothing at this address", status=404)
+    elif isinstance(error, ClientDisconnect):
+        error = RequestError("cut_off", "the connection ended before the request was answered")
+    elif isinstance(error, ReinflectError):
+        error = RequestError("cannot_answer", str(error))
+    elif not isinstance(error, RequestError):
+        message = "internal error; the terminal in which reinflect serve runs shows details"
+        error = RequestError("our_fault", message, status=500)
+    content = {"error": error.message, "code": error.code, "field": error.field}
+    return json_response(content, error.status, HEADERS_OF.get(error.status, headers))
+
+
+def json_response(content: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    return Response(msgspec.json.encode(content), status, headers, media_type="application/json")
 
 
 class ModelRequest(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
@@ -73,37 +77,40 @@ class ModelRequest(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
         """Refuse values that cannot be used, and replace the user's labels by features."""
 
 
-class BatchItem(msgspec.Struct, forbid_unknown_fields=True):
-    """One of the `rows` of a batch."""
+class Row(msgspec.Struct, forbid_unknown_fields=True):
+    """A lemma with its features: one of the `rows` of a batch."""
 
     lemma: str
     features: str
 
-
-class InflectRequest(ModelRequest):
-    """`/api/inflect`: one lemma with its features."""
-
-    lemma: str
-    features: str
+    @property
+    def pair(self) -> dict[str, str]:
+        return {"lemma": self.lemma, "features": self.features}
 
     def prepare(self, to_features: Translate) -> None:
-        prepare_item(self, to_features)
+        check_text("lemma", self.lemma)
+        check_text("features", self.features)
+        self.features = to_features(self.features)
 
 
-class NbestRequest(InflectRequest):
+class InflectRequest(Row, kw_only=True):
+    """`/api/inflect`: one lemma with its features."""
+
+    model: str | None = None
+
+
+class NbestRequest(InflectRequest, kw_only=True):
     """`/api/nbest`: the n best forms."""
 
-    n: int = 5
+    n: Annotated[int, msgspec.Meta(ge=1)] = 5
 
     def prepare(self, to_features: Translate) -> None:
         super().prepare(to_features)
-        if self.n < 1:
-            raise RequestError("wrong_question", "n is less than 1; ask for at least one form", "n")
         if self.n > LIMITS.answers:
             raise RequestError("too_many_answers", f"n is too large; ask for at most {LIMITS.answers} forms", "n")
 
 
-class TraceRequest(InflectRequest):
+class TraceRequest(InflectRequest, kw_only=True):
     """`/api/trace`: the steps of one member; the default is the best voter."""
 
     member: str | None = None
@@ -117,88 +124,67 @@ class ParadigmRequest(ModelRequest):
 
     def prepare(self, to_features: Translate) -> None:
         check_text("lemma", self.lemma)
-        check_number(self.bundles or [], LIMITS.paradigm_cells, "bundles")
-        for number, features in enumerate(self.bundles or (), start=1):
-            check_text("features", features, f"bundles, number {number}: ", "bundles")
-        self.bundles = None if self.bundles is None else list(map(to_features, self.bundles))
+        if self.bundles is not None:
+            check_each(
+                "bundles", self.bundles, LIMITS.paradigm_cells, lambda features: check_text("features", features)
+            )
+            self.bundles = list(map(to_features, self.bundles))
 
 
 class BatchRequest(ModelRequest):
     """`/api/batch`: many lemmas, each with its features."""
 
-    rows: list[BatchItem]
+    rows: list[Row]
 
     def prepare(self, to_features: Translate) -> None:
         if not self.rows:
             raise RequestError("no_rows", "there are no rows; give at least one lemma with its features", "rows")
-        check_number(self.rows, LIMITS.batch_rows, "rows")
-        for number, item in enumerate(self.rows, start=1):
-            prepare_item(item, to_features, f"row {number}: ", "rows")
-
-
-AnyRequest = TypeVar("AnyRequest", bound=ModelRequest)
+        check_each("rows", self.rows, LIMITS.batch_rows, lambda row: row.prepare(to_features))
 
 
 async def read(request: Request, kind: type[AnyRequest]) -> AnyRequest:
-    """The body of a request, decoded."""
+    """The body of a request, decoded; the server has refused one that is too large."""
     if request.headers.get("content-type", "").split(";")[0].strip().lower() != "application/json":
-        raise RequestError("not_json", "the body must be JSON; send it with the header Content-Type: application/json")
-    body = await _body(request)
+        message = "the body must be JSON; send it with the header Content-Type: application/json"
+        raise RequestError("not_json", message, status=415)
     try:
+        async with asyncio.timeout(LIMITS.body_seconds):
+            body = await request.body()
         return msgspec.json.decode(body, type=kind)
+    except TimeoutError:
+        message = f"the body did not arrive within {LIMITS.body_seconds} seconds; send less at once"
+        raise RequestError("body_too_slow", message, status=408) from None
     except msgspec.ValidationError as error:
-        found = printable(str(error))[:SHOWN]  # may quote the name of an unknown field
-        raise RequestError("wrong_question", f"not a valid request: {found}; see docs/api-web.md") from None
+        finding = printable(str(error))[:QUOTED]  # may quote the name of an unknown field
+        raise RequestError("wrong_question", f"not a valid request: {finding}; see docs/api-web.md") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise RequestError("broken_json", "the body is not valid JSON; check quotes, commas and brackets") from None
 
 
-async def _body(request: Request) -> bytes:
-    body, length, most = bytearray(), 0, LIMITS.body_bytes
-    too_large = RequestError("body_too_large", f"the request is too large; send at most {most:,} bytes at once")
-    announced = request.headers.get("content-length", "")
-    if announced.isdecimal() and int(announced[:20]) > DISCARDED_BYTES:  # int() refuses 5,000 digits
-        raise too_large
-    try:
-        async with asyncio.timeout(LIMITS.body_seconds):
-            async for piece in request.stream():
-                length += len(piece)
-                if length <= most:
-                    body += piece
-                elif length > DISCARDED_BYTES:
-                    break
-    except TimeoutError:
-        message = f"the body did not arrive within {LIMITS.body_seconds} seconds; send less at once"
-        raise RequestError("body_too_slow", message) from None
-    except ClientDisconnect:
-        raise RequestError("cut_off", "the connection ended before the request was complete; send it again") from None
-    if length > most:
-        raise too_large
-    return bytes(body)
-
-
-def check_text(name: Literal["lemma", "features"], text: str, place: str = "", field: str | None = None) -> None:
+def check_text(name: Literal["lemma", "features"], text: str) -> None:
     """Refuse a lemma or features that are too long, empty, or do not fit on a line of a file."""
-    subject, field = f"{place}{'the lemma is' if name == 'lemma' else 'the features are'}", field or name
+    subject = "the lemma is" if name == "lemma" else "the features are"
     limit = LIMITS.lemma_characters if name == "lemma" else LIMITS.features_characters
     if len(text) > limit:
-        raise RequestError(f"{name}_too_long", f"{subject} too long; give at most {limit} characters", field)
+        raise RequestError(f"{name}_too_long", f"{subject} too long; give at most {limit} characters", name)
     if not (text.strip() if name == "lemma" else Bundle(text).atoms):
         remedy = "give a word to inflect" if name == "lemma" else "give some, joined by semicolons (V;PST)"
-        raise RequestError(f"no_{name}", f"{subject} empty; {remedy}", field)
+        raise RequestError(f"no_{name}", f"{subject} empty; {remedy}", name)
     if any(character in "\t\n\r" or "\ud800" <= character <= "\udfff" for character in text):
         message = f"{subject} not on one line, or not valid text; remove tabs, line ends and lone surrogates"
-        raise RequestError(f"{name}_unusable", message, field)
+        raise RequestError(f"{name}_unusable", message, name)
 
 
-def prepare_item(
-    item: InflectRequest | BatchItem, to_features: Translate, place: str = "", field: str | None = None
-) -> None:
-    check_text("lemma", item.lemma, place, field)
-    check_text("features", item.features, place, field)
-    item.features = to_features(item.features)
+def check_each(field: str, values: Sequence[Value], most: int, check: Callable[[Value], None]) -> None:
+    """Check the number of values, and each of them; an error says which one is wrong."""
+    check_number(field, values, most)
+    for number, value in enumerate(values, start=1):
+        try:
+            check(value)
+        except RequestError as error:
+            raise RequestError(error.code, f"{field}, number {number}: {error.message}", field) from None
 
 
-def check_number(values: Sequence[object], most: int, field: str) -> None:
+def check_number(field: str, values: Sequence[object], most: int) -> None:
     if len(values) > most:
         raise RequestError(f"too_many_{field}", f"found {len(values):,} {field}; send at most {most:,} at once", field)

@@ -25,6 +25,11 @@ class Mirror(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
             progress(len(pairs), len(pairs))
         return made
 
+    def align_more(
+        self, _pairs: Sequence[StringPair], _alignments: Sequence[Alignment], more: Sequence[StringPair]
+    ) -> list[Alignment]:
+        return self.align(more)  # it learns nothing from other pairs
+
     def _pair(self, lemma: str, form: str) -> Alignment:
         kept = max(0, len(form) - self.shift)
         longer = max(len(lemma), kept)

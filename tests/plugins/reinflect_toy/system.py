@@ -12,14 +12,12 @@ from torch import Tensor
 from reinflect.align.pairs import Alignment
 from reinflect.data.items import Item
 from reinflect.data.vocabulary import UNKNOWN, Vocabulary
-from reinflect.layers.batches import Drawn, Lemmas, Trajectory
-from reinflect.layers.inventory import Inventory
+from reinflect.layers.batches import Drawn, Focus, Lemmas, Trajectory
 from reinflect.layers.operations import Dropout, linear, negative_log_softmax, penalty, rows
 from reinflect.layers.parameters import Parameters
-from reinflect.layers.shapes import Shape, Sizes
-from reinflect.layers.states import Focus
 from reinflect.settings import Positive, Settings
-from reinflect.systems.system import ACTIONS, System, Tapes
+from reinflect.systems.symbols import Inventory, Shape, Sizes
+from reinflect.systems.system import ACTIONS, Learner, System, Tapes
 from reinflect.systems.tapes import Ragged
 
 BEGIN, END = "<s>", "</s>"
@@ -123,13 +121,10 @@ SYSTEM = System(
     shapes=shapes,
     names=names,
     outputs="symbols",
-    allowed=allowed_outputs,
     symbols=symbols,
     choices=symbols,
     tapes=tapes,
     bound=lambda item, _: len(suffix(item)) + 1,
-    trajectories=trajectories,
-    losses=losses,
-    decoder=Decoder,
+    learner=Learner(allowed_outputs, trajectories, losses, Decoder),
     aligned=False,
 )

@@ -15,9 +15,9 @@ import numpy as np
 from msgspec import Meta
 
 from reinflect.align.pairs import Alignment
+from reinflect.chance import key
 from reinflect.data.items import Item
 from reinflect.ensemble.member import UNALIGNED
-from reinflect.layers.randomness import key
 from reinflect.learn.lesson import Lesson, Phase
 from reinflect.settings import Size
 

@@ -1,11 +1,70 @@
 """HACM: hard attention with a copy mixture over WRITE and STEP (§3)."""
 
-from reinflect.layers.shapes import source_numbers
-from reinflect.systems.hacm import batch, model
-from reinflect.systems.hacm.settings import HacmSettings
-from reinflect.systems.presets import read_presets
+from collections.abc import Hashable, Sequence
+from functools import lru_cache
+
+import msgspec
+
+from reinflect.data.vocabulary import UNKNOWN, Vocabulary
+from reinflect.systems.oracle import BEGIN, END, STEP
+from reinflect.systems.symbols import (
+    Inventory,
+    RecurrentSettings,
+    Shape,
+    encoder_shapes,
+    feature_names,
+    feature_shapes,
+    feature_width,
+    lstm_shapes,
+    read_presets,
+    source_numbers,
+)
 from reinflect.systems.system import System
-from reinflect.systems.write_step import BEGIN, END
+from reinflect.systems.tapes import hacm_tapes
+
+SPECIALS = UNKNOWN, BEGIN, END, STEP
+UNKNOWN_NUMBER, BEGIN_NUMBER, END_NUMBER, STEP_NUMBER = range(4)
+
+
+class HacmSettings(RecurrentSettings, frozen=True, kw_only=True):
+    """Those of LSTMs, and whether HACM copies."""
+
+    copy_mixture: bool = msgspec.field(default=True, name="copy")
+    """Whether to mix copying in (§3.2); without it this is the plain hard monotonic model of §3.1."""
+
+
+@lru_cache(maxsize=256)
+def symbols(inventory: Inventory) -> Vocabulary:
+    return Vocabulary.of(SPECIALS, inventory.characters)
+
+
+def names(inventory: Inventory, settings: HacmSettings) -> dict[str, Sequence[Hashable]]:
+    return {"symbols": symbols(inventory).symbols, **feature_names(inventory.atoms, settings)}
+
+
+def shapes(settings: HacmSettings) -> dict[str, Shape]:
+    both, hidden, width = 2 * settings.hidden, settings.hidden, feature_width(settings)
+    decoder = lstm_shapes("decoder", settings.embedding, settings)
+    gates = decoder["decoder.bias"].sizes[0]
+    copy = {
+        "copy.attended": Shape((both, 1)),
+        "copy.features": Shape((width, 1)),
+        "copy.previous": Shape((settings.embedding, 1)),
+        "copy.state": Shape((hidden, 1)),
+        "copy.bias": Shape((1,), "zero"),
+    }
+    return {
+        "embedding": Shape(("symbols", settings.embedding), "embedding"),
+        **feature_shapes(settings),
+        **encoder_shapes(settings),
+        **decoder,
+        "decoder.attended": Shape((both, gates)),
+        "decoder.features": Shape((width, gates)),
+        "output.weights": Shape((hidden, "symbols")),
+        "output.bias": Shape(("symbols",), "zero"),
+        **(copy if settings.copy_mixture else {}),
+    }
+
 
 SYSTEM = System(
     name="hacm",
@@ -13,17 +72,14 @@ SYSTEM = System(
     colour="#1f6fb5",
     settings=HacmSettings,
     presets=read_presets(__name__, HacmSettings),
-    shapes=model.shapes,
-    names=batch.names,
+    shapes=shapes,
+    names=names,
     outputs="symbols",
-    allowed=batch.allowed_outputs,
-    symbols=batch.symbols,
-    choices=batch.symbols,
-    tapes=batch.tapes,
+    symbols=symbols,
+    choices=symbols,
+    tapes=lambda _, alignments, inventory: hacm_tapes(alignments, symbols(inventory)),
     bound=lambda item, _: len(item.lemma) + len(item.form) + 2,
-    trajectories=batch.trajectories,
-    losses=model.losses,
-    decoder=model.Decoder,
+    learner="reinflect.systems.hacm.model:LEARNER",
     frame=((BEGIN,), (END,)),
     source_numbers=source_numbers,
 )

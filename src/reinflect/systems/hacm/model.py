@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from reinflect.layers.batches import Lemmas
+from reinflect.layers.batches import Drawn, Focus, Lemmas, LemmaState, Trajectory
 from reinflect.layers.cells import CELLS, for_steps
 from reinflect.layers.encoder import dropping, encode, feature_vector
 from reinflect.layers.operations import (
@@ -28,34 +28,31 @@ from reinflect.layers.operations import (
     rows,
 )
 from reinflect.layers.parameters import Parameters
-from reinflect.layers.shapes import Shape, encoder_shapes, feature_shapes, feature_width, lstm_shapes
-from reinflect.layers.states import Focus, LemmaState
-from reinflect.systems.hacm.batch import BEGIN_NUMBER, END_NUMBER, STEP_NUMBER, UNKNOWN_NUMBER, HacmBatch
-from reinflect.systems.hacm.settings import HacmSettings
+from reinflect.systems.hacm import BEGIN_NUMBER, END_NUMBER, STEP_NUMBER, UNKNOWN_NUMBER, HacmSettings
+from reinflect.systems.symbols import Sizes
+from reinflect.systems.system import ACTIONS, Learner
 
 
-def shapes(settings: HacmSettings) -> dict[str, Shape]:
-    both, hidden, width = 2 * settings.hidden, settings.hidden, feature_width(settings)
-    decoder = lstm_shapes("decoder", settings.embedding, settings)
-    gates = decoder["decoder.bias"].sizes[0]
-    copy = {
-        "copy.attended": Shape((both, 1)),
-        "copy.features": Shape((width, 1)),
-        "copy.previous": Shape((settings.embedding, 1)),
-        "copy.state": Shape((hidden, 1)),
-        "copy.bias": Shape((1,), "zero"),
-    }
-    return {
-        "embedding": Shape(("symbols", settings.embedding), "embedding"),
-        **feature_shapes(settings),
-        **encoder_shapes(settings),
-        **decoder,
-        "decoder.attended": Shape((both, gates)),
-        "decoder.features": Shape((width, gates)),
-        "output.weights": Shape((hidden, "symbols")),
-        "output.bias": Shape(("symbols",), "zero"),
-        **(copy if settings.copy_mixture else {}),
-    }
+@dataclass(frozen=True)
+class HacmBatch(Trajectory):
+    """HACM's trajectories. *Shapes:* (M, T, B)"""
+
+    attended: Tensor
+
+
+def allowed_outputs(sizes: Sizes, padded: int) -> Tensor:
+    """What P_gen may give out: all of a model's own symbols but `<s>` and the unknown one. *Shape:* (A)"""
+    allowed = torch.zeros(padded, dtype=torch.bool)
+    allowed[: sizes["symbols"]] = True
+    allowed[[UNKNOWN_NUMBER, BEGIN_NUMBER]] = False
+    return allowed
+
+
+def trajectories(drawn: Drawn, _parameters: Parameters, _settings: HacmSettings, *_: Tensor) -> HacmBatch:
+    """Those of the static oracle: every right action is taken."""
+    tapes = dict(drawn.tapes)
+    taken = tapes.pop(ACTIONS)
+    return HacmBatch(**drawn.lemmas, taken=taken, right=taken, weights=drawn.weights(), **tapes)
 
 
 def _encode(
@@ -171,3 +168,6 @@ class Decoder:
         written = torch.where(unknown, literal, torch.where(steps | (actions == self.end), -1, actions))
         position = torch.minimum(state.position + (unknown | steps), state.lengths - 1)
         return written, replace(state, position=position, previous=torch.where(unknown, STEP_NUMBER, actions))
+
+
+LEARNER = Learner(allowed_outputs, trajectories, losses, Decoder)

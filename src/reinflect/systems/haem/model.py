@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from reinflect.layers.batches import Lemmas
+from reinflect.layers.batches import Drawn, Focus, Lemmas, LemmaState, Trajectory
 from reinflect.layers.cells import CELLS, for_steps
 from reinflect.layers.encoder import dropping, encode, feature_vector, projected, read
 from reinflect.layers.operations import (
@@ -28,17 +28,47 @@ from reinflect.layers.operations import (
     with_empty,
 )
 from reinflect.layers.parameters import Parameters
-from reinflect.layers.states import Focus, LemmaState
-from reinflect.systems.haem.batch import (
+from reinflect.systems.haem import (
     COPY_NUMBER,
     DELETE_NUMBER,
     FIRST_CHARACTER,
     FIRST_WRITE,
     STOP_NUMBER,
     UNKNOWN_NUMBER,
-    HaemBatch,
+    HaemSettings,
 )
-from reinflect.systems.haem.settings import HaemSettings
+from reinflect.systems.symbols import Sizes
+from reinflect.systems.system import ACTIONS, Learner
+
+
+@dataclass(frozen=True)
+class HaemBatch(Trajectory):
+    """HAEM's trajectories. *Shapes:* (M, T, B) but for written (M, Y, B), deleted and keep (M, K, B)"""
+
+    attended: Tensor
+    """0 past the end of the lemma, else one more than the position."""
+    lemma_left: Tensor
+    written: Tensor
+    written_state: Tensor
+    deleted: Tensor
+    keep: Tensor
+    deleted_state: Tensor
+
+
+def allowed_outputs(sizes: Sizes, padded: int) -> Tensor:
+    """Valid actions once the lemma is used up (row 0) and while it is not (row 1). *Shape:* (2, A)"""
+    allowed = torch.zeros(2, padded, dtype=torch.bool)
+    allowed[:, : sizes["actions"]] = True
+    allowed[0, [COPY_NUMBER, DELETE_NUMBER]] = False
+    allowed[1, STOP_NUMBER] = False
+    return allowed
+
+
+def trajectories(drawn: Drawn, _parameters: Parameters, _settings: HaemSettings, *_: Tensor) -> HaemBatch:
+    """Those of the static oracle: every right action is taken."""
+    tapes = dict(drawn.tapes)
+    taken, keep = tapes.pop(ACTIONS), tapes.pop("keep").to(drawn.shares.dtype)
+    return HaemBatch(**drawn.lemmas, taken=taken, right=taken, weights=drawn.weights(), keep=keep, **tapes)
 
 
 def _action_embedding(parameters: Parameters, settings: HaemSettings) -> Tensor:
@@ -193,3 +223,6 @@ class Decoder:
 def _may_hold(chosen: Tensor) -> bool:
     """Whether it holds for any item; on a GPU, where asking takes longer than the work it may save, always."""
     return chosen.device.type != "cpu" or bool(chosen.any())
+
+
+LEARNER = Learner(allowed_outputs, trajectories, losses, Decoder)

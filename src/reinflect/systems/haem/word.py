@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reinflect.data.items import Item
-from reinflect.layers.inventory import Inventory
-from reinflect.systems.haem import batch
-from reinflect.systems.haem.settings import HaemSettings
+from reinflect.systems import haem as batch
+from reinflect.systems.haem import HaemSettings
+from reinflect.systems.symbols import Inventory
 
 Array = NDArray[np.float32]
 HALF = np.float32(0.5)

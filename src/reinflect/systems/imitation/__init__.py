@@ -1,12 +1,42 @@
 """HAEM trained by imitation: it reads no alignment, acts by itself in training, and learns what was right then."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import msgspec
+from rapidfuzz.distance import LCSseq
 
+from reinflect.align.pairs import Alignment
+from reinflect.data.items import Item
+from reinflect.settings import Positive
 from reinflect.systems.haem import SYSTEM as HAEM
-from reinflect.systems.imitation import batch
-from reinflect.systems.imitation.settings import ImitationSettings
+from reinflect.systems.haem import HaemSettings, characters
+from reinflect.systems.symbols import Inventory
+from reinflect.systems.system import Tapes
+from reinflect.systems.tapes import Ragged
+
+FORM = "form"
+MORE_ACTIONS = 4
+"""Actions that a trajectory can have beyond a cheapest one's, for mistakes."""
+
+
+class ImitationSettings(HaemSettings, frozen=True, kw_only=True):
+    """HAEM's, and how soon a model acts by itself in training."""
+
+    roll_in: Positive = 12.0
+    """k: after e epochs a step's action is the model's own with probability 1 - k / (k + exp(e / k)), else a right
+    one. With 12: .08 at first, .5 after 30 epochs; with a large number, hardly ever."""
+
+
+def tapes(items: Sequence[Item], _: Sequence[Alignment], inventory: Inventory) -> Tapes:
+    return {FORM: Ragged.of([item.form for item in items], characters(inventory))}
+
+
+def bound(item: Item, _: Alignment) -> int:
+    """A cheapest trajectory has a COPY for each common character, instead of a DELETE and a WRITE."""
+    common = LCSseq.similarity(item.lemma, item.form)
+    return len(item.lemma) + len(item.form) - common + 1 + MORE_ACTIONS
+
 
 SYSTEM = replace(
     HAEM,
@@ -18,8 +48,8 @@ SYSTEM = replace(
         name: msgspec.convert(msgspec.to_builtins(HAEM.presets[name]), ImitationSettings)
         for name in ("low", "medium", "high")
     },
-    tapes=batch.tapes,
-    bound=batch.bound,
-    trajectories=batch.trajectories,
+    tapes=tapes,
+    bound=bound,
+    learner="reinflect.systems.imitation.roll_in:LEARNER",
     aligned=False,
 )

@@ -8,8 +8,8 @@ to one of them are right. Letters in shapes: J characters of the right form.
 import torch
 from torch import Tensor
 
-from reinflect.layers.cells import triton_is_here
-from reinflect.systems.haem import batch as haem
+from reinflect.layers.cells import on_triton
+from reinflect.systems import haem
 
 FAR = 1 << 20
 """More than any cost."""
@@ -28,7 +28,7 @@ class Expert:
         self.distances = self._places.masked_fill(self._beyond, FAR)
         """Characters too many and missing, if what is written so far is taken for the first j of the form.
         *Shape:* (M, B, J + 1)"""
-        self._on_gpu = form.device.type == "cuda" and triton_is_here()
+        self._on_gpu = on_triton(form)
         if self._on_gpu:
             self.form, self.costs, self.distances = (
                 own.int().contiguous() for own in (self.form, self.costs, self.distances)

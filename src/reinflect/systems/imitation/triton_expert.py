@@ -8,7 +8,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from reinflect.systems.haem.batch import COPY_NUMBER, DELETE_NUMBER, FIRST_CHARACTER, FIRST_WRITE, STOP_NUMBER
+from reinflect.systems.haem import COPY_NUMBER, DELETE_NUMBER, FIRST_CHARACTER, FIRST_WRITE, STOP_NUMBER
 
 COPY, DELETE, STOP = tl.constexpr(COPY_NUMBER), tl.constexpr(DELETE_NUMBER), tl.constexpr(STOP_NUMBER)
 TO_WRITE = tl.constexpr(FIRST_WRITE - FIRST_CHARACTER)

@@ -1,11 +1,81 @@
 """The encoder-decoder with soft attention: the part that Nematus played in the 2017 submission."""
 
-from reinflect.layers.shapes import source_numbers
-from reinflect.systems.presets import read_presets
-from reinflect.systems.soft import batch, model
-from reinflect.systems.soft.settings import SoftSettings
-from reinflect.systems.system import System
-from reinflect.systems.write_step import BEGIN, END
+from collections.abc import Hashable, Sequence
+from functools import lru_cache
+from typing import Literal
+
+from reinflect.align.pairs import Alignment
+from reinflect.data.items import Item
+from reinflect.data.vocabulary import UNKNOWN, Vocabulary
+from reinflect.settings import Rate, Size
+from reinflect.systems.oracle import BEGIN, END
+from reinflect.systems.symbols import (
+    Inventory,
+    RecurrentSettings,
+    Shape,
+    encoder_shapes,
+    feature_symbol,
+    lstm_shapes,
+    read_presets,
+    source_numbers,
+)
+from reinflect.systems.system import ACTIONS, System, Tapes
+from reinflect.systems.tapes import Ragged
+
+UNKNOWN_NUMBER, BEGIN_NUMBER, END_NUMBER, FIRST_CHARACTER = range(4)
+REACH = 24
+"""The largest distance between places in source and form that has a vector of its own."""
+
+
+class SoftSettings(RecurrentSettings, frozen=True, kw_only=True):
+    """Those of LSTMs, the size of the attention, a deeper encoder."""
+
+    attention: Size = 64
+    """The size of the layer in which states and source meet."""
+    encoder_layers: Literal[1, 2] = 1
+    label_smoothing: Rate = 0.0
+    """The share of the target probability that is spread over all outputs."""
+
+
+@lru_cache(maxsize=256)
+def symbols(inventory: Inventory) -> Vocabulary:
+    """First what the decoder can write, then the features, which only the encoder reads."""
+    return Vocabulary((UNKNOWN, BEGIN, END, *inventory.characters, *map(feature_symbol, inventory.atoms)))
+
+
+def names(inventory: Inventory, _: SoftSettings) -> dict[str, Sequence[Hashable]]:
+    rows = symbols(inventory).symbols
+    return {"symbols": rows, "outputs": rows[: FIRST_CHARACTER + len(inventory.characters)]}
+
+
+def shapes(settings: SoftSettings) -> dict[str, Shape]:
+    both, hidden, embedding, size = 2 * settings.hidden, settings.hidden, settings.embedding, settings.attention
+    written = lstm_shapes("written", embedding, settings)
+    gates = written["written.bias"].sizes[0]
+    return {
+        "embedding": Shape(("symbols", embedding), "embedding"),
+        **encoder_shapes(settings),
+        **(encoder_shapes(settings, "deeper.", both) if settings.encoder_layers > 1 else {}),
+        **written,
+        "written.source": Shape((both, gates)),
+        "attention.state": Shape((hidden, size)),
+        "attention.source": Shape((both, size)),
+        "attention.distance": Shape((2 * REACH + 1, size)),
+        "attention.score": Shape((size, 1)),
+        **lstm_shapes("context", hidden, settings),
+        "context.attended": Shape((both, gates)),
+        "state.context": Shape((hidden, hidden)),
+        "state.attended": Shape((both, hidden)),
+        "state.previous": Shape((embedding, hidden)),
+        "state.bias": Shape((hidden,), "zero"),
+        "output.weights": Shape((hidden, "outputs")),
+        "output.bias": Shape(("outputs",), "zero"),
+    }
+
+
+def tapes(items: Sequence[Item], _: Sequence[Alignment], inventory: Inventory) -> Tapes:
+    return {ACTIONS: Ragged.of([(*item.form, END) for item in items], symbols(inventory))}
+
 
 SYSTEM = System(
     name="soft",
@@ -13,17 +83,14 @@ SYSTEM = System(
     colour="#2f8f5b",
     settings=SoftSettings,
     presets=read_presets(__name__, SoftSettings),
-    shapes=model.shapes,
-    names=batch.names,
+    shapes=shapes,
+    names=names,
     outputs="outputs",
-    allowed=batch.allowed_outputs,
-    symbols=batch.symbols,
-    choices=batch.symbols,
-    tapes=batch.tapes,
+    symbols=symbols,
+    choices=symbols,
+    tapes=tapes,
     bound=lambda item, _: len(item.form) + 1,
-    trajectories=batch.trajectories,
-    losses=model.losses,
-    decoder=model.Decoder,
+    learner="reinflect.systems.soft.model:LEARNER",
     frame=((BEGIN,), (END,)),
     aligned=False,
     reads_features=True,

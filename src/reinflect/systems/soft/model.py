@@ -22,42 +22,27 @@ from typing import TypeVar
 import torch
 from torch import Tensor
 
-from reinflect.layers.batches import Lemmas, Trajectory
+from reinflect.layers.batches import Drawn, Focus, Lemmas, LemmaState, Trajectory
 from reinflect.layers.cells import CELLS, for_steps
 from reinflect.layers.encoder import dropping, encode, encode_deeper, projected
 from reinflect.layers.operations import Dropout, action_counts, certain, linear, output_losses, penalty, rows
 from reinflect.layers.parameters import Parameters
-from reinflect.layers.shapes import Shape, encoder_shapes, lstm_shapes
-from reinflect.layers.states import Focus, LemmaState
-from reinflect.systems.soft.batch import BEGIN_NUMBER, END_NUMBER, UNKNOWN_NUMBER
-from reinflect.systems.soft.settings import SoftSettings
-
-REACH = 24
+from reinflect.systems.soft import BEGIN_NUMBER, END_NUMBER, REACH, UNKNOWN_NUMBER, SoftSettings
+from reinflect.systems.symbols import Sizes
+from reinflect.systems.system import ACTIONS, Learner
 
 
-def shapes(settings: SoftSettings) -> dict[str, Shape]:
-    both, hidden, embedding, size = 2 * settings.hidden, settings.hidden, settings.embedding, settings.attention
-    written = lstm_shapes("written", embedding, settings)
-    gates = written["written.bias"].sizes[0]
-    return {
-        "embedding": Shape(("symbols", embedding), "embedding"),
-        **encoder_shapes(settings),
-        **(encoder_shapes(settings, "deeper.", both) if settings.encoder_layers > 1 else {}),
-        **written,
-        "written.source": Shape((both, gates)),
-        "attention.state": Shape((hidden, size)),
-        "attention.source": Shape((both, size)),
-        "attention.distance": Shape((2 * REACH + 1, size)),
-        "attention.score": Shape((size, 1)),
-        **lstm_shapes("context", hidden, settings),
-        "context.attended": Shape((both, gates)),
-        "state.context": Shape((hidden, hidden)),
-        "state.attended": Shape((both, hidden)),
-        "state.previous": Shape((embedding, hidden)),
-        "state.bias": Shape((hidden,), "zero"),
-        "output.weights": Shape((hidden, "outputs")),
-        "output.bias": Shape(("outputs",), "zero"),
-    }
+def allowed_outputs(sizes: Sizes, padded: int) -> Tensor:
+    """All of a model's own characters, and the end. *Shape:* (A)"""
+    allowed = torch.zeros(padded, dtype=torch.bool)
+    allowed[END_NUMBER : sizes["outputs"]] = True
+    return allowed
+
+
+def trajectories(drawn: Drawn, _parameters: Parameters, _settings: SoftSettings, *_: Tensor) -> Trajectory:
+    """Those of the static oracle: the characters of the form."""
+    actions = drawn.tapes[ACTIONS]
+    return Trajectory(**drawn.lemmas, taken=actions, right=actions, weights=drawn.weights())
 
 
 @dataclass(frozen=True)
@@ -225,3 +210,6 @@ class Decoder(WritingDecoder):
         written, steps = state.written[0].unsqueeze(2), (state.steps - 1).unsqueeze(-1)
         _, weights = attend(self.parameters, state.source, written, steps)
         return Focus(state.position, attention=weights.squeeze(2))
+
+
+LEARNER = Learner(allowed_outputs, trajectories, losses, Decoder)

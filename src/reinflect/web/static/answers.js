@@ -136,7 +136,7 @@ export const hideRules = () => {
 /** Asks the rule baseline for forms of a lemma, and shows them. */
 export async function askRules(lemma, bundles, signal) {
   const { cells, items } = await api.rules({ model: state.model.name, lemma, bundles }, signal);
-  for (const { features, form } of cells) rules.forms.set(ruleKey(lemma, features), form);
+  for (const [number, features] of bundles.entries()) rules.forms.set(ruleKey(lemma, features), cells[number].form);
   rules.on = true;
   return items;
 }

@@ -105,8 +105,10 @@ async function ask() {
   try {
     for (let from = 0; from < shown.bundles.length; from += AT_ONCE) {
       const bundles = shown.bundles.slice(from, from + AT_ONCE);
-      const found = await api.paradigm({ model: state.model.name, lemma, bundles }, signal);
-      for (const { features, answer } of found.cells) {
+      const answered = await api.paradigm({ model: state.model.name, lemma, bundles }, signal);
+      // By their order: where a label is spelled as a bundle, the answer names the features of the label.
+      for (const [number, features] of bundles.entries()) {
+        const { answer } = answered.cells[number];
         shown.answers.set(features, answer);
         cells.get(features).replaceChildren(cell(lemma, features, answer));
       }

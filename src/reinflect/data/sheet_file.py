@@ -1,0 +1,266 @@
+"""CSV and XLSX files as rows of cells, read and written; `workbook` has what only XLSX files need.
+
+Here a cell is a field of a sheet. One that a spreadsheet program has turned into a number, a date or a formula is kept
+as `NotText`, because the text that the user typed cannot be recovered from it.
+"""
+
+import csv
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from io import StringIO
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from reinflect.errors import InputError, quoted, source_name
+from reinflect.files import BYTE_ORDER_MARK, LONGEST_LINE, read_bytes, read_text, write_text
+
+Note = Callable[[str], None]
+"""Receives one sentence for the user."""
+
+OTHER_KINDS = (".xls", ".xlsm", ".xlsb", ".ods", ".numbers")
+SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab"}
+LIMITS = {
+    "columns": 16_384,  # of XLSX; no real CSV file has more either
+    "cells": 5_000_000,  # with the empty ones between others: a small file can claim thousands of millions
+    "rows": 1_048_576,
+    "shared strings": 2_000_000,
+    "elements of XML in one row, or outside of rows": 500_000,
+    "bytes when unpacked": 200_000_000,  # which can be a thousand times its packed size
+}
+"""What a sheet may have; the last four are limits of XLSX files only."""
+NUMBER = re.compile(r"[\d\s.,%+-]*\d[\d\s.,%+-]*")
+AS_TEXT = "format the column as text and type the cell again"
+NOT_TEXT = {
+    "n": ("the number", AS_TEXT),
+    "b": ("the truth value", AS_TEXT),
+    "d": ("the date or time", AS_TEXT),
+    "f": ("the formula", "copy the cell and paste it back as values only"),
+    "e": ("the error", "correct the cell in the spreadsheet"),
+}
+"""The kinds of XLSX cells that are not text: what each holds, and the remedy."""
+
+
+class NotText(NamedTuple):
+    """A cell of one of the kinds in NOT_TEXT."""
+
+    kind: str
+    content: str
+
+
+SheetCell = str | NotText
+
+
+class Finding(NamedTuple):
+    """Something about a file that the user should know: a sentence, and all its places."""
+
+    note: str
+    places: Sequence[str] = ()
+
+
+class Row(NamedTuple):
+    number: int
+    cells: Sequence[SheetCell]
+    """Without the empty cells at the end, which programs write or omit at will."""
+    width: int
+    """The number of cells, with the empty ones at the end."""
+
+    def cell(self, column: int) -> SheetCell:
+        return self.cells[column] if column < len(self.cells) else ""
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """The rows of a spreadsheet that are not empty."""
+
+    path: Path | str
+    name: str = ""
+    """In a workbook."""
+    separator: str = ""
+    """Of the columns of a CSV file."""
+    rows: list[Row] = field(default_factory=list)
+    merged: list[tuple[int, str]] = field(default_factory=list)
+    """The last row of each range of merged cells, and the range."""
+    unusual: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    """The places of fields that the user should know of, by what is unusual about them."""
+
+    @classmethod
+    def of(cls, rows: Iterable[Sequence[SheetCell]], path: Path | str, name: str = "", separator: str = "") -> "Sheet":
+        sheet, total = cls(path, name, separator), 0
+        for number, cells in enumerate(rows, start=1):
+            total += len(cells)
+            if len(cells) > LIMITS["columns"]:
+                raise too_much("columns", sheet.location(number))
+            if total > LIMITS["cells"]:
+                raise too_much("cells", sheet.location(number))
+            if end := max((column for column, cell in enumerate(cells, start=1) if cell), default=0):
+                sheet.rows.append(Row(number, cells[:end], len(cells)))
+        return sheet
+
+    @property
+    def header(self) -> list[str]:
+        return [cell if isinstance(cell, str) else "" for row in self.rows[:1] for cell in row.cells]
+
+    def below(self, first: int) -> "Sheet":
+        """The sheet from one of its rows on."""
+        return Sheet(self.path, self.name, self.separator, self.rows[first:])
+
+    def has_numbers(self, column: int) -> bool:
+        """Whether a column has numbers only, below its heading."""
+        cells = [cell for row in self.rows[1:] if (cell := row.cell(column))]
+        numbers = (NUMBER.fullmatch(cell) if isinstance(cell, str) else cell.kind == "n" for cell in cells)
+        return bool(cells) and all(numbers)
+
+    def location(self, row: int | None = None, column: int | None = None, heading: str = "") -> str:
+        """Such as `verbs.xlsx, sheet 'Verbs', row 3, column C ('form')`."""
+        words = [source_name(self.path)]
+        if self.name:
+            words.append(f"sheet {quoted(self.name)}")
+        if row is not None:
+            words.append(f"row {row}")
+        if column is not None:
+            words.append(f"column {letters_of(column)}" + (f" ({quoted(heading)})" if heading else ""))
+        return ", ".join(words)
+
+    def error(self, problem: str, remedy: str, *location: Any) -> InputError:
+        """An error about the sheet, or about the row and column given as to `location`."""
+        return InputError(problem, remedy, path=self.location(*location))
+
+    def remember(self, kind: str, row: Row, column: int, heading: str) -> None:
+        """Keep the place of an unusual field for a note."""
+        location = self.location(row.number, column, heading).removeprefix(f"{self.location()}, ")
+        self.unusual[kind].append(f"{location}: {quoted(str(row.cell(column)))}")
+
+    def text(self, row: Row, column: int, heading: str, *, blanks: bool = True) -> str:
+        """A cell that can be a field of an item; `blanks` around it are remembered."""
+        cell, location = row.cell(column), (row.number, column, heading)
+        if isinstance(cell, NotText):
+            what, remedy = NOT_TEXT[cell.kind]
+            raise self.error(f"found {what} {cell.content}".rstrip(), remedy, *location)
+        if "\t" in cell or "\n" in cell or "\r" in cell:
+            raise self.error(f"found a tab or line end in {quoted(cell)}", "remove it", *location)
+        if len(cell) > LONGEST_LINE:
+            raise self.error(f"found {len(cell):,} characters in a cell", f"write {LONGEST_LINE:,} at most", *location)
+        if blanks and cell != cell.strip():
+            self.remember("blanks", row, column, heading)
+        return cell
+
+
+def too_much(what: str, location: Path | str) -> InputError:
+    """The error for more than a limit of something."""
+    remedy = "remove what is not needed, empty cells included, or split it into several files"
+    return InputError(f"found more than {LIMITS[what]:,} {what}", remedy, path=location)
+
+
+def letters_of(column: int) -> str:
+    """The name of a column in a spreadsheet: A to Z, AA, AB, …"""
+    letters, left = "", column + 1
+    while left:
+        left, letter = divmod(left - 1, 26)
+        letters = chr(ord("A") + letter) + letters
+    return letters
+
+
+def listed(names: Sequence[str], most: int = 6) -> str:
+    text = ", ".join(quoted(name) for name in names[:most] if name)
+    return (text or "nothing") + (", …" if len(names) > most else "")
+
+
+def kind_of_sheet(path: Path | str) -> str | None:
+    """`.csv` or `.xlsx` by the ending of the file's name; None for a file that is not a spreadsheet."""
+    ending = Path(path).suffix.lower()
+    if ending in OTHER_KINDS:
+        problem = f"found the ending {ending}, a kind of spreadsheet that reinflect does not read or write"
+        raise InputError(problem, "save it as .xlsx or as .csv (UTF-8)", path=path)
+    return ending if ending in (".csv", ".xlsx") else None
+
+
+def check_sheet(path: Path | str) -> None:
+    """Raise now what writing a file of this kind would raise later."""
+    if kind_of_sheet(path) == ".xlsx":
+        from reinflect.data.workbook import openpyxl_for
+
+        openpyxl_for(path)
+
+
+def read_sheets(path: Path | str, note: Note) -> tuple[list[Sheet], list[InputError]]:
+    """The sheets that a file can be taken for, at least one: each separator makes one of a CSV file, or an error.
+
+    Of a workbook, it is the first sheet that is not empty.
+    """
+    sheets: list[Sheet] = []
+    errors: list[InputError] = []
+    if kind_of_sheet(path) == ".xlsx":
+        from reinflect.data.workbook import read_workbook
+
+        sheets = read_workbook(path)
+    else:
+        text = read_text(path)
+        for separator in SEPARATORS:
+            try:
+                sheets.append(Sheet.of(_csv_rows(text, separator, path), path, separator=separator))
+            except InputError as error:
+                errors.append(error)
+    full = [sheet for sheet in sheets if sheet.rows]  # a line of tabs is empty only if tabs separate
+    if not full:
+        empty = InputError("found no items", "give at least a row of names and a row with a lemma", path=path)
+        raise errors[0] if errors else empty
+    if full[0].separator:
+        return full, errors
+    if len(full) > 1:
+        others = listed([sheet.name for sheet in full[1:]])
+        note(f"note: {full[0].location()}: only this first sheet was read; ignored sheets: {others}")
+    return full[:1], errors
+
+
+def _csv_rows(text: str, separator: str, path: Path | str) -> Iterator[list[str]]:
+    rows = csv.reader(StringIO(text, newline=""), delimiter=separator, strict=True)
+    try:
+        yield from rows
+    except csv.Error as error:
+        remedy = 'close every quotation mark that opens a field, and write "" for one within a field'
+        raise InputError(f"this is not a CSV file ({error})", remedy, path=path, line=rows.line_num) from None
+
+
+def write_rows(path: Path | str, header: Sequence[str], rows: Sequence[Sequence[str | float]]) -> None:
+    """Write a CSV or XLSX file, whole or not at all. Text stays text, even if it looks like a date."""
+    if kind_of_sheet(path) == ".xlsx":
+        from reinflect.data.workbook import write_workbook
+
+        write_workbook(path, header, rows)
+        return
+    text = StringIO(newline="")
+    csv.writer(text).writerows([header, *rows])
+    # Excel needs the mark to recognise UTF-8; other readers of CSV accept it.
+    write_text(path, BYTE_ORDER_MARK + text.getvalue())
+
+
+class Entry(NamedTuple):
+    """A value to be put into an empty field of a sheet, and the colour of the field in an XLSX file."""
+
+    row: int
+    column: int
+    value: str | float
+    colour: str | None = None
+
+
+def write_entries(
+    output: Path | str, sheet: Sheet, entries: Sequence[Entry], more: Sequence[Sequence[str | float]], note: Note
+) -> None:
+    """Write a sheet with entries in it, and everything else as it is; in an XLSX file `more` is a further sheet."""
+    if not sheet.separator:
+        from reinflect.data.workbook import fill_workbook
+
+        fill_workbook(output, sheet, entries, more, note)
+        return
+    whole = read_bytes(sheet.path).decode("utf-8")
+    text = whole.removeprefix(BYTE_ORDER_MARK)
+    rows = [*_csv_rows(text, sheet.separator, sheet.path)]
+    for entry in entries:
+        row = rows[entry.row - 1]
+        row += [""] * (entry.column + 1 - len(row))
+        row[entry.column] = str(entry.value)
+    filled, end = StringIO(newline=""), "\r\n" if "\r\n" in text else "\n"
+    csv.writer(filled, delimiter=sheet.separator, lineterminator=end).writerows(rows)
+    write_text(output, BYTE_ORDER_MARK * whole.startswith(BYTE_ORDER_MARK) + filled.getvalue())

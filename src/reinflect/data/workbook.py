@@ -1,0 +1,218 @@
+"""XLSX files, read and written by openpyxl, which the extra `sheets` installs."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+from reinflect.data.sheet_file import LIMITS, NOT_TEXT, Entry, Note, NotText, Row, Sheet, SheetCell, too_much
+from reinflect.errors import InputError, OutputError, quoted
+from reinflect.files import read_bytes, write_bytes
+
+LONGEST_FIELD = 32767
+"""Characters in a cell."""
+NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+ROW, CELL, STRING, MERGED = (
+    f"http://schemas.openxmlformats.org/spreadsheetml/2006/main {tag}" for tag in ("row", "c", "si", "mergeCell")
+)
+"""XML elements."""
+COUNTED = {ROW: ["rows"], CELL: ["cells", "columns"], STRING: ["shared strings"]}
+ELEMENTS = "elements of XML in one row, or outside of rows"
+
+
+def openpyxl_for(path: Path | str) -> Any:
+    try:
+        import openpyxl
+    except ImportError:
+        remedy = "install it (pip install 'reinflect[sheets]'), or use a .csv file"
+        raise InputError("openpyxl, which reads and writes XLSX files, is not installed", remedy, path=path) from None
+    return openpyxl
+
+
+def read_workbook(path: Path | str) -> list[Sheet]:
+    openpyxl, raw = openpyxl_for(path), read_bytes(path)
+    with _opened(path, raw) as parts:
+        if sum(part.file_size for part in parts.infolist()) > LIMITS["bytes when unpacked"]:  # ZipFile unpacks no more
+            raise too_much("bytes when unpacked", path)
+        merged = _check_parts(parts, path)
+        sheets = []
+        for part in openpyxl.load_workbook(BytesIO(raw), read_only=True).worksheets:
+            part.reset_dimensions()  # those stored in the file can be wrong
+            rows = part.iter_rows(max_row=LIMITS["rows"])
+            sheets.append(Sheet.of(([_cell(cell) for cell in row] for row in rows), path, part.title))
+            _fill_merged(sheets[-1], merged[part._worksheet_path])
+    return sheets
+
+
+@contextmanager
+def _opened(path: Path | str, raw: bytes) -> Iterator[ZipFile]:
+    """The parts of a workbook; whatever goes wrong with them, or with the workbook, is the file's fault."""
+    import warnings
+
+    try:
+        with ZipFile(BytesIO(raw)) as parts, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about drop-down lists and the like, which are not data
+            yield parts
+    except InputError:
+        raise
+    except Exception:  # any of the errors that ZIP archives, XML and workbooks can cause
+        problem = "not a valid XLSX file (truncated or damaged)"
+        remedy = "open it in a spreadsheet and save it again, or copy it again from where it came"
+        if not raw:
+            problem, remedy = "not an XLSX file (it is empty)", "save it again in a spreadsheet"
+        elif not raw.startswith(b"PK"):  # as a ZIP archive does
+            problem = "not an XLSX file, although its name ends in .xlsx"
+            remedy = "open it in a spreadsheet and save it as .xlsx, or correct its ending, for example to .csv"
+        raise InputError(problem, remedy, path=path) from None
+
+
+def _check_parts(parts: ZipFile, path: Path | str) -> defaultdict[str, list[str]]:
+    """Count rows, cells and strings of a workbook as they stream; openpyxl builds a whole row, or all strings, at once.
+
+    Parts without valid XML are left to openpyxl. Returns the merged cells of each part.
+    """
+    from xml.parsers import expat
+
+    counts = Counter[str]()
+    merged = defaultdict[str, list[str]](list)
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        if name in (ROW, STRING):
+            counts["columns"] = counts[ELEMENTS] = 0
+            counts["rows"] = max(counts["rows"], int(attributes.get("r", 1)) - 1)  # a row can claim any number
+        elif name == MERGED and ":" in attributes.get("ref", ""):
+            merged[part.filename].append(attributes["ref"])
+        for what in (*COUNTED.get(name, ()), ELEMENTS):
+            counts[what] += 1
+            if counts[what] > LIMITS[what]:
+                raise too_much(what, path)
+
+    for part in parts.infolist():
+        parser = expat.ParserCreate(namespace_separator=" ")
+        parser.StartElementHandler = start
+        with parts.open(part) as file, suppress(expat.ExpatError):
+            parser.ParseFile(file)
+    return merged
+
+
+def _cell(cell: Any) -> SheetCell:
+    value, kind = cell.value, cell.data_type
+    if value is None:
+        return ""
+    if kind not in NOT_TEXT:
+        return str(value)
+    if kind == "f":
+        return NotText(kind, quoted(value) if isinstance(value, str) else "")
+    return NotText(kind, str(value).upper() if kind == "b" else str(value))
+
+
+def _fill_merged(sheet: Sheet, ranges: Iterable[str]) -> None:
+    """Put the text of merged cells into each row and column that they cover."""
+    from openpyxl.worksheet.cell_range import CellRange
+
+    rows = {row.number: row for row in sheet.rows}
+    total = 0
+    for name in ranges:
+        cells = CellRange(name)
+        left, right = cells.min_col - 1, cells.max_col - 1
+        text = rows[cells.min_row].cell(left) if cells.min_row in rows else ""
+        covered = [row for row in rows if cells.min_row <= row <= cells.max_row] if text else []
+        total += len(rows) + len(covered) * (right - left + 1)
+        if total > LIMITS["cells"]:
+            raise sheet.error(f"found the merged cells {quoted(name)}", "unmerge them in the spreadsheet")
+        for number in covered:
+            row = [rows[number].cell(column) for column in range(max(right + 1, len(rows[number].cells)))]
+            row[left : right + 1] = [cell or text for cell in row[left : right + 1]]
+            rows[number] = Row(number, row, max(rows[number].width, len(row)))
+        if covered:
+            sheet.merged.append((cells.max_row, name))
+    sheet.rows[:] = rows.values()
+
+
+def write_workbook(path: Path | str, header: Sequence[str], rows: Sequence[Sequence[str | float]]) -> None:
+    openpyxl = openpyxl_for(path)
+    from openpyxl.styles import Font
+    from openpyxl.utils import get_column_letter
+
+    if len(rows) >= LIMITS["rows"]:
+        raise OutputError(path, f"an XLSX file cannot hold {len(rows)} rows", "write a .csv file")
+    _check_texts(path, (value for row in (header, *rows) for value in row))
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet("items")
+    sheet.freeze_panes = "A2"
+    for column, name in enumerate(header, start=1):
+        longest = max((len(str(row[column - 1])) for row in rows[:1000]), default=0)
+        sheet.column_dimensions[get_column_letter(column)].width = min(60, max(len(name), longest) + 3)
+    _append(sheet, [header], font=Font(bold=True))
+    _append(sheet, rows)
+    _save(book, path)
+
+
+def fill_workbook(
+    output: Path | str, sheet: Sheet, entries: Sequence[Entry], more: Sequence[Sequence[str | float]], note: Note
+) -> None:
+    openpyxl, raw = openpyxl_for(sheet.path), read_bytes(sheet.path)
+    from openpyxl.cell.cell import MergedCell
+    from openpyxl.styles import PatternFill
+
+    _check_texts(output, [*(entry.value for entry in entries), *(value for row in more for value in row)])
+    with _opened(sheet.path, raw) as parts:  # again, because it was read in a simpler way
+        drawn = any(re.match("xl/(drawings/drawing|charts/|media/)", name) for name in parts.namelist())
+        book = openpyxl.load_workbook(BytesIO(raw), rich_text=True)
+    if drawn:
+        note(f"note: {sheet.location()}: charts and pictures are not kept")
+    for entry in entries:
+        cell = book[sheet.name].cell(entry.row, entry.column + 1)
+        if not isinstance(cell, MergedCell):  # which has no text of its own
+            _fill(cell, entry.value)
+            if entry.colour:
+                cell.fill = PatternFill("solid", fgColor=entry.colour)
+    _append(book.create_sheet("confidence"), more)  # with a number after it if there is such a sheet
+    _save(book, output)
+
+
+def _append(sheet: Any, rows: Iterable[Sequence[str | float]], **style: Any) -> None:
+    from openpyxl.cell import WriteOnlyCell
+
+    for row in rows:
+        cells = [WriteOnlyCell(sheet) for _ in row]
+        for cell, value in zip(cells, row, strict=True):
+            _fill(cell, value)
+            for name, setting in style.items():
+                setattr(cell, name, setting)
+        sheet.append(cells)
+
+
+def _check_texts(path: Path | str, values: Iterable[str | float]) -> None:
+    for text in values:
+        if isinstance(text, str) and (len(text) > LONGEST_FIELD or NOT_IN_XML.search(text)):
+            raise OutputError(path, f"an XLSX file cannot hold {quoted(text)}", "write a .csv file")
+
+
+def _fill(cell: Any, value: str | float) -> None:
+    cell.value = value
+    if isinstance(value, str):
+        cell.data_type = "s"  # even if it begins with =
+        cell.number_format = "@"  # keeps it text when a user types over it
+
+
+def _save(book: Any, path: Path | str) -> None:
+    from openpyxl.writer.excel import ExcelWriter
+
+    raw = BytesIO()
+    ExcelWriter(book, _Archive(raw, "w")).save()
+    write_bytes(path, raw.getvalue())
+
+
+class _Archive(ZipFile):
+    """Gives its files no time of their own: ZIP has none before 1980 or after 2107, whatever the clock says."""
+
+    def writestr(self, name: Any, data: Any, *_: Any) -> None:
+        super().writestr(ZipInfo(name), data, ZIP_DEFLATED)
+
+    def write(self, path: Any, name: Any = None, *_: Any) -> None:
+        self.writestr(name, Path(path).read_bytes())

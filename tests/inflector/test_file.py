@@ -1,0 +1,412 @@
+"""Model files that somebody made by hand: their checksum is right, and what they say is not."""
+
+import json
+import math
+import os
+import sys
+import tracemalloc
+from collections.abc import Callable
+from dataclasses import replace
+from importlib.metadata import EntryPoint
+from itertools import chain
+from pathlib import Path
+from typing import Any, BinaryIO, get_args
+
+import hypothesis.extra.numpy
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from safetensors.torch import load, save
+
+from reinflect.data.features import Bundle
+from reinflect.data.items import Item
+from reinflect.errors import InputError, quoted
+from reinflect.inflector import file as model_file
+from reinflect.inflector.card import card_text
+from reinflect.inflector.file import FORMAT, Numbers
+from reinflect.inflector.inflector import Inflector
+from reinflect.systems import SYSTEMS
+from reinflect.systems.symbols import Inventory
+from reinflect.tensors import Array, Header, digest, read_tensors
+from tests.fuzz import tiny_models
+from tests.fuzz.model_files import signed
+from tests.inflector.test_inflector import a_member
+
+pytestmark = pytest.mark.filterwarnings("ignore::reinflect.errors.UnseenWarning")
+Said = dict[str, Any]
+Tensors = dict[str, torch.Tensor]
+
+
+def parts() -> tuple[Said, Tensors]:
+    """What a small model says, and its numbers."""
+    raw = tiny_models.model_file()
+    header = json.loads(raw[8 : 8 + int.from_bytes(raw[:8], "little")])
+    return json.loads(header["__metadata__"]["reinflect"]), load(raw)
+
+
+def made(path: Path, change: Callable[[Said, Tensors], object]) -> Path:
+    """A small model with something changed before it was signed."""
+    said, tensors = parts()
+    change(said, tensors)
+    path.write_bytes(signed(said, tensors))
+    return path
+
+
+def refused(path: Path) -> str:
+    """Why a file is refused, in one line that names it."""
+    with pytest.raises(InputError) as raised:
+        Inflector.load(path)
+    message = str(raised.value)
+    assert message.startswith(f"{path}: ")
+    assert message.isprintable()
+    assert len(message) < 500
+    return message
+
+
+def test_a_file_with_nothing_changed_is_used(tmp_path: Path) -> None:
+    inflector = Inflector.load(made(tmp_path / "model", lambda _said, _tensors: None))
+    assert inflector.answers([("gehen", "V;PST")]) == tiny_models.inflector().answers([("gehen", "V;PST")])
+
+
+NOT_USED: dict[str, Callable[[Said, Tensors], object]] = {
+    "a character of three letters": lambda said, _: said["inventories"][0]["characters"].__setitem__(0, "abc"),
+    "a character that is a number": lambda said, _: said["inventories"][0]["characters"].__setitem__(0, 1),
+    "a character twice": lambda said, _: said["inventories"][0]["characters"].__setitem__(0, "e"),
+    "half a character": lambda said, _: said["inventories"][0]["characters"].__setitem__(0, "\ud800"),
+    "an atom that is a list": lambda said, _: said["inventories"][0]["atoms"].__setitem__(0, ["V"]),
+    "an inventory before the first": lambda said, _: said["members"][0].update(inventory=-1),
+    "a seed without end": lambda said, _: said["members"][0].update(seed=math.inf),
+    "a large seed": lambda said, _: said["members"][0].update(seed=10**400),
+    "an accuracy without end": lambda said, _: said["members"][0].update(dev_accuracy=10**400),
+    "an accuracy that is none": lambda said, _: said["members"][0].update(dev_accuracy=math.nan),
+    "a vote's accuracy that is none": lambda said, _: said["training"].update(accuracy=math.nan),
+    "a run without end": lambda said, _: said.update(known_runs={"ä": math.inf}),
+    "a seed that is a truth": lambda said, _: said["members"][0].update(seed=True),
+    "a fold before the first": lambda said, _: said["members"][0].update(fold=-1),
+    "a fold that is half a number": lambda said, _: said["members"][0].update(fold=0.5),
+    "restarts without end": lambda said, _: said["members"][0].update(restarts=10**9),
+    "a member without a fold": lambda said, _: said["members"][0].pop("fold"),
+    "a member with something else": lambda said, _: said["members"][0].update(colour="red"),
+    "something that no version knows": lambda said, _: said.update(colour="red"),
+    "an attested form without features": lambda said, _: said.update(attested=[["gehen", "ging"]]),
+    "an unknown normalisation": lambda said, _: said.update(normalisation="nfkc"),
+    "columns that are one word": lambda said, _: said.update(columns="lemma"),
+    "cells that are numbers": lambda said, _: said.update(cells=[1]),
+    "no members": lambda said, _: said.update(members=[]),
+    "half a character of a name": lambda said, _: said["training"].update(source="\udfff.tsv"),
+    "a long name for a setting": lambda said, _: said["members"][0]["settings"].update({"x" * 100_000: 1}),
+    "another kind of numbers": lambda _, tensors: tensors.update(
+        {"0.output.bias": tensors["0.output.bias"].to(torch.complex64)}
+    ),
+    "whole numbers": lambda _, tensors: tensors.update({"0.output.bias": tensors["0.output.bias"].to(torch.int32)}),
+    "a number that is none": lambda _, tensors: tensors["0.output.bias"].__setitem__(0, math.nan),
+    "a number without end": lambda _, tensors: tensors["0.output.bias"].__setitem__(0, math.inf),
+    "a voter twice": lambda said, _: said.update(choices={name: own * 2 for name, own in said["choices"].items()}),
+    "a weight of a confidence too large": lambda said, _: said.update(
+        confidences={"vote": {"weights": [1e308] * 5, "items": 100}}
+    ),
+    "a number no training gives": lambda _, tensors: tensors["0.output.bias"].__setitem__(0, 3e38),
+}
+
+
+@pytest.mark.parametrize("change", NOT_USED)
+def test_what_does_not_fit_is_refused_in_one_line(tmp_path: Path, change: str) -> None:
+    message = refused(made(tmp_path / "model", NOT_USED[change]))
+    assert message.startswith(f"{tmp_path / 'model'}: not a valid reinflect model (")
+
+
+def test_a_newer_version_with_an_odd_name_is_named_in_one_line(tmp_path: Path) -> None:
+    path = made(tmp_path / "model", lambda said, _: said.update(format=99, version="\n" * 5000))
+    assert "a newer version; update reinflect" in refused(path)
+
+
+def test_a_card_does_without_a_version_and_is_safe_to_print(tmp_path: Path) -> None:
+    def change(said: Said, _tensors: Tensors) -> None:
+        said["training"].update(versions={}, source="\x1b[31mwords\n.tsv", date="\x07")
+        said["inventories"][0]["atoms"][0] = "\x1b]0;title\x07"
+
+    text = card_text(Inflector.load(made(tmp_path / "model", change)).card)
+    assert text.startswith("A model of \\x07, by reinflect ?\n")
+    assert text.replace("\n", "").isprintable()
+
+
+ASKED = [("gehen", "V;PST"), ("hand", "N;PL"), ("漢", "X")]
+
+
+def test_what_is_known_of_members_and_data_survives(tmp_path: Path) -> None:
+    inflector = tiny_models.inflector()
+    diverged = tuple(replace(one, restarts=2, fold=7) if one.system == "hacm" else one for one in inflector.members)
+    inflector = replace(inflector, members=(*diverged, replace(diverged[0], seed=900, fold=None)))
+    inflector.save(tmp_path / "model")
+    back = Inflector.load(tmp_path / "model")
+    named = [(one.name, one.seed, one.fold, one.restarts) for one in back.members]
+    assert named == [(one.name, one.seed, one.fold, one.restarts) for one in inflector.members]
+    assert ("hacm-naive-1", 1, 7, 2) in named
+    assert {fold for _, _, fold, _ in named} == {None, 3, 4, 7}
+    assert back.attested == inflector.attested == (Item("gehen", Bundle("V;PST"), "ging"),)
+    assert (back.normalisation, back.columns) == ("nfc", ("lemma", "form", "features"))
+    assert back.cells == ("V;PST", "N;PL")
+    assert back.labels == inflector.labels
+    assert back.answers(ASKED) == inflector.answers(ASKED)
+    card = {one["name"]: (one["fold"], one["restarts"]) for one in back.card["members"]}
+    assert card["hacm-naive-1"] == (7, 2)
+
+
+def test_a_file_of_8_bit_numbers_is_near_the_original_and_inflects(tmp_path: Path) -> None:
+    inflector = tiny_models.inflector()
+    inflector.save(tmp_path / "single")
+    inflector.save(tmp_path / "eighth", numbers="eighth")
+    back = Inflector.load(tmp_path / "eighth")
+    stored = load((tmp_path / "eighth").read_bytes())
+    for number, (one, other) in enumerate(zip(inflector.members, back.members, strict=True)):
+        assert one.parameters.keys() == other.parameters.keys()
+        for name, array in one.parameters.items():
+            found = other.parameters[name]
+            assert found.dtype == np.float32
+            if array.ndim == 1:  # biases, which are few
+                assert np.array_equal(found, array)
+                continue
+            assert stored[f"{number}.{name}"].dtype == torch.int8
+            scales = stored[f"{number}.{name}.scales"].numpy()
+            assert scales == pytest.approx(np.abs(array).max(axis=-1) / 127, rel=2e-5)
+            assert (np.abs(found - array) <= scales[..., np.newaxis] / 2 * (1 + 1e-5)).all(), name
+    for whole, rounded in zip(inflector.using("vote").answers(ASKED), back.using("vote").answers(ASKED), strict=True):
+        assert rounded.form == whole.form
+        assert rounded.log_probability == pytest.approx(whole.log_probability, abs=0.2)
+    assert back.card == inflector.card
+    back.save(tmp_path / "again", numbers="eighth")
+    assert Inflector.load(tmp_path / "again").answers(ASKED) == back.answers(ASKED)
+
+
+def test_8_bit_numbers_make_a_file_a_quarter_as_large(tmp_path: Path) -> None:
+    inflector = Inflector((a_member(hidden=60, embedding=40), a_member("hacm", hidden=60, embedding=40)), {})
+    for numbers in ("single", "half", "eighth"):
+        inflector.save(tmp_path / numbers, numbers=numbers)
+    sizes = {path.name: path.stat().st_size for path in tmp_path.iterdir()}
+    assert sizes["eighth"] < 0.35 * sizes["single"]
+    assert sizes["eighth"] < sizes["half"]
+    forms = [Inflector.load(tmp_path / name).member_forms(ASKED) for name in ("single", "eighth")]
+    assert any(form for own in forms[1] for form in own)
+    assert sum(one != other for one, other in zip(*map(chain.from_iterable, forms), strict=True)) <= 1
+
+
+def test_a_row_of_zeros_has_8_bit_numbers_too(tmp_path: Path) -> None:
+    member = tiny_models.member("haem", 1)
+    member.parameters["embedding"][0] = 0
+    Inflector((member,), {}).save(tmp_path / "model", numbers="eighth")
+    (back,) = Inflector.load(tmp_path / "model").members
+    assert not back.parameters["embedding"][0].any()
+    assert back.parameters["embedding"][1].any()
+
+
+@pytest.mark.parametrize("numbers", get_args(Numbers))
+def test_a_rounded_inflector_is_what_its_file_gives_back(tmp_path: Path, numbers: Numbers) -> None:
+    inflector = Inflector((a_member(seed=1, hidden=30), a_member("hacm", seed=2)), {})
+    made = inflector.rounded(numbers)
+    inflector.save(tmp_path / "whole", numbers=numbers)
+    made.save(tmp_path / "rounded", numbers=numbers)
+    for back in (Inflector.load(tmp_path / name) for name in ("whole", "rounded")):
+        for one, other in zip(made.members, back.members, strict=True):
+            assert one.parameters.keys() == other.parameters.keys()
+            for name, array in one.parameters.items():
+                assert np.array_equal(other.parameters[name], array), name
+                assert other.parameters[name].dtype == array.dtype
+    same = [
+        np.array_equal(one.parameters[name], array)
+        for one, other in zip(inflector.members, made.members, strict=True)
+        for name, array in other.parameters.items()
+    ]
+    assert all(same) == (numbers == "single")
+
+
+@given(
+    hypothesis.extra.numpy.arrays(
+        np.float32, (3, 5), elements=st.floats(-1e8, 1e8, width=32) | st.floats(-(2**-10), 2**-10, width=32)
+    )
+)
+def test_8_bit_numbers_are_at_most_half_a_step_off_and_stay_as_they_are(array: NDArray[np.float32]) -> None:
+    stored = model_file._stored("x", array, "eighth")
+    found = model_file._loaded("x", stored)
+    steps = stored[f"x{model_file.SCALES}"][:, np.newaxis].astype(np.float64)
+    assert (np.abs(found.astype(np.float64) - array) <= steps * (0.5 + 1e-5) + 1e-42).all()
+    assert (steps <= np.abs(array).max(axis=1, keepdims=True) / 127 * (1 + 2e-5) + 1e-42).all()
+    again = model_file._stored("x", found, "eighth")
+    assert all(np.array_equal(stored[name], again[name]) for name in stored)
+
+
+def test_a_pocket_model_has_less_than_700_kb_and_little_more_than_its_parameters_in_memory(tmp_path: Path) -> None:
+    letters = tuple("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZäöüßéèàçñøåæœşğıőűžščřďťňůýáíóúćłńśźż")
+    inventory = Inventory(tuple(sorted(letters)), tuple(f"F{number:02}" for number in range(60)))
+    member = a_member(inventory=inventory, hidden=100, embedding=100, history_hidden=100)
+    Inflector((member,), {}).save(tmp_path / "model", numbers="eighth")
+    assert (tmp_path / "model").stat().st_size < 600_000
+    Inflector.load(tmp_path / "model").inflect_many(ASKED)  # what is imported the first time
+    tracemalloc.start()
+    try:
+        back = Inflector.load(tmp_path / "model")
+        back.inflect_many(ASKED)
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert kept < 1.1 * sum(array.nbytes for array in back.members[0].parameters.values())
+
+
+SCALES: dict[str, Callable[[Tensors], object]] = {
+    "none": lambda tensors: tensors.pop("0.embedding.scales"),
+    "too few": lambda tensors: tensors.update({"0.embedding.scales": tensors["0.embedding.scales"][:-1]}),
+    "of another shape": lambda tensors: tensors.update({"0.embedding.scales": tensors["0.embedding.scales"][None]}),
+    "of another kind": lambda tensors: tensors.update({"0.embedding.scales": tensors["0.embedding.scales"].double()}),
+    "no number": lambda tensors: tensors["0.embedding.scales"].__setitem__(0, math.nan),
+    "without end": lambda tensors: tensors["0.embedding.scales"].__setitem__(0, math.inf),
+    "too large": lambda tensors: tensors["0.embedding.scales"].__setitem__(0, 1e38),
+}
+
+
+@pytest.mark.parametrize("change", SCALES)
+def test_scales_that_do_not_fit_are_refused(tmp_path: Path, change: str) -> None:
+    tensors = load(tiny_models.model_file("eighth"))
+    SCALES[change](tensors)
+    (tmp_path / "model").write_bytes(signed(parts()[0], tensors))
+    assert "not a valid reinflect model (" in refused(tmp_path / "model")
+
+
+@pytest.mark.parametrize("kind", [torch.bfloat16, torch.float8_e4m3fn], ids=str)
+def test_numbers_of_a_kind_that_numpy_does_not_have_are_refused(tmp_path: Path, kind: torch.dtype) -> None:
+    said, tensors = parts()
+    tensors["0.output.bias"] = tensors["0.output.bias"].to(kind)
+    (tmp_path / "model").write_bytes(save(tensors, metadata={"reinflect": json.dumps(said), "sha256": "0" * 64}))
+    assert "not a valid reinflect model (" in refused(tmp_path / "model")
+
+
+@pytest.mark.parametrize("number", [True, False, float(FORMAT), str(FORMAT), None, [FORMAT], {}], ids=repr)
+def test_the_format_is_a_whole_number(tmp_path: Path, number: object) -> None:
+    path = made(tmp_path / "model", lambda said, _: said.update(format=number))
+    assert "not a valid reinflect model (its format is not a number)" in refused(path)
+
+
+def test_there_is_a_format(tmp_path: Path) -> None:
+    assert "not a valid reinflect model" in refused(made(tmp_path / "model", lambda said, _: said.pop("format")))
+
+
+def test_the_format_is_the_fourth(tmp_path: Path) -> None:
+    assert FORMAT == 4
+    assert parts()[0]["format"] == 4
+    older = refused(made(tmp_path / "model", lambda said, _: said.update(format=3)))
+    assert "an older version whose files cannot be read any more; train it again" in older
+    newer = refused(made(tmp_path / "model", lambda said, _: said.update(format=5, version="9.9", members="other")))
+    assert "made by reinflect '9.9', a newer version; update reinflect" in newer
+
+
+def old_file(path: Path) -> Path:
+    """As version 0.1.0 wrote them: the checksum was in the header, which had other fields."""
+    said, tensors = parts()
+    for member in said["members"]:
+        del member["fold"], member["restarts"]
+    for name in ("attested", "normalisation", "columns", "cells"):
+        del said[name]
+    about = said | {"format": 3, "version": "0.1.0", "sha256": "0" * 64}
+    path.write_bytes(save(tensors, metadata={"reinflect": json.dumps(about)}))
+    return path
+
+
+def test_a_file_of_the_third_format_says_to_train_again(tmp_path: Path) -> None:
+    message = refused(old_file(tmp_path / "model"))
+    assert "this model was made by reinflect '0.1.0', an older version" in message
+    assert "train it again with the same data" in message
+
+
+def written(path: Path, metadata: dict[str, str]) -> Path:
+    said, tensors = parts()
+    text = json.dumps(said)
+    own = {"reinflect": text, "sha256": digest(text, {name: tensor.numpy() for name, tensor in tensors.items()})}
+    path.write_bytes(save(tensors, metadata=own | metadata))
+    return path
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [{"format": "pt"}, {"": ""}, {"Reinflect": "{}"}, {"sha256": ""}, {"sha256": "0" * 64}, {"reinflect ": "{}"}],
+    ids=str,
+)
+def test_metadata_that_the_checksum_does_not_cover_are_refused(tmp_path: Path, metadata: dict[str, str]) -> None:
+    assert Inflector.load(written(tmp_path / "whole", {})).answers(ASKED)
+    assert "(changed after it was written)" in refused(written(tmp_path / "model", metadata))
+
+
+def test_without_a_checksum_it_is_refused(tmp_path: Path) -> None:
+    said, tensors = parts()
+    (tmp_path / "model").write_bytes(save(tensors, metadata={"reinflect": json.dumps(said)}))
+    assert "(it has no checksum)" in refused(tmp_path / "model")
+
+
+def test_another_byte_in_the_header_is_refused(tmp_path: Path) -> None:
+    """Any of the text that says what the model is, blanks included."""
+    raw = tiny_models.model_file()
+    start = raw.index(b'{\\"format\\"')
+    end = raw.index(b'}"', start) + 1
+    places = [*range(start, end, 97), raw.index(b", ", start) + 1]
+    for place in places:
+        for other in (raw[place] ^ 1, ord("\t")):
+            (tmp_path / "model").write_bytes(raw[:place] + bytes([other]) + raw[place + 1 :])
+            refused(tmp_path / "model")
+
+
+@pytest.mark.parametrize("name", ["os", "tests.fuzz.campaign:refusal", "hacm ", "HACM", "", "../haem", "x" * 10_000])
+def test_a_system_that_is_not_installed_is_named_and_nothing_is_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    def change(said: Said, _tensors: Tensors) -> None:
+        said["members"][0]["system"] = name
+
+    path = made(tmp_path / "model", change)
+    known = set(sys.modules)
+    monkeypatch.setattr(EntryPoint, "load", lambda own: pytest.fail(f"loaded {own}"))
+    monkeypatch.setattr(type(SYSTEMS), "__getitem__", lambda _, own: pytest.fail(f"looked for {own}"))
+    message = refused(path)
+    assert f"this model has members of the system {quoted(name)}, which is not installed" in message
+    assert "install the package that brings it" in message
+    assert set(sys.modules) == known
+
+
+def test_a_file_is_in_memory_once(tmp_path: Path) -> None:
+    inflector = Inflector(tuple(a_member(seed=seed, hidden=300, embedding=200) for seed in (1, 2)), {})
+    inflector.save(tmp_path / "model")
+    Inflector.load(tmp_path / "model")  # what is imported and compiled the first time
+    tracemalloc.start()
+    try:
+        back = Inflector.load(tmp_path / "model")
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    size = (tmp_path / "model").stat().st_size
+    assert size > 3_000_000
+    assert peak < 1.5 * size
+    (tmp_path / "model").write_bytes(b"\xff" * size)
+    assert back.answers(ASKED) == inflector.answers(ASKED)
+
+
+def test_a_file_that_is_cut_while_it_is_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A memory map would end the process."""
+    path = made(tmp_path / "model", lambda _said, _tensors: None)
+
+    def cut(file: BinaryIO, header: Header) -> dict[str, Array]:
+        os.truncate(path, 5000)
+        return read_tensors(file, header)
+
+    monkeypatch.setattr(model_file, "read_tensors", cut)
+    assert "truncated or damaged" in refused(path)
+
+
+@pytest.mark.parametrize("gap", [-4, 4])
+def test_tensors_with_gaps_or_overlaps_are_refused(tmp_path: Path, gap: int) -> None:
+    raw = tiny_models.model_file()
+    start = 8 + int.from_bytes(raw[:8], "little")
+    header = json.loads(raw[8:start])
+    last = max((own for name, own in header.items() if name != "__metadata__"), key=lambda own: own["data_offsets"])
+    last["data_offsets"] = [place + gap for place in last["data_offsets"]]
+    text = json.dumps(header).encode()
+    (tmp_path / "model").write_bytes(len(text).to_bytes(8, "little") + text + raw[start:] + b"\0" * max(0, gap))
+    assert "truncated or damaged" in refused(tmp_path / "model")

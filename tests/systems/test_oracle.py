@@ -1,0 +1,187 @@
+"""Both oracles: worked examples, round trips of any alignment, and the sequences the slow executors refuse."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reinflect.align.naive import Naive
+from reinflect.align.pairs import Alignment, StringPair
+from reinflect.align.smart import Smart
+from reinflect.systems.oracle import BEGIN, COPY, DELETE, END, ORACLES, STEP, STOP, Step, edits, walk, write_step
+from tests.systems.any_alignment import AWKWARD, alignments, pairs_of_words, sides
+from tests.systems.executors import InvalidActionError, execute_haem, hacm_steps, haem_steps, is_write
+
+EXAMPLES = [
+    (write_step, "fliegen", "flo·g··", "STEP f STEP l STEP o STEP STEP g STEP STEP STEP </s>"),
+    (write_step, "fliegen", "flog···", "STEP f STEP l STEP o STEP g STEP STEP STEP STEP </s>"),
+    (write_step, "walk··", "walked", "STEP w STEP a STEP l STEP k e d STEP </s>"),
+    (write_step, "··legen", "gelegt·", "g e STEP l STEP e STEP g STEP t STEP STEP </s>"),
+    (write_step, "", "", "STEP </s>"),
+    (write_step, "··", "ab", "a b STEP </s>"),
+    (write_step, "ab", "··", "STEP STEP STEP </s>"),
+    (edits, "fliegen", "flo·g··", "COPY COPY DELETE DELETE o COPY DELETE DELETE STOP"),
+    (edits, "fliegen", "flog···", "COPY COPY DELETE DELETE DELETE DELETE DELETE o g STOP"),
+    (edits, "··legen", "gelegt·", "g e COPY COPY COPY DELETE DELETE t STOP"),
+    (edits, "walk··", "walked", "COPY COPY COPY COPY e d STOP"),
+    (edits, "", "", "STOP"),
+    (edits, "··", "ab", "a b STOP"),
+    (edits, "ab", "··", "DELETE DELETE STOP"),
+    (edits, "·a·b", "x·y·", "DELETE DELETE x y STOP"),
+    (edits, "·aab·", "xa·cd", "x COPY DELETE DELETE c d STOP"),
+]
+Steps = Callable[[Iterable[str], str], Iterator[Step]]
+SLOW: dict[str, Steps] = {"hacm": hacm_steps, "haem": haem_steps}
+
+
+def written_out(lemma: str, form: str) -> Alignment:
+    """An alignment from two strings in which · stands for ε."""
+    return tuple((x.replace("·", ""), y.replace("·", "")) for x, y in zip(lemma, form, strict=True))
+
+
+@pytest.mark.parametrize(("oracle", "lemma", "form", "actions"), EXAMPLES)
+def test_worked_examples(oracle: Callable[[Alignment], list[str]], lemma: str, form: str, actions: str) -> None:
+    assert oracle(written_out(lemma, form)) == actions.split()
+
+
+def test_table_1_of_the_paper() -> None:
+    """Left: the paper counts the initial `<s>` as t = 1, our actions start after it. Right: at STOP the pointer has
+    moved past the end, to 8, where the paper prints 7.
+    """
+    left, right = ([*walk(oracle(written_out("fliegen", "flo·g··")), "fliegen")] for oracle in (write_step, edits))
+    assert [step.position for step in left] == [0, 1, 1, 2, 2, 3, 3, 4, 5, 5, 6, 7, 8]
+    assert [step.attended for step in left] == [BEGIN, *"ffllii", "e", "g", "g", "e", "n", END]
+    assert [step.written for step in left] == ["", "f", "", "l", "", "o", "", "", "g", "", "", "", ""]
+    assert left[0] == Step(STEP, 0, BEGIN, "")
+    assert [step.position for step in right] == [1, 2, 3, 4, 5, 5, 6, 7, 8]
+    assert [step.attended for step in right] == [*"flieggen", ""]
+    assert [step.written for step in right] == ["f", "l", "", "", "o", "g", "", "", ""]
+
+
+def step_after_each_pair(alignment: Alignment) -> list[str]:
+    """HACM's oracle in the 2017 code, which looks at the next pair to decide on each STEP."""
+    actions: list[str] = []
+    pairs = [*alignment, (END, END)]
+    last = len(sides(alignment)[0]) + 1
+    i = 0
+    for k, (x, y) in enumerate(pairs):
+        if y == END:
+            return [*actions, END]
+        if i == 0 and x:
+            actions.append(STEP)
+            i += 1
+        if y:
+            actions.append(y)
+        if i < last and pairs[k + 1][0]:
+            actions.append(STEP)
+            i += 1
+    raise AssertionError("the last pair is the end")
+
+
+def algorithm_1(alignment: Alignment) -> list[str]:
+    """The paper's Algorithm 1 before its normalisation."""
+    return [
+        action
+        for x, y in alignment
+        for action in ([y] if not x else [DELETE] if not y else [COPY] if x == y else [DELETE, y])
+    ]
+
+
+def stretches(actions: list[str]) -> list[list[str]]:
+    """The actions between the COPYs."""
+    runs: list[list[str]] = [[]]
+    for action in actions:
+        if action == COPY:
+            runs.append([])
+        else:
+            runs[-1].append(action)
+    return runs
+
+
+def check(alignment: Alignment) -> None:
+    lemma, form = sides(alignment)
+    for system, oracle in ORACLES.items():
+        actions = oracle(alignment)
+        steps = [*walk(actions, lemma)]
+        assert steps == [*SLOW[system](actions, lemma)]
+        assert [step.action for step in steps] == actions
+        assert "".join(step.written for step in steps) == form
+        assert steps[-1].position == len(lemma) + 1
+    assert len(write_step(alignment)) == len(lemma) + len(form) + 2
+    actions = edits(alignment)
+    assert actions.count(COPY) + actions.count(DELETE) == len(lemma)
+    for unordered, stretch in zip(stretches(algorithm_1(alignment)), stretches(actions[:-1]), strict=True):
+        writes = [action for action in unordered if is_write(action)]
+        assert stretch == [DELETE] * (len(unordered) - len(writes)) + writes
+
+
+@given(alignments())
+def test_actions_of_any_alignment_write_its_form(alignment: Alignment) -> None:
+    check(alignment)
+
+
+@given(pairs_of_words(), pairs_of_words())
+def test_actions_from_both_aligners_write_the_form(first: StringPair, second: StringPair) -> None:
+    for aligner in (Naive(), Smart(sweeps=3)):
+        for pair, alignment in zip((first, second), aligner.align([first, second]), strict=True):
+            check(alignment)
+            assert sides(alignment) == pair
+
+
+@given(alignments().filter(bool))
+def test_hacm_s_oracle_equals_the_one_that_looks_ahead(alignment: Alignment) -> None:
+    assert write_step(alignment) == step_after_each_pair(alignment)
+
+
+@given(alignments())
+def test_hacm_writes_a_character_at_its_aligned_position(alignment: Alignment) -> None:
+    """At its own lemma character or, if inserted, at the last lemma character before it."""
+    places, passed = [], 0
+    for x, y in alignment:
+        passed += bool(x)
+        if y:
+            places.append(passed)
+    steps = walk(write_step(alignment), sides(alignment)[0])
+    assert [step.position for step in steps if step.written] == places
+
+
+@given(st.lists(st.sampled_from([COPY, DELETE, STOP, *AWKWARD])), st.text(AWKWARD, max_size=5))
+def test_the_slow_executor_of_haem_refuses_exactly_the_invalid_sequences(actions: list[str], lemma: str) -> None:
+    moves = [action for action in actions if action in (COPY, DELETE)]
+    if actions.count(STOP) == 1 and actions[-1] == STOP and len(moves) == len(lemma):
+        left = iter(lemma)
+        written = [next(left) if a == COPY else next(left) and "" if a == DELETE else a for a in actions[:-1]]
+        assert execute_haem(actions, lemma) == "".join(written)
+    else:
+        with pytest.raises(InvalidActionError):
+            execute_haem(actions, lemma)
+
+
+@pytest.mark.parametrize(
+    ("system", "actions", "because"),
+    [
+        ("haem", [COPY, COPY, STOP], "the action COPY at position 2 is not allowed: no lemma character is left"),
+        ("haem", [STOP], "the action STOP at position 1 .* lemma characters are left"),
+        ("haem", [COPY], "do not end with STOP"),
+        ("haem", [], "do not end with STOP"),
+        ("haem", [COPY, STOP, "a"], "found a after STOP"),
+        ("haem", [STEP, COPY, STOP], "the action STEP at position 1 .* HAEM knows"),
+        ("haem", ["", COPY, STOP], "HAEM knows"),
+        ("hacm", [STEP, "a"], "do not end with </s>"),
+        ("hacm", [STEP, END, END], "found </s> after </s>"),
+        ("hacm", [STEP, COPY, END], "the action COPY at position 1 is not allowed: HACM knows"),
+        ("hacm", [BEGIN, END], "the action <s> at position 0"),
+        ("hacm", ["ab", END], "the action ab at position 0"),
+    ],
+)
+def test_refusals_of_the_slow_executors(system: str, actions: list[str], because: str) -> None:
+    with pytest.raises(InvalidActionError, match=because):
+        list(SLOW[system](actions, "a"))
+
+
+def test_hacm_may_end_early_and_stays_at_the_end_of_the_lemma() -> None:
+    steps = list(hacm_steps([STEP, STEP, STEP, STEP, "b", END], "a"))
+    assert [step.position for step in steps] == [0, 1, 2, 2, 2, 2]
+    assert [step.attended for step in steps] == [BEGIN, "a", END, END, END, END]
+    assert "".join(step.written for step in hacm_steps(["x", END], "abc")) == "x"

@@ -1,0 +1,104 @@
+"""Our tensor files and the safetensors library read each other; damaged ones are refused."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+from safetensors import safe_open
+from safetensors.numpy import load, save
+
+from reinflect.tensors import MISFITS, TYPES, Array, decode, digest, encode, signed
+
+TENSORS: dict[str, Array] = {
+    "bias": np.array([1.5, -2.0], np.float32),
+    "ä 漢": np.arange(6, dtype=np.int8).reshape(2, 3),
+    "empty": np.zeros((0, 4), np.float16),
+    "transposed": np.arange(12, dtype=np.int64).reshape(3, 4).T,
+    "number": np.array(2.5, np.float64),
+}
+TEXTS = {"about": 'ß "quoted"', "other": ""}
+any_array = st.sampled_from(list(TYPES.values())).flatmap(
+    lambda name: arrays(np.dtype(name), array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4))
+)
+
+
+def same(tensors: dict[str, Array], others: dict[str, Array]) -> bool:
+    """Whether names, types, shapes and bits are the same."""
+    return tensors.keys() == others.keys() and all(
+        (array.dtype, array.shape, array.tobytes()) == (others[name].dtype, others[name].shape, others[name].tobytes())
+        for name, array in tensors.items()
+    )
+
+
+@given(st.dictionaries(st.text(max_size=5).filter(lambda name: name != "__metadata__"), any_array, max_size=5))
+def test_the_library_reads_ours_and_we_read_the_librarys(tensors: dict[str, Array]) -> None:
+    raw = encode(tensors)
+    assert same(load(raw), tensors)
+    assert same(decode(raw)[0], tensors)
+    assert same(decode(save(tensors))[0], tensors)
+
+
+def test_the_library_reads_our_texts(tmp_path: Path) -> None:
+    raw = encode(TENSORS, TEXTS)
+    assert raw == encode(dict(reversed(TENSORS.items())), TEXTS)
+    (tmp_path / "file").write_bytes(raw)
+    with safe_open(tmp_path / "file", framework="np") as file:
+        assert file.metadata() == TEXTS
+    assert decode(raw)[1] == TEXTS
+
+
+def test_tensors_are_aligned_and_can_be_written_to() -> None:
+    tensors, _ = decode(encode(TENSORS))
+    assert all(array.flags.aligned and array.flags.writeable for array in tensors.values())
+
+
+def test_the_checksum_is_of_text_and_tensors() -> None:
+    tensors, texts = decode(signed(TENSORS, "about", "text"))
+    assert texts == {"about": "text", "sha256": digest("text", tensors)}
+    assert digest("text ", tensors) != texts["sha256"]
+    for name in ("bias", "number", "ä 漢"):
+        changed = {**tensors, name: tensors[name] + 1}
+        assert digest("text", changed) != texts["sha256"]
+    assert digest("text", {**tensors, "bias": tensors["bias"][None]}) != texts["sha256"]
+    assert digest("text", {f"{name}x": array for name, array in tensors.items()}) != texts["sha256"]
+
+
+def with_header(change: Callable[[dict[str, Any]], object]) -> bytes:
+    raw = encode(TENSORS, TEXTS)
+    end = 8 + int.from_bytes(raw[:8], "little")
+    header = json.loads(raw[8:end])
+    change(header)
+    text = json.dumps(header).encode()
+    return len(text).to_bytes(8, "little") + text + raw[end:]
+
+
+DAMAGED = {
+    "nothing": b"",
+    "a few bytes": b"\0" * 7,
+    "no header": b"\0" * 8,
+    "a list": (2).to_bytes(8, "little") + b"[]",
+    "deep": (100_000).to_bytes(8, "little") + b"[" * 100_000,
+    "cut": encode(TENSORS)[:-1],
+    "too long": encode(TENSORS) + b"\0",
+    "a large header": (2**64 - 1).to_bytes(8, "little") + b"{}",
+    "a gap": with_header(lambda header: header["bias"].update(data_offsets=[1, 9])),
+    "an overlap": with_header(lambda header: header["bias"].update(data_offsets=header["ä 漢"]["data_offsets"])),
+    "another type": with_header(lambda header: header["bias"].update(dtype="BF16")),
+    "another shape": with_header(lambda header: header["bias"].update(shape=[3])),
+    "a negative shape": with_header(lambda header: header["bias"].update(shape=[-1, -2])),
+    "many dimensions": with_header(lambda header: header["bias"].update(shape=[2, *[1] * 1000])),
+    "a further field": with_header(lambda header: header["bias"].update(more=1)),
+    "a number as text": with_header(lambda header: header["__metadata__"].update(about=1)),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_damaged_files_are_refused(name: str) -> None:
+    with pytest.raises(MISFITS):
+        decode(DAMAGED[name])

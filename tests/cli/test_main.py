@@ -1,3 +1,9 @@
+"""The program: its help, what it imports, and its errors."""
+
+import os
+import re
+import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,12 +16,27 @@ from click.testing import Result
 
 from reinflect import __version__
 from reinflect.cli import COMMANDS
+from tests.cli.test_transcripts import GOLDEN
 
 Reinflect = Callable[..., Result]
+HEAVY = {"torch", "numba", "numpy", "scipy", "rich", "requests", "rapidfuzz"}
+NOT_RUN = ("train", "demo", "forecast", "benchmark", "serve", "data fetch")
+"""Commands whose examples take long or need a network."""
+IN_C = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 
 
-def run_python(code: str) -> str:
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+def run_python(code: str, *arguments: str) -> str:
+    run = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
+    return run.stdout
+
+
+def commands() -> list[str]:
+    """All commands and subcommands, such as `data show`."""
+    names = []
+    for name in COMMANDS:
+        command = import_module(f"reinflect.cli.{name}").command
+        names += [f"{name} {sub}" for sub in command.commands] if isinstance(command, click.Group) else [name]
+    return names
 
 
 def test_version(reinflect: Reinflect) -> None:
@@ -24,6 +45,8 @@ def test_version(reinflect: Reinflect) -> None:
 
 def test_help_lists_every_command(reinflect: Reinflect) -> None:
     listed = reinflect("--help").output
+    assert "Learn to inflect words" in listed
+    assert listed == reinflect().output
     for name, summary in COMMANDS.items():
         assert f"  {name}" in listed
         assert summary in listed
@@ -36,60 +59,69 @@ def test_the_module_runs_as_a_program() -> None:
     assert __version__ in run_python(code)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_each_command_has_help_that_ends_with_an_example(reinflect: Reinflect, name: str) -> None:
-    command = import_module(f"reinflect.cli.{name}").command
-    subcommands = list(command.commands) if isinstance(command, click.Group) else []
-    for arguments in [[name, subcommand] for subcommand in subcommands] or [[name]]:
-        shown = reinflect(*arguments, "--help")
-        assert shown.exit_code == 0
-        assert "reinflect " + " ".join(arguments) in shown.output.rstrip().split("\n\n")[-1]
+@pytest.mark.parametrize("name", commands())
+def test_the_help_ends_with_an_example_that_runs(
+    name: str, reinflect: Reinflect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("REINFLECT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("REINFLECT_MODELS", str(GOLDEN / "files" / "pocket"))
+    shown = reinflect(*name.split(), "--help")
+    assert shown.exit_code == 0
+    lines = [line.strip() for line in re.split(r"Example.*:\n", shown.output)[-1].splitlines()]
+    assert f"reinflect {name}" in lines[-1]
+    shutil.copy(GOLDEN / "files" / "words.reinflect", "verbs.reinflect")  # in the place of the one that is trained
+    for line in lines * (name not in NOT_RUN):
+        command, _, target = line.partition(" > ")
+        output = ""
+        for stage in command.split(" | "):
+            program, *words = shlex.split(stage)
+            if program == "printf":
+                output = words[0].replace("\\n", "\n").replace("\\t", "\t")
+            elif words[0] != "train":
+                result = reinflect(*words, stdin=output)
+                assert result.exit_code == 0, f"{stage}: {result.output}"
+                output = result.stdout
+        if target:
+            Path(target).write_text(output, encoding="utf-8")
+
+
+def test_the_help_names_the_strategies_of_other_packages() -> None:
+    plugins = Path(__file__).parents[1] / "plugins"
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1]);"
+        "from reinflect.cli import main; main(['inflect', '--help'], standalone_mode=False)"
+    )
+    assert "Of other packages: runner-up." in " ".join(run_python(code, str(plugins)).split())
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_importing_a_command_imports_nothing_heavy(name: str) -> None:
-    heavy = {"torch", "numba", "numpy", "scipy", "rich", "requests", "rapidfuzz"}
-    loaded = run_python(f"import sys, reinflect.cli.{name}; print(*{{m.split('.')[0] for m in sys.modules}})")
-    assert heavy.isdisjoint(loaded.split())
-
-
-@pytest.mark.parametrize("arguments", [[], *([name] for name in COMMANDS)])
-def test_no_help_imports_torch_or_numba(arguments: list[str]) -> None:
-    call = f"main({[*arguments, '--help']}, standalone_mode=False)"
-    loaded = run_python(f"import sys; from reinflect.cli import main; {call}; print(*sys.modules)").splitlines()[-1]
-    assert {"torch", "numba"}.isdisjoint(loaded.split())
-
-
-def test_an_unknown_command_is_an_error(reinflect: Reinflect) -> None:
-    result = reinflect("inflate")
-    assert result.exit_code == 2
-    assert result.stderr == "reinflect: there is no command 'inflate'; did you mean inflect?\n"
-    assert reinflect("xyzzy").stderr.endswith("'xyzzy'; reinflect --help lists all commands\n")
+def test_neither_a_command_nor_its_help_imports_anything_heavy(name: str) -> None:
+    code = (
+        "import sys; from reinflect.cli import main; main([sys.argv[1], '--help'], standalone_mode=False);"
+        "print(*{module.split('.')[0] for module in sys.modules})"
+    )
+    assert HEAVY.isdisjoint(run_python(code, name).splitlines()[-1].split())
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("line", "imported"),
     [
-        (["--foo"], "No such option '--foo'; reinflect --help"),
-        (["train", "--foo"], "reinflect train --help"),
-        (["train"], "Missing option '--train'; reinflect train --help"),
-        (["train", "--train", "x", "--out", "y", "--seeds", "0"], "0 is not in the range 1<=x<=100; reinflect train"),
-        (["data", "fotch"], "Did you mean 'fetch'?; reinflect data --help"),
-        (["paradigm"], "Missing argument 'MODEL'"),
+        ("models", ""),
+        ("baseline --train train.tsv --input asked.tsv -o /dev/null", "rapidfuzz"),
+        ("evaluate gold.tsv predicted.tsv --errors 3 --by pos", "rapidfuzz"),
+        ("evaluate gold.tsv predicted.tsv --against better.tsv", "rapidfuzz numpy"),
     ],
 )
-def test_invalid_options_are_one_line(reinflect: Reinflect, arguments: list[str], message: str) -> None:
-    result = reinflect(*arguments)
-    assert result.exit_code == 2
-    assert message in result.stderr
-    assert result.stderr.startswith("reinflect: ")
-    assert result.stderr.endswith(" --help explains the options\n")
-    assert result.stderr.count("\n") == 1
-    assert not result.stdout
-
-
-def test_no_command_prints_the_help(reinflect: Reinflect) -> None:
-    assert "Learn to inflect words" in reinflect().output
+def test_what_a_command_imports(line: str, imported: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(GOLDEN / "files")
+    monkeypatch.setenv("REINFLECT_MODELS", "pocket")
+    code = (
+        "import sys; from reinflect.cli import main; main(sys.argv[1:], standalone_mode=False);"
+        "print(*{module.split('.')[0] for module in sys.modules})"
+    )
+    found = HEAVY.intersection(run_python(code, *line.split()).splitlines()[-1].split())
+    assert found <= set(imported.split())
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
@@ -108,3 +140,39 @@ def test_an_impossible_file_name_is_one_line(reinflect: Reinflect, tmp_path: Pat
     assert result.exit_code == 2
     assert result.stderr.removesuffix("\n").isprintable()
     assert "too long" in result.stderr
+
+
+def test_too_little_memory_is_one_line(reinflect: Reinflect, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("reinflect.inflector.pocket.models_folder", fail)
+    result = reinflect("models")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == "reinflect: there is not enough memory; use smaller files, or close other programs\n"
+
+
+def test_ctrl_c_has_an_exit_code_of_its_own(reinflect: Reinflect, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("reinflect.inflector.pocket.models_folder", interrupt)
+    result = reinflect("models")
+    assert (result.exit_code, result.output.strip()) == (130, "")
+
+
+@pytest.mark.parametrize("words", [["oracle", "Bö", "ö"], ["inflect", "words.reinflect", "Bö", "V"]])
+def test_words_are_letters_whatever_the_locale_claims(words: list[str]) -> None:
+    program = [sys.executable, "-m", "reinflect", *words]
+    in_c, usual = (
+        subprocess.run(program, env=os.environ | more, cwd=GOLDEN / "files", capture_output=True, check=True).stdout
+        for more in (IN_C, {})
+    )
+    assert in_c == usual
+    assert "ö".encode() in usual
+
+
+def test_words_in_another_encoding_are_one_line(reinflect: Reinflect) -> None:
+    result = reinflect("oracle", "b\udcf6se", "bös")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == "reinflect: found 'b\\udcf6se', which is not UTF-8; type it in a UTF-8 terminal\n"

@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import Literal, NamedTuple
 
-from reinflect.cli.files import read_bundles
+from reinflect.cli.models import read_bundles
 from reinflect.data.corrections import corrected
 from reinflect.data.items import (
     COLUMNS_2017,

@@ -2,8 +2,8 @@
 
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
@@ -56,47 +56,38 @@ class LazyGroup(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
-    def main(self, *args: Any, **extra: Any) -> Any:
+    def main(self, args: Sequence[str] | None = None, *, standalone_mode: bool = True, **extra: Any) -> Any:  # type: ignore[override]
+        if not standalone_mode:
+            return super().main(args, standalone_mode=False, **extra)
         try:
-            return super().main(*args, **extra)
-        except OSError as error:  # such as a full disk behind standard output
-            place = source_name(error.filename or ("this command" if error.errno in TOO_MANY_FILES else STANDARD))
-            _print_error(f"{place}: {error.strerror or error}; {remedy_for(error, 'check the disk and try again')}")
-            # Python would otherwise try to write the rest of the output on exit, and print a second error.
-            with suppress(OSError, ValueError, AttributeError):
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            sys.exit(2)
-
-    def make_context(self, *args: Any, **extra: Any) -> click.Context:
-        with _usage_errors_as_one_line():
-            return super().make_context(*args, **extra)
-
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            with _usage_errors_as_one_line():
-                return super().invoke(ctx)
-        except ReinflectError as error:
-            _print_error(str(error))
-            ctx.exit(INTERRUPTED if isinstance(error, StoppedError) else 2)
-        except KeyboardInterrupt:  # for which click exits with 1
-            ctx.exit(INTERRUPTED)
+            sys.exit(super().main(args, standalone_mode=False, **extra))
+        except click.exceptions.NoArgsIsHelpError as error:
+            error.show()
+            sys.exit(error.exit_code)
+        except (click.Abort, StoppedError) as error:  # Ctrl-C
+            message, code = str(error), INTERRUPTED
+        except (ReinflectError, click.ClickException, MemoryError, OSError) as error:
+            message, code = describe(error), 2
+        if message:
+            click.echo(one_line(f"reinflect: {message}"), err=True)
+        sys.exit(code)
 
 
-@contextmanager
-def _usage_errors_as_one_line() -> Iterator[None]:
-    try:
-        yield
-    except click.exceptions.NoArgsIsHelpError:  # whose message is the whole help
-        raise
-    except click.UsageError as error:
-        program = error.ctx.find_root().command_path if error.ctx else ""  # whatever its file is called
-        words = error.ctx.command_path.removeprefix(program) if error.ctx else ""
-        _print_error(f"{error.format_message().removesuffix('.')}; reinflect{words} --help explains the options")
-        sys.exit(2)
-
-
-def _print_error(message: str) -> None:
-    click.echo(one_line(f"reinflect: {message}"), err=True)
+def describe(error: Exception) -> str:
+    """One line about an error: place, finding, remedy."""
+    if isinstance(error, click.UsageError) and error.ctx:
+        program = error.ctx.find_root().command_path  # whatever its file is called
+        words = error.ctx.command_path.removeprefix(program)
+        return f"{error.format_message().removesuffix('.')}; reinflect{words} --help explains the options"
+    if isinstance(error, MemoryError):
+        return "there is not enough memory; use smaller files, or close other programs"
+    if isinstance(error, OSError):  # such as a full disk behind standard output
+        # Python would otherwise try to write the rest of the output on exit, and print a second error.
+        with suppress(OSError, ValueError, AttributeError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        place = source_name(error.filename or ("this command" if error.errno in TOO_MANY_FILES else STANDARD))
+        return f"{place}: {error.strerror or error}; {remedy_for(error, 'check the disk and try again')}"
+    return str(error)
 
 
 @click.command(

@@ -3,56 +3,47 @@
 import click
 
 from reinflect.cli import models
-from reinflect.cli.files import check_stdin_once, json_text, read_lexicon
-from reinflect.cli.options import check_word, columns_option, option, say
-from reinflect.data.items import Columns
+from reinflect.cli.options import COLUMN_OPTIONS, option, source_option, word
+from reinflect.cli.output import Output, output_options
 from reinflect.data.lexicon import Lexicon
 from reinflect.errors import InputError, printable, quoted
 from reinflect.text import table
 
 
 @click.command("analyse", epilog=models.model_example("reinflect analyse verbs.reinflect flogst --lemmas verbs.tsv"))
-@models.model_name
-@click.argument("form")
-@option(
+@models.model_argument
+@click.argument("form", type=lambda argument: word(argument, "form"))
+@source_option(
     "--lemmas FILE",
-    "The lemmas to choose from, one on each line, or items, whose forms count as attested. They are chosen from in "
-    "addition to the lemmas that MODEL keeps forms of.",
+    "Further lemmas to choose from, beside those that MODEL keeps forms of: one on each line, or items, whose forms "
+    "count as attested.",
 )
 @option("--n most N", "Number of answers.", type=click.IntRange(min=1), default=5)
-@option("--json as_json", "Print a JSON object.")
-@models.members_option
-@columns_option
-def command(
-    model: str, form: str, lemmas: str | None, most: int, as_json: bool, strategy: str | None, columns: Columns
-) -> None:
+@output_options(json="Print a JSON object.")
+@models.model_options(models.members_option, *COLUMN_OPTIONS)
+def command(model: models.ModelArgument, form: str, lemmas: str | None, most: int, output: Output) -> None:
     """Say which lemma and features FORM could have, by the predictions of MODEL for known lemmas.
 
-    This is no analyser that was trained to analyse: MODEL inflects the lemmas that look most like FORM, and the answers
-    are the cells for which it predicts FORM, each with the confidence of that prediction. A form of a lemma that is not
-    among the known ones is not found.
+    MODEL was not trained to analyse: it inflects the lemmas that look most like FORM, and the answers are the cells for
+    which it predicts FORM, each with the confidence of that prediction. Forms of other lemmas are not found.
     """
-    check_stdin_once(lemmas)
-    check_word(form, "form")
-
     from reinflect.inflector.analyse import analyse
 
-    lexicon = Lexicon(()) if lemmas is None else read_lexicon(lemmas, columns)
-    inflector = models.load_inflector(model, strategy)
+    lexicon = model.read_lemmas(lemmas) if lemmas else Lexicon(())
+    inflector = model.inflector
     known = {*lexicon.lemmas, *(item.lemma for item in inflector.attested)}
     if not known:
         raise InputError("found no lemmas to choose from", "name a file of them with --lemmas")
-    found = analyse(inflector, form, lexicon, most)
-    if as_json:
-        answers = [{"lemma": own.lemma, "features": own.features, "answer": own.answer} for own in found]
-        click.echo(json_text({"form": form, "analyses": answers}, indent=2), nl=False)
-        return
-    if not found:
-        say(f"note: the model predicts {quoted(form)} for no cell of the {len(known)} known lemmas")
-        return
-    labels = columns.labels or inflector.labels
+    analyses = analyse(inflector, form, lexicon, most)
     rows = []
-    for own in found:
-        confidence = models.confidence_text(own.answer) if own.answer else "attested"
-        rows.append((printable(own.lemma), printable(labels.to_label(own.features)), confidence))
-    click.echo(table(("lemma", "features", "confidence"), rows, sides=("left", "left", "right")), nl=False)
+    for analysis in analyses:
+        features = printable(inflector.labels.to_label(analysis.features))
+        confidence = models.confidence_text(analysis.answer) if analysis.answer else "attested"
+        rows.append((printable(analysis.lemma), features, confidence))
+    nothing = f"note: the model predicts {quoted(form)} for no cell of the {len(known)} known lemmas"
+    output.write(
+        lambda: table(("lemma", "features", "confidence"), rows, sides=("left", "left", "right")) if rows else "",
+        lambda: [{"form": form, "analyses": analyses}],
+        indent=2,
+        notes=[None if rows else nothing],
+    )

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from reinflect.cli.files import json_text
-from reinflect.cli.options import columns_option, option
+from reinflect.cli.options import columns_option, example, option, source
+from reinflect.cli.output import Output, output_options
 from reinflect.data.form_cells import USUAL_RULES
 from reinflect.data.items import Columns, Item, check_lengths, place_of, read_items, swapped_columns_note, variants_note
 from reinflect.data.sheet_file import Finding, kind_of_sheet
@@ -15,11 +15,9 @@ from reinflect.data.words import two_ways
 from reinflect.errors import InputError, printable, source_name
 from reinflect.text import counted, visible
 
-EXAMPLE = """\b
-Example:
-  printf 'lemma,V;PST,V;PRS\\ndive,dived / dove,dives\\ngo,went,-\\n' > verbs.csv
-  reinflect check verbs.csv
-"""
+EXAMPLE = example(
+    "printf 'lemma,V;PST,V;PRS\\ndive,dived / dove,dives\\ngo,went,-\\n' > verbs.csv", "reinflect check verbs.csv"
+)
 RARE = 2
 """Occurrences of a rare character, at most."""
 SWEEPS = 30
@@ -28,93 +26,99 @@ MOST_WITHOUT_NUMBA = 1000
 
 
 @click.command("check", epilog=EXAMPLE)
-@click.argument("file")
+@click.argument("file", type=source)
 @option("--places most N", "Show up to N places of each kind.", type=click.IntRange(min=0), default=5)
-@option("--json as_json", "Print one JSON object, with all places.")
+@output_options(json="Print one JSON object, with all places.")
 @columns_option
-def command(file: str, most: int, as_json: bool, columns: Columns) -> None:
-    """Say what train would learn from FILE, and what you may want to correct first.
+def command(file: str, most: int, output: Output, columns: Columns) -> None:
+    """Say what train would learn from FILE, and what you may want to correct first; FILE is not changed.
 
-    Counts items, cells and gaps, and lists fields that are not plain forms, items given twice, forms that are unlike
-    their lemmas in a way that others are not (by their alignment: typing errors, but also irregular words), letters
-    that are encoded in two ways, and rare characters. FILE is not changed.
+    Counts items, cells and gaps. Lists fields that are not plain forms, duplicates, suspicious forms (those that align
+    unusually with their lemmas: typing errors, but also irregular words), letters encoded in two ways, and rare
+    characters.
     """
     findings: list[Finding] = []
     if kind_of_sheet(file):
         items = parse_sheet(file, columns, forms="optional", record=findings.append)
     else:
-        items = read_items(file, columns, forms="optional", note=lambda text: findings.append(Finding(text)))
-    known = [item for item in items if not item.covered]
-    if not known:
+        items = read_items(file, columns, forms="optional", note=lambda note: findings.append(Finding(note)))
+    examples = [item for item in items if not item.covered]
+    if not examples:
         raise InputError("found no item with a form", "give some forms: a model learns from them", path=file)
     check_lengths(items, file, "models take", "shorten it or take it out")
-    findings += _about(file, items, known, columns)
-    sizes = _sizes(items, known)
-    if as_json:
-        said = [{"note": one.note.removeprefix("note: "), "places": list(one.places)} for one in findings]
-        click.echo(json_text({"file": source_name(file), **sizes, "findings": said}, indent=2), nl=False)
-        return
-    lemmas, bundles = counted(sizes["lemmas"], "lemma"), counted(sizes["bundles"], "bundle")
-    click.echo(
-        f"{source_name(file)}: {counted(sizes['items'], 'item')} with a form; {lemmas}, {bundles}; "
-        f"{sizes['filled']} of {sizes['cells']} cells filled, gaps: {sizes['cells'] - sizes['filled']}"
+    findings += _findings(file, items, examples, columns)
+    findings = [finding._replace(note=finding.note.removeprefix("note: ")) for finding in findings]
+    sizes = _sizes(items, examples)
+    output.write(
+        lambda: _text(file, sizes, findings, most),
+        lambda: [{"file": source_name(file), **sizes, "findings": [finding._asdict() for finding in findings]}],
+        indent=2,
     )
+
+
+def _text(file: str, sizes: dict[str, int], findings: Sequence[Finding], most: int) -> str:
+    lemmas, bundles = counted(sizes["lemmas"], "lemma"), counted(sizes["bundles"], "bundle")
+    gaps = sizes["cells"] - sizes["filled"]
+    lines = [
+        f"{source_name(file)}: {counted(sizes['items'], 'item')} with a form; {lemmas}, {bundles}; "
+        f"{sizes['filled']} of {sizes['cells']} cells filled, gaps: {gaps}"
+    ]
     for finding in findings:
-        click.echo(finding.note.removeprefix("note: "))
-        for place in finding.places[:most]:
-            click.echo(f"  {place}")
+        lines += [finding.note, *(f"  {place}" for place in finding.places[:most])]
         if 0 < most < len(finding.places):
-            click.echo(f"  … and {len(finding.places) - most} more (--places N shows more)")
+            lines.append(f"  … and {len(finding.places) - most} more (--places N shows more)")
+    return "\n".join(lines) + "\n"
 
 
-def _sizes(items: Sequence[Item], known: Sequence[Item]) -> dict[str, int]:
+def _sizes(items: Sequence[Item], examples: Sequence[Item]) -> dict[str, int]:
     """Gaps are the cells of the file's lemmas and bundles without a form; lemmas differ in their parts of speech."""
-    lemmas, bundles = {item.lemma for item in items}, {item.features.cell for item in items}
-    filled = {(item.lemma, item.features.cell) for item in known}
-    parts = Counter(part for _, part in {(item.lemma, item.features.word_class) for item in items})
-    own = Counter(bundle.word_class for bundle in {item.features.cell: item.features for item in items}.values())
-    cells = sum(many * own[part] for part, many in parts.items())
-    return {"items": len(known), "lemmas": len(lemmas), "bundles": len(bundles), "filled": len(filled), "cells": cells}
+    lemmas, bundles = {item.lemma for item in items}, {item.features.cell: item.features for item in items}
+    filled = {(item.lemma, item.features.cell) for item in examples}
+    bundles_of = Counter(bundle.word_class for bundle in bundles.values())
+    cells = sum(bundles_of[part] for _, part in {(item.lemma, item.features.word_class) for item in items})
+    counts = {"items": examples, "lemmas": lemmas, "bundles": bundles, "filled": filled}
+    return {**{name: len(things) for name, things in counts.items()}, "cells": cells}
 
 
-def _about(file: str, items: Sequence[Item], known: Sequence[Item], columns: Columns) -> Iterator[Finding]:
+def _findings(file: str, items: Sequence[Item], examples: Sequence[Item], columns: Columns) -> Iterator[Finding]:
     def shown(item: Item) -> str:
         return printable(f"{place_of(item, file)}: {item.lemma} {item.form} {item.features.spelling}")
 
     if not kind_of_sheet(file):
-        marked = [item for item in known if USUAL_RULES.read(item.form, item.lemma).kind not in ("plain", "letters")]
-        if marked:
-            text = f"forms that look like several, a remark or none: {len(marked)}; taken as they are"
-            yield Finding(text, [*map(shown, marked)])
-    for note in (swapped_columns_note(known, file, columns), variants_note(known, file)):
-        if note:
-            yield Finding(note)
-    if found := two_ways([(file, items)]):
-        yield found
-    seen: dict[tuple[str, str, tuple[str, ...]], Item] = {}
-    twice = []
-    for item in known:
-        first = seen.setdefault((item.lemma, item.form, item.features.cell), item)
-        if first is not item:
-            twice.append(f"{shown(item)} (also in {place_of(first, file)})")
+        odd = [item for item in examples if USUAL_RULES.read(item.form, item.lemma).kind not in ("plain", "letters")]
+        if odd:
+            note = f"forms that look like several, a remark or none: {len(odd)}; taken as they are"
+            yield Finding(note, [*map(shown, odd)])
+    for sentence in (swapped_columns_note(examples, file, columns), variants_note(examples, file)):
+        if sentence:
+            yield Finding(sentence)
+    if encoded := two_ways([(file, items)]):
+        yield encoded
+    first: dict[tuple[str, str, tuple[str, ...]], Item] = {}
+    twice = [
+        f"{shown(item)} (also in {place_of(before, file)})"
+        for item in examples
+        if (before := first.setdefault((item.lemma, item.form, item.features.cell), item)) is not item
+    ]
     if twice:
         yield Finding(f"duplicates: {counted(len(twice), 'item')} given again", twice)
+
     from reinflect.align.smart import Smart
     from reinflect.align.unusual import unusual
     from reinflect.compiled import compiles
 
-    compared = known if compiles() else known[:MOST_WITHOUT_NUMBA]
-    if len(compared) < len(known):
-        remedy = "to compare all: pip install 'reinflect[train]'"
-        note = f"forms compared with their lemmas: only the first {len(compared):,} of {len(known):,}; {remedy}"
-        yield Finding(note)
+    compared = examples if compiles() else examples[:MOST_WITHOUT_NUMBA]
+    if len(compared) < len(examples):
+        share = f"only the first {len(compared):,} of {len(examples):,}"
+        yield Finding(f"forms compared with their lemmas: {share}; to compare all: pip install 'reinflect[train]'")
     if strange := unusual(Smart(sweeps=SWEEPS).align([(item.lemma, item.form) for item in compared])):
         note = f"suspicious forms: {len(strange)}, unlike their lemmas (errors, or irregular words)"
-        yield Finding(note, [shown(known[place]) for place in strange])
-    counts = Counter(character for item in known for character in item.lemma + item.form)
-    if rare := sorted((many, character) for character, many in counts.items() if many <= RARE and len(known) > RARE):
-        places = []
-        for many, character in rare:
-            item = next(item for item in known if character in item.lemma + item.form)
-            places.append(f"{visible(character)} (U+{ord(character):04X}), {counted(many, 'time')}, {shown(item)}")
-        yield Finding(f"rare characters: {len(rare)}, used once or twice", places)
+        yield Finding(note, [shown(examples[index]) for index in strange])
+    counts = Counter(character for item in examples for character in item.lemma + item.form)
+    rare = sorted((count, character) for character, count in counts.items() if count <= RARE < len(examples))
+    places = []
+    for count, character in rare:
+        item = next(item for item in examples if character in item.lemma + item.form)
+        places.append(f"{visible(character)} (U+{ord(character):04X}), {counted(count, 'time')}, {shown(item)}")
+    if places:
+        yield Finding(f"rare characters: {len(places)}, used once or twice", places)

@@ -1,19 +1,16 @@
 """`reinflect data`: list, show and download data sets."""
 
-import sys
 import textwrap
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
-from reinflect.cli.files import check_output, say_written
-from reinflect.cli.options import columns_option, example, force_option, option, output_option, say, wide_option
+from reinflect.cli.options import columns_option, example, option, say, source
+from reinflect.cli.output import Output, output_options, progress_bar
 from reinflect.data import catalog
 from reinflect.data.catalog import DataFile, DataSet, Fetched, Way
 from reinflect.data.german import SPLITS, read_split
-from reinflect.data.items import Columns, Item, format_items, read_items, write_items
+from reinflect.data.items import Columns, Item, format_items, read_items
 from reinflect.data.layouts import BYS, By, split_items
 from reinflect.errors import InputError
 from reinflect.files import STANDARD, make_folder
@@ -41,17 +38,15 @@ def list_data_sets() -> None:
 )
 @click.argument("name")
 @option("--split SPLIT", "Print all items of one split of a bundled data set.")
-@output_option("the items of --split go")
-@wide_option
-def show(name: str, split: str | None, output: str, wide: bool) -> None:
+@output_options("the items of --split go", wide=True)
+def show(name: str, split: str | None, output: Output) -> None:
     """Describe a data set; with --split, print its items: tab-separated, or as a spreadsheet (.csv, .xlsx)."""
     data_set = catalog.find(name)
     if split is not None:
         items = _items_of(data_set, split)
-        check_output(output, [])
-        write_items(output, items, wide=wide)
-        say_written(output)
-    elif output != STANDARD:
+        output.check()
+        output.write_items(items)
+    elif output.path != STANDARD:
         raise InputError("found --output without --split", "name the split to write, such as --split train-low")
     else:
         more = _wrapped("languages", ", ".join(data_set.languages))
@@ -84,7 +79,16 @@ def show(name: str, split: str | None, output: str, wide: bool) -> None:
 def fetch(name: str, languages: str, into: Path | None, force: bool) -> None:
     """Download a data set and check it; files that are there already are not downloaded again."""
     data_set = catalog.find(name)
-    with _progress(data_set, languages) as arrived:
+    total, sizes = sum(file.size for file in data_set.files_of(languages)), list[int]()
+    with progress_bar(name) as move:
+
+        def arrived(file: DataFile, way: Way) -> None:
+            sizes.append(file.size)
+            if move:
+                move(sum(sizes), total)
+            elif way == "downloaded":
+                say(f"downloaded {file.name} ({_bytes(file.size)})")
+
         fetched = catalog.fetch(data_set, languages, into, force=force, arrived=arrived)
     click.echo(_summary(data_set, fetched))
 
@@ -97,36 +101,35 @@ def fetch(name: str, languages: str, into: Path | None, force: bool) -> None:
         "reinflect data split deu.tsv --into verbs",
     ),
 )
-@click.argument("files", nargs=-1, required=True)
+@click.argument("files", nargs=-1, required=True, type=source)
 @option("--into DIR", "Folder for CODE.trn, CODE.dev and CODE.tst of each file CODE.", required=True)
 @option("--by", "What no two parts share: lemmas, or single forms.", type=click.Choice(BYS), default=BYS[0])
 @option("--seed S", "Another seed draws other items.", type=click.IntRange(min=0), default=1)
-@force_option("files")
+@option("--force", "Replace existing files of these names.")
 @columns_option
-def split(files: tuple[str, ...], into: str, by: By, seed: int, columns: Columns) -> None:
+def split(files: tuple[str, ...], into: str, by: By, seed: int, force: bool, columns: Columns) -> None:
     """Divide files with all forms of a language, as UniMorph releases them, into training, dev and test items.
 
     A tenth of the items becomes dev, a tenth test, at most 1,000 each; the others, at most 10,000, are for training.
     The same file, --by and --seed always give the same parts. DIR is then ready for `reinflect benchmark --data DIR`.
     """
-    written = {}
+    outputs: dict[Path, tuple[Output, list[Item]]] = {}
     for file in files:
-        made = split_items(read_items(file, columns, note=say), by, seed)
-        if not all(made.values()):
+        parts = split_items(read_items(file, columns, note=say), by, seed)
+        if not all(parts.values()):
             remedy = "give more items" + (", or --by form" if by == "lemma" else "")
             raise InputError(f"found too few {by}s for three parts", remedy, path=file)
-        for part, items in made.items():
+        for part, items in parts.items():
             target = Path(into) / f"{Path(file).stem}.{part}"
-            if target in written:
+            if target in outputs:
                 remedy = "give each file a name of its own"
                 raise InputError(f"found two files named {Path(file).stem}", remedy, path=file)
+            outputs[target] = (Output(target, force=force, option="--into"), items)
             if target.exists():
-                check_output(target, files, "--into")
-            written[target] = items
+                outputs[target][0].check()
     make_folder(Path(into))
-    for target, items in written.items():
-        write_items(target, items)
-        say(f"written: {target} ({len(items)} items)")
+    for output, items in outputs.values():
+        output.write_items(items, about=f" ({len(items)} items)")
 
 
 def _entry(data_set: DataSet) -> str:
@@ -147,51 +150,26 @@ def _entry(data_set: DataSet) -> str:
 
 
 def _wrapped(label: str, text: str) -> str:
-    return textwrap.fill(
-        " ".join(text.split()),
-        WIDTH,
-        initial_indent=f"  {label:<10}",
-        subsequent_indent=" " * 12,
-        break_on_hyphens=False,
-        break_long_words=False,
-    )
+    wrapper = textwrap.TextWrapper(WIDTH, f"  {label:<10}", " " * 12, break_on_hyphens=False, break_long_words=False)
+    return wrapper.fill(" ".join(text.split()))
 
 
 def _items_of(data_set: DataSet, split: str) -> list[Item]:
     if not data_set.bundled:
-        fetch = f"download it (reinflect data fetch {data_set.name})"
-        get = f"get it from {data_set.source}" if data_set.described else fetch
-        raise InputError(f"{data_set.name} is not bundled with reinflect", f"{get} and look at its files")
+        remedy = f"get it from {data_set.source}" if data_set.described else f"reinflect data fetch {data_set.name}"
+        raise InputError(f"{data_set.name} is not bundled with reinflect", f"{remedy}, and look at its files")
     if split not in SPLITS:
         raise catalog.unknown_name("split", split, SPLITS, f"the splits are {', '.join(SPLITS)}")
     return read_split(split)
-
-
-@contextmanager
-def _progress(data_set: DataSet, languages: str) -> Iterator[Callable[[DataFile, Way], None]]:
-    """A callback for each file that arrives: it moves a bar on a terminal, and prints a line elsewhere."""
-    if not sys.stderr.isatty():
-        yield lambda file, way: say(f"downloaded {file.name} ({_bytes(file.size)})" if way == "downloaded" else None)
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(data_set.name, total=sum(file.size for file in data_set.files_of(languages)))
-        yield lambda file, _way: progress.update(task, advance=file.size, description=file.name)
 
 
 def _summary(data_set: DataSet, fetched: Fetched) -> str:
     files, languages = len(fetched.files), len({file.language for file in fetched.files})
     phrases = {"downloaded": "downloaded", "cached": "from the cache", "kept": "there already"}
     ways = ", ".join(f"{fetched.ways.count(way)} {phrase}" for way, phrase in phrases.items() if way in fetched.ways)
-    counts = f"{counted(files, 'file')} of {counted(languages, 'language')}"
+    counts = f"{counted(files, 'file')} of {counted(languages, 'language')} ({_bytes(fetched.size)}; {ways})"
     cite = f"\nplease cite: {data_set.citation}" if data_set.citation else ""
-    return (
-        f"{data_set.name}: {counts} ({_bytes(fetched.size)}; {ways}), in {fetched.folder}\n"
-        f"licence: {data_set.licence}{cite}"
-    )
+    return f"{data_set.name}: {counts}, in {fetched.folder}\nlicence: {data_set.licence}{cite}"
 
 
 def _bytes(size: int) -> str:

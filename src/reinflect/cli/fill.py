@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import click
 
 from reinflect.cli import models
-from reinflect.cli.files import check_output, say_written
-from reinflect.cli.options import columns_option, option, output_option, say
+from reinflect.cli.options import COLUMN_OPTIONS, option, say, source
+from reinflect.cli.output import Output, output_options
 from reinflect.data.form_cells import UNCONFIRMED
-from reinflect.data.items import Columns, check_lengths
+from reinflect.data.items import check_lengths
 from reinflect.data.sheet_file import Entry, kind_of_sheet, letters_of, listed, write_entries
 from reinflect.data.sheet_layout import CONFIDENCE, GUESS, Layout
 from reinflect.data.sheets import Gap, read_gaps
@@ -28,54 +28,49 @@ GUESSED, ATTESTED = "FFE699", "C6E0B4"
 
 
 @click.command("fill", epilog=EXAMPLE)
-@models.model_name
-@click.argument("sheet")
-@output_option("the filled sheet goes: a file of the same kind", screen=False)
-@option(
-    "--beside",
-    "Leave the gaps empty, and put guesses and confidences into columns of their own, after the last column.",
-)
-@models.members_option
-@columns_option
-def command(model: str, sheet: str, output: str, beside: bool, strategy: str | None, columns: Columns) -> None:
+@models.model_argument
+@click.argument("sheet", type=source)
+@output_options("the filled sheet goes: a file of the same kind", screen=False)
+@option("--beside", "Put guesses and confidences into new columns after the last one, and leave the gaps empty.")
+@models.model_options(models.members_option, *COLUMN_OPTIONS)
+def command(model: models.ModelArgument, sheet: str, output: Output, beside: bool) -> None:
     """Fill the empty fields of SHEET, a .csv or .xlsx file of your own, with the predictions of MODEL.
 
-    All else stays as it is: columns, their order, other columns, colours and widths. A field with anything in it is
-    never changed, also if that means that there is no form. After each guess stands a question mark, so that training
-    on the filled sheet leaves it out; delete the mark when you have confirmed the form. Forms that MODEL keeps because
-    a person gave them have no mark. In an .xlsx file guesses are yellow, attested forms green, and a further sheet has
-    the confidences.
+    All else stays as it is: columns and their order, colours, widths, and every field with anything in it, even if
+    that says that there is no form. After each guess stands a question mark, so that training on the filled sheet
+    leaves it out; delete the mark when you have confirmed the form. Forms that MODEL keeps because a person gave them
+    have no mark. In an .xlsx file guesses are yellow, attested forms green, and a further sheet has the confidences.
     """
-    check_output(output, [model, sheet])
+    output.check()
     if not (kind := kind_of_sheet(sheet)):
         remedy = "give a .csv or .xlsx file; reinflect inflect --input takes tab-separated items"
         raise InputError("only a spreadsheet can be filled", remedy, path=sheet)
-    if kind_of_sheet(output) != kind:
-        raise OutputError(output, f"a filled {kind} file is one as well", f"give --output a name that ends in {kind}")
-    inflector = models.load_inflector(model, strategy)
-    columns = replace(columns, labels=columns.labels or inflector.labels)
-    layout, found = read_gaps(sheet, columns, say)
-    atoms = frozenset(inflector.atoms)
-    strange = {gap.item.features.spelling for gap in found if atoms.isdisjoint(gap.item.features.atoms)}
-    gaps = [gap for gap in found if gap.item.features.spelling not in strange]
-    if strange:
-        say(f"note: not filled, as MODEL knows none of these features: {listed(sorted(strange))}")
+    if kind_of_sheet(output.path) != kind:
+        remedy = f"give --output a name that ends in {kind}"
+        raise OutputError(output.path, f"a filled {kind} file is one as well", remedy)
+    labels = model.inflector.labels
+    layout, gaps = read_gaps(sheet, replace(model.columns, labels=labels), say)
+    atoms = frozenset(model.inflector.atoms)
+    if unknown := {gap.item.features.spelling for gap in gaps if atoms.isdisjoint(gap.item.features.atoms)}:
+        gaps = [gap for gap in gaps if gap.item.features.spelling not in unknown]
+        say(f"note: not filled, as MODEL knows none of these features: {listed(sorted(unknown))}")
     if not gaps:
         raise InputError("found no gap to fill", "leave the fields of wanted forms empty", path=sheet)
-    check_lengths([gap.item for gap in gaps], sheet, "models take", "shorten or remove it")
-    answers = inflector.answers([gap.item for gap in gaps], attested=True)
+    items = [gap.item for gap in gaps]
+    check_lengths(items, sheet, "models take", "shorten or remove it")
+    answers = zip(gaps, model.inflector.answers(items, attested=True), strict=True)
     # A form of no letters is no guess that a person could confirm.
-    made = [(gap, answer) for gap, answer in zip(gaps, answers, strict=True) if answer.form]
+    filled = [(gap, answer) for gap, answer in answers if answer.form]
     table: list[Sequence[str | float]] = [("row", "column", "lemma", "features", "form", "confidence")]
-    for (row, column, item), answer in made:
-        features = columns.labels.to_label(item.features.spelling)
+    for (row, column, item), answer in filled:
+        features = labels.to_label(item.features.spelling)
         table.append([row, letters_of(column), item.lemma, features, answer.text, models.confidence_cell(answer)])
-    entries = _beside(layout, made) if beside else [_entry(*one) for one in made]
-    write_entries(output, layout.sheet, entries, table, say)
-    models.say_doubts(inflector, [gap.item.features for gap in gaps], columns.labels)
-    known = sum(answer.attested for _, answer in made)
-    marked = "beside the gaps" if beside else f"marked by{UNCONFIRMED}"
-    say_written(output, f" (guesses: {len(made) - known}, {marked}; attested forms: {known})")
+    entries = _beside(layout, filled) if beside else [_entry(gap, answer) for gap, answer in filled]
+    write_entries(output.path, layout.sheet, entries, table, say)
+    attested = sum(answer.attested for _, answer in filled)
+    guesses = f"{len(filled) - attested}, {'beside the gaps' if beside else f'marked by{UNCONFIRMED}'}"
+    notes = model.doubts(item.features for item in items)
+    output.written(notes, f" (guesses: {guesses}; attested forms: {attested})")
 
 
 def _entry(gap: Gap, answer: "Answer") -> Entry:
@@ -84,21 +79,21 @@ def _entry(gap: Gap, answer: "Answer") -> Entry:
     return Entry(gap.row, gap.column, answer.form + UNCONFIRMED, GUESSED)
 
 
-def _beside(layout: Layout, made: "Sequence[tuple[Gap, Answer]]") -> list[Entry]:
+def _beside(layout: Layout, filled: "Sequence[tuple[Gap, Answer]]") -> list[Entry]:
     """Two columns for each column of forms with gaps, after the last column."""
     sheet = layout.sheet
     if not layout.headed:
         raise sheet.error("found no headings", "name the columns lemma, form and features, or leave --beside out")
     width = max(row.width for row in sheet.rows)
-    places: dict[int, int] = {}
+    new_columns: dict[int, int] = {}
     entries = []
-    for gap, answer in made:
-        if gap.column not in places:
-            places[gap.column] = place = width + 2 * len(places)
-            named = "" if "features" in layout.places else f": {sheet.header[gap.column]}"
-            titles = (GUESS + named, CONFIDENCE + named)
-            entries += [Entry(sheet.rows[0].number, place + at, title) for at, title in enumerate(titles)]
+    for gap, answer in filled:
+        if gap.column not in new_columns:
+            new_columns[gap.column] = width + 2 * len(new_columns)
+            heading = "" if "features" in layout.places else f": {sheet.header[gap.column]}"
+            for offset, title in enumerate((GUESS, CONFIDENCE)):
+                entries.append(Entry(sheet.rows[0].number, new_columns[gap.column] + offset, title + heading))
         colour = ATTESTED if answer.attested else GUESSED
-        entries.append(Entry(gap.row, places[gap.column], answer.text, colour))
-        entries.append(Entry(gap.row, places[gap.column] + 1, models.confidence_cell(answer)))
+        entries.append(Entry(gap.row, new_columns[gap.column], answer.text, colour))
+        entries.append(Entry(gap.row, new_columns[gap.column] + 1, models.confidence_cell(answer)))
     return entries

@@ -2,17 +2,17 @@
 
 import click
 
-from reinflect.cli.files import json_text
-from reinflect.cli.models import load_inflector, model_example, model_name
-from reinflect.cli.options import option
+from reinflect.cli.models import ModelArgument, model_argument, model_example, model_options
+from reinflect.cli.output import Output, output_options
 
 
 @click.command("info", epilog=model_example("reinflect info verbs.reinflect"))
-@model_name
-@option("--json as_json", "Print one JSON object, with every setting and every count.")
-def command(model: str, as_json: bool) -> None:
+@model_argument
+@output_options(json="Print one JSON object, with every setting and every count.")
+@model_options()
+def command(model: ModelArgument, output: Output) -> None:
     """Show the training data of MODEL, its accuracy, its members, and the features and characters it knows."""
     from reinflect.inflector.card import card_text
 
-    card = load_inflector(model).card
-    click.echo(json_text(card, indent=2) if as_json else card_text(card), nl=False)
+    card = model.inflector.card
+    output.write(lambda: card_text(card), lambda: [card], indent=2)

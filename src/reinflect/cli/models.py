@@ -2,15 +2,29 @@
 
 import warnings
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from reinflect.cli.options import Command, example, option, say, strategy_option
+from reinflect.cli.options import (
+    Decorator,
+    example,
+    gathered,
+    make_columns,
+    say,
+    source,
+    source_option,
+    strategy_option,
+)
 from reinflect.data.features import Bundle
-from reinflect.data.labels import Labels
+from reinflect.data.items import COLUMNS_AUTO, Columns, Forms, Item, check_lengths, read_items
+from reinflect.data.lexicon import Lexicon, read_lemmas
+from reinflect.data.words import WordList
 from reinflect.errors import InputError, UnseenWarning, printable, quoted
+from reinflect.files import lines_of, read_text
 from reinflect.text import table
 
 if TYPE_CHECKING:
@@ -18,8 +32,6 @@ if TYPE_CHECKING:
     from reinflect.inflector.inflector import Inflector
 
 ATTESTED = "✓"
-
-members_option = strategy_option("Which members of MODEL vote, instead of those chosen in training")
 
 
 def model_example(*lines: str) -> str:
@@ -33,55 +45,104 @@ def model_file(name: str) -> str:
     """The type of arguments and options that are models: the file of each, where a language is named too."""
     from reinflect.inflector.pocket import find_model
 
-    return name and str(find_model(name, lambda note: say(f"note: {note}")))
+    return name and source(str(find_model(name, lambda note: say(f"note: {note}"))))
 
 
-model_name = click.argument("model", type=model_file)
-
-
-def bundles_option(what: str) -> Callable[[Command], Command]:
-    return option(
-        "--features bundles_file FILE",
-        f"{what}: the features of one form on each line, such as V;IND;PST;3;SG. Without this option, all bundles "
-        "that MODEL was trained on.",
-    )
-
-
-def load_inflector(path: str, strategy: str | None = None) -> "Inflector":
+def load_inflector(path: str) -> "Inflector":
     from reinflect.inflector.pocket import load
 
-    warnings.simplefilter("ignore", UnseenWarning)  # `say_doubts` says it in notes
-    inflector = load(Path(path))
-    return inflector if strategy is None else inflector.using(strategy)
+    warnings.simplefilter("ignore", UnseenWarning)  # the notes of `doubts` say it
+    return load(Path(path))
 
 
-def say_doubts(inflector: "Inflector", bundles: Iterable[Bundle], labels: Labels) -> None:
-    """Name the features, and combinations of them, that the model has not seen."""
-    say(*(f"note: {doubt}" for doubt in inflector.doubts(bundles, labels)))
+@dataclass(frozen=True)
+class ModelArgument:
+    """A model, and how it is used: its voters, its word list, and the columns and labels of the files that it reads."""
+
+    path: str
+    strategy: str | None = None
+    words: WordList | None = None
+    columns: Columns = COLUMNS_AUTO
+
+    @cached_property
+    def inflector(self) -> "Inflector":
+        """The inflector; the user's labels, if there are any, take the place of its own."""
+        inflector = load_inflector(self.path)
+        inflector = inflector if self.strategy is None else inflector.using(self.strategy)
+        if self.words:
+            inflector = inflector.with_words(self.words)
+            if (trained := inflector.words) and trained.digest != self.words.digest:
+                say(f"note: MODEL was trained with another word list: {trained.name}, {trained.words:,} words")
+        return replace(inflector, labels=self.columns.labels or inflector.labels)
+
+    def read_items(self, path: str, forms: Forms = "required") -> list[Item]:
+        items = read_items(path, self.columns, forms=forms, note=say)
+        check_lengths(items, path, "models take", "shorten or remove it")
+        return items
+
+    def read_lemmas(self, path: str) -> Lexicon:
+        lexicon = read_lemmas(path, self.columns, note=say)
+        check_lengths([Item(lemma, Bundle("")) for lemma in lexicon.lemmas], path, "models take", "remove it")
+        return lexicon
+
+    def bundles(self, path: str | None) -> list[str]:
+        """The bundles of a file that has one on each line, or those of the training items."""
+        return self.inflector.usual_bundles() if path is None else read_bundles(path, self.to_features)
+
+    def to_features(self, text: str) -> str:
+        """The features of a label or bundle, with a note if a label is spelled in another case."""
+        labels = self.inflector.labels
+        if (spelled := labels.spelled(text, self.inflector.atoms)) != text:
+            say(f"note: {quoted(text)} is read as {quoted(spelled)}, as your label is spelled")
+        return labels.to_features(spelled)
+
+    def doubts(self, bundles: Iterable[Bundle]) -> list[str]:
+        """Notes about features, and combinations of them, that the model has not seen."""
+        return [f"note: {doubt}" for doubt in self.inflector.doubts(bundles)]
 
 
-def features_named(inflector: "Inflector", labels: Labels, text: str) -> str:
-    """The features of a label or bundle, with a note if a label is spelled in another case."""
-    spelled = labels.spelled(text, inflector.atoms)
-    if spelled != text:
-        say(f"note: {quoted(text)} is read as {quoted(spelled)}, as your label is spelled")
-    return labels.to_features(spelled)
+model_argument = click.argument("model", type=model_file)
+members_option = strategy_option("Which members of MODEL vote, instead of those chosen in training")
+
+
+def model_options(*options: Decorator) -> Decorator:
+    """Options that say how MODEL is used: the command receives a `ModelArgument` as `model`."""
+
+    def make(model: str, strategy: str | None = None, words: WordList | None = None, **columns: Any) -> ModelArgument:
+        return ModelArgument(model, strategy, words, make_columns(**columns))
+
+    return gathered("model", make, *options, arguments=["model"])
+
+
+def bundles_option(what: str) -> Decorator:
+    more = "the features of one form on each line, such as V;IND;PST;3;SG. By default all that MODEL was trained on."
+    return source_option("--features bundles FILE", f"{what}: {more}")
+
+
+def read_bundles(path: str, to_features: Callable[[str], str]) -> list[str]:
+    lines = list(lines_of(read_text(path), path))
+    for number, line in lines:
+        if "\t" in line:
+            remedy = "write only the features of one form on each line"
+            raise InputError(f"found several columns in {quoted(line)}", remedy, path=path, line=number)
+    bundles = list(dict.fromkeys(to_features(line) for _, line in lines if line.strip(" ")))
+    if not bundles:
+        raise InputError("found no features", "write the features of one form on each line", path=path)
+    return bundles
 
 
 def confidence_text(answer: "Answer") -> str:
-    """The confidence in per cent; the share of votes where the model has no confidences; a mark if it is attested."""
+    """The confidence in per cent; the share of votes where the model has no confidences; ✓ if it is attested."""
     if answer.attested:
         return ATTESTED
-    if answer.confidence is None:
-        return f"{answer.votes}/{answer.voters}"
-    return f"{100 * answer.confidence:.0f} %"
+    return f"{answer.votes}/{answer.voters}" if answer.confidence is None else f"{100 * answer.confidence:.0f} %"
 
 
-def confidence_cell(answer: "Answer") -> str | float:
+def confidence_cell(answer: "Answer", decimals: int = 3) -> str | float:
     """The confidence for a spreadsheet: a word if the form is attested, empty where the model has no confidence."""
     if answer.attested:
         return "attested"
-    return "" if answer.confidence is None else round(answer.confidence, 3)
+    return "" if answer.confidence is None else round(answer.confidence, decimals)
 
 
 @click.command("models", epilog=example("reinflect models"))
@@ -89,8 +150,8 @@ def command() -> None:
     """List the pocket models: small models of many languages, with their accuracy on items they did not learn from.
 
     Every command takes a language where it asks for MODEL: reinflect inflect finnish talo 'N;IN+ESS;PL'. A name with a
-    slash or an ending is a file of your own (./finnish, finnish.reinflect). The models are a distribution of their own,
-    reinflect-models; or the variable REINFLECT_MODELS names a folder of such models.
+    slash or an ending is a file of your own (./finnish, finnish.reinflect). The models come with the package
+    reinflect-models; the variable REINFLECT_MODELS may name another folder of models.
     """
     from reinflect.inflector.pocket import INSTALL, models_folder, read_index
 
@@ -98,7 +159,7 @@ def command() -> None:
     index = {} if folder is None else read_index(folder)
     if not index:
         raise InputError("no pocket models are installed", f"install them: {INSTALL}")
-    rows = [(name, f"{own.accuracy:.2f}", f"{own.size / 1e3:.0f} KB", own.date) for name, own in index.items()]
+    rows = [(name, f"{model.accuracy:.2f}", f"{model.size / 1e3:.0f} KB", model.date) for name, model in index.items()]
     click.echo(table(("language", "accuracy", "size", "date"), rows, sides=("left", "right", "right", "left")))
-    size = sum(own.size for own in index.values()) / 1e6
+    size = sum(model.size for model in index.values()) / 1e6
     click.echo(f"{len(index)} pocket models, {size:.1f} MB, in {printable(str(folder))}")

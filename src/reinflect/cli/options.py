@@ -1,6 +1,6 @@
-"""Options that several commands share."""
+"""Options and types of arguments that several commands share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial, reduce, wraps
 from typing import Any, TypeVar, get_args
@@ -12,15 +12,14 @@ from reinflect.data.features import Bundle
 from reinflect.data.form_cells import AUTO, FormRules, Variants
 from reinflect.data.items import COLUMNS_AUTO, Columns, Item, Normalisation, check_lengths
 from reinflect.data.labels import NO_LABELS, Labels
-from reinflect.data.sheet_file import check_sheet
 from reinflect.data.words import WordList
-from reinflect.errors import InputError
+from reinflect.errors import InputError, quoted
 from reinflect.files import STANDARD
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
-
-LABELS_FILE, WORDS_FILE = "reinflect.labels.file", "reinflect.words.file"
+SOURCES = "reinflect.sources"
+"""Where a click context has the files that its command reads."""
 
 
 def say(*notes: str | None) -> None:
@@ -36,14 +35,27 @@ def option(spec: str, description: str, **more: Any) -> Callable[[Command], Comm
     metavar = " ".join(word for word in spec.split() if word not in names) or None
     if metavar is None and not {"type", "default"} & more.keys():
         more["is_flag"] = True
-    if more.get("multiple"):
-        description += " May be repeated."
+    description += " May be repeated." * more.get("multiple", False)
     return click.option(*names, metavar=metavar, help=description, show_default=bool(more.get("default")), **more)
 
 
 def all_of(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
     """Several options as one, in the order of the help."""
-    return lambda command: reduce(lambda made, one: one(made), reversed(options), command)
+    return lambda command: reduce(lambda decorated, decorator: decorator(decorated), reversed(options), command)
+
+
+def gathered(name: str, make: Callable[..., Any], *options: Decorator, arguments: Sequence[str] = ()) -> Decorator:
+    """Options, and further `arguments`, that reach the command as one argument, which `make` makes of their values."""
+    keys = [*arguments, *(str(parameter.name) for parameter in click.command()(all_of(*options)(lambda: None)).params)]
+
+    def decorated(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def with_argument(**values: Any) -> Any:
+            return command(**{name: make(**{key: values.pop(key) for key in keys})}, **values)
+
+        return all_of(*options)(with_argument)
+
+    return decorated
 
 
 def example(*lines: str, about: str = "") -> str:
@@ -51,23 +63,41 @@ def example(*lines: str, about: str = "") -> str:
     return "\n  ".join([f"\b\nExample{about and f' ({about})'}:", *lines])
 
 
-def read_labels(path: str) -> Labels:
-    click.get_current_context().meta[LABELS_FILE] = path
-    return Labels.read(path)
+def text(argument: str) -> str:
+    """The type of words, features and names: UTF-8, whatever encoding the environment claims."""
+    try:
+        return argument.encode("utf-8", "surrogateescape").decode("utf-8")
+    except UnicodeError:
+        raise InputError(f"found {quoted(argument)}, which is not UTF-8", "type it in a UTF-8 terminal") from None
 
 
-def _output(path: str) -> str:
-    check_sheet(path)
+def word(argument: str, kind: str = "lemma") -> str:
+    """The type of lemmas and forms that a model is to use."""
+    if argument == "":
+        raise InputError(f"found an empty {kind}", "give one with at least one letter")
+    check_lengths([Item(argument, Bundle(""))], None, "models take", "shorten it")
+    return text(argument)
+
+
+def source(path: str) -> str:
+    """The type of files to read: no output replaces them."""
+    paths = click.get_current_context().meta.setdefault(SOURCES, [])
+    paths.append(path)
+    check_stdin_once(*paths)
     return path
 
 
-def _words(path: str) -> WordList:
-    click.get_current_context().meta[WORDS_FILE] = path
-    return WordList.read(path)
+source_option = partial(option, type=source)
+words_option = partial(option, "--words FILE", type=lambda path: WordList.read(source(path)))
+labels_option = partial(option, "--labels FILE", type=lambda path: Labels.read(source(path)))
 
 
-def force_option(what: str) -> Callable[[Command], Command]:
-    """`--force`, which `forced` and `check_output` look up."""
+def check_stdin_once(*paths: str | None) -> None:
+    if paths.count(STANDARD) > 1:
+        raise InputError("found - (standard input) more than once", "give - for one file only")
+
+
+def force_option(what: str) -> Decorator:
     return option("--force", f"Replace {what} of this name that exists.", expose_value=False)
 
 
@@ -75,15 +105,15 @@ def forced() -> bool:
     return click.get_current_context().get_parameter_source("force") is ParameterSource.COMMANDLINE
 
 
-def output_option(what: str, *, screen: bool = True) -> Callable[[Command], Command]:
-    """`--output`, with what is written there, and `--force`; it must be given if it cannot be the screen."""
-    default: dict[str, Any] = {"default": STANDARD} if screen else {"required": True}
-    output = option("--output -o FILE", f"Where {what}{' (- is the screen)' * screen}.", type=_output, **default)
-    return all_of(output, force_option("a file"))
+class StrategyOption(click.Option):
+    """Names the strategies of other packages in the help, and nowhere else, as it takes time to look for them."""
 
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        from importlib.metadata import entry_points
 
-words_option = partial(option, "--words FILE", type=_words)
-wide_option = option("--wide", "Write a spreadsheet with one lemma a row and one column for each bundle of features.")
+        others = ", ".join(entry.name for entry in entry_points(group="reinflect.strategies"))
+        self.help = f"{self.help}{others and f' Of other packages: {others}.'}"
+        return super().get_help_record(ctx)
 
 
 def _strategy(name: str) -> str:
@@ -92,65 +122,54 @@ def _strategy(name: str) -> str:
     return find_strategy(name).name
 
 
-def strategy_option(what: str) -> Callable[[Command], Command]:
+def strategy_option(what: str) -> Decorator:
     """`--strategy`, with what it decides."""
-    return option(
-        "--strategy NAME",
-        f"{what}: vote (all), ensemble-N (the N best), max (all of the best system and alignment), average (of "
-        "probabilities, the 15 best); for those who benchmark, run1 to run7 of the paper. Unless told otherwise, train "
-        "takes the better of max and ensemble-15.",
-        type=_strategy,
+    names = (
+        "vote (all), ensemble-N (the N best), max (all of the best system and alignment), average (of the 15 best "
+        "members' probabilities), or run1 to run7 of the paper. train takes the better of max and ensemble-15."
     )
+    return option("--strategy NAME", f"{what}: {names}", type=_strategy, cls=StrategyOption)
 
 
-def columns_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """`--columns`, `--labels`, `--variants`, `--missing` and `--normalise`: one `Columns`, how items are read."""
-
-    @wraps(command)
-    def with_columns(*given: Any, columns: Columns, labels: Labels | None, normalise: Any, **named: Any) -> Any:
-        rules = FormRules(named.pop("variants"), named.pop("missing"))
-        columns = replace(columns, labels=labels or NO_LABELS, rules=rules, normalisation=normalise)
-        return command(*given, columns=columns, **named)
-
-    order = option(
+COLUMN_OPTIONS = (
+    option(
         "--columns ORDER",
         "Order of the tab-separated columns, such as lemma,form,features or lemma,features,form (2023); auto finds out "
-        "which of these two each file has. In a spreadsheet "
-        "(.csv, .xlsx) columns go by their names: lemma=Verb,form=Wordform,features=Tags.",
+        "which of these two each file has. Columns of a spreadsheet (.csv, .xlsx) go by their names: "
+        "lemma=Verb,form=Wordform,features=Tags.",
         default=str(COLUMNS_AUTO),
         type=Columns.parse,
-    )
-    labels = option(
-        "--labels FILE",
-        "Your own names for features, read and written in their place: lines of a label, a tab, and features.",
-        type=read_labels,
-    )
-    variants = option(
+    ),
+    labels_option("Your own names for features, read and written in their place: lines of label, tab, features."),
+    option(
         "--variants",
-        "Several forms in a field of a spreadsheet (a / b): each is right, only the first is, the field is skipped, or "
-        "kept as one form.",
+        "Several forms in a field of a spreadsheet (a / b): all are right, the first is, the field is skipped, or kept "
+        "as one form.",
         type=click.Choice(get_args(Variants)),
         default="all",
-    )
-    missing = option(
+    ),
+    option(
         "--missing LIST",
         "Fields of a spreadsheet that mean there is no form, separated by commas. auto: -, —, ?, n/a and the like, and "
         "doubtful forms (*x, ?x, (x)); none: every field is a form.",
         default=AUTO,
         type=FormRules.parse_missing,
-    )
-    normalise = option(
+    ),
+    option(
         "--normalise",
-        "Encode lemmas and forms in one way: nfc (ä is one character) or nfd (two, a and its dots); none: as they are. "
-        "A model remembers it, and does the same to the words it is asked for.",
+        "Unicode form of lemmas and forms: nfc (ä is one character), nfd (two, a and its dots), or none: as they are. "
+        "A model remembers it, and does the same to the words it inflects.",
         type=click.Choice(get_args(Normalisation)),
         default="none",
-    )
-    return all_of(order, labels, variants, missing, normalise)(with_columns)
+    ),
+)
 
 
-def check_word(word: str, kind: str = "lemma") -> None:
-    """Refuse a lemma or form, given as an argument, that no model can use."""
-    if word == "":
-        raise InputError(f"found an empty {kind}", "give one with at least one letter")
-    check_lengths([Item(word, Bundle(""))], None, "models take", "shorten it")
+def make_columns(
+    columns: Columns = COLUMNS_AUTO, labels: Labels | None = None, normalise: Normalisation = "none", **rules: Any
+) -> Columns:
+    return replace(columns, labels=labels or NO_LABELS, rules=FormRules(**rules), normalisation=normalise)
+
+
+columns_option = gathered("columns", make_columns, *COLUMN_OPTIONS)
+"""How items are read: one `Columns`."""

@@ -5,10 +5,10 @@ from dataclasses import asdict
 
 import click
 
-from reinflect.align.pairs import Aligner, Alignment, lay_out
-from reinflect.cli.align import align_items, aligner_options, learns
-from reinflect.cli.files import json_text
-from reinflect.cli.options import columns_option, example, option, say
+from reinflect.align.pairs import Alignment, lay_out
+from reinflect.cli.align import AlignerArgument, aligner_options
+from reinflect.cli.options import columns_option, example, option, say, source_option, text
+from reinflect.cli.output import Output, output_options
 from reinflect.data.features import Bundle
 from reinflect.data.items import Columns, Item, read_items
 from reinflect.errors import InputError
@@ -21,27 +21,20 @@ PAST_THE_END = "--"
 
 
 @click.command("oracle", epilog=example("reinflect oracle fliegen flog --system haem"))
-@click.argument("lemma")
-@click.argument("form")
+@click.argument("lemma", type=text)
+@click.argument("form", type=text)
 @option(
     "--system",
     "; ".join(f"{name} {does}" for name, does in ACTIONS.items()) + ".",
     type=click.Choice(list(ACTIONS)),
     default="haem",
 )
-@option("--pairs file FILE", "Items to learn from; required for an aligner that learns.")
+@source_option("--pairs FILE", "Items to learn from; required for an aligner that learns.")
 @aligner_options("naive")
+@output_options(json="Print one JSON object.")
 @columns_option
-@option("--json as_json", "Print one JSON object.")
 def command(
-    lemma: str,
-    form: str,
-    system: str,
-    aligner: Aligner,
-    file: str | None,
-    columns: Columns,
-    as_json: bool,
-    no_cache: bool,
+    lemma: str, form: str, system: str, pairs: str | None, aligner: AlignerArgument, columns: Columns, output: Output
 ) -> None:
     """Show the actions a model is trained to take from LEMMA to FORM, one on each line.
 
@@ -51,34 +44,32 @@ def command(
     """
     if not lemma:
         raise InputError("found an empty lemma", "give a lemma with at least one character (only FORM may be empty)")
-    if learns(aligner):
-        alignment = _learnt(aligner, lemma, form, file, columns, cached=not no_cache)
+    if aligner.learns:
+        alignment = _learnt(aligner, lemma, form, pairs, columns)
     else:
-        (alignment,) = aligner.align([(lemma, form)])
+        (alignment,) = aligner.align([Item(lemma, Bundle(""), form)], "")
     steps = list(walk(ORACLES[system](alignment), lemma))
-    if as_json:
-        asked = {name: click.get_current_context().params[name] for name in ("lemma", "form", "system", "method")}
-        rows = [{"t": t, **asdict(step)} for t, step in enumerate(steps, start=1)]
-        actions = [step.action for step in steps]
-        click.echo(json_text({**asked, "pairs": alignment, "actions": actions, "steps": rows}), nl=False)
-    else:
-        click.echo("\n".join([*lay_out(alignment), "", *_table(steps)]))
+    arguments = {name: click.get_current_context().params[name] for name in ("lemma", "form", "system", "method")}
+    rows = [{"t": t, **asdict(step)} for t, step in enumerate(steps, start=1)]
+    output.write(
+        lambda: "\n".join([*lay_out(alignment), "", *_table(steps), ""]),
+        lambda: [{**arguments, "pairs": alignment, "actions": [step.action for step in steps], "steps": rows}],
+    )
 
 
-def _learnt(aligner: Aligner, lemma: str, form: str, file: str | None, columns: Columns, *, cached: bool) -> Alignment:
-    """The alignment of one pair, learnt together with the pairs of a file.
+def _learnt(aligner: AlignerArgument, lemma: str, form: str, path: str | None, columns: Columns) -> Alignment:
+    """The alignment of a lemma and its form, learnt together with the pairs of a file.
 
-    A pair of the file gets the alignment that training on that file uses. Any other pair is added at the end, and the
-    result is not cached, because the same question is hardly asked twice.
+    A pair of the file gets the alignment that training on that file uses. Any other pair is added at the end.
     """
-    if file is None:
+    if path is None:
         remedy = "name a file of lemmas and forms with --pairs, or choose another --method"
         raise InputError("found no --pairs for an aligner that learns", remedy)
-    items = read_items(file, columns, note=say)
+    items = read_items(path, columns, note=say)
     pairs = [(item.lemma, item.form) for item in items]
     if (lemma, form) in pairs:
-        return align_items(aligner, items, file, cached=cached)[pairs.index((lemma, form))]
-    return align_items(aligner, items, file, cached=False, more=[Item(lemma, Bundle(""), form)])[-1]
+        return aligner.align(items, path)[pairs.index((lemma, form))]
+    return aligner.align(items, path, more=[Item(lemma, Bundle(""), form)])[-1]
 
 
 def _table(steps: Sequence[Step]) -> list[str]:

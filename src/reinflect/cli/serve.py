@@ -36,10 +36,8 @@ SHOWN = 10
 @option("--port", "Port; 0 chooses a free one.", type=click.IntRange(0, 65535), default=8000)
 @option("--host", "Address to listen on; 0.0.0.0 means all of them.", default="127.0.0.1")
 @option("--allow-host names NAME", "Host name that visitors use.", multiple=True)
-@option("--open open_browser", "Open the page in your browser.")
-def command(
-    models: tuple[str, ...], demo: bool, port: int, host: str, names: tuple[str, ...], open_browser: bool
-) -> None:
+@option("--open browser", "Open the page in your browser.")
+def command(models: tuple[str, ...], demo: bool, port: int, host: str, names: tuple[str, ...], browser: bool) -> None:
     """Serve a page for the browser: type words, choose features, and see forms, confidences and how they are made.
 
     The page also shows whole paradigms, takes columns pasted from spreadsheets, and collects corrections to train
@@ -56,31 +54,26 @@ def command(
     """
     from reinflect.inflector.pocket import INSTALL, load, pocket_models
 
-    pocket = {} if models or demo else pocket_models()
-    if not (models or demo or pocket):
-        raise InputError("found no model to serve", f"name a file, give --demo, or install pocket models: {INSTALL}")
-    _check(names)
-    # The socket first: a port in use should be reported before models are loaded or trained.
-    with _listening(host, port) as listener:
-        named = zip(model_names(models), map(Path, models), strict=True)
-        served: dict[str, Inflector | Path] = {**pocket, **{name: load(path) for name, path in named}}
-        if demo:
-            name = DEMO if DEMO not in served else f"{DEMO} (demo)"
-            served = {name: _demo_model(), **served}
-        _serve(served, listener, [host, *names], open_browser)
-
-
-def _check(names: Sequence[str]) -> None:
-    """Check that the packages of the page are installed, and the host names valid."""
     for module in ("starlette", "uvicorn", "httptools"):
         if importlib.util.find_spec(module) is None:
-            found = f"the page needs {module}, which is not installed"
-            raise InputError(found, "install it: pip install 'reinflect[web]'")
+            finding = f"the page needs {module}, which is not installed"
+            raise InputError(finding, "install it: pip install 'reinflect[web]'")
+
     from reinflect.web.guard import host_name, is_address
 
     for name in names:
         if not is_address(name) and (host_name(name) is None or ":" in name):
             raise InputError(f"found --allow-host {quoted(name)}", "give only a host name, such as words.example.org")
+    pocket = {} if models or demo else pocket_models()
+    if not (models or demo or pocket):
+        raise InputError("found no model to serve", f"name a file, give --demo, or install pocket models: {INSTALL}")
+    # The socket first: a port in use should be reported before models are loaded or trained.
+    with _listening(host, port) as listener:
+        loaded = dict(zip(model_names(models), map(load, map(Path, models)), strict=True))
+        served: dict[str, Inflector | Path] = {**pocket, **loaded}
+        if demo:
+            served = {DEMO if DEMO not in served else f"{DEMO} (demo)": _demo_model(), **served}
+        _serve(served, listener, [host, *names], browser)
 
 
 def _listening(host: str, port: int) -> socket.socket:
@@ -103,7 +96,7 @@ def _listening(host: str, port: int) -> socket.socket:
 def model_names(paths: Sequence[str]) -> list[str]:
     """The names of models on the page: their files' names without the ending, numbered where they are the same."""
     stems = [Path(path).stem for path in paths]
-    before = [stems[:place].count(stem) for place, stem in enumerate(stems)]
+    before = [stems[:index].count(stem) for index, stem in enumerate(stems)]
     return [f"{stem} ({count + 1})" if count else stem for stem, count in zip(stems, before, strict=True)]
 
 
@@ -157,13 +150,12 @@ def _serve(models: "dict[str, Inflector | Path]", listener: socket.socket, names
     from reinflect.web.guard import Hosts
     from reinflect.web.server import Server
 
-    where, port = listener.getsockname()[:2]
+    here, port = listener.getsockname()[:2]
     address = f"http://{f'[{names[0]}]' if ':' in names[0] else names[0]}:{port}/"
-    if not ip_address(where).is_loopback:
+    if not ip_address(here).is_loopback:
         names = [*names, socket.gethostname()]
         say(
-            "note: anyone who can reach this computer can use the page and all its models, and what is sent can be "
-            "read on the way"
+            "note: anyone who can reach this computer can use the page and its models, and read what is sent on the way"
         )
     shown = ", ".join(models) if len(models) <= SHOWN else f"{len(models)} languages"
     click.echo(f"serving {shown} at {address} (press Ctrl-C to stop)")
@@ -173,6 +165,6 @@ def _serve(models: "dict[str, Inflector | Path]", listener: socket.socket, names
 
         # In a thread, as some browsers block until they are closed; the socket listens already, so requests wait.
         threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()
-    server = Server(models, Hosts.at(where, names))
+    server = Server(models, Hosts.at(here, names))
     with suppress(KeyboardInterrupt):  # raised again by the server after it has stopped
         server.run(sockets=[listener])

@@ -4,14 +4,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reinflect.cli.files import check_output, json_text, say_written
-from reinflect.cli.models import features_named, load_inflector, members_option, model_example, model_name, say_doubts
-from reinflect.cli.options import check_word, option, output_option, read_labels
+from reinflect.cli import models
+from reinflect.cli.options import labels_option, option, text, word
 from reinflect.cli.oracle import visible_symbol
+from reinflect.cli.output import Output, output_options
 from reinflect.data.features import Bundle
-from reinflect.data.labels import Labels
-from reinflect.files import write_text
-from reinflect.text import in_columns, visible, visible_text
+from reinflect.text import Side, in_columns, visible, visible_text
 
 if TYPE_CHECKING:
     from reinflect.decode.trace import Trace, TraceStep
@@ -24,52 +22,29 @@ MIN_SHARE = 0.01
 """Alternatives less probable than this are not shown."""
 
 
-@click.command("trace", epilog=model_example("reinflect trace verbs.reinflect fliegen 'V;IND;PST;3;SG'"))
-@model_name
-@click.argument("lemma")
-@click.argument("features")
-@option("--member NAME", "Member to show, or all.  [default: the best one that gave the winning form]")
-@option("--labels FILE", "Your own names for features, instead of those in MODEL.", type=read_labels)
-@option("--json as_json", "Print one JSON object for each member.")
-@output_option("the trace goes")
-@members_option
-def command(
-    model: str,
-    lemma: str,
-    features: str,
-    member: str | None,
-    labels: Labels | None,
-    as_json: bool,
-    output: str,
-    strategy: str | None,
-) -> None:
-    """Show how a member of MODEL turns LEMMA into the form with FEATURES.
+@click.command("trace", epilog=models.model_example("reinflect trace verbs.reinflect fliegen 'V;IND;PST;3;SG'"))
+@models.model_argument
+@click.argument("lemma", type=word)
+@click.argument("features", type=text)
+@option("--member NAME", "Member to show, or all.  [default: the best one that gave the winning form]", type=text)
+@output_options("the trace goes", json="Print one JSON object for each member.")
+@models.model_options(models.members_option, labels_option("Your own names for features, instead of those in MODEL."))
+def command(model: models.ModelArgument, lemma: str, features: str, member: str | None, output: Output) -> None:
+    """Show how a member of MODEL turns LEMMA into the form with FEATURES, an action on each line.
 
-    Each line is one action. Columns: the number t of the action; the lemma, with the character that the model attends
-    to in brackets; the action and its probability; the form so far; and other actions that were likely. Models that
-    mix writing with copying have one more column, `generated`: the share of the probability that comes from writing.
+    Columns: the number t of the action; the lemma, with the attended character in brackets; the action and its
+    probability; for models that mix writing with copying, the share of writing (`generated`); the form so far; and
+    other likely actions.
     """
-    check_word(lemma)
-    check_output(output, [model], as_json=as_json)
-    inflector = load_inflector(model, strategy)
-    labels = labels or inflector.labels
-    wanted = features_named(inflector, labels, features)
-    names = [own.name for own in inflector.members] if member == ALL_MEMBERS else [member]
-    traces = [inflector.trace(lemma, wanted, name) for name in names]
-    write_text(output, "".join(map(json_text, traces)) if as_json else "\n".join(map(_text, traces)))
-    say_doubts(inflector, [Bundle(wanted)], labels)
-    say_written(output)
+    output.check()
+    bundle = Bundle(model.to_features(features))
+    names = [each.name for each in model.inflector.members] if member == ALL_MEMBERS else [member]
+    traces = [model.inflector.trace(lemma, bundle, name) for name in names]
+    output.write(lambda: "\n".join(map(_text, traces)), lambda: traces, notes=model.doubts([bundle]))
 
 
 def _text(trace: "Trace") -> str:
     lemma, features, form = map(visible_text, (trace.lemma, trace.features, trace.form))
-    lines = [f"{trace.member}: {lemma}, {features} → {form}", *_table(trace)]
-    if trace.form != trace.steps[-1].form_so_far or trace.steps[-1].kind != "stop":
-        lines.append("The lemma is the prediction: the model does not stop, or repeats a character too often.")
-    return "\n".join(lines) + "\n"
-
-
-def _table(trace: "Trace") -> list[str]:
     has_gate = any(step.gate is not None for step in trace.steps)
     rows = [["t", "lemma", "action", "probability", *["generated"] * has_gate, "form", "otherwise"]]
     for t, step in enumerate(trace.steps, start=1):
@@ -77,7 +52,11 @@ def _table(trace: "Trace") -> list[str]:
         gate = ["" if step.gate is None else f"{step.gate:.3f}"] * has_gate
         others = [f"{visible_symbol(name)} {share:.3f}" for name, share in step.alternatives if share >= MIN_SHARE]
         rows.append([*row, *gate, visible_text(step.form_so_far), ", ".join(others)])
-    return in_columns(rows, "  ", ["right" if name in NUMBERS else "left" for name in rows[0]])
+    sides: list[Side] = ["right" if name in NUMBERS else "left" for name in rows[0]]
+    lines = [f"{trace.member}: {lemma}, {features} → {form}", *in_columns(rows, "  ", sides)]
+    if trace.form != trace.steps[-1].form_so_far or trace.steps[-1].kind != "stop":
+        lines.append("The lemma is the prediction: the model does not stop, or repeats a character too often.")
+    return "\n".join(lines) + "\n"
 
 
 def _context(trace: "Trace", step: "TraceStep") -> str:

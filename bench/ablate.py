@@ -176,7 +176,7 @@ def scored(lesson: Lesson, models: Sequence[TrainedModel], seconds: Mapping[str,
     result = []
     for model in models:
         voter = voters.get(model.key)
-        right = [(voter.said[cell][0] in forms if voter else False) for cell, forms in unseen.items()]
+        right = [(voter.predictions[cell][0] in forms if voter else False) for cell, forms in unseen.items()]
         accuracy = voter.dev_accuracy if voter else 0.0
         result.append(Scored(model, accuracy, 100 * fmean(right) if right else None, voter, seconds[model.key]))
     return result

@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
-from reinflect.ensemble.confidence import bins, calibration_error, equal_bins
+import numpy as np
+
+from reinflect.ensemble.confidence import Bin, bins, calibration_error
 from reinflect.ensemble.strategies import DEFAULT
 from reinflect.errors import InputError, ReinflectError
 from reinflect.paper.corpora import SETTINGS, languages_in, read_corpora
@@ -25,6 +27,13 @@ from reinflect.text import table
 
 TEN = "arabic finnish german hindi hungarian irish navajo quechua russian turkish"
 DRAWS = 20
+
+
+def equal_bins(confidences: Sequence[float], right: Sequence[bool], count: int = 10) -> list[Bin]:
+    """A reliability diagram with the same number of forms in each bin."""
+    sure, good = np.array(confidences, dtype=np.float64), np.array(right, dtype=np.float64)
+    order = np.argsort(sure, kind="stable")
+    return [Bin.of(sure[own], good[own]) for own in np.array_split(order, count) if len(own)]
 
 
 @dataclass(frozen=True)

@@ -23,12 +23,12 @@ from reinflect.align import ALIGNERS
 from reinflect.align.pairs import Alignment
 from reinflect.assemble import known_runs
 from reinflect.data.items import Item, grouped
-from reinflect.ensemble.fleets import joined
 from reinflect.ensemble.member import UNALIGNED, TrainedModel
 from reinflect.files import write_bytes
 from reinflect.layers.examples import LEMMA, Examples, Stack
 from reinflect.layers.precision import one_thread
 from reinflect.learn.lesson import Lesson
+from reinflect.learn.scoring import joined
 from reinflect.paper.combine import SPLITS, forms_by_rules, kept_forms
 from reinflect.run.packs import PRESET, unpacked
 from reinflect.systems import SYSTEMS

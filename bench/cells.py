@@ -12,7 +12,8 @@ from reinflect.chance import key
 from reinflect.data.corrections import question
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
-from reinflect.ensemble.fleets import by_fleets, decode
+from reinflect.decode.search import greedy
+from reinflect.decode.threads import shared_out
 from reinflect.ensemble.member import TrainedModel
 from reinflect.files import make_folder, write_bytes
 from reinflect.learn.lesson import Lesson
@@ -53,7 +54,7 @@ def forms_of(cells: Sequence[Item], members: Sequence[TrainedModel], folder: Pat
     about = "\n".join([*lines, *(member.fingerprint for member in members)])
     path = make_folder(folder) / f"{name}.{hashlib.sha256(about.encode()).hexdigest()[:12]}.xz"
     if not path.is_file():
-        predictions = by_fleets(members, len(cells), "cpu", lambda fleet: decode(fleet, cells))
+        predictions = shared_out(lambda member: greedy(member.words, cells), members, len(cells))
         text = "\n".join("\t".join(form or "" for form in forms) for forms, _ in predictions)
         write_bytes(path, lzma.compress(text.encode()))
     return [line.split("\t") for line in lzma.decompress(path.read_bytes()).decode().split("\n")] if cells else []

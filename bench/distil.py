@@ -26,7 +26,8 @@ from reinflect.cli.benchmark import SECONDS_BETWEEN, SECONDS_ON_A_GPU
 from reinflect.cli.progress import display
 from reinflect.cli.wishes import checkpoint_seconds, cores, device_for
 from reinflect.data.items import Item, grouped
-from reinflect.ensemble.fleets import by_fleets, decode
+from reinflect.decode.search import greedy
+from reinflect.decode.threads import shared_out
 from reinflect.ensemble.member import TrainedModel
 from reinflect.errors import InputError, ReinflectError, StoppedError
 from reinflect.inflector.file import Numbers, rounded
@@ -189,7 +190,7 @@ def train_students(
 def _write(corpus: Lesson, model: TrainedModel, source: str, *, folder: WorkFolder, into: Path) -> Path:
     """Write a model file. Its confidence is fitted with the numbers that the file has."""
     small = rounded(folder.with_parameters(model), NUMBERS)
-    [dev] = by_fleets([small], len(corpus.dev), "cpu", lambda fleet: decode(fleet, corpus.dev))
+    [dev] = shared_out(lambda member: greedy(member.words, corpus.dev), [small], len(corpus.dev))
     path = into / f"{corpus.language}{ENDING}"
     inflector = assemble(
         [replace(small, dev=dev)], corpus.train, corpus.dev, Keep(attested=False), strategy="vote", source=source

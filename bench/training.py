@@ -52,7 +52,8 @@ def measure(
     import torch
 
     from reinflect.data.items import read_items
-    from reinflect.ensemble.fleets import decode
+    from reinflect.decode.search import greedy
+    from reinflect.decode.threads import one_blas_thread
     from reinflect.ensemble.member import TrainedModel
     from reinflect.learn.fleet import Fleet
     from reinflect.learn.lesson import Lesson, specs
@@ -81,7 +82,8 @@ def measure(
     words = 0.0
     for _ in range(3):
         start = time.process_time()
-        decode([model], dev)
+        with one_blas_thread():
+            greedy(model.words, dev)
         words = max(words, len(dev) / (time.process_time() - start))
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * BYTES_PER_UNIT
     return {"samples": best, "words": words, "memory": memory}

@@ -2,6 +2,7 @@
 
 import doctest
 from collections.abc import Iterator
+from inspect import getmembers
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,7 @@ def test_the_page_runs(page: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [name for name, own in vars(Inflector).items() if callable(own) and ">>>" in (own.__doc__ or "")]
+    "name", [name for name, own in getmembers(Inflector, callable) if ">>>" in (own.__doc__ or "")]
 )
 def test_examples_in_docstrings_run(name: str, page: dict[str, Any]) -> None:
     run(name, getattr(Inflector, name).__doc__, {"inflector": page["inflector"]})

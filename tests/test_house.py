@@ -27,12 +27,6 @@ PATHS = {
 MODULES = [name for name in PATHS if name not in ("reinflect", "reinflect.__main__")]
 every_module = pytest.mark.parametrize("name", MODULES)
 
-MOVING = {
-    *("reinflect.decode.beam", "reinflect.decode.greedy", "reinflect.decode.traces"),
-    *("reinflect.ensemble.fleets", "reinflect.inflector.inflector"),
-}
-"""Modules that still need what is behind the door; they move there, or decode by NumPy."""
-
 
 def room(name: str) -> str:
     parts = name.split(".")
@@ -69,15 +63,13 @@ def test_there_are_modules_to_check() -> None:
 def test_a_module_imports_only_from_those_before_it(name: str) -> None:
     rooms = {room(module_of(imported)) for imported in imports(PATHS[name]) if module_of(imported) in MODULES}
     later = {other for other in rooms if ORDER.index(other) > ORDER.index(room(name))}
-    assert not later or name in MOVING, f"{name} may not import from {', '.join(sorted(later))}"
+    assert not later, f"{name} may not import from {', '.join(sorted(later))}"
 
 
 @every_module
 def test_only_training_needs_torch(name: str) -> None:
     heavy = HEAVY & {imported.partition(".")[0] for imported in imports(PATHS[name], at_the_top=True)}
-    assert not heavy or room(name) in TRAINING or name in MOVING, (
-        f"{name} may not import {', '.join(sorted(heavy))} at the top"
-    )
+    assert not heavy or room(name) in TRAINING, f"{name} may not import {', '.join(sorted(heavy))} at the top"
 
 
 @every_module

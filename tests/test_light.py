@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from reinflect.systems import SYSTEMS
-from tests.test_house import LIGHT, MODULES, MOVING, room
+from tests.test_house import LIGHT, MODULES, room
 
 BLOCKED = ("torch", "numba", "triton", "safetensors")
 BLOCKING = f"""
@@ -19,7 +19,7 @@ class Blocked:
 
 sys.meta_path.insert(0, Blocked())
 """
-ABOVE = [name for name in MODULES if room(name) in LIGHT and name not in MOVING]
+ABOVE = [name for name in MODULES if room(name) in LIGHT]
 
 
 def run(program: str) -> str:

@@ -20,7 +20,7 @@ from reinflect.data.features import Bundle
 from reinflect.data.items import Item, write_items
 from reinflect.decode.forms import Predictions
 from reinflect.ensemble.member import TrainedModel
-from reinflect.ensemble.vote import vote
+from reinflect.ensemble.strategies import vote
 from reinflect.errors import InputError, OutputError, ReinflectError
 from reinflect.inflector.inflector import Inflector
 from reinflect.learn.fleet import Fleet

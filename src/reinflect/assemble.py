@@ -6,12 +6,11 @@ from dataclasses import dataclass, replace
 from reinflect.data.items import Item, Normalisation
 from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.data.words import WordList
-from reinflect.decode.forms import WIDTH
-from reinflect.decode.repeats import longest_runs
+from reinflect.decode.forms import WIDTH, longest_runs
 from reinflect.ensemble.confidence import HELD_OUT_PULL, fit, judged_cells, ranked, seen_cells
+from reinflect.ensemble.evidence import learn
 from reinflect.ensemble.member import TrainedModel
 from reinflect.ensemble.strategies import STRATEGIES, Voter, choices, dev_accuracy, find_strategy
-from reinflect.ensemble.word_evidence import learn
 from reinflect.inflector.card import describe_training
 from reinflect.inflector.inflector import Inflector
 from reinflect.learn.lesson import fold_split
@@ -41,7 +40,7 @@ class Keep:
 
 
 def known_runs(items: Sequence[Item]) -> dict[str, int]:
-    """The runs of one character in training words; see `decode.repeats`."""
+    """The runs of one character in training words; see `decode.forms`."""
     return longest_runs(word for item in items for word in (item.lemma, item.form))
 
 
@@ -120,8 +119,8 @@ def with_word_list(
         gold = (dev or ()) if fold is None else fold_split(train, fold)[1]
         items = {(item.lemma, item.features.spelling): item for item in gold[:MOST_JUDGED]}
         right, candidates = right_forms(gold, "last"), voters.candidates([*items.values()], WIDTH)
-        for cell, (form, forms, lists, _) in zip(items, candidates, strict=True):
-            judged.append((cell, ranked(form, forms, lists, seen=cell in seen), right[cell]))
+        for cell, (vote, lists) in zip(items, candidates, strict=True):
+            judged.append((cell, ranked(vote.form, vote.forms, lists, seen=cell in seen), right[cell]))
     confidence = inflector.confidences.get(inflector.strategy)
     evidence = learn(words, judged, confidence, HELD_OUT_PULL if dev is None else 1.0) if confidence else None
     return replace(inflector, words=evidence, word_list=words if evidence else None)

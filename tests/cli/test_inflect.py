@@ -13,7 +13,8 @@ from click.testing import Result
 
 from reinflect.data.items import COLUMNS_2023, read_items, write_items
 from reinflect.data.labels import Labels
-from reinflect.inflector.inflector import Answer, Inflector
+from reinflect.inflector.answers import Answer
+from reinflect.inflector.inflector import Inflector
 from tests.learn.tiny import language, small_inflector
 
 Reinflect = Callable[..., Result]

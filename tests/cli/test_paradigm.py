@@ -12,7 +12,8 @@ from reinflect.assemble import Keep
 from reinflect.cli import paradigm as module
 from reinflect.data.items import read_items
 from reinflect.data.labels import Labels
-from reinflect.inflector.inflector import Answer, Cell, Inflector, Paradigm
+from reinflect.inflector.answers import Answer, Cell, Paradigm
+from reinflect.inflector.inflector import Inflector
 from reinflect.run.resources import Resources
 from reinflect.text import display_width
 from reinflect.train import train_model

@@ -6,6 +6,7 @@ import random
 import msgspec
 import numpy as np
 import pytest
+from bench.calibration import equal_bins
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
@@ -22,7 +23,6 @@ from reinflect.ensemble.confidence import (
     Evidence,
     bins,
     calibration_error,
-    equal_bins,
     fit,
     judged_cells,
 )

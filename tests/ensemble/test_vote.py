@@ -18,6 +18,7 @@ from reinflect.ensemble.strategies import (
     STRATEGIES,
     Strategy,
     Voter,
+    average,
     best_first,
     best_kind,
     choices,
@@ -26,8 +27,9 @@ from reinflect.ensemble.strategies import (
     comparable,
     dev_accuracy,
     find_strategy,
+    vote,
+    vote_all,
 )
-from reinflect.ensemble.vote import average, vote, vote_all
 from reinflect.errors import InputError
 from reinflect.settings import Settings
 from reinflect.systems.kind import PAPERS, default_strategy

@@ -77,7 +77,6 @@ def inflector() -> Inflector:
         labels=Labels((("past", "V;PST"),)),
         attested=(Item("gehen", Bundle("V;PST"), "ging"),),
         normalisation="nfc",
-        columns=("lemma", "form", "features"),
         cells=("V;PST", "N;PL"),
     )
 

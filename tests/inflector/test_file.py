@@ -147,7 +147,7 @@ def test_what_is_known_of_members_and_data_survives(tmp_path: Path) -> None:
     assert ("hacm-naive-1", 1, 7, 2) in named
     assert {fold for _, _, fold, _ in named} == {None, 3, 4, 7}
     assert back.attested == inflector.attested == (Item("gehen", Bundle("V;PST"), "ging"),)
-    assert (back.normalisation, back.columns) == ("nfc", ("lemma", "form", "features"))
+    assert back.normalisation == "nfc"
     assert back.cells == ("V;PST", "N;PL")
     assert back.labels == inflector.labels
     assert back.answers(ASKED) == inflector.answers(ASKED)
@@ -305,7 +305,7 @@ def old_file(path: Path) -> Path:
     said, tensors = parts()
     for member in said["members"]:
         del member["fold"], member["restarts"]
-    for name in ("attested", "normalisation", "columns", "cells"):
+    for name in ("attested", "normalisation", "cells"):
         del said[name]
     about = said | {"format": 3, "version": "0.1.0", "sha256": "0" * 64}
     path.write_bytes(save(tensors, metadata={"reinflect": json.dumps(about)}))

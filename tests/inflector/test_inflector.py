@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from threading import get_ident
 
 import msgspec
 import numpy as np
@@ -19,14 +18,14 @@ from safetensors.numpy import save_file
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.decode.forms import Predictions
-from reinflect.ensemble import fleets
 from reinflect.ensemble.confidence import Confidence, Evidence
 from reinflect.ensemble.member import TrainedModel
-from reinflect.ensemble.vote import vote_all
+from reinflect.ensemble.strategies import vote_all
 from reinflect.errors import InputError, ReinflectError
+from reinflect.inflector.answers import Answer
 from reinflect.inflector.card import card_text, describe_training
 from reinflect.inflector.file import FORMAT
-from reinflect.inflector.inflector import Answer, Inflector
+from reinflect.inflector.inflector import Inflector
 from reinflect.layers.parameters import Parameters
 from reinflect.settings import Settings
 from reinflect.systems import SYSTEMS
@@ -139,67 +138,28 @@ def test_a_strategy_without_voters_is_refused(name: str, what: str) -> None:
 
 
 def test_a_sure_member_decides_an_average(monkeypatch: pytest.MonkeyPatch) -> None:
+    inflector = Inflector(tuple(a_member(seed=seed) for seed in (1, 2, 3)), {})
     said = {1: ("a", -0.1), 2: ("b", -2.0), 3: ("b", -2.0)}
 
-    def told(members: Sequence[TrainedModel], items: Sequence[Item], _device: str) -> list[Predictions]:
-        answers = [said[member.seed] for member in members]
-        return [Predictions([form] * len(items), [score] * len(items)) for form, score in answers]
+    def told(seed: int, items: Sequence[Item]) -> Predictions:
+        form, score = said[seed]
+        return Predictions([form] * len(items), [score] * len(items))
 
-    monkeypatch.setattr("reinflect.inflector.inflector.FEW_WORDS", 0)
-    monkeypatch.setattr("reinflect.ensemble.fleets.decode", told)
-    inflector = Inflector(tuple(a_member(seed=seed) for seed in said), {})
+    monkeypatch.setattr(TrainedModel, "words", property(lambda member: member.seed))
+    monkeypatch.setattr("reinflect.inflector.inflector.greedy", told)
     assert inflector.inflect("gehen", "V") == "b"
     assert inflector.using("average").inflect("gehen", "V") == "a"
 
 
-def test_inflecting_takes_one_thread_and_gives_the_others_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = []
-
-    def watched(members: Sequence[TrainedModel], items: Sequence[Item], device: str) -> list[Predictions]:
-        seen.append((torch.get_num_threads(), device))
-        return [Predictions([None] * len(items), [0.0] * len(items)) for _ in members]
-
-    before = torch.get_num_threads()
-    monkeypatch.setattr("reinflect.inflector.inflector.FEW_WORDS", 0)
-    monkeypatch.setattr("reinflect.ensemble.fleets.decode", watched)
-    try:
-        torch.set_num_threads(3)
-        Inflector((a_member(),), {}).inflect_many(ITEMS)
-        assert seen == [(1, "cpu")]
-        assert torch.get_num_threads() == 3
-    finally:
-        torch.set_num_threads(before)
-
-
-def test_threads_share_out_the_members_and_change_no_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    members = [a_member(system, seed=seed) for system in ("hacm", "haem") for seed in (1, 2, 3)]
-    inflector, before, seen = Inflector(tuple(members), {}), torch.get_num_threads(), list[tuple[int, int, int]]()
-    whole = fleets.decode
-
-    def watched(some: Sequence[TrainedModel], items: Sequence[Item], device: str) -> list[Predictions]:
-        seen.append((len(some), torch.get_num_threads(), get_ident()))
-        return whole(some, items, device)
-
-    monkeypatch.setattr("reinflect.inflector.inflector.FEW_WORDS", 0)
-    monkeypatch.setattr(fleets, "decode", watched)
-    monkeypatch.setattr(fleets, "MEMBERS_AT_ONCE", 2)
+def test_threads_change_no_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    members = [a_member(system, seed=seed) for system in ("hacm", "haem", "soft") for seed in (1, 2, 3)]
+    inflector = Inflector(tuple(members), {})
     found = []
-    try:
-        for worth, threads in ((10**9, 2), (len(ITEMS) * len(members), 1), (len(ITEMS) * len(members), 2)):
-            torch.set_num_threads(threads)
-            monkeypatch.setattr(fleets, "WORTH_THREADS", worth)
-            seen.clear()
-            found.append((inflector.predictions(members, ITEMS), inflector.nbest_many(ITEMS, 3)))
-            assert {(members, threads) for members, threads, _ in seen} == (
-                {(3, 1)} if worth > 100 else {(1, 1), (2, 1)}
-            )
-            assert (get_ident() in {thread for *_, thread in seen}) == (worth > 100 or threads == 1)
-            assert torch.get_num_threads() == threads
-    finally:
-        torch.set_num_threads(before)
-    together, one, two = found
-    assert one == two
-    assert [forms for forms, _ in together[0]] == [forms for forms, _ in one[0]]
+    for worth, threads in ((10**9, "1"), (1, "2"), (1, "9")):
+        monkeypatch.setenv("OMP_NUM_THREADS", threads)
+        monkeypatch.setattr("reinflect.decode.threads.WORTH_THREADS", worth)
+        found.append((inflector.predictions(members, ITEMS), inflector.nbest_many(ITEMS, 3)))
+    assert found[0] == found[1] == found[2]
 
 
 def test_what_does_not_end_or_repeats_becomes_the_lemma() -> None:

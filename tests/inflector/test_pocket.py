@@ -17,6 +17,7 @@ from reinflect.inflector.pocket import INDEX, NAME, add_model, find_model, model
 from tests.fuzz import tiny_models
 
 DISTRIBUTION = Path(__file__).parents[2] / "models" / "reinflect_models"
+GOLDEN = Path(__file__).parents[1] / "golden" / "pocket-forms.tsv"
 ONE_BY_ONE = 20
 
 
@@ -211,6 +212,27 @@ def test_one_word_and_many_have_the_same_forms(language: str, conll2017: Path) -
         assert one.confidence == pytest.approx(answer.confidence, abs=2e-4)
         [alone] = inflector.nbest_many([item])
         assert [other.form for other in alone] == [other.form for other in likely]
+
+
+def golden_forms() -> dict[str, list[list[str]]]:
+    rows: dict[str, list[list[str]]] = {}
+    for line in GOLDEN.read_text(encoding="utf-8").splitlines():
+        language, *row = line.split("\t")
+        rows.setdefault(language, []).append(row)
+    return rows
+
+
+@pytest.mark.skipif(not DISTRIBUTION.is_dir(), reason="the sdist of reinflect leaves the models out")
+def test_pocket_models_give_the_forms_of_the_golden_file() -> None:
+    """Fifty dev items of each language, by 0.2's torch decoder: lemma, features, form, log-probability."""
+    golden = golden_forms()
+    assert golden.keys() == read_index(DISTRIBUTION).keys()
+    for language, rows in golden.items():
+        inflector = Inflector.load(DISTRIBUTION / f"{language}.reinflect")
+        items = [Item(lemma, Bundle(features)) for lemma, features, *_ in rows]
+        ((forms, log_probabilities),) = inflector.predictions(inflector.voters, items)
+        assert forms == [form for *_, form, _ in rows], language
+        assert log_probabilities == pytest.approx([float(row[-1]) for row in rows], abs=1e-4), language
 
 
 def test_all_languages_of_the_shared_task_can_be_names() -> None:

@@ -9,8 +9,9 @@ from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.data.labels import Labels
 from reinflect.ensemble.confidence import USUAL, Confidence
+from reinflect.inflector.answers import Answer
 from reinflect.inflector.card import describe_training
-from reinflect.inflector.inflector import Answer, Inflector
+from reinflect.inflector.inflector import Inflector
 from reinflect.report.curves import Epoch, ModelLog
 from reinflect.report.model import model_page
 from tests.inflector.test_inflector import a_member

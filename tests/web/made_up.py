@@ -11,9 +11,10 @@ from typing import Any, ClassVar, cast
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.data.labels import NO_LABELS, Labels
-from reinflect.decode.traces import Kind, Trace, TraceStep
+from reinflect.decode.trace import Kind, Trace, TraceStep
 from reinflect.errors import InputError
-from reinflect.inflector.inflector import Answer, Inflector
+from reinflect.inflector.answers import Answer
+from reinflect.inflector.inflector import Inflector
 
 PERSONS = ("1;SG", "2;SG", "3;SG", "1;PL", "2;PL", "3;PL")
 ENDINGS = ("e", "st", "t", "en", "t", "en", "te", "test", "te", "ten", "tet", "ten")

@@ -15,7 +15,8 @@ from typing import Any, cast
 import pytest
 
 from reinflect.data.items import Item
-from reinflect.inflector.inflector import Answer, Inflector
+from reinflect.inflector.answers import Answer
+from reinflect.inflector.inflector import Inflector
 from reinflect.web import server
 from reinflect.web.requests import LIMITS
 from tests.fuzz import tiny_models

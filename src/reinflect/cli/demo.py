@@ -103,7 +103,7 @@ def predictions(
     examples: Sequence[Item], inflector: "Inflector", items: Sequence[Item]
 ) -> Iterator[tuple[str, int, list[str]]]:
     """Name, number of models and forms: of the rules, of each system's vote, and last of the vote of all."""
-    from reinflect.ensemble.vote import vote_all
+    from reinflect.ensemble.strategies import vote_all
     from reinflect.score.baseline import Baseline
 
     rules, members, forms = Baseline.learn(examples), inflector.members, inflector.member_forms(items)

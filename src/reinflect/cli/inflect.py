@@ -20,7 +20,7 @@ from reinflect.files import write_text
 from reinflect.text import in_columns, visible_text
 
 if TYPE_CHECKING:
-    from reinflect.inflector.inflector import Answer
+    from reinflect.inflector.answers import Answer
 
 MAX_NBEST = 100
 """Forms of one item: further ones are not worth the time it takes to find them."""

@@ -14,7 +14,8 @@ from reinflect.errors import InputError, UnseenWarning, printable, quoted
 from reinflect.text import table
 
 if TYPE_CHECKING:
-    from reinflect.inflector.inflector import Answer, Inflector
+    from reinflect.inflector.answers import Answer
+    from reinflect.inflector.inflector import Inflector
 
 ATTESTED = "✓"
 

@@ -20,7 +20,7 @@ from reinflect.text import Side
 from reinflect.text import table as in_table
 
 if TYPE_CHECKING:
-    from reinflect.inflector.inflector import Answer, Paradigm
+    from reinflect.inflector.answers import Answer, Paradigm
 
 EXAMPLE = models.model_example(
     "reinflect paradigm verbs.reinflect sagen",

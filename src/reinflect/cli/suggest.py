@@ -19,7 +19,7 @@ from reinflect.files import STANDARD
 from reinflect.text import table
 
 if TYPE_CHECKING:
-    from reinflect.inflector.suggestions import Suggestion
+    from reinflect.inflector.suggest import Suggestion
 
 EXAMPLE = models.model_example(
     "printf 'fliegen\\nlachen\\nsehen\\n' > lemmas.txt",
@@ -60,7 +60,7 @@ def command(
     check_output(output, [model, lemmas, bundles_file, *known])
     lexicon = read_lexicon(lemmas, columns)
 
-    from reinflect.inflector.suggestions import open_cells, ranked
+    from reinflect.inflector.suggest import open_cells, ranked
 
     inflector = models.load_inflector(model)
     lexicon = lexicon.knowing(list(inflector.attested))
@@ -75,7 +75,7 @@ def command(
             f"note: {source_name(lemmas)}: the part of speech of the lemmas ({', '.join(parts)}) is not known, so "
             "forms of all are suggested; choose some with --features, or name a file of items with --known"
         )
-    found = ranked(inflector, open_cells(lexicon, bundles), most, spread=spread, asked=_say_progress)
+    found = ranked(inflector, open_cells(lexicon, bundles), most, spread=spread, progress=_say_progress)
     if not found:
         raise InputError("found no unknown forms to suggest", "give other lemmas, or more --features", path=lemmas)
     _write(output, found, columns, labels)

@@ -14,7 +14,7 @@ from reinflect.files import write_text
 from reinflect.text import in_columns, visible, visible_text
 
 if TYPE_CHECKING:
-    from reinflect.decode.traces import Trace, TraceStep
+    from reinflect.decode.trace import Trace, TraceStep
 
 ALL_MEMBERS = "all"
 NUMBERS = ("t", "probability", "generated")

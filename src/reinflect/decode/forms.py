@@ -1,18 +1,26 @@
-"""What decoding gives, forms with their log-probabilities, and when it gives up."""
+"""What decoding gives, forms with their log-probabilities; when it gives up; and the filter for repeated letters (§5).
+
+A form with the same character four or more times in a row is most likely an error; the lemma is a better guess. A run
+of that length is accepted if the lemma or a training word has one as long.
+"""
 
 import math
+import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 LEAST_ACTIONS = 150
 ENDLESS_RUN = 30
-"""Decoding stops after a run of one character that is this much longer than the lemma: the filter for repeats would
-replace the form anyway. (The lemma's length is added because the lemma may itself be one long run.)"""
+"""Decoding stops after a run of one character that is this much longer than the source: the filter for repeats would
+replace the form anyway. (The source's length is added because the lemma may itself be one long run.)"""
 WIDTH = 5
-IMPOSSIBLE = -1e8
-"""Actions that are not allowed have log-probabilities far below this; a wide beam would take them otherwise."""
 NEVER = float("-inf")
+SUSPICIOUS = 4
+_RUN = re.compile(rf"(.)\1{{{SUSPICIOUS - 1},}}", re.DOTALL)
 
 
 class Predictions(NamedTuple):
@@ -31,6 +39,16 @@ class Scored(NamedTuple):
     log_probability: float
 
 
+def most_actions(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The caps on actions for sources of these lengths: HACM needs one for each symbol of source and form."""
+    return np.maximum(LEAST_ACTIONS, 4 * lengths + 50)
+
+
+def is_endless(form: str, length: int) -> bool:
+    """Whether a form ends in a run that is too long for a source of this length."""
+    return bool(form) and form.endswith(form[-1] * (ENDLESS_RUN + length))
+
+
 def merged(hypotheses: Iterable[Scored], n: int) -> list[Scored]:
     """The n most probable forms; the probabilities of hypotheses with the same form are added up."""
     ways: defaultdict[str, list[float]] = defaultdict(list)
@@ -45,3 +63,28 @@ def _log_sum(scores: Sequence[float]) -> float:
     """The logarithm of the sum of the probabilities with these logarithms."""
     most = max(scores)
     return min(0.0, most + math.log(sum(math.exp(score - most) for score in scores)))
+
+
+def longest_runs(words: Iterable[str]) -> dict[str, int]:
+    """The longest run of each character that occurs at least `SUSPICIOUS` times in a row."""
+    longest: dict[str, int] = {}
+    for word in words:
+        for run in _RUN.finditer(word):
+            longest[run[1]] = max(len(run[0]), longest.get(run[1], 0))
+    return longest
+
+
+def filtered(forms: Sequence[str | None], lemmas: Sequence[str], known_runs: Mapping[str, int]) -> list[str]:
+    """Each form, or its lemma if decoding did not end (None) or if the form repeats a character too often.
+
+    `known_runs` are the longest runs of the training words.
+    """
+    ended = [lemma if form is None else form for form, lemma in zip(forms, lemmas, strict=True)]
+    if not _RUN.search("\n".join(ended)):  # one search for all, because few forms have a run
+        return ended
+    return [lemma if _repeats(form, lemma, known_runs) else form for form, lemma in zip(ended, lemmas, strict=True)]
+
+
+def _repeats(form: str, lemma: str, known_runs: Mapping[str, int]) -> bool:
+    allowed = longest_runs([lemma])
+    return any(run > max(known_runs.get(c, 0), allowed.get(c, 0)) for c, run in longest_runs([form]).items())

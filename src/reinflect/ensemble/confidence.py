@@ -33,7 +33,6 @@ FLOOR = 1e-3
 STEPS, LARGEST_STEP, SMALL_STEP = 100, 5.0, 1e-9
 LARGEST_WEIGHT = 1000.0
 """Fitting gives none beyond `STEPS` of `LARGEST_STEP`; with much larger ones sums would not be finite."""
-BINS = 10
 
 
 class Evidence(NamedTuple):
@@ -48,12 +47,12 @@ class Evidence(NamedTuple):
     seen: bool
     """Whether a training item has this bundle."""
     added: float = 0.0
-    """What a word list adds to the log-odds; see `word_evidence`."""
+    """What a word list adds to the log-odds; see `evidence`."""
 
     @classmethod
     def of(cls, form: str, forms: Sequence[str], log_probabilities: Sequence[float], *, seen: bool) -> "Evidence":
         """The evidence for a form in the form of each voter, and its log-probability."""
-        lists = [{own: score} for own, score in zip(forms, log_probabilities, strict=True)]
+        lists = [{voted: score} for voted, score in zip(forms, log_probabilities, strict=True)]
         return cls.in_lists(form, forms, lists, seen=seen)
 
     @classmethod
@@ -61,7 +60,7 @@ class Evidence(NamedTuple):
         cls, form: str, forms: Sequence[str], lists: Sequence[Mapping[str, float]], *, seen: bool
     ) -> "Evidence":
         """The evidence for a form in the n-best list of each voter, whose first forms are `forms`."""
-        scores = [own[form] for own in lists if form in own]
+        scores = [nbest[form] for nbest in lists if form in nbest]
         best = max(scores, default=-math.inf)
         share = sum(math.exp(score - best) for score in scores) / len(lists)
         return cls(forms.count(form), len(lists), best + math.log(share) if scores else -math.inf, best, seen)
@@ -81,9 +80,9 @@ def ranked(
 
     `forms` has the first form of each voter, and `lists` its forms with their log-probabilities, that one included.
     """
-    merged = dict.fromkeys(chain([first], forms, *lists))
-    found = [(form, Evidence.in_lists(form, forms, lists, seen=seen)) for form in merged]
-    return dict(sorted(found, key=lambda one: (one[0] != first, -one[1].votes, -one[1].log_mean)))
+    evidence = {form: Evidence.in_lists(form, forms, lists, seen=seen) for form in chain([first], forms, *lists)}
+    order = sorted(evidence, key=lambda form: (form != first, -evidence[form].votes, -evidence[form].log_mean))
+    return {form: evidence[form] for form in order}
 
 
 class Confidence(msgspec.Struct, frozen=True):
@@ -94,7 +93,7 @@ class Confidence(msgspec.Struct, frozen=True):
     """The number of forms that it was fitted on."""
 
     def __post_init__(self) -> None:
-        if len(self.weights) != len(USUAL) or not all(abs(own) <= LARGEST_WEIGHT for own in self.weights):
+        if len(self.weights) != len(USUAL) or not all(abs(weight) <= LARGEST_WEIGHT for weight in self.weights):
             raise ValueError("the weights of its confidence are wrong in number, not finite or too large")
 
     def of(self, evidence: Evidence) -> float:
@@ -103,16 +102,16 @@ class Confidence(msgspec.Struct, frozen=True):
 
     def of_alternatives(self, first: float, others: Sequence[Evidence]) -> list[float]:
         """The confidences of all forms besides the first, whose confidence is given: at most one of them is right."""
-        own = [self.of(one) for one in others]
-        share = ALTERNATIVE * min(1.0, (1 - first) / max(sum(own), SMALL_STEP))
-        return [share * one for one in own]
+        confidences = [self.of(evidence) for evidence in others]
+        share = ALTERNATIVE * min(1.0, (1 - first) / max(sum(confidences), SMALL_STEP))
+        return [share * confidence for confidence in confidences]
 
 
 def fit(evidence: Sequence[Evidence], right: Sequence[bool], *, pull: float = 1.0) -> Confidence | None:
     """Fit the weights by Newton's method; None if there are too few items. `pull` is a factor of `PULL`."""
     if len(evidence) < LEAST_ITEMS:
         return None
-    numbers, added = np.array([one.numbers for one in evidence]), np.array([one.added for one in evidence])
+    numbers, added = np.array([form.numbers for form in evidence]), np.array([form.added for form in evidence])
     target = np.array(right, dtype=np.float64)
     usual, pulls = np.array(USUAL), pull * np.array(PULL)
     weights = usual.copy()
@@ -139,7 +138,8 @@ def judged_cells(
     gold = {cell: forms for voter in voters for cell, forms in voter.gold.items()}
     evidence, right = [], []
     for cell, form in combined(strategy, voters).items():
-        forms, scores = zip(*(voter.said[cell] for voter in voters if cell in voter.said), strict=True)
+        votes = [voter.predictions[cell] for voter in voters if cell in voter.predictions]
+        forms, scores = zip(*votes, strict=True)
         evidence.append(Evidence.of(form, forms, scores, seen=cell in seen))
         right.append(form in gold[cell])
     return evidence, right
@@ -158,28 +158,22 @@ class Bin(NamedTuple):
     confidence: float
     accuracy: float
 
+    @classmethod
+    def of(cls, confidences: NDArray[np.float64], right: NDArray[np.float64]) -> "Bin":
+        return cls(len(right), float(confidences.mean()), float(right.mean()))
 
-def bins(confidences: Sequence[float], right: Sequence[bool], count: int = BINS) -> list[Bin]:
+
+def bins(confidences: Sequence[float], right: Sequence[bool], count: int = 10) -> list[Bin]:
     """A reliability diagram: forms by confidence, in bins of equal width (0 to 0.1, …); empty ones are left out."""
-    place = np.minimum((np.array(confidences, dtype=np.float64) * count).astype(np.int64), count - 1)
-    return _binned(confidences, right, [np.flatnonzero(place == number) for number in range(count)])
-
-
-def equal_bins(confidences: Sequence[float], right: Sequence[bool], count: int = BINS) -> list[Bin]:
-    """A reliability diagram with the same number of forms in each bin."""
-    order = np.argsort(np.array(confidences, dtype=np.float64), kind="stable")
-    return _binned(confidences, right, np.array_split(order, count))
-
-
-def _binned(confidences: Sequence[float], right: Sequence[bool], places: Sequence[NDArray[np.int64]]) -> list[Bin]:
     sure, good = np.array(confidences, dtype=np.float64), np.array(right, dtype=np.float64)
-    return [Bin(len(own), float(sure[own].mean()), float(good[own].mean())) for own in places if len(own)]
+    place = np.minimum((sure * count).astype(np.int64), count - 1)
+    return [Bin.of(sure[place == number], good[place == number]) for number in np.unique(place)]
 
 
-def calibration_error(found: Sequence[Bin]) -> float:
+def calibration_error(diagram: Sequence[Bin]) -> float:
     """The expected calibration error: the mean distance of confidence and accuracy over all forms."""
-    items = sum(one.items for one in found)
-    return sum(one.items * abs(one.confidence - one.accuracy) for one in found) / max(1, items)
+    items = sum(forms.items for forms in diagram)
+    return sum(forms.items * abs(forms.confidence - forms.accuracy) for forms in diagram) / max(1, items)
 
 
 def _log_odds(probability: float) -> float:

@@ -4,19 +4,25 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from reinflect.decode.forms import Predictions
+from reinflect.registry import later
 from reinflect.settings import Settings
+from reinflect.systems import SYSTEMS
 from reinflect.systems.kind import UNALIGNED as UNALIGNED
 from reinflect.systems.symbols import Inventory
 
+if TYPE_CHECKING:
+    from reinflect.systems.system import Words
+
 FACTS = ("system", "alignment", "variant", "seed", "fold", "restarts", "dev_accuracy")
 """The fields of a member that model files and cards store."""
+TORCH_WORDS = later("reinflect.learn.torch_words:TorchWords")
 NOTHING_PREDICTED = Predictions([], [])
 
 
@@ -65,6 +71,12 @@ class TrainedModel:
     @property
     def facts(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in FACTS} | {"settings": msgspec.to_builtins(self.settings)}
+
+    @property
+    def words(self) -> "Words":
+        """Its decoder, by NumPy; that of another package's system may need torch."""
+        system, model = SYSTEMS[self.system], (self.parameters, self.settings, self.inventory)
+        return system.words(*model) if system.words else TORCH_WORDS(system, *model)
 
     @cached_property
     def fingerprint(self) -> str:

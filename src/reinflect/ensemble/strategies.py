@@ -4,6 +4,7 @@ Every strategy of §5 is a choice of members, made once by the predictions of me
 members then vote on all items. Other packages add strategies by entry points in the group `reinflect.strategies`.
 """
 
+import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,9 +14,8 @@ from statistics import fmean
 from typing import Any, TypeVar
 
 from reinflect.data.items import Item
-from reinflect.decode.repeats import filtered_all
+from reinflect.decode.forms import filtered
 from reinflect.ensemble.member import TrainedModel
-from reinflect.ensemble.vote import average, vote
 from reinflect.errors import InputError, quoted
 from reinflect.registry import Registry
 from reinflect.score.scores import DECIMALS, Cell, right_forms
@@ -25,13 +25,43 @@ from reinflect.text import nearest
 DEFAULT = "run7"
 NAMED_ENSEMBLE = re.compile(r"ensemble-([1-9][0-9]{0,3})")
 
-
+Form = TypeVar("Form", str, str | None)
+"""None if decoding did not end."""
 AnyMember = TypeVar("AnyMember", bound=Any)
 """A `TrainedModel` or a `Voter`: it has system, kind, seed and dev_accuracy."""
 Accuracy = Callable[[Sequence[Any]], float]
 """The dev accuracy of the vote of some members, which come best first."""
 Choose = Callable[[Sequence[Any], Accuracy], Sequence[Any]]
 """The members that vote, best first, of all members, best first."""
+
+
+def vote(forms: Sequence[Form]) -> Form:
+    """E(·) of §5: the form that most members give. Members come best first; among tied forms the best member's wins.
+
+    A majority vote over whole strings, not over actions.
+    """
+    # Nearly always the best member's form has half of the votes, and then no other has more.
+    if 2 * forms.count(forms[0]) >= len(forms):
+        return forms[0]
+    # The forms are in the order of the members, and max takes the first of equals.
+    return max(dict.fromkeys(forms), key=forms.count)
+
+
+def vote_all(members: Sequence[Sequence[Form]]) -> list[Form]:
+    """The vote of members on many items. *Shape:* a list of forms per member, best member first"""
+    return [vote(forms) for forms in zip(*members, strict=True)]
+
+
+def average(forms: Sequence[str], log_probabilities: Sequence[float]) -> str:
+    """The form with the largest mean probability; among equals the best member's.
+
+    Members have different actions, so that probabilities of whole forms are averaged; a member counts with 0 for forms
+    other than its own.
+    """
+    weights: defaultdict[str, float] = defaultdict(float)
+    for form, log_probability in zip(forms, log_probabilities, strict=True):
+        weights[form] += math.exp(log_probability)
+    return max(weights, key=lambda form: weights[form])
 
 
 def best(most: int | None = None) -> Choose:
@@ -76,8 +106,8 @@ class Strategy:
 
     def combine_all(self, forms: Sequence[Sequence[str]], log_probabilities: Sequence[Sequence[float]]) -> list[str]:
         """One form for each item. *Shape:* a list per member, best first"""
-        asked = zip(zip(*forms, strict=True), zip(*log_probabilities, strict=True), strict=True)
-        return [self.combine(own, scores) for own, scores in asked]
+        items = zip(zip(*forms, strict=True), zip(*log_probabilities, strict=True), strict=True)
+        return [self.combine(of_item, scores) for of_item, scores in items]
 
 
 RUNS = (
@@ -89,18 +119,12 @@ RUNS = (
     Strategy("run6", "Run 6", best(15), PAPERS),
     Strategy("run7", "Run 7", best_of("run5", "run6"), PAPERS),
 )
-STRATEGIES: Registry[Strategy] = Registry(
-    "strategy",
-    {
-        strategy.name: strategy
-        for strategy in (
-            *RUNS,
-            Strategy("vote", "vote of all", best()),
-            Strategy("max", "best kind", best_kind),
-            Strategy("average", "mean probability of the best 15", best(15), combine=average),
-        )
-    },
+OTHERS = (
+    Strategy("vote", "vote of all", best()),
+    Strategy("max", "best kind", best_kind),
+    Strategy("average", "mean probability of the best 15", best(15), combine=average),
 )
+STRATEGIES: Registry[Strategy] = Registry("strategy", {strategy.name: strategy for strategy in (*RUNS, *OTHERS)})
 
 
 def find_strategy(name: str) -> Strategy:
@@ -130,7 +154,7 @@ class Voter:
 
     model: TrainedModel
     dev_accuracy: float
-    said: Mapping[Cell, tuple[str, float]]
+    predictions: Mapping[Cell, tuple[str, float]]
     """Form and log-probability; of several lines for one cell the last counts."""
     gold: Mapping[Cell, tuple[str, ...]]
 
@@ -143,13 +167,13 @@ class Voter:
         gold: Mapping[Cell, tuple[str, ...]] | None = None,
     ) -> "Voter":
         """`gold`, the right forms of the dev items, is computed unless the caller has it for many voters."""
-        forms = filtered_all(model.dev.forms, [item.lemma for item in dev], dict(known_runs))
-        said = {
+        forms = filtered(model.dev.forms, [item.lemma for item in dev], known_runs)
+        predictions = {
             (item.lemma, item.features.spelling): (form, score)
             for item, form, score in zip(dev, forms, model.dev.log_probabilities, strict=True)
         }
         gold = right_forms(dev, "last") if gold is None else gold
-        return cls(model, _accuracy(gold, {cell: form for cell, (form, _) in said.items()}), said, gold)
+        return cls(model, _accuracy(gold, {cell: form for cell, (form, _) in predictions.items()}), predictions, gold)
 
     @property
     def system(self) -> str:
@@ -170,11 +194,11 @@ class Voter:
 
 def combined(strategy: Strategy, voters: Sequence[Voter]) -> dict[Cell, str]:
     """The combined predictions of voters, best first, for each dev cell; only voters with the cell vote on it."""
-    asked: defaultdict[Cell, list[tuple[str, float]]] = defaultdict(list)
+    predictions: defaultdict[Cell, list[tuple[str, float]]] = defaultdict(list)
     for voter in voters:
-        for cell, answer in voter.said.items():
-            asked[cell].append(answer)
-    return {cell: strategy.combine(*zip(*said, strict=True)) for cell, said in asked.items()}
+        for cell, prediction in voter.predictions.items():
+            predictions[cell].append(prediction)
+    return {cell: strategy.combine(*zip(*some, strict=True)) for cell, some in predictions.items()}
 
 
 def dev_accuracy(strategy: Strategy, voters: Sequence[Voter]) -> float:
@@ -190,14 +214,11 @@ def comparable(voters: Sequence[Voter]) -> list[Voter]:
     """
     if all(voter.gold.keys() == voters[0].gold.keys() for voter in voters):
         return list(voters)
-    groups: defaultdict[frozenset[Cell], list[Voter]] = defaultdict(list)
+    accuracies: defaultdict[frozenset[Cell], list[float]] = defaultdict(list)
     for voter in voters:
-        groups[frozenset(voter.gold)].append(voter)
-    means = {cells: fmean(voter.dev_accuracy for voter in group) for cells, group in groups.items()}
-    return [
-        replace(voter, dev_accuracy=round(voter.dev_accuracy - means[frozenset(voter.gold)], DECIMALS))
-        for voter in voters
-    ]
+        accuracies[frozenset(voter.gold)].append(voter.dev_accuracy)
+    apart = [voter.dev_accuracy - fmean(accuracies[frozenset(voter.gold)]) for voter in voters]
+    return [replace(voter, dev_accuracy=round(gap, DECIMALS)) for voter, gap in zip(voters, apart, strict=True)]
 
 
 def choices(voters: Sequence[Voter], more: Iterable[str] = ()) -> dict[str, list[Voter]]:

@@ -11,18 +11,18 @@ from rapidfuzz.distance.Levenshtein import distance
 from reinflect.data.corrections import question
 from reinflect.data.items import normal, normalised
 from reinflect.data.lexicon import Lexicon
-from reinflect.inflector.inflector import Answer, Inflector
-from reinflect.inflector.suggestions import chances, open_cells
+from reinflect.inflector.answers import Answer
+from reinflect.inflector.inflector import Inflector
+from reinflect.inflector.suggest import chances, open_cells
 
 COSTS = (1, 2, 2)
 """Of inserting, deleting and replacing a character on the way from the lemma to the form: forms are mostly longer. Of
 5,000 lemmas the right one is among the nearest twenty for 89 % (Arabic) to 99 % (Finnish) of dev forms."""
 CELLS = 2000
 """Cells that the best member inflects, at most: about a second."""
-NEAR = 0.34
-"""The share of the form's characters that may differ from the best member's form; other voters may be right."""
-ASKED = 40
-"""Cells that all voters are asked about, at most."""
+NEAR, NEAREST = 0.34, 40
+"""The share of the form's characters that may differ from the best member's form, as other voters may be right; and how
+many cells all voters are asked about, at most."""
 ALTERNATIVES = 5
 
 
@@ -45,16 +45,16 @@ def analyse(inflector: Inflector, form: str, lexicon: Lexicon, n: int = 5) -> li
     way = inflector.normalisation
     form = normal(form, way)
     attested = normalised([item for item in (*lexicon.items, *inflector.attested) if not item.covered], way)
-    right = [item for item in attested if item.form == form]
-    sure = {question(item): Analysis(item.lemma, item.features.spelling, None) for item in right}
+    right = {question(item): item for item in attested if item.form == form}
     lemmas = dict.fromkeys((*(normal(lemma, way) for lemma in lexicon.lemmas), *(item.lemma for item in attested)))
     nearest = sorted(lemmas, key=lambda lemma: distance(lemma, form, weights=COSTS))
     cells = open_cells(Lexicon(tuple(nearest), tuple(attested)), inflector.usual_bundles(), CELLS)
     ((forms, _),) = inflector.predictions(inflector.voters[:1], cells)
-    away = {place: distance(form, own) for place, own in enumerate(forms)}
-    near = sorted((place for place in away if away[place] <= NEAR * len(form)), key=lambda place: away[place])[:ASKED]
-    chosen = [cells[place] for place in near]
-    asked = zip(chosen, inflector.nbest_many(chosen, ALTERNATIVES), strict=True)
-    found = [(cell, answer) for cell, answers in asked for answer in answers if answer.form == form]
-    found.sort(key=lambda own: -chances(own[1]))
-    return [*sure.values(), *(Analysis(cell.lemma, cell.features.spelling, answer) for cell, answer in found)][:n]
+    away = [distance(form, predicted) for predicted in forms]
+    near = [place for place in sorted(range(len(cells)), key=away.__getitem__) if away[place] <= NEAR * len(form)]
+    chosen = [cells[place] for place in near[:NEAREST]]
+    lists = zip(chosen, inflector.nbest_many(chosen, ALTERNATIVES), strict=True)
+    matches = [(cell, answer) for cell, answers in lists for answer in answers if answer.form == form]
+    matches.sort(key=lambda match: -chances(match[1]))
+    analyses = [*((item, None) for item in right.values()), *matches]
+    return [Analysis(item.lemma, item.features.spelling, answer) for item, answer in analyses[:n]]

@@ -7,8 +7,8 @@ import platform
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from textwrap import wrap
-from typing import Any
+from textwrap import TextWrapper
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -18,8 +18,12 @@ from reinflect.ensemble.strategies import DEFAULT
 from reinflect.errors import printable
 from reinflect.text import visible
 
+if TYPE_CHECKING:
+    from reinflect.inflector.inflector import Inflector
+
 WIDTH = 100
-SHOWN = 8
+BUNDLES = 8
+"""The most bundles that a card names."""
 
 
 class Training(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,6 +73,9 @@ def describe_training(
     """The record of a training that ends now."""
     from importlib.metadata import version as version_of
 
+    # The date may be that of SOURCE_DATE_EPOCH, the convention for files that are the same when made again.
+    seconds = os.environ.get("SOURCE_DATE_EPOCH", "")
+    now = datetime.fromtimestamp(int(seconds), UTC) if seconds.isdecimal() else datetime.now(UTC)
     return Training(
         source=source.encode("utf-8", "backslashreplace").decode(),  # a file name can have any bytes
         items=len(train_items),
@@ -80,7 +87,7 @@ def describe_training(
         accuracy=accuracy,
         scored=scored,
         interrupted=interrupted,
-        date=_today(),
+        date=now.date().isoformat(),
         versions={"reinflect": __version__, "python": platform.python_version(), "torch": version_of("torch")},
         starts=dict(starts or {}),
     )
@@ -88,102 +95,101 @@ def describe_training(
 
 def fingerprint(items: Sequence[Item]) -> str:
     """The SHA-256 of the items as a file of lemma, form and features, each line with a line feed."""
-    mark = hashlib.sha256()
-    for item in items:
-        mark.update(f"{item.lemma}\t{item.form}\t{item.features.spelling}\n".encode("utf-8", "surrogatepass"))
-    return mark.hexdigest()
+    lines = (f"{item.lemma}\t{item.form}\t{item.features.spelling}\n" for item in items)
+    return hashlib.sha256("".join(lines).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _today() -> str:
-    """The date, or that of SOURCE_DATE_EPOCH, the convention for files that are the same when made again."""
-    seconds = os.environ.get("SOURCE_DATE_EPOCH", "")
-    moment = datetime.fromtimestamp(int(seconds), UTC) if seconds.isdecimal() else datetime.now(UTC)
-    return moment.date().isoformat()
+def describe(inflector: "Inflector") -> dict[str, Any]:
+    """A description of a model as plain data."""
+    voters = [member.name for member in inflector.voters]
+    return {
+        "strategy": inflector.strategy,
+        "voters": voters,
+        "members": [{"name": own.name, **own.facts, "votes": own.name in voters} for own in inflector.members],
+        "parameters": sum(array.size for member in inflector.members for array in member.parameters.values()),
+        "attested": len(inflector.attested),
+        "training": msgspec.to_builtins(inflector.training),
+        "confidence": msgspec.to_builtins(inflector.confidences.get(inflector.strategy)),
+        **({"words": msgspec.to_builtins(inflector.words)} if inflector.words else {}),
+        "atoms": list(inflector.atoms),
+        "characters": list(inflector.characters),
+    }
 
 
 def card_text(card: Mapping[str, Any], further: Mapping[str, Sequence[str]] | None = None) -> str:
-    """The text of a card (`Inflector.card`) with `further` parts; without a record of the training it is shorter."""
-    training, confidence, members = card["training"], card["confidence"], card["members"]
-    voters, some_vote = len(card["voters"]), any(not member["votes"] for member in members)
-    named = "" if card["strategy"] == DEFAULT else f" ({card['strategy']})"
-    vote = f"{voters} vote{'s' if voters == 1 else ''}{named}"
-    many = "one model" if len(members) == 1 else f"{len(members)} models, of which {vote}"
-    sure = (
-        "A confidence is the share of such predictions that were right when it was fitted; other words may be harder."
-        if confidence
-        else "It cannot say how likely a form is right."
-    )
+    """The text of a card (`describe`) with `further` parts; without a record of the training it is shorter."""
+    training, confidence, members, voters = card["training"], card["confidence"], card["members"], len(card["voters"])
+    strategy = "" if card["strategy"] == DEFAULT else f" ({card['strategy']})"
+    vote = f"{len(members)} models, of which {voters} vote{'s' if voters == 1 else ''}{strategy}"
     attested = f"; {_many(card['attested'], 'attested form')}" if card.get("attested") else ""
-    title, known = "A model", [f"Features: {', '.join(card['atoms'])}"]
-    known.append(f"Characters: {' '.join(map(visible, card['characters']))}")
-    about_training = {}
-    if training:
-        title += f" of {training['date']}, by reinflect {training['versions'].get('reinflect', '?')}"
-        about_training = {"Training data": _data(training), "Accuracy": _accuracy(training, confidence)}
-        if words := card.get("words"):
-            right, wrong = (f"{100 * share:.0f} %" for share in words["overall"][0])
-            about_training["Word list (used only where it is given again)"] = [
-                f"{words['name']}: {_many(words['words'], 'word')} (SHA-256 {words['digest']}…)",
-                f"About {right} of right forms and {wrong} of wrong candidates occur in it; with it, "
-                f"{words['accuracy']:.1f} % of {words['confidence']['items']} forms were right.",
-            ]
-        counts = Counter(training["bundles"])
-        some = ", ".join(f"{bundle or '(none)'} ({count})" for bundle, count in counts.most_common(SHOWN))
-        more = ", …" if len(counts) > SHOWN else ""
-        known.append(f"Bundles: {_many(len(counts), 'bundle')} in the training items: {some}{more}")
+    marks = [" (votes)" if own["votes"] and voters < len(members) else "" for own in members]
+    confident = "A confidence is the share of such predictions that were right when it was fitted"
     parts = {
-        title: [
+        _title(training): [
             "It inflects words: a lemma and features in, a form out.",
-            f"In it: {many}; {card['parameters']:,} numbers{attested}.",
+            f"In it: {vote if len(members) > 1 else 'one model'}; {card['parameters']:,} numbers{attested}.",
         ],
-        **about_training,
+        **(_about_training(training, confidence, card.get("words")) if training else {}),
         "Its models, with their accuracy on dev or held-out items": [
-            f"{member['name']} {member['dev_accuracy']:.2f}{' (votes)' if some_vote and member['votes'] else ''}"
-            for member in members
+            f"{own['name']} {own['dev_accuracy']:.2f}{mark}" for own, mark in zip(members, marks, strict=True)
         ],
-        "What it knows": known,
+        "What it knows": [
+            f"Features: {', '.join(card['atoms'])}",
+            f"Characters: {' '.join(map(visible, card['characters']))}",
+            *([_bundles(training["bundles"])] if training else ()),
+        ],
         "Limits": [
             "It is made for words like those of its training data; for others it guesses. Check what matters.",
             "Characters it has never seen are copied; features it has never seen are ignored, and named.",
-            sure,
+            f"{confident}; other words may be harder." if confidence else "It cannot say how likely a form is right.",
         ],
         **(further or {}),
     }
-    return "\n".join(_part(heading, lines) for heading, lines in parts.items())
+    layout = TextWrapper(WIDTH, initial_indent="  ", subsequent_indent="    ", break_long_words=False)
+    rows = {title: [row for line in lines for row in layout.wrap(printable(line))] for title, lines in parts.items()}
+    return "\n".join("\n".join([printable(title), *wrapped]) + "\n" for title, wrapped in rows.items())
 
 
-def _part(title: str, lines: Sequence[str]) -> str:
-    wrapped = [
-        row
-        for line in lines
-        for row in wrap(printable(line), WIDTH, initial_indent="  ", subsequent_indent="    ", break_long_words=False)
-    ]
-    return "\n".join([printable(title), *wrapped]) + "\n"
+def _title(training: Mapping[str, Any] | None) -> str:
+    version = training["versions"].get("reinflect", "?") if training else ""
+    return f"A model of {training['date']}, by reinflect {version}" if training else "A model"
 
 
-def _data(training: Mapping[str, Any]) -> list[str]:
-    lines = [
-        f"{_many(training['items'], 'form')} of {_many(training['lemmas'], 'lemma')}, from {training['source']} "
-        f"(SHA-256 {training['fingerprint'][:12]}…)"
-    ]
+def _about_training(
+    training: Mapping[str, Any], confidence: Mapping[str, Any] | None, words: Mapping[str, Any] | None
+) -> dict[str, list[str]]:
+    forms, lemmas = _many(training["items"], "form"), _many(training["lemmas"], "lemma")
+    data = [f"{forms} of {lemmas}, from {training['source']} (SHA-256 {training['fingerprint'][:12]}…)"]
+    data.append("There was no dev file: each seed held out a fifth of the forms to pick the best version by.")
+    scored = "held-out forms (an estimate)"
     if training["dev_items"]:
-        lines.append(f"The best version of each model was picked by {_many(training['dev_items'], 'dev item')}.")
-    else:
-        lines.append("There was no dev file: each seed held out a fifth of the forms to pick the best version by.")
+        data[1] = f"The best version of each model was picked by {_many(training['dev_items'], 'dev item')}."
+        scored = "dev items"
     if training["starts"]:
-        starts = ", ".join(f"{name} (SHA-256 of its numbers {mark[:12]}…)" for mark, name in training["starts"].items())
-        lines.append(f"Models with “+from” in their names started from {starts}.")
+        starts = ", ".join(f"{name} (SHA-256 of its numbers {own[:12]}…)" for own, name in training["starts"].items())
+        data.append(f"Models with “+from” in their names started from {starts}.")
     if training["interrupted"]:
-        lines.append("The training was interrupted; these are the best models until then.")
-    return lines
-
-
-def _accuracy(training: Mapping[str, Any], confidence: Mapping[str, Any] | None) -> list[str]:
-    asked = "dev items" if training["dev_items"] else "held-out forms (an estimate)"
-    fitted = "There are no confidences: there were too few forms to fit them on."
+        data.append("The training was interrupted; these are the best models until then.")
+    accuracy = [f"{training['accuracy']:.1f} % of {training['scored']} {scored} right to the character, by vote."]
+    accuracy.append("There are no confidences: there were too few forms to fit them on.")
     if confidence:
-        fitted = f"Confidences were fitted on {_many(confidence['items'], 'form')} of these."
-    return [f"{training['accuracy']:.1f} % of {training['scored']} {asked} right to the character, by vote.", fitted]
+        accuracy[1] = f"Confidences were fitted on {_many(confidence['items'], 'form')} of these."
+    if not words:
+        return {"Training data": data, "Accuracy": accuracy}
+    right, wrong = (f"{100 * share:.0f} %" for share in words["overall"][0])
+    of_words = [
+        f"{words['name']}: {_many(words['words'], 'word')} (SHA-256 {words['digest']}…)",
+        f"About {right} of right forms and {wrong} of wrong candidates occur in it; with it, "
+        f"{words['accuracy']:.1f} % of {words['confidence']['items']} forms were right.",
+    ]
+    return {"Training data": data, "Accuracy": accuracy, "Word list (used only where it is given again)": of_words}
+
+
+def _bundles(counts: Mapping[str, int]) -> str:
+    some = ", ".join(f"{bundle or '(none)'} ({count})" for bundle, count in Counter(counts).most_common(BUNDLES))
+    return (
+        f"Bundles: {_many(len(counts), 'bundle')} in the training items: {some}{', …' if len(counts) > BUNDLES else ''}"
+    )
 
 
 def _many(count: int, what: str) -> str:

@@ -20,8 +20,8 @@ from reinflect import __version__
 from reinflect.data.items import Normalisation
 from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.ensemble.confidence import Confidence
+from reinflect.ensemble.evidence import WordEvidence
 from reinflect.ensemble.member import FACTS, TrainedModel
-from reinflect.ensemble.word_evidence import WordEvidence
 from reinflect.errors import InputError, quoted, shortened
 from reinflect.files import raise_if_too_many_files, read_bytes, write_bytes
 from reinflect.inflector.card import Training

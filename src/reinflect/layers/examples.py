@@ -62,7 +62,7 @@ class Examples:
         if len(items) != len(alignments):
             raise ValueError("every item has an alignment")
         symbols = system.symbols(inventory)
-        source = Ragged.of(_sources(system, items, inventory, settings), symbols)
+        source = Ragged.of(sources_of(system, items, inventory, settings), symbols)
         tapes = {LEMMA: source, REVERSED: source.reversed(), **system.tapes(items, alignments, inventory)}
         examples = cls._of(system, tapes, _features(items, inventory, settings), symbols.symbols)
         if ACTIONS not in tapes:
@@ -73,7 +73,7 @@ class Examples:
     def to_inflect(cls, system: System, items: Sequence[Item], inventory: Inventory, settings: Settings) -> "Examples":
         """Items with the literals that decoders copy, and the gold forms."""
         symbols = system.symbols(inventory)
-        sources = _sources(system, items, inventory, settings)
+        sources = sources_of(system, items, inventory, settings)
         forms = [item.form for item in items]
         # Numbered in order: an item's lemma, then its form.
         texts = chain.from_iterable(chain.from_iterable(zip(sources, forms, strict=True)))
@@ -94,7 +94,9 @@ def _features(items: Sequence[Item], inventory: Inventory, settings: Settings) -
     return features if settings.features == "embedded" else features * np.float32(settings.feature_scale)
 
 
-def _sources(system: System, items: Sequence[Item], inventory: Inventory, settings: Settings) -> list[tuple[str, ...]]:
+def sources_of(
+    system: System, items: Sequence[Item], inventory: Inventory, settings: Settings
+) -> list[tuple[str, ...]]:
     """The symbols the encoder reads of each item."""
     before, after = system.frame
     if not system.reads_features:

@@ -11,7 +11,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from reinflect.decode.greedy import accuracies
 from reinflect.layers.examples import Examples, Stack
 from reinflect.layers.operations import Dropout, keys
 from reinflect.layers.parameters import Parameters, copy_rows
@@ -20,6 +19,7 @@ from reinflect.learn.graphs import Graphs, Lengths
 from reinflect.learn.lesson import ModelSpec, Phase
 from reinflect.learn.optimiser import Optimiser
 from reinflect.learn.schedule import epoch_batches
+from reinflect.learn.scoring import accuracies
 from reinflect.settings import Settings, alike
 from reinflect.systems import SYSTEMS
 from reinflect.systems.symbols import Sizes

@@ -8,11 +8,9 @@ from pathlib import Path
 
 from reinflect.assemble import known_runs
 from reinflect.data.items import Item, write_items
-from reinflect.decode.forms import Predictions
-from reinflect.decode.repeats import filtered, filtered_all
+from reinflect.decode.forms import Predictions, filtered
 from reinflect.ensemble.member import TrainedModel
-from reinflect.ensemble.strategies import RUNS, STRATEGIES, Strategy, Voter, best_first, choices, find_strategy
-from reinflect.ensemble.vote import vote
+from reinflect.ensemble.strategies import RUNS, STRATEGIES, Strategy, Voter, best_first, choices, find_strategy, vote
 from reinflect.files import BYTE_ORDER_MARK, make_folder, write_text
 from reinflect.learn.lesson import Lesson
 from reinflect.paper.figures import Average, Scores
@@ -64,7 +62,7 @@ def kept_forms(corpus: Lesson, models: Iterable[TrainedModel], runs: dict[str, i
     """The forms of models after the filter for repeats."""
     lemmas = {split: [item.lemma for item in items] for split, items in parts_of(corpus).items()}
     return {
-        (model.name, split): filtered_all(predictions_of(model)[split].forms, lemmas[split], runs)
+        (model.name, split): filtered(predictions_of(model)[split].forms, lemmas[split], runs)
         for model in models
         for split in SPLITS
     }
@@ -136,7 +134,7 @@ def _changes(corpus: Lesson, split: str, voters: Sequence[Voter], kept: Kept, ru
     changes: Changes = Counter({("single", split): len(numbers)})
     for number in set(numbers):  # the filter changes no vote on other items
         form = vote([before[number] for before, _ in filters])
-        changes["voted", split] += form is None or filtered(form, items[number].lemma, runs) != form
+        changes["voted", split] += filtered([form], [items[number].lemma], runs) != [form]
     return changes
 
 

@@ -15,9 +15,9 @@ import torch
 from numpy.typing import NDArray
 
 from reinflect.data.items import grouped
-from reinflect.decode.greedy import places_at_once
 from reinflect.learn.lesson import Lesson, ModelSpec
 from reinflect.learn.schedule import epoch_batches
+from reinflect.learn.scoring import places_at_once
 from reinflect.run.packs import Pack
 from reinflect.settings import alike
 from reinflect.systems import SYSTEMS

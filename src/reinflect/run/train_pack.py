@@ -8,13 +8,12 @@ from dataclasses import dataclass, replace
 import torch
 
 from reinflect.decode.forms import Predictions
-from reinflect.decode.greedy import predict_all
-from reinflect.ensemble.fleets import joined
 from reinflect.ensemble.member import TrainedModel
 from reinflect.layers.examples import Examples, Stack
 from reinflect.layers.precision import one_thread
 from reinflect.learn import loop
 from reinflect.learn.checkpoint import SECONDS_BETWEEN
+from reinflect.learn.scoring import joined, predict_all
 from reinflect.run.failures import classify_failures
 from reinflect.run.folder import WorkFolder
 from reinflect.run.packs import Pack, PackResult

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from reinflect.systems.tapes import Ragged
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from reinflect.layers.batches import Drawn, Focus, Lemmas, Trajectory
+    from reinflect.layers.batches import Drawn, Lemmas, Trajectory
     from reinflect.layers.operations import Dropout
     from reinflect.layers.parameters import Parameters
 
@@ -31,15 +31,47 @@ ACTIONS = "actions"
 """The name of the tape of actions, in systems whose oracle is static."""
 
 
-class Word(Protocol):
-    """One item for one model, by NumPy alone: its hypotheses, at first a single one without any action."""
+class Attention(NamedTuple):
+    """What a hypothesis attends to, to explain its next action."""
+
+    position: int
+    """The attended symbol of the source, or one past the last."""
+    gate: float | None = None
+    """The share of the probability that is generated; the rest is copied."""
+    weights: tuple[float, ...] | None = None
+    """Of each symbol, in soft attention."""
+
+
+class Hypotheses(Protocol):
+    """Hypotheses of some items, at first one for each. A step: log-probabilities, then what to keep, then actions."""
+
+    @property
+    def sources(self) -> Sequence[Sequence[str]]:
+        """The symbols that the model reads of each item."""
+
+    lengths: NDArray[np.int64]
+    """How many these are. *Shape:* (B)"""
+
+    def log_probabilities(self) -> NDArray[np.float32]:
+        """Of each action in each hypothesis; -inf for those that are not allowed. *Shape:* (K, A)"""
+
+    def attention(self) -> Attention:
+        """Of the first hypothesis, after `log_probabilities`."""
+
+    def keep(self, rows: NDArray[np.int64]) -> None:
+        """Continue with these hypotheses, which may repeat; those of one item stay together."""
+
+    def advance(self, actions: NDArray[np.int64]) -> list[str]:
+        """Take an action in each hypothesis; what each action writes."""
+
+
+class Words(Protocol):
+    """A model that decodes many items at once, by NumPy."""
 
     end: int
-    lemma: str
+    """The action that ends a form."""
 
-    def log_probabilities(self) -> NDArray[np.float32]: ...
-
-    def advance(self, parents: Sequence[int], taken: Sequence[int]) -> list[str]: ...
+    def start(self, items: Sequence[Item]) -> Hypotheses: ...
 
 
 @dataclass(frozen=True)
@@ -76,8 +108,8 @@ class System:
     """Whether the features are further symbols of the source, after the lemma."""
     source_numbers: Callable[[Any], int] = lambda settings: 20 * int(settings.hidden)
     """Numbers that decoding keeps for each symbol of a source, to estimate memory."""
-    word: Callable[[Mapping[str, NDArray[np.float32]], Any, Inventory, Item], Word] | None = None
-    """One item for the model with these parameters, settings and inventory; None if that needs torch."""
+    words: Callable[[Mapping[str, NDArray[np.float32]], Any, Inventory], Words] | None = None
+    """The model with these parameters, settings and inventory, decoded by NumPy; None if decoding needs torch."""
     pair_numbers: Callable[[Any], int] = lambda _: 0
     """Numbers that an update keeps for each pair of an action and a symbol of the source."""
 
@@ -113,7 +145,7 @@ class Learner:
 
 
 class Decoder(Protocol):
-    """A system step by step."""
+    """A system step by step. One that inflects by torch also has `focus`, from a state to a `layers.batches.Focus`."""
 
     end: int
     settings: Any
@@ -121,7 +153,5 @@ class Decoder(Protocol):
     def start(self, lemmas: Lemmas) -> Any: ...
 
     def log_probabilities(self, state: Any) -> tuple[Tensor, Any]: ...
-
-    def focus(self, state: Any) -> Focus: ...
 
     def advance(self, state: Any, actions: Tensor) -> tuple[Tensor, Any]: ...

@@ -17,7 +17,8 @@ from reinflect import __version__
 from reinflect.data.features import SEPARATOR, Bundle
 from reinflect.data.items import Item
 from reinflect.errors import InputError, printable
-from reinflect.inflector.inflector import Answer, Inflector
+from reinflect.inflector.answers import Answer
+from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.pocket import load
 from reinflect.score.baseline import Baseline
 from reinflect.text import nearest

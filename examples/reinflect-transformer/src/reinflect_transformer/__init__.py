@@ -62,6 +62,7 @@ SYSTEM = replace(
     settings=TransformerSettings,
     presets=read_presets(__name__, TransformerSettings),
     shapes=shapes,
+    words=None,
     learner="reinflect_transformer.model:LEARNER",
     source_numbers=lambda settings: 4 * settings.layers * settings.hidden,
     pair_numbers=lambda settings: 2 * settings.layers * settings.heads,

@@ -6,6 +6,7 @@ from functools import lru_cache
 import msgspec
 
 from reinflect.data.vocabulary import UNKNOWN, Vocabulary
+from reinflect.registry import later
 from reinflect.systems.oracle import BEGIN, END, STEP
 from reinflect.systems.symbols import (
     Inventory,
@@ -82,4 +83,5 @@ SYSTEM = System(
     learner="reinflect.systems.hacm.model:LEARNER",
     frame=((BEGIN,), (END,)),
     source_numbers=source_numbers,
+    words=later("reinflect.systems.hacm.words:HacmWords"),
 )

@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from reinflect.layers.batches import Drawn, Focus, Lemmas, LemmaState, Trajectory
+from reinflect.layers.batches import Drawn, Lemmas, LemmaState, Trajectory
 from reinflect.layers.cells import CELLS, for_steps
 from reinflect.layers.encoder import dropping, encode, feature_vector
 from reinflect.layers.operations import (
@@ -155,11 +155,6 @@ class Decoder:
         """The logit of w, after the LSTM's step. *Shape:* (M, B, 1)"""
         attended = state.copy.gather(2, state.position.unsqueeze(-1))
         return attended + linear(state.output, self.parameters["copy.state"]) + rows(copy, state.previous)
-
-    def focus(self, state: State) -> Focus:
-        """The pointer and w, in a state that `log_probabilities` gave."""
-        gate = None if self.copy is None else torch.sigmoid(self._mixture(state, self.copy)).squeeze(-1)
-        return Focus(state.position, gate)
 
     def advance(self, state: State, actions: Tensor) -> tuple[Tensor, State]:
         """The literals that actions write, -1 for none, and the state after. *Shape:* actions (M, B) → (M, B)"""

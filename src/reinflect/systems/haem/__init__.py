@@ -109,5 +109,5 @@ SYSTEM = System(
     bound=bound,
     learner="reinflect.systems.haem.model:LEARNER",
     source_numbers=source_numbers,
-    word=later("reinflect.systems.haem.word:HaemWord"),
+    words=later("reinflect.systems.haem.words:HaemWords"),
 )

@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from reinflect.layers.batches import Drawn, Focus, Lemmas, LemmaState, Trajectory
+from reinflect.layers.batches import Drawn, Lemmas, LemmaState, Trajectory
 from reinflect.layers.cells import CELLS, for_steps
 from reinflect.layers.encoder import dropping, encode, feature_vector, projected, read
 from reinflect.layers.operations import (
@@ -189,10 +189,6 @@ class Decoder:
             mixed = mixed + linear(getattr(state, name).shown, parameters[f"state.{name}"])
         logits = linear(F.relu(mixed), parameters["output.weights"], parameters["output.bias"])
         return F.log_softmax(logits + rows(self.penalty, left.long()), dim=-1), state
-
-    def focus(self, state: State) -> Focus:
-        """The pointer."""
-        return Focus(state.position)
 
     def advance(self, state: State, actions: Tensor) -> tuple[Tensor, State]:
         """The literals that actions write, -1 for none, and the state after. *Shape:* actions (M, B) → (M, B)"""

@@ -7,6 +7,7 @@ from typing import Literal
 from reinflect.align.pairs import Alignment
 from reinflect.data.items import Item
 from reinflect.data.vocabulary import UNKNOWN, Vocabulary
+from reinflect.registry import later
 from reinflect.settings import Rate, Size
 from reinflect.systems.oracle import BEGIN, END
 from reinflect.systems.symbols import (
@@ -95,5 +96,6 @@ SYSTEM = System(
     aligned=False,
     reads_features=True,
     source_numbers=source_numbers,
+    words=later("reinflect.systems.soft.words:SoftWords"),
     pair_numbers=lambda settings: settings.attention,
 )

@@ -22,7 +22,7 @@ from typing import TypeVar
 import torch
 from torch import Tensor
 
-from reinflect.layers.batches import Drawn, Focus, Lemmas, LemmaState, Trajectory
+from reinflect.layers.batches import Drawn, Lemmas, LemmaState, Trajectory
 from reinflect.layers.cells import CELLS, for_steps
 from reinflect.layers.encoder import dropping, encode, encode_deeper, projected
 from reinflect.layers.operations import Dropout, action_counts, certain, linear, output_losses, penalty, rows
@@ -204,12 +204,6 @@ class Decoder(WritingDecoder):
         copies = state.unknown.gather(2, position.unsqueeze(-1))
         after = replace(state, steps=state.steps + 1, position=position, written=written, context=context)
         return certain(scores, UNKNOWN_NUMBER, copies), after
-
-    def focus(self, state: State) -> Focus:
-        """α, and where it is largest, in a state that `log_probabilities` gave."""
-        written, steps = state.written[0].unsqueeze(2), (state.steps - 1).unsqueeze(-1)
-        _, weights = attend(self.parameters, state.source, written, steps)
-        return Focus(state.position, attention=weights.squeeze(2))
 
 
 LEARNER = Learner(allowed_outputs, trajectories, losses, Decoder)

@@ -8,7 +8,7 @@ import pytest
 
 from reinflect.data.words import WordList
 from reinflect.ensemble.confidence import USUAL, Confidence, Evidence
-from reinflect.ensemble.word_evidence import STEPS, WordEvidence, learn
+from reinflect.ensemble.evidence import STEPS, WordEvidence, learn
 from reinflect.score.scores import Cell
 
 PLAIN = Confidence(USUAL, 100)

@@ -1,4 +1,4 @@
-"""Greedy decoding: the most probable action at every step, for all models and items at once."""
+"""Greedy decoding of dev items in training, for all models and items of a fleet at once."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -9,9 +9,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from reinflect.decode.forms import ENDLESS_RUN, LEAST_ACTIONS, Predictions
+from reinflect.ensemble.member import TrainedModel
 from reinflect.layers.batches import Lemmas, select
 from reinflect.layers.examples import LEMMA, NOTHING, Stack
-from reinflect.systems.system import Decoder
+from reinflect.layers.parameters import Parameters
+from reinflect.settings import Settings
+from reinflect.systems.system import Decoder, System
 
 IDLE_ACTIONS = 20
 """While right answers are counted, an item that takes this many more actions than it can need is given up."""
@@ -27,37 +30,28 @@ NUMBERS_AT_ONCE = 150_000_000
 batches mean fewer kernel launches."""
 
 
+def joined(
+    system: System, settings: Settings, models: Sequence[TrainedModel], device: torch.device | str
+) -> tuple[Parameters, Tensor]:
+    """The parameters of models of one system that may come from different fleets, and their valid outputs."""
+    sizes = [system.sizes(model.inventory, settings) for model in models]
+    arrays = [{name: torch.from_numpy(array) for name, array in model.parameters.items()} for model in models]
+    fleet = Parameters.join(system.shapes(settings), sizes, arrays)
+    allowed = system.equations.allowed_outputs(sizes, fleet.sizes[system.outputs])
+    return Parameters(fleet.shapes, fleet.sizes, fleet.flat.to(device)), allowed.to(device)
+
+
 def places_at_once(hidden: int) -> int:
     """On a GPU, how many lemma characters, of all models together, are decoded at once."""
     return max(1, NUMBERS_AT_ONCE // hidden)
 
 
 def most_actions(lengths: Tensor) -> Tensor:
-    """The cap on actions: HACM needs the lemma's and the form's length, and forms can be far longer than lemmas.
-
-    It does not depend on the other items of the batch. *Shape:* (M, B) → (M, B)
-    """
+    """The caps on actions; they do not depend on the other items of the batch. *Shape:* (M, B) → (M, B)"""
     return (4 * lengths + 50).clamp(min=LEAST_ACTIONS)
 
 
-def extended_runs(written: Tensor, last: Tensor, run: Tensor) -> tuple[Tensor, Tensor]:
-    """The character written last and the length of its run, after a step that wrote `written`."""
-    wrote = written != NOTHING
-    return torch.where(wrote, written, last), torch.where(wrote, torch.where(written == last, run + 1, 1), run)
-
-
-def survivors(running: Tensor, leave: int = 0) -> tuple[bool, Tensor | None]:
-    """Whether more items than `leave` of any model are running and, if many are not, the items to continue with.
-
-    Running items come first; a model with fewer of them keeps some finished ones. *Shape:* (M, B) → (M, B')
-    """
-    most = int(running.sum(dim=1).max())
-    if not leave < most <= 0.7 * running.shape[1]:
-        return most > leave, None
-    return True, torch.argsort(running.int(), dim=1, descending=True, stable=True)[:, :most]
-
-
-def kept(numbers: Tensor, items: Tensor) -> Tensor:
+def _kept(numbers: Tensor, items: Tensor) -> Tensor:
     """The numbers of these items. *Shape:* (M, B, …), (M, B') → (M, B', …)"""
     return numbers.gather(1, items.view(*items.shape, *[1] * (numbers.dim() - 2)).expand(-1, -1, *numbers.shape[2:]))
 
@@ -84,37 +78,43 @@ class _Unfinished:
             yield step, torch.where(self.running, written, NOTHING), ends, torch.where(self.running, best, 0.0)
             self.running = self.running & ~ends & (step + 1 < self.numbers["caps"])
             if step % LOOK_EVERY == LOOK_EVERY - 1:
-                running, chosen = survivors(self.running, self.leave)
-                if chosen is not None:
-                    self.state = select(self.state, chosen)
-                    self.running = kept(self.running, chosen)
-                    self.numbers = {name: kept(own, chosen) for name, own in self.numbers.items()}
-                if not running:
+                most = int(self.running.sum(dim=1).max())
+                if most <= self.leave:
                     return
+                if most <= 0.7 * self.running.shape[1]:
+                    self._drop_finished(most)
+
+    def _drop_finished(self, most: int) -> None:
+        """Continue with so many items of each model, first those that are running."""
+        chosen = torch.argsort(self.running.int(), dim=1, descending=True, stable=True)[:, :most]
+        self.state, self.running = select(self.state, chosen), _kept(self.running, chosen)
+        self.numbers = {name: _kept(numbers, chosen) for name, numbers in self.numbers.items()}
 
 
 @torch.no_grad()
-def greedy(decoder: Decoder, lemmas: Lemmas, asked: Tensor, leave: int = 0) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def greedy(decoder: Decoder, lemmas: Lemmas, items: Tensor, leave: int = 0) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """What greedy decoding writes at each step (-1: nothing), whether it ended, its log-probability, and whether the
-    item is one of those that were left. *Shape:* asked (M, B) → (M, B, steps), (M, B), (M, B), (M, B)
+    item is one of those that were left. *Shape:* items (M, B) → (M, B, steps), (M, B), (M, B), (M, B)
     """
-    models, items = lemmas.lengths.shape
     caps = most_actions(lemmas.lengths)
-    written = lemmas.lengths.new_full((models, items, int(caps.max())), NOTHING)
-    finished, total = torch.zeros_like(asked), torch.zeros_like(asked, dtype=torch.float64)
-    places = torch.arange(items, device=finished.device).repeat(models, 1)
+    written = lemmas.lengths.new_full((*items.shape, int(caps.max())), NOTHING)
+    finished, total = torch.zeros_like(items), torch.zeros_like(items, dtype=torch.float64)
+    places = torch.arange(items.shape[1], device=items.device).repeat(len(items), 1)
     last, run, endless = torch.full_like(places, NOTHING), torch.zeros_like(places), ENDLESS_RUN + lemmas.lengths
-    active = _Unfinished(decoder, lemmas, asked, leave, caps, places=places, last=last, run=run, endless=endless)
+    active = _Unfinished(decoder, lemmas, items, leave, caps, places=places, last=last, run=run, endless=endless)
     step = 0
     for step, new, ends, best in active.steps():
         numbers = active.numbers
-        places = numbers["places"]
+        places, wrote = numbers["places"], new != NOTHING
         written[:, :, step].scatter_(1, places, new)
         finished.scatter_(1, places, finished.gather(1, places) | ends)
         total.scatter_add_(1, places, best.double())
-        numbers["last"], numbers["run"] = extended_runs(new, numbers["last"], numbers["run"])
+        again = torch.where(new == numbers["last"], numbers["run"] + 1, 1)
+        numbers["last"], numbers["run"] = (
+            torch.where(wrote, own, before) for own, before in ((new, numbers["last"]), (again, numbers["run"]))
+        )
         active.running = active.running & (numbers["run"] < numbers["endless"])
-    left = torch.zeros_like(asked).scatter_(1, active.numbers["places"], active.running)
+    left = torch.zeros_like(items).scatter_(1, active.numbers["places"], active.running)
     return written[:, :, : step + 1], finished, total, left
 
 
@@ -152,8 +152,8 @@ def accuracies(decoder: Decoder, stack: Stack, files: Sequence[int], items_at_on
     """The accuracy of each model on its file, in per cent."""
     correct = torch.zeros(len(files), dtype=torch.int64, device=stack.device)
     rounds = _Rounds(decoder, stack, files, items_at_once)
-    for items, lemmas, gold, asked, leave in rounds:
-        right, left = count_correct(decoder, lemmas, gold, asked, leave)
+    for items, lemmas, gold, counted, leave in rounds:
+        right, left = count_correct(decoder, lemmas, gold, counted, leave)
         correct += right
         if leave:
             rounds.leave(items, left.numpy())
@@ -167,21 +167,21 @@ def predict_all(
     forms: list[list[str | None]] = [[None] * len(stack.files[file]) for file in files]
     scores = [np.zeros(len(stack.files[file])) for file in files]
     rounds = _Rounds(decoder, stack, files, items_at_once)
-    for batch, lemmas, _, asked, leave in rounds:
-        written, finished, total, left = (own.cpu().numpy() for own in greedy(decoder, lemmas, asked, leave))
+    for batch, lemmas, _, decoded, leave in rounds:
+        written, finished, total, left = (array.cpu().numpy() for array in greedy(decoder, lemmas, decoded, leave))
         if leave:
             rounds.leave(batch, left)
         for model, file in enumerate(files):
             places = np.flatnonzero(batch[model] >= 0)
             items = batch[model][places]
             scores[model][items] = total[model][places]
-            texts = texts_of(written[model][places], stack.files[file].spellings)
+            texts = _texts(written[model][places], stack.files[file].spellings)
             for item, text, ended in zip(items.tolist(), texts, finished[model][places].tolist(), strict=True):
                 forms[model][item] = text if ended else None
-    return [Predictions(own, score.tolist()) for own, score in zip(forms, scores, strict=True)]
+    return [Predictions(of_model, score.tolist()) for of_model, score in zip(forms, scores, strict=True)]
 
 
-def texts_of(written: NDArray[np.int64], spellings: Sequence[str]) -> list[str]:
+def _texts(written: NDArray[np.int64], spellings: Sequence[str]) -> list[str]:
     """The text that each item's numbers spell. *Shape:* (B, steps)"""
     wrote = written != NOTHING
     letters = [spellings[number] for number in written[wrote].tolist()]
@@ -189,61 +189,44 @@ def texts_of(written: NDArray[np.int64], spellings: Sequence[str]) -> list[str]:
     return ["".join(letters[start:end]) for start, end in zip([0, *ends], ends, strict=False)]
 
 
-Batch = tuple[NDArray[np.int64], Lemmas, Tensor, Tensor]
-"""The numbers of the items (-1 for none), their lemmas, their gold forms, and whether there is an item. *Shape:* items
-(M, B), gold (M, B, L), asked (M, B)"""
-
-
-def batches(
-    decoder: Decoder,
-    stack: Stack,
-    files: Sequence[int],
-    items_at_once: int | None,
-    width: int = 1,
-    orders: Sequence[NDArray[np.int64]] | None = None,
-) -> Iterator[Batch]:
-    """All items of each model's file in batches of similar length, the longest first; or those items, in these orders.
-
-    `width` is the number of hypotheses per item.
-    """
-    orders = orders or [np.argsort(-stack.files[file].lengths[LEMMA], kind="stable") for file in files]
-    which = torch.tensor(files, device=stack.device)
-    most = max(map(len, orders))
-    everything = np.full((len(files), most), -1, dtype=np.int64)
-    longest = np.ones(most, dtype=np.int64)
-    for model, (file, order) in enumerate(zip(files, orders, strict=True)):
-        everything[model, : len(order)] = order
-        longest[: len(order)] = np.maximum(longest[: len(order)], stack.files[file].lengths[LEMMA][order])
-    if items_at_once is None and torch.device(stack.device).type == "cpu":
-        items_at_once = max(1, 2 * ITEMS_AT_ONCE // (1 + width))  # ITEMS_AT_ONCE // width is slower: more steps in all
-    places = places_at_once(decoder.settings.hidden)
-    start = 0
-    while start < most:
-        size = items_at_once or max(1, places // (len(files) * width * int(longest[start])))
-        items = everything[:, start : start + size]
-        lemmas, gold = stack.to_inflect(which, torch.from_numpy(items).to(stack.device), stack.longest(files, items))
-        yield items, lemmas, gold, torch.from_numpy(items >= 0).to(stack.device)
-        start += size
-
-
 class _Rounds:
-    """All items in batches, then the stragglers of these batches together, in batches that have none."""
+    """All items of each model's file in batches of similar length, the longest first; then the items that were left.
+
+    A batch: the numbers of the items (-1 for none), their lemmas, their gold forms, whether there is an item, and the
+    number of items of a model that may be left. *Shape:* items (M, B), gold (M, B, L)
+    """
 
     def __init__(self, decoder: Decoder, stack: Stack, files: Sequence[int], items_at_once: int | None) -> None:
-        self.given = decoder, stack, files, items_at_once
+        self.stack, self.files, self.items_at_once = stack, list(files), items_at_once
+        self.on_cpu, self.places = torch.device(stack.device).type == "cpu", places_at_once(decoder.settings.hidden)
         self._left: list[list[int]] = [[] for _ in files]
 
     def __iter__(self) -> Iterator[tuple[NDArray[np.int64], Lemmas, Tensor, Tensor, int]]:
-        """Batches, each with the number of items of a model that may be left."""
-        share = STRAGGLERS if torch.device(self.given[1].device).type == "cpu" else 0
-        for batch in batches(*self.given):
-            yield *batch, int(share * batch[0].shape[1])
+        orders = [np.argsort(-self.stack.files[file].lengths[LEMMA], kind="stable") for file in self.files]
+        for batch in self._batches(orders):
+            yield *batch, int(STRAGGLERS * batch[0].shape[1]) if self.on_cpu else 0
         if any(self._left):
-            orders = [np.array(own, dtype=np.int64) for own in self._left]
-            for batch in batches(*self.given, orders=orders):
+            for batch in self._batches([np.array(items, dtype=np.int64) for items in self._left]):
                 yield *batch, 0
+
+    def _batches(
+        self, orders: Sequence[NDArray[np.int64]]
+    ) -> Iterator[tuple[NDArray[np.int64], Lemmas, Tensor, Tensor]]:
+        stack, most = self.stack, max(map(len, orders))
+        everything = np.full((len(orders), most), -1, dtype=np.int64)
+        longest = np.ones(most, dtype=np.int64)
+        for row, file, order in zip(everything, self.files, orders, strict=True):
+            row[: len(order)] = order
+            longest[: len(order)] = np.maximum(longest[: len(order)], stack.files[file].lengths[LEMMA][order])
+        start, which = 0, torch.tensor(self.files, device=stack.device)
+        while start < most:
+            fitting = ITEMS_AT_ONCE if self.on_cpu else self.places // (len(orders) * int(longest[start]))
+            items = everything[:, start : start + (self.items_at_once or max(1, fitting))]
+            lengths, numbers = stack.longest(self.files, items), torch.from_numpy(items).to(stack.device)
+            yield items, *stack.to_inflect(which, numbers, lengths), numbers >= 0
+            start += items.shape[1]
 
     def leave(self, items: NDArray[np.int64], left: NDArray[np.bool_]) -> None:
         """Decode these items of a batch again. *Shape:* (M, B)"""
-        for own, numbers, chosen in zip(self._left, items, left, strict=True):
-            own.extend(numbers[chosen].tolist())
+        for of_model, numbers, chosen in zip(self._left, items, left, strict=True):
+            of_model.extend(numbers[chosen].tolist())

@@ -45,15 +45,16 @@ class WordEvidence(msgspec.Struct, frozen=True, kw_only=True):
 
     def weighed(self, cell: Cell, candidates: Mapping[str, Evidence], words: WordList) -> dict[str, Evidence]:
         """Candidates with the evidence of a list; the voted form stays the first unless it is better for another."""
-        shares, known = self.shares.get(Bundle(cell[1]).part_of_speech, self.overall), words.count(cell[0]) > 0
-        made = {
-            form: own if form == cell[0] else own._replace(added=_log_ratio(shares, words.count(form), known=known))
-            for form, own in candidates.items()
-        }  # the lemma is a word whatever its forms are
-        voted = next(iter(made))
-        rivals = (form for form in made if form == voted or made[form].added > made[voted].added)
-        best = max(rivals, key=lambda form: self.confidence.of(made[form]))
-        return {best: made.pop(best)} | made
+        lemma, features = cell
+        shares, has_lemma = self.shares.get(Bundle(features).part_of_speech, self.overall), words.count(lemma) > 0
+        weighed = dict(candidates)
+        for form in weighed.keys() - {lemma}:  # the lemma is a word whatever its forms are
+            added = _log_ratio(shares, words.count(form), has_lemma=has_lemma)
+            weighed[form] = weighed[form]._replace(added=added)
+        voted = next(iter(weighed))
+        rivals = (form for form in weighed if form == voted or weighed[form].added > weighed[voted].added)
+        best = max(rivals, key=lambda form: self.confidence.of(weighed[form]))
+        return {best: weighed.pop(best)} | weighed
 
 
 def learn(
@@ -74,27 +75,27 @@ def learn(
     came, reach = tallies[""]
     pooled = (reach.sum(axis=1, keepdims=True) + 1) / (came.sum(axis=1, keepdims=True) + 2)
     overall = (reach + EQUAL * pooled) / (came + EQUAL)
-    drawn = {part: (own[1] + LIKE_ALL * overall) / (own[0] + LIKE_ALL) for part, own in tallies.items()}
-    shares = {part: own.clip(FLOOR, 1 - FLOOR).round(6).tolist() for part, own in (drawn | {"": overall}).items()}
+    drawn = {part: (tally[1] + LIKE_ALL * overall) / (tally[0] + LIKE_ALL) for part, tally in tallies.items()}
+    shares = {part: share.clip(FLOOR, 1 - FLOOR).round(6).tolist() for part, share in (drawn | {"": overall}).items()}
     about = {"name": words.name, "words": words.size, "digest": words.digest, "confidence": usual}
-    made = msgspec.convert(about | {"overall": shares.pop(""), "shares": shares}, WordEvidence)
+    evidence = msgspec.convert(about | {"overall": shares.pop(""), "shares": shares}, WordEvidence)
 
-    def chosen(own: WordEvidence) -> tuple[list[Evidence], list[bool]]:
-        firsts = [next(iter(own.weighed(cell, candidates, words).items())) for cell, candidates, _ in judged]
+    def first_forms() -> tuple[list[Evidence], list[bool]]:
+        firsts = [next(iter(evidence.weighed(cell, candidates, words).items())) for cell, candidates, _ in judged]
         good = [form in right for (form, _), (_, _, right) in zip(firsts, judged, strict=True)]
-        return [evidence for _, evidence in firsts], good
+        return [weighed for _, weighed in firsts], good
 
-    if (fitted := fit(*chosen(made), pull=pull)) is None:
+    if (fitted := fit(*first_forms(), pull=pull)) is None:
         return None
-    made = msgspec.structs.replace(made, confidence=fitted)
-    return msgspec.structs.replace(made, accuracy=round(100 * fmean(chosen(made)[1]), 2))
+    evidence = msgspec.structs.replace(evidence, confidence=fitted)
+    return msgspec.structs.replace(evidence, accuracy=round(100 * fmean(first_forms()[1]), 2))
 
 
-def _log_ratio(shares: Sequence[tuple[float, float]], count: int, *, known: bool) -> float:
+def _log_ratio(shares: Sequence[tuple[float, float]], count: int, *, has_lemma: bool) -> float:
     """What is added to the log-odds of a form with this count; a list without its lemma need not have the form."""
     total = 0.0
     for least, (right, wrong) in zip(STEPS, shares, strict=True):
         if count < least:
-            return total + (min(0.0, math.log((1 - right) / (1 - wrong))) if known or count else 0.0)
+            return total + (min(0.0, math.log((1 - right) / (1 - wrong))) if has_lemma or count else 0.0)
         total += max(0.0, math.log(right / wrong))
     return total

@@ -1,15 +1,17 @@
 """Which forms to ask a speaker for next: those with the lowest confidence."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import islice
 
+from reinflect.data.corrections import question
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.data.lexicon import Lexicon
-from reinflect.inflector.inflector import Answer, Inflector
+from reinflect.inflector.answers import Answer
+from reinflect.inflector.inflector import Inflector
 
 AT_ONCE = 2000
 """Cells predicted together: enough to be quick, and few enough for any memory."""
@@ -30,9 +32,9 @@ def ranked(
     most: int | None = None,
     *,
     spread: bool = True,
-    asked: Callable[[int, int], None] = lambda _done, _all: None,
+    progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> list[Suggestion]:
-    """At most `most` of the cells, the lowest confidence first; `asked` is called with the cells predicted so far.
+    """At most `most` of the cells, the lowest confidence first; `progress` gets the number of cells predicted so far.
 
     Cells with the same confidence in per cent come in the order of their bundles' frequency in training, as common
     forms are worth more. With `spread`, lemmas and bundles suggested before come after others: without it, the hardest
@@ -41,28 +43,24 @@ def ranked(
     answers: list[Answer] = []
     for start in range(0, len(cells), AT_ONCE):
         answers += inflector.answers(cells[start : start + AT_ONCE])
-        asked(len(answers), len(cells))
-    frequency: defaultdict[tuple[str, ...], int] = defaultdict(int)
+        progress(len(answers), len(cells))
+    frequency = Counter[tuple[str, ...]]()
     for spelling, count in inflector.bundle_counts.items():
         frequency[Bundle(spelling).cell] += count
-    order = sorted(
-        zip(cells, answers, strict=True),
-        key=lambda one: (round(chances(one[1]), 2), -frequency[one[0].features.cell], chances(one[1])),
-    )
-    made = [Suggestion(cell.lemma, cell.features.spelling, answer) for cell, answer in order]
-    return in_turns(made, most) if spread else made[:most]
+    keys = [
+        (round(chances(answer), 2), -frequency[cell.features.cell], chances(answer))
+        for cell, answer in zip(cells, answers, strict=True)
+    ]
+    order = sorted(range(len(cells)), key=keys.__getitem__)
+    suggestions = [Suggestion(cells[k].lemma, cells[k].features.spelling, answers[k]) for k in order]
+    return in_turns(suggestions, most) if spread else suggestions[:most]
 
 
 def open_cells(lexicon: Lexicon, bundles: Sequence[str], most: int | None = None) -> list[Item]:
     """The first cells whose forms are not known; a lemma of a known part of speech has only cells of that."""
     cells = [Bundle(spelling) for spelling in bundles]
-    found = (
-        Item(lemma, bundle)
-        for lemma in lexicon.lemmas
-        for bundle in cells
-        if (lemma, bundle.cell) not in lexicon.known and lexicon.may_have(lemma, bundle)
-    )
-    return list(islice(found, most))
+    items = (Item(lemma, bundle) for lemma in lexicon.lemmas for bundle in cells if lexicon.may_have(lemma, bundle))
+    return list(islice((item for item in items if question(item) not in lexicon.known), most))
 
 
 def chances(answer: Answer) -> float:
@@ -72,16 +70,16 @@ def chances(answer: Answer) -> float:
 
 def in_turns(suggestions: Sequence[Suggestion], most: int | None = None) -> list[Suggestion]:
     """The first suggestions, reordered so that lemmas and bundles chosen before come after others."""
-    seen: Counter[tuple[str, ...]] = Counter()
-    marks = [(("lemma", one.lemma), ("features", *Bundle(one.features).cell)) for one in suggestions]
+    seen = Counter[tuple[str, ...]]()
+    groups = [(("lemma", own.lemma), ("features", *Bundle(own.features).cell)) for own in suggestions]
     waiting = [(0, place) for place in range(len(suggestions))]
     chosen: list[Suggestion] = []
     while waiting and (most is None or len(chosen) < most):
         before, place = heappop(waiting)
-        now = sum(seen[mark] for mark in marks[place])
+        now = sum(seen[group] for group in groups[place])
         if now > before:  # its lemma or bundle was chosen since
             heappush(waiting, (now, place))
         else:
-            seen.update(marks[place])
+            seen.update(groups[place])
             chosen.append(suggestions[place])
     return chosen

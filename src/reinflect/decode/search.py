@@ -1,0 +1,115 @@
+"""Greedy decoding and beam search, for many items of one model."""
+
+from collections.abc import Iterator, Sequence
+from heapq import nlargest
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reinflect.data.items import Item
+from reinflect.decode.forms import ENDLESS_RUN, NEVER, Predictions, Scored, is_endless, merged, most_actions
+from reinflect.systems.system import Hypotheses, Words
+
+BATCH = 128
+"""Hypotheses decoded together: with fewer, each product is too small; with more, their numbers leave the cache."""
+
+
+def greedy(words: Words, items: Sequence[Item]) -> Predictions:
+    """The forms that the most probable actions write."""
+    forms: list[str | None] = [None] * len(items)
+    totals = np.zeros(len(items))
+    for places, hypotheses in _batches(words, items, BATCH):
+        running, texts, steps = np.arange(len(places)), [""] * len(places), 0
+        while len(running):
+            scores, steps = hypotheses.log_probabilities(), steps + 1
+            actions = scores.argmax(axis=1)
+            totals[places[running]] += scores[np.arange(len(running)), actions]
+            ends = actions == words.end
+            if ends.any():
+                for item in running[ends]:
+                    forms[places[item]] = texts[item]
+                hypotheses.keep(np.flatnonzero(~ends))
+                running, actions = running[~ends], actions[~ends]
+            for item, written in zip(running.tolist(), hypotheses.advance(actions), strict=True):
+                texts[item] += written
+            lasting = _lasting(hypotheses, running, [texts[item] for item in running.tolist()], steps)
+            if not lasting.all():
+                hypotheses.keep(np.flatnonzero(lasting))
+                running = running[lasting]
+    return Predictions(forms, totals.tolist())
+
+
+def beam(words: Words, items: Sequence[Item], width: int, n: int) -> list[list[Scored]]:
+    """At most n forms for each item, the most probable first; none if no hypothesis ended.
+
+    At every step each hypothesis of an item is extended by every action, and the best `width` continue. One that ends
+    among the best is finished; the search for an item ends when it has `width` finished hypotheses that are at least as
+    probable as every unfinished one. Different actions can write the same form: their probabilities are added up.
+    """
+    answers: list[list[Scored]] = [[] for _ in items]
+    for places, hypotheses in _batches(words, items, max(1, BATCH // width)):
+        finished: list[list[Scored]] = [[] for _ in places]
+        running, texts, totals, steps = np.arange(len(places)), [""] * len(places), np.zeros(len(places)), 0
+        while len(running):
+            extended, steps = totals[:, np.newaxis] + hypotheses.log_probabilities(), steps + 1
+            open_ways: list[tuple[int, int, float]] = []
+            for item, ways in _best(extended, running, 2 * width):
+                # A hypothesis can end only once, so at most half of the ways end.
+                ended = [Scored(texts[row], total) for row, action, total in ways[:width] if action == words.end]
+                finished[item] = nlargest(width, finished[item] + ended, key=lambda scored: scored.log_probability)
+                open_ways += [way for way in ways if way[1] != words.end][:width]
+            if not open_ways:
+                break
+            parents, actions, totals = (np.array(column) for column in zip(*open_ways, strict=True))
+            hypotheses.keep(parents)
+            running = running[parents]
+            texts = [texts[row] + written for row, written in zip(parents, hypotheses.advance(actions), strict=True)]
+            lasting = _lasting(hypotheses, running, texts, steps)
+            best = np.full(len(places), NEVER)
+            np.maximum.at(best, running[lasting], totals[lasting])
+            least = [its[-1].log_probability if len(its) == width else NEVER for its in finished]
+            rows = np.flatnonzero(lasting & (best > least)[running])
+            if len(rows) < len(running):
+                hypotheses.keep(rows)
+                running, texts, totals = running[rows], [texts[row] for row in rows], totals[rows]
+        for place, its in zip(places, finished, strict=True):
+            answers[place] = merged(its, n)
+    return answers
+
+
+def _batches(words: Words, items: Sequence[Item], size: int) -> Iterator[tuple[NDArray[np.int64], Hypotheses]]:
+    """The places of some items and their hypotheses; items of a batch have similar lengths, the longest come first."""
+    order = np.argsort([-len(item.lemma) for item in items], kind="stable")
+    for start in range(0, len(order), size):
+        places = order[start : start + size]
+        yield places, words.start([items[place] for place in places])
+
+
+def _lasting(hypotheses: Hypotheses, running: NDArray[np.int64], texts: Sequence[str], steps: int) -> NDArray[np.bool_]:
+    """Which hypotheses have not yet reached their cap, or an endless run."""
+    lengths = hypotheses.lengths[running]
+    lasting: NDArray[np.bool_] = steps < most_actions(lengths)
+    if steps >= ENDLESS_RUN:
+        pairs = zip(texts, lengths.tolist(), strict=True)
+        lasting &= np.array([not is_endless(text, length) for text, length in pairs], dtype=bool)
+    return lasting
+
+
+def _best(
+    extended: NDArray[np.float64], running: NDArray[np.int64], most: int
+) -> Iterator[tuple[int, list[tuple[int, int, float]]]]:
+    """The best ways to go on with each item: hypothesis, action and log-probability, the most probable first.
+
+    *Shapes:* extended (K, A), running (K)
+    """
+    items, first, owner = np.unique(running, return_index=True, return_inverse=True)
+    table = np.full((len(items), np.bincount(owner).max(), extended.shape[1]), NEVER)
+    table[owner, np.arange(len(running)) - first[owner]] = extended
+    flat = table.reshape(len(items), -1)
+    near = np.sort(np.argpartition(-flat, min(most, flat.shape[1]) - 1, axis=1)[:, :most], axis=1)
+    order = np.argsort(-np.take_along_axis(flat, near, axis=1), axis=1, kind="stable")  # the first of equals
+    near = np.take_along_axis(near, order, axis=1)
+    slots, actions = np.divmod(near, extended.shape[1])
+    columns = slots + first[:, np.newaxis], actions, np.take_along_axis(flat, near, axis=1)
+    for item, *ways in zip(items.tolist(), *(column.tolist() for column in columns), strict=True):
+        yield item, [way for way in zip(*ways, strict=True) if way[2] > NEVER]

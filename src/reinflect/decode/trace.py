@@ -1,0 +1,91 @@
+"""Traces: the actions with which a model makes a form, one by one, for people to read."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reinflect.data.features import SEPARATOR
+from reinflect.data.items import Item
+from reinflect.data.vocabulary import UNKNOWN, Vocabulary
+from reinflect.decode.forms import NEVER, is_endless, most_actions
+from reinflect.systems.oracle import COPY, DELETE, STEP
+from reinflect.systems.system import Words
+
+Kind = Literal["copy", "delete", "write", "step", "stop"]
+KINDS: dict[str, Kind] = {COPY: "copy", DELETE: "delete", STEP: "step"}
+ALTERNATIVES = 3
+
+
+@dataclass(frozen=True)
+class TraceStep:
+    """One action, and the model's view when it took it."""
+
+    action: str
+    """A single character, which is written, or COPY, DELETE, STEP, STOP or `</s>`."""
+    kind: Kind
+    """What the action does. HACM mixes; its action is a copy if more of its probability is copied than generated."""
+    position: int
+    """Position of the lemma character attended to (most), from 0; -1 before the first, n past the last. Soft attention
+    also reads features, from n + 1."""
+    written: str
+    form_so_far: str
+    """Including what this action writes."""
+    probability: float
+    gate: float | None
+    """HACM's w: the share of the probability that is generated; the rest is copied."""
+    alternatives: tuple[tuple[str, float], ...]
+    """The next best actions, with their probabilities."""
+    attention: tuple[float, ...] | None
+    """The weight of each source symbol in soft attention."""
+
+
+@dataclass(frozen=True)
+class Trace:
+    """How one member of an inflector makes a form."""
+
+    member: str
+    system: str
+    lemma: str
+    features: str
+    form: str
+    """The member's prediction: the lemma, if the actions do not end or repeat a character endlessly."""
+    source: tuple[str, ...]
+    """The symbols the model reads: the lemma's characters and, in some systems, `<s>`, `</s>` and features."""
+    steps: tuple[TraceStep, ...]
+
+
+def follow(
+    words: Words, item: Item, choices: Vocabulary, begins: int
+) -> tuple[tuple[str, ...], tuple[TraceStep, ...], bool]:
+    """The source, the actions of greedy decoding, and whether they end. `begins`: symbols before the lemma's first."""
+    hypotheses = words.start([item])
+    (source,), (most,), form, steps = hypotheses.sources, most_actions(hypotheses.lengths), "", list[TraceStep]()
+    while not steps or steps[-1].kind != "stop":
+        if len(steps) == most or is_endless(form, len(source)):
+            return _shown(source), tuple(steps), False
+        (scores,), (place, gate, weights) = hypotheses.log_probabilities(), hypotheses.attention()
+        number = int(scores.argmax())
+        (written,) = hypotheses.advance(np.array([number]))
+        form, probability, action = form + written, math.exp(scores[number]), choices.symbols[number]
+        if action == UNKNOWN:
+            action, gate = COPY, None if gate is None else 0.0
+        mixed = gate is not None and written == source[place] and 1 - gate > probability / 2
+        kind: Kind = (
+            "stop" if number == words.end else "copy" if action == COPY or mixed else KINDS.get(action, "write")
+        )
+        others = _alternatives(scores, number, choices)
+        steps.append(TraceStep(action, kind, place - begins, written, form, probability, gate, others, weights))
+    return _shown(source), tuple(steps), True
+
+
+def _shown(source: Sequence[str]) -> tuple[str, ...]:
+    return tuple(symbol if len(symbol) == 1 else symbol.removeprefix(SEPARATOR) for symbol in source)
+
+
+def _alternatives(scores: NDArray[np.float32], taken: int, choices: Vocabulary) -> tuple[tuple[str, float], ...]:
+    best = [number for number in np.argsort(-scores, kind="stable")[: ALTERNATIVES + 1] if number != taken]
+    return tuple((choices.symbols[k], math.exp(scores[k])) for k in best[:ALTERNATIVES] if scores[k] > NEVER)

@@ -1,0 +1,120 @@
+"""HAEM by NumPy: the equations of `model.py` for many items of one model.
+
+Letters in shapes: B items, K hypotheses, N lemma positions, A actions, H hidden.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reinflect.data.items import Item
+from reinflect.systems.haem import (
+    COPY_NUMBER,
+    DELETE_NUMBER,
+    FIRST_CHARACTER,
+    FIRST_WRITE,
+    STOP_NUMBER,
+    HaemSettings,
+    actions,
+    characters,
+)
+from reinflect.systems.symbols import Inventory
+from reinflect.systems.system import Attention
+from reinflect.systems.words import Array, Indices, NumpyHypotheses, NumpyWords, log_softmax
+
+
+class HaemWords(NumpyWords):
+    end = STOP_NUMBER
+
+    def __init__(self, parameters: Mapping[str, Array], settings: HaemSettings, inventory: Inventory) -> None:
+        written = ("", "", "", *actions(inventory).symbols[FIRST_WRITE:])
+        super().__init__(parameters, settings, inventory, characters(inventory), written)
+        embedding = parameters["embedding"]
+        self.readers = {"written": embedding}
+        """LSTM^y, LSTM^a and LSTM^d, with the embeddings of the symbols that they read."""
+        if settings.history:
+            own = parameters["action_embedding"]
+            self.readers["history"] = np.concatenate([own, embedding[FIRST_CHARACTER:]]) if settings.tied else own
+        if settings.deletions:
+            self.readers["deleted"] = embedding
+        self.embeddings |= self.readers
+
+    def start(self, items: Sequence[Item]) -> "HaemHypotheses":
+        return HaemHypotheses(self, items)
+
+
+class Reader:
+    """An LSTM that reads symbol by symbol: the output that s_t reads, and the state. *Shapes:* (K, H)
+
+    As long as it has read nothing, s_t reads a vector of its own.
+    """
+
+    def __init__(self, words: HaemWords, name: str, items: int) -> None:
+        self.words, self.name = words, name
+        self.recurrent, self.empty = words.parameters[f"{name}.recurrent"], words.parameters[f"{name}.empty"]
+        self.shown = np.repeat(self.empty[np.newaxis], items, axis=0)
+        self.output, self.memory = np.zeros_like(self.shown), np.zeros_like(self.shown)
+
+    def keep(self, rows: Indices) -> None:
+        self.shown, self.output, self.memory = self.shown[rows], self.output[rows], self.memory[rows]
+
+    def read(self, numbers: Indices, where: NDArray[np.bool_]) -> None:
+        """Read one more symbol in those hypotheses that have one."""
+        rows = np.flatnonzero(where)
+        if len(rows):
+            gates = self.words.gates(self.name, numbers[rows])
+            output, self.memory[rows] = self.words.step(gates, self.recurrent, self.output[rows], self.memory[rows])
+            self.shown[rows] = self.output[rows] = output
+
+    def forget(self, where: NDArray[np.bool_]) -> None:
+        if where.any():
+            self.shown[where] = self.empty
+            self.output[where] = self.memory[where] = 0
+
+
+class HaemHypotheses(NumpyHypotheses):
+    words: HaemWords
+
+    def __init__(self, words: HaemWords, items: Sequence[Item]) -> None:
+        super().__init__(words, [item.lemma for item in items])
+        parameters = words.parameters
+        entering = words.features(items) @ parameters["state.features"] + parameters["state.bias"]
+        states = np.pad(self.encoded(), ((0, 0), (0, 1), (0, 0)))
+        states[self.items, self.lengths] = parameters["encoder.empty"]
+        self.attended = states @ parameters["state.attended"] + entering[:, np.newaxis]
+        """What features and each position add to s_t; the last one is the end of the lemma. *Shape:* (B, N + 1, H)"""
+        self.symbols = np.pad(self.symbols, ((0, 0), (0, 1)))  # no action reads the symbol past the end
+        self.readers = {name: Reader(words, name, len(items)) for name in words.readers}
+
+    def log_probabilities(self) -> Array:
+        """log P over the valid actions, -inf for others. *Shape:* (K, A)"""
+        state = self.attended[self.items, self.position]
+        for name, reader in self.readers.items():
+            state += reader.shown @ self.parameters[f"state.{name}"]
+        logits = np.maximum(state, 0) @ self.parameters["output.weights"] + self.parameters["output.bias"]
+        left = self.position < self.lengths[self.items]
+        logits[left, STOP_NUMBER] = -np.inf
+        logits[~left, COPY_NUMBER] = logits[~left, DELETE_NUMBER] = -np.inf
+        return log_softmax(logits)
+
+    def attention(self) -> Attention:
+        return Attention(int(self.position[0]))
+
+    def keep(self, rows: Indices) -> None:
+        super().keep(rows)
+        for reader in self.readers.values():
+            reader.keep(rows)
+
+    def advance(self, actions: Indices) -> list[str]:
+        texts, attended = self.texts(actions), self.symbols[self.items, self.position]
+        copies, deletes, writes = actions == COPY_NUMBER, actions == DELETE_NUMBER, actions >= FIRST_WRITE
+        if "history" in self.readers:
+            self.readers["history"].read(actions, np.ones_like(writes))
+        if "deleted" in self.readers:
+            self.readers["deleted"].forget(writes)
+            self.readers["deleted"].read(attended, deletes)
+        pushed = np.where(writes, actions - (FIRST_WRITE - FIRST_CHARACTER), attended)
+        self.readers["written"].read(pushed, copies | writes)
+        self.position = self.position + (copies | deletes)
+        return texts

@@ -1,0 +1,67 @@
+"""Probabilities of one form, caps, and the filter for endlessly repeating characters."""
+
+import math
+from itertools import groupby
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reinflect.decode.forms import Scored, filtered, longest_runs, merged, most_actions
+
+
+def test_probabilities_of_one_form_are_added() -> None:
+    ways = [Scored("a", math.log(0.2)), Scored("b", math.log(0.3)), Scored("a", math.log(0.15)), Scored("c", -math.inf)]
+    assert [(form, round(math.exp(score), 6)) for form, score in merged(ways, 5)] == [("a", 0.35), ("b", 0.3)]
+    assert [form for form, _ in merged(ways, 1)] == ["a"]
+    assert merged([Scored("a", -1e6), Scored("a", -1e6)], 1)[0].log_probability == pytest.approx(-1e6 + math.log(2))
+    assert merged([], 3) == []
+
+
+def test_long_sources_have_more_actions() -> None:
+    assert most_actions(np.array([0, 25, 90])).tolist() == [150, 150, 410]
+
+
+@pytest.mark.parametrize(
+    ("form", "lemma", "words", "expected"),
+    [
+        ("flooog", "fliegen", [], "flooog"),  # three in a row are fine
+        ("floooog", "fliegen", [], "fliegen"),
+        ("jäääärs", "jäääär", [], "jäääärs"),  # the lemma has such a run
+        ("jäääärs", "jää", ["jäääär"], "jäääärs"),  # a training word has
+        ("jääääärs", "jäääär", ["jäääär"], "jäääär"),  # but not one of five
+        ("jäääärs", "jääääär", [], "jäääärs"),
+        ("jooooo", "jäääär", ["jäääär"], "jäääär"),  # nor one of another character
+        ("jäääroooo", "jäääär", [], "jäääär"),
+        ("aaaabbbb", "aaaa", ["bbbb"], "aaaabbbb"),  # each character from its own source
+        ("", "fliegen", [], ""),
+        (None, "fliegen", [], "fliegen"),
+    ],
+)
+def test_the_filter_for_repeats(form: str | None, lemma: str, words: list[str], expected: str) -> None:
+    assert filtered([form], [lemma], longest_runs(words)) == [expected]
+
+
+def runs(word: str) -> dict[str, int]:
+    """The longest run of each character, counted."""
+    longest: dict[str, int] = {}
+    for character, same in groupby(word):
+        longest[character] = max(longest.get(character, 0), len(list(same)))
+    return longest
+
+
+few = st.text("ab\n", max_size=14)
+
+
+@given(st.lists(st.tuples(st.none() | few, few), max_size=6), st.lists(few, max_size=3))
+def test_the_filter_for_anything(pairs: list[tuple[str | None, str]], words: list[str]) -> None:
+    expected = []
+    for form, lemma in pairs:
+        allowed = [runs(word) for word in (lemma, *words)]
+        strange = form is None or any(
+            run >= 4 and not any(longest.get(character, 0) >= run for longest in allowed)
+            for character, run in runs(form).items()
+        )
+        expected.append(lemma if strange else form)
+    assert filtered([form for form, _ in pairs], [lemma for _, lemma in pairs], longest_runs(words)) == expected

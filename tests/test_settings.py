@@ -1,5 +1,7 @@
 """Settings: presets, single changes, and what is refused."""
 
+from pathlib import Path
+
 import msgspec
 import pytest
 
@@ -10,62 +12,44 @@ from reinflect.systems.haem import HaemSettings
 from reinflect.systems.kind import PAPERS
 from reinflect.systems.symbols import RecurrentSettings, load_preset, parse_preset
 
+HISTORY = {"history_hidden": 100, "history": True, "deletions": True, "tied": False}
+DROPOUT = {"dropout": 0.5, "dropout_kind": "variational", "dropout_on": ("written", "deleted")}
 PAPER = {
-    "hacm": {
-        "embedding": 100,
-        "hidden": 200,
-        "features": "embedded",
-        "feature_embedding": 20,
-        "dropout": 0.0,
-        "copy_mixture": True,
-    },
-    "haem": {
-        "embedding": 100,
-        "tied": False,
-        "hidden": 200,
-        "history_hidden": 100,
-        "history": True,
-        "deletions": True,
-        "features": "set",
-        "feature_scale": 55.0,
-        "dropout": 0.5,
-        "dropout_kind": "variational",
-        "dropout_on": ("written", "deleted"),
-    },
+    "hacm": {"features": "embedded", "feature_embedding": 20, "dropout": 0.0, "copy_mixture": True},
+    "haem": {"features": "set", "feature_scale": 55.0, **HISTORY, **DROPOUT},
 }
 BOTH = {
+    "embedding": 100,
+    "hidden": 200,
     "cell": "coupled",
-    "optimiser": "adadelta",
-    "rho": 0.95,
-    "epsilon": 1e-6,
-    "step": 1.0,
     "batch": 1,
     "loss": "mean",
-    "clip": 5.0,
     "score_every": 1,
     "score_from": 0,
 }
-EPOCHS_AND_PATIENCE = {
-    ("hacm", "low"): (50, 10),
-    ("hacm", "medium"): (30, 10),
-    ("hacm", "high"): (20, 10),
-    ("haem", "low"): (60, 30),
-    ("haem", "medium"): (60, 20),
-    ("haem", "high"): (35, 10),
-}
+BOTH |= {"optimiser": "adadelta", "rho": 0.95, "epsilon": 1e-6, "step": 1.0, "clip": 5.0}
 
 
-@pytest.mark.parametrize(("system", "setting"), EPOCHS_AND_PATIENCE)
-def test_the_settings_of_the_2017_submission(system: str, setting: str) -> None:
-    epochs, patience = EPOCHS_AND_PATIENCE[system, setting]
+@pytest.mark.parametrize(
+    ("system", "setting", "epochs", "patience"),
+    [
+        ("hacm", "low", 50, 10),
+        ("hacm", "medium", 30, 10),
+        ("hacm", "high", 20, 10),
+        ("haem", "low", 60, 30),
+        ("haem", "medium", 60, 20),
+        ("haem", "high", 35, 10),
+    ],
+)
+def test_the_settings_of_the_2017_submission(system: str, setting: str, epochs: int, patience: int) -> None:
     expected = {**PAPER[system], **BOTH, "epochs": epochs, "patience": patience}
-    found = load_preset(f"paper-{setting}")[system]
-    assert {name: getattr(found, name) for name in expected} == expected
+    settings = load_preset(f"paper-{setting}")[system]
+    assert {name: getattr(settings, name) for name in expected} == expected
 
 
 def test_what_is_known_of_the_soft_attention_of_2017() -> None:
-    found = load_preset("paper-high")["soft"]
-    assert (found.hidden, found.epochs) == (600, 100)
+    settings = load_preset("paper-high")["soft"]
+    assert (settings.hidden, settings.epochs) == (600, 100)
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -105,7 +89,6 @@ PLAIN = {name: system.settings() for name, system in SYSTEMS.items()}
     [
         ("hidden=200", "hidden", 200),
         ("dropout=0", "dropout", 0.0),
-        ("dropout=.3", "dropout", None),
         ("dropout=0.3", "dropout", 0.3),
         ("epsilon=1e-8", "epsilon", 1e-8),
         ("copy=false", "copy_mixture", False),
@@ -120,58 +103,45 @@ PLAIN = {name: system.settings() for name, system in SYSTEMS.items()}
     ],
 )
 def test_single_changes(change: str, key: str, value: object) -> None:
-    if value is None:
-        with pytest.raises(InputError):
-            changed(PLAIN, [change])
-        return
-    having = [own for own in changed(PLAIN, [change]).values() if hasattr(own, key)]
-    assert len(having) == {"copy_mixture": 1}.get(key, len(PLAIN))
-    for own in having:
-        assert getattr(own, key) == value
+    values = [getattr(settings, key) for settings in changed(PLAIN, [change]).values() if hasattr(settings, key)]
+    assert values == [value] * {"copy_mixture": 1}.get(key, len(PLAIN))
 
 
 def test_a_change_applies_to_the_systems_that_have_the_setting() -> None:
-    found = changed(PLAIN, ["history_hidden=9", "attention=8"])
-    assert isinstance(found["haem"], HaemSettings)
-    assert found["haem"].history_hidden == 9
-    assert found["soft"] != PLAIN["soft"]
-    assert found["hacm"] == PLAIN["hacm"]
-    with pytest.raises(InputError, match="'history_hidden'"):
-        changed(PLAIN, ["hacm.history_hidden=9"])
-
-
-def test_a_change_to_one_system() -> None:
-    found = changed(PLAIN, ["haem.hidden=200", "hidden=50", "hacm.batch=9"])
-    assert (found["hacm"].hidden, found["haem"].hidden) == (50, 50)  # the last word counts
-    assert (found["hacm"].batch, found["haem"].batch) == (9, Settings().batch)
-    assert changed(PLAIN, ["hidden=50", "haem.hidden=200"])["haem"].hidden == 200
-    assert PLAIN["haem"] == HaemSettings()
+    settings = changed(PLAIN, ["history_hidden=9", "attention=8"])
+    assert settings["haem"] == HaemSettings(history_hidden=9)
+    assert settings["soft"] != PLAIN["soft"]
+    assert settings["hacm"] == PLAIN["hacm"]
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("changes", "hidden"),
+    [
+        (["haem.hidden=200", "hidden=50"], (50, 50)),  # the last one counts
+        (["hidden=50", "haem.hidden=200"], (50, 200)),
+        (["hacm.hidden=9"], (9, Settings().hidden)),
+    ],
+)
+def test_a_change_to_one_system(changes: list[str], hidden: tuple[int, int]) -> None:
+    settings = changed(PLAIN, changes)
+    assert (settings["hacm"].hidden, settings["haem"].hidden) == hidden
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
     [
         ("hiden=200", ["hiden", "hidden"]),
         ("copy_mixture=false", ["copy_mixture", "copy"]),
+        ("hacm.history_hidden=9", ["'history_hidden'"]),
         ("haem.xyzzy=1", ["xyzzy", "embedding"]),
         ("hidden", ["'hidden'", "key=value"]),
         ("hard.hidden=1", ["hard.hidden", "haem"]),
         ("=3", ["''"]),
         ("hidden=many", ["hidden = 'many'", "expected a whole number, got a word"]),
-        ("hidden=0", ["hidden", "1"]),
-        ("hidden=-5", ["hidden", "1"]),
-        ("hidden=100000", ["hidden", "4096"]),
+        *((f"hidden={value}", ["hidden"]) for value in ("0", "-5", "100000", "true", "1979-05-27")),
         ("hidden=2.5", ["hidden = '2.5'", "a whole number"]),
-        ("hidden=true", ["hidden", "a whole number"]),
-        ("hidden=1979-05-27", ["hidden"]),
-        ("dropout=1", ["dropout"]),
-        ("dropout=1.0", ["dropout"]),
-        ("dropout=-0.1", ["dropout"]),
-        ("dropout=nan", ["dropout"]),
-        ("rho=nan", ["rho"]),
-        ("step=inf", ["step"]),
-        ("step=nan", ["step"]),
-        ("feature_scale=0", ["feature_scale"]),
+        *((f"dropout={value}", ["dropout"]) for value in ("1", "1.0", "-0.1", "nan", ".3")),
+        *((change, [change.partition("=")[0]]) for change in ("rho=nan", "step=inf", "step=nan", "feature_scale=0")),
         ("copy=maybe", ["copy", "true or false"]),
         ("cell=gru", ["cell", "gru", "the values are lstm, coupled"]),
         ("optimiser=sgd", ["optimiser", "sgd"]),
@@ -184,19 +154,22 @@ def test_a_change_to_one_system() -> None:
         ("warmup=0.1", ["warmup", "a whole number"]),
         ("decay=1e6", ["decay", "a whole number"]),
         ("precision=fp8", ["precision", "the values are single, tf32"]),
+        *((f"hidden={value}", ["found hidden = "]) for value in ("[" * 5000, "9" * 5000, "{a=" * 5000)),
+        (f"cell={'x' * 5000}", ["found cell = 'xxx"]),
     ],
+    ids=lambda value: value[:30] if isinstance(value, str) else "",
 )
-def test_changes_that_are_refused(change: str, said: list[str]) -> None:
+def test_changes_that_are_refused(change: str, words: list[str]) -> None:
     with pytest.raises(InputError) as raised:
         changed(PLAIN, [change])
     message = str(raised.value)
     assert "\n" not in message
-    for word in said:
-        assert word in message
+    assert len(message) < 500
+    assert all(word in message for word in words)
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "words"),
     [
         ("[hacm]\nhiden = 3", ["my.toml [hacm]", "hiden", "hidden"]),
         ("[hard]\nhidden = 3", ["my.toml", "hard", "hacm"]),
@@ -206,19 +179,25 @@ def test_changes_that_are_refused(change: str, said: list[str]) -> None:
         ("[hacm]\nhidden = 3", ["my.toml", "no table [haem]", "--systems"]),
         ("[hacm]\n[haem]\nschedule = 'linear'\nwarmup = 9\ndecay = 9", ["my.toml [haem]: found schedule = 'linear'"]),
         ("[hacm]\n[haem]\ndropout = 'much'", ["my.toml [haem]", "dropout = 'much'", "expected a number"]),
+        *((f"[haem]\nhidden = {value}", ["not a TOML file"]) for value in ("[" * 5000, "9" * 5000, "{a=" * 5000)),
     ],
+    ids=lambda value: value[:30] if isinstance(value, str) else "",
 )
-def test_preset_files_that_are_refused(text: str, said: list[str]) -> None:
+def test_preset_files_that_are_refused(text: str, words: list[str]) -> None:
     with pytest.raises(InputError) as raised:
         parse_preset(text, "my.toml", ["hacm", "haem"])
-    for word in said:
-        assert word in str(raised.value)
+    assert all(word in str(raised.value) for word in words)
 
 
-def test_a_preset_file_has_the_settings_of_the_systems_asked_for() -> None:
+def test_a_preset_file_has_the_settings_of_some_systems(tmp_path: Path) -> None:
     text = "[hacm]\nhidden = 3\n[haem]\nhistory_hidden = 4\n"
     assert parse_preset(text, "my.toml", ["haem"]) == {"haem": HaemSettings(history_hidden=4)}
     assert list(parse_preset(text, "my.toml", ["hacm", "haem"])) == ["hacm", "haem"]
+    (tmp_path / "my.toml").write_text(text)
+    assert load_preset(str(tmp_path / "my.toml"), ["haem"]) == {"haem": HaemSettings(history_hidden=4)}
+    assert load_preset("low", ["soft"]) == {"soft": SYSTEMS["soft"].presets["low"]}
+    with pytest.raises(InputError, match="found the preset 'hgih'; did you mean high"):
+        load_preset("hgih")
 
 
 def test_schedules_in_presets_and_changes() -> None:
@@ -227,70 +206,30 @@ def test_schedules_in_presets_and_changes() -> None:
     assert preset == {"haem": HaemSettings(schedule="cosine", warmup=400, decay=10_000, precision="tf32")}
     with pytest.raises(InputError, match=r"decay = 10000 and warmup = 10000; set decay"):
         changed(preset, ["warmup=10000"])
-    found = changed(PLAIN, ["haem.schedule=linear", "haem.decay=5", "hacm.schedule=inverse-sqrt", "warmup=4"])
-    assert [own.schedule for own in found.values()] == ["inverse-sqrt", "linear", *["constant"] * 2]
-    assert [own.warmup for own in found.values()] == [4] * 4
+    settings = changed(PLAIN, ["haem.schedule=linear", "haem.decay=5", "hacm.schedule=inverse-sqrt", "warmup=4"])
+    assert [each.schedule for each in settings.values()] == ["inverse-sqrt", "linear", *["constant"] * 2]
+    assert [each.warmup for each in settings.values()] == [4] * 4
     with pytest.raises(InputError, match="set decay"):
-        msgspec.structs.replace(found["haem"], warmup=5)
+        msgspec.structs.replace(settings["haem"], warmup=5)
 
 
-def test_a_preset_of_some_systems() -> None:
-    assert load_preset("low", ["soft"]) == {"soft": SYSTEMS["soft"].presets["low"]}
-
-
-def test_an_unknown_preset() -> None:
-    with pytest.raises(InputError, match="found the preset 'hgih'; did you mean high"):
-        load_preset("hgih")
-
-
-OTHER: dict[str, object] = {
-    "embedding": 7,
-    "hidden": 7,
-    "cell": "coupled",
-    "forget_bias": 1.0,
-    "features": "counts",
-    "feature_embedding": 7,
-    "tied": True,
-    "copy_mixture": False,
-    "history": False,
-    "deletions": False,
-    "history_hidden": 7,
-    "attention": 7,
-    "encoder_layers": 2,
-    "label_smoothing": 0.7,
-    "roll_in": 7.0,
-    "dropout_kind": "plain",
-    "dropout_on": ("state",),
-    "optimiser": "adam",
-    "precision": "tf32",
-    "batch": 7,
-}
+SEVEN = "embedding hidden feature_embedding history_hidden attention roll_in batch".split()
+APART: dict[str, object] = dict.fromkeys(SEVEN, 7)
+APART |= {"cell": "coupled", "forget_bias": 1.0, "features": "counts", "tied": True, "copy_mixture": False}
+APART |= {"history": False, "deletions": False, "encoder_layers": 2, "label_smoothing": 0.7, "dropout_kind": "plain"}
+APART |= {"dropout_on": ("state",), "optimiser": "adam", "precision": "tf32"}
 
 
 def test_settings_are_alike_that_change_numbers_alone() -> None:
     """Every setting of every system is either in the list of those, or keeps models apart."""
-    own: dict[str, object] = dict.fromkeys(OF_EACH_MODEL, 7)
-    own |= {"dropout": 0.7, "rho": 0.7, "loss": "sum", "schedule": "inverse-sqrt"}
+    numbers: dict[str, object] = dict.fromkeys(OF_EACH_MODEL, 7)
+    numbers |= {"dropout": 0.7, "rho": 0.7, "loss": "sum", "schedule": "inverse-sqrt"}
     met = set()
     for plain in PLAIN.values():
         for field in msgspec.structs.fields(plain):
-            changes = {field.name: (own | OTHER)[field.name]}
-            assert (alike(msgspec.structs.replace(plain, **changes)) == alike(plain)) == (field.name in OF_EACH_MODEL)
+            change = {field.name: (numbers | APART)[field.name]}
+            same = alike(msgspec.structs.replace(plain, **change)) == alike(plain)
+            assert same == (field.name in OF_EACH_MODEL)
             met.add(field.name)
         assert alike(alike(msgspec.structs.replace(plain, dropout=0.2))) == alike(plain)
-    assert met == {*own, *OTHER}
-
-
-@pytest.mark.parametrize("value", ["[" * 5000, "9" * 5000, "{a=" * 5000], ids=lambda value: value[:3])
-def test_values_that_no_reader_of_toml_can_read(value: str) -> None:
-    with pytest.raises(InputError, match="found hidden = ") as raised:
-        changed(load_preset("low"), [f"hidden={value}"])
-    assert len(str(raised.value)) < 500
-    with pytest.raises(InputError, match="not a TOML file"):
-        parse_preset(f"[haem]\nhidden = {value}", "own.toml", ["haem"])
-
-
-def test_long_values_make_no_long_messages() -> None:
-    with pytest.raises(InputError, match="found cell = 'xxx") as raised:
-        changed(load_preset("low"), [f"cell={'x' * 5000}"])
-    assert len(str(raised.value)) < 500
+    assert met == {*numbers, *APART}

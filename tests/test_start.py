@@ -2,33 +2,29 @@
 
 import json
 import re
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from bench.start import ALONE, ISOLATES, groups, main
 from click.testing import Result
 
 import reinflect as library
 from reinflect.assemble import Keep
-from reinflect.data.catalog import find
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item, write_items
 from reinflect.errors import InputError
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.pocket import add_model
 from reinflect.learn.lesson import LONGEST, ModelSpec, Start, lessons_of, specs, started
-from reinflect.run.packs import by_key, matched, read_results
+from reinflect.run.packs import matched
 from reinflect.run.resources import Resources, Watcher
 from reinflect.start import AUTO, Relative, Startable, best_few, find_starts, relatives, start_from
 from reinflect.systems.kind import Kind, Wish, make_plan
 from reinflect.train import train_model
 from tests.fuzz import tiny_models
 from tests.inflector.test_file import made
-from tests.learn.tiny import language
 from tests.report.pages import Page
 
 Reinflect = Callable[..., Result]
@@ -240,39 +236,6 @@ def test_a_model_that_was_trained_before_its_start_was_renamed_has_the_new_name(
     (model,) = tiny_start("haem").members
     stored = replace(model, key=before.digest, variant=before.kind.label)
     assert matched([after], {before.digest: stored})[after.digest].kind == "haem-smart+from-new"
-
-
-def test_the_families_of_the_benchmark_are_those_of_its_languages() -> None:
-    assert groups().keys() == set(find("conll2017").languages)
-    assert Counter(groups().values())["Slavic"] == 10
-    assert {name for name, group in groups().items() if group == ISOLATES} >= {"basque", "haida", "turkish", "navajo"}
-    assert {name for name, group in groups().items() if group == ALONE} >= {"albanian", "hungarian"}
-
-
-def test_the_benchmark_compares_ways_to_start(
-    installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    data, out = tmp_path / "data", tmp_path / "out"
-    data.mkdir()
-    for name in ("german", "greek", "turkish"):
-        items = language(name)
-        write_items(data / f"{name}-dev", items[::2])
-        for setting in ("low", "medium"):
-            write_items(data / f"{name}-train-{setting}", items[1::2])
-    tiny = [*CHANGES, "epochs=2"]
-    monkeypatch.setattr("bench.start.SMALL", tiny)
-    monkeypatch.setattr("bench.start.DEV_EVERY", 1)
-    given = ["--data", data, "--models", installed, "--out", out, "--languages", "german", "--relatives", 1]
-    more = ["--multilingual", "--systems", "haem", "--alignments", "naive", "--seeds", 2, "--set", *tiny]
-    monkeypatch.setattr("sys.argv", ["start", *map(str, given + more)])
-    main()
-    assert list(json.loads((out / "results.json").read_text(encoding="utf-8"))) == ["best-1", "multilingual"]
-    models = by_key(read_results(out / "multilingual" / "packs")).values()
-    assert {model.language for model in models} == {"multilingual-0"}
-    assert len(by_key(read_results(out / "packs"))) == 2 * 3
-    printed = capsys.readouterr().out
-    assert "Start: best-1" in printed
-    assert "Start: multilingual" in printed
 
 
 WORK = ["--systems", "haem", "--alignments", "naive", "--seeds", "2", "--workers", "1", "--device", "cpu"]

@@ -10,7 +10,7 @@ from reinflect.data.items import COLUMNS_2017, COLUMNS_2023, Columns, Item, writ
 from reinflect.errors import InputError
 from reinflect.learn.lesson import Lesson, ModelSpec
 from reinflect.paper.benchmark import read_gold
-from reinflect.paper.corpora import languages_in, layout_note, read_corpora, read_corpus
+from reinflect.paper.corpora import languages_in, layout_note, read_corpora
 from reinflect.run.execute import prepared
 from reinflect.run.resources import Resources, Watcher
 from reinflect.systems.kind import Kind
@@ -47,7 +47,7 @@ def test_settings_a_language_does_not_have_are_named(folder: Path) -> None:
     assert absent == ["old-norse-high"]
     assert [len(corpus.asked) for corpus in corpora] == [3, 0, 3]
     assert all(item.covered for item in corpora[0].asked)
-    assert read_corpus(folder, "greek", "medium") is None
+    assert read_corpora(folder, ["zulu"], ["low"]) == ([], ["zulu-low"])
 
 
 @pytest.mark.parametrize(
@@ -79,8 +79,7 @@ def test_a_pair_of_2019_is_the_language_that_is_learnt(folder: Path) -> None:
     for name in ("old-norse-train-low", "old-norse-dev"):
         (folder / name).rename(pair / name)
     assert languages_in(folder) == ["greek", "greek--old-norse"]
-    corpus = read_corpus(folder, "greek--old-norse", "low")
-    assert corpus is not None
+    ((corpus,), _) = read_corpora(folder, ["greek--old-norse"], ["low"])
     assert len(corpus.dev) == 4
 
 

@@ -2,9 +2,8 @@
 
 import glob
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 
 from reinflect.assemble import known_runs, voters_of
@@ -12,7 +11,7 @@ from reinflect.data.items import Item, write_items
 from reinflect.decode.forms import Predictions, filtered
 from reinflect.ensemble.confidence import seen_cells
 from reinflect.ensemble.member import TrainedModel
-from reinflect.ensemble.strategies import RUNS, STRATEGIES, Voter, best_first, choices, find_strategy, vote
+from reinflect.ensemble.strategies import RUNS, STRATEGIES, Strategy, Voter, best_first, choices, find_strategy, vote
 from reinflect.files import BYTE_ORDER_MARK, make_folder, write_text
 from reinflect.learn.lesson import Lesson
 from reinflect.paper.figures import Average, Scores
@@ -87,36 +86,30 @@ def combine(
     """
     runs, counts = known_runs(corpus.train), Counter(model.kind for model in models)
     voters = best_first(voters_of(models, corpus.train, corpus.dev))
-    by_name = {voter.name: voter.model for voter in voters}
-    kept = kept_forms(corpus, by_name.values(), runs)
+    kept = kept_forms(corpus, [voter.model for voter in voters], runs)
     wanted = {str(kind): seeds for kind, seeds in kinds.items()}
     complete = {
         kind: [voter for voter in voters if voter.kind == kind] for kind in wanted if counts[kind] >= wanted[kind]
     }
 
-    @cache  # a run is often the vote of a kind, or another run
-    def together(rule: Callable[[Sequence[str], Sequence[float]], str], names: tuple[str, ...]) -> Forms:
-        forms = {}
-        for split in SPLITS:
-            scores = (predictions_of(by_name[name])[split].log_probabilities for name in names)
-            items = zip(
-                zip(*(kept[name, split] for name in names), strict=True), zip(*scores, strict=True), strict=True
+    def voted(members: Sequence[Voter], strategy: Strategy = STRATEGIES["vote"]) -> Forms:
+        return {
+            split: strategy.combine_all(
+                [kept[voter.name, split] for voter in members],
+                [predictions_of(voter.model)[split].log_probabilities for voter in members],
             )
-            forms[split] = [rule(*of_item) for of_item in items]
-        return forms
-
-    def voted(members: Sequence[Voter], strategy: str = "vote") -> Forms:
-        return together(find_strategy(strategy).combine, tuple(voter.name for voter in members))
+            for split in SPLITS
+        }
 
     systems = {kind: voted(members) for kind, members in complete.items() if members}
     # The runs are the paper's: models that are set apart from the paper's take no part in them.
     votes, chosen = choices([voter for voter in voters if not voter.model.variant], COMPARED), {}
     for name in dict.fromkeys([*(run.name for run in RUNS), *COMPARED, *STRATEGIES]):
-        may_vote = find_strategy(name).may_vote
-        needed = {str(kind) for kind in kinds if not kind.label and may_vote(kind.system)}
+        strategy = find_strategy(name)
+        needed = {str(kind) for kind in kinds if not kind.label and strategy.may_vote(kind.system)}
         if name in votes and name not in ("vote", "max") and needed <= complete.keys():
             chosen[name] = [voter.name for voter in votes[name]]
-            systems[name] = voted(votes[name], name)
+            systems[name] = voted(votes[name], strategy)
     if voters and wanted.keys() <= complete.keys():
         systems["vote"] = voted(voters)
     systems[BASELINE] = forms_by_rules(corpus)
@@ -148,16 +141,12 @@ def evaluations(corpus: Lesson, systems: Mapping[str, Forms], gold: Sequence[Ite
             cells = [(item.lemma, item.features.spelling) for item in items]
             answers = right_forms(right, "last")
             of_seen = {cell: answers[cell] for cell in seen_cells(corpus.train, right)}
-            digest = digest_of_forms(answers)
-            distinct = {id(forms[split]): forms[split] for forms in systems.values()}  # many systems share their forms
-            scored = {}
-            for number, forms in distinct.items():
-                predicted = dict(zip(cells, forms, strict=True))
-                score, seen = vars(Score.counted(answers, predicted)), Score.counted(of_seen, predicted)
-                scored[number] = Evaluation(
-                    **score, name=corpus.language, cells=[], variants="last", gold_digest=digest, seen=seen
-                )
-            result[split] = {system: scored[id(forms[split])] for system, forms in systems.items()}
+            about = {"name": corpus.language, "variants": "last", "gold_digest": digest_of_forms(answers)}
+            result[split] = {}
+            for system, forms in systems.items():
+                predicted = dict(zip(cells, forms[split], strict=True))
+                score, seen = Score.counted(answers, predicted), Score.counted(of_seen, predicted)
+                result[split][system] = Evaluation(**vars(score), **about, cells=[], seen=seen)
     return result
 
 

@@ -164,11 +164,10 @@ def measured(corpus: Lesson, models: Sequence[TrainedModel], strategy: str = DEF
     random.Random(1).shuffle(numbers)
     halves = []
     for half in map(sorted, (numbers[::2], numbers[1::2])):
-        some = [
-            replace(model, dev=Predictions(*([column[number] for number in half] for column in model.dev)))
-            for model in models
-            if model.usable
-        ]
+        some = []
+        for model in (model for model in models if model.usable):
+            forms, scores = ([column[number] for number in half] for column in model.dev)
+            some.append(replace(model, dev=Predictions(forms, scores)))
         halves.append(voters_of(some, corpus.train, [corpus.dev[number] for number in half]))
     pairs: list[tuple[float, bool]] = []
     for here, there in (halves, halves[::-1]):

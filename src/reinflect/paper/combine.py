@@ -16,7 +16,7 @@ from reinflect.files import BYTE_ORDER_MARK, make_folder, write_text
 from reinflect.learn.lesson import Lesson
 from reinflect.paper.figures import Average, Scores
 from reinflect.score.baseline import Baseline
-from reinflect.score.scores import Evaluation, MacroEvaluation, Score, digest_of_forms, right_forms
+from reinflect.score.scores import Evaluation, MacroEvaluation, Score, digest_of_forms, judge, right_forms
 from reinflect.systems.kind import Kind
 
 BASELINE = "baseline"
@@ -140,13 +140,13 @@ def evaluations(corpus: Lesson, systems: Mapping[str, Forms], gold: Sequence[Ite
         if right and items:
             cells = [(item.lemma, item.features.spelling) for item in items]
             answers = right_forms(right, "last")
-            of_seen = {cell: answers[cell] for cell in seen_cells(corpus.train, right)}
+            known = seen_cells(corpus.train, right)
             about = {"name": corpus.language, "variants": "last", "gold_digest": digest_of_forms(answers)}
             result[split] = {}
             for system, forms in systems.items():
-                predicted = dict(zip(cells, forms[split], strict=True))
-                score, seen = Score.counted(answers, predicted), Score.counted(of_seen, predicted)
-                result[split][system] = Evaluation(**vars(score), **about, cells=[], seen=seen)
+                judged = judge(answers, dict(zip(cells, forms[split], strict=True)))
+                seen = Score.of([cell for cell in judged if (cell.lemma, cell.features.spelling) in known])
+                result[split][system] = Evaluation(**vars(Score.of(judged)), **about, cells=[], seen=seen)
     return result
 
 

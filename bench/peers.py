@@ -35,8 +35,9 @@ from statistics import median
 
 from bench import adapters
 from bench.adapters import ADAPTERS, NOT_INSTALLED, OURS, Report, Request
+from bench.measuring import BYTES_PER_UNIT, figures
 from bench.scoring import cpu_model
-from bench.training import BYTES_PER_UNIT, RUNS, figures
+from bench.training import RUNS
 from reinflect.data.german import read_split
 from reinflect.data.items import Item, read_items, write_items
 from reinflect.errors import InputError, ReinflectError

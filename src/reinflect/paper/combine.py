@@ -12,11 +12,11 @@ from reinflect.decode.forms import Predictions, filtered
 from reinflect.ensemble.confidence import seen_cells
 from reinflect.ensemble.member import TrainedModel
 from reinflect.ensemble.strategies import RUNS, STRATEGIES, Strategy, Voter, best_first, choices, find_strategy, vote
-from reinflect.files import BYTE_ORDER_MARK, make_folder, write_text
+from reinflect.files import make_folder
 from reinflect.learn.lesson import Lesson
 from reinflect.paper.figures import Average, Scores
 from reinflect.score.baseline import Baseline
-from reinflect.score.scores import Evaluation, MacroEvaluation, Score, digest_of_forms, judge, right_forms
+from reinflect.score.scores import Evaluation, MacroEvaluation, Score, evaluate
 from reinflect.systems.kind import Kind
 
 BASELINE = "baseline"
@@ -133,20 +133,20 @@ def _changes(corpus: Lesson, voters: Sequence[Voter], kept: Kept, runs: dict[str
     return changes
 
 
+def predicted(items: Sequence[Item], forms: Sequence[str]) -> list[Item]:
+    return [Item(item.lemma, item.features, form) for item, form in zip(items, forms, strict=True)]
+
+
 def evaluations(corpus: Lesson, systems: Mapping[str, Forms], gold: Sequence[Item]) -> Evaluations:
     """The scores of every system on dev and, if the right forms of the test items are given, on test."""
     result: dict[str, dict[str, Evaluation]] = {}
     for (split, items), right in zip(parts_of(corpus).items(), (corpus.dev, gold), strict=True):
         if right and items:
-            cells = [(item.lemma, item.features.spelling) for item in items]
-            answers = right_forms(right, "last")
-            known = seen_cells(corpus.train, right)
-            about = {"name": corpus.language, "variants": "last", "gold_digest": digest_of_forms(answers)}
-            result[split] = {}
+            result[split], known = {}, seen_cells(corpus.train, right)
             for system, forms in systems.items():
-                judged = judge(answers, dict(zip(cells, forms[split], strict=True)))
-                seen = Score.of([cell for cell in judged if (cell.lemma, cell.features.spelling) in known])
-                result[split][system] = Evaluation(**vars(Score.of(judged)), **about, cells=[], seen=seen)
+                scored = evaluate(right, predicted(items, forms[split]), name=corpus.language)
+                seen = Score.of([cell for cell in scored.cells if (cell.lemma, cell.features.spelling) in known])
+                result[split][system] = replace(scored, cells=[], seen=seen)
     return result
 
 
@@ -186,11 +186,5 @@ def finish(
 def write_forms(folder: Path, corpus: Lesson, system: str, split: str, forms: Sequence[str]) -> Path:
     """`FOLDER/SETTING/SYSTEM/LANGUAGE-{dev,test}`, in the order and format of the data."""
     path = make_folder(folder / corpus.setting / system) / f"{corpus.language}-{split}"
-    pairs = list(zip(parts_of(corpus)[split], forms, strict=True))
-    text = "".join(f"{item.lemma}\t{form}\t{item.features.spelling}\n" for item, form in pairs)
-    counts = tuple(map(text.count, "\t\n\r"))
-    if counts == (2 * len(pairs), len(pairs), 0) and not text.startswith(BYTE_ORDER_MARK):
-        write_text(path, text)
-    else:  # `write_items` is much slower, but refuses or escapes what would be read as something else
-        write_items(path, [Item(item.lemma, item.features, form) for item, form in pairs])
+    write_items(path, predicted(parts_of(corpus)[split], forms))
     return path

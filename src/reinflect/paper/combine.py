@@ -142,10 +142,10 @@ def evaluations(corpus: Lesson, systems: Mapping[str, Forms], gold: Sequence[Ite
     result: dict[str, dict[str, Evaluation]] = {}
     for (split, items), right in zip(parts_of(corpus).items(), (corpus.dev, gold), strict=True):
         if right and items:
-            result[split], known = {}, seen_cells(corpus.train, right)
+            result[split], trained = {}, seen_cells(corpus.train, right)
             for system, forms in systems.items():
                 scored = evaluate(right, predicted(items, forms[split]), name=corpus.language)
-                seen = Score.of([cell for cell in scored.cells if (cell.lemma, cell.features.spelling) in known])
+                seen = Score.of([cell for cell in scored.cells if (cell.lemma, cell.features.spelling) in trained])
                 result[split][system] = replace(scored, cells=[], seen=seen)
     return result
 

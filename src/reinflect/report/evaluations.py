@@ -32,10 +32,9 @@ def breakdown_table(cells: Sequence[Judged], by: Grouping, labels: Labels = NO_L
         [element("bdi", labels.to_label(name)), *score_cells(score), str(score.items)]
         for name, score in breakdown(cells, by).items()
     ]
-    shown = table([header, *rows[:SHOWN_GROUPS]], words=2)
-    if not (rest := rows[SHOWN_GROUPS:]):
-        return shown
-    return joined([shown, folded(f"{len(rest)} less frequent", table([header, *rest], words=2))])
+    rest = rows[SHOWN_GROUPS:]
+    more = [folded(f"{len(rest)} less frequent", table([header, *rest], words=2))] if rest else []
+    return joined([table([header, *rows[:SHOWN_GROUPS]], words=2), *more])
 
 
 def score_cells(score: Score) -> list[str]:

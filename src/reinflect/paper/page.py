@@ -166,8 +166,9 @@ def measured(corpus: Lesson, models: Sequence[TrainedModel], strategy: str = DEF
     for half in map(sorted, (numbers[::2], numbers[1::2])):
         some = []
         for model in (model for model in models if model.usable):
-            forms, scores = ([column[number] for number in half] for column in model.dev)
-            some.append(replace(model, dev=Predictions(forms, scores)))
+            forms, scores = model.dev
+            part = Predictions([forms[number] for number in half], [scores[number] for number in half])
+            some.append(replace(model, dev=part))
         halves.append(voters_of(some, corpus.train, [corpus.dev[number] for number in half]))
     pairs: list[tuple[float, bool]] = []
     for here, there in (halves, halves[::-1]):

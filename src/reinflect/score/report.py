@@ -89,10 +89,9 @@ def _figures(scored: Scored) -> dict[str, float | int]:
 
 def _compared(ours: Evaluated, others: Evaluated) -> "tuple[Comparison, str]":
     """The comparison, and the signature of its figures."""
-    from reinflect.score.significance import compare
+    from reinflect.score.significance import RESAMPLES, SEED, compare
 
-    comparison = compare(ours, others)
-    return comparison, f"{ours.signature}|bootstrap:{comparison.resamples}|seed:{comparison.seed}"
+    return compare(ours, others), f"{ours.signature}|bootstrap:{RESAMPLES}|seed:{SEED}"
 
 
 def _mistake_row(mistake: Mistake) -> tuple[str, str, str, str]:

@@ -84,7 +84,7 @@ def main() -> None:
     parser.add_argument("results", type=Path, help="a folder of `reinflect benchmark`")
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--setting", choices=SETTINGS, default="low")
-    parser.add_argument("--languages", nargs="+", default=TEN.split(), help="names, or all")
+    parser.add_argument("--languages", nargs=1, default=TEN.split(), help="names joined by commas, or all")
     parser.add_argument("--strategy", default=DEFAULT)
     run(parser, calibrate)
 

@@ -7,29 +7,26 @@ work on the machine matters little) of the best of several, and the most memory 
 import argparse
 import json
 import os
-import resource
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, TypedDict
+from typing import TypedDict
 
+from bench.measuring import figures, measured, most_memory
 from reinflect.align.naive import Naive
 from reinflect.align.pairs import Alignment, StringPair, count_kinds
 from reinflect.align.smart import GibbsSampler, Smart
 from reinflect.data.items import read_items
-from reinflect.errors import InputError, ReinflectError
+from reinflect.errors import ReinflectError
 from reinflect.systems.oracle import COPY, edits
-from reinflect.text import table
 
 SIZES = ("low", "medium", "high")
 LANGUAGES = "arabic english finnish german hindi hungarian navajo russian spanish turkish".split()
-BYTES_PER_UNIT = 1 if sys.platform == "darwin" else 1024
 
 
-class Measured(TypedDict):
+class Figures(TypedDict):
     pairs: int
     cells: int
     layout: float
@@ -38,16 +35,11 @@ class Measured(TypedDict):
     memory: int
 
 
-def figures(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    sides: list[Literal["left", "right"]] = ["left" if column == 0 else "right" for column in range(len(header))]
-    return table(header, rows, sides=sides)
-
-
 def pairs_of(path: Path) -> list[StringPair]:
     return [(item.lemma, item.form) for item in read_items(path)]
 
 
-def measure(path: Path, sweeps: int) -> Measured:
+def measure(path: Path, sweeps: int) -> Figures:
     """The three parts of aligning one file, in CPU seconds, compiled beforehand, and this process's memory."""
     pairs = pairs_of(path)
     Smart(sweeps=1).align(pairs[:2])
@@ -59,26 +51,21 @@ def measure(path: Path, sweeps: int) -> Measured:
     swept = time.process_time()
     sampler.best_alignments()
     done = time.process_time()
-    return Measured(
+    return Figures(
         pairs=len(pairs),
         cells=sum(len(lemma) * len(form) for lemma, form in pairs),
         layout=laid_out - start,
         sweeps=swept - laid_out,
         best=done - swept,
-        memory=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * BYTES_PER_UNIT,
+        memory=most_memory(),
     )
 
 
-def measured_apart(path: Path, sweeps: int, runs: int) -> Measured:
+def measured_apart(path: Path, sweeps: int, runs: int) -> Figures:
     """The best of several processes, by the sum of its parts."""
     command = [sys.executable, "-m", "bench.aligner", "--one", str(path), "--sweeps", str(sweeps)]
-    found: list[Measured] = []
-    for _ in range(runs):
-        process = subprocess.run(command, capture_output=True, text=True)
-        if process.returncode:
-            raise InputError(f"{path} could not be measured", process.stderr.strip() or "run it by itself to see why")
-        found.append(json.loads(process.stdout))
-    return min(found, key=lambda run: run["layout"] + run["sweeps"] + run["best"])
+    every: list[Figures] = [json.loads(measured(command).output) for _ in range(runs)]
+    return min(every, key=lambda run: run["layout"] + run["sweeps"] + run["best"])
 
 
 def first_call_seconds() -> tuple[float, float]:
@@ -89,10 +76,7 @@ def first_call_seconds() -> tuple[float, float]:
     )
     with tempfile.TemporaryDirectory() as folder:
         environment = os.environ | {"NUMBA_CACHE_DIR": folder}
-        new, again = (
-            float(subprocess.check_output([sys.executable, "-c", program], env=environment, text=True))
-            for _ in range(2)
-        )
+        new, again = (float(measured([sys.executable, "-c", program], environment).output) for _ in range(2))
     return new, again
 
 

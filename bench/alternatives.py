@@ -8,15 +8,17 @@ error in ten bins of equal width, and both numbers for each rank.
 import argparse
 from statistics import fmean
 
+from bench.common import run
+from bench.measuring import figures
 from reinflect.data.items import read_items
-from reinflect.ensemble.confidence import bins, calibration_error
-from reinflect.errors import ReinflectError
+from reinflect.ensemble.confidence import calibration_error
+from reinflect.errors import InputError
 from reinflect.inflector.inflector import Inflector
-from reinflect.text import table
+from reinflect.report.evaluations import bins_of
 
 SHOWN = 5
 Judged = tuple[int, float, bool]
-"""The rank of a form, how sure the model was of it, and whether it was right."""
+"""The rank of a form, its confidence, and whether it was right."""
 
 
 def judged(model: str, path: str) -> list[Judged]:
@@ -29,32 +31,31 @@ def judged(model: str, path: str) -> list[Judged]:
     ]
 
 
-def row(name: str, found: list[Judged]) -> list[str]:
-    others = [one for one in found if one[0] > 1]
-    error = calibration_error(bins([sure for _, sure, _ in others], [right for *_, right in others]))
+def row(name: str, forms: list[Judged]) -> list[str]:
+    error = calibration_error(bins_of([(sure, right) for rank, sure, right in forms if rank > 1]))
     ranks = []
     for rank in range(1, SHOWN + 1):
-        own = [one for one in found if one[0] == rank]
-        ranks.append(f"{fmean(sure for _, sure, _ in own):.3f} {fmean(right for *_, right in own):.3f}" if own else "")
+        some = [(sure, right) for number, sure, right in forms if number == rank]
+        ranks.append(f"{fmean(sure for sure, _ in some):.3f} {fmean(right for _, right in some):.3f}" if some else "")
     return [name, f"{error:.4f}", *ranks]
+
+
+def compare(arguments: argparse.Namespace) -> None:
+    if len(arguments.files) % 2:
+        raise InputError("found a model without items", "give each model with a file of items")
+    pairs = zip(arguments.files[::2], arguments.files[1::2], strict=True)
+    parts = {model: judged(model, path) for model, path in pairs}
+    rows = [row(model, forms) for model, forms in parts.items()]
+    rows.append(row("together", [form for forms in parts.values() for form in forms]))
+    print("Of each rank: mean confidence, share that was right\n")
+    print(figures(["model", "ECE of 2–5", *(f"rank {rank}" for rank in range(1, SHOWN + 1))], rows), end="")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("files", metavar="MODEL ITEMS", nargs="+")
-    files = parser.parse_args().files
-    if len(files) % 2:
-        parser.error("a file of items must follow each model")
-    parts = {model: judged(model, path) for model, path in zip(files[::2], files[1::2], strict=True)}
-    rows = [row(model, found) for model, found in parts.items()]
-    rows.append(row("together", [one for found in parts.values() for one in found]))
-    header = ["model", "ECE of 2–5", *(f"rank {rank}" for rank in range(1, SHOWN + 1))]
-    print("Of each rank: mean confidence, share that was right\n")
-    print(table(header, rows, sides=["left" if name == "model" else "right" for name in header]), end="")
+    run(parser, compare)
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except ReinflectError as error:
-        raise SystemExit(str(error)) from None
+    main()

@@ -6,67 +6,48 @@ the other on one core. The seconds include reading the files and scoring.
 
 import argparse
 import time
+from dataclasses import replace
 from pathlib import Path
 
-from reinflect.data.items import Item, read_items
-from reinflect.errors import InputError, ReinflectError
+from bench.common import run
+from bench.measuring import figures
+from reinflect.errors import InputError
+from reinflect.paper.corpora import SETTINGS, languages_in, read_corpora
 from reinflect.score import MacroEvaluation, evaluate
 from reinflect.score.baseline import Baseline
-from reinflect.text import table
-
-SETTINGS = "low,medium,high"
-
-
-def languages(data: Path, setting: str) -> list[str]:
-    ending = f"-train-{setting}"
-    found = sorted(path.name.removesuffix(ending) for path in data.glob(f"*{ending}"))
-    if not found:
-        raise InputError(f"found no files *{ending}", "name a folder of the shared task's data", path=data)
-    return found
-
-
-def predictions(train: Path, dev: list[Item]) -> list[Item]:
-    baseline = Baseline.learn(read_items(train))
-    return [Item(item.lemma, item.features, baseline.inflect(item.lemma, item.features)) for item in dev]
 
 
 def measure(data: Path, setting: str) -> MacroEvaluation:
     scored = {}
-    for language in languages(data, setting):
-        dev = read_items(data / f"{language}-dev")
-        predicted = predictions(data / f"{language}-train-{setting}", dev)
-        scored[language] = evaluate(dev, predicted, name=language)
+    for name in languages_in(data):
+        for lesson in read_corpora(data, [name], [setting])[0]:
+            rules = Baseline.learn(lesson.train)
+            predicted = [replace(item, form=rules.inflect(item.lemma, item.features)) for item in lesson.dev]
+            scored[name] = evaluate(lesson.dev, predicted, name=name)
+    if not scored:
+        raise InputError(f"found no training files for {setting}", f"the settings are {', '.join(SETTINGS)}", path=data)
     return MacroEvaluation(f"{data.resolve().name}-{setting}-dev", scored)
+
+
+def baseline(arguments: argparse.Namespace) -> None:
+    rows, languages = [], []
+    for setting in arguments.settings:
+        start = time.perf_counter()
+        scored = measure(arguments.data, setting)
+        numbers = f"{scored.accuracy:.2f}", f"{scored.levenshtein:.2f}", f"{time.perf_counter() - start:.1f}"
+        rows.append((setting, str(len(scored.languages)), *numbers))
+        languages += [(setting, name, f"{each.accuracy:.2f}") for name, each in scored.languages.items()]
+    print(figures(("setting", "languages", "accuracy", "Levenshtein", "seconds"), rows), end="")
+    if arguments.by_language:
+        print(figures(("setting", "language", "accuracy"), languages, words=2), end="")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.baseline", description="Measure the rule baseline.")
     parser.add_argument("--data", type=Path, required=True, help="folder with LANGUAGE-train-SETTING and LANGUAGE-dev")
-    parser.add_argument("--settings", default=SETTINGS, help="which of %(default)s, joined by commas")
+    parser.add_argument("--settings", nargs="+", choices=SETTINGS, default=SETTINGS)
     parser.add_argument("--by-language", action="store_true", help="print the accuracy of every language too")
-    asked = parser.parse_args()
-    rows, details = [], []
-    try:
-        for setting in asked.settings.split(","):
-            start = time.perf_counter()
-            scored = measure(asked.data, setting)
-            seconds = time.perf_counter() - start
-            rows.append(
-                (
-                    setting,
-                    str(len(scored.languages)),
-                    f"{scored.accuracy:.2f}",
-                    f"{scored.levenshtein:.2f}",
-                    f"{seconds:.1f}",
-                )
-            )
-            details += [(setting, name, f"{one.accuracy:.2f}") for name, one in scored.languages.items()]
-    except ReinflectError as error:
-        parser.error(str(error))
-    header = ("setting", "languages", "accuracy", "Levenshtein", "seconds")
-    print(table(header, rows, sides=("left", "right", "right", "right", "right")), end="")
-    if asked.by_language:
-        print(table(("setting", "language", "accuracy"), details, sides=("left", "left", "right")), end="")
+    run(parser, baseline)
 
 
 if __name__ == "__main__":

@@ -36,7 +36,6 @@ from reinflect.learn.lesson import Lesson
 from reinflect.paper.benchmark import PREDICTIONS, read_gold
 from reinflect.paper.claims import title
 from reinflect.paper.combine import (
-    Combined,
     Forms,
     Kept,
     averages,
@@ -85,19 +84,19 @@ def complete(models: Iterable[TrainedModel]) -> dict[tuple[str, str], list[Train
     return {group: members for group, members in groups.items() if counts[group] == most[group[1]]}
 
 
-def weigh(work: Work, *, leave_out: bool = False) -> Combined:
+def weigh(work: Work, *, leave_out: bool = False) -> Mapping[str, Forms]:
     """The forms of all ways for a language."""
     corpus, known, right = work.corpus, known_runs(work.corpus.train), right_forms(work.corpus.dev, "last")
     voters = best_first([Voter.of(model, corpus.dev, known, right) for model in work.models if model.usable])
     if not voters:
-        return Combined(corpus, {}, {}, {})
+        return {}
     kept, rules = kept_forms(corpus, [voter.model for voter in voters], known), forms_by_rules(corpus)
     pool = read_pool(work.pool)
     forms = dict(_weighed(corpus, voters, kept, rules, pool))
     for kind in (*dict.fromkeys(model.kind for model in work.models), RULES) if leave_out else ():
         if others := [voter for voter in voters if voter.kind != kind]:
             forms[f"{WITHOUT}{kind}"] = _weighed(corpus, others, kept, None if kind == RULES else rules, pool)[BEST]
-    return Combined(corpus, forms, {}, {})
+    return forms
 
 
 def _weighed(
@@ -207,10 +206,10 @@ def best(arguments: argparse.Namespace) -> None:
         score_candidates(work, out, arguments.device, arguments.workers)
     do = partial(weigh, leave_out=arguments.leave_out)
     evaluated = []
-    for each, combined in zip(work, map_in_processes(do, work, workers=arguments.workers), strict=True):
-        if combined.forms:
-            evaluated.append((each.corpus, evaluations(combined, each.gold)))
-            for split, forms in combined.forms[BEST].items():
+    for each, systems in zip(work, map_in_processes(do, work, workers=arguments.workers), strict=True):
+        if systems:
+            evaluated.append((each.corpus, evaluations(each.corpus, systems, each.gold)))
+            for split, forms in systems[BEST].items():
                 write_forms(out / PREDICTIONS, each.corpus, BEST, split, forms)
     scores = averages(evaluated)
     write_text(out / "best.json", json.dumps(to_builtins(scores), ensure_ascii=False, indent=1) + "\n")

@@ -9,77 +9,74 @@ it is what a perfect confidence would have by chance, which for some hundred ite
 
 import argparse
 import random
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 
 import numpy as np
 
+from bench.common import run
+from bench.measuring import figures
 from reinflect.ensemble.confidence import Bin, bins, calibration_error
 from reinflect.ensemble.strategies import DEFAULT
-from reinflect.errors import InputError, ReinflectError
+from reinflect.errors import InputError
 from reinflect.paper.corpora import SETTINGS, languages_in, read_corpora
 from reinflect.paper.page import measured
+from reinflect.report.evaluations import bins_of
 from reinflect.run.folder import WorkFolder
 from reinflect.run.packs import by_key, read_results
-from reinflect.text import table
 
 TEN = "arabic finnish german hindi hungarian irish navajo quechua russian turkish"
 DRAWS = 20
+HEADER = ("language", "items", "accuracy", "confidence", "ECE width", "ECE mass", "by chance", "Brier")
+Forms = Sequence[tuple[float, bool]]
+"""Confidences, and whether the forms were right."""
 
 
 def equal_bins(confidences: Sequence[float], right: Sequence[bool], count: int = 10) -> list[Bin]:
     """A reliability diagram with the same number of forms in each bin."""
     sure, good = np.array(confidences, dtype=np.float64), np.array(right, dtype=np.float64)
     order = np.argsort(sure, kind="stable")
-    return [Bin.of(sure[own], good[own]) for own in np.array_split(order, count) if len(own)]
+    return [Bin.of(sure[part], good[part]) for part in np.array_split(order, count) if len(part)]
 
 
-@dataclass(frozen=True)
-class Measured:
-    """Confidences, and whether the forms were right."""
-
-    confidences: Sequence[float]
-    right: Sequence[bool]
-
-    @classmethod
-    def joined(cls, parts: Iterable["Measured"]) -> "Measured":
-        kept = list(parts)
-        return cls([one for part in kept for one in part.confidences], [one for part in kept for one in part.right])
-
-    def by_chance(self) -> float:
-        """The calibration error that the same confidences would have if they were perfect."""
-        chance = random.Random(1)
-        draws = [[chance.random() < one for one in self.confidences] for _ in range(DRAWS)]
-        return fmean(calibration_error(bins(self.confidences, drawn)) for drawn in draws)
-
-    def row(self, name: str) -> list[str]:
-        squared = fmean((one - right) ** 2 for one, right in zip(self.confidences, self.right, strict=True))
-        return [
-            name,
-            str(len(self.right)),
-            f"{fmean(self.right):.3f}",
-            f"{fmean(self.confidences):.3f}",
-            f"{calibration_error(bins(self.confidences, self.right)):.4f}",
-            f"{calibration_error(equal_bins(self.confidences, self.right)):.4f}",
-            f"{self.by_chance():.4f}",
-            f"{squared:.4f}",
-        ]
+def by_chance(confidences: Sequence[float]) -> float:
+    """The calibration error that the same confidences would have if they were perfect."""
+    chance = random.Random(1)
+    draws = [[chance.random() < confidence for confidence in confidences] for _ in range(DRAWS)]
+    return fmean(calibration_error(bins(confidences, drawn)) for drawn in draws)
 
 
-def report(found: Mapping[str, Measured]) -> str:
-    header = ("language", "items", "accuracy", "confidence", "ECE width", "ECE mass", "by chance", "Brier")
-    together = Measured.joined(found.values())
-    rows = [one.row(language) for language, one in found.items()]
-    means = ["mean", "", *(f"{fmean(float(row[column]) for row in rows):.4f}" for column in range(2, len(header)))]
-    rows += [means, together.row("together")]
-    text = table(header, rows, sides=["left" if column == "language" else "right" for column in header])
-    diagram = [
-        (str(one.items), f"{one.confidence:.3f}", f"{one.accuracy:.3f}")
-        for one in bins(together.confidences, together.right)
-    ]
-    return f"{text}\n{table(('items', 'confidence', 'accuracy'), diagram, sides=('right', 'right', 'right'))}"
+def row(name: str, forms: Forms) -> list[str]:
+    confidences, right = [confidence for confidence, _ in forms], [correct for _, correct in forms]
+    errors = calibration_error(bins_of(forms)), calibration_error(equal_bins(confidences, right))
+    squared = fmean((confidence - correct) ** 2 for confidence, correct in forms)
+    numbers = [f"{number:.4f}" for number in (*errors, by_chance(confidences), squared)]
+    return [name, str(len(forms)), f"{fmean(right):.3f}", f"{fmean(confidences):.3f}", *numbers]
+
+
+def report(languages: Mapping[str, Forms]) -> str:
+    together = [form for forms in languages.values() for form in forms]
+    rows = [row(language, forms) for language, forms in languages.items()]
+    means = ["mean", "", *(f"{fmean(float(row[column]) for row in rows):.4f}" for column in range(2, len(HEADER)))]
+    diagram = [(str(part.items), f"{part.confidence:.3f}", f"{part.accuracy:.3f}") for part in bins_of(together)]
+    text = figures(HEADER, [*rows, means, row("together", together)])
+    return f"{text}\n{figures(('items', 'confidence', 'accuracy'), diagram, words=0)}"
+
+
+def calibrate(arguments: argparse.Namespace) -> None:
+    wanted = None if arguments.languages == ["all"] else arguments.languages
+    corpora, _ = read_corpora(arguments.data, languages_in(arguments.data, wanted), [arguments.setting])
+    models = by_key(read_results(WorkFolder.inside(arguments.results).packs)).values()
+    languages = {}
+    for corpus in corpora:
+        trained = [m for m in models if (m.language, m.setting) == (corpus.language, corpus.setting)]
+        if forms := measured(corpus, trained, arguments.strategy):
+            languages[corpus.language] = forms
+    if not languages:
+        what = f"found no models of these languages at {arguments.setting}"
+        raise InputError(what, "train some", path=arguments.results)
+    print(report(languages), end="")
 
 
 def main() -> None:
@@ -87,24 +84,10 @@ def main() -> None:
     parser.add_argument("results", type=Path, help="a folder of `reinflect benchmark`")
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--setting", choices=SETTINGS, default="low")
-    parser.add_argument("--languages", default=",".join(TEN.split()), help="a list with commas, or all")
+    parser.add_argument("--languages", nargs=1, default=TEN.split(), help="names joined by commas, or all")
     parser.add_argument("--strategy", default=DEFAULT)
-    asked = parser.parse_args()
-    wanted = None if asked.languages == "all" else asked.languages.split(",")
-    corpora, _ = read_corpora(asked.data, languages_in(asked.data, wanted), [asked.setting])
-    models = [model for model in by_key(read_results(WorkFolder.inside(asked.results).packs)).values() if model.usable]
-    found = {}
-    for corpus in corpora:
-        own = [model for model in models if (model.language, model.setting) == (corpus.language, corpus.setting)]
-        if pairs := measured(corpus, own, asked.strategy) if own else []:
-            found[corpus.language] = Measured([one for one, _ in pairs], [right for _, right in pairs])
-    if not found:
-        raise InputError(f"found no models of these languages at {asked.setting}", "train some", path=asked.results)
-    print(report(found), end="")
+    run(parser, calibrate)
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except ReinflectError as error:
-        raise SystemExit(str(error)) from None
+    main()

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from bench.common import run
 from reinflect.assemble import Keep
 from reinflect.data.corrections import question
 from reinflect.data.items import Item, read_items
@@ -34,7 +35,9 @@ def at_random(_inflector: Inflector, pool: Sequence[Item], seed: int) -> list[It
 
 def least_certain(inflector: Inflector, pool: Sequence[Item], _seed: int, *, spread: bool = False) -> list[Item]:
     answered = {(item.lemma, item.features.spelling): item for item in pool}
-    return [answered[one.lemma, one.features] for one in ranked(inflector, list(answered.values()), spread=spread)]
+    return [
+        answered[doubt.lemma, doubt.features] for doubt in ranked(inflector, list(answered.values()), spread=spread)
+    ]
 
 
 def spread_out(inflector: Inflector, pool: Sequence[Item], seed: int) -> list[Item]:
@@ -54,26 +57,45 @@ def scored(inflector: Inflector, gold: Sequence[Item], name: str) -> Evaluation:
     return evaluate(gold, [Item(i.lemma, i.features, form) for i, form in zip(gold, forms, strict=True)], name=name)
 
 
-def simulated(language: str, given: argparse.Namespace) -> dict[str, list[Evaluation]]:
+def simulated(language: str, arguments: argparse.Namespace) -> dict[str, list[Evaluation]]:
     """By the way of choosing: the scores after each round, the first before any."""
-    start = read_items(given.data / f"{language}-train-low")
-    gold = read_items(given.data / f"{language}-dev")[: given.dev]
+    start = read_items(arguments.data / f"{language}-train-low")
+    gold = read_items(arguments.data / f"{language}-dev")[: arguments.dev]
     had = {question(item) for item in start}
-    speaker = [item for item in read_items(given.data / f"{language}-train-medium") if question(item) not in had]
-    first = trained(start, given.seeds)
+    speaker = [item for item in read_items(arguments.data / f"{language}-train-medium") if question(item) not in had]
+    first = trained(start, arguments.seeds)
     before = scored(first, gold, language)
-    found: dict[str, list[Evaluation]] = {}
-    for name in given.ways:
+    results: dict[str, list[Evaluation]] = {}
+    for name in arguments.ways:
         items, pool, inflector, scores = list(start), list(speaker), first, [before]
-        for turn in range(given.rounds):
-            asked = CHOICES[name](inflector, pool, turn)[: given.n]
-            items += asked
-            pool = [item for item in pool if item not in asked]
-            inflector = trained(items, given.seeds)
+        for turn in range(arguments.rounds):
+            answered = CHOICES[name](inflector, pool, turn)[: arguments.n]
+            items += answered
+            pool = [item for item in pool if item not in answered]
+            inflector = trained(items, arguments.seeds)
             scores.append(scored(inflector, gold, language))
-        found[name] = scores
+        results[name] = scores
         print(f"{language}, {name}: {' -> '.join(f'{score.accuracy:.1f}' for score in scores)}", flush=True)
-    return found
+    return results
+
+
+def simulate(arguments: argparse.Namespace) -> None:
+    results = {language: simulated(language, arguments) for language in arguments.languages}
+    macro = {
+        name: [
+            MacroEvaluation(name, {language: results[language][name][turn] for language in arguments.languages})
+            for turn in range(arguments.rounds + 1)
+        ]
+        for name in arguments.ways
+    }
+    for name, scores in macro.items():
+        print(f"mean, {name}: {' -> '.join(f'{score.accuracy:.1f}' for score in scores)}")
+    for name in arguments.ways[1:]:
+        first = arguments.ways[0]
+        test = compare(macro[name][-1], macro[first][-1])
+        interval = f"{test.difference:+.2f} ({test.low:+.2f} to {test.high:+.2f})"
+        print(f"{name} against {first}: {interval}, p = {test.p_value:.4f}. {test.verdict(name, first)}")
+    print(f"{time.process_time():.0f} CPU seconds")
 
 
 def main() -> None:
@@ -85,24 +107,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--ways", nargs="+", choices=CHOICES, default=list(CHOICES), help="the first is compared with")
     parser.add_argument("--dev", type=int, default=500, help="dev items to ask for")
-    given = parser.parse_args()
-    results = {language: simulated(language, given) for language in given.languages}
-    macro = {
-        name: [
-            MacroEvaluation(name, {language: results[language][name][turn] for language in given.languages})
-            for turn in range(given.rounds + 1)
-        ]
-        for name in given.ways
-    }
-    for name, scores in macro.items():
-        print(f"mean, {name}: {' -> '.join(f'{score.accuracy:.1f}' for score in scores)}")
-    for name in given.ways[1:]:
-        made = compare(macro[name][-1], macro[given.ways[0]][-1])
-        print(
-            f"{name} against {given.ways[0]}: {made.difference:+.2f} ({made.low:+.2f} to {made.high:+.2f}), "
-            f"p = {made.p_value:.4f}. {made.verdict(name, given.ways[0])}"
-        )
-    print(f"{time.process_time():.0f} CPU seconds")
+    run(parser, simulate)
 
 
 if __name__ == "__main__":

@@ -18,9 +18,9 @@ from statistics import fmean
 
 import numpy as np
 
+from bench.common import run
 from reinflect.assemble import Keep
 from reinflect.data.items import Item, read_items
-from reinflect.errors import ReinflectError
 from reinflect.forecast import SMALL, Outcomes, outcomes, share_specs
 from reinflect.run.resources import Resources
 from reinflect.settings import preset_for
@@ -47,8 +47,8 @@ def truth(data: Path, language: str, size: int, dev: Sequence[Item], folder: Pat
     path = folder / f"{language}-truth-{size}.json"
     if not path.exists():
         items = first_items(data, language, size)
-        made = train_model(items, dev, wish_for(size, 1), Keep(), Resources()).training
-        path.write_text(json.dumps(made.accuracy))
+        record = train_model(items, dev, wish_for(size, 1), Keep(), Resources()).training
+        path.write_text(json.dumps(record.accuracy))
     return float(json.loads(path.read_text()))
 
 
@@ -57,34 +57,27 @@ def measured(data: Path, language: str, start: int, folder: Path) -> Outcomes:
     if not path.exists():
         items = first_items(data, language, start)
         plan = make_plan(wish_for(start, 5), start)
-        made = outcomes(items, share_specs(items, plan, language), plan.strategy, path, Resources())
-        path.write_text(json.dumps([list(made.sizes), made.right.tolist(), made.folds.tolist()]))
+        shares = outcomes(items, share_specs(items, plan, language), plan.strategy, path, Resources())
+        path.write_text(json.dumps([list(shares.sizes), shares.right.tolist(), shares.folds.tolist()]))
     sizes, right, folds = json.loads(path.read_text())
     return Outcomes(sizes, np.array(right), np.array(folds))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--out", type=Path, required=True, help="a folder for what was trained")
-    parser.add_argument("--languages", nargs="+", default=TEN.split())
-    parser.add_argument("--start", type=int, nargs="+", default=[100], help="numbers of forms to forecast from")
-    parser.add_argument("--dev", type=int, default=500, help="dev items to ask for")
-    given = parser.parse_args()
-    given.out.mkdir(parents=True, exist_ok=True)
+def count_intervals(arguments: argparse.Namespace) -> None:
+    arguments.out.mkdir(parents=True, exist_ok=True)
     rows, inside, widths, away = [], [], list[float](), list[float]()
-    for start in given.start:
-        for language in given.languages:
-            dev = read_items(given.data / f"{language}-dev")[: given.dev]
+    for start in arguments.start:
+        for language in arguments.languages:
+            dev = read_items(arguments.data / f"{language}-dev")[: arguments.dev]
             sizes = [size for size in SIZES if size > start]
-            expected = measured(given.data, language, start, given.out).expected(sizes)
+            expected = measured(arguments.data, language, start, arguments.out).expected(sizes)
             row = [f"{language}, {start}"]
-            for one in expected:
-                found = truth(given.data, language, one.items, dev, given.out)
-                inside.append(one.low <= found <= one.high)
-                widths.append(one.high - one.low)
-                away.append(found - one.accuracy)
-                row.append(f"{one.low:.0f} to {one.high:.0f}: {found:.1f}{'' if inside[-1] else ' *'}")
+            for point in expected:
+                accuracy = truth(arguments.data, language, point.items, dev, arguments.out)
+                inside.append(point.low <= accuracy <= point.high)
+                widths.append(point.high - point.low)
+                away.append(accuracy - point.accuracy)
+                row.append(f"{point.low:.0f} to {point.high:.0f}: {accuracy:.1f}{'' if inside[-1] else ' *'}")
             rows.append([*row, *[""] * (len(SIZES) - len(sizes))])
             print(" | ".join(row), flush=True)
     header = ("language, start", *(f"{size} items" for size in SIZES))
@@ -96,8 +89,15 @@ def main() -> None:
     print(f"{time.process_time():.0f} CPU seconds")
 
 
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True, help="a folder for what was trained")
+    parser.add_argument("--languages", nargs="+", default=TEN.split())
+    parser.add_argument("--start", type=int, nargs="+", default=[100], help="numbers of forms to forecast from")
+    parser.add_argument("--dev", type=int, default=500, help="dev items to ask for")
+    run(parser, count_intervals)
+
+
 if __name__ == "__main__":
-    try:
-        main()
-    except ReinflectError as error:
-        raise SystemExit(str(error)) from None
+    main()

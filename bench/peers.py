@@ -35,8 +35,9 @@ from statistics import median
 
 from bench import adapters
 from bench.adapters import ADAPTERS, NOT_INSTALLED, OURS, Report, Request
+from bench.measuring import BYTES_PER_UNIT, figures
 from bench.scoring import cpu_model
-from bench.training import BYTES_PER_UNIT, RUNS, figures
+from bench.training import RUNS
 from reinflect.data.german import read_split
 from reinflect.data.items import Item, read_items, write_items
 from reinflect.errors import InputError, ReinflectError
@@ -99,8 +100,8 @@ class Run:
 @dataclass
 class Measured:
     program: Program
-    places: tuple[int, ...]
-    """Which of the dev words it was asked for."""
+    items: tuple[int, ...]
+    """The numbers of the dev items that it was asked for."""
     runs: list[Run] = field(default_factory=list)
 
     def each(self, what: str) -> list[float]:
@@ -112,14 +113,14 @@ class Measured:
 
     def ratio(self, what: str, ours: "Measured") -> float:
         """Theirs divided by ours of the same round; the median over the rounds."""
-        return median(own / other for own, other in zip(self.each(what), ours.each(what), strict=True))
+        return median(theirs / same for theirs, same in zip(self.each(what), ours.each(what), strict=True))
 
     def ours_on_the_same(self, ours: "Measured") -> float:
         """Our accuracy on the words that this program was asked for."""
-        return median(100 * sum(run.right[place] for place in self.places) / len(self.places) for run in ours.runs)
+        return median(100 * sum(run.right[number] for number in self.items) / len(self.items) for run in ours.runs)
 
 
-def found_version(name: str, python: str) -> str | None:
+def installed_version(name: str, python: str) -> str | None:
     """The version of a program in an interpreter; None if it is not there."""
     if shutil.which(python) is None:
         raise InputError(f"found no interpreter {python}", f"give the path of the Python that has {name}")
@@ -138,9 +139,9 @@ def _last_line(text: str) -> str:
 
 def measure(program: Program, request: Request, forms: Sequence[str]) -> Run:
     with tempfile.TemporaryDirectory() as folder:
-        (own := Path(folder) / "own").mkdir()
+        (files := Path(folder) / "files").mkdir()
         file, errors = Path(folder) / "request.json", Path(folder) / "errors"
-        file.write_text(json.dumps({**request, "folder": str(own)}), encoding="utf-8")
+        file.write_text(json.dumps({**request, "folder": str(files)}), encoding="utf-8")
         call = [program.python, "-P", adapters.__file__, program.name, str(file)]
         # A cache of its own, so that alignments are made, not found.
         environment = os.environ | ONE_THREAD | {"REINFLECT_CACHE": folder}
@@ -161,19 +162,14 @@ def measure(program: Program, request: Request, forms: Sequence[str]) -> Run:
         cpu=usage.ru_utime + usage.ru_stime,
         wall=wall,
         memory=usage.ru_maxrss * BYTES_PER_UNIT,
-        right=tuple(given == form for given, form in zip(report["forms"], forms, strict=True)),
+        right=tuple(answer == form for answer, form in zip(report["forms"], forms, strict=True)),
     )
 
 
-def fitting(name: str, task: Task) -> bool:
-    """Whether a program has the task's language."""
-    return ADAPTERS[name].tags is None or ADAPTERS[name].language == task.language
-
-
-def places_of(name: str, dev: Sequence[Item]) -> tuple[int, ...]:
-    """Which items a program can be asked for."""
+def items_for(name: str, dev: Sequence[Item]) -> tuple[int, ...]:
+    """The numbers of the items that a program can be asked for."""
     tags = ADAPTERS[name].tags
-    return tuple(place for place, item in enumerate(dev) if tags is None or item.features.spelling in tags)
+    return tuple(number for number, item in enumerate(dev) if tags is None or item.features.spelling in tags)
 
 
 def measure_task(
@@ -182,14 +178,14 @@ def measure_task(
     """Ours first, as in each round; a program that fails is left out from then on."""
     dev = read_items(task.dev)
     system, alignment, recipe = RUNS[task.size]
-    measured = [Measured(program, places_of(program.name, dev)) for program in programs]
+    measured = [Measured(program, items_for(program.name, dev)) for program in programs]
     for number in range(1, rounds + 1):
-        for one in tuple(measured):
+        for each in tuple(measured):
             request: Request = {
                 "train": str(task.train.resolve()),
                 "dev": str(task.dev.resolve()),
                 "folder": "",
-                "words": [(dev[place].lemma, dev[place].features.spelling) for place in one.places],
+                "words": [(dev[number].lemma, dev[number].features.spelling) for number in each.items],
                 "seed": number,
                 "epochs": epochs or EPOCHS[task.size],
                 "preset": task.size,
@@ -198,41 +194,29 @@ def measure_task(
                 "changes": [*recipe, *changes],
             }
             try:
-                run = measure(one.program, request, [dev[place].form or "" for place in one.places])
+                run = measure(each.program, request, [dev[number].form or "" for number in each.items])
             except InputError as error:
-                if one.program.name == OURS:
+                if each.program.name == OURS:
                     raise
                 print(f"{task.name}: {error}", file=sys.stderr)
-                measured.remove(one)
+                measured.remove(each)
                 continue
-            one.runs.append(run)
-            print(
-                f"{task.name}, round {number}, {one.program.name}: ready after {run.ready:.1f} CPU s, "
-                f"{run.words_per_second:,.0f} words/s, {run.accuracy:.1f} %",
-                file=sys.stderr,
-                flush=True,
-            )
+            each.runs.append(run)
+            speed = f"ready after {run.ready:.1f} CPU s, {run.words_per_second:,.0f} words/s, {run.accuracy:.1f} %"
+            print(f"{task.name}, round {number}, {each.program.name}: {speed}", file=sys.stderr, flush=True)
     return measured
 
 
 def rows_of(measured: Sequence[Measured]) -> list[list[str]]:
     ours, rows = measured[0], []
-    for one in measured:
-        peer = one is not ours
-        rows.append(
-            [
-                one.program.title,
-                f"{len(one.places):,}",
-                f"{one.median('ready'):.1f}",
-                f"{one.ratio('ready', ours):.3g}" if peer else "",
-                f"{one.median('words_per_second'):,.0f}",
-                f"{one.ratio('words_per_second', ours):.3g}" if peer else "",
-                f"{one.median('wall'):.1f}",
-                f"{one.median('memory') / 1e6:,.0f}",
-                f"{one.median('accuracy'):.1f}",
-                f"{one.ours_on_the_same(ours):.1f}" if peer else "",
-            ]
-        )
+    for each in measured:
+        ready, speed = f"{each.median('ready'):.1f}", f"{each.median('words_per_second'):,.0f}"
+        ratios = [f"{each.ratio(what, ours):.3g}" for what in ("ready", "words_per_second")]
+        same = f"{each.ours_on_the_same(ours):.1f}"
+        if each is ours:
+            ratios, same = ["", ""], ""
+        costs = f"{each.median('wall'):.1f}", f"{each.median('memory') / 1e6:,.0f}", f"{each.median('accuracy'):.1f}"
+        rows.append([each.program.title, f"{len(each.items):,}", ready, ratios[0], speed, ratios[1], *costs, same])
     return rows
 
 
@@ -265,20 +249,20 @@ def tasks_of(names: Sequence[str], data: Path | None, folder: Path) -> list[Task
     return tasks
 
 
-def interpreters(asked: Sequence[str], for_all: str | None) -> dict[str, str]:
+def interpreters(options: Sequence[str], for_all: str | None) -> dict[str, str]:
     """Which interpreter runs each program."""
     ours = {name for name, adapter in ADAPTERS.items() if adapter.package == OURS}
     chosen = {name: sys.executable if name in ours else for_all or sys.executable for name in ADAPTERS}
-    for one in asked:
-        name, equals, path = one.partition("=")
+    for option in options:
+        name, equals, path = option.partition("=")
         if not equals or name not in ADAPTERS:
-            raise InputError(f"--python: found {one}", f"give NAME=PATH, where NAME is one of {', '.join(ADAPTERS)}")
+            raise InputError(f"--python: found {option}", f"give NAME=PATH, where NAME is one of {', '.join(ADAPTERS)}")
         chosen[name] = path
     return chosen
 
 
-def chosen_names(asked: str, known: Sequence[str], option: str) -> list[str]:
-    names = asked.split(",")
+def chosen_names(text: str, known: Sequence[str], option: str) -> list[str]:
+    names = text.split(",")
     if unknown := sorted(set(names) - set(known)):
         raise InputError(f"{option}: found {unknown[0]}", f"choose from {','.join(known)}")
     return [name for name in known if name in names]
@@ -286,43 +270,42 @@ def chosen_names(asked: str, known: Sequence[str], option: str) -> list[str]:
 
 def installed(names: Sequence[str], pythons: Mapping[str, str]) -> list[Program]:
     """Ours and those of the peers that are there."""
-    found = []
+    programs = []
     for name in (OURS, *names):
-        version = found_version(name, pythons[name])
+        version, adapter = installed_version(name, pythons[name]), ADAPTERS[name]
         if version is not None:
-            found.append(Program(name, pythons[name], version))
-            continue
-        if name == OURS:
+            programs.append(Program(name, pythons[name], version))
+        elif name == OURS:
             raise InputError(f"reinflect is not installed in {pythons[name]}", "give the interpreter that has it")
-        adapter = ADAPTERS[name]
-        then = f"; {adapter.more}" if adapter.more else ""
-        print(f"{name}: not installed: pip install -c constraints.txt {adapter.package}{then}", file=sys.stderr)
-    return found
+        else:
+            then = f"; {adapter.more}" if adapter.more else ""
+            print(f"{name}: not installed: pip install -c constraints.txt {adapter.package}{then}", file=sys.stderr)
+    return programs
 
 
-def run(asked: argparse.Namespace) -> bool:
+def run(arguments: argparse.Namespace) -> bool:
     """True unless a peer failed."""
-    peers = [name for name in ADAPTERS if name != OURS]
-    programs = installed(chosen_names(asked.peers, peers, "--peers"), interpreters(asked.python, asked.peers_python))
+    peers = chosen_names(arguments.peers, [name for name in ADAPTERS if name != OURS], "--peers")
+    programs = installed(peers, interpreters(arguments.python, arguments.peers_python))
     complete = True
     print(
         f"{date.today().isoformat()}; {cpu_model()}, one thread; Python {platform.python_version()}; "
-        f"rounds: {asked.rounds}; reinflect {programs[0].version}"
+        f"rounds: {arguments.rounds}; reinflect {programs[0].version}"
     )
     with tempfile.TemporaryDirectory() as folder:
-        for task in tasks_of(chosen_names(asked.what, TASKS, "--what"), asked.data, Path(folder)):
-            fit = [program for program in programs if fitting(program.name, task)]
-            measured = measure_task(task, fit, asked.rounds, asked.epochs, asked.set)
-            settings = {
-                one.program.name: settings_of(one.program.name, task, asked.epochs, asked.set) for one in measured
-            }
+        for task in tasks_of(chosen_names(arguments.what, TASKS, "--what"), arguments.data, Path(folder)):
+            # A program that has tags is of one language; others learn any.
+            tags = {name: adapter.tags is not None and adapter.language for name, adapter in ADAPTERS.items()}
+            fit = [program for program in programs if tags[program.name] in (False, task.language)]
+            measured = measure_task(task, fit, arguments.rounds, arguments.epochs, arguments.set)
             print(f"\n{task.name}\n" + figures(HEADER, rows_of(measured)), end="")
-            print("".join(f"{name}: {setting}\n" for name, setting in settings.items()), end="", flush=True)
+            for name in (each.program.name for each in measured):
+                print(f"{name}: {settings_of(name, task, arguments.epochs, arguments.set)}", flush=True)
             complete = complete and len(measured) == len(fit)
     return complete
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         prog="python -m bench.peers", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -338,11 +321,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--python", action="append", default=[], metavar="NAME=PATH", help="interpreter for one program"
     )
-    asked = parser.parse_args(arguments)
-    if asked.rounds < 1 or (asked.epochs is not None and asked.epochs < 1):
+    arguments = parser.parse_args(words)
+    if arguments.rounds < 1 or (arguments.epochs is not None and arguments.epochs < 1):
         parser.error("--rounds and --epochs: give at least 1")
     try:
-        complete = run(asked)
+        complete = run(arguments)
     except ReinflectError as error:
         parser.exit(2, f"{parser.prog}: {error}\n")
     if not complete:

@@ -8,8 +8,6 @@ the model is loaded; *words/s* are all items at once, per CPU second, with one t
 
 import argparse
 import os
-import resource
-import subprocess
 import sys
 import time
 import tracemalloc
@@ -18,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 
-from bench.training import figures
+from bench.measuring import figures, measured
 from reinflect.data.items import Item, read_items
 from reinflect.errors import UnseenWarning
 from reinflect.inflector.inflector import Inflector
@@ -37,16 +35,10 @@ def cpu_seconds(do: Callable[[], object], rounds: int) -> float:
 
 
 def cold_seconds(model: Path, item: Item, rounds: int) -> float:
-    call = [sys.executable, "-m", "reinflect", "inflect", str(model), item.lemma, item.features.spelling]
-    times = []
+    call = [sys.executable, "-m", "reinflect", "inflect", model, item.lemma, item.features.spelling]
     # Python keeps what it compiled of modules: the first run, which writes it, does not count.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    for _ in range(rounds + 1):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run(call, check=True, capture_output=True, env=environment)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    return median(times[1:])
+    return median([measured(call, environment).cpu for _ in range(rounds + 1)][1:])
 
 
 def kept_bytes(model: Path) -> float:

@@ -9,7 +9,6 @@ accuracy; the kernels that take longest; arithmetic and memory rates beside ceil
 import argparse
 import math
 import time
-from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -18,11 +17,9 @@ from statistics import median
 import torch
 from torch.autograd import DeviceType  # type: ignore[attr-defined]
 from torch.profiler import ProfilerActivity, profile
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import FlopCounterMode
 
 from reinflect.layers.cells import CELLS
-from reinflect.layers.precision import products as precision_of_products
 from reinflect.learn.fleet import Epoch, Fleet
 from reinflect.learn.lesson import specs
 from reinflect.paper.corpora import languages_in, read_corpora
@@ -94,7 +91,6 @@ def _measure(fleet: Fleet, updates: int, kernels: int) -> None:
     samples = int((epoch.items[:updates] >= 0).sum())
     print(f"  {samples / whole:,.0f} samples/s")
     _rates(fleet, epoch, updates, whole)
-    _products_alone(fleet, epoch, whole / updates)
     for _ in range(2):
         began = time.perf_counter()
         fleet.score()
@@ -152,44 +148,6 @@ def _rates(fleet: Fleet, epoch: Epoch, updates: int, seconds: float) -> None:
         f"  {operations * updates / seconds / 1e12:.2f} TFLOP/s; parameters, gradients and the optimiser's numbers "
         f"alone move {moved * updates / seconds / 1e9:,.0f} GB/s (10 passes over {moved / 10 / 1e9:.2f} GB)"
     )
-
-
-class _Products(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Counts the products of stacked matrices by their operands."""
-
-    def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-        self.found: Counter[tuple[tuple[tuple[int, ...], tuple[int, ...], torch.dtype], ...]] = Counter()
-
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
-        name = function.overloadpacket.__name__
-        if name in ("bmm", "baddbmm"):
-            operands = args[-2:] if name == "baddbmm" else args[:2]
-            self.found[tuple((tuple(own.shape), own.stride(), own.dtype) for own in operands)] += 1
-        return function(*args, **(kwargs or {}))
-
-
-def _products_alone(fleet: Fleet, epoch: Epoch, seconds: float) -> None:
-    """The rate of an update's products alone, each timed by itself, and the update's beside it."""
-    with _Products() as products:
-        fleet._update(epoch.items[0], epoch.epochs, epoch.keys, epoch.longest[0])
-    operations = took = 0.0
-    with precision_of_products(fleet.settings.precision):
-        for operands, times in products.found.items():
-            left, right = (_random(shape, stride, kind) for shape, stride, kind in operands)
-            operations += times * _operations(left.shape, right.shape)
-            took += times * _seconds(partial(torch.bmm, left, right))
-    share = operations / seconds / (operations / took)
-    print(
-        f"  its {sum(products.found.values())} products by themselves: {1000 * took:.2f} ms, "
-        f"{operations / took / 1e12:.1f} TFLOP/s; the update reaches {share:.0%} of this rate"
-    )
-
-
-def _random(shape: tuple[int, ...], stride: tuple[int, ...], kind: torch.dtype) -> torch.Tensor:
-    """Random numbers that lie in memory as an operand did; one that was expanded has each of them once."""
-    last = sum((size - 1) * step for size, step in zip(shape, stride, strict=True))
-    return torch.randn(1 + last, device="cuda").to(kind).as_strided(shape, stride)
 
 
 def _operations(left: torch.Size, right: torch.Size, *_: object, **__: object) -> int:

@@ -7,9 +7,7 @@ altered, as a system would get them wrong. Commands are measured as processes of
 
 import argparse
 import itertools
-import os
 import random
-import subprocess
 import sys
 import tempfile
 import time
@@ -17,11 +15,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
+from bench.measuring import figures, measured
 from reinflect.data.german import read_split
 from reinflect.data.items import Item, read_items, write_items
-from reinflect.errors import InputError, ReinflectError
+from reinflect.errors import ReinflectError
 from reinflect.score import evaluate
-from reinflect.text import table
 
 GERMAN = Path(__file__).parents[2] / "shared" / "data" / "conll2017" / "german-dev"
 LETTERS = "abcdefghijklmnopqrstuvwxyzäöüß"
@@ -59,17 +57,9 @@ def _altered(form: str, chance: random.Random) -> str:
     return form
 
 
-def cpu_seconds(arguments: Sequence[str], runs: int) -> float:
+def cpu_seconds(call: Sequence[str], runs: int) -> float:
     """Median user + system time of a command."""
-    times = []
-    for _ in range(runs):
-        process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode:
-            raise InputError(f"{' '.join(arguments)} ended with {process.returncode}", "run it by itself to see why")
-        times.append(usage.ru_utime + usage.ru_stime)
-    return median(times)
+    return median(measured(call).cpu for _ in range(runs))
 
 
 def judging_seconds(gold: Sequence[Item], predicted: Sequence[Item], runs: int) -> float:
@@ -117,7 +107,7 @@ def measure(originals: Sequence[Item], count: int, share_wrong: float, runs: int
             cpu_seconds([*everything, "--by", "pos", "--errors", "10", "--against", right], runs),
             count,
         )
-    shown = table(("what", "CPU s", "items/s"), rows, sides=("left", "right", "right"))
+    shown = figures(("what", "CPU s", "items/s"), rows)
     return (
         f"{shown}{cpu_model()}; Python {sys.version.split()[0]}; median of {runs}; {share_wrong:.0%} of forms altered\n"
     )

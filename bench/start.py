@@ -7,9 +7,7 @@ that the pocket models have start from those languages that inflect the 100 item
 the votes (Run 7) of the first alone and of all together, on dev items. Early stopping and the choice of voters use dev
 items, as in `train --dev`; *crossed* figures have voters that were chosen on the other half of the lemmas, and these
 are tested: a paired bootstrap for each language, with Holm's correction. `--relatives 1 3` compares two numbers of
-languages to start from; with `--multilingual` there are also starts from a small model of many languages: one for each
-quarter of the languages, which learns from the medium training files of the others. FOLDER keeps what is trained: the
-same command resumes, and a second call only counts.
+languages to start from. FOLDER keeps what is trained: the same command resumes, and a second call only counts.
 `families.tsv` has family and branch of each language.
 """
 
@@ -45,11 +43,7 @@ from reinflect.text import Side, table
 
 FAMILIES = Path(__file__).with_name("families.tsv")
 ALONE, ISOLATES = "alone in their branch", "isolates, and languages alone in their family"
-NO_START, MULTILINGUAL = "", "multilingual"
-QUARTERS, DEV_EVERY = 4, 20
-"""Of multilingual models: groups of languages that are left out, and the dev items that are scored."""
-SMALL = ("hidden=100", "batch=16", "epochs=12", "patience=4", "score_from=4", "dropout=0.2")
-"""What differs from the preset `medium`: the sizes of the preset `low`."""
+NO_START = ""
 
 
 @dataclass(frozen=True)
@@ -81,8 +75,6 @@ def planned(lesson: Lesson, pocket: Sequence[Start], plan: Plan, given: argparse
     found = relatives(lesson.train, own, plan.systems)
     ways = {NO_START: list[Start]()}
     ways |= {f"best-{number}": [one.start for one in best_few(found, number)] for number in given.relatives}
-    if given.multilingual:
-        ways[MULTILINGUAL] = [given.multilingual[lesson.language]]
     models = {
         way: [
             replace(spec, kind=structs.replace(spec.kind, label=spec.kind.label and f"from-{way}"))
@@ -92,25 +84,6 @@ def planned(lesson: Lesson, pocket: Sequence[Start], plan: Plan, given: argparse
         for way, starts in ways.items()
     }
     return Language(lesson, found, models)
-
-
-def multilingual(given: argparse.Namespace, asked: Sequence[str]) -> dict[str, Start]:
-    """The start of each of these languages: a model that learnt from those of the other quarters."""
-    names = languages_in(given.data, None)
-    corpora, _ = read_corpora(given.data, names, ["medium"])
-    plan = make_plan(Wish(["haem-smart"], preset="medium", changes=SMALL, seeds=1), 0)
-    models: dict[int, ModelSpec] = {}
-    quarters = {name: names.index(name) % QUARTERS for name in asked}
-    for quarter in set(quarters.values()):
-        others = [own for own in corpora if names.index(own.language) % QUARTERS != quarter]
-        train = tuple(item for own in others for item in own.train)
-        dev = tuple(item for own in others for item in own.dev[::DEV_EVERY])
-        lesson = Lesson(train, dev, language=f"{MULTILINGUAL}-{quarter}", setting="medium")
-        [models[quarter]] = specs(plan, [lesson])
-    work = WorkFolder.inside(make_folder(given.out / MULTILINGUAL), save_models=True)
-    done = trained(list(models.values()), work, given)
-    members = {quarter: work.with_parameters(done[spec.digest]) for quarter, spec in models.items()}
-    return {name: Start(MULTILINGUAL, (members[quarter],)) for name, quarter in quarters.items()}
 
 
 def halves(dev: Sequence[Item]) -> list[set[str]]:
@@ -231,7 +204,6 @@ def start(given: argparse.Namespace) -> None:
     plan = make_plan(wish, 100)
     given.relatives = sorted(set(given.relatives))
     names = languages_in(given.data, given.languages)
-    given.multilingual = multilingual(given, names) if given.multilingual else {}
     corpora, _ = read_corpora(given.data, names, ["low"])
     # No test item is asked for: the figures are those of dev items.
     lessons = [replace(lesson, asked=()) for lesson in corpora]
@@ -247,7 +219,6 @@ def main() -> None:
     parser.add_argument("--models", type=Path, required=True, help="a folder of pocket models, with its index")
     parser.add_argument("--out", type=Path, required=True, help="a folder for what is trained")
     parser.add_argument("--relatives", type=int, nargs="+", default=[1, 3], help="numbers of languages to start from")
-    parser.add_argument("--multilingual", action="store_true", help="start from models of many languages, too")
     parser.add_argument("--systems", nargs="+", default=["hacm", "haem"])
     parser.add_argument("--alignments", nargs="+", default=["naive", "smart"])
     parser.add_argument("--seeds", type=int, default=5)

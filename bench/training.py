@@ -10,8 +10,6 @@ German forms as users call it, on two cores, and how fast its voters inflect the
 import argparse
 import json
 import os
-import resource
-import subprocess
 import sys
 import tempfile
 import time
@@ -19,15 +17,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
-from typing import Literal
 
-from reinflect.text import table
+from bench.measuring import figures, measured, most_memory
 
 WHAT = ("speed", "presets", "accuracy", "ensemble", "usual")
 SYSTEMS = ("hacm", "haem")
 WORKLOAD = ("embedding=100", "hidden=100", "history_hidden=100", "batch=32", "cell=lstm", "dropout=0.0")
 PRESETS = ("low", "medium", "high")
-BYTES_PER_UNIT = 1 if sys.platform == "darwin" else 1024
 EPOCHS_BEFORE_DECODING = 12
 RUNS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "low": ("haem", "naive", ()),
@@ -38,11 +34,6 @@ RUNS: dict[str, tuple[str, str, tuple[str, ...]]] = {
 The medium preset is made to be accurate, and takes minutes; this is how to be good in seconds."""
 UPDATES = 120
 """An epoch is cut short after so many, so that the large data takes no longer than the small."""
-
-
-def figures(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    sides: list[Literal["left", "right"]] = ["left" if column == 0 else "right" for column in range(len(header))]
-    return table(header, rows, sides=sides)
 
 
 def measure(
@@ -85,17 +76,15 @@ def measure(
         with one_blas_thread():
             greedy(model.words, dev)
         words = max(words, len(dev) / (time.process_time() - start))
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * BYTES_PER_UNIT
-    return {"samples": best, "words": words, "memory": memory}
+    return {"samples": best, "words": words, "memory": most_memory()}
 
 
 def in_a_process(
     data: Path, preset: str, size: str, system: str, changes: Sequence[str], language: str = "german"
 ) -> list[str]:
-    asked = json.dumps([str(data), preset, size, system, list(changes), language])
-    call = [sys.executable, "-m", "bench.training", "--measure", asked]
-    found = json.loads(subprocess.run(call, check=True, capture_output=True, text=True).stdout)
-    return [f"{found['samples']:,.0f}", f"{found['words']:,.0f}", f"{found['memory'] / 1e6:,.0f}"]
+    workload = json.dumps([str(data), preset, size, system, list(changes), language])
+    speeds = json.loads(measured([sys.executable, "-m", "bench.training", "--measure", workload]).output)
+    return [f"{speeds['samples']:,.0f}", f"{speeds['words']:,.0f}", f"{speeds['memory'] / 1e6:,.0f}"]
 
 
 def whole_run(data: Path, size: str, arguments: Sequence[str]) -> tuple[float, float, float]:
@@ -103,14 +92,9 @@ def whole_run(data: Path, size: str, arguments: Sequence[str]) -> tuple[float, f
     with tempfile.TemporaryDirectory() as folder:
         call = [sys.executable, "-m", "reinflect", "train", "--device", "cpu", "--out", f"{folder}/model", *arguments]
         call += ["--verbose", "--train", str(data / f"german-train-{size}"), "--dev", str(data / "german-dev")]
-        before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
         # A cache of its own, so that alignments are made, not found.
-        done = subprocess.run(
-            call, check=True, capture_output=True, text=True, env=os.environ | {"REINFLECT_CACHE": folder}
-        )
-        wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    (vote,) = (line for line in done.stdout.splitlines() if line.startswith("vote"))
+        output, cpu, wall = measured(call, os.environ | {"REINFLECT_CACHE": folder})
+    (vote,) = (line for line in output.splitlines() if line.startswith("vote"))
     accuracy = float(vote.split()[-1])
     print(f"{' '.join(arguments)}: {cpu:.1f} CPU s, {wall:.1f} s, dev {accuracy:.1f}", file=sys.stderr, flush=True)
     return cpu, wall, accuracy
@@ -176,10 +160,7 @@ def show_usual(data: Path, seeds: int) -> None:
         for seed in range(1, seeds + 1):
             call = [sys.executable, "-m", "reinflect", "train", "--device", "cpu", "--workers", "2", "--force"]
             call += ["--first-seed", str(seed), "--train", str(data / "german-train-low"), "--out", f"{folder}/model"]
-            start = time.perf_counter()
-            environment = os.environ | {"REINFLECT_CACHE": folder}
-            subprocess.run(call, check=True, capture_output=True, env=environment)
-            walls.append(time.perf_counter() - start)
+            walls.append(measured(call, os.environ | {"REINFLECT_CACHE": folder}).wall)
         inflector, dev = Inflector.load(Path(folder) / "model"), read_items(data / "german-dev")
         for _ in range(4):  # the first loads the compiled loops
             start = time.perf_counter()

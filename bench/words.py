@@ -2,7 +2,7 @@
 
 For each language a few models learn from the 100 items of its `low` setting, as `reinflect train` does without dev
 items. A word list is weighed by the items that they held out, and the forms for the dev items with and without it are
-compared. `--folder` keeps the models, so that the program goes on where it was stopped. The lists are Debian's
+test. `--folder` keeps the models, so that the program goes on where it was stopped. The lists are Debian's
 (wspanish, witalian, …); those that are not in UTF-8 are read as Latin-1.
 """
 
@@ -11,18 +11,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from bench.common import run
+from bench.measuring import figures
 from bench.pairs import holm
 from reinflect.assemble import Keep, with_word_list
 from reinflect.data.items import Item, read_items
 from reinflect.data.words import WordList
 from reinflect.ensemble.confidence import bins, calibration_error
-from reinflect.errors import ReinflectError
 from reinflect.inflector.inflector import Inflector
 from reinflect.run.resources import Resources
 from reinflect.score.scores import Evaluation, evaluate
 from reinflect.score.significance import compare
 from reinflect.systems.kind import Wish
-from reinflect.text import table
 from reinflect.train import train_model
 
 LISTS = {
@@ -67,8 +67,38 @@ def scored(inflector: Inflector, dev: Sequence[Item], name: str) -> tuple[Evalua
     forms = [replace(item, form=answer.form) for item, answer in zip(dev, answers, strict=True)]
     right = [answer.form == item.form for item, answer in zip(dev, answers, strict=True)]
     error = calibration_error(bins([answer.confidence or 0.0 for answer in answers], right))
-    own = inflector.word_list
-    return replace(evaluate(dev, forms, name=name), words=f"{own.name}-{own.digest}" if own else ""), 100 * error
+    words = inflector.word_list
+    return replace(evaluate(dev, forms, name=name), words=f"{words.name}-{words.digest}" if words else ""), 100 * error
+
+
+def weigh_lists(arguments: argparse.Namespace) -> None:
+    arguments.folder.mkdir(exist_ok=True)
+    rows, p_values = [], []
+    for language in arguments.languages:
+        items, dev = (read_items(arguments.data / f"{language}-{split}") for split in ("train-low", "dev"))
+        plain = trained(language, items, arguments.folder)
+        words = read_list(arguments.lists / LISTS[language], arguments.folder)
+        taught = with_word_list(plain, items, None, words)
+        assert taught.words is not None
+        before, sure_before = scored(plain, dev, f"{language}-dev")
+        after, sure_after = scored(taught, dev, f"{language}-dev")
+        test = compare(after, before)
+        p_values.append(test.p_value)
+        right, wrong = (f"{100 * share:.0f}" for share in taught.words.overall[0])
+        scores = [
+            f"{before.accuracy:.1f}",
+            f"{after.accuracy:.1f}",
+            f"{test.difference:+.1f}",
+            test.won,
+            test.lost,
+        ]
+        rows.append(
+            [language, f"{words.size:,}", right, wrong, *map(str, scores), f"{sure_before:.1f} {sure_after:.1f}"]
+        )
+        print(after.signature, flush=True)
+    header = ["language", "words", "% right in", "% wrong in", "without", "with", "", "won", "lost", "ECE", "p (Holm)"]
+    rows = [[*row, f"{p_value:.4f}"] for row, p_value in zip(rows, holm(p_values), strict=True)]
+    print(figures(header, rows), end="")
 
 
 def main() -> None:
@@ -76,33 +106,9 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--lists", type=Path, default=Path("/usr/share/dict"))
     parser.add_argument("--folder", type=Path, required=True)
-    parser.add_argument("--languages", default=",".join(LISTS))
-    given = parser.parse_args()
-    given.folder.mkdir(exist_ok=True)
-    rows, p_values = [], []
-    for language in given.languages.split(","):
-        items, dev = (read_items(given.data / f"{language}-{split}") for split in ("train-low", "dev"))
-        plain = trained(language, items, given.folder)
-        words = read_list(given.lists / LISTS[language], given.folder)
-        taught = with_word_list(plain, items, None, words)
-        assert taught.words is not None
-        before, sure_before = scored(plain, dev, f"{language}-dev")
-        after, sure_after = scored(taught, dev, f"{language}-dev")
-        made = compare(after, before)
-        p_values.append(made.p_value)
-        right, wrong = (f"{100 * share:.0f}" for share in taught.words.overall[0])
-        scores = [f"{before.accuracy:.1f}", f"{after.accuracy:.1f}", f"{made.difference:+.1f}", made.won, made.lost]
-        rows.append(
-            [language, f"{words.size:,}", right, wrong, *map(str, scores), f"{sure_before:.1f} {sure_after:.1f}"]
-        )
-        print(after.signature, flush=True)
-    header = ["language", "words", "% right in", "% wrong in", "without", "with", "", "won", "lost", "ECE", "p (Holm)"]
-    shown = [[*row, f"{p_value:.4f}"] for row, p_value in zip(rows, holm(p_values), strict=True)]
-    print(table(header, shown, sides=["left" if name == "language" else "right" for name in header]), end="")
+    parser.add_argument("--languages", nargs="+", default=list(LISTS))
+    run(parser, weigh_lists)
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except ReinflectError as error:
-        raise SystemExit(str(error)) from None
+    main()

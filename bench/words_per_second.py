@@ -9,15 +9,13 @@ start of its process to its end. Each figure is the median of the rounds, and ea
 import argparse
 import json
 import os
-import resource
-import subprocess
 import sys
 from collections import defaultdict
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from bench.training import figures
+from bench.measuring import Measured, figures, measured
 
 LANGUAGES = "german finnish turkish russian"
 WORD = ("inflect", "finnish", "talo", "N;IN+ESS;PL")
@@ -67,27 +65,22 @@ print(json.dumps(times))
 """
 
 
-def run(source: Path, arguments: list[str], **variables: str) -> tuple[str, float]:
-    """What a process prints, and its CPU time."""
+def run(source: Path, arguments: list[str], **variables: str) -> Measured:
     left_out = ("PYTHONDONTWRITEBYTECODE", *(name for name in os.environ if name.endswith("_NUM_THREADS")))
     environment = {name: value for name, value in os.environ.items() if name not in left_out}
-    environment |= {"PYTHONPATH": str(source), **variables}
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run([sys.executable, *arguments], env=environment, check=True, capture_output=True, text=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return done.stdout, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return measured([sys.executable, *arguments], environment | {"PYTHONPATH": str(source), **variables})
 
 
-def measured(source: Path, data: Path, models: Path, languages: list[str], compiled: Path) -> dict[str, float]:
+def seconds(source: Path, data: Path, models: Path, languages: list[str], compiled: Path) -> dict[str, float]:
     """Seconds a word by language, of a vote, and of a cold start. `compiled`: a folder for compiled modules."""
 
     def times(chosen: list[str], members: int, **variables: str) -> dict[str, float]:
         question = json.dumps([str(data), str(models), chosen, members, SPREAD, REPEATS])
-        seconds: dict[str, float] = json.loads(run(source, ["-c", CODE, question], **kept, **variables)[0])
-        return seconds
+        taken: dict[str, float] = json.loads(run(source, ["-c", CODE, question], **kept, **variables).output)
+        return taken
 
     kept = {"PYTHONPYCACHEPREFIX": str(compiled)}
-    _, cold = run(source, ["-m", "reinflect", *WORD], REINFLECT_MODELS=str(models), **kept)
+    cold = run(source, ["-m", "reinflect", *WORD], REINFLECT_MODELS=str(models), **kept).cpu
     return {**times(languages, 1, OMP_NUM_THREADS="1"), **times(languages[:1], MEMBERS), "cold": cold}
 
 
@@ -104,7 +97,7 @@ def main() -> None:
     taken: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
     with TemporaryDirectory() as compiled:
         for number in range(arguments.rounds + 1):
-            old, new = (measured(source.resolve(), *place, Path(compiled)) for source in (arguments.old, arguments.new))
+            old, new = (seconds(source.resolve(), *place, Path(compiled)) for source in (arguments.old, arguments.new))
             for name in old if number else ():
                 taken[name].append((old[name], new[name]))
     rows = []

@@ -150,7 +150,7 @@ def test_scored_candidates_count() -> None:
 def test_models_set_apart_and_rules_have_a_weight_and_no_part_in_the_runs() -> None:
     bare, right = corpus(items=6), dict.fromkeys(("hacm-naive", "hacm-smart", "haem-naive", "haem-smart"), 0)
     models = everyone(bare, QUICK, right)
-    rules = weigh(Work(bare, models, (), Path("none")), leave_out=True).forms
+    rules = weigh(Work(bare, models, (), Path("none")), leave_out=True)
     baseline = combine(bare, kinds(QUICK), models).forms["baseline"]
     assert rules["best"] == rules["weights"] == baseline
     assert rules["vote"] == rules[f"{WITHOUT}rules"] != baseline

@@ -9,7 +9,7 @@ from reinflect.data.items import Item
 from reinflect.decode.forms import Predictions
 from reinflect.ensemble.member import TrainedModel
 from reinflect.learn.lesson import Lesson, ModelSpec
-from reinflect.paper.combine import Combined, averages, combine, evaluations
+from reinflect.paper.combine import Combined, averages, combine
 from reinflect.paper.figures import Average, Scores
 from reinflect.paper.grid import Grid
 from reinflect.run.packs import PackResult
@@ -29,9 +29,9 @@ ALIGNERS = {"naive": Naive(), "smart": Smart()}
 BUNDLE = Bundle("V")
 
 
-def spec(own: Lesson, kind: str = "hacm-naive", seed: int = 1, settings: Settings | None = None) -> ModelSpec:
+def spec(lesson: Lesson, kind: str = "hacm-naive", seed: int = 1, settings: Settings | None = None) -> ModelSpec:
     parsed = Kind.parse(kind)
-    return ModelSpec(own.for_kind(parsed, ALIGNERS, seed), parsed, settings or SETTINGS[parsed.system], seed)
+    return ModelSpec(lesson.for_kind(parsed, ALIGNERS, seed), parsed, settings or SETTINGS[parsed.system], seed)
 
 
 def corpus(language: str = "german", setting: str = "low", items: int = 4, asked: int = 3) -> Lesson:
@@ -46,7 +46,7 @@ def gold(asked: int = 3) -> list[Item]:
 
 
 def result(
-    own: Lesson,
+    lesson: Lesson,
     kind: str = "hacm-naive",
     seed: int = 1,
     *,
@@ -56,31 +56,28 @@ def result(
     usable: bool = True,
     scores: Sequence[float] | None = None,
 ) -> TrainedModel:
-    """A model that has the first so many items right, and of the others says something of its own."""
-    planned = spec(own, kind, seed)
+    """A model that has the first so many items right; its other forms are those of no other model."""
+    planned = spec(lesson, kind, seed)
 
-    def said(items: Sequence[Item], forms: Sequence[str | None] | None) -> Predictions:
-        wrong = f"{kind}{seed}"
-        chosen: list[str | None] = []
-        if forms is not None:
-            chosen += forms
-        elif usable:
-            chosen += [f"{item.lemma}{'x' if place < right else wrong}" for place, item in enumerate(items)]
-        return Predictions(chosen, list(scores) if scores else [-1.0] * len(chosen))
+    def predictions(items: Sequence[Item], forms: Sequence[str | None] | None) -> Predictions:
+        ends = [*["x"] * right, *[f"{kind}{seed}"] * len(items)]
+        usual = [f"{item.lemma}{end}" for item, end in zip(items, ends, strict=False)] if usable else []
+        chosen = list(usual if forms is None else forms)
+        return Predictions(chosen, list(scores or [-1.0] * len(chosen)))
 
     return TrainedModel(
         system=planned.system,
         alignment=planned.lesson.alignment,
         seed=seed,
         settings=planned.settings,
-        inventory=own.inventory,
+        inventory=lesson.inventory,
         dev_accuracy=0.0,
         key=planned.digest,
-        language=own.language,
-        setting=own.setting,
+        language=lesson.language,
+        setting=lesson.setting,
         usable=usable,
-        dev=said(own.dev, dev),
-        asked=said(own.asked, test),
+        dev=predictions(lesson.dev, dev),
+        asked=predictions(lesson.asked, test),
     )
 
 
@@ -89,11 +86,11 @@ def kinds(grid: Grid, setting: str = "low") -> dict[Kind, int]:
     return {kind: seeds[setting] for kind, seeds in grid.items() if setting in seeds}
 
 
-def everyone(own: Lesson, grid: Grid, right: Mapping[str, int]) -> list[TrainedModel]:
+def everyone(lesson: Lesson, grid: Grid, right: Mapping[str, int]) -> list[TrainedModel]:
     """All models of a grid; those of a kind have so many items right."""
     return [
-        result(own, str(kind), seed, right=right.get(str(kind), 0))
-        for kind, seeds in kinds(grid, own.setting).items()
+        result(lesson, str(kind), seed, right=right.get(str(kind), 0))
+        for kind, seeds in kinds(grid, lesson.setting).items()
         for seed in range(1, seeds + 1)
     ]
 
@@ -104,20 +101,27 @@ def pack(*models: TrainedModel, name: str = "german-low-hacm-naive", seconds: fl
 
 def macro(**accuracies: float) -> Average:
     """A score with such an accuracy, in per cent, for each language (`norwegian_nynorsk` is one with a hyphen)."""
-    languages = {name.replace("_", "-"): _evaluation(own) for name, own in accuracies.items()}
+    languages = {name.replace("_", "-"): _evaluation(accuracy) for name, accuracy in accuracies.items()}
     return Average.over(MacroEvaluation("made up", languages))
 
 
 def _evaluation(accuracy: float) -> Evaluation:
     right = [Item(str(number), BUNDLE, "x") for number in range(1000)]
-    said = [Item(item.lemma, BUNDLE, "x" if place < 10 * accuracy else "y") for place, item in enumerate(right)]
-    return evaluate(right, said)
+    predicted = [Item(item.lemma, BUNDLE, "x" if n < 10 * accuracy else "y") for n, item in enumerate(right)]
+    return evaluate(right, predicted)
 
 
-def combined(grid: Grid, *corpora: Lesson, right: Mapping[str, int]) -> list[Combined]:
-    return [combine(own, kinds(grid, own.setting), everyone(own, grid, right)) for own in corpora]
+def combined(
+    grid: Grid, *corpora: Lesson, right: Mapping[str, int], gold: Mapping[str, Sequence[Item]] | None = None
+) -> dict[Lesson, Combined]:
+    """All systems; `gold` are the right forms of some languages' test items."""
+    return {
+        lesson: combine(
+            lesson, kinds(grid, lesson.setting), everyone(lesson, grid, right), (gold or {}).get(lesson.language, ())
+        )
+        for lesson in corpora
+    }
 
 
-def score(found: Sequence[Combined], gold: Mapping[str, Sequence[Item]]) -> Scores:
-    """With the right forms of some languages' test items."""
-    return averages((one.corpus, evaluations(one, gold.get(one.corpus.language, ()))) for one in found)
+def score(systems: Mapping[Lesson, Combined]) -> Scores:
+    return averages((lesson, each.evaluations) for lesson, each in systems.items())

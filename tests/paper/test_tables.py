@@ -20,14 +20,14 @@ RIGHT = {"hacm-naive": 1, "hacm-smart": 2, "haem-naive": 3, "haem-smart": 2}
 
 def test_the_whole_page() -> None:
     languages = [corpus("turkish"), corpus("scottish-gaelic"), corpus("turkish", "high")]
-    found = combined(QUICK, *languages, right=RIGHT)
+    systems = combined(QUICK, *languages, right=RIGHT, gold={"turkish": gold()})
     changes = {setting: {"hacm": Changes()} for setting in ("low", "high")}
-    for one in found:
-        changes[one.corpus.setting]["hacm"].update(one.changed["hacm"])
-    models = [replace(result(own, seed=seed), dev_accuracy=30.0 * seed) for own in languages for seed in (1, 2)]
+    for lesson, each in systems.items():
+        changes[lesson.setting]["hacm"].update(each.changed["hacm"])
+    models = [replace(result(lesson, seed=n), dev_accuracy=30.0 * n) for lesson in languages for n in (1, 2)]
     models[0] = replace(models[0], dev_accuracy=-1.0)  # it diverged
     text = page(
-        score(found, {"turkish": gold()}),
+        score(systems),
         about=["data: made up; grid: quick"],
         changes=changes,
         results=[pack(*models[:3], seconds=3), pack(*models[3:], seconds=60)],

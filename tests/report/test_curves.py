@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from reinflect.report.curves import PALETTE, ModelLog, colour_of, learning_curves, mean_curve, read_log, title_of
+from reinflect.report.curves import NOT_INSTALLED, ModelLog, colour_of, learning_curves, mean_curve, read_log, title_of
 from reinflect.systems import SYSTEMS
 from tests.report.pages import Page
 
@@ -34,12 +34,8 @@ def log(path: Path, *lines: str) -> list[ModelLog]:
 def test_the_parts_of_a_model_name(name: str, kind: str, dataset: str, title: str) -> None:
     model = ModelLog(name, [])
     assert (model.kind, model.dataset, title_of(kind)) == (kind, dataset, title)
-
-
-def test_other_systems_get_colours_from_the_palette() -> None:
-    assert colour_of("hacm-naive", 0) == colour_of("hacm-smart", 1) == SYSTEMS["hacm"].colour
-    colours = [colour_of("pointer-smart", number) for number in range(len(PALETTE) + 1)]
-    assert colours == [*PALETTE, PALETTE[0]]
+    colours = {system.colour for system in SYSTEMS.values()}
+    assert colour_of(kind) == NOT_INSTALLED or (kind.partition("-")[0] in SYSTEMS and colour_of(kind) in colours)
 
 
 def test_a_log_is_read_by_model_and_drawn_by_kind(tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ def test_dots_are_on_the_line_of_their_name() -> None:
 
 
 def test_keys_and_bars() -> None:
-    page = Page(key([("HACM <naive>", "naive", "#123456")]))
+    page = Page(key([Curve("HACM <naive>", (), "naive", "#123456")]))
     assert page.text == "HACM <naive>"
     assert page.elements("line", "naive")[0]["style"] == "--colour:#123456"
     assert "41%" in bar(41.2)

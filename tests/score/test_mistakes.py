@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
+from reinflect.score import evaluate
 from reinflect.score.mistakes import MISSING, Change, change_between, commonest_mistakes
-from reinflect.score.scores import judge, right_forms
 
 FORMS = st.text(alphabet="ab", max_size=7)
 
@@ -59,15 +59,15 @@ def test_mistakes_are_counted_with_their_first_example(pairs: list[tuple[str, st
         if form != guess
     ]
     counts = Counter(change for _, change in wrong)
-    found = commonest_mistakes(judge(right_forms(gold, "last"), predicted), limit)
-    assert [m.count for m in found] == sorted(counts.values(), reverse=True)[:limit]
-    for mistake in found:
+    mistakes = commonest_mistakes(evaluate(gold, predicted).cells if gold else [], limit)
+    assert [mistake.count for mistake in mistakes] == sorted(counts.values(), reverse=True)[:limit]
+    for mistake in mistakes:
         assert mistake.count == counts[mistake.change]
         assert mistake.example.lemma == next(lemma for lemma, change in wrong if change == mistake.change)
 
 
 def test_with_several_right_forms_the_nearest_is_compared() -> None:
     gold = [Item("backen", Bundle("V;PST"), "buk"), Item("backen", Bundle("V;PST"), "backte")]
-    cells = judge(right_forms(gold, "any"), [Item("backen", Bundle("V;PST"), "bukk")])
-    (mistake,) = commonest_mistakes(cells, 5)
+    scored = evaluate(gold, [Item("backen", Bundle("V;PST"), "bukk")], variants="any")
+    (mistake,) = commonest_mistakes(scored.cells, 5)
     assert mistake.change == Change("", "k", "end")

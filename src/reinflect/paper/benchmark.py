@@ -13,7 +13,7 @@ from reinflect.ensemble.member import TrainedModel
 from reinflect.errors import InputError, quoted
 from reinflect.files import make_folder, read_bytes, write_bytes
 from reinflect.learn.lesson import Lesson, ModelSpec, specs
-from reinflect.paper.combine import Changes, Finished, averages, finish
+from reinflect.paper.combine import Changes, Combined, averages, finish
 from reinflect.paper.corpora import languages_in, layout_note, read_corpora
 from reinflect.paper.figures import Scores
 from reinflect.run.execute import train_specs
@@ -70,7 +70,7 @@ class Benchmark:
     """The trained models of these specs, by digest."""
     results: Sequence[PackResult]
     """Packs with models of these specs."""
-    finished: Mapping[Lesson, Finished]
+    finished: Mapping[Lesson, Combined]
     """Every language in every setting, with the models trained so far."""
     scores: Scores
     absent: Sequence[str]

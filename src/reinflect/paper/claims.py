@@ -24,6 +24,9 @@ COMPARISONS = (
 )
 """Claim, setting, two systems, and the least difference between them, and the difference it must be below."""
 
+Gaps = Mapping[str, float]
+"""Differences in accuracy, by what they are of."""
+
 
 @dataclass(frozen=True)
 class Claim:
@@ -34,57 +37,54 @@ class Claim:
     """None if the models trained are too few to check it."""
     evidence: str
 
-
-Gaps = Mapping[str, float]
-"""Differences in accuracy, by what they are of."""
+    @classmethod
+    def of(
+        cls, text: str, gaps: Mapping[str, float | None], holds: Callable[[Gaps], bool | None], about: str = ""
+    ) -> "Claim":
+        """A claim that holds or not by those differences that can be computed."""
+        numbers = {name: gap for name, gap in gaps.items() if gap is not None}
+        evidence = about + ", ".join(f"{name} {gap:+.2f}" for name, gap in numbers.items())
+        return cls(text, holds(numbers), evidence) if numbers else cls(text, None, "")
 
 
 def claims(figures: Figures) -> list[Claim]:
     """All claims; those that cannot be checked are included."""
-    found: list[Claim] = []
-
-    def check(
-        text: str, gaps: Mapping[str, float | None], holds: Callable[[Gaps], bool | None], about: str = ""
-    ) -> None:
-        known = {name: gap for name, gap in gaps.items() if gap is not None}
-        evidence = about + ", ".join(f"{name} {gap:+.2f}" for name, gap in known.items())
-        found.append(Claim(text, holds(known), evidence) if known else Claim(text, None, ""))
 
     def naive(setting: str, language: str | None = None) -> list[float | None]:
         """The difference between naive and smart in each system."""
         return [_gap(figures, setting, f"{system}-naive", f"{system}-smart", language) for system in SYSTEMS]
 
-    def above(gaps: Gaps) -> bool:
-        return all(gap > 0 for gap in gaps.values())
-
-    def most_at_low(gains: Gaps) -> bool | None:
-        others = [gain for setting, gain in gains.items() if setting != "low"]
-        return gains["low"] > max(others) if others and "low" in gains else None
-
-    check(
-        "naive is slightly better than smart at low, on average",
-        dict(zip(map(str.upper, SYSTEMS), naive("low"), strict=True)),
-        lambda gaps: above(gaps) if len(gaps) == len(SYSTEMS) else None,
-    )
-    for language in NAIVE_WINS:
-        gaps = {setting: _over_all(fmean, naive(setting, language)) for setting in SETTINGS}
-        check(f"naive is consistently better than smart for {title(language)}", gaps, above)
-    for language in NAIVE_FAILS:
-        gaps = {"low": _over_all(fmean, naive("low", language))}
-        check(f"naive fails at low for {title(language)}", gaps, lambda gaps: gaps["low"] <= -FAR)
-    for text, setting, first, second, least, most in COMPARISONS:
+    on_average = dict(zip(map(str.upper, SYSTEMS), naive("low"), strict=True))
+    checked = [Claim.of("naive is slightly better than smart at low, on average", on_average, _above_in_both)]
+    for name in NAIVE_WINS:
+        gaps = {setting: _over_all(fmean, naive(setting, name)) for setting in SETTINGS}
+        checked.append(Claim.of(f"naive is consistently better than smart for {title(name)}", gaps, _above))
+    for name in NAIVE_FAILS:
+        gaps = {"low": _over_all(fmean, naive("low", name))}
+        checked.append(Claim.of(f"naive fails at low for {title(name)}", gaps, lambda gaps: gaps["low"] <= -FAR))
+    for text, setting, first, second, least, below in COMPARISONS:
         gaps = {f"{first} − {second}:": _gap(figures, setting, first, second)}
-        check(text, gaps, partial(_within, least, most))
-    gains = {
-        setting: _over_all(min, [_gap(figures, setting, "run7", run) for run in ("run1", "run3")])
-        for setting in SETTINGS
-    }
-    check("the gain from ensembling is largest at low", gains, most_at_low, "Run 7 above the better of Runs 1 and 3: ")
-    return found
+        checked.append(Claim.of(text, gaps, partial(_within, least, below)))
+    gaps = {s: _over_all(min, [_gap(figures, s, "run7", run) for run in ("run1", "run3")]) for s in SETTINGS}
+    about = "Run 7 above the better of Runs 1 and 3: "
+    return [*checked, Claim.of("the gain from ensembling is largest at low", gaps, _largest_at_low, about)]
 
 
-def _within(least: float, most: float, gaps: Gaps) -> bool:
-    return all(least <= gap < most for gap in gaps.values())
+def _above(gaps: Gaps) -> bool:
+    return all(gap > 0 for gap in gaps.values())
+
+
+def _above_in_both(gaps: Gaps) -> bool | None:
+    return _above(gaps) if len(gaps) == len(SYSTEMS) else None
+
+
+def _within(least: float, below: float, gaps: Gaps) -> bool:
+    return all(least <= gap < below for gap in gaps.values())
+
+
+def _largest_at_low(gains: Gaps) -> bool | None:
+    others = [gain for setting, gain in gains.items() if setting != "low"]
+    return gains["low"] > max(others) if others and "low" in gains else None
 
 
 def title(language: str) -> str:
@@ -92,16 +92,13 @@ def title(language: str) -> str:
 
 
 def _over_all(combine: Callable[[Sequence[float]], float], gaps: Sequence[float | None]) -> float | None:
-    """The mean or least of some differences; None if one is not known."""
-    known = [gap for gap in gaps if gap is not None]
-    return combine(known) if len(known) == len(gaps) else None
+    """The mean or least of some differences; None if one of them is missing."""
+    numbers = [gap for gap in gaps if gap is not None]
+    return combine(numbers) if len(numbers) == len(gaps) else None
 
 
 def _gap(figures: Figures, setting: str, first: str, second: str, language: str | None = None) -> float | None:
     """The mean difference of two systems, over the languages that both have, or in one language."""
-    by_system = figures.get(setting, {})
-    if first not in by_system or second not in by_system:
-        return None
-    one, two = (by_system[system].languages for system in (first, second))
-    gaps = [one[name].accuracy - two[name].accuracy for name in one if name in two and language in (None, name)]
+    left, right = (getattr(figures.get(setting, {}).get(system), "languages", {}) for system in (first, second))
+    gaps = [left[name].accuracy - right[name].accuracy for name in left if name in right and language in (None, name)]
     return fmean(gaps) if gaps else None

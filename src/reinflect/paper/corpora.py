@@ -20,9 +20,9 @@ def languages_in(folder: Path, wanted: Sequence[str] | None = None) -> list[str]
     """The languages of a folder, or the wanted ones of them, in alphabetical order."""
     if not folder.is_dir():
         raise InputError("there is no such folder", "name a folder with files such as german-train-low", path=folder)
-    parts = parts_in(folder)
     trains = {*SETTINGS, *UNSIZED}
-    languages = sorted(name for name, files in parts.items() if "dev" in files and trains & files.keys())
+    parts = parts_in(folder).items()
+    languages = sorted(name for name, files in parts if "dev" in files and trains & files.keys())
     if not languages:
         raise InputError(
             "found no language in this folder",
@@ -46,32 +46,30 @@ def layout_note(folder: Path, languages: Sequence[str]) -> str:
     return f"data: {many}; files such as {', '.join(files)}; columns {columns}"
 
 
-def read_corpus(folder: Path, language: str, setting: str) -> Lesson | None:
-    """The items of a language in a setting, as a lesson not yet prepared; None if it has no training or dev items."""
-    return _read(parts_in(folder).get(language, {}), language, setting)
+def read_corpora(folder: Path, languages: Sequence[str], settings: Sequence[str]) -> tuple[list[Lesson], list[str]]:
+    """Every language in every setting, setting by setting, and what is missing, such as `scottish-gaelic-high`."""
+    parts, corpora, missing = parts_in(folder), [], []
+    for setting in settings:
+        for language in languages:
+            if corpus := _read(parts.get(language, {}), language, setting):
+                corpora.append(corpus)
+            else:
+                missing.append((language, f"{language}-{setting}"))
+    # A training file without a size in its name is in one setting only.
+    unsized = {corpus.language for corpus in corpora if not parts[corpus.language].keys() & {*SETTINGS}}
+    return corpora, [label for language, label in missing if language not in unsized]
 
 
 def _read(files: Mapping[str, Path], language: str, setting: str) -> Lesson | None:
+    """The items of a language, as a lesson not yet prepared; None if it has no training or dev items."""
     lines = {part: read_text(files[part]).split("\n") for part in UNSIZED if part in files}
     unsized = {preset_for(sum(bool(line.strip()) for line in text)): files[part] for part, text in lines.items()}
-    train = files.get(setting) or unsized.get(setting)
+    train, covered = files.get(setting) or unsized.get(setting), files.get("covered") or files.get("test")
     if train is None or "dev" not in files:
         return None
-    covered = files.get("covered") or files.get("test")
     learnt, dev = read_items(train), read_items(files["dev"])
     test = read_items(covered, forms="ignored") if covered else []
     for path, items in ((train, learnt), (files["dev"], dev), (covered, test)):
         check_lengths(items, path, "models take", "shorten it or take it out")
     hidden = tuple(Item(item.lemma, item.features) for item in test)
     return Lesson(tuple(learnt), tuple(dev), hidden, language, setting)
-
-
-def read_corpora(folder: Path, languages: Sequence[str], settings: Sequence[str]) -> tuple[list[Lesson], list[str]]:
-    """Every language in every setting, setting by setting, and what is missing, such as `scottish-gaelic-high`."""
-    parts = parts_in(folder)
-    read = {(name, size): _read(parts[name], name, size) for size in settings for name in languages}
-    corpora = [corpus for corpus in read.values() if corpus]
-    # A training file without a size in its name is in one setting only.
-    unsized = {corpus.language for corpus in corpora if not parts[corpus.language].keys() & {*SETTINGS}}
-    missing = [(name, size) for (name, size), corpus in read.items() if corpus is None and name not in unsized]
-    return corpora, [f"{name}-{size}" for name, size in missing]

@@ -1,6 +1,6 @@
 """The figures of a benchmark, computed or read from its folder."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from statistics import fmean
 from typing import TypeVar
@@ -50,14 +50,12 @@ class Average(Figure, frozen=True, kw_only=True):
     @classmethod
     def over(cls, macro: MacroEvaluation) -> "Average":
         languages = {name: Figure.of(evaluation) for name, evaluation in macro.languages.items()}
-        parts = [_mean(getattr(figure, part) for figure in languages.values()) for part in ("seen", "unseen")]
-        return cls(macro.accuracy, macro.levenshtein, *parts, languages=languages, signature=macro.signature)
-
-
-def _mean(parts: Iterable[Part | None]) -> Part | None:
-    """Over the languages that have such items."""
-    some = [part for part in parts if part]
-    return Part(round(fmean(p.accuracy for p in some), DECIMALS), sum(p.items for p in some)) if some else None
+        averages = []
+        for name in ("seen", "unseen"):  # over the languages that have such items
+            parts = [part for figure in languages.values() if (part := getattr(figure, name))]
+            accuracy = round(fmean(part.accuracy for part in parts), DECIMALS) if parts else 0.0
+            averages.append(Part(accuracy, sum(part.items for part in parts)) if parts else None)
+        return cls(macro.accuracy, macro.levenshtein, *averages, languages=languages, signature=macro.signature)
 
 
 Figures = Mapping[str, Mapping[str, Average]]

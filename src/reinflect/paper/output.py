@@ -29,56 +29,47 @@ from reinflect.text import counted
 
 def write_all(benchmark: Benchmark, out: Path, *, about: Sequence[str], command: Mapping[str, Any]) -> None:
     """Write everything but predictions, which are written already, and models."""
-    scores = benchmark.scores
-    _write_json(out / RESULTS, {split: by_setting for split, by_setting in scores.items() if by_setting})
+    scores, results = benchmark.scores, benchmark.results
+    _write_json(out / RESULTS, {split: figures for split, figures in scores.items() if figures})
     commands = out / COMMANDS
-    before = commands.read_text(encoding="utf-8").split("\n")[:-1] if commands.exists() else []
-    lines = [*before, json.dumps({**command, **asdict(benchmark.account)}, ensure_ascii=False)]
+    lines = commands.read_text(encoding="utf-8").split("\n")[:-1] if commands.exists() else []
+    lines.append(json.dumps({**command, **asdict(benchmark.account)}, ensure_ascii=False))
     write_text(commands, "".join(f"{line}\n" for line in lines))
-    text = page(scores, about=[*about, *_about(benchmark, lines)], changes=benchmark.changes, results=benchmark.results)
-    write_text(out / "results.md", text)
-    _write_json(out / DETAILS, _details(benchmark))
-    for split, figures in scores.items():
-        if chart := languages_chart(figures, split):
-            write_text(out / f"languages-{split}.svg", svg_file(chart))
-
-
-def _details(benchmark: Benchmark) -> dict[str, Any]:
-    """Voters of each language, claims, models and packs."""
+    devices, versions = (sorted({getattr(result, name) for result in results}) for name in ("device", "version"))
+    seconds: Counter[str] = Counter()
+    for line in lines:
+        seconds.update(json.loads(line)["seconds"])
+    models, times = benchmark.models.values(), ", ".join(f"{name} {number:.0f} s" for name, number in seconds.items())
+    restarted, diverged = sum(model.restarts > 0 for model in models), sum(not model.usable for model in models)
+    about = [
+        *about,
+        f"{len(models)} of {len(benchmark.specs)} models trained; {restarted} were restarted, {diverged} diverged and "
+        "take no part",
+        f"trained on: {', '.join(devices) or 'nothing'}; reinflect {', '.join(versions or [__version__])}",
+        *([f"no training items: {', '.join(benchmark.absent)}"] if benchmark.absent else []),
+        f"{counted(len(lines), 'command')} in this folder, {sum(seconds.values()):.0f} s: {times}",
+    ]
+    write_text(out / "results.md", page(scores, about=about, changes=benchmark.changes, results=results))
     voters: dict[str, dict[str, Mapping[str, Sequence[str]]]] = {}
-    for corpus, finished in benchmark.finished.items():
-        voters.setdefault(corpus.setting, {})[corpus.language] = finished.chosen
-    return {
+    for corpus, combined in benchmark.finished.items():
+        voters.setdefault(corpus.setting, {})[corpus.language] = combined.chosen
+    details = {
         "version": __version__,
-        "versions": sorted({result.version for result in benchmark.results}),
-        "devices": sorted({result.device for result in benchmark.results}),
+        "versions": versions,
+        "devices": devices,
         "absent": list(benchmark.absent),
         "voters": voters,
-        "claims": {split: claims(figures) for split, figures in benchmark.scores.items()},
+        "claims": {split: claims(figures) for split, figures in scores.items()},
         "models": sorted(benchmark.models),
         "packs": [
             {"pack": result.pack, "models": len(result.models), "seconds": result.seconds, "device": result.device}
-            for result in benchmark.results
+            for result in results
         ],
     }
-
-
-def _about(benchmark: Benchmark, commands: Sequence[str]) -> list[str]:
-    models = benchmark.models.values()
-    diverged, restarted = sum(not model.usable for model in models), sum(model.restarts > 0 for model in models)
-    devices = sorted({result.device for result in benchmark.results})
-    versions = sorted({result.version for result in benchmark.results}) or [__version__]
-    seconds: Counter[str] = Counter()
-    for command in commands:
-        seconds.update(json.loads(command)["seconds"])
-    times = ", ".join(f"{name} {number:.0f} s" for name, number in seconds.items())
-    return [
-        f"{len(models)} of {len(benchmark.specs)} models trained; {restarted} were restarted, {diverged} diverged and "
-        "take no part",
-        f"trained on: {', '.join(devices) or 'nothing'}; reinflect {', '.join(versions)}",
-        *([f"no training items: {', '.join(benchmark.absent)}"] if benchmark.absent else []),
-        f"{counted(len(commands), 'command')} in this folder, {sum(seconds.values()):.0f} s: {times}",
-    ]
+    _write_json(out / DETAILS, details)
+    for split, figures in scores.items():
+        if chart := languages_chart(figures, split):
+            write_text(out / f"languages-{split}.svg", svg_file(chart))
 
 
 def _write_json(path: Path, value: Any) -> None:
@@ -99,10 +90,9 @@ def write_models(benchmark: Benchmark, out: Path) -> list[str]:
         files = [folder.parameters_file(model) for model in usable]
         if all(file.exists() for file in files):
             members = [folder.with_parameters(model) for model in usable]
-            strategy = default_strategy({model.system for model in usable})
+            strategy, keep = default_strategy({model.system for model in usable}), Keep(attested=False)
             source = f"{corpus.language}-train-{corpus.setting}"
             make_folder(path.parent)
-            keep = Keep(attested=False)
             assemble(members, corpus.train, corpus.dev, keep, strategy=strategy, source=source).save(path)
         elif not path.exists():
             notes.append(f"note: not written: {path} (some of its models were trained without --save-models)")

@@ -9,17 +9,17 @@ from pathlib import Path
 
 import msgspec
 
-from reinflect.assemble import known_runs
+from reinflect.assemble import voters_of
 from reinflect.data.items import grouped, read_items
 from reinflect.decode.forms import Predictions
 from reinflect.ensemble.confidence import calibration_error, fit, judged_cells, seen_cells
 from reinflect.ensemble.member import TrainedModel
-from reinflect.ensemble.strategies import DEFAULT, Voter, choices, find_strategy
+from reinflect.ensemble.strategies import DEFAULT, choices, find_strategy
 from reinflect.files import read_text
 from reinflect.learn.lesson import Lesson
 from reinflect.paper import published
 from reinflect.paper.claims import Claim, title
-from reinflect.paper.corpora import SETTINGS, read_corpus
+from reinflect.paper.corpora import SETTINGS, read_corpora
 from reinflect.paper.figures import Figures, Scores, read_json, read_scores, settings_in
 from reinflect.paper.tables import claims_table, language_table, languages_note, main_table
 from reinflect.report.curves import ModelLog, learning_curves, read_log
@@ -37,9 +37,6 @@ FEW_LANGUAGES = 10
 NO_DATA = "Single forms are not evaluated: the data folder of the benchmark was not found; name it with --dev."
 NO_LOGS = "There are no learning curves: the folder logs is missing or empty."
 HELD = {"held": "held", "not held": "not-held", "not checked": "note"}
-"""Classes of the style sheet."""
-STYLES = ("next", "published", "ours")
-"""Classes of the dots of the next best system, of the paper and of ours."""
 INTRODUCTIONS = {
     "Learning curves": "The mean of the best dev accuracy so far, and of the loss, over all models of a kind.",
     "By part of speech": "Run 7 on dev items, the forms of all languages together.",
@@ -104,34 +101,31 @@ def benchmark_page(path: Path, data: Path | None) -> str:
     """The page of a benchmark's folder. `data` is the folder of the languages' files, which single forms are from."""
     scores, details = read_scores(path), Details.read(path)
     languages = list(read_languages(path, data, scores, details))
-    sections = []
-    for split, by_setting in scores.items():
-        note = paragraph(languages_note(by_setting).strip(), class_="note")
-        sections.append(Section(f"Table of runs, {split}", [table(main_table(by_setting, split), words=2), note]))
+    sections, charts = [], []
+    for split, figures in scores.items():
+        note = paragraph(languages_note(figures).strip(), class_="note")
+        sections.append(Section(f"Table of runs, {split}", [table(main_table(figures, split), words=2), note]))
+        if chart := languages_chart(figures, split):
+            charts.append(Section(f"Accuracy by language, {split}", [element("figure", chart)]))
     if details.claims.get("dev"):
         header, *rows = claims_table(details.claims["dev"])
         lines = [[text, element("span", held, class_=HELD[held]), evidence] for text, held, evidence in rows]
         sections.append(Section("Claims of the paper", [table([header, *lines], words=3, class_="wrap")]))
-    for split, by_setting in scores.items():
-        if chart := languages_chart(by_setting, split):
-            sections.append(Section(f"Accuracy by language, {split}", [element("figure", chart)]))
-    sections += _all_languages(languages)
+    sections += [*charts, *_all_languages(languages)]
     few = len(languages) <= FEW_LANGUAGES
     for setting in settings_in(scores.get("dev", {})):
         parts = [table(language_table(scores["dev"][setting], setting), words=1)]
         parts += [_language(language, single=few) for language in languages if language.setting == setting]
         sections.append(Section(f"Languages at {setting}", parts))
-    lead = [
-        *([f"Trained on: {', '.join(details.devices)}."] if details.devices else []),
-        "Accuracy is the per cent of predictions that equal the right form exactly.",
-        *([NO_DATA] if data is None else []),
-        *([] if any(language.logs for language in languages) else [NO_LOGS]),
-    ]
+    lead = [f"Trained on: {', '.join(details.devices)}."] if details.devices else []
+    lead += ["Accuracy is the per cent of predictions that equal the right form exactly."]
+    lead += [NO_DATA] if data is None else []
+    lead += [] if any(language.logs for language in languages) else [NO_LOGS]
     facts = [
-        (f"Run 7 at {setting}, {split}", f"{by_setting[setting][SHOWN].accuracy:.2f}")
-        for split, by_setting in scores.items()
-        for setting in SETTINGS
-        if SHOWN in by_setting.get(setting, {})
+        (f"Run 7 at {setting}, {split}", f"{figures[setting][SHOWN].accuracy:.2f}")
+        for split, figures in scores.items()
+        for setting in settings_in(figures)
+        if SHOWN in figures[setting]
     ]
     facts.append(("languages", str(len({language.name for language in languages}))))
     facts += [("models", f"{len(details.models):,}")] if details.models else []
@@ -148,19 +142,13 @@ def read_languages(path: Path, data: Path | None, scores: Scores, details: Detai
     for setting in settings_in(scores.get("dev", {})):
         for name in sorted({name for average in scores["dev"][setting].values() for name in average.languages}):
             language = Language(name, setting, logs.get(f"{name}-{setting}", []))
-            if data is not None and (corpus := read_corpus(data, name, setting)):
-                trained = models.get((name, setting), [])
-                usable = [model for model in trained if model.usable and len(model.dev.forms) == len(corpus.dev)]
-                evaluation, confidences = _evaluation(path, corpus), measured(corpus, usable) if usable else []
-                language = replace(language, evaluation=evaluation, confidences=confidences)
+            for corpus in read_corpora(data, [name], [setting])[0] if data else ():
+                path_of_forms = path / "predictions" / setting / SHOWN / f"{name}-dev"
+                predicted = read_items(path_of_forms, forms="optional") if path_of_forms.is_file() else None
+                evaluation = None if predicted is None else evaluate(corpus.dev, predicted, name=name)
+                trained = [m for m in models.get((name, setting), []) if len(m.dev.forms) == len(corpus.dev)]
+                language = replace(language, evaluation=evaluation, confidences=measured(corpus, trained))
             yield language
-
-
-def _evaluation(folder: Path, corpus: Lesson) -> Evaluation | None:
-    predictions = folder / "predictions" / corpus.setting / SHOWN / f"{corpus.language}-dev"
-    if not predictions.is_file():
-        return None
-    return evaluate(corpus.dev, read_items(predictions, forms="optional"), name=corpus.language)
 
 
 def measured(corpus: Lesson, models: Sequence[TrainedModel], strategy: str = DEFAULT) -> list[tuple[float, bool]]:
@@ -170,17 +158,16 @@ def measured(corpus: Lesson, models: Sequence[TrainedModel], strategy: str = DEF
     half it is measured. Then the halves are swapped. (The best version of each model was picked on all dev items.)
     Empty if half of the dev items are too few to fit one.
     """
-    runs, seen, rule = known_runs(corpus.train), seen_cells(corpus.train, corpus.dev), find_strategy(strategy)
-    numbers = list(range(len(corpus.dev)))
+    seen, rule, numbers = seen_cells(corpus.train, corpus.dev), find_strategy(strategy), list(range(len(corpus.dev)))
     random.Random(1).shuffle(numbers)
     halves = []
     for half in map(sorted, (numbers[::2], numbers[1::2])):
-        items, voters = [corpus.dev[number] for number in half], []
-        for model in models:
+        some = []
+        for model in (model for model in models if model.usable):
             forms, scores = model.dev
-            predictions = Predictions([forms[number] for number in half], [scores[number] for number in half])
-            voters.append(Voter.of(replace(model, dev=predictions), items, runs))
-        halves.append(voters)
+            part = Predictions([forms[number] for number in half], [scores[number] for number in half])
+            some.append(replace(model, dev=part))
+        halves.append(voters_of(some, corpus.train, [corpus.dev[number] for number in half]))
     pairs: list[tuple[float, bool]] = []
     for here, there in (halves, halves[::-1]):
         chosen, others = choices(here, [strategy]).get(strategy, []), {voter.name: voter for voter in there}
@@ -195,12 +182,17 @@ def measured(corpus: Lesson, models: Sequence[TrainedModel], strategy: str = DEF
 def languages_chart(figures: Figures, split: str) -> Html | None:
     """The accuracies of each language in Run 7, ours and published, in the settings that have it."""
     panels = []
-    for setting in (setting for setting in SETTINGS if SHOWN in figures.get(setting, {})):
+    for setting in (setting for setting in settings_in(figures) if SHOWN in figures[setting]):
         ours = {name: figure.accuracy for name, figure in figures[setting][SHOWN].languages.items()}
-        shown = zip(published.beside(ours, setting, split).items(), STYLES, strict=True)
+        pairs = {name: pair for name in ours if (pair := published.of_language(name, setting))}
+        next_best = f"next best, {published.NEXT_BEST[setting]} (test, published)"
         dots = {
-            words: (style, {title(name): accuracy for name, accuracy in accuracies.items()})
-            for (words, accuracies), style in shown
+            next_best: ("next", {title(name): pair[1] for name, pair in pairs.items()}),
+            "Run 7 of the paper (test, published)": (
+                "published",
+                {title(name): pair[0] for name, pair in pairs.items()},
+            ),
+            f"Run 7, ours ({split})": ("ours", {title(name): accuracy for name, accuracy in ours.items()}),
         }
         names = sorted(ours, key=lambda name: (-ours[name], name))
         panels.append((f"At {setting}", list(map(title, names)), dots))
@@ -212,22 +204,17 @@ def _all_languages(languages: Sequence[Language]) -> list[Section]:
     parts: dict[str, list[str]] = {name: [] for name in INTRODUCTIONS}
     for setting in SETTINGS:
         group = [language for language in languages if language.setting == setting]
-        logs = [log for language in group for log in language.logs]
-        cells = [cell for language in group if language.evaluation for cell in language.evaluation.cells]
-        confidences = [pair for language in group for pair in language.confidences]
         heading = element("h3", f"At {setting}")
-        if logs:
+        if logs := [log for language in group for log in language.logs]:
             parts["Learning curves"] += [heading, learning_curves(logs)]
-        if cells:
+        if cells := [cell for language in group if language.evaluation for cell in language.evaluation.cells]:
             parts["By part of speech"] += [heading, *_breakdowns(cells)]
-        if confidences:
-            rows = [
-                [title(one.name), f"{calibration_error(bins_of(one.confidences)):.3f}", str(len(one.confidences))]
-                for one in group
-                if one.confidences
-            ]
+        if measured := {title(language.name): language.confidences for language in group if language.confidences}:
+            errors = {name: f"{calibration_error(bins_of(forms)):.3f}" for name, forms in measured.items()}
+            rows = [[name, errors[name], str(len(forms))] for name, forms in measured.items()]
             by_language = table([("language", "expected calibration error", "forms"), *rows], words=1)
-            parts["Confidence"] += [heading, calibration(confidences), folded("by language", by_language)]
+            diagram = calibration([form for forms in measured.values() for form in forms])
+            parts["Confidence"] += [heading, diagram, folded("by language", by_language)]
     return [Section(name, [paragraph(INTRODUCTIONS[name]), *content]) for name, content in parts.items() if content]
 
 

@@ -1,7 +1,6 @@
 """Published figures to compare ours with; the numbers are in `published.toml`."""
 
 import tomllib
-from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -26,13 +25,3 @@ def of_language(language: str, setting: str) -> tuple[float, float] | None:
     """The test accuracy of the paper's Run 7, and of the next best system."""
     pair = numbers()["languages"].get(language, {}).get(setting)
     return None if pair is None else (pair[0], pair[1])
-
-
-def beside(ours: Mapping[str, float], setting: str, split: str) -> dict[str, dict[str, float]]:
-    """What a chart of our Run 7 shows: accuracies by language, by their words in the legend, ours last."""
-    pairs = {name: pair for name in ours if (pair := of_language(name, setting))}
-    return {
-        f"next best, {NEXT_BEST[setting]} (test, published)": {name: pair[1] for name, pair in pairs.items()},
-        "Run 7 of the paper (test, published)": {name: pair[0] for name, pair in pairs.items()},
-        f"Run 7, ours ({split})": dict(ours),
-    }

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 
+from reinflect.data.items import grouped
 from reinflect.ensemble.strategies import RUNS
 from reinflect.paper import published
 from reinflect.paper.claims import Claim, claims, title
@@ -25,19 +26,15 @@ REPEATS_NOTE = (
 )
 LANGUAGES_OF_THE_PAPER = {"low": 52, "medium": 52, "high": 51}
 HELD = {True: "held", False: "not held", None: "not checked"}
+KINDS = {"HACM N": "hacm-naive", "HACM S": "hacm-smart", "HAEM N": "haem-naive", "HAEM S": "haem-smart", "soft": "soft"}
 COLUMNS: tuple[tuple[str, str, str], ...] = (
-    ("HACM N", "hacm-naive", "accuracy"),
-    ("HACM S", "hacm-smart", "accuracy"),
-    ("HAEM N", "haem-naive", "accuracy"),
-    ("HAEM S", "haem-smart", "accuracy"),
-    ("soft", "soft", "accuracy"),
+    *((header, system, "accuracy") for header, system in KINDS.items()),
     *((run.title, run.name, "accuracy") for run in RUNS),
     ("Run 7 Lev", "run7", "levenshtein"),
     ("baseline", "baseline", "accuracy"),
     ("Lev", "baseline", "levenshtein"),
 )
 """The columns of the paper's table: header, system and figure."""
-THEIRS = {system for _, system, _ in COLUMNS}
 WAYS = {
     "run6": "vote of the best 15 (Run 6)",
     COMPARED[0]: "vote of the best 7",
@@ -51,9 +48,9 @@ def markdown(rows: Sequence[Sequence[str]], words: int) -> str:
     """A table whose columns are also aligned in the source; the first `words` columns are text, the others numbers."""
     header, *others = rows
     numbers = len(header) - words
-    marks = ["---"] * words + ["--:"] * numbers
     sides: list[Side] = ["left"] * words
-    lines = in_columns([header, marks, *others], " | ", sides + ["right"] * numbers)
+    rules = ["---"] * words + ["--:"] * numbers
+    lines = in_columns([header, rules, *others], " | ", sides + ["right"] * numbers)
     widest = max(map(len, lines))  # the last column lost its blanks
     return "".join(f"| {line.ljust(widest)} |\n" for line in lines)
 
@@ -64,7 +61,8 @@ def main_table(figures: Figures, split: str) -> Rows:
     For the paper's languages each setting has our figures, the paper's, and the difference; else ours alone.
     """
     systems = dict.fromkeys(system for by_system in figures.values() for system in by_system)
-    further = [(system, system, "accuracy") for system in systems if system not in {*THEIRS, *NOT_WRITTEN}]
+    of_paper = {system for _, system, _ in COLUMNS}
+    further = [(system, system, "accuracy") for system in systems if system not in {*of_paper, *NOT_WRITTEN}]
     columns = [column for column in (*COLUMNS, *further) if column[1] in systems]
     rows = [[split, "", *(header for header, _, _ in columns)]]
     for setting in settings_in(figures):
@@ -100,21 +98,20 @@ def languages_note(figures: Figures) -> str:
 
 def combining_table(figures: Figures, systems: Mapping[str, str] = WAYS) -> Rows:
     """Run 6 and other combinations of members."""
-    settings = settings_in(figures)
-    rows = [["", *settings]]
-    for system, name in systems.items():
-        averages = [figures[setting].get(system) for setting in settings]
-        rows.append([name, *(_number(getattr(average, "accuracy", None)) for average in averages)])
-    return rows
+    by_setting = [figures[setting] for setting in settings_in(figures)]
+    rows = [
+        [name, *(_number(getattr(of.get(system), "accuracy", None)) for of in by_setting)]
+        for system, name in systems.items()
+    ]
+    return [["", *settings_in(figures)], *rows]
 
 
 def seen_table(figures: Figures) -> Rows:
     """Accuracy on items whose bundle the training items have, and on the others, with the number of items."""
-    settings = settings_in(figures)
-    rows = [["", *(f"{setting}, {part}" for setting in settings for part in ("seen", "unseen"))]]
-    for system in dict.fromkeys(system for setting in settings for system in figures[setting]):
-        averages = [figures[setting].get(system) for setting in settings]
-        parts = [getattr(average, part, None) for average in averages for part in ("seen", "unseen")]
+    columns = [(setting, part) for setting in settings_in(figures) for part in ("seen", "unseen")]
+    rows = [["", *map(", ".join, columns)]]
+    for system in dict.fromkeys(system for setting in settings_in(figures) for system in figures[setting]):
+        parts = [getattr(figures[setting].get(system), part, None) for setting, part in columns]
         rows.append([system, *(f"{part.accuracy:.2f} % of {part.items}" if part else NOTHING for part in parts)])
     return rows
 
@@ -122,24 +119,23 @@ def seen_table(figures: Figures) -> Rows:
 def language_table(by_system: Mapping[str, Average], setting: str) -> Rows:
     """Naive and smart in every language, and Run 7 with the published one; else, all systems."""
     names = sorted({name for score in by_system.values() for name in score.languages})
-    numbers = {
-        name: {s: score.languages[name].accuracy for s, score in by_system.items() if name in score.languages}
-        for name in names
-    }
+
+    def accuracy(system: str, name: str) -> float | None:
+        return getattr(by_system[system].languages.get(name), "accuracy", None) if system in by_system else None
+
     if not _of_paper(by_system):
         systems = [system for system in by_system if system not in NOT_WRITTEN]
-        rows = [[title(name), *(_number(numbers[name].get(system)) for system in systems)] for name in names]
+        rows = [[title(name), *(_number(accuracy(system, name)) for system in systems)] for name in names]
         return [["language", *systems], *(row for row in rows if set(row[1:]) != {NOTHING})]
     rows = [["language", "HACM N", "S", "N − S", "HAEM N", "S", "N − S", "Run 7", "published (test)", "next best"]]
     for name in names:
         cells = []
         for system in ("hacm", "haem"):
-            naive, smart = (numbers[name].get(f"{system}-{alignment}") for alignment in ("naive", "smart"))
+            naive, smart = (accuracy(f"{system}-{alignment}", name) for alignment in ("naive", "smart"))
             gap = None if naive is None or smart is None else naive - smart
             cells += [_number(naive), _number(smart), _number(gap, "+.2f")]
         theirs = published.of_language(name, setting) or (None, None)
-        run7 = _number(numbers[name].get("run7"))
-        rows.append([title(name), *cells, run7, *(_number(number, ".1f") for number in theirs)])
+        rows.append([title(name), *cells, _number(accuracy("run7", name)), *(_number(each, ".1f") for each in theirs)])
     return rows
 
 
@@ -150,34 +146,31 @@ def claims_table(checked: Sequence[Claim]) -> Rows:
 
 def repeats_table(changes: Mapping[str, Mapping[str, Changes]]) -> Rows:
     """How many outputs the filter for repeats changed, by setting and system."""
-    rows = [["system", "setting", "votes, dev", "votes, test", "single models, dev", "single models, test"]]
     totals: dict[str, Changes] = {}
     for by_system in changes.values():
         for system, counts in by_system.items():
             totals.setdefault(system, Counter()).update(counts)
-    for setting, by_system in (*changes.items(), ("all", totals)):
-        for system, counts in by_system.items():
-            numbers = [str(counts[what, split]) for what in ("voted", "single") for split in SPLITS]
-            rows.append([SYSTEMS[system].title, setting, *numbers])
-    return rows
+    header = ["system", "setting", "votes, dev", "votes, test", "single models, dev", "single models, test"]
+    columns = [(what, split) for what in ("voted", "single") for split in SPLITS]
+    return [header] + [
+        [SYSTEMS[system].title, setting, *(str(counts[column]) for column in columns)]
+        for setting, by_system in (*changes.items(), ("all", totals))
+        for system, counts in by_system.items()
+    ]
 
 
 def models_table(results: Sequence[PackResult]) -> Rows:
     """One model's accuracy on dev items, the mean of seeds and then of languages, and the time, by setting and kind."""
-    shares: dict[tuple[int, str], list[float]] = {}
-    accuracies: dict[tuple[int, str], dict[str, list[float]]] = {}
-    for result in results:
-        for model in result.models:
-            key = SETTINGS.index(model.setting), model.kind
-            shares.setdefault(key, []).append(result.seconds / len(result.models))
-            accuracies.setdefault(key, {}).setdefault(model.language, []).append(max(0.0, model.dev_accuracy))
+    models = [(model, result.seconds / len(result.models)) for result in results for model in result.models]
+    kinds = grouped(models, lambda pair: (SETTINGS.index(pair[0].setting), pair[0].kind))
     rows = [["setting", "kind", "models", "accuracy", "seconds", "seconds per model"]]
-    for key, seconds in sorted(shares.items()):
-        accuracy = fmean(map(fmean, accuracies[key].values()))
-        numbers = [str(len(seconds)), f"{accuracy:.2f}", f"{sum(seconds):.0f}", f"{sum(seconds) / len(seconds):.2f}"]
-        rows.append([SETTINGS[key[0]], key[1], *numbers])
-    whole = [share for seconds in shares.values() for share in seconds]
-    return [*rows, ["all", "", str(len(whole)), "", f"{sum(whole):.0f}", ""]]
+    for (setting, kind), members in sorted(kinds.items()):
+        languages = grouped((model for model, _ in members), lambda model: model.language).values()
+        accuracy = fmean(fmean(max(0.0, model.dev_accuracy) for model in some) for some in languages)
+        seconds = sum(share for _, share in members)
+        numbers = f"{accuracy:.2f}", f"{seconds:.0f}", f"{seconds / len(members):.2f}"
+        rows.append([SETTINGS[setting], kind, str(len(members)), *numbers])
+    return [*rows, ["all", "", str(len(models)), "", f"{sum(share for _, share in models):.0f}", ""]]
 
 
 def page(

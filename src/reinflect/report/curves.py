@@ -18,8 +18,8 @@ from reinflect.systems import SYSTEMS
 
 SINGLE_CURVES = 24
 """Models with a curve of their own in one chart, at most: more cannot be distinguished."""
-PALETTE = ("#8250c4", "#9a6b00", "#b8327a", "#0b7d80", "#5d6673")
-"""Colours for systems that are not installed."""
+NOT_INSTALLED = "#5d6673"
+"""The colour of systems that are not installed."""
 MOST = 10**9
 """Of a loss, or epochs: larger numbers are damage, and cannot be drawn."""
 Accuracy = Annotated[float, Meta(ge=0, le=100)]
@@ -28,7 +28,7 @@ CHARTS: tuple[tuple[Quantity, Quantity, str, str, str], ...] = (
     ("dev_accuracy", "best", "mean of the best so far", "accuracy on dev items", "accuracy, %"),
     ("loss", "loss", "mean", "loss on training items", "loss"),
 )
-"""What is drawn of single models and as the mean of a kind, the name of the mean, and the titles."""
+"""The quantities of single models and of means, the name of the mean, and the titles of chart and axis."""
 
 
 class Epoch(msgspec.Struct, frozen=True):
@@ -94,22 +94,21 @@ def mean_curve(models: Sequence[ModelLog], quantity: Quantity) -> list[Point]:
 def learning_curves(models: Sequence[ModelLog], *, single: bool = True) -> Html:
     """Charts of dev accuracy and loss by epoch: the mean of each kind and, if `single`, the curves of few models."""
     kinds = grouped(sorted(models, key=lambda model: model.kind), lambda model: model.kind)
+    looks = {kind: (kind.partition("-")[2], colour_of(kind)) for kind in kinds}
     charts: list[Html] = []
-    entries: list[tuple[str, str, str | None]] = []
     for quantity, mean, words, title, y_label in CHARTS:
         curves: list[Curve] = []
-        entries = []
-        for number, (kind, members) in enumerate(kinds.items()):
-            style, colour = kind.partition("-")[2], colour_of(kind, number)
-            if single and len(models) <= SINGLE_CURVES:
-                curves += [Curve(model.name, model.points(quantity), f"{style} faint", colour) for model in members]
-            curves.append(Curve(f"{title_of(kind)}, {words}", mean_curve(members, mean), style, colour))
-            entries.append((f"{title_of(kind)} ({len(members)})", style, colour))
-        curves.sort(key=lambda curve: "faint" not in curve.style)  # means are drawn over the curves of single models
+        if single and len(models) <= SINGLE_CURVES:
+            for model in (model for members in kinds.values() for model in members):
+                style, colour = looks[model.kind]
+                curves.append(Curve(model.name, model.points(quantity), f"{style} faint", colour))
+        for kind, members in kinds.items():  # means are drawn over the curves of single models
+            curves.append(Curve(f"{title_of(kind)}, {words}", mean_curve(members, mean), *looks[kind]))
         highest = max((y for curve in curves for _, y in curve.points), default=100.0)
         top = None if quantity == "loss" else min(100.0, 10.0 * (highest // 10 + 1))
         charts.append(line_chart(title, curves, ("epoch", y_label), top=top, logarithmic=quantity == "loss"))
-    return joined([key(entries), element("div", *charts, class_="pair")])
+    names = [Curve(f"{title_of(kind)} ({len(members)})", (), *looks[kind]) for kind, members in kinds.items()]
+    return joined([key(names), element("div", *charts, class_="pair")])
 
 
 def title_of(kind: str) -> str:
@@ -118,7 +117,6 @@ def title_of(kind: str) -> str:
     return ", ".join(filter(None, (SYSTEMS[system].title if system in SYSTEMS else system, alignment, variant)))
 
 
-def colour_of(kind: str, number: int) -> str:
-    """The colour of the kind's system, or that of its number in a chart."""
+def colour_of(kind: str) -> str:
     system = kind.partition("+")[0].partition("-")[0]
-    return SYSTEMS[system].colour if system in SYSTEMS else PALETTE[number % len(PALETTE)]
+    return SYSTEMS[system].colour if system in SYSTEMS else NOT_INSTALLED

@@ -14,7 +14,7 @@ LEFT, RIGHT, TOP, BOTTOM = 48, 12, 10, 40
 """Margins, with the numbers of the axes."""
 Point = tuple[float, float]
 Dots = Mapping[str, tuple[str, Mapping[str, float]]]
-"""What is plotted, in words; with a class of the style sheet, and the accuracies by name."""
+"""A class of the style sheet, and the accuracies by name, by their words in the legend."""
 
 
 @dataclass(frozen=True)
@@ -46,10 +46,9 @@ class Axis:
         """About five round numbers."""
         if self.logarithmic:
             powers = range(math.floor(math.log10(self.low)), math.floor(math.log10(self.high)) + 1)
-            candidates = [
-                factor * 10.0**power for power in powers for factor in ((1, 2, 5) if len(powers) <= 3 else (1,))
-            ]
-            return [tick for tick in candidates if self.low <= tick <= self.high]
+            factors = (1, 2, 5) if len(powers) <= 3 else (1,)
+            ticks = (factor * 10.0**power for power in powers for factor in factors)
+            return [tick for tick in ticks if self.low <= tick <= self.high]
         rough = max((self.high - self.low) / 5, sys.float_info.min)
         power = 10.0 ** math.floor(math.log10(rough))
         step = min((factor * power for factor in (1, 2, 5, 10) if factor * power >= rough * 0.99), default=rough)
@@ -60,18 +59,14 @@ class Axis:
 def line_chart(
     title: str, curves: Sequence[Curve], labels: tuple[str, str], *, top: float | None = None, logarithmic: bool = False
 ) -> Html:
-    """A figure of curves, with labels of the axes.
-
-    `top` fixes the upper end of the vertical axis; `logarithmic` scales that axis.
-    """
+    """A figure of curves; `top` fixes the upper end of the vertical axis, `logarithmic` scales it."""
     drawn = [[(x, y) for x, y in curve.points if y > 0 or not logarithmic] for curve in curves]
     x = Axis(0, max((x for curve in curves for x, _ in curve.points), default=1) or 1, LEFT, WIDTH - RIGHT)
     heights = [y for points in drawn for _, y in points] or [1.0]
     low, high = (min(heights), max(heights)) if logarithmic else (0.0, top or max(heights) or 1)
     y = Axis(low, high if high > low else low * 10, HEIGHT - BOTTOM, TOP, logarithmic)
     lines = [_polyline(x, y, points, curve) for points, curve in zip(drawn, curves, strict=True)]
-    picture = _picture(title, HEIGHT, _frame(x, y, *labels), *lines)
-    return element("figure", element("figcaption", title), picture)
+    return element("figure", element("figcaption", title), _picture(title, HEIGHT, _frame(x, y, *labels), *lines))
 
 
 def reliability(title: str, bins: Sequence[Bin]) -> Html:
@@ -140,35 +135,31 @@ def svg_file(picture: Html) -> str:
     return f'{start} xmlns="http://www.w3.org/2000/svg">{styles}{content}\n'
 
 
-def key(entries: Sequence[tuple[str, str, str | None]]) -> Html:
-    """The legend of a chart: words, class of the style sheet and colour of each line."""
-    lines = [element("line", **_look(style, colour), x1=0, x2=22, y1=6, y2=6) for _, style, colour in entries]
+def key(curves: Sequence[Curve]) -> Html:
+    """The legend of a chart."""
+    lines = [element("line", **_look(curve), x1=0, x2=22, y1=6, y2=6) for curve in curves]
     pictures = [element("svg", line, viewBox="0 0 22 12", class_="mark", aria_hidden="true") for line in lines]
-    items = [element("li", picture, words) for picture, (words, *_) in zip(pictures, entries, strict=True)]
+    items = (element("li", picture, curve.name) for picture, curve in zip(pictures, curves, strict=True))
     return element("ul", *items, class_="key")
 
 
 def _polyline(x: Axis, y: Axis, points: Iterable[Point], curve: Curve) -> Html:
-    places = " ".join(f"{x(a):.1f},{y(b):.1f}" for a, b in points)
-    return element("polyline", element("title", curve.name), **_look(curve.style, curve.colour), points=places)
+    line = " ".join(f"{x(a):.1f},{y(b):.1f}" for a, b in points)
+    return element("polyline", element("title", curve.name), **_look(curve), points=line)
 
 
-def _look(style: str, colour: str | None) -> dict[str, str]:
-    if colour is None:
-        return {"class_": f"curve {style}"}
-    return {"class_": f"curve kind {style}".strip(), "style": f"--colour:{colour}"}
+def _look(curve: Curve) -> dict[str, str]:
+    if curve.colour is None:
+        return {"class_": f"curve {curve.style}"}
+    return {"class_": f"curve kind {curve.style}".strip(), "style": f"--colour:{curve.colour}"}
 
 
 def _frame(x: Axis, y: Axis, x_label: str, y_label: str) -> Html:
     middle = (y.start + y.end) / 2
-    return joined(
-        [
-            *(_vertical(x, tick, y.end, y.start) for tick in x.ticks),
-            *(_horizontal(x, f"{tick:g}", y(tick)) for tick in y.ticks),
-            element("text", x_label, class_="label", x=(x.start + x.end) / 2, y=y.start + 34),
-            element("text", y_label, class_="label", transform=f"translate(12 {middle:.0f}) rotate(-90)"),
-        ]
-    )
+    lines = [*(_vertical(x, t, y.end, y.start) for t in x.ticks), *(_horizontal(x, f"{t:g}", y(t)) for t in y.ticks)]
+    below = element("text", x_label, class_="label", x=(x.start + x.end) / 2, y=y.start + 34)
+    beside = element("text", y_label, class_="label", transform=f"translate(12 {middle:.0f}) rotate(-90)")
+    return joined([*lines, below, beside])
 
 
 def _vertical(x: Axis, tick: float, top: float, bottom: float) -> Html:

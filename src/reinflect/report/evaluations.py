@@ -27,16 +27,14 @@ Column = tuple[str, str, str]
 
 def breakdown_table(cells: Sequence[Judged], by: Grouping, labels: Labels = NO_LABELS) -> Html:
     """Accuracy of each group, the largest group first; groups after the first `SHOWN_GROUPS` are folded."""
-
-    def rows(groups: Sequence[tuple[str, Score]]) -> Html:
-        lines = [
-            [element("bdi", labels.to_label(name)), *score_cells(score), str(score.items)] for name, score in groups
-        ]
-        return table([(GROUPINGS[by], "accuracy", "%", "edit distance", "forms"), *lines], words=2)
-
-    groups = list(breakdown(cells, by).items())
-    rest = groups[SHOWN_GROUPS:]
-    return joined([rows(groups[:SHOWN_GROUPS]), *([folded(f"{len(rest)} less frequent", rows(rest))] if rest else [])])
+    header = GROUPINGS[by], "accuracy", "%", "edit distance", "forms"
+    rows = [
+        [element("bdi", labels.to_label(name)), *score_cells(score), str(score.items)]
+        for name, score in breakdown(cells, by).items()
+    ]
+    rest = rows[SHOWN_GROUPS:]
+    more = [folded(f"{len(rest)} less frequent", table([header, *rest], words=2))] if rest else []
+    return joined([table([header, *rows[:SHOWN_GROUPS]], words=2), *more])
 
 
 def score_cells(score: Score) -> list[str]:
@@ -46,10 +44,7 @@ def score_cells(score: Score) -> list[str]:
 
 def mistakes_list(cells: Sequence[Judged], limit: int, labels: Labels = NO_LABELS) -> Html:
     """The commonest mistakes, each with an example that is aligned character by character."""
-    mistakes = commonest_mistakes(cells, limit)
-    if not mistakes:
-        return paragraph("All forms are right.")
-    entries = []
+    mistakes, entries = commonest_mistakes(cells, limit), []
     for mistake, columns in zip(mistakes, aligned(cells, [mistake.example for mistake in mistakes]), strict=True):
         cell, change = mistake.example, mistake.change
         what = Html("no prediction")
@@ -60,7 +55,7 @@ def mistakes_list(cells: Sequence[Judged], limit: int, labels: Labels = NO_LABEL
         bundle = element("code", labels.to_label(str(cell.features)))
         heading = paragraph(element("b", what), f" ({times}), as in ", word(cell.lemma), " ", bundle)
         entries.append(element("li", heading, alignment_table(columns)))
-    return element("ol", *entries, class_="mistakes")
+    return element("ol", *entries, class_="mistakes") if entries else paragraph("All forms are right.")
 
 
 def aligned(cells: Sequence[Judged], examples: Sequence[Judged]) -> list[list[Column]]:
@@ -75,11 +70,10 @@ def columns_of(right: Alignment, predicted: Alignment) -> list[Column]:
     """Two alignments of one lemma merged."""
     columns: list[Column] = []
     for (lemma, a, after_a), (_, b, after_b) in zip(_by_lemma(right), _by_lemma(predicted), strict=True):
-        if lemma:
-            columns.append((lemma, a, b))
-        for change in opcodes(after_a, after_b):
-            first, second = after_a[change.src_start : change.src_end], after_b[change.dest_start : change.dest_end]
-            columns += [("", *pair) for pair in zip_longest(first, second, fillvalue="")]
+        columns += [(lemma, a, b)] if lemma else []
+        for edit in opcodes(after_a, after_b):
+            spans = after_a[edit.src_start : edit.src_end], after_b[edit.dest_start : edit.dest_end]
+            columns += [("", *pair) for pair in zip_longest(*spans, fillvalue="")]
     return columns
 
 
@@ -96,22 +90,19 @@ def _by_lemma(alignment: Alignment) -> list[tuple[str, str, list[str]]]:
 
 def alignment_table(columns: Sequence[Column]) -> Html:
     """A small table; characters that differ from the right ones are marked."""
-
-    def style(lemma: str, right: str, predicted: str, number: int) -> str | None:
-        if number and right != predicted:
-            return "wrong" if number == 2 else "missed"
-        if not (lemma, right, predicted)[number]:
-            return "nothing"
-        return "changed" if number == 1 and right != lemma else None
-
-    rows = []
-    for number, name in enumerate(("lemma", "right", "predicted")):
-        letters = (
-            element("td", element("bdi", visible(column[number])), class_=style(*column, number)) for column in columns
-        )
-        rows.append(element("tr", element("th", name, scope="row"), *letters))
+    rows = [[element("th", name, scope="row")] for name in ("lemma", "right", "predicted")]
+    for column in columns:
+        lemma, right, predicted = column
+        styles: list[str | None] = [None if letter else "nothing" for letter in column]
+        if right != predicted:
+            styles[1:] = "missed", "wrong"
+        elif right and right != lemma:
+            styles[1] = "changed"
+        for row, letter, style in zip(rows, column, styles, strict=True):
+            row.append(element("td", element("bdi", visible(letter)), class_=style))
     direction = "rtl" if runs_right_to_left("".join(map("".join, columns))) else None
-    return element("div", element("table", joined(rows), class_="letters", dir=direction), class_="scroll")
+    lines = (element("tr", *row) for row in rows)
+    return element("div", element("table", *lines, class_="letters", dir=direction), class_="scroll")
 
 
 def bins_of(forms: Sequence[tuple[float, bool]]) -> list[Bin]:
@@ -121,8 +112,7 @@ def bins_of(forms: Sequence[tuple[float, bool]]) -> list[Bin]:
 
 def calibration(forms: Sequence[tuple[float, bool]]) -> Html:
     """The reliability diagram of forms, and their expected calibration error."""
-    binned = bins_of(forms)
-    error = calibration_error(binned)
+    error = calibration_error(binned := bins_of(forms))
     words = (
         f"{len(forms)} forms in bins of 10 points of confidence. On the dashed line, confidence equals accuracy. "
         f"Mean difference: {100 * error:.1f} points (expected calibration error {error:.3f})."

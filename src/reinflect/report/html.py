@@ -35,14 +35,11 @@ def escape_text(text: str) -> Html:
 
 def element(tag: str, *children: str, **attributes: str | float | None) -> Html:
     """`<tag>…</tag>`. In names of attributes `_` stands for `-`, except at the end (`class_`); None omits one."""
-    texts = {
-        name.rstrip("_").replace("_", "-"): f"{value:.2f}".rstrip("0").rstrip(".")
-        if isinstance(value, float)
-        else str(value)
-        for name, value in attributes.items()
-        if value is not None
-    }
-    start = "".join([tag, *(f' {name}="{escape_text(text)}"' for name, text in texts.items())])
+    start = tag
+    for name, value in attributes.items():
+        if value is not None:
+            text = f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
+            start += f' {name.rstrip("_").replace("_", "-")}="{escape_text(text)}"'
     return Html(f"<{start}>" if tag in _EMPTY else f"<{start}>{joined(children)}</{tag}>")
 
 

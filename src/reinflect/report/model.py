@@ -1,6 +1,7 @@
 """The page of one model file."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reinflect.data.corrections import question
@@ -69,22 +70,21 @@ def _evaluated(
 ) -> tuple[list[tuple[str, str]], list[Section]]:
     """The main figures, and the sections, of a model's answers to dev items."""
     answers = inflector.answers(dev)
-    evaluation = evaluate(dev, _predicted(dev, [answer.form for answer in answers]), name=name)
+    predicted = [replace(item, form=answer.form) for item, answer in zip(dev, answers, strict=True)]
+    evaluation = evaluate(dev, predicted, name=name)
     facts, sections = [("accuracy", f"{evaluation.accuracy:.1f} %")], []
     tested = set(map(question, dev))
     if others := [item for item in inflector.attested if question(item) not in tested]:
         baseline = Baseline.learn(others)
-        by_rules = [baseline.inflect(item.lemma, item.features) for item in dev]
-        rules = evaluate(dev, _predicted(dev, by_rules), name="rules")
+        rules = evaluate(dev, [replace(item, form=baseline.inflect(item.lemma, item.features)) for item in dev])
         facts.append(("accuracy of rules", f"{rules.accuracy:.1f} %"))
         rows = [["this model", *score_cells(evaluation)], ["rules", *score_cells(rules)]]
         comparison = table([["", "accuracy", "%", "edit distance"], *rows], words=2)
         sections.append(Section("Beside rules", [paragraph(RULES.format(len(others))), comparison]))
     facts += [("edit distance", f"{evaluation.levenshtein:.2f}"), ("forms tested", f"{evaluation.items:,}")]
     cells, signature = evaluation.cells, paragraph(element("code", evaluation.signature), class_="note")
-    queries = [(item.lemma, item.features.spelling) for item in dev]
-    confidences = dict(zip(queries, [answer.confidence for answer in answers], strict=True))
-    pairs = [(confidences[cell.lemma, cell.features.spelling], cell.correct) for cell in cells]
+    confidences = {(item.lemma, item.features): answer.confidence for item, answer in zip(dev, answers, strict=True)}
+    pairs = [(confidences[cell.lemma, cell.features], cell.correct) for cell in cells]
     forms = [(confidence, correct) for confidence, correct in pairs if confidence is not None]
     sections += [
         Section("By part of speech", [breakdown_table(cells, "pos"), signature]),
@@ -95,10 +95,6 @@ def _evaluated(
     if doubts := inflector.doubts((item.features for item in dev), labels):
         sections.append(Section("Not seen in training", [paragraph(f"{doubt}.") for doubt in doubts]))
     return facts, sections
-
-
-def _predicted(dev: Sequence[Item], forms: Sequence[str]) -> list[Item]:
-    return [Item(item.lemma, item.features, form) for item, form in zip(dev, forms, strict=True)]
 
 
 def _forecast(forecast: "Forecast") -> Section:

@@ -141,19 +141,15 @@ def align(lemma: str, form: str) -> Pairs:
 def _costs(source: str, target: str) -> list[list[int]]:
     """costs[i][j]: the least cost of turning source[i:] into target[j:]."""
     rows = [[GAP * left for left in range(len(target), -1, -1)]]
-    backwards = range(len(target) - 1, -1, -1)
     for x in reversed(source):
         below = rows[-1]
-        diagonal = below[-1]
-        cost = diagonal + GAP
+        cost = below[-1] + GAP
         row = [cost]
-        for j in backwards:
-            down = below[j]
-            paired = diagonal if x == target[j] else diagonal + SUBSTITUTION
-            gap = (down if down < cost else cost) + GAP  # `min` of three numbers is slower
+        for j in range(len(target) - 1, -1, -1):
+            gap = (below[j] if below[j] < cost else cost) + GAP  # `min` is slower
+            paired = below[j + 1] if x == target[j] else below[j + 1] + SUBSTITUTION
             cost = paired if paired < gap else gap
             row.append(cost)
-            diagonal = down
         rows.append(row[::-1])
     return rows[::-1]
 

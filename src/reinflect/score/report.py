@@ -49,15 +49,26 @@ class EvaluationReport:
         evaluation = self.evaluation
         report: dict[str, Any] = {**_figures(evaluation), "signature": evaluation.signature}
         if isinstance(evaluation, MacroEvaluation):
-            report["languages"] = {
-                name: {**_figures(scores), "signature": scores.signature}
-                for name, scores in evaluation.languages.items()
-            }
+            languages = evaluation.languages.items()
+            report["languages"] = {name: {**_figures(each), "signature": each.signature} for name, each in languages}
         if self.by:
             groups = breakdown(evaluation.cells, self.by)
             report["breakdown"] = {"by": self.by, "groups": {name: _figures(score) for name, score in groups.items()}}
         if self.rival:
-            report["comparison"] = _comparison_json(self.name, evaluation, *self.rival)
+            other, others = self.rival
+            compared, signature = _compared(evaluation, others)
+            report["comparison"] = {
+                "predicted": {"name": self.name, **_figures(evaluation)},
+                "other": {"name": other, **_figures(others)},
+                "difference": compared.difference,
+                "interval": [compared.low, compared.high],
+                "p_value": compared.p_value,
+                "only_predicted_right": compared.won,
+                "only_other_right": compared.lost,
+                "real": compared.real,
+                "verdict": compared.verdict(self.name, other),
+                "signature": signature,
+            }
         if self.mistakes:
             report["errors"] = [_mistake_json(m) for m in commonest_mistakes(evaluation.cells, self.mistakes)]
         return report
@@ -78,26 +89,9 @@ def _figures(scored: Scored) -> dict[str, float | int]:
 
 def _compared(ours: Evaluated, others: Evaluated) -> "tuple[Comparison, str]":
     """The comparison, and the signature of its figures."""
-    from reinflect.score.significance import compare
+    from reinflect.score.significance import RESAMPLES, SEED, compare
 
-    comparison = compare(ours, others)
-    return comparison, f"{ours.signature}|bootstrap:{comparison.resamples}|seed:{comparison.seed}"
-
-
-def _comparison_json(name: str, ours: Evaluated, other: str, others: Evaluated) -> dict[str, Any]:
-    compared, signature = _compared(ours, others)
-    return {
-        "predicted": {"name": name, **_figures(ours)},
-        "other": {"name": other, **_figures(others)},
-        "difference": compared.difference,
-        "interval": [compared.low, compared.high],
-        "p_value": compared.p_value,
-        "only_predicted_right": compared.won,
-        "only_other_right": compared.lost,
-        "real": compared.real,
-        "verdict": compared.verdict(name, other),
-        "signature": signature,
-    }
+    return compare(ours, others), f"{ours.signature}|bootstrap:{RESAMPLES}|seed:{SEED}"
 
 
 def _mistake_row(mistake: Mistake) -> tuple[str, str, str, str]:

@@ -27,8 +27,6 @@ class Comparison:
     p_value: float
     won: int
     lost: int
-    resamples: int
-    seed: int
 
     @property
     def difference(self) -> float:
@@ -41,7 +39,7 @@ class Comparison:
     def text(self, name: str, other: str) -> str:
         """The difference with its interval and p-value, and the verdict, on two lines."""
         interval = f"95 % interval {self.low:+.2f} to {self.high:+.2f}"
-        test = f"p = {self.p_value:.4f} (paired bootstrap, {self.resamples} resamples)"
+        test = f"p = {self.p_value:.4f} (paired bootstrap, {RESAMPLES} resamples)"
         return f"difference {self.difference:+.2f}, {interval}, {test}\n{self.verdict(name, other)}\n"
 
     def verdict(self, name: str, other: str) -> str:
@@ -58,12 +56,12 @@ class Comparison:
         return f"The difference is real: {better} is better, and chance is an unlikely explanation."
 
 
-def compare(ours: Evaluated, others: Evaluated, *, resamples: int = RESAMPLES, seed: int = SEED) -> Comparison:
+def compare(ours: Evaluated, others: Evaluated) -> Comparison:
     """Compare two sets of predictions for the same gold; each language counts the same."""
     left, right = _by_language(ours), _by_language(others)
     assert left.keys() == right.keys()
     tallies = [_tally(left[name], right[name]) for name in left]
-    differences = resampled_differences(tallies, resamples, seed)
+    differences = resampled_differences(tallies)
     low, high = np.quantile(differences, [LEVEL / 2, 1 - LEVEL / 2]).tolist()
     # Two-sided: twice the share of resamples on the less likely side of no difference, never quite zero.
     fewer = min(int(np.count_nonzero(differences <= 0)), int(np.count_nonzero(differences >= 0)))
@@ -72,11 +70,9 @@ def compare(ours: Evaluated, others: Evaluated, *, resamples: int = RESAMPLES, s
         other_accuracy=others.accuracy,
         low=round(low, DECIMALS),
         high=round(high, DECIMALS),
-        p_value=min(1.0, 2 * (fewer + 1) / (resamples + 1)),
+        p_value=min(1.0, 2 * (fewer + 1) / (RESAMPLES + 1)),
         won=sum(won for won, _, _ in tallies),
         lost=sum(lost for _, lost, _ in tallies),
-        resamples=resamples,
-        seed=seed,
     )
 
 
@@ -91,17 +87,17 @@ def _tally(ours: Evaluation, others: Evaluation) -> tuple[int, int, int]:
     return pairs.count((True, False)), pairs.count((False, True)), len(pairs)
 
 
-def resampled_differences(tallies: Sequence[tuple[int, int, int]], resamples: int, seed: int) -> NDArray[np.float64]:
+def resampled_differences(tallies: Sequence[tuple[int, int, int]]) -> NDArray[np.float64]:
     """Differences in accuracy on resampled items, from the numbers of items won, lost and in all of each language.
 
     The counts of items won and lost among n items drawn with replacement have a multinomial distribution.
 
-    *Shape:* (resamples,)
+    *Shape:* (RESAMPLES,)
     """
-    random = np.random.default_rng(seed)
-    total = np.zeros(resamples)
+    random = np.random.default_rng(SEED)
+    total = np.zeros(RESAMPLES)
     for won, lost, items in tallies:
-        drawn = random.multinomial(items, [won / items, lost / items, (items - won - lost) / items], size=resamples)
+        drawn = random.multinomial(items, [won / items, lost / items, (items - won - lost) / items], size=RESAMPLES)
         total += (drawn[:, 0] - drawn[:, 1]) / items
     # Rounded because sums of fractions that should be zero are not exactly zero, which matters for the p-value.
     return np.round(100 * total / len(tallies), 9)

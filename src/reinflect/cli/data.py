@@ -1,6 +1,7 @@
 """`reinflect data`: list, show and download data sets."""
 
 import textwrap
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
@@ -87,7 +88,7 @@ def fetch(name: str, languages: str, into: Path | None, force: bool) -> None:
             if move:
                 move(sum(sizes), total)
             elif way == "downloaded":
-                say(f"downloaded {file.name} ({_bytes(file.size)})")
+                say(f"downloaded {file.name} ({_bytes([file])})")
 
         fetched = catalog.fetch(data_set, languages, into, force=force, arrived=arrived)
     click.echo(_summary(data_set, fetched))
@@ -133,7 +134,7 @@ def split(files: tuple[str, ...], into: str, by: By, seed: int, force: bool, col
 
 
 def _entry(data_set: DataSet) -> str:
-    size = f"{len(data_set.languages)} languages, {len(data_set.files)} files, {_bytes(data_set.size)}"
+    size = f"{len(data_set.languages)} languages, {len(data_set.files)} files, {_bytes(data_set.files)}"
     if data_set.bundled:
         size = "1 language; items: " + ", ".join(f"{split} {len(read_split(split))}" for split in SPLITS)
     lines = {
@@ -167,10 +168,11 @@ def _summary(data_set: DataSet, fetched: Fetched) -> str:
     files, languages = len(fetched.files), len({file.language for file in fetched.files})
     phrases = {"downloaded": "downloaded", "cached": "from the cache", "kept": "there already"}
     ways = ", ".join(f"{fetched.ways.count(way)} {phrase}" for way, phrase in phrases.items() if way in fetched.ways)
-    counts = f"{counted(files, 'file')} of {counted(languages, 'language')} ({_bytes(fetched.size)}; {ways})"
+    counts = f"{counted(files, 'file')} of {counted(languages, 'language')} ({_bytes(fetched.files)}; {ways})"
     cite = f"\nplease cite: {data_set.citation}" if data_set.citation else ""
     return f"{data_set.name}: {counts}, in {fetched.folder}\nlicence: {data_set.licence}{cite}"
 
 
-def _bytes(size: int) -> str:
+def _bytes(files: Iterable[DataFile]) -> str:
+    size = sum(file.size for file in files)
     return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.1f} kB"

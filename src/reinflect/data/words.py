@@ -1,7 +1,6 @@
-"""Word lists, and letters that look the same but are encoded in two ways.
+"""Word lists, and letters that are encoded in two ways: ä as one character, or as an a and a combining mark.
 
-Such as ä: one character, or an a and a combining mark. Unicode calls the two canonically equivalent; to a model they
-are different letters, because fields are kept code point for code point.
+Unicode calls the two canonically equivalent; to a model, which reads code points, they are different letters.
 """
 
 import hashlib
@@ -34,11 +33,11 @@ class WordList:
     digest: str
     size: int
     counts: Mapping[str, int]
-    """Those of words with capitals also count for the same word in lower case: a sentence may begin with it."""
+    """A word with capitals also counts in lower case: a sentence may begin with it."""
 
     @classmethod
     def read(cls, path: Path | str) -> "WordList":
-        """Read a file with a word on each line; with a word, a tab and its count on each line; or with running text."""
+        """Read a file with a word, or a word, a tab and its count, on each line; or with running text."""
         text = read_text(path)
         counts, lines = Counter[str](), StringIO(normalize("NFC", text))
         while piece := lines.readlines(PIECE):
@@ -64,12 +63,12 @@ class WordList:
         return cls(Path(source_name(path)).name, hashlib.sha256(text.encode()).hexdigest()[:12], size, counts)
 
     def count(self, form: str) -> int:
-        """How often a form occurs; if it has several words, the rarest."""
+        """How often a form occurs: if it has several words, the rarest of them."""
         return min((self.counts.get(word, 0) for word in normalize("NFC", form).split()), default=0)
 
 
 def two_ways(files: Files) -> Finding | None:
-    """The letters that the lemmas and forms of some files together encode in two ways, each with its first places."""
+    """The letters that some files together encode in two ways, each with its first places."""
     if all(is_normalized("NFC", word) for word, *_ in _words(files)):
         return None
     ways: defaultdict[str, dict[str, str]] = defaultdict(dict)
@@ -92,7 +91,7 @@ def two_ways(files: Files) -> Finding | None:
 
 
 def letters(word: str) -> list[str]:
-    """A word cut where its normal form can be cut: characters that may compose into one stay together."""
+    """A word cut where its normal form can be cut: characters that may compose stay together."""
     pieces: list[str] = []
     for character in word:
         if pieces and _joins(pieces[-1], character):
@@ -109,7 +108,7 @@ def _joins(before: str, character: str) -> bool:
 
 
 def _words(files: Files) -> Iterator[tuple[str, Path | str, Item, str]]:
-    """Each lemma and form, with its place: the column of a form is named by its features too, as in a wide sheet."""
+    """Each lemma and form with its place."""
     for path, items in files:
         for item in items:
             yield item.lemma, path, item, "lemma"

@@ -50,7 +50,7 @@ def read_workbook(path: Path | str) -> list[Sheet]:
 
 @contextmanager
 def _opened(path: Path | str, raw: bytes) -> Iterator[ZipFile]:
-    """The parts of a workbook; whatever goes wrong with them, or with the workbook, is the file's fault."""
+    """The parts of a workbook; every error within the block is the file's fault."""
     import warnings
 
     try:
@@ -62,18 +62,18 @@ def _opened(path: Path | str, raw: bytes) -> Iterator[ZipFile]:
     except Exception:  # any of the errors that ZIP archives, XML and workbooks can cause
         problem = "not a valid XLSX file (truncated or damaged)"
         remedy = "open it in a spreadsheet and save it again, or copy it again from where it came"
-        if not raw:
-            problem, remedy = "not an XLSX file (it is empty)", "save it again in a spreadsheet"
-        elif not raw.startswith(b"PK"):  # as a ZIP archive does
+        if not raw.startswith(b"PK"):  # as a ZIP archive does
             problem = "not an XLSX file, although its name ends in .xlsx"
             remedy = "open it in a spreadsheet and save it as .xlsx, or correct its ending, for example to .csv"
+        if not raw:
+            problem, remedy = "not an XLSX file (it is empty)", "save it again in a spreadsheet"
         raise InputError(problem, remedy, path=path) from None
 
 
 def _check_parts(parts: ZipFile, path: Path | str) -> defaultdict[str, list[str]]:
-    """Count rows, cells and strings of a workbook as they stream; openpyxl builds a whole row, or all strings, at once.
+    """Count rows, cells and strings, because openpyxl builds a row, or all strings, at once; return merged cells.
 
-    Parts without valid XML are left to openpyxl. Returns the merged cells of each part.
+    Parts without valid XML are left to openpyxl.
     """
     from xml.parsers import expat
 
@@ -111,7 +111,7 @@ def _cell(cell: Any) -> SheetCell:
 
 
 def _fill_merged(sheet: Sheet, ranges: Iterable[str]) -> None:
-    """Put the text of merged cells into each row and column that they cover."""
+    """Put the text of merged cells into all rows and columns that they cover."""
     from openpyxl.worksheet.cell_range import CellRange
 
     rows = {row.number: row for row in sheet.rows}
@@ -209,7 +209,7 @@ def _save(book: Any, path: Path | str) -> None:
 
 
 class _Archive(ZipFile):
-    """Gives its files no time of their own: ZIP has none before 1980 or after 2107, whatever the clock says."""
+    """A ZIP archive without times, which are not allowed before 1980 and after 2107, whatever the clock says."""
 
     def writestr(self, name: Any, data: Any, *_: Any) -> None:
         super().writestr(ZipInfo(name), data, ZIP_DEFLATED)

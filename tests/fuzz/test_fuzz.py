@@ -10,30 +10,22 @@ import pytest
 
 from reinflect.errors import InputError, ReinflectError
 from tests.fuzz import api_requests, campaign, item_files, model_files
-from tests.fuzz.campaign import DAILY, Attempt, Kind, Tally, refusal, run
+from tests.fuzz.campaign import DAILY, Attempt, Kind, refusal, run
 from tests.fuzz.kinds import KINDS
 
 
-def tried(kind: Kind, share: float, folder: Path) -> Tally:
-    tally = run(kind, kind.numbers(share), folder)
+@pytest.mark.parametrize("share", [pytest.param(DAILY, id="a hundredth"), pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("name", KINDS)
+def test_no_input_fails(name: str, share: float, tmp_path: Path) -> None:
+    numbers = KINDS[name].numbers(share)
+    tally = run(KINDS[name], numbers, tmp_path)
     assert not tally.failures, "\n".join(tally.failures.values())
-    assert tally.tried == len(kind.numbers(share))
-    if kind.name == "models":
+    assert tally.tried == len(numbers)
+    if name == "models":
         assert 2 * tally.outcomes[model_files.REFUSED_AT_ONCE] <= tally.tried, "too few get past their header"
-    return tally
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_a_hundredth_of_it(name: str, tmp_path: Path) -> None:
-    tried(KINDS[name], DAILY, tmp_path)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", KINDS)
-def test_all_of_it(name: str, tmp_path: Path) -> None:
-    tally = tried(KINDS[name], 1.0, tmp_path)
-    assert tally.outcomes["used"], "nothing of it can be used: it tries too little"
-    assert tally.outcomes["refused"]
+    if share == 1:
+        assert tally.outcomes["used"], "nothing of it can be used: it tries too little"
+        assert tally.outcomes["refused"]
 
 
 def test_there_is_enough_of_it() -> None:

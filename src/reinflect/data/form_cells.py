@@ -41,7 +41,7 @@ class FormRules:
 
     @staticmethod
     def parse_missing(text: str) -> tuple[str, ...]:
-        marks = tuple(mark.strip() for mark in text.split(","))
+        marks = tuple(map(str.strip, text.split(",")))
         if "" in marks or (NONE in marks and len(marks) > 1):
             remedy = f"give {AUTO}, {NONE}, or your own marks with commas between, such as {AUTO},xxx,0"
             raise InputError(f"found --missing {quoted(text)}", remedy)
@@ -57,12 +57,12 @@ class FormRules:
     def _read(self, field: str, letters: str) -> Reading:
         """The forms of a field in which `letters` are not marks."""
         text, auto = field.strip(), AUTO in self.missing
-        if (text in self.missing and text != AUTO) or (  # which is also a word of several languages
-            auto and text.casefold() in MISSING and text != letters.strip()
-        ):
+        usual = text.casefold() in MISSING
+        if (text in self.missing and text != AUTO) or (
+            auto and usual and text != letters.strip()
+        ):  # auto is a word, too
             return Reading((), "missing")
-        whole = self.variants == "keep" or text.casefold() in MISSING
-        parts = [text] if whole else _parts(text, letters)
+        parts = [text] if usual or self.variants == "keep" else _parts(text, letters)
         if auto:
             parts = [part for part in parts if part.casefold() not in MISSING or part == text]
         if not parts:
@@ -85,7 +85,7 @@ class FormRules:
         if brackets and split and (optional := OPTIONAL_LETTER.fullmatch(part)):
             return Reading((optional[1] + optional[3], "".join(optional.groups())), "variants")
         doubtful = (
-            any(mark not in letters and part.startswith(mark) for mark in "*?")
+            any(sign not in letters and part.startswith(sign) for sign in "*?")
             or part.endswith(UNCONFIRMED)
             or (part.endswith("?") and "?" not in letters)
             or (brackets and (BRACKETED.fullmatch(part) or (split and set("()[]") & set(part))))

@@ -62,8 +62,8 @@ def read_training_files(
 
 
 def _note_unknown(items: Sequence[Item], others: Sequence[Item], path: str, then: str, note: Note) -> None:
-    known = {atom for item in items for atom in item.features.atoms}
-    unknown = dict.fromkeys(atom for item in others for atom in item.features.atoms if atom not in known)
+    atoms = {atom for item in items for atom in item.features.atoms}
+    unknown = dict.fromkeys(atom for item in others for atom in item.features.atoms if atom not in atoms)
     if unknown:
         names = ", ".join(map(quoted, list(unknown)[:MOST_NAMED])) + (", …" if len(unknown) > MOST_NAMED else "")
         note(f"note: {source_name(path)}: features that no training item has: {names}; {then}")

@@ -5,7 +5,7 @@ Unicode calls the two canonically equivalent; to a model, which reads code point
 
 import hashlib
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,7 +16,7 @@ from unicodedata import category, combining, is_normalized, normalize
 from reinflect.data.items import Item, place_of
 from reinflect.data.sheet_file import Finding
 from reinflect.errors import InputError, printable, quoted, source_name
-from reinflect.files import PIECE, read_text
+from reinflect.files import read_text
 from reinflect.text import counted
 
 MOST_WORDS = 10_000_000
@@ -38,22 +38,19 @@ class WordList:
     @classmethod
     def read(cls, path: Path | str) -> "WordList":
         """Read a file with a word, or a word, a tab and its count, on each line; or with running text."""
-        text = read_text(path)
-        counts, lines = Counter[str](), StringIO(normalize("NFC", text))
-        while piece := lines.readlines(PIECE):
-            matches = [COUNTED.fullmatch(line) if "\t" in line else None for line in piece]
-            # Spelling dictionaries have marks after a slash.
-            plain = " ".join(line for line, match in zip(piece, matches, strict=True) if not match)
-            counts.update(plain.replace("/", " ").split())
-            for match in filter(None, matches):
-                counts.update(dict.fromkeys(match[1].split(), int(match[2])))
+        text, counts = read_text(path), defaultdict[str, int](int)
+        for line in StringIO(normalize("NFC", text)):
+            match = COUNTED.fullmatch(line) if "\t" in line else None
+            times = int(match[2]) if match else 1
+            for word in {*match[1].split()} if match else line.replace("/", " ").split():  # gehen/AB, in dictionaries
+                counts[word] += times
             if len(counts) > MOST_WORDS:
                 raise InputError(f"found more than {MOST_WORDS:,} words", "leave out the rarest", path=path)
         for token in [token for token in counts if not (token[0].isalnum() and token[-1].isalnum())]:
             kept = [at for at, character in enumerate(token) if category(character)[0] in "LMN"]
             count = counts.pop(token)
             counts[token[kept[0] : kept[-1] + 1] if kept else ""] += count
-        del counts[""]
+        counts.pop("", None)
         if "\0" in text or not counts:
             problem = "found a NUL character" if counts else "found no words"
             raise InputError(problem, "give a text file, such as one with a word a line", path=path)

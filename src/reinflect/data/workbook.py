@@ -16,10 +16,8 @@ from reinflect.files import read_bytes, write_bytes
 LONGEST_FIELD = 32767
 """Characters in a cell."""
 NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-ROW, CELL, STRING, MERGED = (
-    f"http://schemas.openxmlformats.org/spreadsheetml/2006/main {tag}" for tag in ("row", "c", "si", "mergeCell")
-)
-"""XML elements."""
+MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+ROW, CELL, STRING, MERGED = f"{MAIN} row", f"{MAIN} c", f"{MAIN} si", f"{MAIN} mergeCell"
 COUNTED = {ROW: ["rows"], CELL: ["cells", "columns"], STRING: ["shared strings"]}
 ELEMENTS = "elements of XML in one row, or outside of rows"
 
@@ -77,8 +75,7 @@ def _check_parts(parts: ZipFile, path: Path | str) -> defaultdict[str, list[str]
     """
     from xml.parsers import expat
 
-    counts = Counter[str]()
-    merged = defaultdict[str, list[str]](list)
+    counts, merged = Counter[str](), defaultdict[str, list[str]](list)
 
     def start(name: str, attributes: dict[str, str]) -> None:
         if name in (ROW, STRING):
@@ -101,21 +98,17 @@ def _check_parts(parts: ZipFile, path: Path | str) -> defaultdict[str, list[str]
 
 def _cell(cell: Any) -> SheetCell:
     value, kind = cell.value, cell.data_type
-    if value is None:
-        return ""
-    if kind not in NOT_TEXT:
-        return str(value)
-    if kind == "f":
-        return NotText(kind, quoted(value) if isinstance(value, str) else "")
-    return NotText(kind, str(value).upper() if kind == "b" else str(value))
+    if value is None or kind not in NOT_TEXT:
+        return "" if value is None else str(value)
+    texts = {"f": quoted(value) if isinstance(value, str) else "", "b": str(value).upper()}
+    return NotText(kind, texts.get(kind, str(value)))
 
 
 def _fill_merged(sheet: Sheet, ranges: Iterable[str]) -> None:
     """Put the text of merged cells into all rows and columns that they cover."""
     from openpyxl.worksheet.cell_range import CellRange
 
-    rows = {row.number: row for row in sheet.rows}
-    total = 0
+    rows, total = {row.number: row for row in sheet.rows}, 0
     for name in ranges:
         cells = CellRange(name)
         left, right = cells.min_col - 1, cells.max_col - 1
@@ -147,7 +140,7 @@ def write_workbook(path: Path | str, header: Sequence[str], rows: Sequence[Seque
     for column, name in enumerate(header, start=1):
         longest = max((len(str(row[column - 1])) for row in rows[:1000]), default=0)
         sheet.column_dimensions[get_column_letter(column)].width = min(60, max(len(name), longest) + 3)
-    _append(sheet, [header], font=Font(bold=True))
+    _append(sheet, [header], Font(bold=True))
     _append(sheet, rows)
     _save(book, path)
 
@@ -175,15 +168,15 @@ def fill_workbook(
     _save(book, output)
 
 
-def _append(sheet: Any, rows: Iterable[Sequence[str | float]], **style: Any) -> None:
+def _append(sheet: Any, rows: Iterable[Sequence[str | float]], font: Any = None) -> None:
     from openpyxl.cell import WriteOnlyCell
 
     for row in rows:
         cells = [WriteOnlyCell(sheet) for _ in row]
         for cell, value in zip(cells, row, strict=True):
             _fill(cell, value)
-            for name, setting in style.items():
-                setattr(cell, name, setting)
+            if font:
+                cell.font = font
         sheet.append(cells)
 
 

@@ -19,7 +19,6 @@ from reinflect.data.features import Bundle
 from reinflect.data.form_cells import AS_WRITTEN
 from reinflect.data.items import COLUMNS_2017, COLUMNS_2023, COLUMNS_AUTO, Columns, Item, read_items, write_items
 from reinflect.data.labels import Labels
-from reinflect.data.lexicon import read_lemmas
 from reinflect.data.sheet_file import NUMBER, Row, Sheet, letters_of, write_rows
 from reinflect.data.sheets import sheet_bundles
 from reinflect.data.workbook import _fill_merged
@@ -253,14 +252,6 @@ def test_titles_change_nothing(
         assert read(csv_file(folder, "Some title\n" * titles + heading + body), COLUMNS_2017) == (plain[0], note)
 
 
-def test_an_empty_cell_of_a_wide_sheet_is_ignored_or_covered(tmp_path: Path) -> None:
-    path = csv_file(tmp_path, "lemma,V;PST,V;PRS\ngehen,ging,\nsehen,,sehe\n")
-    filled = [("gehen", "V;PST", "ging"), ("sehen", "V;PRS", "sehe")]
-    assert read(path)[0] == filled
-    every_cell = read(path, forms="optional")[0]
-    assert sorted(every_cell) == sorted([*filled, ("gehen", "V;PRS", ""), ("sehen", "V;PST", "")])
-
-
 @pytest.mark.parametrize(
     ("text", "bundles", "items", "note"),
     [
@@ -288,11 +279,6 @@ def test_labels_name_the_columns_of_a_wide_sheet(
         assert sheet_bundles(path, columns) == tuple(bundles.split())
 
 
-def test_rows_are_numbered_as_in_the_spreadsheet(tmp_path: Path) -> None:
-    path = workbook(tmp_path, [[None], ["lemma", "form", "features"], [], ["gehen", "ging", "V;PST"]])
-    assert [item.line for item in read_items(path)] == [4]
-
-
 def test_blanks_are_kept_and_named(tmp_path: Path) -> None:
     path = csv_file(tmp_path, "lemma,form,features\ngehen,ging ,V;PST\n sehen,sah\u00a0,V;PST\n")
     notes: list[str] = []
@@ -303,9 +289,11 @@ def test_blanks_are_kept_and_named(tmp_path: Path) -> None:
 
 
 def test_only_the_first_sheet_that_is_not_empty_is_read(tmp_path: Path) -> None:
-    rows = [["lemma", "V;PST"], ["gehen", "ging"], ["sehen", "sah"]]
+    rows = [[None], ["lemma", "V;PST"], [], ["gehen", "ging"], ["sehen", "sah"]]
     notes: list[str] = []
-    assert fields(read_items(workbook(tmp_path, [], rows, [["notes"]]), note=notes.append)) == GO
+    items = read_items(workbook(tmp_path, [], rows, [["notes"]]), note=notes.append)
+    assert fields(items) == GO
+    assert [item.line for item in items] == [4, 5]  # as the spreadsheet numbers them
     path = f"{tmp_path}/verbs.xlsx"
     assert notes == [f"note: {path}, sheet 'Sheet2': only this first sheet was read; ignored sheets: 'Sheet3'"]
 
@@ -344,14 +332,8 @@ def test_what_is_not_text_is_named_with_its_place(tmp_path: Path, value: object,
 
 
 def test_merged_cells_count_for_all_their_rows_and_columns(tmp_path: Path) -> None:
-    rows: Rows = [
-        ["lemma", "form", "features"],
-        ["gehen", "gehe", "V;PRS"],
-        [None, "ging", "V;PST"],
-        ["sehen", "sehe", "V;PRS"],
-        [None, "sah", "V;PST"],
-    ]
     items = [("gehen", "V;PRS", "gehe"), GO[0], ("sehen", "V;PRS", "sehe"), GO[1]]
+    rows: Rows = [["lemma", "features", "form"], items[0], (None, *items[1][1:]), items[2], (None, *items[3][1:])]
     note = "merged cells (A2:A3, A4:A5) count for all their rows and columns"
     assert read(workbook(tmp_path, rows, merged=["A2:A3", "A4:A5"])) == (items, [note])
     wide = workbook(tmp_path, [["lemma", "V;1", "V;3"], ["gehen", "ging", None]], merged=["B2:C2"])
@@ -497,8 +479,3 @@ def test_commands_take_labels(tmp_path: Path, reinflect: Reinflect) -> None:
     assert result.stdout == "fragen\tfragte\tpast\n", result.output
     result = reinflect("baseline", "--train", train, "--input", queries, "--labels", "no")
     assert "there is no such file" in result.stderr
-
-
-def test_lemmas_below_a_title(tmp_path: Path) -> None:
-    path = csv_file(tmp_path, "My words,\nlemma,Gloss\ngehen,go\nsehen,see\n")
-    assert read_lemmas(path).lemmas == ("gehen", "sehen")

@@ -5,6 +5,7 @@ import json
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from logging.handlers import BufferingHandler
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -36,8 +37,6 @@ STATUSES = {200, 400, 403, 404, 405, 408, 413, 415}
 
 
 class Request(NamedTuple):
-    """What a client sends."""
-
     method: str
     target: str
     """Path and query, with whatever is not ASCII as per cent signs and numbers."""
@@ -130,8 +129,6 @@ def _change_headers(rng: Random, headers: dict[bytes, bytes]) -> None:
 
 
 class Answered(NamedTuple):
-    """What came back."""
-
     status: int
     headers: dict[bytes, bytes]
     body: bytes
@@ -174,29 +171,18 @@ async def asked(app: Any, request: Request) -> Answered:
     return Answered(answer[0]["status"], dict(answer[0]["headers"]), sent)
 
 
-class _Heard(logging.Handler):
-    """Hears of errors that the server keeps to itself."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.error: BaseException | None = None
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.error = record.exc_info[1] if record.exc_info else AssertionError(record.getMessage())
-
-
 @contextmanager
 def _serving(_folder: Path) -> Iterator[Attempt]:
-    loop, heard, log = asyncio.new_event_loop(), _Heard(), logging.getLogger("reinflect.web")
+    loop, errors, log = asyncio.new_event_loop(), BufferingHandler(100), logging.getLogger("reinflect.web")
     app = create_app({"tiny": tiny_models.inflector()})
-    log.addHandler(heard)
+    log.addHandler(errors)
     log.propagate = False
 
     def attempt(made: Request) -> str:
-        heard.error = None
+        errors.flush()
         answer = loop.run_until_complete(asked(app, made))
-        if heard.error is not None:
-            raise heard.error
+        for record in errors.buffer:
+            raise (record.exc_info and record.exc_info[1]) or AssertionError(record.getMessage())
         assert answer.status in STATUSES, f"the status is {answer.status}: {answer.body[:300]!r}"
         kind = answer.headers.get(b"content-type", b"")
         if made.method != "HEAD" and (made.target.startswith("/api/") or answer.status != 200):
@@ -212,7 +198,7 @@ def _serving(_folder: Path) -> Iterator[Attempt]:
         yield attempt
     finally:
         log.propagate = True
-        log.removeHandler(heard)
+        log.removeHandler(errors)
         loop.close()
 
 

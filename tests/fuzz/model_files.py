@@ -64,17 +64,10 @@ def saved(tensors: Mapping[str, torch.Tensor], texts: dict[str, str]) -> bytes:
 
 def changed_bytes(rng: Random) -> bytes:
     raw = tiny_models.model_file()
-    header = 8 + int.from_bytes(raw[:8], "little")
-    how = rng.randrange(6)
-    if how == 0:
-        return texts.cut(rng, raw)
-    if how == 1:
-        return texts.put_in(rng, raw)
-    changed = bytearray(raw)
-    for _ in range(rng.choice([1, 1, 2, 5])):
-        place = rng.randrange(len(raw) if how < 4 else header)
-        changed[place] ^= 1 << rng.randrange(8)
-    return bytes(changed)
+    end = 8 + int.from_bytes(raw[:8], "little")
+    if rng.random() < 0.3:
+        return texts.flip(rng, raw[:end]) + raw[end:]
+    return rng.choice(texts.OF_BYTES[:3])(rng, raw)
 
 
 def changed_header(rng: Random) -> bytes:
@@ -125,12 +118,11 @@ def many_of_it(rng: Random) -> bytes:
     said = about()
     how = rng.randrange(4)
     if how == 0:
-        name = rng.choice(sorted(said["choices"]))
-        said["choices"][name] = said["choices"][name] * rng.choice([2, 1000, 100_000])
+        said["choices"][rng.choice(sorted(said["choices"]))] *= rng.choice([2, 1000, 100_000])
     elif how == 1:
-        for own in said["confidences"].values():
-            place = rng.randrange(len(own["weights"]))
-            own["weights"][place] = rng.choice([1e308, -1e308, 1001.0, 1000.0, 1e400, "1", None])
+        for confidence in said["confidences"].values():
+            odd = rng.choice([1e308, -1e308, 1001.0, 1000.0, 1e400, "1", None])
+            confidence["weights"][rng.randrange(len(confidence["weights"]))] = odd
     elif how == 2:
         said["training"]["bundles"] = {f"V;{number}": 1 for number in range(rng.choice([100, 5_000]))}
     else:
@@ -142,8 +134,7 @@ def changed_tensors(rng: Random) -> bytes:
     """Tensors with other names, kinds, sizes or numbers, in a file of 32-bit or of 8-bit numbers."""
     tensors = load(tiny_models.model_file(rng.choice(["single", "eighth"])))
     for _ in range(rng.choice([1, 1, 2, 4])):
-        name = rng.choice(sorted(tensors))
-        rng.choice(OF_TENSORS)(rng, tensors, name)
+        rng.choice(OF_TENSORS)(rng, tensors, rng.choice(sorted(tensors)))
     try:
         return signed(about(), {name: tensor.contiguous() for name, tensor in tensors.items()})
     except TypeError:  # of a kind that has no bytes to be signed

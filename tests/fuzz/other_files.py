@@ -160,16 +160,16 @@ class Changed(NamedTuple):
     content: bytes
 
 
-def _average(rng: Random, languages: list[str]) -> dict[str, Any]:
-    figures = {name: {"accuracy": rng.uniform(0, 100), "levenshtein": 1.0} for name in languages}
-    return {"accuracy": 50.0, "levenshtein": 1.5, "languages": figures, "signature": "data:x|items:3"}
-
-
 def _folder_files() -> dict[str, Any]:
     rng, languages = Random(1), ["german", "norwegian-nynorsk", "khaling"]
     systems = ["baseline", "hacm-naive", "haem-smart", "run1", "run7", "ensemble-7"]
+
+    def average() -> dict[str, Any]:
+        figures = {name: {"accuracy": rng.uniform(0, 100), "levenshtein": 1.0} for name in languages}
+        return {"accuracy": 50.0, "levenshtein": 1.5, "languages": figures, "signature": "data:x|items:3"}
+
     figures = {
-        split: {setting: {system: _average(rng, languages) for system in systems} for setting in ("low", "high")}
+        split: {setting: {system: average() for system in systems} for setting in ("low", "high")}
         for split in ("dev", "test")
     }
     claim = {"text": "HAEM is above HACM", "held": True, "evidence": "1 > 2"}

@@ -13,9 +13,9 @@ from reinflect.data.catalog import DataFile, DataSet, Fetched, Way
 from reinflect.data.german import SPLITS, read_split
 from reinflect.data.items import Columns, Item, format_items, read_items
 from reinflect.data.layouts import BYS, By, split_items
-from reinflect.errors import InputError
+from reinflect.errors import InputError, quoted
 from reinflect.files import STANDARD, make_folder
-from reinflect.text import counted
+from reinflect.text import counted, nearest
 
 SAMPLE = 5
 WIDTH = 100
@@ -160,7 +160,8 @@ def _items_of(data_set: DataSet, split: str) -> list[Item]:
         remedy = f"get it from {data_set.source}" if data_set.described else f"reinflect data fetch {data_set.name}"
         raise InputError(f"{data_set.name} is not bundled with reinflect", f"{remedy}, and look at its files")
     if split not in SPLITS:
-        raise catalog.unknown_name("split", split, SPLITS, f"the splits are {', '.join(SPLITS)}")
+        remedy = nearest(split, SPLITS, f"the splits are {', '.join(SPLITS)}")
+        raise InputError(f"there is no split {quoted(split)}", remedy)
     return read_split(split)
 
 

@@ -5,7 +5,7 @@ Nothing is downloaded twice, and files are complete or absent, never partial.
 
 import hashlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -80,7 +80,8 @@ class DataSet:
             raise InputError(f"found no language in {quoted(languages)}", f"name some, or {EVERY_LANGUAGE}")
         for name in wanted:
             if name not in (EVERY_LANGUAGE, *self.languages):
-                raise unknown_name("language", name, self.languages, f"`reinflect data show {self.name}` lists them")
+                remedy = nearest(name, self.languages, f"`reinflect data show {self.name}` lists them")
+                raise InputError(f"there is no language {quoted(name)}", remedy)
         return tuple(file for file in self.files if file.language in wanted or EVERY_LANGUAGE in wanted)
 
 
@@ -90,10 +91,6 @@ class Fetched(NamedTuple):
     folder: Path
     files: tuple[DataFile, ...]
     ways: tuple[Way, ...]
-
-
-def unknown_name(kind: str, name: str, names: Sequence[str], otherwise: str) -> InputError:
-    return InputError(f"there is no {kind} {quoted(name)}", nearest(name, names, otherwise))
 
 
 @cache
@@ -112,7 +109,8 @@ def catalog() -> dict[str, DataSet]:
 def find(name: str) -> DataSet:
     data_sets = catalog()
     if name not in data_sets:
-        raise unknown_name("data set", name, list(data_sets), f"the known data sets are {', '.join(data_sets)}")
+        remedy = nearest(name, data_sets, f"the known data sets are {', '.join(data_sets)}")
+        raise InputError(f"there is no data set {quoted(name)}", remedy)
     return data_sets[name]
 
 

@@ -8,7 +8,7 @@ what they say, as a file made by hand would have: else the checksum would be all
 import json
 import struct
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from random import Random
@@ -162,17 +162,10 @@ def _other_numbers(rng: Random, tensors: Tensors, name: str) -> None:
 
 def _other_shape(rng: Random, tensors: Tensors, name: str) -> None:
     tensor = tensors[name]
-    shapes: list[Callable[[], torch.Tensor]] = [
-        lambda: tensor.reshape(-1),
-        lambda: tensor.unsqueeze(0),
-        lambda: tensor.T.contiguous() if tensor.ndim == 2 else tensor,
-        lambda: tensor[:-1] if tensor.ndim else tensor,
-        lambda: torch.zeros(0),
-        lambda: torch.zeros(()),
-        lambda: torch.zeros(1, 0, 3),
-        lambda: torch.cat([tensor, tensor]) if tensor.ndim else tensor,
-    ]
-    tensors[name] = rng.choice(shapes)().clone()
+    shapes = [tensor.reshape(-1), tensor.unsqueeze(0), torch.zeros(0), torch.zeros(()), torch.zeros(1, 0, 3)]
+    if tensor.ndim:
+        shapes += [tensor[:-1], torch.cat([tensor, tensor]), tensor.mT if tensor.ndim == 2 else tensor]
+    tensors[name] = rng.choice(shapes).clone().contiguous()
 
 
 def _swapped(rng: Random, tensors: Tensors, name: str) -> None:

@@ -289,7 +289,7 @@ def test_blanks_are_kept_and_named(tmp_path: Path) -> None:
 
 
 def test_only_the_first_sheet_that_is_not_empty_is_read(tmp_path: Path) -> None:
-    rows = [[None], ["lemma", "V;PST"], [], ["gehen", "ging"], ["sehen", "sah"]]
+    rows: Rows = [[None], ["lemma", "V;PST"], [], ["gehen", "ging"], ["sehen", "sah"]]
     notes: list[str] = []
     items = read_items(workbook(tmp_path, [], rows, [["notes"]]), note=notes.append)
     assert fields(items) == GO

@@ -1,9 +1,6 @@
 """The bundled German verbs: their forms, their splits, and whether they agree with the shared task's data."""
 
 import hashlib
-import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -35,17 +32,8 @@ def cells(items: list[Item]) -> set[tuple[str, str]]:
     return {(item.lemma, item.features.spelling) for item in items}
 
 
-def _digest(name: str) -> str:
-    return hashlib.sha256((FOLDER / f"{name}.tsv").read_text(encoding="utf-8").encode()).hexdigest()
-
-
 def test_the_forms_are_those_that_were_checked() -> None:
-    assert {name: _digest(name) for name in SPLITS} == DIGESTS
-
-
-def test_verbs_are_many_and_their_forms_are_words() -> None:
-    assert len({lemma for lemma, _ in FORMS}) >= 150
-    assert all(re.fullmatch("[a-zäöüß]+( [a-zäöüß]+)?", form) for form in FORMS.values())
+    assert {name: hashlib.sha256((FOLDER / f"{name}.tsv").read_bytes()).hexdigest() for name in SPLITS} == DIGESTS
 
 
 def test_cells_and_forms_are_those_of_the_shared_task(conll2017: Path) -> None:
@@ -85,9 +73,3 @@ def test_a_split_is_a_plain_file_too() -> None:
 def test_an_unknown_split_names_the_known_ones() -> None:
     with pytest.raises(InputError, match=r"'train'.*train-low, train-medium, dev, test"):
         read_split("train")
-
-
-def test_reading_is_light() -> None:
-    check = "import sys, reinflect.data.german as g; g.read_split('dev'); print(sorted(sys.modules))"
-    loaded = subprocess.run([sys.executable, "-c", check], check=True, capture_output=True, text=True).stdout
-    assert not [heavy for heavy in ("torch", "numpy", "numba", "rich", "requests", "pooch") if f"'{heavy}'" in loaded]

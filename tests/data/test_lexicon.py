@@ -17,7 +17,7 @@ def lexicon(folder: Path, text: str, name: str) -> Lexicon:
     ("name", "text", "known"),
     [
         ("plain.txt", "gehen\r\nsehen\n\ngehen\n", set()),
-        ("sheet.csv", "gloss,lemma\ngo,gehen\nsee,sehen\n", set()),
+        ("sheet.csv", "My words,\ngloss,lemma\ngo,gehen\nsee,sehen\n", set()),
         ("items.tsv", "gehen\tging\tV;PST\nsehen\t\tV;PST\n", {("gehen", ("PST", "V"))}),
         ("asked.tsv", "gehen\tV;PST\nsehen\tV;PST\n", set()),
         ("wide.csv", "lemma,V;PST\ngehen,ging\nsehen,\n", {("gehen", ("PST", "V"))}),

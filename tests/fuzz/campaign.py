@@ -78,6 +78,26 @@ class TooSlowError(BaseException):
     """Not an ordinary exception: code that catches all of those must not catch this one."""
 
 
+def trial(
+    read: Callable[[Path, Any], Any], check: Callable[[Path, Any, Any], None] = lambda *_: None
+) -> Callable[[Path], AbstractContextManager[Attempt]]:
+    """Reads an input, which may be refused, and checks what was read, which must not."""
+
+    @contextmanager
+    def trying(folder: Path) -> Iterator[Attempt]:
+        def attempt(made: Any) -> str:
+            try:
+                result = read(folder, made)
+            except ReinflectError as error:
+                return refusal(error)
+            check(folder, made, result)
+            return "used"
+
+        yield attempt
+
+    return trying
+
+
 def refusal(error: ReinflectError) -> str:
     """An outcome: our own error, if it is one that a user can read."""
     message = str(error)
@@ -90,9 +110,10 @@ def refusal(error: ReinflectError) -> str:
 def run(kind: Kind, numbers: range, folder: Path) -> Tally:
     """Try the inputs of these numbers."""
     tally, start = Tally(), time.perf_counter()
-    with _told_at(kind) as tell, kind.trying(folder) as attempt, little_memory():
+    current = Path(tempfile.gettempdir()) / f"reinflect-fuzz-{kind.name}-{os.getpid()}.now"
+    with kind.trying(folder) as attempt, little_memory():
         for number in numbers:
-            tell(number)
+            current.write_text(f"{number}")  # which stays if the input kills the process
             made = kind.made(number)
             try:
                 with _little_time():
@@ -103,6 +124,7 @@ def run(kind: Kind, numbers: range, folder: Path) -> Tally:
                 if len(tally.failures) >= FAILURES:
                     break
             tally.outcomes[outcome] += 1
+    current.unlink()
     tally.seconds = time.perf_counter() - start
     return tally
 
@@ -117,23 +139,6 @@ def _where(error: BaseException) -> str:
 def _told(kind: Kind, number: int, made: Any, error: BaseException) -> str:
     trace = "".join(traceback.format_exception(error, limit=-8))
     return f"python -m tests.fuzz {kind.name} {number}\n{trace}from {made!r:.1000}\n"
-
-
-@contextmanager
-def _told_at(kind: Kind) -> Iterator[Callable[[int], None]]:
-    """Keeps the number of the input in a file while it is tried: what kills the process outright leaves it there."""
-    path = Path(tempfile.gettempdir()) / f"reinflect-fuzz-{kind.name}-{os.getpid()}.now"
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
-    try:
-        yield lambda number: _rewrite(handle, f"{number:<12}".encode())
-    finally:
-        os.close(handle)
-        path.unlink()
-
-
-def _rewrite(handle: int, content: bytes) -> None:
-    os.lseek(handle, 0, os.SEEK_SET)
-    os.write(handle, content)
 
 
 @contextmanager

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any
 
+from tests.fuzz import texts
+
 DEEP = 100_000
 """Levels of brackets: no reader that calls itself gets to the end of them."""
 
@@ -51,6 +53,17 @@ def changed(rng: Random, value: Any, times: int | None = None) -> Any:
 def as_text(rng: Random, value: Any) -> str:
     """The value as JSON, in one of the ways in which programs write it."""
     return json.dumps(value, ensure_ascii=rng.random() < 0.5, indent=rng.choice([None, None, None, 1]))
+
+
+def document(rng: Random, value: Any, *, lines: bool = False) -> bytes:
+    """A file of JSON, or of JSON lines: brackets without end, spoilt text, the value with changes or as it is."""
+    how = rng.randrange(10)
+    if how == 0:
+        return rng.choice([b"[", b'{"a":', b" "]) * DEEP
+    value = value if how == 1 else changed(rng, value)
+    text = "\n".join(as_text(rng, part) for part in value) if lines and isinstance(value, list) else as_text(rng, value)
+    spoil = how in (2, 3) and not any(0xD800 <= ord(character) < 0xE000 for character in text)
+    return texts.spoilt(rng, text) if spoil else text.encode("utf-8", "surrogatepass")
 
 
 def _change(rng: Random, value: Any) -> Any:

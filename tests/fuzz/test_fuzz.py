@@ -1,39 +1,30 @@
 """Bad input of every kind, at volume: a hundredth of it every day, all of it in the long tests."""
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from random import Random
 
 import pytest
 
 from reinflect.errors import InputError, ReinflectError
 from tests.fuzz import api_requests, campaign, item_files, model_files
-from tests.fuzz.campaign import DAILY, Attempt, Kind, Tally, refusal, run
+from tests.fuzz.campaign import DAILY, Kind, refusal, run, trial
 from tests.fuzz.kinds import KINDS
 
 
-def tried(kind: Kind, share: float, folder: Path) -> Tally:
-    tally = run(kind, kind.numbers(share), folder)
+@pytest.mark.parametrize("share", [pytest.param(DAILY, id="a hundredth"), pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("name", KINDS)
+def test_no_input_fails(name: str, share: float, tmp_path: Path) -> None:
+    numbers = KINDS[name].numbers(share)
+    tally = run(KINDS[name], numbers, tmp_path)
     assert not tally.failures, "\n".join(tally.failures.values())
-    assert tally.tried == len(kind.numbers(share))
-    if kind.name == "models":
+    assert tally.tried == len(numbers)
+    if name == "models":
         assert 2 * tally.outcomes[model_files.REFUSED_AT_ONCE] <= tally.tried, "too few get past their header"
-    return tally
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_a_hundredth_of_it(name: str, tmp_path: Path) -> None:
-    tried(KINDS[name], DAILY, tmp_path)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", KINDS)
-def test_all_of_it(name: str, tmp_path: Path) -> None:
-    tally = tried(KINDS[name], 1.0, tmp_path)
-    assert tally.outcomes["used"], "nothing of it can be used: it tries too little"
-    assert tally.outcomes["refused"]
+    if share == 1:
+        assert tally.outcomes["used"], "nothing of it can be used: it tries too little"
+        assert tally.outcomes["refused"]
 
 
 def test_there_is_enough_of_it() -> None:
@@ -49,65 +40,48 @@ def test_an_input_is_known_by_its_number(name: str) -> None:
     assert len({repr(kind.made(number)) for number in range(10)}) > 5
 
 
-def of_numbers(attempt: Attempt) -> Kind:
-    """A kind whose inputs are numbers from 0 to 9."""
-
-    @contextmanager
-    def trying(_folder: Path) -> Iterator[Attempt]:
-        yield attempt
-
-    def make(rng: Random) -> int:
-        return rng.randrange(10)
-
-    return Kind("numbers", 40, make, trying)
+def works(_number: int) -> None:
+    while True:
+        with suppress(Exception):  # as some of our readers do
+            sum(range(1000))
 
 
-def failing(attempt: Attempt, folder: Path) -> str:
-    tally = run(of_numbers(attempt), range(40), folder)
+def unreadable(message: str) -> Callable[[int], None]:
+    def attempt(_number: int) -> None:
+        raise ReinflectError(message)
+
+    return attempt
+
+
+@pytest.mark.parametrize(
+    ("attempt", "failure"),
+    [
+        (lambda number: 1 / (number - 3), "ZeroDivisionError"),
+        *(
+            (unreadable(odd), "AssertionError")
+            for odd in ("two\rlines", "", "long" * 1000, "\x1b[31mred", "half \ud800")
+        ),
+        (works, "TooSlowError"),
+        (lambda _: time.sleep(10), "TooSlowError"),
+        (lambda _: bytearray(2 * campaign.HEADROOM), "MemoryError"),
+    ],
+)
+def test_a_failure_is_told_with_its_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, attempt: Callable[[int], object], failure: str
+) -> None:
+    """Another error than ours, a message that nobody can read, what never ends, what takes too much memory."""
+    if failure == "TooSlowError":
+        monkeypatch.setattr(campaign, "SECONDS" if attempt is works else "PATIENCE", 0.05)
+    if failure == "MemoryError" and not Path("/proc/self/statm").exists():
+        pytest.skip("this system does not limit a process's memory")
+    kind = Kind("numbers", 40, lambda rng: rng.randrange(10), trial(lambda _, number: number == 3 and attempt(number)))
+    tally = run(kind, range(40), tmp_path)
     assert tally.tried == 40
-    ((_, told),) = tally.failures.items()
-    return told
-
-
-def test_an_error_that_is_not_ours_is_told_with_its_number(tmp_path: Path) -> None:
-    def attempt(number: int) -> str:
-        return str(1 / (number - 3))
-
-    told = failing(attempt, tmp_path)
-    number = int(told.splitlines()[0].removeprefix("python -m tests.fuzz numbers "))
-    assert of_numbers(attempt).made(number) == 3
-    assert "ZeroDivisionError" in told
+    (told,) = tally.failures.values()
+    assert kind.made(int(told.splitlines()[0].removeprefix("python -m tests.fuzz numbers "))) == 3
+    assert failure in told
     assert told.rstrip().endswith("from 3")
 
 
-@pytest.mark.parametrize("message", ["two\rlines", "", "long" * 1000, "\x1b[31mred", "half \ud800"])
-def test_messages_that_nobody_can_read_are_failures(tmp_path: Path, message: str) -> None:
-    def attempt(number: int) -> str:
-        return refusal(ReinflectError(message if number == 3 else "plain"))
-
-    assert "AssertionError" in failing(attempt, tmp_path)
+def test_what_users_can_read_is_a_refusal() -> None:
     assert refusal(InputError("two\nlines\r\x1b", "do this", path="a\nb")) == "refused"
-
-
-@pytest.mark.parametrize("what", ["works", "waits"])
-def test_what_never_ends_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str) -> None:
-    monkeypatch.setattr(campaign, "SECONDS" if what == "works" else "PATIENCE", 0.05)
-
-    def attempt(number: int) -> str:
-        while number == 3:
-            try:
-                sum(range(1000)) if what == "works" else time.sleep(10)
-            except Exception:  # as some of our readers do
-                return "refused"
-        return "used"
-
-    assert "TooSlowError" in failing(attempt, tmp_path)
-
-
-def test_what_takes_too_much_memory_is_refused_it(tmp_path: Path) -> None:
-    def attempt(number: int) -> str:
-        return f"{len(bytearray(2 * campaign.HEADROOM)) if number == 3 else 'used'}"
-
-    if not Path("/proc/self/statm").exists():
-        pytest.skip("this system does not limit a process's memory")
-    assert "MemoryError" in failing(attempt, tmp_path)

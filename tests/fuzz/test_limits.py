@@ -22,11 +22,10 @@ from reinflect.inflector.file import HEADER_BYTES
 from reinflect.inflector.inflector import Inflector
 from reinflect.run import packs
 from tests.fuzz.campaign import little_memory
-from tests.fuzz.item_files import good_workbook
+from tests.fuzz.item_files import MAIN, SHEET, good_workbook, parts_of, zipped
 from tests.fuzz.model_files import about, joined, parts, signed
 
 MILLION = 1_000_000
-MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 
 
 def refused(read: Callable[[], object], most: int) -> str:
@@ -75,10 +74,9 @@ def test_a_header_full_of_nothing(tmp_path: Path, value: str) -> None:
     """A list of empty lists would take thirty times as much memory as its text."""
     text = json.dumps({"__metadata__": {"reinflect": f"[{f'{value},' * 3 * MILLION}{value}]"}})
     assert len(text) < HEADER_BYTES
-    (tmp_path / "model").write_bytes(joined(text.encode(), b""))
-    assert "another kind of file, truncated or damaged" in refused(
-        lambda: Inflector.load(tmp_path / "model"), 6 * len(text)
-    )
+    path = tmp_path / "model"
+    path.write_bytes(joined(text.encode(), b""))
+    assert "another kind of file, truncated or damaged" in refused(lambda: Inflector.load(path), 6 * len(text))
 
 
 def test_members_that_are_not_there(tmp_path: Path) -> None:
@@ -112,21 +110,26 @@ def test_a_line_without_end(tmp_path: Path, piece: str) -> None:
     assert "found a line of" in refused(lambda: Labels.read(path), 10 * path.stat().st_size)
 
 
-def test_a_sheet_with_too_many_columns_or_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("text", "message", "most"),
+    [
+        ("lemma" + ",V;PST" * 20_000 + "\na,b\n", "row 1: found more than 16,384 columns; remove", 10),
+        ("lemma,form,features\n" + ("," * 15_000 + "\n") * 50, "row 8: found more than 100,000 cells", 20),
+        (
+            "lemma," + ",".join(f"V;{n}" for n in range(500)) + "\n" + "a\n" * 500,
+            "found 500 lemmas with 500 cells each; ask for 100,000 forms at most",
+            2,
+        ),
+    ],
+    ids=["columns", "cells", "wide"],
+)
+def test_a_sheet_with_too_much(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, message: str, most: int
+) -> None:
     monkeypatch.setitem(LIMITS, "cells", 100_000)
     path = tmp_path / "items.csv"
-    path.write_text("lemma" + ",V;PST" * 20_000 + "\na,b\n", encoding="utf-8")
-    assert "row 1: found more than 16,384 columns; remove" in refused(lambda: read_items(path), 10 * MILLION)
-    path.write_text("lemma,form,features\n" + ("," * 15_000 + "\n") * 50, encoding="utf-8")
-    assert "row 8: found more than 100,000 cells" in refused(lambda: read_items(path), 20 * MILLION)
-
-
-def test_a_wide_sheet_that_asks_for_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(LIMITS, "cells", 100_000)
-    path = tmp_path / "items.csv"
-    path.write_text("lemma," + ",".join(f"V;{n}" for n in range(500)) + "\n" + "a\n" * 500, encoding="utf-8")
-    told = refused(lambda: read_items(path, forms="optional"), 2 * MILLION)
-    assert "found 500 lemmas with 500 cells each; ask for 100,000 forms at most" in told
+    path.write_text(text, encoding="utf-8")
+    assert message in refused(lambda: read_items(path, forms="optional"), most * MILLION)
 
 
 def test_columns_without_a_name_are_not_looked_through_one_by_one(tmp_path: Path) -> None:
@@ -146,12 +149,10 @@ def test_each_label_is_not_compared_with_each_other(tmp_path: Path) -> None:
         Labels.read(path)
 
 
-def workbook_with(path: Path, sheet: str) -> Path:
-    """A workbook whose first sheet is this XML."""
-    (path.parent / "good.xlsx").write_bytes(good_workbook(1))
-    with zipfile.ZipFile(path.parent / "good.xlsx") as good, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as book:
-        for name in good.namelist():
-            book.writestr(name, sheet if name.endswith("sheet1.xml") else good.read(name))
+def workbook_with(path: Path, sheet: str, **more: str) -> Path:
+    """A workbook whose first sheet, and perhaps another part, is this XML."""
+    parts = {SHEET: sheet} | more
+    path.write_bytes(zipped(parts_of(good_workbook(1)) | {name: text.encode() for name, text in parts.items()}))
     return path
 
 
@@ -172,32 +173,46 @@ def test_a_workbook_that_unpacks_to_too_much(tmp_path: Path) -> None:
     assert "bytes when unpacked; remove what" in refused(lambda: read_items(path), 5 * MILLION)
 
 
-ENTITY = xml(f'<row r="1">{cell("A1")}{cell("B1", "&x;")}{cell("C1", "V;PST")}</row>')
+def test_entities_of_a_workbook(tmp_path: Path) -> None:
+    """They are not looked for elsewhere, nor unfolded to gigabytes."""
+    item = xml(f'<row r="1">{cell("A1")}{cell("B1", "&x;")}{cell("C1", "V;PST")}</row>')
 
+    def workbook(declared: str) -> Path:
+        return workbook_with(tmp_path / "items.xlsx", f"<!DOCTYPE worksheet [{declared}]>{item}")
 
-def test_entities_of_a_workbook_are_not_looked_for_elsewhere(tmp_path: Path) -> None:
+    assert [item.form for item in read_items(workbook('<!ENTITY x "b">'))] == ["b"]
     secret = tmp_path / "secret.txt"
     secret.write_text("secret", encoding="utf-8")
-    declared = f'<!DOCTYPE worksheet [<!ENTITY x SYSTEM "{secret.as_uri()}">]>'
-    path = workbook_with(tmp_path / "items.xlsx", declared + ENTITY)
+    path = workbook(f'<!ENTITY x SYSTEM "{secret.as_uri()}">')
     assert "not a valid XLSX file" in refused(lambda: read_items(path), 5 * MILLION)
-    harmless = declared.replace(f'SYSTEM "{secret.as_uri()}"', '"b"')
-    path = workbook_with(tmp_path / "items.xlsx", harmless + ENTITY)
-    assert [item.form for item in read_items(path)] == ["b"]
-
-
-def test_entities_of_a_workbook_that_unfold_to_gigabytes(tmp_path: Path) -> None:
     each = "".join(f'<!ENTITY e{depth} "{f"&e{depth - 1};" * 10}">' for depth in range(1, 10))
-    declared = f'<!DOCTYPE worksheet [<!ENTITY e0 "ten letters">{each}<!ENTITY x "&e9;">]>'
-    path = workbook_with(tmp_path / "items.xlsx", declared + ENTITY)
+    path = workbook(f'<!ENTITY e0 "ten letters">{each}<!ENTITY x "&e9;">')
     assert path.stat().st_size < 10_000
     assert "not a valid XLSX file" in refused(lambda: read_items(path), 100 * MILLION)
 
 
-def test_a_workbook_that_claims_too_many_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(LIMITS, "rows", 10_000)
-    path = workbook_with(tmp_path / "items.xlsx", xml(f'<row r="999999999999">{cell("A999999999999")}</row>'))
-    assert "found more than 10,000 rows" in refused(lambda: read_items(path), 10 * MILLION)
+@pytest.mark.parametrize(
+    ("what", "limit", "rows", "most"),
+    [
+        # Eight million cells in a row, 448 KB on the disk, took 5.7 GB
+        ("columns", 16_384, f"<row>{'<c/>' * 2 * MILLION}</row>", 20),
+        ("rows", 10_000, f'<row r="999999999999">{cell("A999999999999")}</row>', 10),
+        ("rows", 10_000, '<row r="1"/>' * 20_000, 10),
+        ("cells", 10_000, "<row><c/></row>" * 20_000, 10),
+        ("cells", 10_000, f'<row xmlns:y="{MAIN}">{"<y:c/>" * 16_000}</row>', 10),
+        (ELEMENTS, 10_000, f"<row><c>{'<x/>' * 20_000}</c></row>", 10),
+        (ELEMENTS, 10_000, "<row/>" + "<x/>" * 20_000, 10),
+    ],
+)
+def test_a_workbook_is_counted_before_rows_are_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str, limit: int, rows: str, most: int
+) -> None:
+    monkeypatch.setitem(LIMITS, what, limit)
+    monkeypatch.setattr(Sheet, "of", lambda *_: pytest.fail("rows are built"))
+    path = workbook_with(tmp_path / "items.xlsx", xml(rows))
+    assert path.stat().st_size < MILLION
+    told = refused(lambda: read_items(path), most * MILLION)
+    assert told.startswith(f"{path}: found more than {limit:,} {what}; remove what is not needed")
 
 
 def test_a_workbook_of_cells_far_to_the_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,40 +223,11 @@ def test_a_workbook_of_cells_far_to_the_right(tmp_path: Path, monkeypatch: pytes
     assert "found more than 500,000 cells" in refused(lambda: read_items(path), 20 * MILLION)
 
 
-def test_a_workbook_with_millions_of_cells_in_a_row(tmp_path: Path) -> None:
-    """Eight million cells, 448 KB on the disk, took 5.7 GB."""
-    path = workbook_with(tmp_path / "items.xlsx", xml(f"<row>{'<c/>' * 2 * MILLION}</row>"))
-    assert path.stat().st_size < MILLION
-    told = refused(lambda: read_items(path), 20 * MILLION)
-    assert told.startswith(f"{path}: found more than 16,384 columns; remove what is not needed")
-
-
-@pytest.mark.parametrize(
-    ("limit", "rows", "found"),
-    [
-        ("cells", "<row><c/></row>" * 20_000, "found more than 10,000 cells;"),
-        ("cells", f'<row xmlns:y="{MAIN}">{"<y:c/>" * 20_000}</row>', "found more than 10,000 cells;"),
-        ("rows", '<row r="1"/>' * 20_000, "found more than 10,000 rows;"),
-        (ELEMENTS, f"<row><c>{'<x/>' * 20_000}</c></row>", "found more than 10,000 elements of XML in one row"),
-        (ELEMENTS, "<row/>" + "<x/>" * 20_000, "found more than 10,000 elements of XML in one row"),
-    ],
-)
-def test_a_workbook_is_counted_before_rows_are_built(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, rows: str, found: str
-) -> None:
-    monkeypatch.setitem(LIMITS, "columns", MILLION)
-    monkeypatch.setitem(LIMITS, limit, 10_000)
-    monkeypatch.setattr(Sheet, "of", lambda *_: pytest.fail("rows are built"))
-    path = workbook_with(tmp_path / "items.xlsx", xml(rows))
-    assert found in refused(lambda: read_items(path), 10 * MILLION)
-
-
 def test_a_workbook_with_millions_of_shared_strings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Eleven million took 89 seconds."""
     monkeypatch.setitem(LIMITS, "shared strings", 100_000)
-    path = workbook_with(tmp_path / "items.xlsx", xml(""))
-    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as book:
-        book.writestr("xl/more.xml", f'<sst xmlns="{MAIN}">{"<si/>" * MILLION}</sst>')
+    strings = f'<sst xmlns="{MAIN}">{"<si/>" * MILLION}</sst>'
+    path = workbook_with(tmp_path / "items.xlsx", xml(""), **{"xl/more.xml": strings})
     assert "found more than 100,000 shared strings; remove" in refused(lambda: read_items(path), 50 * MILLION)
 
 

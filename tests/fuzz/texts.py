@@ -33,41 +33,28 @@ def spoilt(rng: Random, text: str) -> bytes:
     return raw
 
 
-def _piece(rng: Random, length: int) -> tuple[int, int]:
-    start = rng.randrange(length + 1)
-    return start, min(length, start + rng.choice([0, 1, 2, 5, 20]))
+def edited(rng: Random, text: str) -> str:
+    """Something put in, or a piece replaced, removed, repeated or moved."""
+    start = rng.randrange(len(text) + 1)
+    before, piece, after = text[:start], *_cut(text[start:], rng.choice([0, 1, 2, 5, 20]))
+    match rng.randrange(7):
+        case 0 | 1:
+            return before + rng.choice(ODD) + piece + after
+        case 2:
+            return before + rng.choice(ODD) + after
+        case 3:
+            return before + after
+        case 4:
+            return before + piece * rng.choice([2, 3, 11]) + after
+        case 5:
+            return before + rng.choice(ODD + WORDS) * rng.choice([50, 300, 3000]) + piece + after
+        case _:
+            left, right = _cut(before + after, rng.randrange(len(before + after) + 1))
+            return left + piece + right
 
 
-def insert(rng: Random, text: str) -> str:
-    place, _ = _piece(rng, len(text))
-    return text[:place] + rng.choice(ODD) + text[place:]
-
-
-def replace(rng: Random, text: str) -> str:
-    start, end = _piece(rng, len(text))
-    return text[:start] + rng.choice(ODD) + text[end:]
-
-
-def remove(rng: Random, text: str) -> str:
-    start, end = _piece(rng, len(text))
-    return text[:start] + text[end:]
-
-
-def repeat(rng: Random, text: str) -> str:
-    start, end = _piece(rng, len(text))
-    return text[:end] + text[start:end] * rng.choice([1, 2, 10]) + text[end:]
-
-
-def lengthen(rng: Random, text: str) -> str:
-    place, _ = _piece(rng, len(text))
-    return text[:place] + rng.choice(ODD + WORDS) * rng.choice([50, 300, 3000]) + text[place:]
-
-
-def move(rng: Random, text: str) -> str:
-    start, end = _piece(rng, len(text))
-    rest = text[:start] + text[end:]
-    place, _ = _piece(rng, len(rest))
-    return rest[:place] + text[start:end] + rest[place:]
+def _cut(text: str, at: int) -> tuple[str, str]:
+    return text[:at], text[at:]
 
 
 def other_separator(rng: Random, text: str) -> str:
@@ -95,13 +82,9 @@ def any_text(rng: Random, _text: str) -> str:
     return "".join(chr(rng.randrange(limit)) for _ in range(rng.randrange(60)))
 
 
-def nothing(_rng: Random, _text: str) -> str:
-    return ""
-
-
 OF_TEXT: Sequence[Callable[[Random, str], str]] = (
-    *(insert, insert, replace, remove, repeat, lengthen, move),
-    *(other_separator, other_line_end, shuffle_lines, spoil_one_line, any_text, nothing),
+    *(edited,) * 7,
+    *(other_separator, other_line_end, shuffle_lines, spoil_one_line, any_text, lambda *_: ""),
 )
 
 
@@ -128,9 +111,8 @@ def other_encoding(rng: Random, raw: bytes) -> bytes:
 
 
 def another_file(rng: Random, raw: bytes) -> bytes:
-    return (
-        rng.choice([b"PK\x03\x04", b"\x1f\x8b\x08", b"\xfd7zXZ\0", b"%PDF-1.7\n", b"\xef\xbb\xbf", b"\xfe\xff"]) + raw
-    )
+    starts = [b"PK\x03\x04", b"\x1f\x8b\x08", b"\xfd7zXZ\0", b"%PDF-1.7\n", b"\xef\xbb\xbf", b"\xfe\xff"]
+    return rng.choice(starts) + raw
 
 
 OF_BYTES: Sequence[Callable[[Random, bytes], bytes]] = (flip, cut, put_in, other_encoding, another_file)

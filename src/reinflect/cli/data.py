@@ -1,6 +1,7 @@
 """`reinflect data`: list, show and download data sets."""
 
 import textwrap
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
@@ -12,9 +13,9 @@ from reinflect.data.catalog import DataFile, DataSet, Fetched, Way
 from reinflect.data.german import SPLITS, read_split
 from reinflect.data.items import Columns, Item, format_items, read_items
 from reinflect.data.layouts import BYS, By, split_items
-from reinflect.errors import InputError
+from reinflect.errors import InputError, quoted
 from reinflect.files import STANDARD, make_folder
-from reinflect.text import counted
+from reinflect.text import counted, nearest
 
 SAMPLE = 5
 WIDTH = 100
@@ -87,7 +88,7 @@ def fetch(name: str, languages: str, into: Path | None, force: bool) -> None:
             if move:
                 move(sum(sizes), total)
             elif way == "downloaded":
-                say(f"downloaded {file.name} ({_bytes(file.size)})")
+                say(f"downloaded {file.name} ({_bytes([file])})")
 
         fetched = catalog.fetch(data_set, languages, into, force=force, arrived=arrived)
     click.echo(_summary(data_set, fetched))
@@ -133,7 +134,7 @@ def split(files: tuple[str, ...], into: str, by: By, seed: int, force: bool, col
 
 
 def _entry(data_set: DataSet) -> str:
-    size = f"{len(data_set.languages)} languages, {len(data_set.files)} files, {_bytes(data_set.size)}"
+    size = f"{len(data_set.languages)} languages, {len(data_set.files)} files, {_bytes(data_set.files)}"
     if data_set.bundled:
         size = "1 language; items: " + ", ".join(f"{split} {len(read_split(split))}" for split in SPLITS)
     lines = {
@@ -159,7 +160,8 @@ def _items_of(data_set: DataSet, split: str) -> list[Item]:
         remedy = f"get it from {data_set.source}" if data_set.described else f"reinflect data fetch {data_set.name}"
         raise InputError(f"{data_set.name} is not bundled with reinflect", f"{remedy}, and look at its files")
     if split not in SPLITS:
-        raise catalog.unknown_name("split", split, SPLITS, f"the splits are {', '.join(SPLITS)}")
+        remedy = nearest(split, SPLITS, f"the splits are {', '.join(SPLITS)}")
+        raise InputError(f"there is no split {quoted(split)}", remedy)
     return read_split(split)
 
 
@@ -167,10 +169,11 @@ def _summary(data_set: DataSet, fetched: Fetched) -> str:
     files, languages = len(fetched.files), len({file.language for file in fetched.files})
     phrases = {"downloaded": "downloaded", "cached": "from the cache", "kept": "there already"}
     ways = ", ".join(f"{fetched.ways.count(way)} {phrase}" for way, phrase in phrases.items() if way in fetched.ways)
-    counts = f"{counted(files, 'file')} of {counted(languages, 'language')} ({_bytes(fetched.size)}; {ways})"
+    counts = f"{counted(files, 'file')} of {counted(languages, 'language')} ({_bytes(fetched.files)}; {ways})"
     cite = f"\nplease cite: {data_set.citation}" if data_set.citation else ""
     return f"{data_set.name}: {counts}, in {fetched.folder}\nlicence: {data_set.licence}{cite}"
 
 
-def _bytes(size: int) -> str:
+def _bytes(files: Iterable[DataFile]) -> str:
+    size = sum(file.size for file in files)
     return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.1f} kB"

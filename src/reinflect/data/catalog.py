@@ -1,17 +1,16 @@
-"""The known data sets, and how their files get from the web to the user's folder.
+"""The known data sets, and how pooch brings their files from the web to a cache and to the user's folder.
 
-A data set is plain data: its files with their sizes and checksums, and their address on the web. Files pass through a
-cache, so that nothing is downloaded twice, and are complete or absent, never partial: pooch sees to that.
+Nothing is downloaded twice, and files are complete or absent, never partial.
 """
 
 import hashlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from reinflect.data.layouts import part_of
@@ -26,13 +25,11 @@ RETRIES = 2
 TIMEOUT_SECONDS = 30
 
 Way = Literal["downloaded", "cached", "kept"]
-"""How a file got to its place: from the web, from the cache, or it was there before."""
+"""How a file came to its place: from the web, from the cache, or it was there before."""
 
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """One file of a data set, and what identifies its content."""
-
     path: str
     """Below the address of its data set, such as `surprise/german-dev`."""
     size: int
@@ -47,7 +44,6 @@ class DataFile:
         return part_of(self.name)[0]
 
     def matches(self, path: Path) -> bool:
-        """Whether the file at `path` is this one, byte for byte."""
         try:
             same_size = path.is_file() and path.stat().st_size == self.size
         except OSError:  # in a folder that may not be opened
@@ -57,7 +53,7 @@ class DataFile:
 
 @dataclass(frozen=True, slots=True)
 class DataSet:
-    """A known data set. One without a `base_url` comes with the package, or is only described."""
+    """A data set. One without a `base_url` comes with the package, or is only described."""
 
     name: str
     title: str
@@ -68,7 +64,6 @@ class DataSet:
     base_url: str = ""
     files: tuple[DataFile, ...] = ()
     described: bool = False
-    """Whether its files are not known here."""
 
     @property
     def bundled(self) -> bool:
@@ -78,65 +73,49 @@ class DataSet:
     def languages(self) -> list[str]:
         return list(dict.fromkeys(file.language for file in self.files))
 
-    @property
-    def size(self) -> int:
-        return sum(file.size for file in self.files)
-
     def files_of(self, languages: str = EVERY_LANGUAGE) -> tuple[DataFile, ...]:
-        """The files of some languages, given with commas between them, or of `all`."""
+        """The files of some languages, with commas between them, or of `all`."""
         wanted = [name.strip().lower() for name in languages.split(",") if name.strip()]
         if not wanted:
             raise InputError(f"found no language in {quoted(languages)}", f"name some, or {EVERY_LANGUAGE}")
         for name in wanted:
             if name not in (EVERY_LANGUAGE, *self.languages):
-                raise unknown_name("language", name, self.languages, f"`reinflect data show {self.name}` lists them")
+                remedy = nearest(name, self.languages, f"`reinflect data show {self.name}` lists them")
+                raise InputError(f"there is no language {quoted(name)}", remedy)
         return tuple(file for file in self.files if file.language in wanted or EVERY_LANGUAGE in wanted)
 
 
-@dataclass(frozen=True, slots=True)
-class Fetched:
-    """Where the files of a data set are now, and how each got there."""
+class Fetched(NamedTuple):
+    """The folder of a data set's files, and how each came there."""
 
     folder: Path
     files: tuple[DataFile, ...]
     ways: tuple[Way, ...]
 
-    @property
-    def size(self) -> int:
-        return sum(file.size for file in self.files)
-
-
-def unknown_name(kind: str, name: str, names: Sequence[str], otherwise: str) -> InputError:
-    """The error for an unknown name, with the most similar names."""
-    return InputError(f"there is no {kind} {quoted(name)}", nearest(name, names, otherwise))
-
 
 @cache
 def catalog() -> dict[str, DataSet]:
-    """Every known data set by its name; a table beside each that can be fetched has the checksums of its files."""
+    """Every data set by its name; a table has the files of each that can be fetched."""
     import tomllib
 
-    described = tomllib.loads((resources.files("reinflect.data") / "catalog.toml").read_text("utf-8"))
-    return {
-        name: DataSet(name, **about, files=_listed(name) if "base_url" in about else ())
-        for name, about in described.items()
-    }
-
-
-def _listed(name: str) -> tuple[DataFile, ...]:
-    _, *lines = (resources.files("reinflect.data") / f"{name}.tsv").read_text("utf-8").splitlines()
-    return tuple(DataFile(path, int(size), sha256) for path, size, sha256 in (line.split("\t") for line in lines))
+    folder, data_sets = resources.files("reinflect.data"), {}
+    for name, about in tomllib.loads((folder / "catalog.toml").read_text("utf-8")).items():
+        lines = (folder / f"{name}.tsv").read_text("utf-8").splitlines()[1:] if "base_url" in about else ()
+        files = (DataFile(path, int(size), digest) for path, size, digest in (line.split("\t") for line in lines))
+        data_sets[name] = DataSet(name, **about, files=tuple(files))
+    return data_sets
 
 
 def find(name: str) -> DataSet:
     data_sets = catalog()
     if name not in data_sets:
-        raise unknown_name("data set", name, list(data_sets), f"the known data sets are {', '.join(data_sets)}")
+        remedy = nearest(name, data_sets, f"the known data sets are {', '.join(data_sets)}")
+        raise InputError(f"there is no data set {quoted(name)}", remedy)
     return data_sets[name]
 
 
 def cache_folder() -> Path:
-    """The folder of downloads: the system's cache folder, or the one that the user names."""
+    """The system's cache folder, or the one that the user names."""
     from platformdirs import user_cache_path
 
     named = os.environ.get(CACHE_VARIABLE)
@@ -155,10 +134,9 @@ def fetch(
     force: bool = False,
     arrived: Callable[[DataFile, Way], None] = lambda _file, _way: None,
 ) -> Fetched:
-    """Bring a data set's files into a folder (by default the cache), downloading only what is missing.
+    """Bring a data set's files into a folder (by default the cache), downloading only those that are missing.
 
-    A correct file in the folder is kept. Another file of the same name may be the user's own work: it is replaced only
-    with `force`, and without it nothing at all is fetched. `arrived` is called for each file.
+    Another file of the same name may be the user's own work: without `force` nothing at all is fetched.
     """
     import pooch
     import requests
@@ -186,8 +164,8 @@ def fetch(
         check_writable(into / absent[0].name)
     pooch.get_logger().setLevel("ERROR")
     urls = {file.name: f"{address.rstrip('/')}/{file.path}" for file in files}
-    checksums = {file.name: file.sha256 for file in files}
-    store = pooch.create(cached, "", registry=checksums, urls=urls, retry_if_failed=RETRIES)
+    registry = {file.name: file.sha256 for file in files}
+    store = pooch.create(cached, "", registry=registry, urls=urls, retry_if_failed=RETRIES)
     ways: list[Way] = []
 
     def download(url: str, part: str, _store: object) -> None:
@@ -212,7 +190,6 @@ def fetch(
 
 
 def _failure(error: Exception, url: str, path: Path) -> ReinflectError:
-    """What went wrong with a download, and what to do."""
     import requests
     from requests.exceptions import ChunkedEncodingError, ContentDecodingError
 
@@ -230,7 +207,6 @@ def _failure(error: Exception, url: str, path: Path) -> ReinflectError:
         case OSError():
             return cannot_write(path, error, f"check the disk or name another place in the variable {CACHE_VARIABLE}")
         case _:
-            problem = (
-                f"the file has the wrong checksum and was discarded; {again}, or name another source in {URL_VARIABLE}"
-            )
+            discarded = "the file has the wrong checksum and was discarded"
+            problem = f"{discarded}; {again}, or name another source in {URL_VARIABLE}"
     return FetchError(f"{url}: {problem}")

@@ -18,7 +18,7 @@ Question = tuple[str, tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Corrected:
-    """Items after corrections, and how many corrections had which effect."""
+    """Items after corrections, and the number of corrections with each effect."""
 
     items: tuple[Item, ...]
     replaced: int
@@ -28,7 +28,6 @@ class Corrected:
     """Corrections without a form, such as suggestions that were not filled in."""
 
     def note(self, path: Path | str) -> str:
-        """One sentence for the user."""
         if not self.replaced and not self.added and not self.same:
             return f"note: {source_name(path)} has no forms yet; nothing added"
         parts = [f"{counted(self.replaced, 'item')} corrected", f"{self.added} added"]
@@ -40,10 +39,10 @@ class Corrected:
 def read_further(
     path: Path | str, columns: Columns, main: Iterable[str], *, forms: Forms = "required", note: Note = lambda _: None
 ) -> list[Item]:
-    """All items of a file beside a main one, with its `columns` and bundles: corrections, dev items and such.
+    """Items of a file beside a `main` one, of which it has the columns and bundles: corrections, dev items and such.
 
-    Its own headings tell its columns. A tab-separated file has none: it has the order of the main file, or one of those
-    of the shared tasks (reinflect and its page write that of 2017), whichever makes known bundles of the features.
+    A sheet has its own headings. A tab-separated file has the order of the main file or of one of the shared tasks
+    (reinflect writes that of 2017), whichever finds most known bundles.
     """
     columns = replace(columns, further=True)
     if kind_of_sheet(path):
@@ -67,10 +66,9 @@ def question(item: Item) -> Question:
 
 
 def corrected(items: Sequence[Item], corrections: Sequence[Item], path: Path | str) -> Corrected:
-    """A correction replaces all items of its cell, or is added if the cell has none.
+    """Each correction replaces all items of its cell, in their order of features, or is added if there are none.
 
-    Corrections without a form are ignored. An item keeps its own order of features. Two corrections that contradict
-    each other are refused.
+    Corrections without a form are ignored; two that contradict each other are refused.
     """
     right: dict[Question, list[Item]] = {}
     for cell, (first, *others) in grouped((item for item in corrections if not item.covered), question).items():
@@ -85,17 +83,15 @@ def corrected(items: Sequence[Item], corrections: Sequence[Item], path: Path | s
                 raise InputError(problem, remedy, path=path, line=item.line or None)
             right[cell].append(item)
     result: list[Item] = []
-    done: set[Question] = set()
-    replaced: set[Question] = set()
+    done, replaced = set[Question](), set[Question]()
     for item in items:
         cell = question(item)
-        if cell not in right:
-            result.append(item)
-            continue
+        forms = [correction.form for correction in right.get(cell, [item])]
         if cell not in done:
-            result += [Item(item.lemma, item.features, correction.form, item.line) for correction in right[cell]]
+            result += [replace(item, form=form) for form in forms]
+        if cell in right:
             done.add(cell)
-        if item.form not in (correction.form for correction in right[cell]):
+        if item.form not in forms:
             replaced.add(cell)
     added = [new for cell, new in right.items() if cell not in done]
     result += [item for new in added for item in new]

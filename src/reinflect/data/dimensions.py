@@ -20,25 +20,21 @@ _COLUMNS = "number gender definiteness polarity voice comparison animacy".split(
 _ROWS = "person case possession tense mood aspect gender".split()
 """The dimensions preferred for the columns and the rows of a table, the best first."""
 _FEW = 6
-"""Up to this number, cells are shown as a list rather than as tables."""
+"""So many cells are shown as a list."""
 _SPARSE = 50
-"""A table has at most this number of places for each of its cells; others are shown as a list, too."""
+"""A table has at most so many places for each of its cells; others are shown as a list, too."""
 
 
 @cache
 def schema() -> Mapping[str, tuple[str, str]]:
     """The dimension and the meaning of every atom of the UniMorph schema, in display order."""
-    text = files("reinflect.data").joinpath("unimorph.tsv").read_text(encoding="utf-8")
-    rows = (line.split("\t") for line in text.splitlines())
-    return {atom: (dimension, meaning) for dimension, atom, meaning in rows}
+    lines = files("reinflect.data").joinpath("unimorph.tsv").read_text(encoding="utf-8").splitlines()
+    return {atom: (dimension, meaning) for dimension, atom, meaning in (line.split("\t") for line in lines)}
 
 
 @lru_cache(10_000)
 def dimension_of(atom: str) -> str:
-    """`tense` for PST; a compound atom (`IN+ESS`, `{1/2}`) has the dimension of its first known piece.
-
-    `person (NOM)` for NOM(1), but all that is said of a possessor is one dimension.
-    """
+    """`tense` for PST, `person (NOM)` for NOM(1); that of a compound (`IN+ESS`, `{1/2}`) by its first known piece."""
     if (layered := _LAYERED.fullmatch(atom)) and not atom.startswith(POSSESSOR):
         return f"{dimension_of(layered[2])} ({layered[1]})"
     if atom.split(".")[0] in PARTS_OF_SPEECH:
@@ -50,7 +46,7 @@ def dimension_of(atom: str) -> str:
 
 
 def meaning_of(atom: str) -> str:
-    """`past` for PST, `first person or second person` for {1/2}; empty for an atom that is not in the schema."""
+    """`past` for PST, `first person or second person` for {1/2}; empty for an atom outside of the schema."""
     if layered := _LAYERED.fullmatch(atom):
         inner = meaning_of(layered[2])
         return inner and f"{inner} ({layered[1]})"
@@ -61,12 +57,12 @@ def meaning_of(atom: str) -> str:
 
 def grouped(atoms: Iterable[str]) -> dict[str, list[str]]:
     """Atoms by their dimension, both in the order of the schema; unknown atoms come last."""
-    return items.grouped(sorted(atoms, key=_place), dimension_of)
+    return items.grouped(sorted(atoms, key=_rank), dimension_of)
 
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a table of forms: its title, and a bundle for each column, or None where there is no cell."""
+    """A row of a table: its title, and a bundle for each column, or None where there is no cell."""
 
     title: str
     cells: tuple[str | None, ...]
@@ -74,7 +70,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """Cells of a paradigm side by side: for example those of a tense, by person and number."""
+    """Cells of a paradigm: for example those of a tense, by person and number."""
 
     title: str
     columns: tuple[str, ...]
@@ -88,10 +84,7 @@ class Table:
 def paradigms(
     bundles: Iterable[str], named: Callable[[str], bool] = lambda _: False, *, ordered: bool = False
 ) -> dict[str, list[Table]]:
-    """Tables for the bundles of each part of speech. Bundles with the same atoms are one cell, spelled as the first.
-
-    A table whose bundles are all `named` as a whole becomes a list: titles of rows and columns would hide the names.
-    """
+    """Tables for each part of speech; a table whose bundles are all `named` becomes a list, which shows their names."""
     parts: dict[str, dict[tuple[str, ...], Bundle]] = {}
     for bundle in map(Bundle, bundles):
         parts.setdefault(bundle.part_of_speech.split(".")[0], {}).setdefault(bundle.cell, bundle)
@@ -107,12 +100,14 @@ def paradigms(
 def tables(bundles: Sequence[Bundle], *, ordered: bool = False) -> list[Table]:
     """Bundles as tables with two dimensions; single bundles are the rows of a last table with one column.
 
-    Features come in the order of the schema and others by first appearance, or all by first appearance if the bundles
-    are `ordered` by the user.
+    Features are in the order of the schema, or as in the bundles if the user has `ordered` them.
     """
 
     def sort(bundles: Sequence[Bundle], dimensions: Sequence[str]) -> Sequence[Bundle]:
-        return bundles if ordered else sorted(bundles, key=lambda bundle: _places(bundle, dimensions))
+        def rank(bundle: Bundle) -> list[list[tuple[int, int]]]:
+            return [[_rank(atom)[:2] for atom in _groups(bundle.spelling).get(name, ())] for name in dimensions]
+
+        return bundles if ordered else sorted(bundles, key=rank)
 
     order = sorted({name for bundle in bundles for name in _groups(bundle.spelling)}, key=_order)
     across = _first_that_varies(_COLUMNS, order, bundles)
@@ -142,7 +137,7 @@ def _list(spellings: Iterable[str], title: str = "") -> Table:
 
 
 def _first_that_varies(preferred: Iterable[str], dimensions: Sequence[str], bundles: Sequence[Bundle]) -> list[str]:
-    """The first that varies; of those of several layers, the one that most bundles have, if half of them have it."""
+    """The first that varies; of those in several layers, the one that most bundles have, if half of them have it."""
     having = Counter(name for bundle in bundles for name in _groups(bundle.spelling))
     common = [name for name in dimensions if name == _base(name) or 2 * having[name] >= len(bundles)]
     common.sort(key=lambda name: -having[name])
@@ -152,11 +147,6 @@ def _first_that_varies(preferred: Iterable[str], dimensions: Sequence[str], bund
 
 def _title(bundle: Bundle, dimensions: Iterable[str]) -> str:
     return SEPARATOR.join(atom for name in dimensions for atom in _groups(bundle.spelling).get(name, ()))
-
-
-def _places(bundle: Bundle, dimensions: Iterable[str]) -> list[list[tuple[int, int]]]:
-    """A sort key by the order of the schema, in each of the dimensions; features outside of it are all last."""
-    return [[_place(atom)[:2] for atom in _groups(bundle.spelling).get(name, ())] for name in dimensions]
 
 
 @lru_cache(10_000)
@@ -170,17 +160,13 @@ def _base(dimension: str) -> str:
 
 
 def _order(dimension: str) -> tuple[int, str]:
-    return _dimension_order().index(_base(dimension)), dimension
-
-
-@cache
-def _dimension_order() -> tuple[str, ...]:
-    return (*dict.fromkeys((*(dimension for dimension, _ in schema().values()), *_BY_BEGINNING.values(), OTHER)),)
+    names = dict.fromkeys((*(name for name, _ in schema().values()), *_BY_BEGINNING.values(), OTHER))
+    return [*names].index(_base(dimension)), dimension
 
 
 @lru_cache(10_000)
-def _place(atom: str) -> tuple[int, int, str]:
-    """A sort key for atoms: by dimension, then by the order of the schema, then by spelling."""
+def _rank(atom: str) -> tuple[int, int, str]:
+    """A sort key: dimension, order of the schema (atoms outside of it are last), spelling."""
     atoms, inner = list(schema()), atom
     while layered := _LAYERED.fullmatch(inner):
         inner = layered[2]

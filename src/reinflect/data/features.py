@@ -15,21 +15,19 @@ _LAYER = re.compile(rf"(?:^|(?<=[();,{_OPEN}{_CLOSE}]))([^();,{_OPEN}{_CLOSE}]+)
 
 @dataclass(frozen=True)
 class Bundle:
-    """A multiset of atoms with its spelling.
+    """A multiset of atoms. Bundles are equal if their spellings are, as in the shared task's scoring and baseline.
 
-    Bundles are equal if they are spelled the same: scoring and the rule baseline use the spelling as a key, as the
-    shared task did. `cell` is equal for bundles with the same atoms in any order and spacing.
+    `cell` is equal for bundles with the same atoms in any order and spacing.
     """
 
     spelling: str
 
     @cached_property
     def atoms(self) -> tuple[str, ...]:
-        """The atoms as written, without blanks around them; repeated atoms are kept (`PRF;PRF`).
+        """The atoms without blanks around them; repeated atoms are kept (`PRF;PRF`).
 
-        A feature in brackets says whose it is: `NOM(1)`, `NOM(SG)` and `PSS(1)` are atoms. The case of a noun or
-        adjective is layered over the word's own features, which are as without brackets: `DAT(PL;PSS(1,SG))` has the
-        atoms DAT, PL, PSS(1) and PSS(SG). Brackets that do not nest are letters.
+        `NOM(1,SG)` has the atoms NOM(1) and NOM(SG). The case of a noun or adjective is no such layer:
+        `DAT(PL;PSS(1,SG))` has the atoms DAT, PL, PSS(1) and PSS(SG). Brackets that do not nest are letters.
         """
         return _atoms(self.spelling) if "(" in self.spelling else _pieces(self.spelling)
 
@@ -44,16 +42,16 @@ class Bundle:
 
     @property
     def word_class(self) -> str:
-        """`V` of `V.PTCP` as well; empty if the features name no part of speech."""
+        """`V`, also of `V.PTCP`; empty if the features name no part of speech."""
         return self.part_of_speech.partition(".")[0].removeprefix("(none)")
 
     @cached_property
     def malformed(self) -> bool:
-        """Whether it has brackets that are no layers, such as `NOM(1` or `(non)NOM`."""
+        """Whether it has brackets that are not layers, such as `NOM(1` or `(non)NOM`."""
         return any(bracket in self.spelling for bracket in "()") and _features(self.spelling) is None
 
     def among(self, atoms: Collection[str]) -> tuple[str, ...]:
-        """Its atoms, as a model spells them: the first versions of reinflect took brackets for letters."""
+        """The atoms as a model spells them: the first versions of reinflect took brackets for letters."""
         if "(" not in self.spelling or all(atom in atoms for atom in self.atoms):
             return self.atoms
         pieces = _pieces(self.spelling)
@@ -91,7 +89,7 @@ def _atoms(spelling: str) -> tuple[str, ...]:
 
 
 def _features(spelling: str) -> tuple[str, ...] | None:
-    """The features of a bundle, each in its layers: NOM(1,SG) are NOM<1> and NOM<SG>; None if brackets do not nest."""
+    """The features, each in its layers: NOM<1> and NOM<SG> of NOM(1,SG); None if brackets do not nest."""
 
     def spread(layer: re.Match[str]) -> str:
         name, features = layer[1].strip(" "), [feature.strip(" ") for feature in re.split("[;,]", layer[2])]
@@ -109,7 +107,7 @@ def _features(spelling: str) -> tuple[str, ...] | None:
 
 
 def _case(spelling: str, features: Iterable[str]) -> str:
-    """The case of a noun or adjective: its only layer but those of possessors, and without a person.
+    """The case of a noun or adjective: its only layer but those of possessors, without a person.
 
     A layer with a person is an argument's: `N;PL;PRS;NOM(1,SG)`, I am one of several.
     """

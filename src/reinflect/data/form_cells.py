@@ -1,7 +1,7 @@
 """What a spreadsheet's field for a form says: a form, several, none, or a form with a remark.
 
-Linguists write `dived / dove`, `—`, `n/a`, `*goed`, `(dove)` or `dove (rare)` where a form belongs. None of these is a
-form, letter for letter. A mark that the lemma has as well is a letter of the language, and no mark.
+Linguists write `dived / dove`, `—`, `n/a`, `*goed`, `(dove)` or `dove (rare)` where a form belongs. A mark that the
+lemma has as well is a letter of the language.
 """
 
 import re
@@ -12,13 +12,13 @@ from typing import Literal, NamedTuple
 from reinflect.errors import InputError, quoted
 
 Variants = Literal["all", "first", "skip", "keep"]
-"""What becomes of several forms in one field: all are right, the first is, none is learnt, or the field is one form."""
+"""Of several forms in a field, all are learnt, the first or none; or the field is kept as one form."""
 Kind = Literal["plain", "variants", "remark", "missing", "doubtful", "letters"]
-"""`letters` has marks that are letters, because the lemma has them too."""
+"""`letters`: it has marks that the lemma has too."""
 
 AUTO, NONE = "auto", "none"
 MISSING = frozenset(["", *"- -- --- – — ― ‒ − ? ?? ??? n/a n.a. n.a #n/a … ... ∅ / * . _".split()])
-"""Fields that mean that there is no form, in lower case and without blanks around them."""
+"""Fields without a form, in lower case and without blanks around them."""
 UNCONFIRMED = " ?"
 """After a guess of `reinflect fill`, also in languages that have a question mark for a letter."""
 BRACKETED = re.compile(r"\([^()]*\)|\[[^][]*\]")
@@ -37,32 +37,32 @@ class FormRules:
 
     variants: Variants = "all"
     missing: tuple[str, ...] = (AUTO,)
-    """Texts that mean that there is no form; `auto` stands for the usual ones, and for doubtful forms."""
+    """Texts for no form; `auto` stands for the usual ones and for doubtful forms."""
 
     @staticmethod
     def parse_missing(text: str) -> tuple[str, ...]:
-        marks = tuple(mark.strip() for mark in text.split(","))
+        marks = tuple(map(str.strip, text.split(",")))
         if "" in marks or (NONE in marks and len(marks) > 1):
             remedy = f"give {AUTO}, {NONE}, or your own marks with commas between, such as {AUTO},xxx,0"
             raise InputError(f"found --missing {quoted(text)}", remedy)
         return () if marks == (NONE,) else marks
 
     def read(self, field: str, lemma: str) -> Reading:
-        """The forms of a field that is not empty; a plain one is kept code point for code point."""
+        """The forms of a field that is not empty; a plain form is kept code point for code point."""
         reading = self._read(field, lemma)
         if reading.kind == "plain" and self._read(field, "").kind != "plain":
             return Reading((field,), "letters")
         return reading
 
     def _read(self, field: str, letters: str) -> Reading:
-        """The forms of a field, in which `letters` are no marks."""
+        """The forms of a field in which `letters` are not marks."""
         text, auto = field.strip(), AUTO in self.missing
-        if (text in self.missing and text != AUTO) or (  # which is also a word of several languages
-            auto and text.casefold() in MISSING and text != letters.strip()
-        ):
+        usual = text.casefold() in MISSING
+        if (text in self.missing and text != AUTO) or (
+            auto and usual and text != letters.strip()
+        ):  # auto is a word, too
             return Reading((), "missing")
-        whole = self.variants == "keep" or text.casefold() in MISSING
-        parts = [text] if whole else _parts(text, letters)
+        parts = [text] if usual or self.variants == "keep" else _parts(text, letters)
         if auto:
             parts = [part for part in parts if part.casefold() not in MISSING or part == text]
         if not parts:
@@ -85,7 +85,7 @@ class FormRules:
         if brackets and split and (optional := OPTIONAL_LETTER.fullmatch(part)):
             return Reading((optional[1] + optional[3], "".join(optional.groups())), "variants")
         doubtful = (
-            any(mark not in letters and part.startswith(mark) for mark in "*?")
+            any(sign not in letters and part.startswith(sign) for sign in "*?")
             or part.endswith(UNCONFIRMED)
             or (part.endswith("?") and "?" not in letters)
             or (brackets and (BRACKETED.fullmatch(part) or (split and set("()[]") & set(part))))

@@ -1,7 +1,7 @@
 """Items and their files: tab-separated text, or a spreadsheet if the file's name ends like one.
 
-Fields are kept code point for code point: only line ends and tabs have a meaning. Blanks at the end of a lemma,
-quotation marks and unusual line separators (U+2028, form feed) are letters like any other.
+Fields are kept code point for code point: only tabs and line ends separate them. Blanks, quotation marks and unusual
+line separators (U+2028, form feed) are letters.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -40,7 +40,7 @@ NAMES = {column: names.split("|") for column, names in _NAMES.items()}
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One line of data. An item without a form is a covered one: its form is wanted."""
+    """A lemma, features and their form. A covered item has no form: it is to be inflected."""
 
     lemma: str
     features: Bundle
@@ -81,20 +81,18 @@ def fields_of(item: Item, labels: Labels = NO_LABELS) -> dict[Column, str]:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The columns of a file by their order, or those of a spreadsheet by the names in its first row."""
+    """The order of a file's columns, or the names of a spreadsheet's, and how their fields are read."""
 
     order: tuple[Column, ...]
     headers: tuple[tuple[Column, str], ...] = ()
-    """The names of a spreadsheet's columns, if the user gives them."""
+    """The names that the user gives to a spreadsheet's columns."""
     labels: Labels = NO_LABELS
-    """The user's own names for features."""
     rules: FormRules = USUAL_RULES
-    """How fields of a spreadsheet are read that are not plain forms."""
     auto: bool = False
-    """Whether the order is found in each file; `order` is for files that are written."""
+    """Whether the order of each file is detected; `order` is for files that are written."""
     normalisation: Normalisation = "none"
     further: bool = False
-    """Whether the names may be those of another file, such as the main one beside a file of corrections."""
+    """Whether `headers` may be those of another file, such as the main one beside a file of corrections."""
 
     @classmethod
     def parse(cls, text: str) -> "Columns":
@@ -105,14 +103,14 @@ class Columns:
             headers = dict(part.split("=", 1) for part in text.split(",") if "=" in part)
             if len(headers) == text.count(",") + 1 and headers.keys() in ({"lemma"}, {"lemma", "features"}, {*NAMES}):
                 return cls(COLUMNS_2017.order, tuple((name, headers[name]) for name in NAMES if name in headers))
-            such_as = "lemma=Verb,form=Wordform,features=Tags, or lemma=Verb if all other columns hold forms"
-            remedy = f"give the names of the columns in the first row of the spreadsheet, such as {such_as}"
+            remedy = "give the names of the columns in the first row of the spreadsheet, such as "
+            remedy += "lemma=Verb,form=Wordform,features=Tags, or lemma=Verb if all other columns hold forms"
         else:
             names = text.split(",")
             if sorted(names) == sorted(NAMES):
                 return cls(tuple(sorted(NAMES, key=names.index)))
-            such_as = f"such as lemma,form,features or lemma,features,form; or {AUTO}"
-            remedy = f"name each of lemma, form and features once, joined by commas, {such_as}"
+            remedy = "name each of lemma, form and features once, joined by commas, such as "
+            remedy += f"lemma,form,features or lemma,features,form; or {AUTO}"
         raise InputError(f"found the columns {quoted(text)}", remedy)
 
     def covered(self) -> tuple[Column, ...]:
@@ -127,7 +125,7 @@ class Columns:
 LONGEST = 1000
 """Characters in a lemma or form; the work of aligning the two grows with the product of their lengths."""
 DECIDING = 1000
-"""The lines at the beginning of a file that decide about its columns."""
+"""Lines at the beginning of a file from which the order of its columns is detected."""
 COLUMNS_2017 = Columns(("lemma", "form", "features"))
 COLUMNS_2023 = Columns(("lemma", "features", "form"))
 COLUMNS_AUTO = Columns(COLUMNS_2017.order, auto=True)
@@ -136,10 +134,7 @@ COLUMNS_AUTO = Columns(COLUMNS_2017.order, auto=True)
 def read_items(
     path: Path | str, columns: Columns = COLUMNS_AUTO, *, forms: Forms = "required", note: Note = lambda _: None
 ) -> list[Item]:
-    """All items of a file (`-`: standard input); `forms` says what becomes of items without a form.
-
-    Empty lines, which UniMorph puts between lemmas, are ignored. `note` receives what the user should know of the file.
-    """
+    """All items of a file (`-`: standard input). Empty lines, which UniMorph puts between lemmas, are ignored."""
     if kind_of_sheet(path):
         from reinflect.data.sheets import parse_sheet  # which imports this module
 
@@ -161,8 +156,8 @@ def parse_items(
     note: Note = lambda _: None,
 ) -> list[Item]:
     if columns.headers:
-        problem = f"found names of columns ({columns}) for a file without a header row"
-        raise InputError(problem, "give the order of its columns, such as --columns lemma,features,form", path=path)
+        remedy = "give the order of its columns, such as --columns lemma,features,form"
+        raise InputError(f"found names of columns ({columns}) for a file without a header row", remedy, path=path)
     if columns.auto:
         columns = replace(columns, order=order_in(text, path, columns.labels), auto=False)
         if columns.order != COLUMNS_2017.order:
@@ -173,7 +168,8 @@ def parse_items(
     for number, line in lines_of(text, path):
         error = partial(InputError, path=path, line=number)
         fields = line.split("\t")
-        if not items and _is_heading(fields):
+        plain = set(map(plain_name, fields)) if not items and len(fields) == len(NAMES) else set()
+        if plain and all(plain.intersection(names) for names in NAMES.values()):  # which would be learnt as a word
             remedy = "remove this line, or save the file as .csv: only spreadsheets have headings"
             raise error(f"found the headings {listed(fields)}", remedy)
         if "\r" in line:
@@ -190,22 +186,13 @@ def parse_items(
             remedy = f"give every line a form (columns are read as {columns}; --columns changes that)"
             raise error(f"found no form for {quoted(lemma)}", remedy)
         items.append(Item(lemma, bundle(named["features"]), form, number))
-        blanks += [
-            f"{source_name(path)}, line {number}, {name}: {quoted(field)}"
-            for name, field in named.items()
-            if field != field.strip()
-        ]
+        edged = [name for name, field in named.items() if field != field.strip()]
+        blanks += [f"{source_name(path)}, line {number}, {name}: {quoted(named[name])}" for name in edged]
     if not items:
         raise InputError("found no items", f"give at least one line of {columns} with tabs between", path=path)
     if blanks:
         note(blanks_note(blanks))
     return normalised(items, columns.normalisation, path, note)
-
-
-def _is_heading(fields: Sequence[str]) -> bool:
-    """Whether a line names all three columns: it would be learnt as a word."""
-    plain = set(map(plain_name, fields))
-    return len(fields) == len(NAMES) and all(plain.intersection(names) for names in NAMES.values())
 
 
 def plain_name(name: str) -> str:
@@ -214,7 +201,7 @@ def plain_name(name: str) -> str:
 
 
 def order_in(text: str, path: Path | str, labels: Labels = NO_LABELS) -> tuple[Column, ...]:
-    """The order of a file's columns: lemma, form, features, unless the second column has the features in most lines."""
+    """Lemma, form, features, unless the second column has the features in most lines."""
 
     def is_bundle(text: str) -> bool:
         return SEPARATOR in text or text.split(".")[0].strip(" ") in PARTS_OF_SPEECH
@@ -229,7 +216,6 @@ def order_in(text: str, path: Path | str, labels: Labels = NO_LABELS) -> tuple[C
 
 
 def blanks_note(places: Sequence[str]) -> str:
-    """One sentence for the user about fields with invisible blanks at their edges."""
     many = f"{len(places)} field{'s begin or end' if len(places) > 1 else ' begins or ends'}"
     return f"note: {many} with a blank, which is kept as a letter ({places[0]})"
 
@@ -237,7 +223,6 @@ def blanks_note(places: Sequence[str]) -> str:
 def normalised(
     items: Sequence[Item], form: Normalisation, path: Path | str = "", note: Note = lambda _: None
 ) -> list[Item]:
-    """Items with lemmas and forms in a normal form; `note` receives how many that changed."""
     if form == "none":
         return [*items]
     result = [replace(item, lemma=normal(item.lemma, form), form=normal(item.form, form)) for item in items]
@@ -258,10 +243,7 @@ def place_of(item: Item, path: Path | str) -> str:
 def write_items(
     path: Path | str, items: Iterable[Item], columns: Columns = COLUMNS_2017, *, wide: bool = False
 ) -> None:
-    """Write items to a file (`-`: standard output), all or nothing; to a spreadsheet if its name ends like one.
-
-    A wide spreadsheet has one lemma per row and one bundle per column.
-    """
+    """Write a file (`-`: standard output), whole or not at all; a `wide` sheet has a row for each lemma."""
     if kind_of_sheet(path):
         from reinflect.data.sheets import write_sheet
 
@@ -287,7 +269,7 @@ def format_items(items: Iterable[Item], path: Path | str, columns: Columns = COL
 
 
 def grouped(things: Iterable[Thing], by: Callable[[Thing], Key]) -> dict[Key, list[Thing]]:
-    """Items, or what is made of them, by something that they share; groups in the order of their first things."""
+    """Groups in the order of their first members."""
     groups: dict[Key, list[Thing]] = {}
     for thing in things:
         groups.setdefault(by(thing), []).append(thing)
@@ -295,7 +277,7 @@ def grouped(things: Iterable[Thing], by: Callable[[Thing], Key]) -> dict[Key, li
 
 
 def variants_note(items: Sequence[Item], path: Path | str, then: str = "all are kept") -> str | None:
-    """One sentence for the user if cells of a file have several forms, which is legal; `then` says what is done."""
+    """A note that cells of a file have several forms, which is legal; `then` says what becomes of them."""
     cells = grouped(items, lambda item: (item.lemma, item.features.spelling))
     forms = {cell: list(dict.fromkeys(item.form for item in group)) for cell, group in cells.items() if len(group) > 1}
     several = [(cell, variants) for cell, variants in forms.items() if len(variants) > 1]
@@ -308,10 +290,7 @@ def variants_note(items: Sequence[Item], path: Path | str, then: str = "all are 
 
 
 def swapped_columns_note(items: Sequence[Item], path: Path | str, columns: Columns) -> str | None:
-    """One sentence for the user if the forms look like bundles, by their semicolons.
-
-    Files in another year's column order have the right number of columns, so nothing else shows the mistake.
-    """
+    """A note that most forms have semicolons: a file in another year's column order has as many columns."""
     in_forms = sum(SEPARATOR in item.form for item in items)
     in_features = sum(SEPARATOR in item.features.spelling for item in items)
     if in_forms <= len(items) / 2 or in_features > len(items) / 2:
@@ -325,6 +304,5 @@ def check_lengths(items: Iterable[Item], path: Path | str | None, limit_of: str,
     """Refuse words that are too long to work with; `limit_of` begins the sentence about the limit."""
     for item in items:
         if (length := max(len(item.lemma), len(item.form))) > LONGEST:
-            remedy = f"{limit_of} up to {LONGEST}; {remedy}"
-            problem = f"found a lemma or form of {length} characters"
+            problem, remedy = f"found a lemma or form of {length} characters", f"{limit_of} up to {LONGEST}; {remedy}"
             raise InputError(problem, remedy, path=path, line=item.line or None)

@@ -1,7 +1,6 @@
-"""A user's own names for features: `1sg present` instead of `V;IND;PRS;1;SG`.
+"""A user's own names for features: `1sg present` for `V;IND;PRS;1;SG`, or `pl` for `PL`, also within a bundle (`N;pl`).
 
-A labels file has on each line a label, a tab and its features, or is a TOML file of `label = "features"`. A label for a
-single feature (`pl` for `PL`) also counts within a bundle (`N;pl`).
+A file of labels has a label, a tab and its features on each line, or is a TOML file of `label = "features"`.
 """
 
 from collections import defaultdict
@@ -23,7 +22,7 @@ TOML_REMEDY = "write lines such as 'past' = 'V;PST'"
 
 @dataclass(frozen=True)
 class Labels:
-    """Labels and the features each stands for; of two labels for the same features, the first is shown."""
+    """Labels and their features; of two labels for the same features, the first is shown."""
 
     pairs: tuple[tuple[str, str], ...] = ()
 
@@ -50,13 +49,13 @@ class Labels:
         return bool(self.pairs)
 
     def to_features(self, text: str) -> str:
-        """The features of a label, or of a bundle with labels in it; any other text is unchanged."""
+        """The features of a label, or of a bundle with labels in it."""
         if text in self._features:
             return self._features[text]
         return SEPARATOR.join(self._atoms.get(part.strip(" "), part) for part in text.split(SEPARATOR))
 
     def spelled(self, text: str, atoms: Container[str] = ()) -> str:
-        """A label, or a bundle with labels in it, as they are spelled here; features such as `atoms` are left alone."""
+        """Labels, alone or in a bundle, in their own case; features such as `atoms` are left alone."""
 
         def respelled(part: str) -> str:
             right = part in self._features or part in atoms
@@ -66,12 +65,12 @@ class Labels:
         return whole if whole != text else SEPARATOR.join(map(respelled, text.split(SEPARATOR)))
 
     def of_heading(self, name: str) -> str:
-        """The features of a column by its heading, whose labels may be written in capitals or without."""
+        """The features of a heading, whose labels may be in any case."""
         atoms = {atom for _, features in self.pairs for atom in Bundle(features).atoms}
         return self.to_features(self.spelled(name, atoms))
 
     def to_label(self, features: str) -> str:
-        """The label of a bundle, whatever the order of its features; without one, the labels of its single features."""
+        """The label of a bundle, its features in any order; or else the labels of its single features."""
         bundle = Bundle(features)
         if label := self._labels.get(features) or self._labels.get(bundle.cell):
             return label
@@ -80,7 +79,6 @@ class Labels:
         return SEPARATOR.join(self._of_atoms.get(atom, atom) for atom in bundle.atoms)
 
     def knows(self, text: str) -> bool:
-        """Whether a text is a label as a whole."""
         return text in self._features
 
     def names(self, features: str) -> bool:
@@ -97,7 +95,7 @@ class Labels:
 
     @cached_property
     def _labels(self) -> dict[str | tuple[str, ...], str]:
-        """The first label of every bundle, by its spelling and by its cell."""
+        """The first label of every bundle, by spelling and by cell."""
         bundles = [(Bundle(features), label) for label, features in reversed(self.pairs)]
         return {key: label for bundle, label in bundles for key in (bundle.spelling, bundle.cell)}
 
@@ -111,19 +109,17 @@ class Labels:
         return {label: atoms[0] for label, features in self.pairs if len(atoms := Bundle(features).atoms) == 1}
 
     def _check(self, path: Path | str) -> None:
-        """Refuse labels that could be read in two ways: as features of another meaning, or as one in another bundle."""
-        having: defaultdict[str, dict[tuple[str, ...], str]] = defaultdict(dict)
-        for _, features in self.pairs:
-            for atom in Bundle(features).cell:
-                having[atom].setdefault(Bundle(features).cell, features)
-        spellings = {features for _, features in self.pairs}
+        """Refuse labels with two readings: as features of another meaning, or as one feature of another bundle."""
+        bundles = {features: Bundle(features).cell for _, features in self.pairs}
+        having: defaultdict[str, list[str]] = defaultdict(list)
+        for features, cell in bundles.items():
+            for atom in cell:
+                having[atom].append(features)
         for label, features in self.pairs:
-            others = {Bundle(label).cell: label} if label in spellings else {}
-            others |= having.get(label, {}) if label in self._atoms else {}
-            for cell, other in others.items():
-                if cell != Bundle(features).cell:
-                    problem = f"found the label {quoted(label)}, which is also a feature in {quoted(other)}"
-                    raise InputError(problem, "choose another label", path=path)
+            others = [label] * (label in bundles) + having.get(label, []) * (label in self._atoms)
+            if other := next((other for other in others if bundles[other] != bundles[features]), None):
+                problem = f"found the label {quoted(label)}, which is also a feature in {quoted(other)}"
+                raise InputError(problem, "choose another label", path=path)
 
 
 NO_LABELS = Labels()

@@ -54,13 +54,11 @@ def parts_in(folder: Path) -> dict[str, dict[str, Path]]:
     """The files of a folder, by language and part; those of 2019 are in folders `SOURCE--TARGET` of their own."""
     parts: dict[str, dict[str, Path]] = {}
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-        if path.is_dir():
-            target = path.name.partition("--")[2]
-            if target and (files := parts_in(path).get(target)):
-                parts[path.name] = files
-            continue
         language, part = part_of(path.name)
-        if part:
+        target = path.name.partition("--")[2] if path.is_dir() else ""
+        if target and (files := parts_in(path).get(target)):
+            parts[path.name] = files
+        elif part and not path.is_dir():
             parts.setdefault(language, {}).setdefault(part, path)
     return parts
 
@@ -84,16 +82,14 @@ def pair_folders(
     wanted = sorted(golds) if languages is None else list(dict.fromkeys(languages))
     for language in wanted:
         if language not in golds:
-            remedy = f"this folder has {some(golds)}"
-            raise InputError(f"found no file for the language {quoted(language)}", remedy, path=gold)
+            problem = f"found no file for the language {quoted(language)}"
+            raise InputError(problem, f"this folder has {some(golds)}", path=gold)
     if absent := [language for language in wanted if language not in predictions]:
         others = [language for language in wanted if language in predictions]
         remedy = f"score only some with --languages {','.join(others[:SHOWN])}{',…'[: 2 * (len(others) > SHOWN)]}"
-        raise InputError(
-            f"found no predictions for {len(absent)} of {len(wanted)} languages ({some(absent)})",
-            f"add them, or {remedy}" if others else f"name the files as in {gold}",
-            path=predicted,
-        )
+        remedy = f"add them, or {remedy}" if others else f"name the files as in {gold}"
+        problem = f"found no predictions for {len(absent)} of {len(wanted)} languages ({some(absent)})"
+        raise InputError(problem, remedy, path=predicted)
     pairs = [_pair(language, golds[language], predictions[language]) for language in wanted]
     return pairs, [] if languages is not None else sorted(set(predictions) - set(golds))
 
@@ -125,13 +121,10 @@ def _pair(language: str, golds: list[Path], predictions: list[Path]) -> FilePair
         golds, purpose = without(TRAINING, golds), f"to score {predictions[0].name} against"
         uncovered = [file for file in golds if parts[file] not in COVERED]
         # Predictions of a benchmark are named LANGUAGE-dev and LANGUAGE-test, whatever the gold files are called.
-        sides = [
-            [[file for file in files if parts[file] in side] for files in (uncovered, predictions)] for side in SIDES
-        ]
-        if sides[1][0]:
-            golds = uncovered
-        if len(both := [side for side in sides if all(side)]) == 1:
-            golds, predictions = both[0]
+        dev, test = ([[f for f in files if parts[f] in side] for files in (uncovered, predictions)] for side in SIDES)
+        golds = uncovered if test[0] else golds
+        if all(dev) != all(test):
+            golds, predictions = dev if all(dev) else test
     for files, why in ((golds, purpose), (predictions, f"to score against {golds[0].name}")):
         if len(files) > 1:
             problem = f"found several files of {language} {why}: {some([file.name for file in files])}"
@@ -141,9 +134,8 @@ def _pair(language: str, golds: list[Path], predictions: list[Path]) -> FilePair
 
 
 def some(names: Collection[str]) -> str:
-    """The first few of these names, and how many more there are."""
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return ", ".join(list(names)[:SHOWN]) + more
+    """The first few names, and how many more there are."""
+    return ", ".join(list(names)[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
 
 
 def split_items(items: Sequence[Item], by: By = "lemma", seed: int = 1) -> dict[str, list[Item]]:

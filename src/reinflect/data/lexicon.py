@@ -14,13 +14,13 @@ from reinflect.files import lines_of, read_text
 
 @dataclass(frozen=True)
 class Lexicon:
-    """Lemmas, and items of some of them; items with a form are known."""
+    """Lemmas, and items of some of them; those with a form are known."""
 
     lemmas: tuple[str, ...]
     items: tuple[Item, ...] = ()
 
     def knowing(self, items: list[Item]) -> "Lexicon":
-        """These lemmas with more items; items of other lemmas are ignored."""
+        """With more items of these lemmas; others are ignored."""
         lemmas = set(self.lemmas)
         return Lexicon(self.lemmas, (*self.items, *(item for item in items if item.lemma in lemmas)))
 
@@ -41,7 +41,7 @@ class Lexicon:
 
 
 def read_lemmas(path: Path | str, columns: Columns = COLUMNS_AUTO, *, note: Note = lambda _: None) -> Lexicon:
-    """A file with one lemma per line, a sheet with a lemma column, or any file of items, with or without forms."""
+    """A file with a lemma on each line, a sheet with a lemma column, or any file of items, with or without forms."""
     items: list[Item] = []
     lemmas: list[str] | None = None
     if kind_of_sheet(path):

@@ -1,8 +1,4 @@
-"""CSV and XLSX files as rows of cells, read and written; `workbook` has what only XLSX files need.
-
-Here a cell is a field of a sheet. One that a spreadsheet program has turned into a number, a date or a formula is kept
-as `NotText`, because the text that the user typed cannot be recovered from it.
-"""
+"""CSV and XLSX files as rows of cells, read and written; `workbook` has what only XLSX files need."""
 
 import csv
 import re
@@ -17,7 +13,7 @@ from reinflect.errors import InputError, quoted, source_name
 from reinflect.files import BYTE_ORDER_MARK, LONGEST_LINE, read_bytes, read_text, write_text
 
 Note = Callable[[str], None]
-"""Receives one sentence for the user."""
+"""Receives a sentence for the user."""
 
 OTHER_KINDS = (".xls", ".xlsm", ".xlsb", ".ods", ".numbers")
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab"}
@@ -43,7 +39,7 @@ NOT_TEXT = {
 
 
 class NotText(NamedTuple):
-    """A cell of one of the kinds in NOT_TEXT."""
+    """A cell that a spreadsheet program has made into one of NOT_TEXT: what the user typed cannot be recovered."""
 
     kind: str
     content: str
@@ -53,7 +49,7 @@ SheetCell = str | NotText
 
 
 class Finding(NamedTuple):
-    """Something about a file that the user should know: a sentence, and all its places."""
+    """A sentence for the user about a file, and all its places."""
 
     note: str
     places: Sequence[str] = ()
@@ -64,7 +60,11 @@ class Row(NamedTuple):
     cells: Sequence[SheetCell]
     """Without the empty cells at the end, which programs write or omit at will."""
     width: int
-    """The number of cells, with the empty ones at the end."""
+    """Cells with the empty ones at the end."""
+
+    @property
+    def texts(self) -> list[str]:
+        return [cell if isinstance(cell, str) else "" for cell in self.cells]
 
     def cell(self, column: int) -> SheetCell:
         return self.cells[column] if column < len(self.cells) else ""
@@ -83,34 +83,32 @@ class Sheet:
     merged: list[tuple[int, str]] = field(default_factory=list)
     """The last row of each range of merged cells, and the range."""
     unusual: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
-    """The places of fields that the user should know of, by what is unusual about them."""
+    """Places of fields by what is unusual about them."""
 
     @classmethod
     def of(cls, rows: Iterable[Sequence[SheetCell]], path: Path | str, name: str = "", separator: str = "") -> "Sheet":
         sheet, total = cls(path, name, separator), 0
         for number, cells in enumerate(rows, start=1):
             total += len(cells)
-            if len(cells) > LIMITS["columns"]:
-                raise too_much("columns", sheet.location(number))
-            if total > LIMITS["cells"]:
-                raise too_much("cells", sheet.location(number))
+            for what, size in (("columns", len(cells)), ("cells", total)):
+                if size > LIMITS[what]:
+                    raise too_much(what, sheet.location(number))
             if end := max((column for column, cell in enumerate(cells, start=1) if cell), default=0):
                 sheet.rows.append(Row(number, cells[:end], len(cells)))
         return sheet
 
     @property
     def header(self) -> list[str]:
-        return [cell if isinstance(cell, str) else "" for row in self.rows[:1] for cell in row.cells]
+        return self.rows[0].texts if self.rows else []
 
     def below(self, first: int) -> "Sheet":
         """The sheet from one of its rows on."""
         return Sheet(self.path, self.name, self.separator, self.rows[first:])
 
     def has_numbers(self, column: int) -> bool:
-        """Whether a column has numbers only, below its heading."""
+        """Whether a column has only numbers below its heading."""
         cells = [cell for row in self.rows[1:] if (cell := row.cell(column))]
-        numbers = (NUMBER.fullmatch(cell) if isinstance(cell, str) else cell.kind == "n" for cell in cells)
-        return bool(cells) and all(numbers)
+        return bool(cells) and all(NUMBER.fullmatch(c) if isinstance(c, str) else c.kind == "n" for c in cells)
 
     def location(self, row: int | None = None, column: int | None = None, heading: str = "") -> str:
         """Such as `verbs.xlsx, sheet 'Verbs', row 3, column C ('form')`."""
@@ -124,16 +122,15 @@ class Sheet:
         return ", ".join(words)
 
     def error(self, problem: str, remedy: str, *location: Any) -> InputError:
-        """An error about the sheet, or about the row and column given as to `location`."""
+        """An error about the sheet, or about a `location` in it."""
         return InputError(problem, remedy, path=self.location(*location))
 
     def remember(self, kind: str, row: Row, column: int, heading: str) -> None:
-        """Keep the place of an unusual field for a note."""
         location = self.location(row.number, column, heading).removeprefix(f"{self.location()}, ")
         self.unusual[kind].append(f"{location}: {quoted(str(row.cell(column)))}")
 
     def text(self, row: Row, column: int, heading: str, *, blanks: bool = True) -> str:
-        """A cell that can be a field of an item; `blanks` around it are remembered."""
+        """The text of a cell; `blanks` around it are remembered."""
         cell, location = row.cell(column), (row.number, column, heading)
         if isinstance(cell, NotText):
             what, remedy = NOT_TEXT[cell.kind]
@@ -148,13 +145,12 @@ class Sheet:
 
 
 def too_much(what: str, location: Path | str) -> InputError:
-    """The error for more than a limit of something."""
     remedy = "remove what is not needed, empty cells included, or split it into several files"
     return InputError(f"found more than {LIMITS[what]:,} {what}", remedy, path=location)
 
 
 def letters_of(column: int) -> str:
-    """The name of a column in a spreadsheet: A to Z, AA, AB, …"""
+    """The name of a column: A to Z, AA, AB, …"""
     letters, left = "", column + 1
     while left:
         left, letter = divmod(left - 1, 26)
@@ -177,7 +173,7 @@ def kind_of_sheet(path: Path | str) -> str | None:
 
 
 def check_sheet(path: Path | str) -> None:
-    """Raise now what writing a file of this kind would raise later."""
+    """Raise now what writing such a file would raise later."""
     if kind_of_sheet(path) == ".xlsx":
         from reinflect.data.workbook import openpyxl_for
 
@@ -185,12 +181,8 @@ def check_sheet(path: Path | str) -> None:
 
 
 def read_sheets(path: Path | str, note: Note) -> tuple[list[Sheet], list[InputError]]:
-    """The sheets that a file can be taken for, at least one: each separator makes one of a CSV file, or an error.
-
-    Of a workbook, it is the first sheet that is not empty.
-    """
-    sheets: list[Sheet] = []
-    errors: list[InputError] = []
+    """The first sheet of a workbook, or a CSV file as each separator cuts it, and the errors of those that cannot."""
+    sheets, errors = list[Sheet](), list[InputError]()
     if kind_of_sheet(path) == ".xlsx":
         from reinflect.data.workbook import read_workbook
 
@@ -237,7 +229,7 @@ def write_rows(path: Path | str, header: Sequence[str], rows: Sequence[Sequence[
 
 
 class Entry(NamedTuple):
-    """A value to be put into an empty field of a sheet, and the colour of the field in an XLSX file."""
+    """A value for an empty field of a sheet, and the colour that the field gets in an XLSX file."""
 
     row: int
     column: int
@@ -248,7 +240,7 @@ class Entry(NamedTuple):
 def write_entries(
     output: Path | str, sheet: Sheet, entries: Sequence[Entry], more: Sequence[Sequence[str | float]], note: Note
 ) -> None:
-    """Write a sheet with entries in it, and everything else as it is; in an XLSX file `more` is a further sheet."""
+    """Write a sheet with entries in it and all else as it is; `more` becomes a further sheet of an XLSX file."""
     if not sheet.separator:
         from reinflect.data.workbook import fill_workbook
 

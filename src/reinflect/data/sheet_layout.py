@@ -1,7 +1,7 @@
-"""What a sheet is: its headings, and what each column holds.
+"""The headings of a sheet, and what each column holds.
 
-A *long* sheet has columns for lemma, form and features, found by their names. A *wide* sheet has a lemma column, and
-every other column holds forms: its name is a label or the features.
+A *long* sheet has columns for lemma, form and features. A *wide* sheet has a column of lemmas, and columns of forms
+that are named by a label or by features.
 """
 
 import re
@@ -20,7 +20,7 @@ REMARKS = frozenset(
     "consultant example date frequency freq page übersetzung bedeutung bemerkung anmerkung kommentar quelle beispiel "
     "häufigkeit seite traduction sens remarque traducción significado notas".split()
 )
-"""Words in the names of columns of a wide sheet that are never meant as features."""
+"""Words in names of columns that never hold forms."""
 NOT_FORMS = REMARKS | frozenset(
     "id no nr num number nummer # count rank p pp english pos class guess confidence".split()
 )
@@ -29,11 +29,12 @@ LEMMA_WORDS = frozenset(
     "verb verbs noun nouns adjective adjectives word words wort wörter stem stems root roots infinitive infinitiv "
     "entry entries headwords citation nomen substantiv adjektiv verbe nom mot verbo nombre palabra infinitivo".split()
 )
-"""Names of the lemma's column that can also be meant otherwise."""
+"""Names of the lemma's column that can also have another meaning."""
 GUESS, CONFIDENCE = "guess", "confidence"
-"""Columns of `reinflect fill --beside`, with the name of the form's column after a colon."""
+BESIDE = (f"{GUESS}: ", f"{CONFIDENCE}: ")
+"""Columns of `reinflect fill --beside`; the name of the form's column follows after a colon."""
 TITLE_ROWS = 20
-"""The number of first rows that the headings are among."""
+"""The headings are among so many first rows."""
 
 
 @dataclass(frozen=True)
@@ -43,18 +44,18 @@ class Layout:
     sheet: Sheet
     """It begins with the headings, if there are any."""
     places: Mapping[Column, int]
-    """The columns of a long sheet; a wide one has only that of the lemma."""
+    """Of a wide sheet, only that of the lemma."""
     rank: int
-    """How sure that is: 0 is the surest."""
+    """How sure it is: 0 is the surest."""
     headed: bool = True
     remarks: tuple[str, ...] = ()
-    """What the user should know of where it is."""
+    """For the user, about the headings."""
     cells: Mapping[int, str] = field(default_factory=dict)
     """The columns of forms in a wide sheet, and their names."""
 
     @property
     def rows(self) -> Sequence[Row]:
-        """The rows below the headings."""
+        """Those below the headings."""
         return self.sheet.rows[self.headed :]
 
     def note_remarks(self, note: Note) -> None:
@@ -63,7 +64,7 @@ class Layout:
 
 
 def read_layout(path: Path | str, columns: Columns, forms: Forms, note: Note) -> Layout:
-    """What a file is; of a CSV file, as cut by the separator that makes most sense of it."""
+    """The layout of a file; a CSV file is cut by the separator with which it is surest."""
     sheets, errors = read_sheets(path, note)
     named = [sheet for sheet in sheets if _has_headers(sheet, columns)]
     if columns.headers and not named and columns.further:
@@ -82,14 +83,10 @@ def read_layout(path: Path | str, columns: Columns, forms: Forms, note: Note) ->
     else:
         sheet = max(sheets, key=lambda sheet: max(len(row.cells) for row in sheet.rows[:TITLE_ROWS]))
     row = max(sheet.rows[:TITLE_ROWS], key=lambda row: sum(map(bool, row.cells)))
-    names = listed(sheet.below(sheet.rows.index(row)).header)
-    where = "the first row" if row is sheet.rows[0] else f"row {row.number}"
-    raise sheet.error(
-        f"found {names} in {where}, and cannot tell which column is which",
-        "name them lemma, form and features there, or give --columns 'lemma=…,form=…,features=…' with their names "
-        "(lemma=… alone if the other columns are cells of the paradigm)",
-        row.number,
-    )
+    names, where = listed(row.texts), "the first row" if row is sheet.rows[0] else f"row {row.number}"
+    remedy = "name them lemma, form and features there, or give --columns 'lemma=…,form=…,features=…' with their names "
+    remedy += "(lemma=… alone if the other columns are cells of the paradigm)"
+    raise sheet.error(f"found {names} in {where}, and cannot tell which column is which", remedy, row.number)
 
 
 def _check_separator(sheet: Sheet, others: Sequence[Sheet]) -> None:
@@ -98,16 +95,14 @@ def _check_separator(sheet: Sheet, others: Sequence[Sheet]) -> None:
         which = f"cannot tell which of {', '.join(SEPARATORS.values())} separates the columns"
         raise sheet.error(which, "name the columns lemma, form and features in a first row")
     heading = sheet.rows[0]
-    where = "the first row" if heading.number == 1 else f"row {heading.number}"
-    for row in sheet.rows if sheet.separator else ():
-        if len(row.cells) > heading.width:
-            problem = f"found {len(row.cells)} columns, but {heading.width} in {where}"
-            remedy = 'put a field that contains the separator between quotation marks ("…")'
-            raise sheet.error(problem, remedy, row.number)
+    if sheet.separator and (row := next((row for row in sheet.rows if len(row.cells) > heading.width), None)):
+        where = "the first row" if heading.number == 1 else f"row {heading.number}"
+        problem = f"found {len(row.cells)} columns, but {heading.width} in {where}"
+        raise sheet.error(problem, 'put a field that contains the separator between quotation marks ("…")', row.number)
 
 
 def _layout(sheet: Sheet, columns: Columns, forms: Forms) -> Layout | None:
-    """How a sheet is laid out, by its headings, or by an item in its first row; None if that cannot be told."""
+    """The layout by the headings, or by an item in the first row."""
     if places := _named_columns(sheet, columns, strict=not _has_headers(sheet, columns)):
         return _headed(sheet, sheet, places, rank=0)
     if places := _unheaded(sheet, columns, forms, sure=True):
@@ -128,7 +123,7 @@ def _layout(sheet: Sheet, columns: Columns, forms: Forms) -> Layout | None:
 
 
 def _headed(whole: Sheet, sheet: Sheet, places: Mapping[Column, int], *remarks: str, rank: int) -> Layout:
-    """A layout of the rows from the headings on; those of a wide sheet can take two rows."""
+    """A layout from the headings on; those of a wide sheet can take two rows."""
     number = sheet.rows[0].number
     using = [f"using row {number} as headings"] if len(sheet.rows) < len(whole.rows) else []
     if "features" not in places and (two := _two_rows(whole, sheet, places["lemma"])):
@@ -142,10 +137,7 @@ def _headed(whole: Sheet, sheet: Sheet, places: Mapping[Column, int], *remarks: 
 
 
 def _two_rows(whole: Sheet, sheet: Sheet, lemma: int) -> tuple[Sheet, str] | None:
-    """A sheet with headings of two rows, and their numbers: the row below or above says what the first leaves open.
-
-    `present` above `1sg` and `2sg` makes `present;1sg` and `present;2sg`.
-    """
+    """A sheet with headings of two rows, and their numbers: `PRS` above `1SG` and `2SG` is `PRS;1SG` and `PRS;2SG`."""
     first, *rows = sheet.rows
     header, before = sheet.header, len(whole.rows) - len(sheet.rows)
     unclear = [at for at, name in enumerate(header) if at != lemma and (not name or header.count(name) > 1)]
@@ -171,16 +163,13 @@ def _two_rows(whole: Sheet, sheet: Sheet, lemma: int) -> tuple[Sheet, str] | Non
 
 
 def _has_headers(sheet: Sheet, columns: Columns) -> bool:
-    """Whether one of the first rows has all names that the user gave."""
+    """Whether one of the first rows has all names that the user gives."""
     wanted = {name for _, name in columns.headers}
     return bool(wanted) and any(wanted <= {*map(str, row.cells)} for row in sheet.rows[:TITLE_ROWS])
 
 
 def _named_columns(sheet: Sheet, columns: Columns, *, strict: bool = False) -> dict[Column, int]:
-    """The places of the columns by their names in the first row; empty if the names are not enough.
-
-    If `strict`, names that the user gave have to be there.
-    """
+    """The columns by their names in the first row, which must have those that the user gives if `strict`."""
     header, number = sheet.header, sheet.rows[0].number
     places: dict[Column, int] = {}
     for column, name in columns.headers:
@@ -194,22 +183,22 @@ def _named_columns(sheet: Sheet, columns: Columns, *, strict: bool = False) -> d
         filled = [at for at in candidates if any(row.cell(at) for row in sheet.rows[1:])] or candidates
         if len(filled) > 1:
             names = listed([header[at] for at in candidates])
-            such_as = f"--columns 'lemma=…,form=…,features=…' with {quoted(header[candidates[0]])} in it"
             problem = f"found {len(candidates)} columns that could be the {column}: {names}"
-            raise sheet.error(problem, f"choose one, such as {such_as}", number)
+            remedy = "choose one, such as --columns 'lemma=…,form=…,features=…' with "
+            raise sheet.error(problem, f"{remedy}{quoted(header[candidates[0]])} in it", number)
         places[column] = filled[0]
     return {} if "lemma" not in places or ("form" in places and "features" not in places) else places
 
 
 def _by_name(sheet: Sheet) -> dict[Column, list[int]]:
-    """The columns that could be the lemma, the form or the features by their names."""
+    """The candidates for each column by their names."""
     plain = [plain_name(name) for name in sheet.header]
     places = {column: [at for at, name in enumerate(plain) if name in names] for column, names in NAMES.items()}
     return {column: candidates for column, candidates in places.items() if candidates}
 
 
 def _unheaded(sheet: Sheet, columns: Columns, forms: Forms, *, sure: bool = False) -> dict[Column, int]:
-    """The columns, if the first row is an item: by its features, or (unless `sure`) because other rows repeat them."""
+    """The columns if the first row is an item: by its features, or (unless `sure`) because other rows repeat them."""
     widths = {len(columns.order): columns.order} | ({2: columns.covered()} if forms != "required" else {})
     order = widths.get(len(sheet.rows[0].cells))
     if order is None or columns.headers or any(len(row.cells) > len(order) for row in sheet.rows):
@@ -244,19 +233,12 @@ def _guessed_lemma(sheet: Sheet, labels: Labels) -> int | None:
 def is_aside(name: str) -> bool:
     """Whether a column holds remarks, numbers of rows and the like, by its name."""
     plain = plain_name(re.sub(r"[].:°()[]", " ", name))
-    return _is_guess(name) or (SEPARATOR not in name and (plain in NOT_FORMS or not REMARKS.isdisjoint(plain.split())))
-
-
-def _is_guess(name: str) -> bool:
-    """Whether `reinflect fill` has named a column."""
-    return name.startswith((f"{GUESS}: ", f"{CONFIDENCE}: "))
+    remark = SEPARATOR not in name and (plain in NOT_FORMS or not REMARKS.isdisjoint(plain.split()))
+    return remark or name.startswith(BESIDE)
 
 
 def _with_cells(layout: Layout, labels: Labels) -> Layout:
-    """A layout with the columns of a wide sheet that hold forms, and remarks about headings.
-
-    With labels, those columns hold forms that are named by a label or by features.
-    """
+    """A layout with the columns of forms of a wide sheet; if there are labels, those named by a label or features."""
     sheet, heading, places = layout.sheet, layout.sheet.rows[0], layout.places
     if "features" in places:
         others = [name for at, name in enumerate(sheet.header) if at not in places.values() and layout.headed]
@@ -267,12 +249,10 @@ def _with_cells(layout: Layout, labels: Labels) -> Layout:
         if not (name := heading.cell(column)):
             remedy = f"name the column in row {heading.number}, or empty it"
             raise sheet.error("found text in a column without a name", remedy, filled[column], column)
-        plain = isinstance(name, str) and SEPARATOR not in name and labels.of_heading(name) == name
-        if isinstance(name, str) and (
-            _is_guess(name)
-            or (plain and not labels.knows(name) and (labels or is_aside(name) or sheet.has_numbers(column)))
-        ):
-            ignored.append(name)
+        text = name if isinstance(name, str) else SEPARATOR
+        unknown = SEPARATOR not in text and labels.of_heading(text) == text and not labels.knows(text)
+        if text.startswith(BESIDE) or (unknown and (labels or is_aside(text) or sheet.has_numbers(column))):
+            ignored.append(text)
         else:
             cells[column] = sheet.text(heading, column, "")
     cased = [name for name in cells.values() if labels.of_heading(name) != labels.to_features(name)]
@@ -282,6 +262,5 @@ def _with_cells(layout: Layout, labels: Labels) -> Layout:
 
 
 def _ignored(names: Sequence[str], why: str = "") -> list[str]:
-    """A remark about columns that are not read, if there are any."""
     names = [shortened(name, 40) for name in names if name]
     return [f"ignored columns{why}: {', '.join(names[:6])}{', …' * (len(names) > 6)}"] if names else []

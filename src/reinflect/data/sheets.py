@@ -1,10 +1,8 @@
-"""Items in spreadsheets (CSV and XLSX): one form per row, or one lemma per row.
-
-`sheet_layout` says what each column holds. Fields are kept code point for code point, as in tab-separated files.
-"""
+"""Items in spreadsheets (CSV and XLSX), with a form or a lemma in each row, as `sheet_layout` says."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,7 +21,7 @@ NO_COLUMN = LIMITS["columns"]
 
 
 class Field(NamedTuple):
-    """A field for a form: where it is, and whose form it is."""
+    """A field for a form, and whose form it is."""
 
     row: Row
     column: int
@@ -33,7 +31,7 @@ class Field(NamedTuple):
 
 
 def fields_in(layout: Layout, labels: Labels) -> Iterator[Field]:
-    """The fields for forms in a sheet: one in each row of a long sheet, one for each lemma and column of a wide one."""
+    """The fields for forms: one in each row of a long sheet, one for each lemma and column of a wide one."""
     sheet, places = layout.sheet, layout.places
     bundle = cache(lambda text: Bundle(labels.to_features(text)))  # thousands of rows share a few hundred
     columns = [(column, name, Bundle(labels.of_heading(name))) for column, name in layout.cells.items()]
@@ -57,14 +55,14 @@ def parse_sheet(path: Path | str, columns: Columns, *, forms: Forms, record: Cal
         record(Finding(text))
 
     layout = read_layout(path, columns, forms, note)
-    sheet = layout.sheet
+    sheet, rows, cells = layout.sheet, layout.rows, layout.cells
     if forms == "required":
         _check_form_column(layout, "name it form in the first row, or give --columns 'lemma=…,form=…,features=…'")
-    if "features" not in layout.places and not layout.cells:
+    if "features" not in layout.places and not cells:
         remedy = "add a column named features, or one column for each cell, named by its features or label"
         raise sheet.error(f"found no column of features and no column of forms among {listed(sheet.header)}", remedy)
-    if forms != "required" and len(layout.rows) * len(layout.cells) > LIMITS["cells"]:
-        problem = f"found {len(layout.rows):,} lemmas with {len(layout.cells):,} cells each"
+    if forms != "required" and len(rows) * len(cells) > LIMITS["cells"]:
+        problem = f"found {len(rows):,} lemmas with {len(cells):,} cells each"
         raise sheet.error(problem, f"ask for {LIMITS['cells']:,} forms at most")
     items = [
         Item(field.lemma, field.features, form, field.row.number)
@@ -87,7 +85,7 @@ def _check_form_column(layout: Layout, remedy: str) -> None:
 
 
 def _forms(layout: Layout, field: Field, rules: FormRules, forms: Forms) -> Sequence[str]:
-    """The forms in a field; an item without one is left out, or covered."""
+    """The forms in a field; `""` stands for a covered item."""
     covered = () if forms == "required" else ("",)
     if forms == "ignored":
         return covered
@@ -106,7 +104,7 @@ def _forms(layout: Layout, field: Field, rules: FormRules, forms: Forms) -> Sequ
 
 
 def _findings(sheet: Sheet, rules: FormRules) -> Iterator[Finding]:
-    """What is unusual about the fields of a sheet, each kind in one sentence."""
+    """What is unusual about the fields of a sheet."""
     several = {"all": "each is a form of its cell", "first": "the first is taken", "skip": "none is taken"}
     others = ", ".join(choice for choice in several if choice != rules.variants) + " or keep"
     as_forms = "--missing none takes them as forms"
@@ -152,10 +150,7 @@ class Gap(NamedTuple):
 
 
 def read_gaps(path: Path | str, columns: Columns, note: Note) -> tuple[Layout, list[Gap]]:
-    """The gaps of a sheet, wide or long. A field with anything in it, such as a mark for no form, is none.
-
-    Neither is the second row of a lemma, for second forms, where the first has one.
-    """
+    """The empty fields of a sheet, unless another row has a form of the cell: a second row is for second forms."""
     layout = read_layout(path, columns, "optional", note)
     _check_form_column(layout, "add a column named form, or use reinflect inflect --input")
     gaps, filled = [], set()
@@ -170,29 +165,22 @@ def read_gaps(path: Path | str, columns: Columns, note: Note) -> tuple[Layout, l
 
 
 def write_sheet(path: Path | str, items: Iterable[Item], columns: Columns, *, wide: bool) -> None:
-    """Write items to a spreadsheet, with the user's labels if there are any."""
-    if wide:
-        write_rows(path, *_wide_rows(items, path, columns.labels))
-    else:
+    """A wide sheet has a row for each lemma and a column for each bundle; a second form of a cell adds a row."""
+    if not wide:
         fields = (fields_of(item, columns.labels) for item in items)
         write_rows(path, columns.order, [[row[column] for column in columns.order] for row in fields])
-
-
-def _wide_rows(items: Iterable[Item], path: Path | str, labels: Labels) -> tuple[list[str], list[list[str]]]:
-    """One row per lemma and one column per bundle, in the order of the items; a second form of a cell adds a row."""
-    taken = {"", *NAMES["lemma"], *NAMES["form"], *NAMES["features"]}
-    columns: dict[str, None] = {}
+        return
+    bundles: dict[str, None] = {}
     lemmas: dict[str, list[dict[str, str]]] = {}
     for item in items:
-        name = labels.to_label(item.features.spelling)
-        if name.casefold().strip() in taken or (not labels and is_aside(name)):
+        name = columns.labels.to_label(item.features.spelling)
+        if name.casefold().strip() in ("", *chain(*NAMES.values())) or (not columns.labels and is_aside(name)):
             problem = f"the features {quoted(name)} cannot be the name of a column"
             raise OutputError(path, problem, "write the sheet without --wide, or give them a label")
-        columns[name] = None
+        bundles[name] = None
         rows = lemmas.setdefault(item.lemma, [])
-        row = next((row for row in rows if name not in row), None)
-        if row is None:
-            rows.append(row := {})
-        row[name] = item.form
-    filled = [[lemma, *(row.get(name, "") for name in columns)] for lemma, rows in lemmas.items() for row in rows]
-    return ["lemma", *columns], filled
+        if all(name in row for row in rows):
+            rows.append({})
+        next(row for row in rows if name not in row)[name] = item.form
+    filled = [[lemma, *(row.get(name, "") for name in bundles)] for lemma, rows in lemmas.items() for row in rows]
+    write_rows(path, ["lemma", *bundles], filled)

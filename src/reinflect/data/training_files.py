@@ -1,4 +1,4 @@
-"""The files that a training reads: items, corrections of them, and dev items, with what a user should know of them."""
+"""The files of a training: items, corrections of them, and dev items."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -14,8 +14,6 @@ MOST_NAMED = 5
 
 
 class TrainingFiles(NamedTuple):
-    """What the files of a training have."""
-
     versions: list[list[Item]]
     """The training items as they are in their file, and after each file of corrections."""
     dev: list[Item] | None
@@ -28,30 +26,30 @@ class TrainingFiles(NamedTuple):
 def read_training_files(
     train: str, additions: Sequence[str], dev: str | None, columns: Columns, note: Note
 ) -> TrainingFiles:
-    """Read the files of a training; `note` receives what is doubtful in them."""
+    """Read and check them; `note` receives what is doubtful."""
     items = read_items(train, columns, note=note)
     bundles = {item.features.spelling for item in items}
     dev_items = read_further(dev, columns, bundles, note=note) if dev else None
     files, versions = [(train, items)], [items]
     for path in additions:
         further = read_further(path, columns, bundles, forms="optional", note=note)
-        corrections, then = corrected(items, further, path), "they are learnt as new ones"
+        corrections = corrected(items, further, path)
         note(corrections.note(path))
-        then += "" if columns.labels else "; if they are labels of yours, give --labels"
+        then = "they are learnt as new ones" + (
+            "" if columns.labels else "; if they are labels of yours, give --labels"
+        )
         _note_unknown(items, [item for item in further if not item.covered], path, then, note)
         items = [*corrections.items]
         files.append((path, further))
         versions.append(items)
-    if dev and dev_items:
-        files.append((dev, dev_items))
+    files += [(dev, dev_items)] if dev and dev_items else []
     for path, rows in files:
         check_lengths(rows, path, "models take", "shorten it or take it out")
     doubts = [swapped_columns_note(items, train, columns), variants_note(items, train)]
+    doubts += [variants_note(dev_items, dev, "the last counts")] if dev and dev_items else []
     for doubt in filter(None, doubts):
         note(doubt)
     if dev and dev_items:
-        if several := variants_note(dev_items, dev, "the last counts"):
-            note(several)
         _note_unknown(items, dev_items, dev, "models cannot learn them", note)
         if {question(item) for item in dev_items} <= {question(item) for item in items}:
             note(
@@ -64,8 +62,8 @@ def read_training_files(
 
 
 def _note_unknown(items: Sequence[Item], others: Sequence[Item], path: str, then: str, note: Note) -> None:
-    known = {atom for item in items for atom in item.features.atoms}
-    unknown = dict.fromkeys(atom for item in others for atom in item.features.atoms if atom not in known)
+    atoms = {atom for item in items for atom in item.features.atoms}
+    unknown = dict.fromkeys(atom for item in others for atom in item.features.atoms if atom not in atoms)
     if unknown:
         names = ", ".join(map(quoted, list(unknown)[:MOST_NAMED])) + (", …" if len(unknown) > MOST_NAMED else "")
         note(f"note: {source_name(path)}: features that no training item has: {names}; {then}")

@@ -11,10 +11,9 @@ UNKNOWN = "<unknown>"
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """A fixed list of symbols, numbered from 0: special symbols first, then characters.
+    """Symbols numbered from 0: special ones, whose names have several letters, then characters.
 
-    Special symbols have names of several letters, so that every single character, even `*`, stands for itself. A
-    vocabulary that begins with `UNKNOWN` gives unknown symbols its number, 0; any other raises a `KeyError`.
+    A vocabulary that begins with `UNKNOWN` gives unknown symbols its number, 0; any other raises a `KeyError`.
     """
 
     symbols: tuple[str, ...]

@@ -1,12 +1,11 @@
-"""Word lists, and letters that look the same but are encoded in two ways.
+"""Word lists, and letters that are encoded in two ways: ä as one character, or as an a and a combining mark.
 
-Such as ä: one character, or an a and a combining mark. Unicode calls the two canonically equivalent; to a model they
-are different letters, because fields are kept code point for code point.
+Unicode calls the two canonically equivalent; to a model, which reads code points, they are different letters.
 """
 
 import hashlib
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,7 +16,7 @@ from unicodedata import category, combining, is_normalized, normalize
 from reinflect.data.items import Item, place_of
 from reinflect.data.sheet_file import Finding
 from reinflect.errors import InputError, printable, quoted, source_name
-from reinflect.files import PIECE, read_text
+from reinflect.files import read_text
 from reinflect.text import counted
 
 MOST_WORDS = 10_000_000
@@ -34,27 +33,24 @@ class WordList:
     digest: str
     size: int
     counts: Mapping[str, int]
-    """Those of words with capitals also count for the same word in lower case: a sentence may begin with it."""
+    """A word with capitals also counts in lower case: a sentence may begin with it."""
 
     @classmethod
     def read(cls, path: Path | str) -> "WordList":
-        """Read a file with a word on each line; with a word, a tab and its count on each line; or with running text."""
-        text = read_text(path)
-        counts, lines = Counter[str](), StringIO(normalize("NFC", text))
-        while piece := lines.readlines(PIECE):
-            matches = [COUNTED.fullmatch(line) if "\t" in line else None for line in piece]
-            # Spelling dictionaries have marks after a slash.
-            plain = " ".join(line for line, match in zip(piece, matches, strict=True) if not match)
-            counts.update(plain.replace("/", " ").split())
-            for match in filter(None, matches):
-                counts.update(dict.fromkeys(match[1].split(), int(match[2])))
+        """Read a file with a word, or a word, a tab and its count, on each line; or with running text."""
+        text, counts = read_text(path), defaultdict[str, int](int)
+        for line in StringIO(normalize("NFC", text)):
+            match = COUNTED.fullmatch(line) if "\t" in line else None
+            times = int(match[2]) if match else 1
+            for word in {*match[1].split()} if match else line.replace("/", " ").split():  # gehen/AB, in dictionaries
+                counts[word] += times
             if len(counts) > MOST_WORDS:
                 raise InputError(f"found more than {MOST_WORDS:,} words", "leave out the rarest", path=path)
         for token in [token for token in counts if not (token[0].isalnum() and token[-1].isalnum())]:
             kept = [at for at, character in enumerate(token) if category(character)[0] in "LMN"]
             count = counts.pop(token)
             counts[token[kept[0] : kept[-1] + 1] if kept else ""] += count
-        del counts[""]
+        counts.pop("", None)
         if "\0" in text or not counts:
             problem = "found a NUL character" if counts else "found no words"
             raise InputError(problem, "give a text file, such as one with a word a line", path=path)
@@ -64,12 +60,12 @@ class WordList:
         return cls(Path(source_name(path)).name, hashlib.sha256(text.encode()).hexdigest()[:12], size, counts)
 
     def count(self, form: str) -> int:
-        """How often a form occurs; if it has several words, the rarest."""
+        """How often a form occurs: if it has several words, the rarest of them."""
         return min((self.counts.get(word, 0) for word in normalize("NFC", form).split()), default=0)
 
 
 def two_ways(files: Files) -> Finding | None:
-    """The letters that the lemmas and forms of some files together encode in two ways, each with its first places."""
+    """The letters that some files together encode in two ways, each with its first places."""
     if all(is_normalized("NFC", word) for word, *_ in _words(files)):
         return None
     ways: defaultdict[str, dict[str, str]] = defaultdict(dict)
@@ -92,7 +88,7 @@ def two_ways(files: Files) -> Finding | None:
 
 
 def letters(word: str) -> list[str]:
-    """A word cut where its normal form can be cut: characters that may compose into one stay together."""
+    """A word cut where its normal form can be cut: characters that may compose stay together."""
     pieces: list[str] = []
     for character in word:
         if pieces and _joins(pieces[-1], character):
@@ -109,7 +105,7 @@ def _joins(before: str, character: str) -> bool:
 
 
 def _words(files: Files) -> Iterator[tuple[str, Path | str, Item, str]]:
-    """Each lemma and form, with its place: the column of a form is named by its features too, as in a wide sheet."""
+    """Each lemma and form with its place."""
     for path, items in files:
         for item in items:
             yield item.lemma, path, item, "lemma"

@@ -16,10 +16,8 @@ from reinflect.files import read_bytes, write_bytes
 LONGEST_FIELD = 32767
 """Characters in a cell."""
 NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-ROW, CELL, STRING, MERGED = (
-    f"http://schemas.openxmlformats.org/spreadsheetml/2006/main {tag}" for tag in ("row", "c", "si", "mergeCell")
-)
-"""XML elements."""
+MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+ROW, CELL, STRING, MERGED = f"{MAIN} row", f"{MAIN} c", f"{MAIN} si", f"{MAIN} mergeCell"
 COUNTED = {ROW: ["rows"], CELL: ["cells", "columns"], STRING: ["shared strings"]}
 ELEMENTS = "elements of XML in one row, or outside of rows"
 
@@ -50,7 +48,7 @@ def read_workbook(path: Path | str) -> list[Sheet]:
 
 @contextmanager
 def _opened(path: Path | str, raw: bytes) -> Iterator[ZipFile]:
-    """The parts of a workbook; whatever goes wrong with them, or with the workbook, is the file's fault."""
+    """The parts of a workbook; every error within the block is the file's fault."""
     import warnings
 
     try:
@@ -62,23 +60,22 @@ def _opened(path: Path | str, raw: bytes) -> Iterator[ZipFile]:
     except Exception:  # any of the errors that ZIP archives, XML and workbooks can cause
         problem = "not a valid XLSX file (truncated or damaged)"
         remedy = "open it in a spreadsheet and save it again, or copy it again from where it came"
-        if not raw:
-            problem, remedy = "not an XLSX file (it is empty)", "save it again in a spreadsheet"
-        elif not raw.startswith(b"PK"):  # as a ZIP archive does
+        if not raw.startswith(b"PK"):  # as a ZIP archive does
             problem = "not an XLSX file, although its name ends in .xlsx"
             remedy = "open it in a spreadsheet and save it as .xlsx, or correct its ending, for example to .csv"
+        if not raw:
+            problem, remedy = "not an XLSX file (it is empty)", "save it again in a spreadsheet"
         raise InputError(problem, remedy, path=path) from None
 
 
 def _check_parts(parts: ZipFile, path: Path | str) -> defaultdict[str, list[str]]:
-    """Count rows, cells and strings of a workbook as they stream; openpyxl builds a whole row, or all strings, at once.
+    """Count rows, cells and strings, because openpyxl builds a row, or all strings, at once; return merged cells.
 
-    Parts without valid XML are left to openpyxl. Returns the merged cells of each part.
+    Parts without valid XML are left to openpyxl.
     """
     from xml.parsers import expat
 
-    counts = Counter[str]()
-    merged = defaultdict[str, list[str]](list)
+    counts, merged = Counter[str](), defaultdict[str, list[str]](list)
 
     def start(name: str, attributes: dict[str, str]) -> None:
         if name in (ROW, STRING):
@@ -101,21 +98,17 @@ def _check_parts(parts: ZipFile, path: Path | str) -> defaultdict[str, list[str]
 
 def _cell(cell: Any) -> SheetCell:
     value, kind = cell.value, cell.data_type
-    if value is None:
-        return ""
-    if kind not in NOT_TEXT:
-        return str(value)
-    if kind == "f":
-        return NotText(kind, quoted(value) if isinstance(value, str) else "")
-    return NotText(kind, str(value).upper() if kind == "b" else str(value))
+    if value is None or kind not in NOT_TEXT:
+        return "" if value is None else str(value)
+    texts = {"f": quoted(value) if isinstance(value, str) else "", "b": str(value).upper()}
+    return NotText(kind, texts.get(kind, str(value)))
 
 
 def _fill_merged(sheet: Sheet, ranges: Iterable[str]) -> None:
-    """Put the text of merged cells into each row and column that they cover."""
+    """Put the text of merged cells into all rows and columns that they cover."""
     from openpyxl.worksheet.cell_range import CellRange
 
-    rows = {row.number: row for row in sheet.rows}
-    total = 0
+    rows, total = {row.number: row for row in sheet.rows}, 0
     for name in ranges:
         cells = CellRange(name)
         left, right = cells.min_col - 1, cells.max_col - 1
@@ -147,7 +140,7 @@ def write_workbook(path: Path | str, header: Sequence[str], rows: Sequence[Seque
     for column, name in enumerate(header, start=1):
         longest = max((len(str(row[column - 1])) for row in rows[:1000]), default=0)
         sheet.column_dimensions[get_column_letter(column)].width = min(60, max(len(name), longest) + 3)
-    _append(sheet, [header], font=Font(bold=True))
+    _append(sheet, [header], Font(bold=True))
     _append(sheet, rows)
     _save(book, path)
 
@@ -175,15 +168,15 @@ def fill_workbook(
     _save(book, output)
 
 
-def _append(sheet: Any, rows: Iterable[Sequence[str | float]], **style: Any) -> None:
+def _append(sheet: Any, rows: Iterable[Sequence[str | float]], font: Any = None) -> None:
     from openpyxl.cell import WriteOnlyCell
 
     for row in rows:
         cells = [WriteOnlyCell(sheet) for _ in row]
         for cell, value in zip(cells, row, strict=True):
             _fill(cell, value)
-            for name, setting in style.items():
-                setattr(cell, name, setting)
+            if font:
+                cell.font = font
         sheet.append(cells)
 
 
@@ -209,7 +202,7 @@ def _save(book: Any, path: Path | str) -> None:
 
 
 class _Archive(ZipFile):
-    """Gives its files no time of their own: ZIP has none before 1980 or after 2107, whatever the clock says."""
+    """A ZIP archive without times, which are not allowed before 1980 and after 2107, whatever the clock says."""
 
     def writestr(self, name: Any, data: Any, *_: Any) -> None:
         super().writestr(ZipInfo(name), data, ZIP_DEFLATED)

@@ -64,14 +64,14 @@ def test_the_compiler_leaves_memory_and_comes_back() -> None:
 import re
 from pathlib import Path
 import numba
-from reinflect.compiled import compiled, release_the_compiler
+from reinflect.compiled import compiled, release_compiler
 
 def taken():
     found = re.findall(r"r-xp .*libllvmlite.*\\n(?:.*\\n)*?Rss: +(\\d+)", Path("/proc/self/smaps").read_text())
     return sum(map(int, found))
 
 before = taken()
-release_the_compiler()
+release_compiler()
 after = taken()
 
 @compiled()

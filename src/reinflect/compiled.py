@@ -10,13 +10,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-FAST = {
-    "nogil": True,
-    # Sums may be rearranged, but NaN stays NaN: a model that diverged must be noticed, and must not stop its fleet by
-    # an error either.
-    "fastmath": {"reassoc", "contract", "arcp", "nsz", "afn"},
-    "error_model": "numpy",
-}
+# Sums may be rearranged, but NaN stays NaN: a model that diverged must be noticed, and must not stop its fleet either.
+FAST = {"nogil": True, "fastmath": {"reassoc", "contract", "arcp", "nsz", "afn"}, "error_model": "numpy"}
 """Options for the loops of training."""
 
 
@@ -41,11 +36,10 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any
             return function
         from numba import njit
 
-        try:
-            dispatcher: Any = njit(cache=True, **options)(function)
-        except RuntimeError:  # numba refuses to cache where it cannot write
-            return njit(**options)(function)  # type: ignore[no-any-return]
-        _tolerate_cache_errors(dispatcher._cache)
+        dispatcher: Any = njit(**options)(function)
+        with suppress(RuntimeError):  # numba refuses to cache where it cannot write
+            dispatcher.enable_caching()
+            _tolerate_cache_errors(dispatcher._cache)
         return dispatcher  # type: ignore[no-any-return]
 
     return decorate
@@ -66,7 +60,7 @@ def _tolerate_cache_errors(machine_code: Any) -> None:
         except Exception:
             return None
         finally:
-            release_the_compiler()
+            release_compiler()
 
     def save_overload(*arguments: Any) -> None:
         try:
@@ -77,16 +71,13 @@ def _tolerate_cache_errors(machine_code: Any) -> None:
             with suppress(Exception):
                 machine_code.flush()
                 save(*arguments)
-        release_the_compiler()
+        release_compiler()
 
     machine_code.load_overload, machine_code.save_overload = load_overload, save_overload
 
 
-def release_the_compiler() -> None:
-    """Free the memory of the compiler's own instructions, about 50 MB of what a small training needs.
-
-    Linux reads these pages from their file again when the compiler is next called.
-    """
+def release_compiler() -> None:
+    """Free the memory of the compiler's own instructions, 50 MB; Linux reads them again when they are called."""
     with suppress(OSError, AttributeError):
         advise = ctypes.CDLL(None).madvise
         for line in Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines():

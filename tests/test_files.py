@@ -61,12 +61,16 @@ def test_closed_streams_are_errors(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_names_that_cannot_be_used_are_reported_early(tmp_path: Path) -> None:
-    read = {"": "an empty file name", tmp_path: "this is a folder, not a file", tmp_path / "none.tsv": "no such file"}
+    read: dict[Path | str, str] = {
+        "": "an empty file name",
+        tmp_path: "this is a folder, not a file",
+        tmp_path / "none.tsv": "no such file",
+    }
     invalid = dict.fromkeys(("a\0b", "\ud800"), "^[^\0\ud800]*: not a valid file name; check the name$")
     for name, finding in (read | invalid).items():
         with pytest.raises(InputError, match=finding):
             read_text(name)
-    written = {
+    written: dict[Path | str, str] = {
         "": "an empty file name",
         tmp_path: "a folder, not a file",
         tmp_path / "none" / "a": "there is no folder",

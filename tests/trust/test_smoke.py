@@ -198,13 +198,9 @@ def test_the_page_needs_its_extra() -> None:
     if not installed("web"):
         refused(run("serve", MODEL, "--port", "0"), "reinflect[web]")
         return
-    with subprocess.Popen(
-        [PROGRAM, "serve", MODEL, "--port", "0"],
-        env=os.environ | {"PYTHONUNBUFFERED": "1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as running:
+    call, environment = [PROGRAM, "serve", MODEL, "--port", "0"], os.environ | {"PYTHONUNBUFFERED": "1"}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(call, env=environment, stdout=pipe, stderr=pipe, text=True) as running:
         try:
             assert running.stdout
             address = running.stdout.readline().split(" at ")[1].split(" ")[0]

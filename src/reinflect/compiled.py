@@ -55,19 +55,16 @@ def _tolerate_cache_errors(machine_code: Any) -> None:
     load, save = machine_code.load_overload, machine_code.save_overload
 
     def load_overload(*arguments: Any) -> Any:
-        try:
-            return load(*arguments)
-        except Exception:
-            return None
-        finally:
-            release_compiler()
+        overload = None
+        with suppress(Exception):
+            overload = load(*arguments)
+        release_compiler()
+        return overload
 
     def save_overload(*arguments: Any) -> None:
         try:
             save(*arguments)
-        except OSError:
-            pass
-        except Exception:  # the cache's index is damaged: start a new one
+        except Exception:  # the cache's index is damaged: start a new one; on a full disk that fails, too
             with suppress(Exception):
                 machine_code.flush()
                 save(*arguments)

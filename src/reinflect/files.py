@@ -4,12 +4,12 @@ import errno
 import os
 import re
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from glob import escape
 from pathlib import Path
+from secrets import token_hex
 from typing import BinaryIO, Literal, NamedTuple
 
 from reinflect.errors import InputError, OutputError
@@ -185,7 +185,8 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
         handle, part = _new_part(target)
         try:
             yield part
-            part.chmod(_mode_for(target))
+            if target.exists():
+                part.chmod(target.stat().st_mode & 0o777)
             with part.open("rb+") as written:
                 os.fsync(written.fileno())
             part.replace(target)
@@ -259,13 +260,15 @@ def sweep(folder: Path, name: str | None = None) -> None:
 
 def _new_part(target: Path) -> tuple[int, Path]:
     """An unfinished file beside its target; its lock shows `sweep` that this process is still writing."""
+    mode = target.stat().st_mode & 0o777 | 0o600 if target.exists() else 0o666
     while True:
-        handle, name = tempfile.mkstemp(prefix=_prefix(target.name), suffix=PART[-5:], dir=target.parent)
+        part = target.with_name(f"{_prefix(target.name)}{token_hex(4)}{PART[-5:]}")
+        handle = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode)
         if sys.platform == "win32":
             os.close(handle)  # Windows can neither rename nor remove an open file
-            return handle, Path(name)
+            return handle, part
         if try_lock(handle) and os.fstat(handle).st_nlink:
-            return handle, Path(name)
+            return handle, part
         os.close(handle)  # another process took it for one that was left behind, and removes it
 
 
@@ -275,12 +278,3 @@ def _prefix(name: str) -> str:
 
 def _is_special(path: Path) -> bool:
     return path.exists() and not path.is_file() and not path.is_dir()
-
-
-def _mode_for(target: Path) -> int:
-    """The permissions of the replaced file, or those that a plain `open` gives a new file."""
-    if target.exists():
-        return target.stat().st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask

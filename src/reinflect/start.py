@@ -122,27 +122,22 @@ def describe_starts(starts: Sequence[Start], specs: Sequence[ModelSpec], scored:
 
 
 def _describe_start(spec: ModelSpec, name: str) -> str:
+    import torch
+
+    from reinflect.learn.fleet import take_start
+
     assert spec.start is not None
     system, settings = SYSTEMS[spec.system], spec.start.settings
-    shapes, names = system.shapes(spec.settings), system.names(spec.lesson.inventory, spec.settings)
-    others = system.names(spec.start.inventory, settings)
-    rows = {size: len({*names[size]}.intersection(others.get(size, ()))) for size in names}
-    copied = 0
-    for parameter, shape in shapes.items():
-        there = getattr(spec.start.parameters.get(parameter), "shape", ())
-        if len(there) == len(shape.sizes):
-            pairs = zip(shape.sizes, there, strict=True)
-            copied += math.prod(
-                rows[size] if isinstance(size, str) else size * (size == width) for size, width in pairs
-            )
-    sizes = expected_shapes(shapes, system.sizes(spec.lesson.inventory, spec.settings)).values()
+    shapes = system.shapes(spec.settings)
+    sizes = expected_shapes(shapes, system.sizes(spec.lesson.inventory, spec.settings))
+    copied = take_start(spec, {parameter: torch.zeros(size) for parameter, size in sizes.items()})
     differ = [
         f"{key} is {getattr(settings, key)} there and {getattr(spec.settings, key)} here"
         for key in msgspec.structs.asdict(settings)
         if system.shapes(msgspec.structs.replace(spec.settings, **{key: getattr(settings, key)})) != shapes
     ]
     sizes_differ = f" ({', '.join(differ)}; --set changes it)" if differ else ""
-    if copied <= sum(size[0] for size in sizes if len(size) == 1):  # biases alone, which always fit
+    if copied <= sum(size[0] for size in sizes.values() if len(size) == 1):  # biases alone, which always fit
         raise InputError(f"nothing of {name} fits the {spec.system} models{sizes_differ}", "start from another model")
-    share = 100 * copied / sum(map(math.prod, sizes))
+    share = 100 * copied / sum(map(math.prod, sizes.values()))
     return f"note: {spec.system} models take over {share:.1f} % of their numbers from {name}{sizes_differ}"

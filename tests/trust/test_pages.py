@@ -37,6 +37,13 @@ def test_files_and_folders_are_there() -> None:
     assert [part for part in named if not (ROOT / part).exists()] == []
 
 
+def test_the_walk_names_modules_that_are_there() -> None:
+    names = re.findall(r"`((?:\w+/)*\w+\.py)", (ROOT / "docs" / "walk.md").read_text(encoding="utf-8"))
+    assert len(names) > 40
+    missing = [name for name in names if not (any((ROOT / "src").rglob(name)) or (ROOT / name).is_file())]
+    assert [name for name in missing if not name.startswith("run/")] == []
+
+
 def test_what_make_is_asked_for_can_be_made() -> None:
     targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     named = set(re.findall(r"\bmake ([a-z-]+)(?=`| +#)", EVERYTHING))

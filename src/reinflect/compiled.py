@@ -26,10 +26,7 @@ def compiles() -> bool:
 
 
 def compiled(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """`numba.njit` with a cache beside the source or in the user's cache folder; without numba, the function itself.
-
-    Where no cache can be written, as in many containers, on a full disk, or with a damaged cache, every run compiles.
-    """
+    """`numba.njit` with a cache beside the source or in the user's cache folder; without numba, the function itself."""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         if not compiles():
@@ -37,7 +34,7 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any
         from numba import njit
 
         dispatcher: Any = njit(**options)(function)
-        with suppress(RuntimeError):  # numba refuses to cache where it cannot write
+        with suppress(RuntimeError):  # where it cannot write, numba refuses to cache
             dispatcher.enable_caching()
             _tolerate_cache_errors(dispatcher._cache)
         return dispatcher  # type: ignore[no-any-return]

@@ -60,7 +60,7 @@ class Measured(msgspec.Struct, frozen=True):
 
 
 class Expected(msgspec.Struct, frozen=True):
-    """The accuracy to expect of models that learn from this number of items."""
+    """The accuracy to expect of models that learn from this number of items, with an interval."""
 
     items: Count
     low: Percent
@@ -125,8 +125,7 @@ class Outcomes:
         logs, drifts = np.log(self.sizes), random.normal(0, DRIFT, DRAWS)
         levels, slopes, further = _lines(logs - logs[-1], right, scored)
         expected = []
-        for items in numbers:
-            distance = np.log(items) - logs[-1]
+        for items, distance in zip(numbers, np.log(numbers) - logs[-1], strict=True):
             odds = levels + (slopes if distance < 0 else further) * distance
             odds[1:] += drifts * max(0.0, distance)
             share = 100 / (1 + np.exp(-odds))
@@ -162,18 +161,17 @@ def small_plan(wish: Wish, items: int) -> Plan:
     return make_plan(small, items)
 
 
-def share_of(lesson: Lesson, name: str) -> Lesson:
-    """A lesson with a share of its cells, which are among those of any larger share."""
-    cells = sorted({question(item) for item in lesson.train})
-    order = np.random.Generator(np.random.PCG64(key("forecast", lesson.fold or 0))).permutation(len(cells))
-    chosen = {cells[cell] for cell in order[: max(1, round(SHARES[name] * len(cells)))].tolist()}
-    return replace(lesson, train=tuple(item for item in lesson.train if question(item) in chosen), setting=name)
-
-
 def share_specs(items: Sequence[Item], plan: Plan, source: Path | str = "training data") -> dict[str, list[ModelSpec]]:
-    """The models of a plan for each share of the items."""
+    """The models of a plan for each share of the items. The cells of a share are among those of any larger one."""
+
+    def with_share(lesson: Lesson, name: str) -> Lesson:
+        cells = sorted({question(item) for item in lesson.train})
+        order = np.random.Generator(np.random.PCG64(key("forecast", lesson.fold or 0))).permutation(len(cells))
+        chosen = {cells[cell] for cell in order[: max(1, round(SHARES[name] * len(cells)))].tolist()}
+        return replace(lesson, train=tuple(item for item in lesson.train if question(item) in chosen), setting=name)
+
     lessons = lessons_of(items, None, max(plan.kinds.values()), source)
-    return {name: specs(plan, [share_of(lesson, name) for lesson in lessons]) for name in SHARES}
+    return {name: specs(plan, [with_share(lesson, name) for lesson in lessons]) for name in SHARES}
 
 
 def outcomes(

@@ -68,15 +68,15 @@ class Registry(Mapping[str, T], Generic[T]):
             )
             raise InputError(finding, "update or uninstall that package") from None
 
-    def find(self, name: str) -> T:
-        """The thing of that name; an unknown name is the user's error."""
-        self.check(name)
-        return self[name]
-
     def package(self, name: str) -> str:
         """The package that brings a thing; empty for ours."""
         entry = None if name in self._ours else self._others.get(name)
         return entry.dist.name if entry and entry.dist else ""
+
+    def find(self, name: str) -> T:
+        """The thing of that name; an unknown name is the user's error."""
+        self.check(name)
+        return self[name]
 
     def check(self, name: str) -> None:
         if name not in self:

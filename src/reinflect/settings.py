@@ -120,16 +120,13 @@ def changed(tables: Mapping[str, Struct], changes: Iterable[str], option: str = 
     return {name: from_table(type(table), values[name], option) for name, table in tables.items()}
 
 
-def known_keys(kind: type[msgspec.Struct]) -> tuple[str, ...]:
-    return kind.__struct_encode_fields__
+def known_keys(kind: type[msgspec.Struct]) -> dict[str, Any]:
+    """The keys of a kind of settings, with the types of their values."""
+    return {field.encode_name: field.type for field in msgspec.structs.fields(kind)}
 
 
 def is_list(kind: type[msgspec.Struct], key: str) -> bool:
-    return get_origin(_type_of(kind, key)) is tuple
-
-
-def _type_of(kind: type[msgspec.Struct], key: str) -> Any:
-    return next((field.type for field in msgspec.structs.fields(kind) if field.encode_name == key), None)
+    return get_origin(known_keys(kind).get(key)) is tuple
 
 
 def _value(kind: type[msgspec.Struct], key: str, text: str) -> Any:
@@ -161,7 +158,7 @@ def from_table(kind: type[Struct], table: Any, source: str) -> Struct:
         for name, plain in KINDS.items():
             reason = reason.replace(f"`{name}`", plain)
         finding = f"found {key} = {quoted(str(table.get(key)))}, which does not fit ({shortened(reason.lower(), 100)})"
-        choices = _choices(_type_of(kind, key))
+        choices = _choices(keys.get(key))
         remedy = f"the values are {', '.join(choices)}" if choices else "correct its value"
         raise InputError(finding, remedy, path=source) from None
 

@@ -95,13 +95,13 @@ BUDGET = {
     "layers": 1_810,
     "learn": 1_513,
     "paper": 1_406,
-    "reinflect": 1_961,
+    "reinflect": 1_935,
     "report": 675,
     "run": 2_169,
     "score": 687,
-    "src": 22_098,
+    "src": 22_072,
     "systems": 2_553,
-    "tests": 28_900,
+    "tests": 28_965,
     "web": 940,
 }
 """Lines of Python in each room of src (`reinflect` is the modules beside the rooms), and in whole folders. Whoever

@@ -54,12 +54,13 @@ class Rival:
 
     def text(self, new: Inflector, out: str, items: Sequence[Item]) -> str:
         """The report at the end of a training of the model `out` on these items."""
-        what = "dev items" if self.taught is None else "items, each predicted by the models that had not learnt from it"
-        before, after = (
-            _dev_forms(model, self.gold) if self.taught is None else held_out_forms(model, self.gold, taught or ())
-            for model, taught in ((self.inflector, self.taught), (new, items))
-        )
-        return Changes.between(before, after, self.gold).text(self.path, out, what)
+        if self.taught is None:
+            what, cells = "dev items", [_cell(item) for item in self.gold]
+            forms = [dict(zip(cells, each.inflect_many(self.gold), strict=True)) for each in (self.inflector, new)]
+        else:
+            what = "items, each predicted by the models that had not learnt from it"
+            forms = [held_out_forms(self.inflector, self.gold, self.taught), held_out_forms(new, self.gold, items)]
+        return Changes.between(forms[0], forms[1], self.gold).text(self.path, out, what)
 
 
 @dataclass(frozen=True)
@@ -88,8 +89,8 @@ class Changes:
         for earlier, later in self.cells:
             items, was, now = counts.get(earlier.features.spelling, (0, 0, 0))
             counts[earlier.features.spelling] = items + 1, was + earlier.correct, now + later.correct
-        moved = [(name, figures) for name, figures in counts.items() if figures[1] != figures[2]]
-        return dict(sorted(moved, key=lambda entry: -abs(entry[1][2] - entry[1][1])))
+        moved = sorted(counts, key=lambda name: -abs(counts[name][2] - counts[name][1]))
+        return {name: counts[name] for name in moved if counts[name][1] != counts[name][2]}
 
     @property
     def flipped(self) -> list[tuple[Judged, Judged]]:
@@ -121,10 +122,6 @@ class Changes:
             flips = f"{comparison.won} became right and {comparison.lost} wrong{such_as}:\n"
             parts.append(flips + table(("lemma", "features", "before", "now", ""), items, sides=("left",) * 5))
         return "\n".join(parts)
-
-
-def _dev_forms(inflector: Inflector, items: Sequence[Item]) -> dict[Cell, str]:
-    return {_cell(item): form for item, form in zip(items, inflector.inflect_many(items), strict=True)}
 
 
 def held_out_forms(inflector: Inflector, items: Sequence[Item], taught: Sequence[Item]) -> dict[Cell, str]:

@@ -1,7 +1,6 @@
 """Arrays and texts as one file in the safetensors format, in which nothing is ever executed.
 
-A file is the size of its header in eight bytes; the header, JSON with the texts and each tensor's type, shape and
-place; and the numbers of all tensors, without gaps.
+It is the size of the header (8 bytes), the header (JSON with texts, types, shapes, positions), and all numbers.
 """
 
 import hashlib

@@ -13,6 +13,9 @@ import pytest
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item, write_items
+from reinflect.errors import InputError
+from reinflect.registry import Registry
+from reinflect.systems.system import System
 
 ROOT = Path(__file__).parents[1]
 PLUGINS = ROOT / "tests" / "plugins"
@@ -148,21 +151,16 @@ def test_a_model_of_a_system_that_is_not_installed_is_refused_in_one_line(folder
     assert "'toy', which is not installed" in refused.stderr
 
 
-def test_nothing_can_replace_one_of_ours(tmp_path: Path) -> None:
+def test_nothing_can_replace_one_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package = tmp_path / "other-1.0.dist-info"
     package.mkdir()
     (package / "METADATA").write_text("Metadata-Version: 2.1\nName: other\nVersion: 1.0\n", encoding="utf-8")
     (package / "entry_points.txt").write_text("[reinflect.systems]\nhacm = nowhere:X\nbad = nowhere:X\n")
-    script = (
-        "from reinflect.systems import SYSTEMS\n"
-        "assert SYSTEMS['hacm'].title == 'HACM'\n"
-        "from reinflect.errors import InputError\n"
-        "try:\n    SYSTEMS['bad']\nexcept InputError as error:\n    print(error)\n"
-    )
-    paths = os.pathsep.join([str(ROOT / "src"), str(tmp_path)])
-    call, variables = [sys.executable, "-c", script], {**os.environ, "PYTHONPATH": paths}
-    done = subprocess.run(call, env=variables, stdout=subprocess.PIPE, text=True, check=True)
-    assert "the system 'bad' of the package other could not be loaded" in done.stdout
+    monkeypatch.syspath_prepend(tmp_path)
+    systems = Registry[System]("system", {"hacm": "reinflect.systems.hacm:SYSTEM"})
+    assert (systems["hacm"].title, systems.package("hacm"), systems.package("bad")) == ("HACM", "", "other")
+    with pytest.raises(InputError, match="the system 'bad' of the package other could not be loaded"):
+        systems.find("bad")
 
 
 def test_contributing_shows_these_very_files() -> None:

@@ -1,4 +1,4 @@
-"""Where the tests find the shared-task data, and what they do without it."""
+"""Fixtures of many rooms, and which tests `make quick` leaves out."""
 
 import os
 import shutil
@@ -22,6 +22,34 @@ hypothesis.settings.load_profile("reinflect")
 # Tests send Ctrl-C to commands, which ignore it if they are started with it ignored, as in the background of a shell.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+SLOW = Path(__file__).with_name("slow.txt")
+"""Folders, files and tests that `make quick` leaves out. `--record-slow` adds those that take a second or more: a whole
+file where a fixture does."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--record-slow", action="store_true", help="add tests above a second to tests/slow.txt")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    names = SLOW.read_text(encoding="utf-8").split()
+    folders = tuple(name for name in names if "::" not in name)
+    for item in items:
+        if item.nodeid.partition("[")[0] in names or item.nodeid.startswith(folders):
+            item.add_marker("slow")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if terminalreporter.config.getoption("--record-slow"):
+        names = set(SLOW.read_text(encoding="utf-8").split())
+        for report in terminalreporter.getreports("") + terminalreporter.getreports("passed"):
+            if report.duration > 1:
+                names.add(report.nodeid.partition("::" if report.when == "setup" else "[")[0])
+        folders = [name for name in names if "::" not in name]
+        kept = [name for name in names if not any(name.startswith(folder) for folder in folders if folder != name)]
+        SLOW.write_text("".join(f"{name}\n" for name in sorted(kept)), encoding="utf-8")
+
 
 CONLL2017 = Path(__file__).parents[2] / "shared" / "data" / "conll2017"
 

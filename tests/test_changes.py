@@ -3,13 +3,15 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import Result
+from click.testing import CliRunner, Result
 
 from reinflect.changes import Changes, held_out_forms
+from reinflect.cli import main
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item, read_items, write_items
 from reinflect.ensemble.member import TrainedModel
@@ -42,9 +44,13 @@ def forms(items: Sequence[Item], wrong: set[int]) -> dict[Cell, str]:
     return {cell: "wrong" if number in wrong else "right" for number, cell in enumerate(cells(items))}
 
 
+def between(items: Sequence[Item], before: set[int], after: set[int]) -> Changes:
+    """The comparison of two models that have these items wrong."""
+    return Changes.between(forms(items, before), forms(items, after), items)
+
+
 def test_what_changed_is_counted_by_bundle_and_item() -> None:
-    items = gold(20)
-    changes = Changes.between(forms(items, {1, 3, 5, 4}), forms(items, {2, 4, 6, 7}), items)
+    changes = between(gold(20), {1, 3, 5, 4}, {2, 4, 6, 7})
     assert (changes.comparison.won, changes.comparison.lost) == (3, 3)
     assert changes.bundles == {"V;PST": (10, 7, 9), "V;PRS": (10, 9, 7)}
     flipped = [(before.lemma, after.correct) for before, after in changes.flipped]
@@ -58,16 +64,16 @@ def test_what_changed_is_counted_by_bundle_and_item() -> None:
 
 def test_where_nothing_changed_nothing_is_listed() -> None:
     items = gold(4)
-    text = Changes.between(forms(items, {1}), forms(items, {1}), items).text("old", "new", "dev items")
+    text = between(items, {1}, {1}).text("old", "new", "dev items")
     assert "There is no difference" in text
     assert "became" not in text
     fewer = {cell: form for cell, form in forms(items, set()).items() if cell != ("lemma0", "V;PRS")}
-    assert len(Changes.between(fewer, forms(items, {0}), items).cells) == 3, "one of them was not asked"
+    assert len(Changes.between(fewer, forms(items, {0}), items).cells) == 3, "one was not predicted"
 
 
 def test_many_changes_fit_a_screen() -> None:
     items = gold(30, [f"V;{number}" for number in range(30)])
-    text = Changes.between(forms(items, set(range(30))), forms(items, set()), items).text("old", "new", "dev items")
+    text = between(items, set(range(30)), set()).text("old", "new", "dev items")
     assert "… and 20 more" in text
     assert "30 became right and 0 wrong, such as:" in text
     assert text.count("now right") == 10
@@ -76,10 +82,6 @@ def test_many_changes_fit_a_screen() -> None:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model that held out some of its items, one that had dev items, and corrections."""
-    from click.testing import CliRunner
-
-    from reinflect.cli import main
-
     folder = tmp_path_factory.mktemp("changes")
     items = language("german")
     write_items(folder / "train.tsv", items[4:])
@@ -112,7 +114,7 @@ def test_each_model_answers_only_for_what_it_held_out(folder: Path) -> None:
 
 
 def scored_cells(monkeypatch: pytest.MonkeyPatch, inflector: Inflector, items: Sequence[Item]) -> dict[str, set[Cell]]:
-    """The cells that each member's vote counts for in `held_out_forms`."""
+    """The cells that each member votes on in `held_out_forms`."""
     scored: dict[str, set[Cell]] = {}
     plain = Voter.of
 
@@ -126,23 +128,17 @@ def scored_cells(monkeypatch: pytest.MonkeyPatch, inflector: Inflector, items: S
     return scored
 
 
-@pytest.mark.parametrize("first_seed", [1, 7])
-@pytest.mark.parametrize("dropped", [(), (0,), (1,), (0, 2)])
-def test_members_answer_for_their_own_fold_whichever_others_are_left(
-    monkeypatch: pytest.MonkeyPatch, first_seed: int, dropped: tuple[int, ...]
-) -> None:
-    """Folds used to be counted from the lowest seed there was: if its models had diverged, members were asked for items
-    that they had learnt from.
-    """
+def test_members_answer_for_their_own_fold_whichever_others_are_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Folds are not counted from the lowest seed there is: its models may have diverged."""
     items = language("german")
-    folded = [replace(tiny_models.member("haem", seed), seed=first_seed + seed, fold=seed) for seed in range(4)]
-    members = {fold: member for fold, member in enumerate(folded) if fold not in dropped}
-    inflector = Inflector(tuple(members.values()), {}, "vote")
-    scored = scored_cells(monkeypatch, inflector, items)
     lessons = lessons_of(items, None, 4)
-    assert scored == {member.name: {*cells(lessons[fold].dev)} for fold, member in members.items()}
-    assert not any(scored[member.name] & {*cells(lessons[fold].train)} for fold, member in members.items())
-    assert set(held_out_forms(inflector, items, items)) == set().union(*scored.values())
+    for first_seed, dropped in product([1, 7], [(), (0,), (1,), (0, 2)]):
+        folded = [replace(tiny_models.member("haem", seed), seed=first_seed + seed, fold=seed) for seed in range(4)]
+        members = {fold: member for fold, member in enumerate(folded) if fold not in dropped}
+        inflector = Inflector(tuple(members.values()), {}, "vote")
+        scored = scored_cells(monkeypatch, inflector, items)
+        assert scored == {member.name: {*cells(lessons[fold].dev)} for fold, member in members.items()}
+        assert set(held_out_forms(inflector, items, items)) == set().union(*scored.values())
 
 
 def test_the_fold_goes_with_the_model_file_when_the_first_seed_diverged(
@@ -185,24 +181,19 @@ def test_a_model_is_trained_again_with_corrections_and_compared(
     assert "more.tsv: 0 items corrected, 1 added" in third.stderr
 
 
-@pytest.mark.parametrize("model", ["held", "dev"])
-def test_with_dev_items_both_are_asked_for_those(
-    model: str, folder: Path, tmp_path: Path, reinflect: Reinflect
-) -> None:
-    more = ["--dev", folder / "dev.tsv", "--add", folder / "new.csv", "--compare", folder / model]
-    result = retrain(reinflect, folder, tmp_path / model, *more)
-    assert result.exit_code == 0, result.output
-    assert "on 4 dev items:" in result.stdout
+def test_with_dev_items_both_are_asked_for_those(folder: Path, tmp_path: Path, reinflect: Reinflect) -> None:
+    for model in ("held", "dev"):
+        more = ["--dev", folder / "dev.tsv", "--add", folder / "new.csv", "--compare", folder / model]
+        result = retrain(reinflect, folder, tmp_path / model, *more)
+        assert result.exit_code == 0, result.output
+        assert "on 4 dev items:" in result.stdout
 
 
 @pytest.mark.parametrize(
     ("more", "message"),
     [
         (["--compare", "dev"], "this was trained with a dev file, so the items that are new to it are not known"),
-        (
-            ["--train", "more.tsv", "--compare", "held"],
-            "more.tsv as it is, so the items that are new to it are not known",
-        ),
+        (["--train", "more.tsv", "--compare", "held"], "more.tsv as it is, so the items that are new to it are not"),
         (["--compare", "none"], "there is no such file"),
         (["--add", "none"], "there is no such file"),
         (["--dev", "train.tsv", "--compare", "held"], "found all dev items among the training items"),
@@ -228,10 +219,10 @@ def test_labels_are_kept_in_the_model(folder: Path) -> None:
 def test_suggestions_can_be_filled_in_and_learnt_from(folder: Path, tmp_path: Path, reinflect: Reinflect) -> None:
     (tmp_path / "lemmas.txt").write_text("neuen\nlachen\n", encoding="utf-8")
     call = ["suggest", folder / "held", "--lemmas", tmp_path / "lemmas.txt"]
-    shown = reinflect(*call, "--n", 2)
-    assert shown.exit_code == 0, shown.output
-    assert shown.stdout.splitlines()[0].split() == ["lemma", "features", "prediction", "confidence"]
-    assert len(shown.stdout.splitlines()) == 3
+    first = reinflect(*call, "--n", 2)
+    assert first.exit_code == 0, first.output
+    assert first.stdout.splitlines()[0].split() == ["lemma", "features", "prediction", "confidence"]
+    assert len(first.stdout.splitlines()) == 3
     assert "past" in reinflect(*call).stdout, "the model's own labels"
     for name in ("s.tsv", "s.csv", "s.xlsx"):
         path = tmp_path / name
@@ -250,38 +241,18 @@ def test_suggestions_can_be_filled_in_and_learnt_from(folder: Path, tmp_path: Pa
     assert "past" not in (tmp_path / "rest.tsv").read_text(encoding="utf-8"), "or it could not be learnt from"
 
 
-def test_a_paradigm_may_be_a_sheet_that_can_be_read_again(folder: Path, tmp_path: Path, reinflect: Reinflect) -> None:
-    result = reinflect("paradigm", folder / "held", "neuen", "--output", tmp_path / "neuen.xlsx")
-    assert result.exit_code == 0, result.output
-    paradigm = Inflector.load(folder / "held").paradigm("neuen")
-    items = read_items(tmp_path / "neuen.xlsx", forms="optional")
-    assert [(item.features.spelling, item.form) for item in items] == [
-        (cell.features, cell.answer.form) for cell in paradigm
-    ]
+NO_SUGGESTIONS = [
+    ("", [], "found no lemmas"),
+    ("a" * 2000, [], "models take up to 1000"),
+    ("gehen\tging\tV;PST\n", ["--features", "past.txt"], "found no unknown forms to suggest"),
+    ("gehen\n", ["-o", "no/such/folder.csv"], "there is no folder"),
+]
 
 
-@pytest.mark.parametrize(
-    ("lemmas", "more", "message"),
-    [
-        ("", [], "found no lemmas"),
-        ("a" * 2000, [], "models take up to 1000"),
-        ("gehen\tging\tV;PST\n", ["--features", "past.txt"], "found no unknown forms to suggest"),
-        ("gehen\n", ["--n", "0"], "0 is not in the range"),
-        ("gehen\n", ["-o", "no/such/folder.csv"], "there is no folder"),
-    ],
-)
-def test_suggest_says_what_is_wrong(
-    folder: Path,
-    tmp_path: Path,
-    reinflect: Reinflect,
-    monkeypatch: pytest.MonkeyPatch,
-    lemmas: str,
-    more: list[str],
-    message: str,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("past.txt").write_text("V;PST\n", encoding="utf-8")
-    Path("lemmas.txt").write_text(lemmas, encoding="utf-8")
-    result = reinflect("suggest", folder / "held", "--lemmas", "lemmas.txt", *more)
-    assert result.exit_code == 2
-    assert message in result.stderr
+def test_suggest_says_what_is_wrong(folder: Path, tmp_path: Path, reinflect: Reinflect) -> None:
+    (tmp_path / "past.txt").write_text("V;PST\n", encoding="utf-8")
+    for lemmas, more, message in NO_SUGGESTIONS:
+        (tmp_path / "lemmas.txt").write_text(lemmas, encoding="utf-8")
+        words = [tmp_path / word if word == "past.txt" else word for word in more]
+        result = reinflect("suggest", folder / "held", "--lemmas", tmp_path / "lemmas.txt", *words)
+        assert (result.exit_code, message in result.stderr) == (2, True), result.stderr

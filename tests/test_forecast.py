@@ -49,8 +49,8 @@ def test_the_interval_is_wider_with_fewer_cells_and_further_away() -> None:
 @pytest.mark.parametrize("right", [True, False])
 def test_few_cells_have_the_slope_of_other_languages(right: bool) -> None:
     """All right, or none: the fit is still a line that rises, within 0 and 100."""
-    one, other = Outcomes([5.0, 10.0, 20.0], np.full((3, 10), right), np.arange(10) % 5).expected([20, 2000])
-    assert 0 <= one.low <= one.accuracy < other.accuracy <= other.high <= 100
+    near, far = Outcomes([5.0, 10.0, 20.0], np.full((3, 10), right), np.arange(10) % 5).expected([20, 2000])
+    assert 0 <= near.low <= near.accuracy < far.accuracy <= far.high <= 100
 
 
 def test_shares_are_nested_and_leave_the_fold_out() -> None:
@@ -92,8 +92,8 @@ def test_a_stopped_forecast_is_resumed(tmp_path: Path) -> None:
     assert again.measured == fresh.measured
 
 
-@pytest.mark.parametrize("text", ["[]", "{}", "no", '{"source": "x"}'])
-def test_another_file_is_refused(text: str, tmp_path: Path) -> None:
-    (tmp_path / "f.json").write_text(text)
-    with pytest.raises(InputError, match="not a forecast of reinflect; make one with"):
-        Forecast.read(tmp_path / "f.json")
+def test_another_file_is_refused(tmp_path: Path) -> None:
+    for text in ("[]", "{}", "no", '{"source": "x"}'):
+        (tmp_path / "f.json").write_text(text)
+        with pytest.raises(InputError, match="not a forecast of reinflect; make one with"):
+            Forecast.read(tmp_path / "f.json")

@@ -1,6 +1,11 @@
-"""Who may import whom."""
+"""Who may import whom, how large each room may be, and which names say too little.
+
+`python -m tests.test_house` prints the present numbers of `BUDGET` and `VAGUE_NAMES`.
+"""
 
 import ast
+import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +14,7 @@ import pytest
 import reinflect
 
 PACKAGE = Path(reinflect.__file__).parent
+ROOT = PACKAGE.parents[1]
 LIGHT = (
     "errors locks text files tensors registry settings chance compiled data score align systems decode ensemble "
     "inflector report web"
@@ -75,3 +81,77 @@ def test_only_training_needs_torch(name: str) -> None:
 @every_module
 def test_modules_are_named_for_what_they_are(name: str) -> None:
     assert name.rpartition(".")[2] not in {"utils", "util", "helpers", "helper", "common", "manager", "misc"}
+
+
+BUDGET = {
+    "align": 608,
+    "bench": 4_330,
+    "cli": 2_910,
+    "data": 2_678,
+    "decode": 361,
+    "ensemble": 602,
+    "examples": 548,
+    "inflector": 1_225,
+    "layers": 1_810,
+    "learn": 1_513,
+    "paper": 1_406,
+    "reinflect": 1_935,
+    "report": 675,
+    "run": 2_169,
+    "score": 687,
+    "src": 22_072,
+    "systems": 2_553,
+    "tests": 28_965,
+    "web": 940,
+}
+"""Lines of Python in each room of src (`reinflect` is the modules beside the rooms), and in whole folders. Whoever
+shrinks a room lowers its number."""
+LONGEST_MODULE = 330
+VAGUE = frozenset("own found one given known made asked said shown mark place".split())
+VAGUE_NAMES = 212
+"""The most variables and parameters that have one of these names: they say nothing in a traceback."""
+
+
+def sizes() -> dict[str, int]:
+    """The lines of Python in each room, and in whole folders."""
+    counts = Counter[str]()
+    for folder in ("src", "tests", "bench", "examples"):
+        for path in (ROOT / folder).rglob("*.py"):
+            lines = len(path.read_text(encoding="utf-8").splitlines())
+            counts[folder] += lines
+            if folder == "src":
+                counts[path.parent.relative_to(PACKAGE).parts[0] if path.parent != PACKAGE else "reinflect"] += lines
+    return dict(sorted(counts.items()))
+
+
+def vague_names() -> int:
+    nodes = [node for path in PACKAGE.rglob("*.py") for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
+    names = [node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+    names += [node.arg for node in nodes if isinstance(node, ast.arg)]
+    return sum(name in VAGUE for name in names)
+
+
+def test_rooms_keep_to_their_budgets() -> None:
+    assert sizes().keys() == BUDGET.keys()
+    assert {room: lines for room, lines in sizes().items() if not 0.98 * BUDGET[room] <= lines <= BUDGET[room]} == {}
+
+
+@every_module
+def test_modules_are_short(name: str) -> None:
+    assert len(PATHS[name].read_text(encoding="utf-8").splitlines()) <= LONGEST_MODULE
+
+
+def test_names_say_what_they_name() -> None:
+    assert vague_names() <= VAGUE_NAMES
+
+
+def test_lines_are_as_long_as_ruff_allows() -> None:
+    ruff = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["ruff"]
+    assert ruff["line-length"] == 120
+    assert "E" in ruff["lint"]["select"]
+    assert not {"E", "E5", "E501"} & {*ruff["lint"]["ignore"]}
+    assert not [path for path in PATHS.values() if "fmt: off" in path.read_text(encoding="utf-8")]
+
+
+if __name__ == "__main__":
+    print(*(f'    "{room}": {lines:_},' for room, lines in sizes().items()), f"VAGUE_NAMES = {vague_names()}", sep="\n")

@@ -70,11 +70,8 @@ def trained(
 def languages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of pocket models that have learnt something."""
     folder = tmp_path_factory.mktemp("languages")
-    for name, items, epochs in (
-        ("related", RELATED, 24),
-        ("unrelated", UNRELATED, 24),
-        ("written-otherwise", WRITTEN_OTHERWISE, 1),
-    ):
+    others = [("related", RELATED, 24), ("unrelated", UNRELATED, 24), ("written-otherwise", WRITTEN_OTHERWISE, 1)]
+    for name, items, epochs in others:
         trained(items, items[:12], "dropout=0", f"epochs={epochs}", out=folder / "model")
         add_model(folder / "models", folder / "model", name, items[:12], command="made for a test")
     return folder / "models"
@@ -98,11 +95,10 @@ def tiny_specs(seeds: int, *starts: Start, **wish: Any) -> list[ModelSpec]:
 
 def test_models_with_and_without_a_start_are_kinds_side_by_side() -> None:
     polish, sorbian = tiny_start("haem", name="polish"), tiny_start("soft", "haem", name="lower-sorbian")
-    sorbian = replace(sorbian, members=tuple(replace(own, restarts=9, seed=7) for own in sorbian.members))
+    sorbian = replace(sorbian, members=tuple(replace(member, restarts=9, seed=7) for member in sorbian.members))
     models = tiny_specs(3, polish, sorbian)
-    kinds = "hacm-naive hacm-smart haem-naive haem-naive+{0} haem-smart haem-smart+{0}".format(
-        "from-polish+lower-sorbian"
-    ).split()
+    label = "+from-polish+lower-sorbian"
+    kinds = f"hacm-naive hacm-smart haem-naive haem-naive{label} haem-smart haem-smart{label}".split()
     assert [spec.name for spec in models] == [f"{kind}-{seed}" for kind in kinds for seed in (1, 2, 3)]
     assert all((spec.start is not None) == ("from" in spec.kind.label) for spec in models)
     # Seeds take turns, so that there are never more than twice the models.
@@ -144,21 +140,11 @@ def test_a_language_is_ranked_by_what_it_knows_of_the_items(languages: Path) -> 
     assert relatives(other_features, starts, ["haem"]) == []
 
 
-@pytest.mark.parametrize(
-    ("right", "few"),
-    [
-        ((40, 30, 20, 20), 3),
-        ((40, 30, 19), 2),
-        ((40, 3, 3), 1),
-        ((4, 3, 2.9), 2),
-        ((2, 2), 0),
-        ((0, 0, 0, 0), 0),
-        ((), 0),
-    ],
-)
-def test_a_good_relative_is_not_mixed_with_bad_ones(right: Sequence[float], few: int) -> None:
-    ranked = [Relative(tiny_start("haem"), each, 1.0, "") for each in right]
-    assert best_few(ranked) == ranked[:few]
+def test_a_good_relative_is_not_mixed_with_bad_ones() -> None:
+    start, cases = tiny_start("haem"), {(40, 30, 20, 20): 3, (40, 30, 19): 2, (40, 3, 3): 1, (4, 3, 2.9): 2}
+    for right, few in {**cases, (2, 2): 0, (0, 0, 0, 0): 0, (): 0}.items():
+        ranked = [Relative(start, each, 1.0, "") for each in right]
+        assert best_few(ranked) == ranked[:few]
 
 
 @pytest.mark.usefixtures("installed")
@@ -173,20 +159,16 @@ def test_auto_says_why_it_chose_a_language() -> None:
     assert len(notes) == 3
     notes.clear()
     assert find_starts([AUTO], [Item("你", Bundle("V"), "好")], ["haem"], notes.append) == []
-    assert notes == [
-        "note: 0 of 3 pocket models know enough characters and features of your items; no model starts from them"
-    ]
+    known = "0 of 3 pocket models know enough characters and features of your items"
+    assert notes == [f"note: {known}; no model starts from them"]
 
 
 @pytest.mark.parametrize("wished", [AUTO, "related"])
 @pytest.mark.usefixtures("installed")
 def test_a_system_that_is_not_trained_is_named(wished: str) -> None:
-    with pytest.raises(InputError) as error:
+    remedy = r"train haem too \(--systems\), or start from another model"
+    with pytest.raises(InputError, match=rf"^related has models of haem, but none of these is trained; {remedy}$"):
         find_starts([wished], OWN, ["hacm", "soft"])
-    assert str(error.value) == (
-        "related has models of haem, but none of these is trained; train haem too (--systems), or start from another "
-        "model"
-    )
 
 
 @pytest.mark.usefixtures("no_pocket")
@@ -198,11 +180,11 @@ def test_auto_without_pocket_models_says_how_to_install_them() -> None:
 @pytest.mark.usefixtures("installed")
 def test_a_model_that_starts_from_itself_gives_the_same_answers_at_first() -> None:
     start = library.load("related")
-    found, _ = trained(RELATED, OWN, "dropout=0", "epochs=1", "step=1e-9", starts=[start])
-    forms = dict(zip([member.variant for member in found.members], found.member_forms(OWN), strict=True))
+    again, _ = trained(RELATED, OWN, "dropout=0", "epochs=1", "step=1e-9", starts=[start])
+    forms = dict(zip([member.variant for member in again.members], again.member_forms(OWN), strict=True))
     assert forms["from-related"] == start.inflect_many(OWN)
     assert forms[""] != forms["from-related"]
-    assert found.voters[0].variant == "from-related", "it is better on held-out items"
+    assert again.voters[0].variant == "from-related", "it is better on held-out items"
 
 
 def test_what_other_sizes_leave_is_told_and_nothing_is_refused(languages: Path) -> None:
@@ -216,19 +198,16 @@ def test_what_other_sizes_leave_is_told_and_nothing_is_refused(languages: Path) 
     assert str(error.value).startswith("nothing of related fits the haem models (embedding is 20 there and 5 here, ")
 
 
-@pytest.mark.parametrize(
-    ("items", "dev", "seen"),
-    [(RELATED, None, len(RELATED)), (OWN, [*OWN[:3], *RELATED[:2]], 2), (OWN, None, 0), (RELATED, OWN, 0)],
-)
+SEEN = [(RELATED, None, len(RELATED)), (OWN, [*OWN[:3], *RELATED[:2]], 2), (OWN, None, 0), (RELATED, OWN, 0)]
+
+
+@pytest.mark.parametrize(("items", "dev", "seen"), SEEN)
 def test_a_start_that_has_seen_what_is_held_out_is_named(
     items: Sequence[Item], dev: Sequence[Item] | None, seen: int, languages: Path
 ) -> None:
     notes = trained(items, dev, "epochs=1", starts=[languages / "related.reinflect"])[1]
-    told = [
-        note for note in notes if note.startswith(f"note: related has seen {seen} of the held-out or dev items: the")
-    ]
-    assert [note for note in notes if "has seen" in note] == told
-    assert len(told) == bool(seen)
+    beginnings = [note.partition(": the")[0] for note in notes if "has seen" in note]
+    assert beginnings == [f"note: related has seen {seen} of the held-out or dev items"] * bool(seen)
 
 
 def test_a_model_that_was_trained_before_its_start_was_renamed_has_the_new_name() -> None:
@@ -271,31 +250,27 @@ def test_the_command_trains_both_and_the_file_says_so(installed: Path, reinflect
 def test_the_library_has_the_same_start() -> None:
     start = library.load("related")
     wished: list[Startable | list[Startable]] = [start, "related", [start, "unrelated"], []]
-    labels = [
-        {
-            m.variant
-            for m in library.train(OWN, OWN[:6], changes=QUICK, start=own, kinds=["haem-naive"], seeds=1).members
-        }
-        for own in wished
-    ]
+    more: dict[str, Any] = {"changes": QUICK, "kinds": ["haem-naive"], "seeds": 1}
+    models = [library.train(OWN, OWN[:6], start=starts, **more) for starts in wished]
+    labels = [{member.variant for member in model.members} for model in models]
     assert labels == [{"", "from-related"}, {"", "from-related"}, {"", "from-related+unrelated"}, {""}]
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("relate", "there is no pocket model 'relate'; did you mean related or unrelated?"),
-        ("own.tsv", "own.tsv: not a valid reinflect model"),
-        ("gone.reinflect", "gone.reinflect: there is no such file"),
-    ],
-)
+NO_MODELS = {
+    "relate": "there is no pocket model 'relate'; did you mean related or unrelated?",
+    "own.tsv": "own.tsv: not a valid reinflect model",
+    "gone.reinflect": "gone.reinflect: there is no such file",
+}
+
+
 @pytest.mark.usefixtures("installed")
-def test_what_is_no_model_is_one_line(reinflect: Reinflect, name: str, message: str) -> None:
+def test_what_is_no_model_is_one_line(reinflect: Reinflect) -> None:
     write_items("own.tsv", OWN)
-    ran = reinflect("train", "--train", "own.tsv", "--out", "x.reinflect", *WORK, "--from", name)
-    assert ran.exit_code == 2
-    assert message in ran.stderr.splitlines()[-1]
-    assert not list(Path().glob("x.reinflect*"))
+    for name, message in NO_MODELS.items():
+        ran = reinflect("train", "--train", "own.tsv", "--out", "x.reinflect", *WORK, "--from", name)
+        assert ran.exit_code == 2
+        assert message in ran.stderr.splitlines()[-1]
+        assert not list(Path().glob("x.reinflect*"))
 
 
 def test_a_file_keeps_the_variant_and_one_without_it_loads(tmp_path: Path) -> None:

@@ -21,51 +21,24 @@ CHARACTERS = st.one_of(
 )
 
 
-@pytest.mark.parametrize(
-    ("text", "width"),
-    [
-        ("", 0),
-        ("flog", 4),
-        ("é", 1),
-        ("e\u0301", 1),  # a letter and its mark
-        ("◌\u0323\u0301", 1),
-        ("日本", 4),
-        ("Ａ", 2),  # fullwidth
-        ("ｱ", 1),  # halfwidth
-        ("한", 2),
-        ("\u1112\u1161\u11ab", 2),  # the same syllable in its three letters
-        ("का", 2),  # a spacing vowel sign has room of its own
-        ("क्", 1),  # a virama has none
-        ("a\u200db", 1),  # wcwidth counts what a joiner joins as one character; `visible_text` shows joiners escaped
-    ],
-)
-def test_width_is_what_a_terminal_gives(text: str, width: int) -> None:
-    assert display_width(text) == width
+WIDTHS = {"": 0, "flog": 4, "e\u0301": 1, "◌\u0323\u0301": 1, "日本": 4, "Ａ": 2, "ｱ": 1, "한": 2}
+WIDTHS |= {"\u1112\u1161\u11ab": 2, "का": 2, "क्": 1}  # three letters of a syllable; a vowel sign with room, a virama
 
 
-@pytest.mark.parametrize(
-    ("character", "shown"),
-    [
-        ("", "∅"),
-        ("∅", r"\u2205"),
-        (" ", "␣"),
-        ("␣", r"\u2423"),
-        ("a", "a"),
-        ("\u0301", "◌\u0301"),
-        ("ा", "◌ा"),
-        ("\u00a0", r"\xa0"),
-        ("\u200c", r"\u200c"),
-        ("\u200e", r"\u200e"),
-        ("\u202e", r"\u202e"),
-        ("\x1b", r"\x1b"),
-        ("\n", r"\n"),
-        ("\ufe0f", r"\ufe0f"),  # a mark by category, yet one that draws nothing
-        ("\udc80", r"\udc80"),
-        ("\U000e0041", r"\U000e0041"),
-    ],
-)
-def test_each_character_is_seen(character: str, shown: str) -> None:
-    assert visible(character) == shown
+@pytest.mark.parametrize("text", WIDTHS)
+def test_width_is_what_a_terminal_gives(text: str) -> None:
+    assert display_width(text) == WIDTHS[text]
+
+
+VISIBLE = {"": "∅", " ": "␣", "a": "a", "\u0301": "◌\u0301", "ा": "◌ा", "\n": r"\n"}
+ESCAPED = "∅␣\u00a0\u200c\u200e\u202e\x1b\ufe0f\udc80\U000e0041"
+"""The signs themselves, and what draws nothing: U+FE0F is a mark by category."""
+VISIBLE |= {character: character.encode("unicode_escape").decode() for character in ESCAPED}
+
+
+@pytest.mark.parametrize("character", VISIBLE)
+def test_each_character_is_seen(character: str) -> None:
+    assert visible(character) == VISIBLE[character]
 
 
 @given(st.one_of(st.just(""), CHARACTERS), st.one_of(st.just(""), CHARACTERS))
@@ -84,7 +57,6 @@ def test_what_is_shown_is_printable_has_room_and_no_blank(character: str) -> Non
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        ("", ""),
         ("e\u0323\u0301", "e\u0323\u0301"),
         ("\u0301e", "◌\u0301e"),
         (" \u0301", "␣◌\u0301"),
@@ -97,12 +69,11 @@ def test_a_mark_stays_on_its_letter_in_a_whole_string(text: str, shown: str) -> 
     assert visible_text(text) == shown
 
 
-def test_a_table_has_no_blanks_at_its_line_ends() -> None:
+def test_columns_have_sides_and_no_blanks_at_line_ends() -> None:
     assert in_columns([["a", "bb", ""], ["ccc", "", ""]], "  ") == ["a    bb", "ccc"]
-
-
-def test_numbers_go_to_the_right() -> None:
     assert in_columns([["a", "5"], ["日", "10"]], "  ", ["left", "right"]) == ["a    5", "日  10"]
+    text = table(("language", "items"), [("german", "1000"), ("a", "5")], sides=("left", "right"))
+    assert text == "language  items\ngerman     1000\na             5\n"
 
 
 def test_a_number_keeps_its_side_next_to_letters_that_run_right_to_left() -> None:
@@ -132,20 +103,10 @@ def test_printable_text_is_printable(text: str) -> None:
 
 
 def test_the_nearest_names_are_offered_or_else_another_remedy() -> None:
-    known = {"train-low", "train-high", "dev"}
-    assert nearest("trainlow", known, "see the list") == "did you mean train-low?"
-    assert nearest("DEV", known, "see the list") == "did you mean dev?"
-    assert nearest("train-hi", known, "see the list") == "did you mean train-high or train-low?"
-    assert nearest("xyz", known, "see the list") == "see the list"
+    remedies = {"trainlow": "train-low?", "DEV": "dev?", "train-hi": "train-high or train-low?"}
+    for name, remedy in {**{name: f"did you mean {text}" for name, text in remedies.items()}, "xyz": "see"}.items():
+        assert nearest(name, {"train-low", "train-high", "dev"}, "see") == remedy
 
 
-def test_columns_of_a_table_are_aligned_in_any_script() -> None:
-    text = table(("language", "items"), [("german", "1000"), ("a", "5")], sides=("left", "right"))
-    assert text == "language  items\ngerman     1000\na             5\n"
-    first, second = table(("", ""), [("e\u0301漢", "1"), ("abc", "2")], sides=("left", "right")).splitlines()[1:]
-    assert display_width(first) == display_width(second)
-
-
-@pytest.mark.parametrize(("piece", "shown"), [("", "∅"), (" e", "␣e"), ("\u0308", "◌\u0308")])
-def test_every_character_of_a_piece_is_visible(piece: str, shown: str) -> None:
-    assert visible_piece(piece) == shown
+def test_every_character_of_a_piece_is_visible() -> None:
+    assert [visible_piece(piece) for piece in ("", " e", "\u0308")] == ["∅", "␣e", "◌\u0308"]

@@ -1,10 +1,10 @@
 """reinflect learns to inflect words: examples of `lemma, features, form` in, an inflector out.
 
-The names of `__all__` are imported when they are first asked for, so that `import reinflect` is instant.
+The names of `__all__` are imported at their first use, so that `import reinflect` is instant.
 """
 
 import sys
-from importlib import import_module
+from pkgutil import resolve_name
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -18,31 +18,29 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 __all__ = ["Inflector", "__version__", "align", "evaluate", "load", "train"]
 
-_HOMES = {
-    "Inflector": "reinflect.inflector.inflector",
-    "align": "reinflect.align",
-    "evaluate": "reinflect.score",
-    "load": "reinflect.inflector.pocket",
-    "train": "reinflect.train",
+_MODULES = {
+    "Inflector": "inflector.inflector",
+    "align": "align",
+    "evaluate": "score",
+    "load": "inflector.pocket",
+    "train": "train",
 }
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'reinflect' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
 
 
 class _Package(ModuleType):
     """`reinflect.align` and `reinflect.train` stay functions, though importing the modules would replace them."""
 
+    def __getattr__(self, name: str) -> object:
+        if name not in _MODULES:
+            raise AttributeError(f"module 'reinflect' has no attribute {name!r}")
+        return resolve_name(f"reinflect.{_MODULES[name]}:{name}")
+
     def __setattr__(self, name: str, value: object) -> None:
-        if name not in _HOMES or not isinstance(value, ModuleType):
+        if name not in _MODULES or not isinstance(value, ModuleType):
             super().__setattr__(name, value)
+
+    def __dir__(self) -> list[str]:
+        return __all__
 
 
 sys.modules[__name__].__class__ = _Package

@@ -5,7 +5,7 @@ import sys
 
 from reinflect.errors import INTERRUPTED
 
-# NumPy reads it when it is imported: its products are small here, and further threads only wait for each other.
+# NumPy reads it when it is imported: products are small here, and further threads only wait for each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 

@@ -27,16 +27,16 @@ class Keep:
     """What a model file keeps besides its models."""
 
     half: bool = False
-    """Whether its numbers are in half precision."""
+    """Numbers in half precision."""
     attested: bool = True
-    """Whether it has the forms of all items, which are then shown as attested."""
+    """The forms of all items, as attested ones."""
     labels: Labels = NO_LABELS
     cells: Sequence[str] = ()
     """The bundles of a paradigm in the user's order."""
     words: WordList | None = None
-    """A list that is evidence for forms; the models do not depend on it."""
+    """Evidence for forms; the models do not depend on it."""
     normalisation: Normalisation = "none"
-    """How the items were encoded."""
+    """The encoding of the items."""
 
 
 def known_runs(items: Sequence[Item]) -> dict[str, int]:
@@ -78,6 +78,7 @@ def assemble(
         confidences = dict.fromkeys(chosen, confidence)
     else:
         confidences = {each: fit(*judged_cells(find_strategy(each), chosen[each], seen)) for each in chosen}
+    accuracy, scored = dev_accuracy(find_strategy(name), chosen[name]), {c for v in chosen[name] for c in v.gold}
     inflector = Inflector(
         tuple(replace(voter.model, dev_accuracy=voter.dev_accuracy) for voter in voters),
         known_runs(train),
@@ -85,13 +86,7 @@ def assemble(
         {each: tuple(voter.name for voter in voters) for each, voters in chosen.items()},
         confidences={each: confidence for each, confidence in confidences.items() if confidence},
         training=describe_training(
-            train,
-            dev,
-            source=source,
-            accuracy=dev_accuracy(find_strategy(name), chosen[name]),
-            scored=len({cell for voter in chosen[name] for cell in voter.gold}),
-            interrupted=interrupted,
-            starts=starts,
+            train, dev, source=source, accuracy=accuracy, scored=len(scored), interrupted=interrupted, starts=starts
         ),
         labels=keep.labels,
         attested=attested_items((*train, *(dev or ()))) if keep.attested else (),

@@ -1,7 +1,8 @@
-"""The items that only one of two models gets right: an earlier model, and one that was trained again."""
+"""What a model that was trained again gets right or wrong, unlike the earlier one."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress, islice
 
 from reinflect.data.corrections import question
 from reinflect.data.items import Item
@@ -35,8 +36,7 @@ class Rival:
     def of(cls, path: str, inflector: Inflector, files: TrainingFiles, train: str) -> "Rival":
         """Refuses a model if no items are new to it, or none are known to be."""
         if files.dev is not None:
-            # A fair comparison uses items that neither model learnt from, and a dev item may be among the additions.
-            learnt = {question(item) for item in files.items}
+            learnt = {question(item) for item in files.items}  # additions may have dev items
             gold = [item for item in files.dev if question(item) not in learnt]
             if not gold:
                 raise InputError("found all dev items among the training items", "give --dev FILE with other items")
@@ -47,19 +47,19 @@ class Rival:
         elif training:
             for taught in files.versions:
                 if fingerprint(taught) == training.fingerprint:
-                    asked = {question(item) for item in taught}
-                    return cls(path, inflector, [item for item in files.items if question(item) in asked], taught)
+                    learnt = {question(item) for item in taught}
+                    return cls(path, inflector, [item for item in files.items if question(item) in learnt], taught)
         remedy = "give --dev FILE with forms that neither of the two learns from"
         raise InputError(f"this {reason}, so the items that are new to it are not known", remedy, path=path)
 
     def text(self, new: Inflector, out: str, items: Sequence[Item]) -> str:
         """The report at the end of a training of the model `out` on these items."""
         if self.taught is None:
-            forms, what = [forms_of(model, self.gold) for model in (self.inflector, new)], "dev items"
+            what, cells = "dev items", [_cell(item) for item in self.gold]
+            forms = [dict(zip(cells, each.inflect_many(self.gold), strict=True)) for each in (self.inflector, new)]
         else:
             what = "items, each predicted by the models that had not learnt from it"
-            models = (self.inflector, self.taught), (new, items)
-            forms = [held_out_forms(model, self.gold, taught) for model, taught in models]
+            forms = [held_out_forms(self.inflector, self.gold, self.taught), held_out_forms(new, self.gold, items)]
         return Changes.between(forms[0], forms[1], self.gold).text(self.path, out, what)
 
 
@@ -89,8 +89,8 @@ class Changes:
         for earlier, later in self.cells:
             items, was, now = counts.get(earlier.features.spelling, (0, 0, 0))
             counts[earlier.features.spelling] = items + 1, was + earlier.correct, now + later.correct
-        moved = [name for name, (_, was, now) in counts.items() if was != now]
-        return {name: counts[name] for name in sorted(moved, key=lambda name: -abs(counts[name][2] - counts[name][1]))}
+        moved = sorted(counts, key=lambda name: -abs(counts[name][2] - counts[name][1]))
+        return {name: counts[name] for name in moved if counts[name][1] != counts[name][2]}
 
     @property
     def flipped(self) -> list[tuple[Judged, Judged]]:
@@ -106,42 +106,32 @@ class Changes:
         if moved := self.bundles:
             bundles = [
                 (printable(name), f"{old} of {count}", f"{new} of {count}", "better" if new > old else "worse")
-                for name, (count, old, new) in list(moved.items())[:MOST_LISTED]
+                for name, (count, old, new) in islice(moved.items(), MOST_LISTED)
             ]
-            header = ("features", "right before", "right now", "")
             more = f"… and {len(moved) - MOST_LISTED} more\n" if len(moved) > MOST_LISTED else ""
-            parts.append(table(header, bundles, sides=("left", "right", "right", "left")) + more)
+            columns = ("features", "right before", "right now", "")
+            parts.append(table(columns, bundles, sides=("left", "right", "right", "left")) + more)
         if flipped := self.flipped:
-            won, lost = flipped[: comparison.won][:MOST_LISTED], flipped[comparison.won :][:MOST_LISTED]
-            such_as = ", such as" if len(flipped) > len(won) + len(lost) else ""
+            listed = flipped[: comparison.won][:MOST_LISTED] + flipped[comparison.won :][:MOST_LISTED]
             items = [
-                (
-                    *map(printable, (was.lemma, was.features.spelling, was.predicted, now.predicted)),
-                    "now right" if now.correct else f"now wrong: {printable(now.gold)}",
-                )
-                for was, now in won + lost
+                [printable(text) for text in (was.lemma, was.features.spelling, was.predicted, now.predicted)]
+                + ["now right" if now.correct else f"now wrong: {printable(now.gold)}"]
+                for was, now in listed
             ]
-            parts.append(f"{comparison.won} became right and {comparison.lost} wrong{such_as}:\n")
-            parts[-1] += table(("lemma", "features", "before", "now", ""), items, sides=("left",) * 5)
+            such_as = ", such as" if len(flipped) > len(listed) else ""
+            flips = f"{comparison.won} became right and {comparison.lost} wrong{such_as}:\n"
+            parts.append(flips + table(("lemma", "features", "before", "now", ""), items, sides=("left",) * 5))
         return "\n".join(parts)
 
 
-def forms_of(inflector: Inflector, items: Sequence[Item]) -> dict[Cell, str]:
-    """The predictions of an inflector for dev items."""
-    return {_cell(item): form for item, form in zip(items, inflector.inflect_many(items), strict=True)}
-
-
 def held_out_forms(inflector: Inflector, items: Sequence[Item], taught: Sequence[Item]) -> dict[Cell, str]:
-    """The predictions of an inflector that was trained on `taught` without dev items, for `items` among them.
-
-    Only the voters that held out an item vote on it; an item that all voters learnt from is left out.
-    """
+    """The predictions for `items` of an inflector that was trained on `taught`, by the voters that held them out."""
     voters = []
     for member, (forms, scores) in zip(inflector.voters, inflector.predictions(inflector.voters, items), strict=True):
         held_out = {question(item) for item in fold_split(taught, member.fold)[1]} if member.fold is not None else ()
-        numbers = [number for number, item in enumerate(items) if question(item) in held_out]
-        dev = Predictions([forms[number] for number in numbers], [scores[number] for number in numbers])
-        voters.append(Voter.of(replace(member, dev=dev), [items[number] for number in numbers], inflector.known_runs))
+        chosen = [question(item) in held_out for item in items]
+        dev = Predictions(list(compress(forms, chosen)), list(compress(scores, chosen)))
+        voters.append(Voter.of(replace(member, dev=dev), list(compress(items, chosen)), inflector.known_runs))
     return combined(find_strategy(inflector.strategy), voters)
 
 

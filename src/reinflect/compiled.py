@@ -10,13 +10,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-FAST = {
-    "nogil": True,
-    # Sums may be rearranged, but NaN stays NaN: a model that diverged must be noticed, and must not stop its fleet by
-    # an error either.
-    "fastmath": {"reassoc", "contract", "arcp", "nsz", "afn"},
-    "error_model": "numpy",
-}
+# Sums may be rearranged, but NaN stays NaN: a model that diverged must be noticed, and must not stop its fleet either.
+FAST = {"nogil": True, "fastmath": {"reassoc", "contract", "arcp", "nsz", "afn"}, "error_model": "numpy"}
 """Options for the loops of training."""
 
 
@@ -31,21 +26,17 @@ def compiles() -> bool:
 
 
 def compiled(**options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """`numba.njit` with a cache beside the source or in the user's cache folder; without numba, the function itself.
-
-    Where no cache can be written, as in many containers, on a full disk, or with a damaged cache, every run compiles.
-    """
+    """`numba.njit` with a cache beside the source or in the user's cache folder; without numba, the function itself."""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         if not compiles():
             return function
         from numba import njit
 
-        try:
-            dispatcher: Any = njit(cache=True, **options)(function)
-        except RuntimeError:  # numba refuses to cache where it cannot write
-            return njit(**options)(function)  # type: ignore[no-any-return]
-        _tolerate_cache_errors(dispatcher._cache)
+        dispatcher: Any = njit(**options)(function)
+        with suppress(RuntimeError):  # where it cannot write, numba refuses to cache
+            dispatcher.enable_caching()
+            _tolerate_cache_errors(dispatcher._cache)
         return dispatcher  # type: ignore[no-any-return]
 
     return decorate
@@ -61,32 +52,26 @@ def _tolerate_cache_errors(machine_code: Any) -> None:
     load, save = machine_code.load_overload, machine_code.save_overload
 
     def load_overload(*arguments: Any) -> Any:
-        try:
-            return load(*arguments)
-        except Exception:
-            return None
-        finally:
-            release_the_compiler()
+        overload = None
+        with suppress(Exception):
+            overload = load(*arguments)
+        release_compiler()
+        return overload
 
     def save_overload(*arguments: Any) -> None:
         try:
             save(*arguments)
-        except OSError:
-            pass
-        except Exception:  # the cache's index is damaged: start a new one
+        except Exception:  # the cache's index is damaged: start a new one; on a full disk that fails, too
             with suppress(Exception):
                 machine_code.flush()
                 save(*arguments)
-        release_the_compiler()
+        release_compiler()
 
     machine_code.load_overload, machine_code.save_overload = load_overload, save_overload
 
 
-def release_the_compiler() -> None:
-    """Free the memory of the compiler's own instructions, about 50 MB of what a small training needs.
-
-    Linux reads these pages from their file again when the compiler is next called.
-    """
+def release_compiler() -> None:
+    """Free the memory of the compiler's own instructions, 50 MB; Linux reads them again when they are called."""
     with suppress(OSError, AttributeError):
         advise = ctypes.CDLL(None).madvise
         for line in Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines():

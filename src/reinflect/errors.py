@@ -10,27 +10,26 @@ class ReinflectError(Exception):
     """A problem that the user can solve; the command line prints it as one line and exits with 2."""
 
     def __reduce__(self) -> tuple[type["ReinflectError"], tuple[str]]:
-        """From another process an error arrives with its message only: constructors take other arguments."""
+        """Another process receives the message alone: the constructors take other arguments."""
         return ReinflectError, (str(self),)
 
 
 class InputError(ReinflectError):
     """A file, a line or an argument that cannot be used as it is."""
 
-    def __init__(self, found: str, remedy: str, *, path: Path | str | None = None, line: int | None = None) -> None:
-        self.found, self.remedy, self.line = found, remedy, line
+    def __init__(self, finding: str, remedy: str, *, path: Path | str | None = None, line: int | None = None) -> None:
+        self.found, self.remedy, self.line = finding, remedy, line
         places = [source_name(path)] if path else []
         if line is not None:
             places.append(f"line {line}")
-        place = f"{', '.join(places)}: " if places else ""
-        super().__init__(one_line(f"{place}{found}; {remedy}"))
+        super().__init__(one_line(": ".join(filter(None, (", ".join(places), f"{finding}; {remedy}")))))
 
 
 class OutputError(ReinflectError):
     """A file or folder that cannot be written."""
 
-    def __init__(self, path: Path | str, found: str, remedy: str) -> None:
-        super().__init__(one_line(f"{source_name(path)}: {found}; {remedy}"))
+    def __init__(self, path: Path | str, finding: str, remedy: str) -> None:
+        super().__init__(one_line(f"{source_name(path)}: {finding}; {remedy}"))
 
 
 class StoppedError(ReinflectError):
@@ -57,8 +56,8 @@ def quoted(text: str, limit: int = 40) -> str:
 
 def shortened(text: str, limit: int) -> str:
     """The beginning of a text, safe to print."""
-    shown = printable(text[: limit + 1])
-    return shown if len(shown) <= limit else f"{shown[:limit]}…"
+    beginning = printable(text[: limit + 1])
+    return beginning if len(beginning) <= limit else f"{beginning[:limit]}…"
 
 
 def printable(text: str) -> str:

@@ -4,12 +4,12 @@ import errno
 import os
 import re
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from glob import escape
 from pathlib import Path
+from secrets import token_hex
 from typing import BinaryIO, Literal, NamedTuple
 
 from reinflect.errors import InputError, OutputError
@@ -20,12 +20,12 @@ LARGEST = 1 << 29
 """Bytes of a file that is read as a whole; the data made from it takes many times that memory."""
 PIECE = 1 << 16
 LONGEST_LINE = 10_000
-"""Characters. Anything longer was not meant as a line, and some work grows with the square of the length."""
+"""Characters; some work grows with the square of the length."""
 BYTE_ORDER_MARK = "\ufeff"
 PART = ".????????.part"
 """How the names of unfinished files end; see `atomic_path`."""
 LONGEST_STEM = 60
-"""Characters of a file's name that the name of its unfinished file repeats: short enough in any script."""
+"""Characters of a file's name in the name of its unfinished file."""
 UNREADABLE: dict[type[OSError], tuple[str, str]] = {
     FileNotFoundError: ("there is no such file", "check the name and the folder"),
     IsADirectoryError: ("this is a folder, not a file", "name a file in it"),
@@ -35,7 +35,7 @@ Kind = Literal["model", "page", "JSON", "table", "other"]
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 TOO_MANY_FILES = {errno.EMFILE, errno.ENFILE}
 NO_SYNC = {errno.EINVAL, errno.ENOTSUP, errno.EBADF}
-"""Errors of file systems that cannot sync folders."""
+"""Where folders cannot be synced."""
 
 
 def read_text(path: Path | str) -> str:
@@ -54,12 +54,12 @@ def read_text(path: Path | str) -> str:
 
 def lines_of(text: str, path: Path | str) -> Iterator[tuple[int, str]]:
     """The numbers and the text of all lines that are not empty; only LF and CRLF end a line."""
-    for number, found in enumerate(re.finditer("(.*)\n?", text), start=1):
-        length = found.end(1) - found.start(1)
+    for number, match in enumerate(re.finditer("(.*)\n?", text), start=1):
+        length = match.end(1) - match.start(1)
         if length > LONGEST_LINE:
             remedy = f"write one item per line, in at most {LONGEST_LINE:,} characters"
             raise InputError(f"found a line of {length:,} characters", remedy, path=path, line=number)
-        if line := found[1].removesuffix("\r"):
+        if line := match[1].removesuffix("\r"):
             yield number, line
 
 
@@ -93,11 +93,10 @@ def _whole(file: BinaryIO, path: Path | str, claimed: int = 0) -> bytes:
 
 
 class Snapshot(NamedTuple):
-    """A file as it was when it was read."""
+    """A file as it was when it was read: device, inode, size and time of change; nothing if there was no file."""
 
     path: Path
     identity: tuple[int, ...]
-    """Device, inode, size and time of change; empty if there was no file."""
 
     @classmethod
     def of(cls, path: Path | str) -> "Snapshot":
@@ -108,17 +107,16 @@ class Snapshot(NamedTuple):
 
     @property
     def changed(self) -> bool:
-        """Whether the file has been written, replaced or removed since."""
         return self != Snapshot.of(self.path)
 
 
 def check_writable(path: Path | str) -> None:
     """Raise now what writing `path` would raise later, so that long work does not end in an error."""
-    if str(path) == STANDARD:
-        return
+    target = Path(path)
     if path == "":
         raise OutputError("''", "this is an empty file name", "name a file to write")
-    target = Path(path)
+    if str(path) == STANDARD:
+        return
     if target.is_dir():
         raise OutputError(path, "this is a folder, not a file", "name a file to write")
     if not target.parent.is_dir():
@@ -156,17 +154,17 @@ def write_text(path: Path | str, text: str) -> None:
     Bytes of file names that are not UTF-8 are escaped.
     """
     raw = text.encode("utf-8", "backslashreplace")
-    if str(path) == STANDARD:
-        if sys.stdout is None:
-            raise OutputError(path, "this is closed", "name a file to write")
+    if str(path) != STANDARD:
+        write_bytes(path, raw)
+    elif sys.stdout is None:
+        raise OutputError(path, "this is closed", "name a file to write")
+    else:
         sys.stdout.buffer.write(raw)
         sys.stdout.buffer.flush()
-        return
-    write_bytes(path, raw)
 
 
 def write_bytes(path: Path | str, content: bytes) -> None:
-    """Write a whole file at once, as `write_text` does."""
+    """As `write_text`, for bytes."""
     with atomic_path(path) as part:
         part.write_bytes(content)
 
@@ -178,21 +176,21 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
     Unfinished files that killed processes left for the same `path` are removed first.
     """
     check_writable(path)
-    target = Path(path)
     with writing(path):
-        if _is_special(target):  # a device or pipe (/dev/null, /dev/stdout) is written to, never replaced
-            yield target
+        if _is_special(Path(path)):  # a device or pipe (/dev/null, /dev/stdout) is written to, never replaced
+            yield Path(path)
             return
-        target = target.resolve()  # a link keeps pointing where it points
+        target = Path(path).resolve()  # a link keeps pointing where it points
         sweep(target.parent, target.name)
         handle, part = _new_part(target)
         try:
             yield part
-            part.chmod(_mode_for(target))
+            if target.exists():
+                part.chmod(target.stat().st_mode & 0o777)
             with part.open("rb+") as written:
                 os.fsync(written.fileno())
             part.replace(target)
-            sync_folder(target.parent)
+            _sync_folder(target.parent)
         except BaseException:
             with suppress(OSError):
                 part.unlink(missing_ok=True)
@@ -213,26 +211,24 @@ def writing(path: Path | str) -> Iterator[None]:
         raise cannot_write(path, error) from None
 
 
-def sync_folder(folder: Path) -> None:
+def _sync_folder(folder: Path) -> None:
     """Bring the names in a folder to the disk: without it, a power failure can undo a rename."""
-    try:
+    with suppress(PermissionError):  # Windows opens no folders
         handle = os.open(folder, os.O_RDONLY)
-    except PermissionError:  # Windows opens no folders
-        return
-    try:
-        os.fsync(handle)
-    except OSError as error:
-        if error.errno not in NO_SYNC:
-            raise
-    finally:
-        os.close(handle)
+        try:
+            os.fsync(handle)
+        except OSError as error:
+            if error.errno not in NO_SYNC:
+                raise
+        finally:
+            os.close(handle)
 
 
 def make_folder(path: Path) -> Path:
     with writing(path):
         if not path.is_dir():
             path.mkdir(parents=True, exist_ok=True)
-            sync_folder(path.parent)
+            _sync_folder(path.parent)
     return path
 
 
@@ -251,7 +247,7 @@ def remedy_for(error: OSError, otherwise: str) -> str:
 
 
 def raise_if_too_many_files(error: Exception) -> None:
-    """Raise an error that says nothing of the file that could not be opened: it may be as good as ever."""
+    """Raise an error that says nothing of the file itself: nobody could open it."""
     if isinstance(error, OSError) and error.errno in TOO_MANY_FILES:
         raise error
 
@@ -264,13 +260,15 @@ def sweep(folder: Path, name: str | None = None) -> None:
 
 def _new_part(target: Path) -> tuple[int, Path]:
     """An unfinished file beside its target; its lock shows `sweep` that this process is still writing."""
+    mode = target.stat().st_mode & 0o777 | 0o600 if target.exists() else 0o666
     while True:
-        handle, name = tempfile.mkstemp(prefix=_prefix(target.name), suffix=PART[-5:], dir=target.parent)
+        part = target.with_name(f"{_prefix(target.name)}{token_hex(4)}{PART[-5:]}")
+        handle = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode)
         if sys.platform == "win32":
             os.close(handle)  # Windows can neither rename nor remove an open file
-            return handle, Path(name)
+            return handle, part
         if try_lock(handle) and os.fstat(handle).st_nlink:
-            return handle, Path(name)
+            return handle, part
         os.close(handle)  # another process took it for one that was left behind, and removes it
 
 
@@ -280,12 +278,3 @@ def _prefix(name: str) -> str:
 
 def _is_special(path: Path) -> bool:
     return path.exists() and not path.is_file() and not path.is_dir()
-
-
-def _mode_for(target: Path) -> int:
-    """The permissions of the replaced file, or those that a plain `open` gives a new file."""
-    if target.exists():
-        return target.stat().st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask

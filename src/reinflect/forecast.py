@@ -1,9 +1,9 @@
 """A forecast: how many forms a model will get right once it has learnt from more of them.
 
-For each fold of the items, small models learn from a quarter, a half and all of the items outside it, and are asked for
-those in it. The log odds of a right form grow with the logarithm of the number of items, nearly in a straight line. The
-line is fitted with the slope of other languages as a prior. The interval is that of lines fitted to cells drawn at
-random, folds first, with a slope that changes at random outside the measured range.
+For each fold of the items, small models learn from a quarter, a half and all of the items outside it, and inflect those
+in it. The log odds of a right form grow with the logarithm of the number of items, nearly in a straight line, which is
+fitted with the slope of other languages as a prior. The interval is that of lines fitted to cells drawn at random,
+folds first, with a slope that changes at random outside the measured range.
 """
 
 from collections.abc import Mapping, Sequence
@@ -47,22 +47,22 @@ DRAWS, CURVE = 1000, 25
 """Fitted lines of an interval; points of the curve that a report draws."""
 
 Numbers = NDArray[np.float64]
-Items = Annotated[int, msgspec.Meta(ge=0, le=10**9)]
+Count = Annotated[int, msgspec.Meta(ge=0, le=10**9)]
 Percent = Annotated[float, msgspec.Meta(ge=0, le=100)]
 
 
 class Measured(msgspec.Struct, frozen=True):
-    """The accuracy of models that learnt from this number of items, in per cent of the held-out cells."""
+    """The accuracy of models that learnt from this number of items, and the number of held-out cells."""
 
-    items: Items
+    items: Count
     accuracy: Percent
-    scored: Items
+    scored: Count
 
 
 class Expected(msgspec.Struct, frozen=True):
-    """What to expect of models that learn from this number of items, in per cent."""
+    """The accuracy to expect of models that learn from this number of items, with an interval."""
 
-    items: Items
+    items: Count
     low: Percent
     accuracy: Percent
     high: Percent
@@ -80,9 +80,9 @@ class Forecast(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Their kinds: for each share of each fold there is one model of each kind."""
     measured: tuple[Measured, ...]
     expected: tuple[Expected, ...]
-    """For the numbers of forms that the user asked about."""
+    """For the user's numbers of forms."""
     curve: tuple[Expected, ...] = ()
-    """For numbers between the smallest and the largest of these, to be drawn."""
+    """For numbers between the smallest and the largest, to draw."""
 
     @classmethod
     def read(cls, path: Path | str) -> "Forecast":
@@ -95,7 +95,7 @@ class Forecast(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class Outcomes:
-    """What models of each share made of the held-out cells."""
+    """The held-out cells that models of each share have right."""
 
     sizes: Sequence[float]
     """The mean number of items of each share."""
@@ -114,10 +114,9 @@ class Outcomes:
         return Forecast(source, items, tuple(kinds), self.measured, self.expected(numbers), self.expected(sizes))
 
     def expected(self, numbers: Sequence[int]) -> tuple[Expected, ...]:
-        """What to expect with each of these numbers of items."""
         random = np.random.Generator(np.random.PCG64(key("forecast", "draws")))
         cells = [np.flatnonzero(self.folds == fold) for fold in np.unique(self.folds)]
-        drawn = [self.right]  # of the cells as they are is the line of the expectation, of all others the interval
+        drawn = [self.right]  # the line of the expectation; all others make the interval
         for _ in range(DRAWS):
             folds = [cells[fold] for fold in random.integers(len(cells), size=len(cells))]
             drawn.append(self.right[:, np.concatenate([random.choice(fold, len(fold)) for fold in folds])])
@@ -126,8 +125,7 @@ class Outcomes:
         logs, drifts = np.log(self.sizes), random.normal(0, DRIFT, DRAWS)
         levels, slopes, further = _lines(logs - logs[-1], right, scored)
         expected = []
-        for items in numbers:
-            distance = np.log(items) - logs[-1]
+        for items, distance in zip(numbers, np.log(numbers) - logs[-1], strict=True):
             odds = levels + (slopes if distance < 0 else further) * distance
             odds[1:] += drifts * max(0.0, distance)
             share = 100 / (1 + np.exp(-odds))
@@ -137,10 +135,9 @@ class Outcomes:
 
 
 def _lines(x: Numbers, right: Numbers, scored: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-    """Level at x = 0 of the log odds, slope, and slope further on. *Shape:* a row for each line
+    """Level at x = 0 of the log odds, slope, and slope further on, by weighted least squares. *Shape:* a row a line
 
-    Fitted by weighted least squares. However many cells there are, the slope further on is that of the line only up to
-    `DRIFT`, so that it is nearer to the prior.
+    However many cells there are, the slope further on is that of the line only up to `DRIFT`: nearer to the prior.
     """
     right, wrong, prior = right + 0.5, scored - right + 0.5, SPREAD**-2
     odds, weights = np.log(right / wrong), right * wrong / (scored + 1)
@@ -157,26 +154,24 @@ def _lines(x: Numbers, right: Numbers, scored: Numbers) -> tuple[Numbers, Number
 def small_plan(wish: Wish, items: int) -> Plan:
     """The plan of a wish with small models, scored at their end only, so that no held-out form picks their version."""
     preset = wish.preset_for(items)
-    # Of two models, each with forms of its own, a vote would be that of the first.
     systems = wish.systems or (None if wish.kinds else PAPER_SYSTEMS)
     changes = [*SMALL.get(preset, ()), *wish.changes, "score_from=4000"]
-    return make_plan(
-        msgspec.structs.replace(wish, systems=systems, preset=preset, changes=changes, strategy="average"), items
-    )
-
-
-def share_of(lesson: Lesson, name: str) -> Lesson:
-    """A lesson with a share of its cells, which are among those of any larger share."""
-    cells = sorted({question(item) for item in lesson.train})
-    order = np.random.Generator(np.random.PCG64(key("forecast", lesson.fold or 0))).permutation(len(cells))
-    chosen = {cells[cell] for cell in order[: max(1, round(SHARES[name] * len(cells)))].tolist()}
-    return replace(lesson, train=tuple(item for item in lesson.train if question(item) in chosen), setting=name)
+    # Of two models with different forms, a vote would be that of the first.
+    small = msgspec.structs.replace(wish, systems=systems, preset=preset, changes=changes, strategy="average")
+    return make_plan(small, items)
 
 
 def share_specs(items: Sequence[Item], plan: Plan, source: Path | str = "training data") -> dict[str, list[ModelSpec]]:
-    """The models of a plan for each share of the items."""
+    """The models of a plan for each share of the items. The cells of a share are among those of any larger one."""
+
+    def with_share(lesson: Lesson, name: str) -> Lesson:
+        cells = sorted({question(item) for item in lesson.train})
+        order = np.random.Generator(np.random.PCG64(key("forecast", lesson.fold or 0))).permutation(len(cells))
+        chosen = {cells[cell] for cell in order[: max(1, round(SHARES[name] * len(cells)))].tolist()}
+        return replace(lesson, train=tuple(item for item in lesson.train if question(item) in chosen), setting=name)
+
     lessons = lessons_of(items, None, max(plan.kinds.values()), source)
-    return {name: specs(plan, [share_of(lesson, name) for lesson in lessons]) for name in SHARES}
+    return {name: specs(plan, [with_share(lesson, name) for lesson in lessons]) for name in SHARES}
 
 
 def outcomes(

@@ -23,8 +23,7 @@ def take_in(folder: Path, name: str, *, parents: bool = False) -> int:
 def take(path: Path) -> int:
     """Make a lock file, lock it and write the holder's name into it. Closing the returned handle releases the lock.
 
-    Remove the file, if at all, before closing. Raises `TakenError` where another process holds the lock, and OSError
-    where the file cannot be made, or is a link, which would lock another file.
+    Remove the file, if at all, before closing. A link is an error, as it would lock another file.
     """
     if path.is_symlink():
         raise OSError(errno.ELOOP, "this is a link; remove it", str(path))
@@ -69,8 +68,8 @@ def remove_if_free(path: Path) -> None:
     """Remove a file, unless a process holds a lock on it; a process that locks it later can see that it is gone."""
     with suppress(OSError):
         with path.open("rb+") as file:
-            free = try_lock(file.fileno())
-            if free and sys.platform != "win32":
+            if not try_lock(file.fileno()):
+                return
+            if sys.platform != "win32":
                 path.unlink()
-        if free and sys.platform == "win32":  # where an open file cannot be removed
-            path.unlink()
+        path.unlink(missing_ok=True)  # on Windows, where no open file can be removed

@@ -1,8 +1,7 @@
-"""Named things of one kind, such as systems: ours, and those that other installed packages bring.
+"""Named things of one kind, such as systems: ours, and those of other installed packages.
 
-Another package brings one by a Python entry point in the group `reinflect.systems`, `reinflect.aligners`,
-`reinflect.strategies` or `reinflect.augmentations`. Every process that has the package installed knows it. Nothing is
-imported before it is asked for.
+Another package names its own by Python entry points in the groups `reinflect.systems`, `reinflect.aligners`,
+`reinflect.strategies` and `reinflect.augmentations`. Each is imported when it is first used.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,38 +19,28 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def later(place: str) -> Any:
-    """The function at a place such as `reinflect.systems.haem.model:losses`, which is imported when it is called."""
-    load = cache(lambda: resolve_name(place))
+def later(name: str) -> Any:
+    """The function of a name such as `reinflect.systems.haem.model:losses`, which is imported when it is called."""
+    load = cache(lambda: resolve_name(name))
     return lambda *arguments: load()(*arguments)
-
-
-def brought_by_others(group: str) -> list[str]:
-    """The names of things that other packages bring, such as `strategies`, without looking at ours."""
-    from importlib.metadata import entry_points
-
-    return sorted({entry.name for entry in entry_points(group=f"reinflect.{group}")})
 
 
 class Registry(Mapping[str, T], Generic[T]):
     """Things by name: ours in our order, then those of other packages by the alphabet."""
 
     def __init__(self, kind: str, ours: Mapping[str, T | str]) -> None:
-        """`ours` are things by name, or places such as `reinflect.systems.hacm:SYSTEM` where they are loaded from."""
+        """`ours` are things by name, or names such as `reinflect.systems.hacm:SYSTEM`, which are imported."""
         self.kind = kind
         self.group = f"reinflect.{'strategies' if kind == 'strategy' else f'{kind}s'}"
         self._ours = ours
-        self._loaded: dict[str, T] = {name: thing for name, thing in ours.items() if not isinstance(thing, str)}
+        self._loaded: dict[str, T] = {}
 
     @cached_property
     def _others(self) -> "dict[str, EntryPoint]":
         from importlib.metadata import entry_points  # looking for packages takes longer than inflecting a word
 
-        others: dict[str, EntryPoint] = {}
-        for entry in sorted(entry_points(group=self.group), key=lambda entry: entry.name):
-            if entry.name not in self._ours:  # no other package can replace one of ours
-                others.setdefault(entry.name, entry)
-        return others
+        entries = sorted(entry_points(group=self.group))
+        return {entry.name: entry for entry in entries if entry.name not in self._ours}  # nothing replaces ours
 
     def __iter__(self) -> Iterator[str]:
         return chain(self._ours, self._others)
@@ -63,27 +52,31 @@ class Registry(Mapping[str, T], Generic[T]):
         return name in self._ours or name in self._others
 
     def __getitem__(self, name: str) -> T:
-        if name in self._ours and name not in self._loaded:
-            self._loaded[name] = resolve_name(str(self._ours[name]))
-        elif name not in self._loaded:
-            entry = self._others[name]
-            try:
-                self._loaded[name] = entry.load()
-            except Exception as error:
-                package = entry.dist.name if entry.dist else entry.value
-                finding = f"the {self.kind} {quoted(name)} of the package {package} could not be loaded ({error})"
-                raise InputError(finding, "update or uninstall that package") from None
+        if name not in self._loaded:
+            ours = self._ours.get(name)
+            thing = self._from_another_package(name) if ours is None else ours
+            self._loaded[name] = resolve_name(thing) if isinstance(thing, str) else thing
         return self._loaded[name]
 
-    def find(self, name: str) -> T:
-        """The thing of that name; an unknown name is the user's error."""
-        self.check(name)
-        return self[name]
+    def _from_another_package(self, name: str) -> T:
+        entry = self._others[name]
+        try:
+            return entry.load()  # type: ignore[no-any-return]
+        except Exception as error:
+            finding = (
+                f"the {self.kind} {quoted(name)} of the package {self.package(name)} could not be loaded ({error})"
+            )
+            raise InputError(finding, "update or uninstall that package") from None
 
     def package(self, name: str) -> str:
         """The package that brings a thing; empty for ours."""
         entry = None if name in self._ours else self._others.get(name)
         return entry.dist.name if entry and entry.dist else ""
+
+    def find(self, name: str) -> T:
+        """The thing of that name; an unknown name is the user's error."""
+        self.check(name)
+        return self[name]
 
     def check(self, name: str) -> None:
         if name not in self:

@@ -1,7 +1,6 @@
-"""What every system can be set to, and how settings are read and changed.
+"""The settings that all systems have, and how settings are read and changed.
 
-Each system has a struct of its own, which extends `Settings`; so have aligners and augmentations, whose structs are
-what they are made from. Unknown keys and impossible values are errors that name them.
+Each system has its own struct, which extends `Settings`; the settings of aligners and augmentations are their fields.
 """
 
 import tomllib
@@ -38,21 +37,19 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     step: Positive = 1.0
     """AdaDelta's factor, or Adam's learning rate."""
     schedule: Schedule = "constant"
-    """How the step changes from update to update once it has grown to `step`. constant: it stays; inverse-sqrt: it
-    shrinks with the square root of the number of updates, to a half after four times `warmup`; linear, cosine: it falls
-    to zero at update number `decay`, in a straight line or along half a cosine wave."""
+    """How the step changes once it has grown to `step`. constant: it stays; inverse-sqrt: it shrinks with the square
+    root of the number of updates, to a half after four times `warmup`; linear, cosine: it falls to zero at `decay`."""
     warmup: Updates = 0
-    """The number of updates over which the step first grows evenly from nearly zero to `step`; 0: none."""
+    """The number of updates over which the step first grows evenly from nearly zero to `step`."""
     decay: Updates = 0
-    """The update at which the step reaches zero (linear and cosine), counted from the first one of a model."""
+    """The update at which the step reaches zero (linear and cosine)."""
     rho: Rate = 0.95
     epsilon: Positive = 1e-6
     clip: Positive = 5.0
     loss: Literal["mean", "sum"] = "mean"
     """Over the actions of an item: the sum in the paper, the mean in its code."""
     precision: Literal["single", "tf32"] = "single"
-    """How exactly a GPU multiplies: with all 23 bits of a number, or with 10 (tf32). Parameters, sums and losses
-    keep all bits. It matters on a GPU only: a CPU's products are always exact."""
+    """How exactly a GPU multiplies: with all 23 bits of a number, or with 10 (tf32)."""
     batch: Size = 2
     epochs: Size = 60
     patience: Size = 30
@@ -78,13 +75,13 @@ AnySettings = TypeVar("AnySettings", bound=Settings)
 
 
 def alike(settings: AnySettings) -> AnySettings:
-    """The settings without those of `OF_EACH_MODEL`: models for which this is equal can train together."""
+    """The settings without those of `OF_EACH_MODEL`: models for which these are equal can train together."""
     plain = type(settings)()
     return msgspec.structs.replace(settings, **{key: getattr(plain, key) for key in OF_EACH_MODEL})
 
 
 def not_default(settings: msgspec.Struct) -> dict[str, Any]:
-    """The settings that are not at their defaults: a setting added later does not change what this gives."""
+    """The settings that are not at their defaults; a setting added later does not change the result."""
     values, defaults = msgspec.to_builtins(settings), msgspec.to_builtins(type(settings)())
     return {name: value for name, value in values.items() if value != defaults[name]}
 
@@ -103,10 +100,10 @@ def parse_tables(text: str, path: str) -> dict[str, Any]:
 
 
 def changed(tables: Mapping[str, Struct], changes: Iterable[str], option: str = "--set") -> dict[str, Struct]:
-    """Settings by name, with `key=value` changes made: `haem.hidden=200` in one, `hidden=200` in all with that key.
+    """Settings by name with `key=value` changes: `haem.hidden=200` in one of them, `hidden=200` in all with that key.
 
     A key that some system has is not changed in aligners and augmentations, some of which have epochs too. `option` is
-    where the user wrote the changes, for messages.
+    where the user wrote the changes.
     """
     values = {name: msgspec.to_builtins(table) for name, table in tables.items()}
     for change in changes:
@@ -119,11 +116,20 @@ def changed(tables: Mapping[str, Struct], changes: Iterable[str], option: str = 
         of_systems = [table for table in with_key if isinstance(tables[table], Settings)]
         owners = of_systems or with_key or list(tables)[:1]  # if it is unknown to all, the first says so
         for table in [owner] if dot else owners:
-            values[table][key] = parse_value(type(tables[table]), key, text)
+            values[table][key] = _value(type(tables[table]), key, text)
     return {name: from_table(type(table), values[name], option) for name, table in tables.items()}
 
 
-def parse_value(kind: type[msgspec.Struct], key: str, text: str) -> Any:
+def known_keys(kind: type[msgspec.Struct]) -> dict[str, Any]:
+    """The keys of a kind of settings, with the types of their values."""
+    return {field.encode_name: field.type for field in msgspec.structs.fields(kind)}
+
+
+def is_list(kind: type[msgspec.Struct], key: str) -> bool:
+    return get_origin(known_keys(kind).get(key)) is tuple
+
+
+def _value(kind: type[msgspec.Struct], key: str, text: str) -> Any:
     """A value as TOML has it; anything that is not TOML is a plain word, or words separated by commas."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
@@ -132,42 +138,33 @@ def parse_value(kind: type[msgspec.Struct], key: str, text: str) -> Any:
         return [word for word in words if word] if is_list(kind, key) else text.strip()
 
 
-def known_keys(kind: type[msgspec.Struct]) -> tuple[str, ...]:
-    return kind.__struct_encode_fields__
-
-
-def is_list(kind: type[msgspec.Struct], key: str) -> bool:
-    return any(field.encode_name == key and get_origin(field.type) is tuple for field in msgspec.structs.fields(kind))
-
-
-def from_table(kind: type[Struct], table: Any, place: str) -> Struct:
-    """Settings of a kind from a table of values."""
+def from_table(kind: type[Struct], table: Any, source: str) -> Struct:
+    """Settings of a kind from a table of values; unknown keys and impossible values are errors that name them."""
     if not isinstance(table, Mapping):
         finding = f"found {quoted(str(table))} instead of a table"
-        raise InputError(finding, "write a heading such as [haem] above it", path=place)
+        raise InputError(finding, "write a heading such as [haem] above it", path=source)
     keys = known_keys(kind)
     for key in table:
         if key not in keys:
             remedy = nearest(key, keys, f"the settings are {', '.join(sorted(keys)) or 'none'}")
-            raise InputError(f"found the unknown setting {quoted(key)}", remedy, path=place)
+            raise InputError(f"found the unknown setting {quoted(key)}", remedy, path=source)
     try:
         return msgspec.convert(table, kind, strict=True)
     except InputError as error:  # from the struct: values that do not fit together
-        raise InputError(error.found, error.remedy, path=place) from None
+        raise InputError(error.found, error.remedy, path=source) from None
     except msgspec.ValidationError as error:
         reason, _, where = str(error).partition(" - at ")
         key = where.strip("`").removeprefix("$.").partition("[")[0]
         for name, plain in KINDS.items():
             reason = reason.replace(f"`{name}`", plain)
         finding = f"found {key} = {quoted(str(table.get(key)))}, which does not fit ({shortened(reason.lower(), 100)})"
-        choices = _choices(kind, key)
+        choices = _choices(keys.get(key))
         remedy = f"the values are {', '.join(choices)}" if choices else "correct its value"
-        raise InputError(finding, remedy, path=place) from None
+        raise InputError(finding, remedy, path=source) from None
 
 
-def _choices(kind: type[msgspec.Struct], key: str) -> list[str]:
+def _choices(expected: Any) -> list[str]:
     """The words that a setting, or each word of its list, can be; none if it is something else."""
-    (expected,) = (field.type for field in msgspec.structs.fields(kind) if field.encode_name == key)
     words = get_args(expected)
     if words and get_origin(expected) in (tuple, Union, UnionType):
         words = get_args(words[0])

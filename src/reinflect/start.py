@@ -1,4 +1,4 @@
-"""A start from other models: which models are taken, and how much of their parameters."""
+"""Starts: the models that others begin with, and how much of their parameters fits."""
 
 import math
 import re
@@ -20,23 +20,20 @@ from reinflect.systems.symbols import Inventory, expected_shapes
 
 AUTO = "auto"
 RELATIVES = 3
-"""The number of pocket models that `auto` takes; it names as many more."""
+"""The most pocket models that `auto` takes; it names as many more."""
 MOST_INFLECTED = 200
 """The most items that pocket models inflect for `auto`."""
-LEAST_SHARED = 0.5
-"""The least share of the characters, and of the features, that a relative knows."""
-LEAST_RIGHT = 3.0
-"""The least per cent of the items' forms that a relative has right: a start from one that has fewer does harm."""
-NEAR_BEST = 0.5
-"""The least number of right forms of a further relative, as a share of the first one's."""
+LEAST_SHARED, LEAST_RIGHT, NEAR_BEST = 0.5, 3.0, 0.5
+"""Of a relative: the share of the characters, and of the features, that it knows; the per cent of the forms that it has
+right (with fewer, a start does harm); and this as a share of the best relative's."""
 
 Startable = Inflector | Path | str
 """An inflector, a file, the name of a language, or `auto`."""
 Note = Callable[[str], object]
 
 
-def start_from(model: Inflector | Path | str, note: Note = lambda _: None) -> Start:
-    """A start by its file or its language; an inflector that was not read from a file has the name `model`."""
+def start_from(model: Startable, note: Note = lambda _: None) -> Start:
+    """The start of a file or a language; an inflector that was not read from a file is called `model`."""
     if not isinstance(model, Inflector):
         model = load(find_model(model, lambda text: note(f"note: {text}")))
     name = re.sub(r"\W+", "-", model.source.path.name.removesuffix(ENDING)).strip("-") if model.source else ""
@@ -47,20 +44,20 @@ def find_starts(
     wished: Iterable[Startable], items: Sequence[Item], systems: Sequence[str], note: Note = lambda _: None
 ) -> list[Start]:
     """The models to start from, each once; `auto` is those pocket models that inflect the training items best."""
-    starts: list[Start] = []
+    starts: dict[str, Start] = {}
     for model in wished:
-        starts += _relatives(items, systems, note) if model == AUTO else [start_from(model, note)]
-    for start in starts:
-        available = sorted({member.system for member in start.members})
-        if not set(available) & set(systems):
-            found = f"{start.name} has models of {' and '.join(available)}, but none of these is trained"
-            raise InputError(found, f"train {available[0]} too (--systems), or start from another model")
-    return list({start.members[0].fingerprint: start for start in starts}.values())
+        for start in _relatives(items, systems, note) if model == AUTO else [start_from(model, note)]:
+            available = sorted({member.system for member in start.members})
+            if not set(available) & set(systems):
+                finding = f"{start.name} has models of {' and '.join(available)}, but none of these is trained"
+                raise InputError(finding, f"train {available[0]} too (--systems), or start from another model")
+            starts[start.members[0].fingerprint] = start
+    return list(starts.values())
 
 
 @dataclass(frozen=True, eq=False)
 class Relative:
-    """What a model of another language predicts for the training items, and what it knows of them."""
+    """A model of another language, by its predictions for the training items."""
 
     start: Start
     right: float
@@ -74,8 +71,7 @@ class Relative:
 def relatives(items: Sequence[Item], starts: Iterable[Start], systems: Sequence[str]) -> list[Relative]:
     """The models that know enough characters and features of the items, by their predictions for these, best first."""
     inventory, sample, ranked = Inventory.of(items), items[:: -(-len(items) // MOST_INFLECTED)], []
-    for start in starts:
-        member = next(filter(None, map(start.member, systems)), None)
+    for start, member in ((start, next(filter(None, map(start.member, systems)), None)) for start in starts):
         if member is None:
             continue
         characters = len({*inventory.characters}.intersection(member.inventory.characters)), len(inventory.characters)
@@ -89,7 +85,7 @@ def relatives(items: Sequence[Item], starts: Iterable[Start], systems: Sequence[
 
 
 def best_few(ranked: Sequence[Relative], most: int = RELATIVES) -> list[Relative]:
-    """The first relatives, without those that are far behind the very first, or are no relatives at all."""
+    """The best relatives that are right often enough, and half as often as the very best."""
     return [each for each in ranked[:most] if each.right >= max(LEAST_RIGHT, NEAR_BEST * ranked[0].right)]
 
 
@@ -110,14 +106,14 @@ def _relatives(items: Sequence[Item], systems: Sequence[str], note: Note) -> lis
 
 
 def started_models(starts: Sequence[Start], specs: Sequence[ModelSpec]) -> dict[str, tuple[str, ModelSpec]]:
-    """The name of each model that some specs start from, and one of these specs, by its fingerprint."""
+    """For each model that specs start from, by its fingerprint: its name, and one of these specs."""
     names = {member.fingerprint: start.name for start in starts for member in start.members}
     return {key: (names[key], spec) for spec in specs if spec.start and (key := spec.start.fingerprint)}
 
 
 def describe_starts(starts: Sequence[Start], specs: Sequence[ModelSpec], scored: Sequence[Item]) -> list[str]:
-    """Notes on what models take from their starts, and on starts that have seen items that models are scored on."""
-    notes = [describe_start(spec, name) for name, spec in started_models(starts, specs).values()]
+    """Notes on how much the models take from each start, and on starts that have seen what models are scored on."""
+    notes = [_describe_start(spec, name) for name, spec in started_models(starts, specs).values()]
     for start in starts:
         if seen := start.seen.intersection(map(question, scored)):
             high = "the accuracies below are too high, and its models may vote too often; give --dev FILE with others"
@@ -125,27 +121,23 @@ def describe_starts(starts: Sequence[Start], specs: Sequence[ModelSpec], scored:
     return list(dict.fromkeys(notes))
 
 
-def describe_start(spec: ModelSpec, name: str) -> str:
-    """A sentence about how much the models of a spec's system take from its start; an error if it is nothing."""
+def _describe_start(spec: ModelSpec, name: str) -> str:
+    import torch
+
+    from reinflect.learn.fleet import take_start
+
     assert spec.start is not None
     system, settings = SYSTEMS[spec.system], spec.start.settings
-    shapes, names = system.shapes(spec.settings), system.names(spec.lesson.inventory, spec.settings)
-    others = system.names(spec.start.inventory, settings)
-    rows = {size: len({*names[size]}.intersection(others.get(size, ()))) for size in names}
-    copied = 0
-    for parameter, shape in shapes.items():
-        there = getattr(spec.start.parameters.get(parameter), "shape", ())
-        if len(there) == len(shape.sizes):
-            pairs = zip(shape.sizes, there, strict=True)
-            copied += math.prod(rows[size] if isinstance(size, str) else size * (size == own) for size, own in pairs)
-    sizes = expected_shapes(shapes, system.sizes(spec.lesson.inventory, spec.settings)).values()
+    shapes = system.shapes(spec.settings)
+    sizes = expected_shapes(shapes, system.sizes(spec.lesson.inventory, spec.settings))
+    copied = take_start(spec, {parameter: torch.zeros(size) for parameter, size in sizes.items()})
     differ = [
         f"{key} is {getattr(settings, key)} there and {getattr(spec.settings, key)} here"
         for key in msgspec.structs.asdict(settings)
         if system.shapes(msgspec.structs.replace(spec.settings, **{key: getattr(settings, key)})) != shapes
     ]
     sizes_differ = f" ({', '.join(differ)}; --set changes it)" if differ else ""
-    if copied <= sum(size[0] for size in sizes if len(size) == 1):  # biases alone, which always fit
+    if copied <= sum(size[0] for size in sizes.values() if len(size) == 1):  # biases alone, which always fit
         raise InputError(f"nothing of {name} fits the {spec.system} models{sizes_differ}", "start from another model")
-    share = 100 * copied / sum(map(math.prod, sizes))
+    share = 100 * copied / sum(map(math.prod, sizes.values()))
     return f"note: {spec.system} models take over {share:.1f} % of their numbers from {name}{sizes_differ}"

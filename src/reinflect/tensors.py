@@ -1,7 +1,6 @@
 """Arrays and texts as one file in the safetensors format, in which nothing is ever executed.
 
-A file is the size of its header in eight bytes; the header, JSON with the texts and each tensor's type, shape and
-place; and the numbers of all tensors, without gaps.
+It is the size of the header (8 bytes), the header (JSON with texts, types, shapes, positions), and all numbers.
 """
 
 import hashlib
@@ -20,7 +19,7 @@ Array = NDArray[Any]
 TEXTS, DIGEST = "__metadata__", "sha256"
 TYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I8": "|i1"}
 """The types of numbers, with NumPy's names for them."""
-NAMES = {numpy_name: name for name, numpy_name in TYPES.items()}
+TYPE_NAMES = {numpy_name: name for name, numpy_name in TYPES.items()}
 MISFITS = (LookupError, TypeError, ValueError, RecursionError, AttributeError)
 """The errors that a damaged or hostile file raises here."""
 
@@ -50,7 +49,7 @@ def digest(text: str, tensors: Mapping[str, Array]) -> str:
 
 
 def signed(tensors: Mapping[str, Array], name: str, text: str) -> bytes:
-    """A file with one text, and with the checksum of text and tensors."""
+    """A file with one text, and the checksum of text and tensors."""
     return encode(tensors, {name: text, DIGEST: digest(text, tensors)})
 
 
@@ -61,11 +60,11 @@ def encode(tensors: Mapping[str, Array], texts: Mapping[str, str] = {}) -> bytes
     for name in sorted(tensors, key=lambda name: (-tensors[name].itemsize, name)):  # so that all are aligned
         array = np.asarray(tensors[name], order="C")
         start, end = end, end + array.nbytes
-        header[name] = {"dtype": NAMES[array.dtype.str], "shape": array.shape, "data_offsets": (start, end)}
+        header[name] = {"dtype": TYPE_NAMES[array.dtype.str], "shape": array.shape, "data_offsets": (start, end)}
         pieces.append(array.reshape(-1).view(np.uint8).data)
-    text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
-    text += b" " * (-len(text) % 8)
-    return b"".join([len(text).to_bytes(8, "little"), text, *pieces])
+    raw = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+    raw += b" " * (-len(raw) % 8)
+    return b"".join([len(raw).to_bytes(8, "little"), raw, *pieces])
 
 
 def decode(raw: bytes) -> tuple[dict[str, Array], dict[str, str]]:
@@ -87,10 +86,10 @@ def read_header(
     entries = msgspec.convert(content, dict[str, Entry])
     end = 0
     for entry in sorted(entries.values(), key=lambda entry: entry.data_offsets):
-        start, after = entry.data_offsets
-        if start != end or after - start != math.prod(entry.shape) * np.dtype(TYPES[entry.dtype]).itemsize:
+        size = math.prod(entry.shape) * np.dtype(TYPES[entry.dtype]).itemsize
+        if entry.data_offsets != (end, end + size):
             raise ValueError("its tensors do not fit")
-        end = after
+        end += size
     if end != left - length:
         raise ValueError("its tensors do not fit")
     return Header(entries, texts, end)

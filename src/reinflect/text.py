@@ -11,7 +11,7 @@ from typing import Literal
 from reinflect.errors import escaped
 
 NOTHING = "∅"
-BLANK = "␣"
+SIGNS = {"": NOTHING, " ": "␣"}
 DOTTED_CIRCLE = "◌"
 LEFT_TO_RIGHT_MARK = "\u200e"
 
@@ -29,32 +29,29 @@ def in_columns(rows: Sequence[Sequence[str]], gap: str = " ", sides: Sequence[Si
     """One line per row, with aligned columns; `sides` says on which side (all left by default).
 
     If any letter runs from right to left, a left-to-right mark follows each cell to keep the columns in order, and
-    opens each line, because many programs take a line's direction from its first letter. All rows have the marks in
-    the same places, so that columns stay aligned even in a terminal that gives the marks room.
+    opens each line, because many programs take a line's direction from its first letter.
     """
     widths = [max(map(display_width, column)) for column in zip(*rows, strict=True)]
-    sign = LEFT_TO_RIGHT_MARK if any(map(runs_right_to_left, (cell for row in rows for cell in row))) else ""
+    sign = LEFT_TO_RIGHT_MARK if any(runs_right_to_left(cell) for row in rows for cell in row) else ""
     sides = sides or ["left"] * len(widths)
-    lines = []
-    for row in rows:
-        cells = []
-        for cell, width, side in zip(row, widths, sides, strict=True):
-            room = " " * (width - display_width(cell))
-            cells.append(cell + sign + room if side == "left" else room + cell + sign)
-        lines.append(sign + gap.join(cells).rstrip(" "))
-    return lines
+
+    def padded(cell: str, width: int, side: Side) -> str:
+        room = " " * (width - display_width(cell))
+        return cell + sign + room if side == "left" else room + cell + sign
+
+    return [sign + gap.join(map(padded, row, widths, sides)).rstrip(" ") for row in rows]
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], *, sides: Sequence[Side]) -> str:
+    """Plain text for a terminal or a file: columns as wide as their contents, each aligned to a side."""
+    return "\n".join(in_columns([header, *rows], "  ", sides)) + "\n"
 
 
 def visible(character: str) -> str:
-    """One character, or the empty string, made visible on its own; different characters never look the same.
-
-    The signs for the empty string and for a blank are escaped where the data itself has them.
-    """
-    if not character:
-        return NOTHING
-    if character == " ":
-        return BLANK
-    if character in (NOTHING, BLANK) or not character.isprintable() or _UNSEEN.match(character):
+    """One character, or the empty string, made visible on its own; different characters never look the same."""
+    if character in SIGNS:
+        return SIGNS[character]
+    if character in SIGNS.values() or not character.isprintable() or _UNSEEN.match(character):
         return escaped(character)
     joins_previous = unicodedata.category(character).startswith("M") or display_width(character) == 0
     return DOTTED_CIRCLE + character if joins_previous else character
@@ -81,11 +78,6 @@ def runs_right_to_left(text: str) -> bool:
     return any(unicodedata.bidirectional(character) in _RIGHT_TO_LEFT for character in text)
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]], *, sides: Sequence[Side]) -> str:
-    """Plain text for a terminal or a file: columns as wide as their contents, each aligned to a side."""
-    return "\n".join(in_columns([header, *rows], "  ", sides)) + "\n"
-
-
 def visible_piece(piece: str) -> str:
     """A piece of a word with every character visible; ∅ for an empty one."""
     return visible_text(piece) or NOTHING
@@ -98,8 +90,7 @@ def counted(number: int, noun: str) -> str:
 
 def nearest(name: str, names: Iterable[str], otherwise: str) -> str:
     """A remedy for an unknown name: the names most like it, or else `otherwise`."""
-    close = close_names(name, names)
-    return f"did you mean {' or '.join(close)}?" if close else otherwise
+    return f"did you mean {' or '.join(close)}?" if (close := close_names(name, names)) else otherwise
 
 
 def close_names(name: str, names: Iterable[str]) -> list[str]:

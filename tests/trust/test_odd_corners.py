@@ -50,35 +50,37 @@ def test_a_file_name_that_is_not_utf8_goes_into_a_model_and_a_page(tmp_path: Pat
     assert loaded.training
     assert loaded.training.source == r"w\udcff"
     page = tmp_path / f"{NOT_UTF8}.html"
-    made = reinflect("report", path, "--out", page)
-    assert made.exit_code == 0, made.output
+    result = reinflect("report", path, "--out", page)
+    assert result.exit_code == 0, result.output
     assert r"w\udcff.reinflect" in page.read_text(encoding="utf-8")
 
 
 # Signals
 
 
-@posix
-def test_ctrl_c_that_is_ignored_stays_ignored() -> None:
+@pytest.fixture
+def ignored() -> Iterator[None]:
+    """Ctrl-C is ignored, as in the background of a shell."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        with on_interrupt(lambda: pytest.fail("stopped"), Watcher()):
-            os.kill(os.getpid(), signal.SIGINT)
-            assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN
-    finally:
-        signal.signal(signal.SIGINT, before)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @posix
+@pytest.mark.usefixtures("ignored")
+def test_ctrl_c_that_is_ignored_stays_ignored() -> None:
+    with on_interrupt(lambda: pytest.fail("stopped"), Watcher()):
+        os.kill(os.getpid(), signal.SIGINT)
+        assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+
+
+@posix
+@pytest.mark.usefixtures("ignored")
 def test_a_server_ignores_ctrl_c_that_is_ignored() -> None:
     from reinflect.web.guard import Hosts
     from reinflect.web.server import Server
 
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        server = Server({}, Hosts.at("127.0.0.1", ["127.0.0.1"]))
-    finally:
-        signal.signal(signal.SIGINT, before)
+    server = Server({}, Hosts.at("127.0.0.1", ["127.0.0.1"]))
     server.handle_exit(signal.SIGINT, None)
     assert not server.should_exit
     server.handle_exit(signal.SIGTERM, None)
@@ -181,25 +183,17 @@ def test_a_merged_pack_of_other_items_is_refused_before_it_is_copied(tmp_path: P
 # Damaged logs
 
 GOOD = b'{"model": "german-low-haem-smart-1", "epoch": 1, "loss": 2.0, "dev_accuracy": 30.0, "best": 40.0}\n'
-DAMAGED = [
-    GOOD.replace(b"2.0", b"1.7e308"),
-    GOOD.replace(b"2.0", b"-2.0"),
-    GOOD.replace(b"30.0", b"-1e308"),
-    GOOD.replace(b"40.0", b"1e308"),
-    GOOD.replace(b"1,", b"-9223372036854775808,"),
-    GOOD.replace(b"1,", b"9223372036854775807,"),
-    GOOD.replace(b"haem", b"h\xffem"),
-    GOOD[:30],
-]
+REPLACED = [(b"2.0", b"1.7e308"), (b"2.0", b"-2.0"), (b"30.0", b"-1e308"), (b"40.0", b"1e308"), (b"haem", b"h\xffem")]
+REPLACED += [(b"1,", b"-9223372036854775808,"), (b"1,", b"9223372036854775807,"), (GOOD[30:], b"")]
 
 
-@pytest.mark.parametrize("damaged", DAMAGED)
-def test_a_damaged_line_of_a_log_is_left_out(damaged: bytes, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("part", "damaged"), REPLACED)
+def test_a_damaged_line_of_a_log_is_left_out(part: bytes, damaged: bytes, tmp_path: Path) -> None:
     log = tmp_path / "a.log.jsonl"
-    log.write_bytes(damaged + b"\n" + GOOD)
-    (own,) = read_log(log)
-    assert own.points("loss") == [(1, 2.0)]
-    learning_curves([own])
+    log.write_bytes(GOOD.replace(part, damaged) + b"\n" + GOOD)
+    (model,) = read_log(log)
+    assert model.points("loss") == [(1, 2.0)]
+    learning_curves([model])
 
 
 # Limits
@@ -246,8 +240,5 @@ def test_a_command_with_too_many_open_files_says_so(tmp_path: Path) -> None:
         "with no_more_files():\n    main(['info', sys.argv[1]])"
     )
     ran = subprocess.run([sys.executable, "-c", code, tmp_path / "model"], capture_output=True, text=True, check=False)
-    assert ran.returncode == 2
-    assert ran.stderr == (
-        f"reinflect: {tmp_path / 'model'}: Too many open files; allow more open files (ulimit -n), "
-        "or use fewer --workers\n"
-    )
+    remedy = "allow more open files (ulimit -n), or use fewer --workers"
+    assert (ran.returncode, ran.stderr) == (2, f"reinflect: {tmp_path / 'model'}: Too many open files; {remedy}\n")

@@ -37,12 +37,18 @@ def test_files_and_folders_are_there() -> None:
     assert [part for part in named if not (ROOT / part).exists()] == []
 
 
+def test_the_walk_names_modules_that_are_there() -> None:
+    names = re.findall(r"`((?:\w+/)*\w+\.py)", (ROOT / "docs" / "walk.md").read_text(encoding="utf-8"))
+    assert len(names) > 40
+    missing = [name for name in names if not (any((ROOT / "src").rglob(name)) or (ROOT / name).is_file())]
+    assert [name for name in missing if not name.startswith("run/")] == []
+
+
 def test_what_make_is_asked_for_can_be_made() -> None:
     targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
-    asked = set(re.findall(r"\bmake ([a-z-]+)(?=`| +#)", EVERYTHING))
-    assert {"test", "check", "check-wheel", "test-long", "audit"} <= asked <= targets
-    helped = set(re.findall(r'"make (\S+)', (ROOT / "Makefile").read_text(encoding="utf-8")))
-    assert helped == targets - {"help"}
+    named = set(re.findall(r"\bmake ([a-z-]+)(?=`| +#)", EVERYTHING))
+    assert {"test", "check", "check-wheel", "test-long", "audit"} <= named <= targets
+    assert set(re.findall(r'"make (\S+)', (ROOT / "Makefile").read_text(encoding="utf-8"))) == targets - {"help"}
     assert set(re.findall(r"^make (\S+)", (ROOT / ".ci" / "run").read_text(encoding="utf-8"), re.MULTILINE)) <= targets
 
 
@@ -55,10 +61,11 @@ def test_commands_and_their_options_are_there() -> None:
         words = re.match(r"reinflect ((?:[a-z]+ ?)+)", line)
         assert words
         command = [word for word in words[1].split() if word in COMMANDS or word == "fetch"]
-        told = CliRunner().invoke(main, [*command, "--help"]).output
-        assert [option for option in re.findall(r"--[\w-]+", line) if option not in told] == [], line
-    told = "".join(CliRunner().invoke(main, [command, "--help"]).output for command in COMMANDS)
-    assert [part for part in CODE if re.fullmatch(r"--[\w-]+", part) and part not in told] == []
+        help_text = CliRunner().invoke(main, [*command, "--help"]).output
+        assert [option for option in re.findall(r"--[\w-]+", line) if option not in help_text] == [], line
+    help_text = "".join(CliRunner().invoke(main, [command, "--help"]).output for command in COMMANDS)
+    help_text += (ROOT / "tests" / "conftest.py").read_text(encoding="utf-8")
+    assert [part for part in CODE if re.fullmatch(r"--[\w-]+", part) and part not in help_text] == []
 
 
 @pytest.mark.parametrize("module", sorted(set(re.findall(r"^python -m (bench\.\w+)", EVERYTHING, re.MULTILINE))))
@@ -76,7 +83,7 @@ def test_nothing_that_is_read_can_be_executed() -> None:
     for path in (ROOT / "src").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import | ast.ImportFrom):
-                names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [own.name for own in node.names]
+                names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [name.name for name in node.names]
                 assert not forbidden & {name.partition(".")[0] for name in names}, path
             if isinstance(node, ast.Call):
                 called = ast.unparse(node.func)

@@ -111,15 +111,15 @@ def save_checkpoint(path: Path, number: int) -> None:
 
 
 def resumed(path: Path) -> int:
-    found = checkpoint(path).load(fleet_of(pack()))
-    assert found
-    return found.update
+    loaded = checkpoint(path).load(fleet_of(pack()))
+    assert loaded
+    return loaded.update
 
 
 def seconds_of_pack(path: Path) -> float:
-    found = read_result(path)
-    assert found
-    return found.seconds
+    result = read_result(path)
+    assert result
+    return result.seconds
 
 
 def write_pack(path: Path, number: int) -> None:

@@ -47,32 +47,22 @@ class Place:
 @pytest.fixture
 def places(tmp_path: Path) -> tuple[Place, Place]:
     """Two of them, with the bundled verbs in each, that have as little in common as may be."""
-    one, other = tmp_path / "one", tmp_path / "a folder" / "with ünusual names"
-    for folder in (one, other):
+    plain, odd = tmp_path / "one", tmp_path / "a folder" / "with ünusual names"
+    for folder in (plain, odd):
         folder.mkdir(parents=True)
         for split in SPLITS:
             shutil.copy(Path(german.__file__).with_name(f"{split}.tsv"), folder)
-    return (
-        Place(one, 1, {"PYTHONHASHSEED": "1", "LC_ALL": "C", "TZ": "UTC", "REINFLECT_CACHE": str(one / "cache")}),
-        Place(
-            other,
-            2,
-            {
-                "PYTHONHASHSEED": "123456",
-                "LC_ALL": "C.UTF-8",
-                "TZ": "Pacific/Auckland",
-                "REINFLECT_CACHE": str(other / "cache"),
-                "OMP_NUM_THREADS": "2",
-                "REINFLECT_CHECKPOINT_SECONDS": "0.2",
-            },
-        ),
-    )
+    usual = {"PYTHONHASHSEED": "1", "LC_ALL": "C", "TZ": "UTC", "REINFLECT_CACHE": str(plain / "cache")}
+    other = {"PYTHONHASHSEED": "123456", "LC_ALL": "C.UTF-8", "TZ": "Pacific/Auckland", "OMP_NUM_THREADS": "2"}
+    other |= {"REINFLECT_CACHE": str(odd / "cache"), "REINFLECT_CHECKPOINT_SECONDS": "0.2"}
+    return Place(plain, 1, usual), Place(odd, 2, other)
 
 
 def test_a_small_model_is_the_same_file_anywhere(places: tuple[Place, Place]) -> None:
-    one, other = places
-    here = one.trained("train-low.tsv", None, *SMALL.split())
-    there = other.trained(str(other.folder / "train-low.tsv"), None, *SMALL.split())
+    here, there = (
+        place.trained(train, None, *SMALL.split())
+        for place, train in zip(places, ("train-low.tsv", str(places[1].folder / "train-low.tsv")), strict=True)
+    )
     assert here == there
     assert here[1].count(b"\n") == 8  # two epochs of four models
 
@@ -83,9 +73,9 @@ def test_the_demo_is_the_same_anywhere(places: tuple[Place, Place]) -> None:
     options = ["--preset", "low", "--seeds", "2", "--systems", "hacm,haem"]
     for change in demo.CHANGES:
         options += ["--set", change]
-    made = [place.trained("train-low.tsv", "dev.tsv", *options, "--strategy", "vote") for place in places]
-    assert made[0] == made[1]
-    shown = [place.run("demo") for place in places]
-    assert shown[0] == shown[1]
-    asked = [place.run("inflect", MODEL, "--input", "test.tsv", "--json", "--n-best", "3") for place in places]
-    assert asked[0] == asked[1]
+    for results in (
+        [place.trained("train-low.tsv", "dev.tsv", *options, "--strategy", "vote") for place in places],
+        [place.run("demo") for place in places],
+        [place.run("inflect", MODEL, "--input", "test.tsv", "--json", "--n-best", "3") for place in places],
+    ):
+        assert results[0] == results[1]

@@ -28,7 +28,7 @@ pytestmark = pytest.mark.smoke
 PROGRAM = str(Path(sys.executable).with_name("reinflect"))
 TINY = "--set epochs=1 --set hidden=6 --set history_hidden=4 --set embedding=5 --set score_from=0"
 TRAIN = ("--train", "train-low.tsv", "--dev", "dev.tsv", "--out", "verbs.reinflect")
-ASKED = ("fliegen", "V;IND;PST;3;SG")
+QUESTION = ("fliegen", "V;IND;PST;3;SG")
 EXTRAS = {"train": "torch", "web": "starlette", "sheets": "openpyxl", "cluster": "distributed"}
 """By what is in them it can be told whether they are installed."""
 
@@ -78,7 +78,7 @@ def refused(result: Result, remedy: str) -> None:
 
 
 def test_everything_came_with_it() -> None:
-    """Files that are no modules are easily left out of a wheel: here they are read by what needs them."""
+    """Files that are no modules are easily left out of a wheel."""
     from reinflect.data.catalog import catalog
     from reinflect.data.dimensions import dimension_of
     from reinflect.data.german import SPLITS, read_split
@@ -115,32 +115,31 @@ def test_training_needs_its_extra() -> None:
 
 @needs_models
 def test_a_model_is_asked() -> None:
-    form = printed("inflect", MODEL, *ASKED)
-    answer = json.loads(printed("inflect", MODEL, *ASKED, "--json", "--n-best", "3"))
+    form = printed("inflect", MODEL, *QUESTION)
+    answer = json.loads(printed("inflect", MODEL, *QUESTION, "--json", "--n-best", "3"))
     assert form == answer["form"] + "\n"
     assert 0 <= answer["confidence"] <= 1
     assert answer["nbest"][0]["form"] == answer["form"]
     inflector = reinflect.load(MODEL)
-    assert inflector.inflect(*ASKED) == answer["form"]
+    assert inflector.inflect(*QUESTION) == answer["form"]
     assert len(inflector.members) == (4 if installed("train") else 1)
 
 
 def test_pocket_models_are_found_if_they_are_installed() -> None:
     package = find_spec("reinflect_models")
-    index = Path(str(package.origin)).parent / "index.json" if package else None
-    languages = list(json.loads(index.read_text(encoding="utf-8"))) if index else []
+    languages = list(json.loads(Path(str(package.origin)).with_name("index.json").read_bytes())) if package else []
     if not languages:
         refused(run("models"), "pip install")
-        refused(run("inflect", "finnish", *ASKED), "pip install")
+        refused(run("inflect", "finnish", *QUESTION), "pip install")
         return
     assert f"{len(languages)} pocket models" in printed("models")
-    assert reinflect.load(languages[0]).inflect(*ASKED)
+    assert reinflect.load(languages[0]).inflect(*QUESTION)
 
 
 @needs_models
 def test_paradigm_trace_info_and_suggest() -> None:
     assert "V;IND;PST" in printed("paradigm", MODEL, "fliegen", "--json")
-    assert json.loads(printed("trace", MODEL, *ASKED, "--json"))["lemma"] == "fliegen"
+    assert json.loads(printed("trace", MODEL, *QUESTION, "--json"))["lemma"] == "fliegen"
     assert "Training data" in printed("info", MODEL)
     Path("lemmas.txt").write_text("fliegen\n", encoding="utf-8")
     assert "fliegen" in printed("suggest", MODEL, "--lemmas", "lemmas.txt", "--n", "3")
@@ -163,13 +162,13 @@ def test_a_report_is_one_page() -> None:
 
 
 def test_a_spreadsheet_needs_its_extra() -> None:
-    done = run("data", "show", "german-verbs", "--split", "dev", "--output", "dev.xlsx")
+    show = ("data", "show", "german-verbs", "--split", "dev", "--output")
     if installed("sheets"):
-        assert done.exit_code == 0, done.output
+        printed(*show, "dev.xlsx")
         assert is_zipfile("dev.xlsx")
     else:
-        refused(done, "reinflect[sheets]")
-    printed("data", "show", "german-verbs", "--split", "dev", "--output", "dev.csv")
+        refused(run(*show, "dev.xlsx"), "reinflect[sheets]")
+    printed(*show, "dev.csv")
 
 
 def benchmark(*options: str) -> Result:
@@ -198,13 +197,9 @@ def test_the_page_needs_its_extra() -> None:
     if not installed("web"):
         refused(run("serve", MODEL, "--port", "0"), "reinflect[web]")
         return
-    with subprocess.Popen(
-        [PROGRAM, "serve", MODEL, "--port", "0"],
-        env=os.environ | {"PYTHONUNBUFFERED": "1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as running:
+    call, environment = [PROGRAM, "serve", MODEL, "--port", "0"], os.environ | {"PYTHONUNBUFFERED": "1"}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(call, env=environment, stdout=pipe, stderr=pipe, text=True) as running:
         try:
             assert running.stdout
             address = running.stdout.readline().split(" at ")[1].split(" ")[0]
@@ -215,7 +210,7 @@ def test_the_page_needs_its_extra() -> None:
             for part in parts:
                 with urlopen(address + part) as answer:
                     assert answer.status == 200
-            question = json.dumps(dict(zip(("lemma", "features"), ASKED, strict=True))).encode()
+            question = json.dumps(dict(zip(("lemma", "features"), QUESTION, strict=True))).encode()
             with urlopen(Request(f"{address}api/inflect", question, {"Content-Type": "application/json"})) as answer:
                 assert json.load(answer)["answer"]["form"]
             running.send_signal(signal.SIGTERM)

@@ -157,7 +157,7 @@ def test_threads_change_no_number(monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
     for worth, threads in ((10**9, "1"), (1, "2"), (1, "9")):
         monkeypatch.setenv("OMP_NUM_THREADS", threads)
-        monkeypatch.setattr("reinflect.decode.threads.WORTH_THREADS", worth)
+        monkeypatch.setattr("reinflect.decode.search.WORTH_THREADS", worth)
         found.append((inflector.predictions(members, ITEMS), inflector.nbest_many(ITEMS, 3)))
     assert found[0] == found[1] == found[2]
 

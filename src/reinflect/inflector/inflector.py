@@ -15,8 +15,7 @@ from reinflect.data.items import Item, Normalisation, normal, normalised, record
 from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.data.words import WordList
 from reinflect.decode.forms import WIDTH, Scored, filtered, merged
-from reinflect.decode.search import beam, greedy
-from reinflect.decode.threads import one_blas_thread, shared_out
+from reinflect.decode.search import beam, greedy, one_blas_thread, shared_out
 from reinflect.ensemble.confidence import Confidence, Evidence, ranked
 from reinflect.ensemble.evidence import WordEvidence
 from reinflect.ensemble.member import TrainedModel

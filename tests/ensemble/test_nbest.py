@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reinflect.decode.forms import WIDTH
-from reinflect.ensemble.confidence import Confidence, ranked
+from reinflect.ensemble.confidence import Answer, Confidence, ranked
 from reinflect.errors import InputError
-from reinflect.inflector.answers import Answer
 from reinflect.inflector.inflector import Inflector
 from reinflect.systems import SYSTEMS
 from tests.inflector.test_inflector import ITEMS, a_member, an_inflector

@@ -18,11 +18,10 @@ from safetensors.numpy import save_file
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.decode.forms import Predictions
-from reinflect.ensemble.confidence import Confidence, Evidence
+from reinflect.ensemble.confidence import Answer, Confidence, Evidence
 from reinflect.ensemble.member import TrainedModel
 from reinflect.ensemble.strategies import vote_all
 from reinflect.errors import InputError, ReinflectError
-from reinflect.inflector.answers import Answer
 from reinflect.inflector.card import card_text, describe_training
 from reinflect.inflector.file import FORMAT
 from reinflect.inflector.inflector import Inflector

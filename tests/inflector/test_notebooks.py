@@ -10,10 +10,11 @@ import pytest
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item, as_items
 from reinflect.data.labels import Labels
+from reinflect.ensemble.confidence import Answer
 from reinflect.errors import InputError
-from reinflect.inflector.answers import Answer, Cell, Paradigm
 from reinflect.inflector.card import describe_training
 from reinflect.inflector.inflector import Inflector
+from reinflect.inflector.paradigm import Cell, Paradigm
 from tests.inflector.test_inflector import a_member
 
 pytestmark = pytest.mark.filterwarnings("ignore::reinflect.errors.UnseenWarning")

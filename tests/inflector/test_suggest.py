@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.data.lexicon import Lexicon
-from reinflect.inflector.answers import Answer
+from reinflect.ensemble.confidence import Answer
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.suggest import AT_ONCE, chances, open_cells, ranked
 

@@ -15,7 +15,7 @@ from typing import Any, cast
 import pytest
 
 from reinflect.data.items import Item
-from reinflect.inflector.answers import Answer
+from reinflect.ensemble.confidence import Answer
 from reinflect.inflector.inflector import Inflector
 from reinflect.web import server
 from reinflect.web.requests import LIMITS

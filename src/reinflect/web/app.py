@@ -16,8 +16,8 @@ from starlette.routing import Route, Router
 from reinflect import __version__
 from reinflect.data.features import SEPARATOR, Bundle
 from reinflect.data.items import Item
+from reinflect.ensemble.confidence import Answer
 from reinflect.errors import InputError, printable
-from reinflect.inflector.answers import Answer
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.pocket import load
 from reinflect.score.baseline import Baseline

@@ -13,6 +13,7 @@ from safetensors import safe_open
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
+from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.decode.forms import Predictions
 from reinflect.ensemble.confidence import Answer, Confidence, Evidence
 from reinflect.ensemble.member import TrainedModel
@@ -68,6 +69,16 @@ def an_inflector() -> Inflector:
         a_member("hacm", seed=6, copy_mixture=False, cell="coupled"),
     ]
     return Inflector(tuple(members), {"ä": 4})
+
+
+def copying(items: Sequence[Item], labels: Labels = NO_LABELS, accuracy: float = 60.0) -> Inflector:
+    """HAEM that copies the lemma and stops, whatever the features."""
+    member = a_member("haem", "naive", accuracy=accuracy, inventory=Inventory.of(items))
+    for array in member.parameters.values():
+        array[:] = 0
+    member.parameters["output.bias"][:5] = [3.0, 1.0, 30.0, 0.5, 0.2]
+    training = describe_training(items, None, source="x.tsv", accuracy=accuracy, scored=3, interrupted=False)
+    return Inflector((member,), {}, "vote", {"vote": ("haem-naive-1",)}, training=training, labels=labels)
 
 
 def test_members_are_in_the_order_their_votes_count() -> None:

@@ -27,8 +27,8 @@ def silent(note: str) -> None:
 
 def test_a_bare_name_is_a_language(pocket: Path) -> None:
     assert find_model("finnish", silent) == pocket / "finnish.reinflect"
-    loaded = reinflect.load("norwegian-bokmal")
-    assert loaded.inflect("gehen", "V;PST") == tiny_models.inflector().inflect("gehen", "V;PST")
+    loaded, other = reinflect.load("norwegian-bokmal"), Inflector.load(pocket / "norwegian-bokmal.reinflect")
+    assert (loaded.card, loaded.source) == (other.card, other.source)
 
 
 @pytest.mark.parametrize("name", ["finnish.reinflect", "./finnish", "folder/finnish", "verbs.v2", "", "-", "."])
@@ -243,9 +243,3 @@ def test_all_languages_of_the_shared_task_can_be_names() -> None:
     languages = find("conll2017").languages
     assert len(languages) == 52
     assert all(fullmatch(NAME, language) for language in languages)
-
-
-def test_loading_by_name_is_loading_the_file(pocket: Path) -> None:
-    one, other = reinflect.load("finnish"), Inflector.load(pocket / "finnish.reinflect")
-    assert one.card == other.card
-    assert one.source == other.source

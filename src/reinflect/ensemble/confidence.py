@@ -185,8 +185,8 @@ def judged_cells(
 
 def seen_cells(train: Iterable[Item], dev: Iterable[Item]) -> set[Cell]:
     """The dev cells whose features, in any order, are the bundle of a training item."""
-    known = {item.features.cell for item in train}
-    return {(item.lemma, item.features.spelling) for item in dev if item.features.cell in known}
+    cells = {item.features.cell for item in train}
+    return {(item.lemma, item.features.spelling) for item in dev if item.features.cell in cells}
 
 
 class Bin(NamedTuple):
@@ -204,8 +204,8 @@ class Bin(NamedTuple):
 def bins(confidences: Sequence[float], right: Sequence[bool], count: int = 10) -> list[Bin]:
     """A reliability diagram: forms by confidence, in bins of equal width (0 to 0.1, …); empty ones are left out."""
     sure, good = np.array(confidences, dtype=np.float64), np.array(right, dtype=np.float64)
-    place = np.minimum((sure * count).astype(np.int64), count - 1)
-    return [Bin.of(sure[place == number], good[place == number]) for number in np.unique(place)]
+    numbers = np.minimum((sure * count).astype(np.int64), count - 1)
+    return [Bin.of(sure[numbers == number], good[numbers == number]) for number in np.unique(numbers)]
 
 
 def calibration_error(diagram: Sequence[Bin]) -> float:

@@ -128,8 +128,8 @@ def find_strategy(name: str) -> Strategy:
     if numbered := NAMED_ENSEMBLE.fullmatch(name):
         return Strategy(name, f"the best {numbered[1]}", best(int(numbered[1])))
     if name not in STRATEGIES:
-        known = f"strategies: {', '.join(STRATEGIES)}, or ensemble-N for the N best models (default: {DEFAULT})"
-        raise InputError(f"there is no strategy {quoted(name)}", nearest(name, STRATEGIES, known))
+        names = f"strategies: {', '.join(STRATEGIES)}, or ensemble-N for the N best models (default: {DEFAULT})"
+        raise InputError(f"there is no strategy {quoted(name)}", nearest(name, STRATEGIES, names))
     return STRATEGIES[name]
 
 

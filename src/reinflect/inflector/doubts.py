@@ -45,13 +45,12 @@ class Seen:
         return tuple(sorted({character for member in self.members for character in member.inventory.characters}))
 
     @cached_property
-    def _spellings(self) -> dict[tuple[str, ...], list[str]]:
-        return grouped(self.bundles, lambda spelling: Bundle(spelling).cell)
-
-    @cached_property
     def seen_cells(self) -> Mapping[tuple[str, ...], str]:
         """The combinations of features of the training items, each with its first spelling."""
-        return {cell: spellings[0] for cell, spellings in self._spellings.items()}
+        spellings: dict[tuple[str, ...], str] = {}
+        for spelling in self.bundle_counts:
+            spellings.setdefault(Bundle(spelling).cell, spelling)
+        return spellings
 
     def usual_bundles(self) -> list[str]:
         """The bundles of the training items, ordered by part of speech, of which the lemma may have any.
@@ -59,9 +58,10 @@ class Seen:
         Bundles that differ only in the order of their features count as one, in its commonest spelling. They are in
         the order of `cells`, then in that of the training items.
         """
-        counts, cells = self.bundle_counts, (Bundle(spelling).cell for spelling in self.cells)
-        order = dict.fromkeys((*(cell for cell in cells if cell in self._spellings), *self._spellings))
-        usual = [max(self._spellings[cell], key=counts.__getitem__) for cell in order]
+        counts = self.bundle_counts
+        spellings = grouped(counts, lambda spelling: Bundle(spelling).cell)
+        order = dict.fromkeys((*(Bundle(spelling).cell for spelling in self.cells), *spellings))
+        usual = [max(spellings[cell], key=counts.__getitem__) for cell in order if cell in spellings]
         return [*chain(*grouped(usual, lambda spelling: Bundle(spelling).part_of_speech).values())]
 
     def features_of(self, text: str) -> str:

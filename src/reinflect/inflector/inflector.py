@@ -151,12 +151,12 @@ class Inflector(Seen):
         """
         records = records_of(rows, ("lemma", "features"))
         answers = self.answers([(row["lemma"], row["features"]) for row in records])
-        columns = {name: [getattr(answer, name) for answer in answers] for name in ("form", "confidence")}
         if hasattr(rows, "assign"):
-            return rows.assign(**columns)
-        return [
-            row | dict(zip(columns, cells, strict=True)) for row, *cells in zip(records, *columns.values(), strict=True)
-        ]
+            return rows.assign(
+                **{name: [getattr(answer, name) for answer in answers] for name in ("form", "confidence")}
+            )
+        pairs = zip(records, answers, strict=True)
+        return [{**row, "form": answer.form, "confidence": answer.confidence} for row, answer in pairs]
 
     def paradigm(self, lemma: str, bundles: Sequence[str] | None = None) -> Paradigm:
         """The forms of a lemma for some bundles, or else for `usual_bundles`; attested forms beat predictions.
@@ -167,8 +167,7 @@ class Inflector(Seen):
         """
         bundles = self.usual_bundles() if bundles is None else bundles
         items = self._queries([(lemma, features) for features in bundles])
-        spellings = [item.features.spelling for item in items]
-        cells = map(Cell, spellings, self.answers(items, attested=True))
+        cells = map(Cell, (item.features.spelling for item in items), self.answers(items, attested=True))
         return Paradigm(lemma, cells, self.labels, ordered=bool(self.cells))
 
     def nbest(self, lemma: str, features: str, n: int = 5) -> list[Answer]:
@@ -196,9 +195,8 @@ class Inflector(Seen):
                 evidence = self.words.weighed((item.lemma, item.features.spelling), evidence, self.word_list)
                 first, fitted = next(iter(evidence.values())), self.words.confidence
             forms = self.attested_forms(item.lemma, item.features.spelling) if attested else ()
-            known = [Answer.of(form, Evidence.in_lists(form, vote.forms, lists, seen), attested=True) for form in forms]
-            predicted = in_order(evidence, first, fitted)
-            yield known + [answer for answer in predicted if answer.form not in forms]
+            kept = (Answer.of(form, Evidence.in_lists(form, vote.forms, lists, seen), attested=True) for form in forms)
+            yield [*kept, *(answer for answer in in_order(evidence, first, fitted) if answer.form not in forms)]
 
     def candidates(self, items: Sequence[Item], width: int) -> Iterator[tuple[Vote, list[dict[str, float]]]]:
         """Of each item the vote, and of each voter its form and the others that a beam of this width finds."""

@@ -82,8 +82,14 @@ def copying(items: Sequence[Item], labels: Labels = NO_LABELS, accuracy: float =
 
 
 def test_members_are_in_the_order_their_votes_count() -> None:
-    kinds = [("hacm-naive", 1), ("hacm-naive", 2), ("hacm-naive", 10), ("hacm-smart", 1), ("haem-naive", 1)]
-    ordered = [a_member("haem", "smart", 9, 70.0), *(a_member(*kind.split("-"), seed, 60.0) for kind, seed in kinds)]
+    kinds = [
+        ("hacm", "naive", 1),
+        ("hacm", "naive", 2),
+        ("hacm", "naive", 10),
+        ("hacm", "smart", 1),
+        ("haem", "naive", 1),
+    ]
+    ordered = [a_member("haem", "smart", 9, 70.0), *(a_member(*kind, accuracy=60.0) for kind in kinds)]
     ordered.append(a_member("hacm", "naive", 1, 59.9))
     for shuffle in range(5):
         members = Inflector(tuple(Random(shuffle).sample(ordered, len(ordered))), {}).members

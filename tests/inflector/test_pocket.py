@@ -13,7 +13,7 @@ from reinflect.data.features import Bundle
 from reinflect.data.items import Item, read_items
 from reinflect.errors import InputError
 from reinflect.inflector.inflector import Inflector
-from reinflect.inflector.pocket import INDEX, NAME, add_model, find_model, models_folder, pocket_models, read_index
+from reinflect.inflector.pocket import INDEX, add_model, find_model, models_folder, pocket_models, read_index
 from tests.fuzz import tiny_models
 
 DISTRIBUTION = Path(__file__).parents[2] / "models" / "reinflect_models"
@@ -233,13 +233,3 @@ def test_pocket_models_give_the_forms_of_the_golden_file() -> None:
         ((forms, log_probabilities),) = inflector.predictions(inflector.voters, items)
         assert forms == [form for *_, form, _ in rows], language
         assert log_probabilities == pytest.approx([float(row[-1]) for row in rows], abs=1e-4), language
-
-
-def test_all_languages_of_the_shared_task_can_be_names() -> None:
-    from re import fullmatch
-
-    from reinflect.data.catalog import find
-
-    languages = find("conll2017").languages
-    assert len(languages) == 52
-    assert all(fullmatch(NAME, language) for language in languages)

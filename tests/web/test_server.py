@@ -85,11 +85,6 @@ def test_other_files_cannot_be_read(here: Running, path: str) -> None:
     assert (response.status, response.content["code"]) == (404, "no_such_address")
 
 
-def test_files_of_the_page_are_served(here: Running) -> None:
-    response = here.send(b"GET /static/app.js HTTP/1.1\r\nHost: localhost:1\r\n\r\n")
-    assert (response.status, response.headers["content-type"]) == (200, "text/javascript; charset=utf-8")
-
-
 @pytest.mark.parametrize(
     ("sent", "code"),
     [

@@ -113,23 +113,6 @@ def test_the_runs_keep_to_the_papers_systems() -> None:
     assert choose(find_strategy("max"), [*papers, *others], prefers_others) == others
 
 
-def test_members_of_another_system_vote_in_no_run() -> None:
-    voters = [
-        voter("hacm-naive", 1, "a0x", "no", "no", "no"),
-        voter("other", 1, "a0x", "a1x", "a2x", "a3x"),
-        voter("other-naive", 2, "a0x", "a1x", "a2x", "no"),
-    ]
-    chosen = choices(voters, ["ensemble-2"])
-    assert {name: [one.name for one in some] for name, some in chosen.items()} == {
-        **{name: ["hacm-naive-1"] for name in ("run1", "run2", "run5", "run6", "run7")},
-        "vote": ["other-1", "other-naive-2", "hacm-naive-1"],
-        "max": ["other-1"],
-        "average": ["other-1", "other-naive-2", "hacm-naive-1"],
-        "ensemble-2": ["other-1", "other-naive-2"],
-    }
-    assert set(choices(voters[1:])) == {"vote", "max", "average"}
-
-
 @pytest.mark.parametrize(
     ("systems", "name"),
     [

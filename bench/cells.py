@@ -12,8 +12,7 @@ from reinflect.chance import key
 from reinflect.data.corrections import question
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
-from reinflect.decode.search import greedy
-from reinflect.decode.threads import shared_out
+from reinflect.decode.search import greedy, shared_out
 from reinflect.ensemble.member import TrainedModel
 from reinflect.files import make_folder, write_bytes
 from reinflect.learn.lesson import Lesson

@@ -26,8 +26,7 @@ from reinflect.cli.benchmark import SECONDS_BETWEEN, SECONDS_ON_A_GPU
 from reinflect.cli.progress import display
 from reinflect.cli.wishes import checkpoint_seconds, cores, device_for
 from reinflect.data.items import Item, grouped
-from reinflect.decode.search import greedy
-from reinflect.decode.threads import shared_out
+from reinflect.decode.search import greedy, shared_out
 from reinflect.ensemble.member import TrainedModel
 from reinflect.errors import InputError, ReinflectError, StoppedError
 from reinflect.inflector.file import Numbers, rounded

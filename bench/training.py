@@ -43,8 +43,7 @@ def measure(
     import torch
 
     from reinflect.data.items import read_items
-    from reinflect.decode.search import greedy
-    from reinflect.decode.threads import one_blas_thread
+    from reinflect.decode.search import greedy, one_blas_thread
     from reinflect.ensemble.member import TrainedModel
     from reinflect.learn.fleet import Fleet
     from reinflect.learn.lesson import Lesson, specs

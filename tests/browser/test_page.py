@@ -378,13 +378,6 @@ def test_requests_are_repeated_when_the_server_is_busy(browser: Browser, address
         expect(page.locator("#word-message")).to_contain_text("try again in a moment")
 
 
-def test_words_are_never_parsed_as_html(page: Page) -> None:
-    lemma = "<img src=x>"
-    inflect(page, lemma, PAST)
-    expect(page.locator("#word-result .asked bdi")).to_have_text(lemma)
-    assert page.locator("img[src=x]").count() == 0
-
-
 def test_the_page_fits_a_phone_and_every_field_and_button_has_a_name(page: Page) -> None:
     page.set_viewport_size({"width": 360, "height": 740})
     inflect(page, "machen", PAST)

@@ -10,8 +10,9 @@ from click.testing import Result
 from reinflect.cli.paradigm import _text
 from reinflect.data.items import read_items
 from reinflect.data.labels import NO_LABELS, Labels
-from reinflect.inflector.answers import Answer, Cell, Paradigm
+from reinflect.ensemble.confidence import Answer
 from reinflect.inflector.inflector import Inflector
+from reinflect.inflector.paradigm import Cell, Paradigm
 from reinflect.text import display_width
 from tests.cli.test_transcripts import GOLDEN
 

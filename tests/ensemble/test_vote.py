@@ -12,15 +12,12 @@ from hypothesis import strategies as st
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.decode.forms import Predictions
-from reinflect.ensemble.member import TrainedModel, kind_of
+from reinflect.ensemble.member import TrainedModel
 from reinflect.ensemble.strategies import (
     RUNS,
     STRATEGIES,
-    Strategy,
     Voter,
     average,
-    best_first,
-    best_kind,
     choices,
     choose,
     combined,
@@ -95,30 +92,6 @@ def test_the_table_of_runs() -> None:
         ("run6", ("hacm", "haem", "soft")),
         ("run7", ("hacm", "haem", "soft")),
     ]
-    members = best_first(Model(kind, seed, 50.0 - seed) for kind in KINDS for seed in range(20))
-
-    def compared(run: Strategy) -> list[list[Model]]:
-        """What a run chooses from, by the accuracy of its votes."""
-        asked: list[list[Model]] = []
-
-        def accuracy(some: Sequence[Model]) -> float:
-            asked.append(list(some))
-            return 0.0
-
-        choose(run, members, accuracy)
-        return asked
-
-    for run, most in ((RUNS[1], 7), (RUNS[3], 7), (RUNS[5], 15)):
-        assert compared(run) == []
-        assert choose(run, members, lambda _: 0.0) == [one for one in members if run.may_vote(one.system)][:most]
-    for run in (RUNS[0], RUNS[2], RUNS[4]):
-        assert run.choose is best_kind
-        kinds = [kind for kind in KINDS if run.may_vote(kind.partition("-")[0])]
-        assert compared(run) == [[one for one in members if one.kind == kind] for kind in kinds]
-    fifth, sixth = (choose(run, members, lambda some: float(len(some))) for run in (RUNS[4], RUNS[5]))
-    assert [len(own) for own in compared(RUNS[6])] == [*[20] * 5, 20, 15]  # E of each kind, then the two runs
-    assert compared(RUNS[6])[-1] == sixth
-    assert fifth in compared(RUNS[6])
 
 
 def test_the_runs_keep_to_the_papers_systems() -> None:
@@ -138,23 +111,6 @@ def test_the_runs_keep_to_the_papers_systems() -> None:
         chosen = choose(find_strategy(name), [*papers, *others], prefers_others)
         assert (chosen[:3], len(chosen)) == (others, most), name
     assert choose(find_strategy("max"), [*papers, *others], prefers_others) == others
-
-
-def test_members_of_another_system_vote_in_no_run() -> None:
-    voters = [
-        voter("hacm-naive", 1, "a0x", "no", "no", "no"),
-        voter("other", 1, "a0x", "a1x", "a2x", "a3x"),
-        voter("other-naive", 2, "a0x", "a1x", "a2x", "no"),
-    ]
-    chosen = choices(voters, ["ensemble-2"])
-    assert {name: [one.name for one in some] for name, some in chosen.items()} == {
-        **{name: ["hacm-naive-1"] for name in ("run1", "run2", "run5", "run6", "run7")},
-        "vote": ["other-1", "other-naive-2", "hacm-naive-1"],
-        "max": ["other-1"],
-        "average": ["other-1", "other-naive-2", "hacm-naive-1"],
-        "ensemble-2": ["other-1", "other-naive-2"],
-    }
-    assert set(choices(voters[1:])) == {"vote", "max", "average"}
 
 
 @pytest.mark.parametrize(
@@ -230,11 +186,6 @@ def test_the_runs_are_those_written_out(members: list[Model], chance: Random) ->
         assert choose(run, members, lambda some: accuracy[frozenset(some)]) == slow[run.name], run.name
 
 
-def test_equals_are_ordered_by_the_table() -> None:
-    members = [Model(kind, seed, 50.0) for kind in reversed(KINDS) for seed in (10, 2, 1)]
-    assert best_first(members) == [Model(kind, seed, 50.0) for kind in KINDS for seed in (1, 2, 10)]
-
-
 @pytest.mark.parametrize(("name", "most"), [("ensemble-1", 1), ("ensemble-20", 20)])
 def test_an_ensemble_of_any_size(name: str, most: int) -> None:
     members = [Model("haem-naive", seed, 50.0) for seed in range(30)]
@@ -245,10 +196,6 @@ def test_an_ensemble_of_any_size(name: str, most: int) -> None:
 def test_other_names_are_refused(name: str) -> None:
     with pytest.raises(InputError, match=f"there is no strategy '{name}'; (strategies: run1, run2, |did you mean )"):
         find_strategy(name)
-
-
-def test_kinds_have_the_names_of_their_folders() -> None:
-    assert [kind_of("hacm", "naive"), kind_of("soft", "none")] == ["hacm-naive", "soft"]
 
 
 def voter(kind: str, seed: int, *forms: str, dev: Sequence[Item] = DEV) -> Voter:
@@ -304,11 +251,3 @@ def test_members_with_other_dev_items_are_compared_by_what_others_do_with_these(
     # On each item those vote that were asked it.
     assert dev_accuracy(find_strategy("vote"), chosen["run1"]) == 75.0
     assert comparable(voters[:2]) == voters[:2]
-
-
-def test_averages_use_what_members_think_of_their_forms() -> None:
-    sure = scored("hacm-naive", 1, DEV[:1], ["a0x"], [-0.1])
-    unsure = [scored("haem-naive", seed, DEV[:1], ["no"], [-3.0]) for seed in (1, 2)]
-    voters = [sure, *unsure]
-    assert dev_accuracy(find_strategy("vote"), voters) == 0.0
-    assert dev_accuracy(find_strategy("average"), voters) == 100.0

@@ -12,8 +12,8 @@ from reinflect import assemble
 from reinflect.cli import paradigm as paradigm_command
 from reinflect.data.dimensions import paradigms
 from reinflect.data.features import Bundle
-from reinflect.data.items import COLUMNS_2017, Item
-from reinflect.data.sheets import parse_sheet, sheet_bundles
+from reinflect.data.items import Item
+from reinflect.data.sheets import sheet_bundles
 from reinflect.inflector.inflector import Inflector
 from reinflect.train import train
 from reinflect.web.inventory import inventory
@@ -31,12 +31,6 @@ KNOWN = (
 @pytest.fixture
 def inflector() -> Inflector:
     return replace(tiny_models.inflector(), attested=KNOWN)
-
-
-@pytest.fixture
-def model(inflector: Inflector, tmp_path: Path) -> Path:
-    inflector.save(tmp_path / "tiny.reinflect")
-    return tmp_path / "tiny.reinflect"
 
 
 def test_they_are_found_in_any_order_of_features(inflector: Inflector) -> None:
@@ -78,46 +72,6 @@ def test_paradigms_show_them_as_attested(inflector: Inflector) -> None:
     assert any(line.split() == ["past", "ging", "/", "gung", "✓"] for line in text.splitlines())
     assert text.endswith("✓ attested: a person gave the form\n")
     assert "✓" not in paradigm_command._text(inflector.paradigm("sehen"))
-
-
-def test_the_file_keeps_them(model: Path) -> None:
-    assert Inflector.load(model).attested == KNOWN
-    assert Inflector.load(model).card["attested"] == 3
-
-
-def test_a_single_lemma_gets_its_attested_form_and_is_told(model: Path, reinflect: Reinflect) -> None:
-    result = reinflect("inflect", model, "gehen", "V;PST")
-    assert result.stdout == "ging / gung\n"
-    assert "attested: a person gave this form (--no-attested predicts one)" in result.stderr
-    predicted = reinflect("inflect", model, "gehen", "V;PST", "--no-attested")
-    assert predicted.stdout == Inflector.load(model).inflect("gehen", "V;PST") + "\n"
-    assert predicted.stderr == ""
-    table = reinflect("inflect", model, "gehen", "V;PST", "--n-best", 2).stdout.splitlines()
-    assert [line.split()[:2] for line in table[1:]] == [["ging", "attested"], ["gung", "attested"]]
-    assert msgspec.json.decode(reinflect("inflect", model, "gehen", "V;PST", "--json").stdout)["attested"] is True
-
-
-def test_files_get_predictions_unless_attested_forms_are_asked_for(
-    model: Path, tmp_path: Path, reinflect: Reinflect
-) -> None:
-    (tmp_path / "words").write_text("gehen\tV;PST\nsehen\tV;PST\n", encoding="utf-8")
-    result = reinflect("inflect", model, "--input", tmp_path / "words")
-    bare = replace(Inflector.load(model), attested=()).inflect_many([("gehen", "V;PST"), ("sehen", "V;PST")])
-    assert [line.split("\t")[1] for line in result.stdout.splitlines()] == bare
-    assert "1 of 2 items have forms that MODEL keeps; --attested gives those" in result.stderr
-    result = reinflect("inflect", model, "--input", tmp_path / "words", "--attested")
-    assert [line.split("\t")[1] for line in result.stdout.splitlines()] == ["ging", bare[1]]
-
-
-def test_exports_name_them(model: Path, tmp_path: Path, reinflect: Reinflect) -> None:
-    out = tmp_path / "forms.csv"
-    assert reinflect("paradigm", model, "gehen", "--output", out).exit_code == 0
-    lines = out.read_text(encoding="utf-8-sig").splitlines()
-    assert lines[1] == "gehen,ging / gung,V;PST,attested"
-    assert lines[2].startswith("gehen,")
-    assert "attested" not in lines[2]
-    items = parse_sheet(out, COLUMNS_2017, forms="required", record=lambda _: None)
-    assert [item.form for item in items[:2]] == ["ging", "gung"]
 
 
 def test_training_keeps_them_unless_told_not_to(tmp_path: Path) -> None:

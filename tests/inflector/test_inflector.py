@@ -1,30 +1,25 @@
-"""The inflector: whose vote counts first, and that its file is whole or refused."""
+"""The inflector: whose vote counts first, what it answers, and what it knows."""
 
 import json
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import msgspec
 import numpy as np
 import pytest
-import torch
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from safetensors import safe_open
-from safetensors.numpy import save_file
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
+from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.decode.forms import Predictions
-from reinflect.ensemble.confidence import Confidence, Evidence
+from reinflect.ensemble.confidence import Answer, Confidence, Evidence
 from reinflect.ensemble.member import TrainedModel
 from reinflect.ensemble.strategies import vote_all
-from reinflect.errors import InputError, ReinflectError
-from reinflect.inflector.answers import Answer
+from reinflect.errors import InputError
 from reinflect.inflector.card import card_text, describe_training
-from reinflect.inflector.file import FORMAT
 from reinflect.inflector.inflector import Inflector
 from reinflect.layers.parameters import Parameters
 from reinflect.settings import Settings
@@ -33,7 +28,6 @@ from reinflect.systems.hacm import HacmSettings
 from reinflect.systems.haem import HaemSettings
 from reinflect.systems.soft import SoftSettings
 from reinflect.systems.symbols import Inventory
-from reinflect.tensors import digest
 
 pytestmark = pytest.mark.filterwarnings("ignore::reinflect.errors.UnseenWarning")
 SMALL: dict[str, Settings] = {
@@ -42,17 +36,8 @@ SMALL: dict[str, Settings] = {
     "haem": HaemSettings(embedding=3, hidden=4, history_hidden=3, feature_scale=1.0),
 }
 KNOWN = Inventory(tuple("aeghns"), ("PST", "V"))
-ITEMS = [
-    Item(lemma, Bundle(features))
-    for lemma, features in [
-        ("gehen", "V;PST"),
-        ("sagen", "V"),
-        ("", ""),
-        ("漢字", "?"),
-        ("e\u0301gen", "V;V"),
-        ("a", "PST"),
-    ]
-]
+WORDS = {"gehen": "V;PST", "sagen": "V", "": "", "漢字": "?", "e\u0301gen": "V;V", "a": "PST"}
+ITEMS = [Item(lemma, Bundle(features)) for lemma, features in WORDS.items()]
 
 
 def a_member(
@@ -86,21 +71,29 @@ def an_inflector() -> Inflector:
     return Inflector(tuple(members), {"ä": 4})
 
 
+def copying(items: Sequence[Item], labels: Labels = NO_LABELS, accuracy: float = 60.0) -> Inflector:
+    """HAEM that copies the lemma and stops, whatever the features."""
+    member = a_member("haem", "naive", accuracy=accuracy, inventory=Inventory.of(items))
+    for array in member.parameters.values():
+        array[:] = 0
+    member.parameters["output.bias"][:5] = [3.0, 1.0, 30.0, 0.5, 0.2]
+    training = describe_training(items, None, source="x.tsv", accuracy=accuracy, scored=3, interrupted=False)
+    return Inflector((member,), {}, "vote", {"vote": ("haem-naive-1",)}, training=training, labels=labels)
+
+
 def test_members_are_in_the_order_their_votes_count() -> None:
-    ordered = [
-        a_member("haem", "smart", 9, 70.0),
-        a_member("hacm", "naive", 1, 60.0),
-        a_member("hacm", "naive", 2, 60.0),
-        a_member("hacm", "naive", 10, 60.0),
-        a_member("hacm", "smart", 1, 60.0),
-        a_member("haem", "naive", 1, 60.0),
-        a_member("haem", "smart", 1, 60.0),
-        a_member("hacm", "naive", 1, 59.9),
+    kinds = [
+        ("hacm", "naive", 1),
+        ("hacm", "naive", 2),
+        ("hacm", "naive", 10),
+        ("hacm", "smart", 1),
+        ("haem", "naive", 1),
     ]
+    ordered = [a_member("haem", "smart", 9, 70.0), *(a_member(*kind, accuracy=60.0) for kind in kinds)]
+    ordered.append(a_member("hacm", "naive", 1, 59.9))
     for shuffle in range(5):
-        order = torch.randperm(len(ordered), generator=torch.Generator().manual_seed(shuffle)).tolist()
-        found = Inflector(tuple(ordered[k] for k in order), {}).members
-        assert [id(member) for member in found] == [id(member) for member in ordered]
+        members = Inflector(tuple(Random(shuffle).sample(ordered, len(ordered))), {}).members
+        assert [id(member) for member in members] == [id(member) for member in ordered]
 
 
 def test_the_vote_is_that_of_its_members() -> None:
@@ -157,7 +150,7 @@ def test_threads_change_no_number(monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
     for worth, threads in ((10**9, "1"), (1, "2"), (1, "9")):
         monkeypatch.setenv("OMP_NUM_THREADS", threads)
-        monkeypatch.setattr("reinflect.decode.threads.WORTH_THREADS", worth)
+        monkeypatch.setattr("reinflect.decode.search.WORTH_THREADS", worth)
         found.append((inflector.predictions(members, ITEMS), inflector.nbest_many(ITEMS, 3)))
     assert found[0] == found[1] == found[2]
 
@@ -302,206 +295,3 @@ def test_a_file_has_all_that_is_known_of_its_training(tmp_path: Path) -> None:
     assert back.answers(ITEMS) == inflector.answers(ITEMS)
     with safe_open(tmp_path / "model", framework="np") as file:
         assert json.loads(file.metadata()["reinflect"])["card"] == card_text(inflector.card)
-
-
-def test_half_precision_halves_the_file(tmp_path: Path) -> None:
-    inflector = Inflector((a_member(hidden=60, embedding=40), a_member("hacm", hidden=60, embedding=40)), {})
-    inflector.save(tmp_path / "whole")
-    inflector.save(tmp_path / "half", half=True)
-    sizes = [(tmp_path / name).stat().st_size for name in ("half", "whole")]
-    assert sizes[0] < 0.55 * sizes[1]
-    back = Inflector.load(tmp_path / "half")
-    for one, other in zip(inflector.members, back.members, strict=True):
-        for name, array in one.parameters.items():
-            assert other.parameters[name].dtype == np.float32
-            assert np.allclose(array, other.parameters[name], rtol=1e-3, atol=1e-6)
-    back.save(tmp_path / "again", half=True)
-    assert (tmp_path / "again").read_bytes() == (tmp_path / "half").read_bytes()
-
-
-def test_numbers_too_large_for_half_precision_are_kept(tmp_path: Path) -> None:
-    member = a_member()
-    member.parameters["output.bias"][0] = 1e6
-    Inflector((member,), {}).save(tmp_path / "model", half=True)
-    (back,) = Inflector.load(tmp_path / "model").members
-    assert np.array_equal(back.parameters["output.bias"], member.parameters["output.bias"])
-
-
-def test_a_file_gives_back_what_was_saved(tmp_path: Path) -> None:
-    inflector, path = an_inflector(), tmp_path / "german.reinflect"
-    inflector.save(path)
-    again = Inflector.load(path)
-    assert dict(again.known_runs) == {"ä": 4}
-    for one, other in zip(inflector.members, again.members, strict=True):
-        assert one.name == other.name
-        assert (one.settings, one.inventory, one.dev_accuracy) == (other.settings, other.inventory, other.dev_accuracy)
-        assert one.parameters.keys() == other.parameters.keys()
-        for name, array in one.parameters.items():
-            assert np.array_equal(array, other.parameters[name])
-    assert again.member_forms(ITEMS) == inflector.member_forms(ITEMS)
-    again.save(tmp_path / "again")
-    assert (tmp_path / "again").read_bytes() == path.read_bytes()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["again", "german.reinflect"]
-
-
-def test_saving_over_a_folder_leaves_it(tmp_path: Path) -> None:
-    with pytest.raises(ReinflectError):
-        an_inflector().save(tmp_path)
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.fixture(scope="module")
-def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("model") / "small"
-    Inflector((a_member("haem"), a_member("hacm")), {}).save(path)
-    return path
-
-
-def refused(path: Path) -> str:
-    with pytest.raises(InputError) as raised:
-        Inflector.load(path)
-    message = str(raised.value)
-    assert message.startswith(str(path))
-    assert "\n" not in message
-    return message
-
-
-@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.data())
-def test_a_changed_byte_anywhere_is_found_out(saved: Path, tmp_path: Path, data: st.DataObject) -> None:
-    whole = saved.read_bytes()
-    header = int.from_bytes(whole[:8], "little") + 8
-    places = st.integers(0, len(whole) - 1) | st.integers(0, header - 1) | st.integers(0, 7)
-    changed = bytearray(whole)
-    place = data.draw(places)
-    changed[place] ^= data.draw(st.integers(1, 255))
-    (tmp_path / "changed").write_bytes(changed)
-    found = loaded_or_refused(tmp_path / "changed")
-    if found is not None:
-        # Blanks in the header, or the order it gives its parts in, can change without the model changing.
-        assert place < header
-        for one, other in zip(found.members, Inflector.load(saved).members, strict=True):
-            assert one.name == other.name
-            assert all(np.array_equal(array, other.parameters[name]) for name, array in one.parameters.items())
-
-
-def loaded_or_refused(path: Path) -> Inflector | None:
-    with suppress(InputError):
-        return Inflector.load(path)
-    return None
-
-
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.floats(0, 1, exclude_max=True))
-def test_a_part_of_a_file(saved: Path, tmp_path: Path, share: float) -> None:
-    whole = saved.read_bytes()
-    (tmp_path / "part").write_bytes(whole[: int(share * len(whole))])
-    refused(tmp_path / "part")
-
-
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.binary(max_size=64))
-def test_files_that_are_something_else(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "other").write_bytes(content)
-    refused(tmp_path / "other")
-
-
-def test_places_without_a_model(tmp_path: Path) -> None:
-    assert "no such file" in refused(tmp_path / "nothing")
-    assert "folder" in refused(tmp_path)
-    save_file({"x": np.zeros(2)}, tmp_path / "foreign")
-    assert "another program" in refused(tmp_path / "foreign")
-    (tmp_path / "text").write_text("lemma\tform\tV\n", encoding="utf-8")
-    assert "reinflect train" in refused(tmp_path / "text")
-
-
-def with_header(saved: Path, path: Path, **changes: object) -> Path:
-    """A file whose header was changed after it was written."""
-    with safe_open(saved, framework="np") as file:
-        metadata = file.metadata()
-        about = json.loads(metadata["reinflect"]) | changes
-        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    save_file(tensors, path, metadata=metadata | {"reinflect": json.dumps(about)})
-    return path
-
-
-def test_a_newer_format_is_named_as_such(saved: Path, tmp_path: Path) -> None:
-    path = with_header(saved, tmp_path / "newer", format=FORMAT + 1, version="99.0", members="in another shape")
-    assert "99.0" in refused(path)
-    assert "update" in refused(path)
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"format": "1"},
-        {"format": None},
-        {"format": float(FORMAT)},
-        {"sha256": "0" * 64},
-        {"members": []},
-        {"members": 3},
-        {"known_runs": {"ä": 7}},
-        {"inventories": []},
-    ],
-    ids=str,
-)
-def test_headers_that_do_not_fit(saved: Path, tmp_path: Path, changes: dict[str, object]) -> None:
-    refused(with_header(saved, tmp_path / "changed", **changes))
-
-
-def resigned(about: dict[str, object], path: Path, inflector: Inflector) -> Path:
-    """A file whose header says something else, and whose checksum is right for that."""
-    inflector.save(path)
-    with safe_open(path, framework="np") as file:
-        header = {**json.loads(file.metadata()["reinflect"]), **about}
-        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    text = json.dumps(header)
-    save_file(tensors, path, metadata={"reinflect": text, "sha256": digest(text, tensors)})
-    return path
-
-
-def test_the_strategy_is_part_of_the_file(tmp_path: Path) -> None:
-    inflector = an_inflector()
-    names = tuple(member.name for member in inflector.members)
-    made = Inflector(inflector.members, {}, "run6", {"run6": names[:2], "vote": names[::-1]})
-    made.save(tmp_path / "model")
-    back = Inflector.load(tmp_path / "model")
-    assert (back.strategy, back.choices) == ("run6", made.choices)
-    assert back.inflect_many(ITEMS) == made.inflect_many(ITEMS)
-
-
-@pytest.mark.parametrize("number", [1, 2, 3])
-def test_files_of_older_formats_are_refused_with_a_remedy(tmp_path: Path, number: int) -> None:
-    old = resigned({"format": number, "version": "0.1.0"}, tmp_path / "old", an_inflector())
-    assert "made by reinflect '0.1.0', an older version whose files cannot be read any more" in refused(old)
-    assert "train it again" in refused(old)
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"training": 3},
-        {"training": {"source": "x"}},
-        {"confidences": {"vote": {"weights": [1.0], "items": 3}}},
-        {"confidences": {"vote": {"weights": "12345", "items": 3}}},
-        {"confidences": []},
-    ],
-    ids=str,
-)
-def test_training_and_confidences_that_do_not_fit(tmp_path: Path, changes: dict[str, object]) -> None:
-    refused(resigned(changes, tmp_path / "odd", an_inflector()))
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [{"strategy": "run1"}, {"strategy": "none at all"}, {"choices": {"vote": ["haem-naive-99"]}}, {"choices": 3}],
-    ids=str,
-)
-def test_strategies_that_do_not_fit(tmp_path: Path, changes: dict[str, object]) -> None:
-    refused(resigned(changes, tmp_path / "odd", an_inflector()))
-
-
-@pytest.mark.parametrize("text", ["", "[]", "3", "{}", "null", "[" * 100_000, '{"format": 1}'], ids=lambda t: t[:9])
-def test_headers_of_other_shapes(tmp_path: Path, text: str) -> None:
-    save_file({"x": np.zeros(2)}, tmp_path / "odd", metadata={"reinflect": text})
-    refused(tmp_path / "odd")

@@ -10,11 +10,11 @@ import pytest
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item, as_items
 from reinflect.data.labels import Labels
+from reinflect.ensemble.confidence import Answer
 from reinflect.errors import InputError
-from reinflect.inflector.answers import Answer, Cell, Paradigm
-from reinflect.inflector.card import describe_training
 from reinflect.inflector.inflector import Inflector
-from tests.inflector.test_inflector import a_member
+from reinflect.inflector.paradigm import Cell, Paradigm
+from tests.inflector.test_inflector import copying
 
 pytestmark = pytest.mark.filterwarnings("ignore::reinflect.errors.UnseenWarning")
 ITEMS = [Item("gen", Bundle("V;SG"), "gen"), Item("gen", Bundle("V;PL"), "gan")]
@@ -22,14 +22,7 @@ ITEMS = [Item("gen", Bundle("V;SG"), "gen"), Item("gen", Bundle("V;PL"), "gan")]
 
 @pytest.fixture(scope="module")
 def inflector() -> Inflector:
-    """HAEM that copies the lemma and stops."""
-    member = a_member("haem", "naive", accuracy=60.0)
-    for array in member.parameters.values():
-        array[:] = 0
-    member.parameters["output.bias"][:5] = [3.0, 1.0, 30.0, 0.5, 0.2]
-    training = describe_training(ITEMS, None, source="x.tsv", accuracy=61.25, scored=3, interrupted=False)
-    labels = Labels((("we <now>", "V;PL"),))
-    return Inflector((member,), {}, "vote", {"vote": ("haem-naive-1",)}, training=training, labels=labels)
+    return copying(ITEMS, Labels((("we <now>", "V;PL"),)), accuracy=61.25)
 
 
 class Frame:

@@ -13,11 +13,9 @@ from reinflect.data.items import Item
 from reinflect.data.labels import Labels
 from reinflect.ensemble.confidence import USUAL, Confidence
 from reinflect.errors import InputError, UnseenWarning
-from reinflect.inflector.card import describe_training
 from reinflect.inflector.inflector import Inflector
 from reinflect.report.model import model_page
-from reinflect.systems.symbols import Inventory
-from tests.inflector.test_inflector import a_member
+from tests.inflector.test_inflector import copying
 
 Reinflect = Callable[..., Result]
 ITEMS = [Item("gen", Bundle(features), "gen") for features in ("V;PST;SG", "V;PST;PL", "V;PRS;SG", "N;SG", "SG;N")]
@@ -27,14 +25,7 @@ COMBINATION = "no training form has the combination 'N;Plural'; nearest: ev, V;P
 
 @pytest.fixture(scope="module")
 def inflector() -> Inflector:
-    """HAEM that copies the lemma and stops."""
-    member = a_member("haem", "naive", inventory=Inventory.of(ITEMS))
-    for array in member.parameters.values():
-        array[:] = 0
-    member.parameters["output.bias"][:5] = [3.0, 1.0, 30.0, 0.5, 0.2]
-    training = describe_training(ITEMS, None, source="x.tsv", accuracy=60.0, scored=3, interrupted=False)
-    names = {"vote": ("haem-naive-1",)}
-    return Inflector((member,), {}, "vote", names, training=training, labels=LABELS)
+    return copying(ITEMS, LABELS)
 
 
 @pytest.fixture
@@ -80,29 +71,6 @@ def test_an_empty_lemma_is_an_error(ask: str, inflector: Inflector) -> None:
     asked = {"paradigm": ("", ["past"]), "inflect_rows": ([{"lemma": "", "features": "past"}],)}
     with pytest.raises(InputError, match=r"found an empty lemma|found no lemma"):
         getattr(inflector, ask)(*asked.get(ask, ("", "past")))
-
-
-@pytest.mark.parametrize("command", ["inflect", "trace"])
-def test_commands_say_the_same(command: str, model: Path, reinflect: Reinflect) -> None:
-    result = reinflect(command, model, "gen", "N;plural")
-    assert result.exit_code == 0
-    assert result.stderr.splitlines() == [
-        "note: 'N;plural' is read as 'N;Plural', as your label is spelled",
-        f"note: {COMBINATION}",
-    ]
-    assert reinflect(command, model, "", "past").exit_code == 2
-
-
-def test_files_and_lists_of_features(model: Path, tmp_path: Path, reinflect: Reinflect) -> None:
-    (tmp_path / "cells").write_text("PAST\n", encoding="utf-8")
-    result = reinflect("paradigm", model, "gen", "--features", tmp_path / "cells")
-    assert result.stdout.split()[:2] == ["past", "gen"]
-    assert "'PAST' is read as 'past'" in result.stderr
-    (tmp_path / "words").write_text("gen\tPAST\nneg\tPAST\ngen\tN;PL\n", encoding="utf-8")
-    result = reinflect("inflect", model, "--input", tmp_path / "words")
-    assert result.stdout == "gen\tgen\tPAST\nneg\tneg\tPAST\ngen\tgen\tN;PL\n"
-    assert result.stderr.count("is read as") == 1
-    assert COMBINATION in result.stderr
 
 
 def test_many_combinations_are_not_all_named(inflector: Inflector) -> None:

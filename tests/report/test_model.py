@@ -8,8 +8,7 @@ from msgspec.structs import replace as changed
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.data.labels import Labels
-from reinflect.ensemble.confidence import USUAL, Confidence
-from reinflect.inflector.answers import Answer
+from reinflect.ensemble.confidence import USUAL, Answer, Confidence
 from reinflect.inflector.card import describe_training
 from reinflect.inflector.inflector import Inflector
 from reinflect.report.curves import Epoch, ModelLog

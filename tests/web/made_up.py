@@ -12,8 +12,8 @@ from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.decode.trace import Kind, Trace, TraceStep
+from reinflect.ensemble.confidence import Answer
 from reinflect.errors import InputError
-from reinflect.inflector.answers import Answer
 from reinflect.inflector.inflector import Inflector
 
 PERSONS = ("1;SG", "2;SG", "3;SG", "1;PL", "2;PL", "3;PL")

@@ -178,7 +178,9 @@ def test_answers_stay_when_the_file_is_overwritten_cut_or_removed(
     assert ask(verbs, "reload")["members"] == 1
 
 
-def test_a_new_file_is_loaded_on_request_and_whole(verbs: TestClient, path: Path) -> None:
+def test_a_new_file_is_loaded_on_request_whole_and_once(
+    verbs: TestClient, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before, about = ask(verbs, "inflect", **QUERY), verbs.get("/api/models/verbs").json()
     assert len(about["voter_names"]) > 1
     other().save(path)
@@ -189,8 +191,5 @@ def test_a_new_file_is_loaded_on_request_and_whole(verbs: TestClient, path: Path
     assert len(verbs.get("/api/models/verbs").json()["voter_names"]) == 1
     after = ask(verbs, "inflect", **QUERY)
     assert (after["answer"]["voters"], before["answer"]["voters"] > 1) == (1, True)
-
-
-def test_a_file_that_has_not_changed_is_not_read_again(verbs: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Inflector, "load", lambda _: pytest.fail("read again"))
     assert ask(verbs, "reload")["changed"] is None

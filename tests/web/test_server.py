@@ -15,7 +15,7 @@ from typing import Any, cast
 import pytest
 
 from reinflect.data.items import Item
-from reinflect.inflector.answers import Answer
+from reinflect.ensemble.confidence import Answer
 from reinflect.inflector.inflector import Inflector
 from reinflect.web import server
 from reinflect.web.requests import LIMITS
@@ -83,11 +83,6 @@ def test_other_files_cannot_be_read(here: Running, path: str) -> None:
     """Sent verbatim: most clients would normalise the path first."""
     response = here.send(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
     assert (response.status, response.content["code"]) == (404, "no_such_address")
-
-
-def test_files_of_the_page_are_served(here: Running) -> None:
-    response = here.send(b"GET /static/app.js HTTP/1.1\r\nHost: localhost:1\r\n\r\n")
-    assert (response.status, response.headers["content-type"]) == (200, "text/javascript; charset=utf-8")
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from reinflect.data.sheets import Gap, read_gaps
 from reinflect.errors import InputError, OutputError
 
 if TYPE_CHECKING:
-    from reinflect.inflector.answers import Answer
+    from reinflect.ensemble.confidence import Answer
 
 EXAMPLE = models.model_example(
     "printf 'lemma,gloss,V;IND;PRS;3;SG,V;IND;PST;3;SG\\nsagen,say,sagt,\\nlachen,laugh,,\\n' > mine.csv",

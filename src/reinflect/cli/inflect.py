@@ -17,7 +17,7 @@ from reinflect.errors import InputError
 from reinflect.text import table, visible_text
 
 if TYPE_CHECKING:
-    from reinflect.inflector.answers import Answer
+    from reinflect.ensemble.confidence import Answer
 
 EXAMPLE = models.model_example("reinflect inflect verbs.reinflect fliegen 'V;IND;PST;3;SG' --n-best 3")
 MAX_NBEST = 100

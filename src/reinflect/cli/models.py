@@ -28,7 +28,7 @@ from reinflect.files import lines_of, read_text
 from reinflect.text import table
 
 if TYPE_CHECKING:
-    from reinflect.inflector.answers import Answer
+    from reinflect.ensemble.confidence import Answer
     from reinflect.inflector.inflector import Inflector
 
 ATTESTED = "✓"

@@ -14,7 +14,7 @@ from reinflect.errors import InputError, printable, quoted
 from reinflect.text import table
 
 if TYPE_CHECKING:
-    from reinflect.inflector.answers import Paradigm
+    from reinflect.inflector.paradigm import Paradigm
 
 EXAMPLE = models.model_example(
     "reinflect paradigm verbs.reinflect sagen",

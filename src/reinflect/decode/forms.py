@@ -1,4 +1,4 @@
-"""What decoding gives, forms with their log-probabilities; when it gives up; and the filter for repeated letters (§5).
+"""Forms with log-probabilities, the caps on actions, and the filter for repeated letters (§5).
 
 A form with the same character four or more times in a row is most likely an error; the lemma is a better guess. A run
 of that length is accepted if the lemma or a training word has one as long.
@@ -55,14 +55,9 @@ def merged(hypotheses: Iterable[Scored], n: int) -> list[Scored]:
     for form, score in hypotheses:
         if score > NEVER:
             ways[form].append(score)
-    added = [Scored(form, _log_sum(scores)) for form, scores in ways.items()]
+    sums = ((form, max(scores), scores) for form, scores in ways.items())
+    added = [Scored(f, min(0.0, most + math.log(sum(math.exp(s - most) for s in scores)))) for f, most, scores in sums]
     return sorted(added, key=lambda scored: -scored.log_probability)[:n]
-
-
-def _log_sum(scores: Sequence[float]) -> float:
-    """The logarithm of the sum of the probabilities with these logarithms."""
-    most = max(scores)
-    return min(0.0, most + math.log(sum(math.exp(score - most) for score in scores)))
 
 
 def longest_runs(words: Iterable[str]) -> dict[str, int]:
@@ -79,12 +74,12 @@ def filtered(forms: Sequence[str | None], lemmas: Sequence[str], known_runs: Map
 
     `known_runs` are the longest runs of the training words.
     """
+
+    def repeats(form: str, lemma: str) -> bool:
+        runs = longest_runs([lemma])
+        return any(run > max(known_runs.get(c, 0), runs.get(c, 0)) for c, run in longest_runs([form]).items())
+
     ended = [lemma if form is None else form for form, lemma in zip(forms, lemmas, strict=True)]
     if not _RUN.search("\n".join(ended)):  # one search for all, because few forms have a run
         return ended
-    return [lemma if _repeats(form, lemma, known_runs) else form for form, lemma in zip(ended, lemmas, strict=True)]
-
-
-def _repeats(form: str, lemma: str, known_runs: Mapping[str, int]) -> bool:
-    allowed = longest_runs([lemma])
-    return any(run > max(known_runs.get(c, 0), allowed.get(c, 0)) for c, run in longest_runs([form]).items())
+    return [lemma if repeats(form, lemma) else form for form, lemma in zip(ended, lemmas, strict=True)]

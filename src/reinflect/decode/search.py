@@ -1,7 +1,17 @@
-"""Greedy decoding and beam search, for many items of one model."""
+"""Greedy decoding and beam search of many items, and of several models side by side.
 
-from collections.abc import Iterator, Sequence
+NumPy's products are small here. With several threads for one product, the threads wait for each other, and a word takes
+up to a hundred times as long; so each product gets one thread, and threads share the models.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache
 from heapq import nlargest
+from threading import RLock
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,22 +22,27 @@ from reinflect.systems.system import Hypotheses, Words
 
 BATCH = 128
 """Hypotheses decoded together: with fewer, each product is too small; with more, their numbers leave the cache."""
+WORTH_THREADS = 1500
+"""Items times models: with fewer, threads wait for each other more than they gain."""
+Model = TypeVar("Model")
+Decoded = TypeVar("Decoded")
+_alone = RLock()
 
 
 def greedy(words: Words, items: Sequence[Item]) -> Predictions:
     """The forms that the most probable actions write."""
     forms: list[str | None] = [None] * len(items)
     totals = np.zeros(len(items))
-    for places, hypotheses in _batches(words, items, BATCH):
-        running, texts, steps = np.arange(len(places)), [""] * len(places), 0
+    for numbers, hypotheses in _batches(words, items, BATCH):
+        running, texts, steps = np.arange(len(numbers)), [""] * len(numbers), 0
         while len(running):
             scores, steps = hypotheses.log_probabilities(), steps + 1
             actions = scores.argmax(axis=1)
-            totals[places[running]] += scores[np.arange(len(running)), actions]
+            totals[numbers[running]] += scores[np.arange(len(running)), actions]
             ends = actions == words.end
             if ends.any():
                 for item in running[ends]:
-                    forms[places[item]] = texts[item]
+                    forms[numbers[item]] = texts[item]
                 hypotheses.keep(np.flatnonzero(~ends))
                 running, actions = running[~ends], actions[~ends]
             for item, written in zip(running.tolist(), hypotheses.advance(actions), strict=True):
@@ -47,42 +62,42 @@ def beam(words: Words, items: Sequence[Item], width: int, n: int) -> list[list[S
     probable as every unfinished one. Different actions can write the same form: their probabilities are added up.
     """
     answers: list[list[Scored]] = [[] for _ in items]
-    for places, hypotheses in _batches(words, items, max(1, BATCH // width)):
-        finished: list[list[Scored]] = [[] for _ in places]
-        running, texts, totals, steps = np.arange(len(places)), [""] * len(places), np.zeros(len(places)), 0
+    for numbers, hypotheses in _batches(words, items, max(1, BATCH // width)):
+        finished: list[list[Scored]] = [[] for _ in numbers]
+        running, texts, totals, steps = np.arange(len(numbers)), [""] * len(numbers), np.zeros(len(numbers)), 0
         while len(running):
             extended, steps = totals[:, np.newaxis] + hypotheses.log_probabilities(), steps + 1
-            open_ways: list[tuple[int, int, float]] = []
+            unfinished: list[tuple[int, int, float]] = []
             for item, ways in _best(extended, running, 2 * width):
                 # A hypothesis can end only once, so at most half of the ways end.
                 ended = [Scored(texts[row], total) for row, action, total in ways[:width] if action == words.end]
                 finished[item] = nlargest(width, finished[item] + ended, key=lambda scored: scored.log_probability)
-                open_ways += [way for way in ways if way[1] != words.end][:width]
-            if not open_ways:
+                unfinished += [way for way in ways if way[1] != words.end][:width]
+            if not unfinished:
                 break
-            parents, actions, totals = (np.array(column) for column in zip(*open_ways, strict=True))
+            parents, actions, totals = (np.array(column) for column in zip(*unfinished, strict=True))
             hypotheses.keep(parents)
             running = running[parents]
             texts = [texts[row] + written for row, written in zip(parents, hypotheses.advance(actions), strict=True)]
             lasting = _lasting(hypotheses, running, texts, steps)
-            best = np.full(len(places), NEVER)
+            best = np.full(len(numbers), NEVER)
             np.maximum.at(best, running[lasting], totals[lasting])
-            least = [its[-1].log_probability if len(its) == width else NEVER for its in finished]
+            least = [forms[-1].log_probability if len(forms) == width else NEVER for forms in finished]
             rows = np.flatnonzero(lasting & (best > least)[running])
             if len(rows) < len(running):
                 hypotheses.keep(rows)
                 running, texts, totals = running[rows], [texts[row] for row in rows], totals[rows]
-        for place, its in zip(places, finished, strict=True):
-            answers[place] = merged(its, n)
+        for number, forms in zip(numbers, finished, strict=True):
+            answers[number] = merged(forms, n)
     return answers
 
 
 def _batches(words: Words, items: Sequence[Item], size: int) -> Iterator[tuple[NDArray[np.int64], Hypotheses]]:
-    """The places of some items and their hypotheses; items of a batch have similar lengths, the longest come first."""
+    """The numbers of some items and their hypotheses; items of a batch have similar lengths, the longest come first."""
     order = np.argsort([-len(item.lemma) for item in items], kind="stable")
     for start in range(0, len(order), size):
-        places = order[start : start + size]
-        yield places, words.start([items[place] for place in places])
+        numbers = order[start : start + size]
+        yield numbers, words.start([items[number] for number in numbers])
 
 
 def _lasting(hypotheses: Hypotheses, running: NDArray[np.int64], texts: Sequence[str], steps: int) -> NDArray[np.bool_]:
@@ -109,7 +124,37 @@ def _best(
     near = np.sort(np.argpartition(-flat, min(most, flat.shape[1]) - 1, axis=1)[:, :most], axis=1)
     order = np.argsort(-np.take_along_axis(flat, near, axis=1), axis=1, kind="stable")  # the first of equals
     near = np.take_along_axis(near, order, axis=1)
-    slots, actions = np.divmod(near, extended.shape[1])
-    columns = slots + first[:, np.newaxis], actions, np.take_along_axis(flat, near, axis=1)
-    for item, *ways in zip(items.tolist(), *(column.tolist() for column in columns), strict=True):
+    rows, actions = near // extended.shape[1] + first[:, np.newaxis], near % extended.shape[1]
+    columns = rows.tolist(), actions.tolist(), np.take_along_axis(flat, near, axis=1).tolist()
+    for item, *ways in zip(items.tolist(), *columns, strict=True):
         yield item, [way for way in zip(*ways, strict=True) if way[2] > NEVER]
+
+
+def shared_out(decode: Callable[[Model], Decoded], models: Sequence[Model], items: int) -> list[Decoded]:
+    """The result of `decode` for each model; the number of threads, chosen for this many items, changes no result."""
+    chosen = os.environ.get("OMP_NUM_THREADS", "")
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    threads = min(len(models), int(chosen) if chosen.isdecimal() and int(chosen) else cores)
+    with one_blas_thread(), ThreadPoolExecutor(max(1, threads)) as pool:
+        return list((pool.map if threads > 1 and items * len(models) >= WORTH_THREADS else map)(decode, models))
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Make NumPy's products by one thread in the block, which other threads must wait for: the limit is the process's.
+
+    There is nothing to wait for where the environment set the limit before NumPy was imported, as it does for commands.
+    """
+    blas: str = np.show_config(mode="dicts")["Build Dependencies"]["blas"]["name"]
+    if "openblas" in blas and (os.environ.get("OPENBLAS_NUM_THREADS") or os.environ.get("OMP_NUM_THREADS")) == "1":
+        yield
+    else:
+        with _alone, _controller().limit(limits=1, user_api="blas"):
+            yield
+
+
+@cache
+def _controller() -> Any:
+    from threadpoolctl import ThreadpoolController  # importing it takes as long as inflecting many words
+
+    return ThreadpoolController()

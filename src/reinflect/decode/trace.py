@@ -1,12 +1,10 @@
 """Traces: the actions with which a model makes a form, one by one, for people to read."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reinflect.data.features import SEPARATOR
 from reinflect.data.items import Item
@@ -27,7 +25,7 @@ class TraceStep:
     action: str
     """A single character, which is written, or COPY, DELETE, STEP, STOP or `</s>`."""
     kind: Kind
-    """What the action does. HACM mixes; its action is a copy if more of its probability is copied than generated."""
+    """HACM mixes: its action is a copy if more of its probability is copied than generated."""
     position: int
     """Position of the lemma character attended to (most), from 0; -1 before the first, n past the last. Soft attention
     also reads features, from n + 1."""
@@ -63,29 +61,22 @@ def follow(
 ) -> tuple[tuple[str, ...], tuple[TraceStep, ...], bool]:
     """The source, the actions of greedy decoding, and whether they end. `begins`: symbols before the lemma's first."""
     hypotheses = words.start([item])
-    (source,), (most,), form, steps = hypotheses.sources, most_actions(hypotheses.lengths), "", list[TraceStep]()
+    (symbols,), (most,), form, steps = hypotheses.sources, most_actions(hypotheses.lengths), "", list[TraceStep]()
+    source = tuple(symbol if len(symbol) == 1 else symbol.removeprefix(SEPARATOR) for symbol in symbols)
     while not steps or steps[-1].kind != "stop":
         if len(steps) == most or is_endless(form, len(source)):
-            return _shown(source), tuple(steps), False
-        (scores,), (place, gate, weights) = hypotheses.log_probabilities(), hypotheses.attention()
+            return source, tuple(steps), False
+        (scores,), (position, gate, weights) = hypotheses.log_probabilities(), hypotheses.attention()
         number = int(scores.argmax())
         (written,) = hypotheses.advance(np.array([number]))
         form, probability, action = form + written, math.exp(scores[number]), choices.symbols[number]
         if action == UNKNOWN:
             action, gate = COPY, None if gate is None else 0.0
-        mixed = gate is not None and written == source[place] and 1 - gate > probability / 2
-        kind: Kind = (
-            "stop" if number == words.end else "copy" if action == COPY or mixed else KINDS.get(action, "write")
+        copies = gate is not None and written == symbols[position] and 1 - gate > probability / 2
+        kind: Kind = "stop" if number == words.end else "copy" if copies else KINDS.get(action, "write")
+        others = [other for other in np.argsort(-scores, kind="stable")[: ALTERNATIVES + 1] if other != number]
+        likely = [(choices.symbols[k], math.exp(scores[k])) for k in others[:ALTERNATIVES] if scores[k] > NEVER]
+        steps.append(
+            TraceStep(action, kind, position - begins, written, form, probability, gate, tuple(likely), weights)
         )
-        others = _alternatives(scores, number, choices)
-        steps.append(TraceStep(action, kind, place - begins, written, form, probability, gate, others, weights))
-    return _shown(source), tuple(steps), True
-
-
-def _shown(source: Sequence[str]) -> tuple[str, ...]:
-    return tuple(symbol if len(symbol) == 1 else symbol.removeprefix(SEPARATOR) for symbol in source)
-
-
-def _alternatives(scores: NDArray[np.float32], taken: int, choices: Vocabulary) -> tuple[tuple[str, float], ...]:
-    best = [number for number in np.argsort(-scores, kind="stable")[: ALTERNATIVES + 1] if number != taken]
-    return tuple((choices.symbols[k], math.exp(scores[k])) for k in best[:ALTERNATIVES] if scores[k] > NEVER)
+    return source, tuple(steps), True

@@ -1,4 +1,4 @@
-"""The confidence of a voted form: the probability that it is right, from votes and probabilities.
+"""The confidence of a form: the probability that it is right, from votes and probabilities.
 
 A logistic regression with five weights. They are fitted after training, on forms that none of the voters learnt from,
 and drawn towards weights that suit 52 languages together: 50 dev items decide less than 1,000.
@@ -6,6 +6,7 @@ and drawn towards weights that suit 52 languages together: 50 dev items decide l
 
 import math
 from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
 
@@ -31,6 +32,8 @@ right one is often in no list; see `bench/alternatives.py`."""
 FLOOR = 1e-3
 """The least distance of probabilities from 0 and 1: those of a model are not more exact."""
 STEPS, LARGEST_STEP, SMALL_STEP = 100, 5.0, 1e-9
+DECIMALS = 4
+"""Of confidences and log-probabilities; further digits depend on the other items of a batch."""
 LARGEST_WEIGHT = 1000.0
 """Fitting gives none beyond `STEPS` of `LARGEST_STEP`; with much larger ones sums would not be finite."""
 
@@ -52,13 +55,10 @@ class Evidence(NamedTuple):
     @classmethod
     def of(cls, form: str, forms: Sequence[str], log_probabilities: Sequence[float], *, seen: bool) -> "Evidence":
         """The evidence for a form in the form of each voter, and its log-probability."""
-        lists = [{voted: score} for voted, score in zip(forms, log_probabilities, strict=True)]
-        return cls.in_lists(form, forms, lists, seen=seen)
+        return cls.in_lists(form, forms, [{f: score} for f, score in zip(forms, log_probabilities, strict=True)], seen)
 
     @classmethod
-    def in_lists(
-        cls, form: str, forms: Sequence[str], lists: Sequence[Mapping[str, float]], *, seen: bool
-    ) -> "Evidence":
+    def in_lists(cls, form: str, forms: Sequence[str], lists: Sequence[Mapping[str, float]], seen: bool) -> "Evidence":
         """The evidence for a form in the n-best list of each voter, whose first forms are `forms`."""
         scores = [nbest[form] for nbest in lists if form in nbest]
         best = max(scores, default=-math.inf)
@@ -70,7 +70,7 @@ class Evidence(NamedTuple):
         """The inputs of the regression, one for each weight."""
         share = (self.votes + 0.5) / (self.voters + 1)  # 3 of 3 votes count less than 15 of 15
         mean, best = (min(max(math.exp(score), FLOOR), 1 - FLOOR) for score in (self.log_mean, self.log_best))
-        return (1.0, _log_odds(share), _log_odds(mean), _log_odds(best), float(self.seen))
+        return (1.0, *(math.log(chance / (1 - chance)) for chance in (share, mean, best)), float(self.seen))
 
 
 def ranked(
@@ -80,7 +80,7 @@ def ranked(
 
     `forms` has the first form of each voter, and `lists` its forms with their log-probabilities, that one included.
     """
-    evidence = {form: Evidence.in_lists(form, forms, lists, seen=seen) for form in chain([first], forms, *lists)}
+    evidence = {form: Evidence.in_lists(form, forms, lists, seen) for form in chain([first], forms, *lists)}
     order = sorted(evidence, key=lambda form: (form != first, -evidence[form].votes, -evidence[form].log_mean))
     return {form: evidence[form] for form in order}
 
@@ -90,7 +90,7 @@ class Confidence(msgspec.Struct, frozen=True):
 
     weights: tuple[float, ...]
     items: int
-    """The number of forms that it was fitted on."""
+    """Forms that it was fitted on."""
 
     def __post_init__(self) -> None:
         if len(self.weights) != len(USUAL) or not all(abs(weight) <= LARGEST_WEIGHT for weight in self.weights):
@@ -105,6 +105,44 @@ class Confidence(msgspec.Struct, frozen=True):
         confidences = [self.of(evidence) for evidence in others]
         share = ALTERNATIVE * min(1.0, (1 - first) / max(sum(confidences), SMALL_STEP))
         return [share * confidence for confidence in confidences]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A predicted form with its confidence, or an attested form."""
+
+    form: str
+    confidence: float | None
+    """The probability that it is right; None if no confidence could be fitted."""
+    votes: int
+    voters: int
+    log_probability: float | None
+    """The logarithm of the mean of the voters' probabilities; those that give another form count with 0."""
+    attested: bool = False
+    """Whether a person gave the form: then it is no prediction and has no confidence."""
+    variants: tuple[str, ...] = ()
+    """Further attested forms of the same cell."""
+
+    @classmethod
+    def of(cls, form: str, evidence: Evidence, confidence: float | None = None, *, attested: bool = False) -> "Answer":
+        mean = round(evidence.log_mean, DECIMALS) if math.isfinite(evidence.log_mean) else None
+        return cls(form, confidence, evidence.votes, evidence.voters, mean, attested)
+
+    @property
+    def text(self) -> str:
+        """The form, and further attested ones as a field of a spreadsheet has them."""
+        return " / ".join((self.form, *self.variants))
+
+
+def in_order(candidates: Mapping[str, Evidence], first: Evidence, fitted: Confidence | None) -> list[Answer]:
+    """Ranked forms as answers: the first one, whose evidence is `first`, then the others by their confidence."""
+    confidences: list[float | None] = [None] * len(candidates)
+    if fitted:
+        sure = round(fitted.of(first), DECIMALS)
+        others = fitted.of_alternatives(sure, list(candidates.values())[1:])
+        confidences = [sure, *(round(min(sure, other), DECIMALS) for other in others)]
+    voted, *further = map(Answer.of, candidates, candidates.values(), confidences)
+    return [voted, *sorted(further, key=lambda answer: -(answer.confidence or 0.0))]
 
 
 def fit(evidence: Sequence[Evidence], right: Sequence[bool], *, pull: float = 1.0) -> Confidence | None:
@@ -147,8 +185,8 @@ def judged_cells(
 
 def seen_cells(train: Iterable[Item], dev: Iterable[Item]) -> set[Cell]:
     """The dev cells whose features, in any order, are the bundle of a training item."""
-    known = {item.features.cell for item in train}
-    return {(item.lemma, item.features.spelling) for item in dev if item.features.cell in known}
+    cells = {item.features.cell for item in train}
+    return {(item.lemma, item.features.spelling) for item in dev if item.features.cell in cells}
 
 
 class Bin(NamedTuple):
@@ -166,15 +204,11 @@ class Bin(NamedTuple):
 def bins(confidences: Sequence[float], right: Sequence[bool], count: int = 10) -> list[Bin]:
     """A reliability diagram: forms by confidence, in bins of equal width (0 to 0.1, …); empty ones are left out."""
     sure, good = np.array(confidences, dtype=np.float64), np.array(right, dtype=np.float64)
-    place = np.minimum((sure * count).astype(np.int64), count - 1)
-    return [Bin.of(sure[place == number], good[place == number]) for number in np.unique(place)]
+    numbers = np.minimum((sure * count).astype(np.int64), count - 1)
+    return [Bin.of(sure[numbers == number], good[numbers == number]) for number in np.unique(numbers)]
 
 
 def calibration_error(diagram: Sequence[Bin]) -> float:
     """The expected calibration error: the mean distance of confidence and accuracy over all forms."""
     items = sum(forms.items for forms in diagram)
     return sum(forms.items * abs(forms.confidence - forms.accuracy) for forms in diagram) / max(1, items)
-
-
-def _log_odds(probability: float) -> float:
-    return math.log(probability / (1 - probability))

@@ -82,7 +82,7 @@ def learn(
 
     def first_forms() -> tuple[list[Evidence], list[bool]]:
         firsts = [next(iter(evidence.weighed(cell, candidates, words).items())) for cell, candidates, _ in judged]
-        good = [form in right for (form, _), (_, _, right) in zip(firsts, judged, strict=True)]
+        good = [form in right for (form, _), (*_, right) in zip(firsts, judged, strict=True)]
         return [weighed for _, weighed in firsts], good
 
     if (fitted := fit(*first_forms(), pull=pull)) is None:

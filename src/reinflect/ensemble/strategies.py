@@ -24,7 +24,6 @@ from reinflect.text import nearest
 
 DEFAULT = "run7"
 NAMED_ENSEMBLE = re.compile(r"ensemble-([1-9][0-9]{0,3})")
-
 Form = TypeVar("Form", str, str | None)
 """None if decoding did not end."""
 AnyMember = TypeVar("AnyMember", bound=Any)
@@ -40,11 +39,9 @@ def vote(forms: Sequence[Form]) -> Form:
 
     A majority vote over whole strings, not over actions.
     """
-    # Nearly always the best member's form has half of the votes, and then no other has more.
-    if 2 * forms.count(forms[0]) >= len(forms):
+    if 2 * forms.count(forms[0]) >= len(forms):  # nearly always, and then no other form has more votes
         return forms[0]
-    # The forms are in the order of the members, and max takes the first of equals.
-    return max(dict.fromkeys(forms), key=forms.count)
+    return max(dict.fromkeys(forms), key=forms.count)  # the first of equals
 
 
 def vote_all(members: Sequence[Sequence[Form]]) -> list[Form]:
@@ -61,7 +58,7 @@ def average(forms: Sequence[str], log_probabilities: Sequence[float]) -> str:
     weights: defaultdict[str, float] = defaultdict(float)
     for form, log_probability in zip(forms, log_probabilities, strict=True):
         weights[form] += math.exp(log_probability)
-    return max(weights, key=lambda form: weights[form])
+    return max(weights, key=weights.__getitem__)
 
 
 def best(most: int | None = None) -> Choose:
@@ -84,9 +81,8 @@ def best_of(*names: str) -> Choose:
 
 
 def _best(candidates: Sequence[Sequence[Any]], accuracy: Accuracy) -> Sequence[Any]:
-    if len({tuple(map(id, candidate)) for candidate in candidates}) <= 1:
-        return candidates[0] if candidates else []
-    return max(candidates, key=accuracy)
+    same = len({tuple(map(id, candidate)) for candidate in candidates}) <= 1
+    return max(candidates, key=(lambda _: 0.0) if same else accuracy, default=[])
 
 
 @dataclass(frozen=True)
@@ -99,7 +95,7 @@ class Strategy:
     systems: tuple[str, ...] | None = None
     """The systems whose members may vote; None for all."""
     combine: Callable[[Sequence[str], Sequence[float]], str] = lambda forms, _: vote(forms)
-    """One form of the members' forms and their log-probabilities, the best member's first."""
+    """One of the members' forms, by these and their log-probabilities, the best member's first."""
 
     def may_vote(self, system: str) -> bool:
         return self.systems is None or system in self.systems
@@ -129,12 +125,11 @@ STRATEGIES: Registry[Strategy] = Registry("strategy", {strategy.name: strategy f
 
 def find_strategy(name: str) -> Strategy:
     """A strategy by its name: one of the registry, or `ensemble-N` for any N."""
-    numbered = NAMED_ENSEMBLE.fullmatch(name)
-    if numbered:
+    if numbered := NAMED_ENSEMBLE.fullmatch(name):
         return Strategy(name, f"the best {numbered[1]}", best(int(numbered[1])))
     if name not in STRATEGIES:
-        known = f"strategies: {', '.join(STRATEGIES)}, or ensemble-N for the N best models (default: {DEFAULT})"
-        raise InputError(f"there is no strategy {quoted(name)}", nearest(name, STRATEGIES, known))
+        names = f"strategies: {', '.join(STRATEGIES)}, or ensemble-N for the N best models (default: {DEFAULT})"
+        raise InputError(f"there is no strategy {quoted(name)}", nearest(name, STRATEGIES, names))
     return STRATEGIES[name]
 
 

@@ -11,7 +11,7 @@ from rapidfuzz.distance.Levenshtein import distance
 from reinflect.data.corrections import question
 from reinflect.data.items import normal, normalised
 from reinflect.data.lexicon import Lexicon
-from reinflect.inflector.answers import Answer
+from reinflect.ensemble.confidence import Answer
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.suggest import chances, open_cells
 
@@ -42,17 +42,16 @@ def analyse(inflector: Inflector, form: str, lexicon: Lexicon, n: int = 5) -> li
     Lemmas of the lexicon, and those of the forms that the model keeps. Cells whose attested form is another are left
     out.
     """
-    way = inflector.normalisation
-    form = normal(form, way)
-    attested = normalised([item for item in (*lexicon.items, *inflector.attested) if not item.covered], way)
+    form = normal(form, inflector.normalisation)
+    items = [item for item in (*lexicon.items, *inflector.attested) if not item.covered]
+    attested = normalised(items, inflector.normalisation)
     right = {question(item): item for item in attested if item.form == form}
-    lemmas = dict.fromkeys((*(normal(lemma, way) for lemma in lexicon.lemmas), *(item.lemma for item in attested)))
-    nearest = sorted(lemmas, key=lambda lemma: distance(lemma, form, weights=COSTS))
+    lemmas = [*(normal(lemma, inflector.normalisation) for lemma in lexicon.lemmas), *(item.lemma for item in attested)]
+    nearest = sorted(dict.fromkeys(lemmas), key=lambda lemma: distance(lemma, form, weights=COSTS))
     cells = open_cells(Lexicon(tuple(nearest), tuple(attested)), inflector.usual_bundles(), CELLS)
     ((forms, _),) = inflector.predictions(inflector.voters[:1], cells)
-    away = [distance(form, predicted) for predicted in forms]
-    near = [place for place in sorted(range(len(cells)), key=away.__getitem__) if away[place] <= NEAR * len(form)]
-    chosen = [cells[place] for place in near[:NEAREST]]
+    distances = [(distance(form, predicted), number) for number, predicted in enumerate(forms)]
+    chosen = [cells[number] for away, number in sorted(distances) if away <= NEAR * len(form)][:NEAREST]
     lists = zip(chosen, inflector.nbest_many(chosen, ALTERNATIVES), strict=True)
     matches = [(cell, answer) for cell, answers in lists for answer in answers if answer.form == form]
     matches.sort(key=lambda match: -chances(match[1]))

@@ -1,14 +1,13 @@
 """The card of a model: its training data, its accuracy, and its limits."""
 
 import hashlib
-import math
 import os
 import platform
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from textwrap import TextWrapper
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 WIDTH = 100
 BUNDLES = 8
 """The most bundles that a card names."""
+FITTED = "A confidence is the share of such predictions that were right when it was fitted"
 
 
 class Training(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,7 +40,7 @@ class Training(msgspec.Struct, frozen=True, kw_only=True):
     dev_items: int
     """0 without a dev file: then each model held out some of the training items."""
     dev_fingerprint: str | None
-    accuracy: float
+    accuracy: Annotated[float, msgspec.Meta(ge=0, le=100)]
     """Of the vote, in per cent: on dev items, or on items that the voters had held out."""
     scored: int
     """The number of cells that the accuracy is measured on."""
@@ -50,10 +50,6 @@ class Training(msgspec.Struct, frozen=True, kw_only=True):
     versions: dict[str, str]
     starts: dict[str, str] = {}
     """The names of the models that some members started from, by their fingerprints."""
-
-    def __post_init__(self) -> None:
-        if not math.isfinite(self.accuracy):
-            raise ValueError("the accuracy of its vote is not a number")
 
     @property
     def held_out(self) -> bool:
@@ -105,7 +101,7 @@ def describe(inflector: "Inflector") -> dict[str, Any]:
     return {
         "strategy": inflector.strategy,
         "voters": voters,
-        "members": [{"name": own.name, **own.facts, "votes": own.name in voters} for own in inflector.members],
+        "members": [{"name": m.name, **m.facts, "votes": m.name in voters} for m in inflector.members],
         "parameters": sum(array.size for member in inflector.members for array in member.parameters.values()),
         "attested": len(inflector.attested),
         "training": msgspec.to_builtins(inflector.training),
@@ -118,78 +114,76 @@ def describe(inflector: "Inflector") -> dict[str, Any]:
 
 def card_text(card: Mapping[str, Any], further: Mapping[str, Sequence[str]] | None = None) -> str:
     """The text of a card (`describe`) with `further` parts; without a record of the training it is shorter."""
-    training, confidence, members, voters = card["training"], card["confidence"], card["members"], len(card["voters"])
+    training, confidence, words = card["training"], card["confidence"], card.get("words")
+    members, voters = card["members"], len(card["voters"])
     strategy = "" if card["strategy"] == DEFAULT else f" ({card['strategy']})"
     vote = f"{len(members)} models, of which {voters} vote{'s' if voters == 1 else ''}{strategy}"
     attested = f"; {_many(card['attested'], 'attested form')}" if card.get("attested") else ""
-    marks = [" (votes)" if own["votes"] and voters < len(members) else "" for own in members]
-    confident = "A confidence is the share of such predictions that were right when it was fitted"
+    votes = [" (votes)" if member["votes"] and voters < len(members) else "" for member in members]
     parts = {
-        _title(training): [
+        f"A model of {training['date']}, by reinflect {training['versions'].get('reinflect', '?')}"
+        if training
+        else "A model": [
             "It inflects words: a lemma and features in, a form out.",
             f"In it: {vote if len(members) > 1 else 'one model'}; {card['parameters']:,} numbers{attested}.",
         ],
-        **(_about_training(training, confidence, card.get("words")) if training else {}),
+        "Training data": _about_data(training) if training else (),
+        "Accuracy": _about_accuracy(training, confidence) if training else (),
+        "Word list (used only where it is given again)": _about_words(words) if training and words else (),
         "Its models, with their accuracy on dev or held-out items": [
-            f"{own['name']} {own['dev_accuracy']:.2f}{mark}" for own, mark in zip(members, marks, strict=True)
+            f"{member['name']} {member['dev_accuracy']:.2f}{vote}" for member, vote in zip(members, votes, strict=True)
         ],
         "What it knows": [
             f"Features: {', '.join(card['atoms'])}",
             f"Characters: {' '.join(map(visible, card['characters']))}",
-            *([_bundles(training["bundles"])] if training else ()),
+            *([_about_bundles(training["bundles"])] if training else ()),
         ],
         "Limits": [
             "It is made for words like those of its training data; for others it guesses. Check what matters.",
             "Characters it has never seen are copied; features it has never seen are ignored, and named.",
-            f"{confident}; other words may be harder." if confidence else "It cannot say how likely a form is right.",
+            f"{FITTED}; other words may be harder." if confidence else "It cannot say how likely a form is right.",
         ],
         **(further or {}),
     }
     layout = TextWrapper(WIDTH, initial_indent="  ", subsequent_indent="    ", break_long_words=False)
     rows = {title: [row for line in lines for row in layout.wrap(printable(line))] for title, lines in parts.items()}
-    return "\n".join("\n".join([printable(title), *wrapped]) + "\n" for title, wrapped in rows.items())
+    return "\n".join("\n".join([printable(title), *wrapped]) + "\n" for title, wrapped in rows.items() if wrapped)
 
 
-def _title(training: Mapping[str, Any] | None) -> str:
-    version = training["versions"].get("reinflect", "?") if training else ""
-    return f"A model of {training['date']}, by reinflect {version}" if training else "A model"
-
-
-def _about_training(
-    training: Mapping[str, Any], confidence: Mapping[str, Any] | None, words: Mapping[str, Any] | None
-) -> dict[str, list[str]]:
+def _about_data(training: Mapping[str, Any]) -> Iterator[str]:
     forms, lemmas = _many(training["items"], "form"), _many(training["lemmas"], "lemma")
-    data = [f"{forms} of {lemmas}, from {training['source']} (SHA-256 {training['fingerprint'][:12]}…)"]
-    data.append("There was no dev file: each seed held out a fifth of the forms to pick the best version by.")
-    scored = "held-out forms (an estimate)"
+    yield f"{forms} of {lemmas}, from {training['source']} (SHA-256 {training['fingerprint'][:12]}…)"
     if training["dev_items"]:
-        data[1] = f"The best version of each model was picked by {_many(training['dev_items'], 'dev item')}."
-        scored = "dev items"
+        yield f"The best version of each model was picked by {_many(training['dev_items'], 'dev item')}."
+    else:
+        yield "There was no dev file: each seed held out a fifth of the forms to pick the best version by."
     if training["starts"]:
-        starts = ", ".join(f"{name} (SHA-256 of its numbers {own[:12]}…)" for own, name in training["starts"].items())
-        data.append(f"Models with “+from” in their names started from {starts}.")
+        starts = (f"{name} (SHA-256 of its numbers {digest[:12]}…)" for digest, name in training["starts"].items())
+        yield f"Models with “+from” in their names started from {', '.join(starts)}."
     if training["interrupted"]:
-        data.append("The training was interrupted; these are the best models until then.")
-    accuracy = [f"{training['accuracy']:.1f} % of {training['scored']} {scored} right to the character, by vote."]
-    accuracy.append("There are no confidences: there were too few forms to fit them on.")
-    if confidence:
-        accuracy[1] = f"Confidences were fitted on {_many(confidence['items'], 'form')} of these."
-    if not words:
-        return {"Training data": data, "Accuracy": accuracy}
+        yield "The training was interrupted; these are the best models until then."
+
+
+def _about_accuracy(training: Mapping[str, Any], confidence: Mapping[str, Any] | None) -> Iterator[str]:
+    items = "dev items" if training["dev_items"] else "held-out forms (an estimate)"
+    yield f"{training['accuracy']:.1f} % of {training['scored']} {items} right to the character, by vote."
+    fitted = confidence and f"Confidences were fitted on {_many(confidence['items'], 'form')} of these."
+    yield fitted or "There are no confidences: there were too few forms to fit them on."
+
+
+def _about_words(words: Mapping[str, Any]) -> Iterator[str]:
     right, wrong = (f"{100 * share:.0f} %" for share in words["overall"][0])
-    of_words = [
-        f"{words['name']}: {_many(words['words'], 'word')} (SHA-256 {words['digest']}…)",
+    yield f"{words['name']}: {_many(words['words'], 'word')} (SHA-256 {words['digest']}…)"
+    yield (
         f"About {right} of right forms and {wrong} of wrong candidates occur in it; with it, "
-        f"{words['accuracy']:.1f} % of {words['confidence']['items']} forms were right.",
-    ]
-    return {"Training data": data, "Accuracy": accuracy, "Word list (used only where it is given again)": of_words}
-
-
-def _bundles(counts: Mapping[str, int]) -> str:
-    some = ", ".join(f"{bundle or '(none)'} ({count})" for bundle, count in Counter(counts).most_common(BUNDLES))
-    return (
-        f"Bundles: {_many(len(counts), 'bundle')} in the training items: {some}{', …' if len(counts) > BUNDLES else ''}"
+        f"{words['accuracy']:.1f} % of {words['confidence']['items']} forms were right."
     )
+
+
+def _about_bundles(counts: Mapping[str, int]) -> str:
+    commonest = [f"{bundle or '(none)'} ({count})" for bundle, count in Counter(counts).most_common(BUNDLES)]
+    more = ", …" if len(counts) > BUNDLES else ""
+    return f"Bundles: {_many(len(counts), 'bundle')} in the training items: {', '.join(commonest)}{more}"
 
 
 def _many(count: int, what: str) -> str:

@@ -3,8 +3,10 @@
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from heapq import nsmallest
+from itertools import chain
 
 from reinflect.data.features import Bundle
+from reinflect.data.items import grouped
 from reinflect.data.labels import Labels
 from reinflect.ensemble.member import TrainedModel
 from reinflect.errors import quoted
@@ -21,15 +23,15 @@ class Seen:
     members: tuple[TrainedModel, ...]
     training: Training | None
     labels: Labels
+    cells: tuple[str, ...]
 
     @property
     def bundle_counts(self) -> dict[str, int]:
-        """The bundles of the training items, as they are spelled there, with the number of their items."""
+        """The bundles of the training items in their order, as they are spelled there, with the number of items."""
         return dict(self.training.bundles) if self.training else {}
 
     @property
     def bundles(self) -> tuple[str, ...]:
-        """The bundles of the training items, in the order of the items."""
         return tuple(self.bundle_counts)
 
     @cached_property
@@ -50,21 +52,29 @@ class Seen:
             spellings.setdefault(Bundle(spelling).cell, spelling)
         return spellings
 
+    def usual_bundles(self) -> list[str]:
+        """The bundles of the training items, ordered by part of speech, of which the lemma may have any.
+
+        Bundles that differ only in the order of their features count as one, in its commonest spelling. They are in
+        the order of `cells`, then in that of the training items.
+        """
+        counts = self.bundle_counts
+        spellings = grouped(counts, lambda spelling: Bundle(spelling).cell)
+        order = dict.fromkeys((*(Bundle(spelling).cell for spelling in self.cells), *spellings))
+        usual = [max(spellings[cell], key=counts.__getitem__) for cell in order if cell in spellings]
+        return [*chain(*grouped(usual, lambda spelling: Bundle(spelling).part_of_speech).values())]
+
     def features_of(self, text: str) -> str:
         """The features that a text names: a bundle, one of the model's labels in any case, or a bundle with labels."""
         return self.labels.to_features(self.labels.spelled(text, self.atoms))
 
     def unknown_features(self, features: str) -> list[tuple[str, list[str]]]:
-        """The features that no member knows, each once, with the nearest known ones.
-
-        >>> inflector.unknown_features("V;IND;PSTT;3;SG")
-        [('PSTT', ['PST'])]
-        """
+        """The features that no member knows, each once, with the nearest known ones."""
         return [(atom, close_names(atom, self.atoms)) for atom in self._unknown([Bundle(features)])]
 
     def _unknown(self, bundles: Iterable[Bundle]) -> list[str]:
-        known = frozenset(self.atoms)
-        return [*dict.fromkeys(atom for bundle in bundles for atom in bundle.among(known) if atom not in known)]
+        atoms = frozenset(self.atoms)
+        return [*dict.fromkeys(atom for bundle in bundles for atom in bundle.among(atoms) if atom not in atoms)]
 
     def nearest_bundles(self, features: str, n: int = 2) -> list[str]:
         """The bundles of training items most like a combination of known features that no item has; else none."""

@@ -81,6 +81,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Lemma, form, features."""
     normalisation: Normalisation = "none"
     columns: tuple[str, ...] = ()
+    """In files of 0.2; nothing ever read it."""
     cells: tuple[str, ...] = ()
     words: WordEvidence | None = None
     card: str = ""
@@ -184,9 +185,8 @@ def _read(path: Path | str) -> tuple[str, dict[str, Array], str]:
         with Path(path).open("rb") as file:
             size = os.fstat(file.fileno()).st_size
             header = read_header(file, size, most_bytes=HEADER_BYTES, most_values=HEADER_VALUES)
-            if ABOUT not in header.texts:
+            if (text := header.texts.get(ABOUT)) is None:
                 raise not_a_model(path, "a file of another program")
-            text = header.texts[ABOUT]
             if DIGEST not in header.texts and parse(text, HEADER_VALUES).get("format") == FORMAT:
                 raise not_a_model(path, "it has no checksum")
             if not {entry.dtype for entry in header.entries.values()} <= TYPES:

@@ -1,44 +1,50 @@
-"""The inflector: members that vote."""
+"""The inflector: members that vote, and what they answer."""
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from reinflect.data.corrections import Question, question
 from reinflect.data.features import Bundle
-from reinflect.data.items import Item, Normalisation, normal, normalised, records_of
+from reinflect.data.items import Item, Normalisation, grouped, normal, normalised, records_of
 from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.data.words import WordList
 from reinflect.decode.forms import WIDTH, Scored, filtered, merged
-from reinflect.decode.search import beam, greedy
-from reinflect.decode.threads import one_blas_thread, shared_out
-from reinflect.ensemble.confidence import Confidence, Evidence, ranked
+from reinflect.decode.search import beam, greedy, one_blas_thread, shared_out
+from reinflect.ensemble.confidence import Answer, Confidence, Evidence, in_order, ranked
 from reinflect.ensemble.evidence import WordEvidence
 from reinflect.ensemble.member import TrainedModel
 from reinflect.ensemble.strategies import NAMED_ENSEMBLE, best_first, find_strategy
 from reinflect.errors import InputError, UnseenWarning, quoted
 from reinflect.files import Snapshot
-from reinflect.inflector.answers import Answer, Cell, Paradigm, Vote, in_order, usual_bundles
 from reinflect.inflector.card import Training, card_text, describe
 from reinflect.inflector.doubts import Seen
 from reinflect.inflector.file import Numbers, not_a_model, read_model, rounded, write_model
+from reinflect.inflector.paradigm import Cell, Paradigm
 from reinflect.systems import SYSTEMS
 from reinflect.text import nearest
 
 if TYPE_CHECKING:
     from reinflect.decode.trace import Trace
 
-STORED = ("known_runs", "strategy", "choices", "confidences", "training", "labels", "normalisation", "cells")
+STORED = ("known_runs", "strategy", "choices", "confidences", "training", "labels", "normalisation", "cells", "words")
 """The fields of an inflector that a model file has under the same names."""
 Forms = tuple[list[str], list[float]]
 """The form of a member for each item, and its log-probability."""
 Query = Item | tuple[str, str]
 """An item, or a lemma with its features."""
+
+
+class Vote(NamedTuple):
+    """The form of each voter for an item, its log-probability, and the form that the strategy makes of them."""
+
+    form: str
+    forms: Sequence[str]
+    log_probabilities: Sequence[float]
 
 
 @dataclass(frozen=True, repr=False)
@@ -101,8 +107,8 @@ class Inflector(Seen):
             # The order of the vote of all says which members are the best.
             names = tuple(strategy.choose(self.choices.get("vote", tuple(named)), lambda _: 0.0))
         if not names:
-            found = f"none of this model's members votes in {self.strategy}"
-            raise InputError(found, "choose another strategy, such as vote")
+            finding = f"none of this model's members votes in {self.strategy}"
+            raise InputError(finding, "choose another strategy, such as vote")
         return tuple(named[name] for name in names)
 
     @property
@@ -111,19 +117,13 @@ class Inflector(Seen):
         return describe(self)
 
     def attested_forms(self, lemma: str, features: str) -> tuple[str, ...]:
-        """The forms that a person gave for a cell, whatever the order of the features; none if they are not kept.
-
-        >>> inflector.attested_forms("sagen", "V;IND;PST;3;SG")
-        ('sagte',)
-        """
-        return self._attested_forms.get((normal(lemma, self.normalisation), Bundle(features).cell), ())
+        """The forms that a person gave for a cell, whatever the order of the features; none if they are not kept."""
+        items = self._attested.get((normal(lemma, self.normalisation), Bundle(features).cell), ())
+        return tuple(dict.fromkeys(item.form for item in items))
 
     @cached_property
-    def _attested_forms(self) -> dict[Question, tuple[str, ...]]:
-        forms: dict[Question, dict[str, None]] = {}
-        for item in self.attested:
-            forms.setdefault(question(item), {})[item.form] = None
-        return {cell: tuple(its) for cell, its in forms.items()}
+    def _attested(self) -> Mapping[tuple[str, tuple[str, ...]], Sequence[Item]]:
+        return grouped(self.attested, lambda item: (item.lemma, item.features.cell))
 
     def inflect(self, lemma: str, features: str) -> str:
         """The form that the model predicts for a lemma, whether or not one is attested.
@@ -134,23 +134,14 @@ class Inflector(Seen):
         return self.inflect_many([(lemma, features)])[0]
 
     def inflect_many(self, items: Sequence[Query]) -> list[str]:
-        """The forms of many lemmas; one call for all of them is far quicker than many calls.
-
-        >>> inflector.inflect_many([("sagen", "V;IND;PST;3;SG"), ("fragen", "V;IND;PST;3;SG")])
-        ['sagte', 'fragte']
-        """
+        """The forms of many lemmas; one call for all of them is far quicker than many calls."""
         queries = self._queries(items)
         return [answer.form for answer in (self.answers if self.word_list else self._votes)(queries)]
 
     def answers(self, items: Sequence[Query], *, attested: bool = False) -> list[Answer]:
-        """The forms of many lemmas, with confidences; with `attested`, forms that a person gave beat predictions.
-
-        >>> (answer,) = inflector.answers([("sagen", "V;IND;PST;3;SG")])
-        >>> answer.form, answer.votes, answer.voters
-        ('sagte', 2, 2)
-        """
+        """The forms of many lemmas, with confidences; with `attested`, forms that a person gave beat predictions."""
         lists = self._ranked(self._queries(items), WIDTH if self.word_list else 0, attested)
-        return [replace(best, variants=tuple(own.form for own in others if own.attested)) for best, *others in lists]
+        return [replace(best, variants=tuple(a.form for a in others if a.attested)) for best, *others in lists]
 
     def inflect_rows(self, rows: Any) -> Any:
         """Rows with lemma and features, completed by form and confidence: a list of dicts, or a pandas frame.
@@ -160,11 +151,12 @@ class Inflector(Seen):
         """
         records = records_of(rows, ("lemma", "features"))
         answers = self.answers([(row["lemma"], row["features"]) for row in records])
-        forms, confidences = [own.form for own in answers], [own.confidence for own in answers]
         if hasattr(rows, "assign"):
-            return rows.assign(form=forms, confidence=confidences)
-        columns = zip(records, forms, confidences, strict=True)
-        return [{**row, "form": form, "confidence": confidence} for row, form, confidence in columns]
+            return rows.assign(
+                **{name: [getattr(answer, name) for answer in answers] for name in ("form", "confidence")}
+            )
+        pairs = zip(records, answers, strict=True)
+        return [{**row, "form": answer.form, "confidence": answer.confidence} for row, answer in pairs]
 
     def paradigm(self, lemma: str, bundles: Sequence[str] | None = None) -> Paradigm:
         """The forms of a lemma for some bundles, or else for `usual_bundles`; attested forms beat predictions.
@@ -175,34 +167,19 @@ class Inflector(Seen):
         """
         bundles = self.usual_bundles() if bundles is None else bundles
         items = self._queries([(lemma, features) for features in bundles])
-        spellings = [item.features.spelling for item in items]
-        cells = map(Cell, spellings, self.answers(items, attested=True))
+        cells = map(Cell, (item.features.spelling for item in items), self.answers(items, attested=True))
         return Paradigm(lemma, cells, self.labels, ordered=bool(self.cells))
 
-    def usual_bundles(self) -> list[str]:
-        """The bundles of the training items, ordered by part of speech, of which the lemma may have any.
-
-        Bundles that differ only in the order of their features count as one, in its commonest spelling. They are in
-        the order of `cells`, then in that of the training items.
-        """
-        return usual_bundles(self.bundle_counts, self.cells)
-
     def nbest(self, lemma: str, features: str, n: int = 5) -> list[Answer]:
-        """The likeliest forms of a lemma, each once; the first is that of `inflect`.
-
-        >>> [answer.form for answer in inflector.nbest("sagen", "V;IND;PST;3;SG", n=2)][0]
-        'sagte'
-        """
+        """The likeliest forms of a lemma, each once; the first is that of `inflect`."""
         return self.nbest_many([(lemma, features)], n)[0]
 
     def nbest_many(self, items: Sequence[Query], n: int = 5, *, attested: bool = False) -> list[list[Answer]]:
         """The likeliest forms of many lemmas: the voted form, then the others by their confidence; at most n of each.
 
-        With `attested`, forms that a person gave come before those that are predicted.
-
-        Each voter searches by beam; a probability is the mean over the voters. The confidence of the first form is that
-        of `answers`; the others share a part of the rest, as the right form may be in no list, and have at most that of
-        the first. Without confidences, forms with more votes come first, then the more probable.
+        Each voter searches by beam. The confidence of the first form is that of `answers`; the others share a part of
+        the rest, as the right form may be in no list. Without confidences, forms with more votes come first, then the
+        more probable. With `attested`, forms that a person gave come before predictions.
         """
         if n < 1:
             raise InputError(f"found n = {n}", "ask for one form or more")
@@ -217,23 +194,21 @@ class Inflector(Seen):
             if self.words and self.word_list:
                 evidence = self.words.weighed((item.lemma, item.features.spelling), evidence, self.word_list)
                 first, fitted = next(iter(evidence.values())), self.words.confidence
-            known = self._attested_forms.get(question(item), ()) if attested else ()
-            given = [Answer.of(form, Evidence.in_lists(form, vote.forms, lists, seen=seen), None) for form in known]
-            predicted = in_order(evidence, first, fitted)
-            yield [replace(own, attested=True) for own in given] + [own for own in predicted if own.form not in known]
+            forms = self.attested_forms(item.lemma, item.features.spelling) if attested else ()
+            kept = (Answer.of(form, Evidence.in_lists(form, vote.forms, lists, seen), attested=True) for form in forms)
+            yield [*kept, *(answer for answer in in_order(evidence, first, fitted) if answer.form not in forms)]
 
     def candidates(self, items: Sequence[Item], width: int) -> Iterator[tuple[Vote, list[dict[str, float]]]]:
         """Of each item the vote, and of each voter its form and the others that a beam of this width finds."""
         items = normalised(items, self.normalisation)
         voters = self.voters if width else ()
         beams = shared_out(lambda member: beam(member.words, items, width, width), voters, len(items))
-        for place, (item, vote) in enumerate(zip(items, self._votes(items), strict=True)):
+        for number, (item, vote) in enumerate(zip(items, self._votes(items), strict=True)):
             lists = [{form: score} for form, score in zip(vote.forms, vote.log_probabilities, strict=True)]
-            for forms, of_voter in zip(lists, beams, strict=False):
-                found = of_voter[place]
-                others = filtered([form for form, _ in found], [item.lemma] * len(found), self.known_runs)
+            for forms, nbest in zip(lists, (of_voter[number] for of_voter in beams), strict=False):
+                others = filtered([form for form, _ in nbest], [item.lemma] * len(nbest), self.known_runs)
                 # A narrow beam can lose the form of greedy decoding.
-                forms |= merged(map(Scored, others, [score for _, score in found]), width)
+                forms |= merged(map(Scored, others, [score for _, score in nbest]), width)
             yield vote, lists
 
     def trace(self, lemma: str, features: str | Bundle, member: str | None = None) -> "Trace":
@@ -245,21 +220,20 @@ class Inflector(Seen):
         """
         from reinflect.decode.trace import Trace, follow
 
-        lemma = normal(lemma, self.normalisation)
-        [item] = [Item(lemma, features)] if isinstance(features, Bundle) else self._queries([(lemma, features)])
-        named = {its.name: its for its in self.members}
+        [item] = self._queries([Item(lemma, features) if isinstance(features, Bundle) else (lemma, features)])
+        names = {model.name: model for model in self.members}
         if member is None:
             [vote] = self._votes([item])
             model = self.voters[vote.forms.index(vote.form)]
-        elif member in named:
-            model = named[member]
+        elif member in names:
+            model = names[member]
         else:
-            raise InputError(f"found the member {quoted(member)}", nearest(member, named, f"it has {', '.join(named)}"))
+            raise InputError(f"found the member {quoted(member)}", nearest(member, names, f"it has {', '.join(names)}"))
         system = SYSTEMS[model.system]
         with one_blas_thread():
             source, steps, ended = follow(model.words, item, system.choices(model.inventory), len(system.frame[0]))
-        (form,) = filtered([steps[-1].form_so_far if ended else None], [lemma], self.known_runs)
-        return Trace(model.name, model.system, lemma, item.features.spelling, form, source, steps)
+        (form,) = filtered([steps[-1].form_so_far if ended else None], [item.lemma], self.known_runs)
+        return Trace(model.name, model.system, item.lemma, item.features.spelling, form, source, steps)
 
     def member_forms(self, items: Sequence[Query]) -> list[list[str]]:
         """The forms of each member, in the order of `members`, also of those that do not vote."""
@@ -277,9 +251,9 @@ class Inflector(Seen):
         return normalised(items, self.normalisation)
 
     def _votes(self, items: Sequence[Item]) -> list[Vote]:
-        predictions, combine = self.predictions(self.voters, items), find_strategy(self.strategy).combine
-        ballots = zip(*(zip(*its, strict=True) for its in zip(*predictions, strict=True)), strict=True)
-        return [Vote(combine(forms, scores), forms, scores) for forms, scores in ballots]
+        forms, scores = zip(*self.predictions(self.voters, items), strict=True)
+        ballots = zip(zip(*forms, strict=True), zip(*scores, strict=True), strict=True)
+        return [Vote(find_strategy(self.strategy).combine(*ballot), *ballot) for ballot in ballots]
 
     def predictions(self, members: Sequence[TrainedModel], items: Sequence[Item]) -> list[Forms]:
         """The predictions of some members: forms after the filter for repeats, log-probabilities before it."""
@@ -294,8 +268,7 @@ class Inflector(Seen):
         `numbers` sets the precision of parameters: single, half (as with `half`) or eighth, with 32, 16 or 8 bits each;
         8-bit numbers have one scale for each row. Smaller files predict other forms only rarely; see `rounded`.
         """
-        about = {name: msgspec.to_builtins(getattr(self, name)) for name in STORED}
-        about |= {"words": msgspec.to_builtins(self.words)} if self.words else {}
+        about = {name: msgspec.to_builtins(getattr(self, name)) for name in STORED if name != "words" or self.words}
         about["attested"] = [(item.lemma, item.form, item.features.spelling) for item in self.attested]
         about["card"] = card_text(self.card)
         write_model(path, self.members, about, numbers or ("half" if half else "single"))
@@ -311,7 +284,7 @@ class Inflector(Seen):
         members, header = read_model(path)
         bundle = cache(Bundle)  # thousands of items share a few hundred
         attested = tuple(Item(lemma, bundle(features), form) for lemma, form, features in header.attested)
-        stored: dict[str, Any] = {name: getattr(header, name) for name in (*STORED, "words")}
+        stored: dict[str, Any] = {name: getattr(header, name) for name in STORED}
         try:
             return cls(tuple(members), attested=attested, source=source, **stored).using(header.strategy)
         except InputError as error:

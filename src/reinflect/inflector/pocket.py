@@ -51,7 +51,7 @@ def models_folder() -> Path | None:
 def pocket_models() -> dict[str, Path]:
     """The file of each installed pocket model, by language."""
     folder = models_folder()
-    return {} if folder is None else {name: folder / own.file for name, own in read_index(folder).items()}
+    return {} if folder is None else {name: folder / model.file for name, model in read_index(folder).items()}
 
 
 def read_index(folder: Path) -> dict[str, PocketModel]:
@@ -66,33 +66,33 @@ def find_model(name: Path | str, note: Callable[[str], object] = warnings.warn) 
     path = Path(name)
     if isinstance(name, Path) or name in ("", STANDARD) or path.name != name or path.suffix:
         return path
-    known = pocket_models()
-    if name in known:
+    models, file = pocket_models(), f"{name}{ENDING}"
+    if name in models:
         if path.exists():
             note(f"{name} is the pocket model; if you mean the file or folder of this name, write ./{name}")
-        return known[name]
+        return models[name]
     if path.exists():
         return path
-    own, found = f"{name}{ENDING}", f"there is no pocket model {quoted(name)}"
-    if Path(own).is_file():
-        raise InputError(found, f"for the file of this name, write {own}")
-    remedy = nearest(name, known, "reinflect models lists them")
-    if not known:
-        found, remedy = f"{found}: none are installed", f"install them: {INSTALL}"
-    raise InputError(found, f"{remedy} (reinflect train --train FORMS --out {own} trains one)")
+    finding = f"there is no pocket model {quoted(name)}"
+    if Path(file).is_file():
+        raise InputError(finding, f"for the file of this name, write {file}")
+    remedy = nearest(name, models, "reinflect models lists them")
+    if not models:
+        finding, remedy = f"{finding}: none are installed", f"install them: {INSTALL}"
+    raise InputError(finding, f"{remedy} (reinflect train --train FORMS --out {file} trains one)")
 
 
 def load(path: Path | str) -> "Inflector":
     """Read a model: a text may be the name of a language, whose pocket model is meant; a `Path` is always a file."""
     from reinflect.inflector.inflector import Inflector
 
-    found = find_model(path)
+    file = find_model(path)
     try:
-        return Inflector.load(found)
+        return Inflector.load(file)
     except InputError as error:
-        if found.parent != models_folder():
+        if file.parent != models_folder():
             raise
-        raise InputError(error.found, AGAIN, path=found) from None
+        raise InputError(error.found, AGAIN, path=file) from None
 
 
 def add_model(folder: Path, path: Path | str, language: str, dev: "Sequence[Item]", *, command: str) -> PocketModel:
@@ -103,23 +103,23 @@ def add_model(folder: Path, path: Path | str, language: str, dev: "Sequence[Item
 
     if not re.fullmatch(NAME, language):
         raise InputError(f"found the language {quoted(language)}", "use small letters, digits and hyphens")
-    content, inflector = read_bytes(path), load(Path(path))
-    if inflector.training is None:
+    content, inflector, source = read_bytes(path), load(Path(path)), find("conll2017")
+    if (training := inflector.training) is None:
         raise InputError("this model has no record of its training", "train it with reinflect", path=path)
     forms = inflector.inflect_many(dev)
-    scored = evaluate(dev, [replace(item, form=form) for item, form in zip(dev, forms, strict=True)])
-    about, digest = inflector.training, hashlib.sha256(content).hexdigest()
-    made = PocketModel(f"{language}{ENDING}", len(content), scored.accuracy, about.items, about.date, digest)
-    source, index = find("conll2017"), {**(read_index(folder) if (folder / INDEX).exists() else {}), language: made}
-    with atomic_path(make_folder(folder) / made.file) as part:
+    score = evaluate(dev, [replace(item, form=form) for item, form in zip(dev, forms, strict=True)])
+    file, digest = f"{language}{ENDING}", hashlib.sha256(content).hexdigest()
+    model = PocketModel(file, len(content), score.accuracy, training.items, training.date, digest)
+    index = {**(read_index(folder) if (folder / INDEX).exists() else {}), language: model}
+    with atomic_path(make_folder(folder) / file) as part:
         part.write_bytes(content)
-    scores = {"all": scored, **breakdown(scored.cells, "pos")}
+    scores = {"all": score, **breakdown(score.cells, "pos")}
     further = {
-        "Accuracy on dev items": [f"{part} {own.accuracy:.2f} % of {own.items}" for part, own in scores.items()],
+        "Accuracy on dev items": [f"{part} {score.accuracy:.2f} % of {score.items}" for part, score in scores.items()],
         "Licence and citation": [f"The licence is that of the data: {source.licence}", f"Cite: {source.citation}"],
         "Origin": [f"Data: {source.title}; {source.source}", f"Command: {command}"],
     }
     write_text(folder / f"{language}.txt", card_text(inflector.card, further))
     # The index comes last, so that it never lists a file that is not there.
     write_text(folder / INDEX, f"{json.dumps(msgspec.to_builtins(index), indent=1, sort_keys=True)}\n")
-    return made
+    return model

@@ -10,7 +10,7 @@ from reinflect.data.corrections import question
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.data.lexicon import Lexicon
-from reinflect.inflector.answers import Answer
+from reinflect.ensemble.confidence import Answer
 from reinflect.inflector.inflector import Inflector
 
 AT_ONCE = 2000
@@ -47,12 +47,12 @@ def ranked(
     frequency = Counter[tuple[str, ...]]()
     for spelling, count in inflector.bundle_counts.items():
         frequency[Bundle(spelling).cell] += count
-    keys = [
-        (round(chances(answer), 2), -frequency[cell.features.cell], chances(answer))
-        for cell, answer in zip(cells, answers, strict=True)
-    ]
-    order = sorted(range(len(cells)), key=keys.__getitem__)
-    suggestions = [Suggestion(cells[k].lemma, cells[k].features.spelling, answers[k]) for k in order]
+
+    def key(pair: tuple[Item, Answer]) -> tuple[float, int, float]:
+        return round(chances(pair[1]), 2), -frequency[pair[0].features.cell], chances(pair[1])
+
+    pairs = sorted(zip(cells, answers, strict=True), key=key)
+    suggestions = [Suggestion(item.lemma, item.features.spelling, answer) for item, answer in pairs]
     return in_turns(suggestions, most) if spread else suggestions[:most]
 
 
@@ -71,15 +71,15 @@ def chances(answer: Answer) -> float:
 def in_turns(suggestions: Sequence[Suggestion], most: int | None = None) -> list[Suggestion]:
     """The first suggestions, reordered so that lemmas and bundles chosen before come after others."""
     seen = Counter[tuple[str, ...]]()
-    groups = [(("lemma", own.lemma), ("features", *Bundle(own.features).cell)) for own in suggestions]
-    waiting = [(0, place) for place in range(len(suggestions))]
+    waiting = [(0, number) for number in range(len(suggestions))]
     chosen: list[Suggestion] = []
     while waiting and (most is None or len(chosen) < most):
-        before, place = heappop(waiting)
-        now = sum(seen[group] for group in groups[place])
-        if now > before:  # its lemma or bundle was chosen since
-            heappush(waiting, (now, place))
+        before, number = heappop(waiting)
+        suggestion = suggestions[number]
+        groups = [("lemma", suggestion.lemma), ("features", *Bundle(suggestion.features).cell)]
+        if (now := sum(seen[group] for group in groups)) > before:  # its lemma or bundle was chosen since
+            heappush(waiting, (now, number))
         else:
-            seen.update(groups[place])
-            chosen.append(suggestions[place])
+            seen.update(groups)
+            chosen.append(suggestion)
     return chosen

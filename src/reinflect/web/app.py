@@ -16,8 +16,8 @@ from starlette.routing import Route, Router
 from reinflect import __version__
 from reinflect.data.features import SEPARATOR, Bundle
 from reinflect.data.items import Item
+from reinflect.ensemble.confidence import Answer
 from reinflect.errors import InputError, printable
-from reinflect.inflector.answers import Answer
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.pocket import load
 from reinflect.score.baseline import Baseline
@@ -86,14 +86,12 @@ class Loaded:
         self.change_noted = True
         return CHANGED
 
-    def unseen(self, bundles: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+    def unseen(self, items: Sequence[Item]) -> dict[str, list[dict[str, Any]]]:
         """Features that the model does not know, and combinations of features that are new to it, with near ones."""
-        atoms, different = frozenset(self.inflector.atoms), dict.fromkeys(bundles)
-        new = dict.fromkeys(
-            atom for features in different for atom in Bundle(features).among(atoms) if atom not in atoms
-        )
+        atoms, bundles = frozenset(self.inflector.atoms), {item.features.spelling: item.features for item in items}
+        new = dict.fromkeys(atom for bundle in bundles.values() for atom in bundle.among(atoms) if atom not in atoms)
         unknown = self.inflector.unknown_features(SEPARATOR.join(islice(new, UNKNOWN)))
-        combined = ((features, self.inflector.nearest_bundles(features)) for features in different)
+        combined = ((features, self.inflector.nearest_bundles(features)) for features in bundles)
         unseen = ({"features": features, "nearest": near} for features, near in combined if near)
         return {
             "unknown": [{"feature": atom, "nearest": near} for atom, near in unknown],
@@ -139,11 +137,11 @@ class Api:
         return summary(name, loaded.inflector if loaded else None) | {"changed": loaded.changed if loaded else None}
 
     async def model(self, request: Request) -> Response:
-        return await while_connected(request, self._inventory(request.path_params["name"]))
+        async def answer() -> Response:
+            loaded = await self._find(request.path_params["name"])
+            return await self._alone(lambda: loaded.inventory)
 
-    async def _inventory(self, name: str) -> Response:
-        loaded = await self._find(name)
-        return await self._alone(lambda: loaded.inventory)
+        return await while_connected(request, answer())
 
     async def post(self, name: str, request: Request) -> Response:
         await self.queue.refuse_if_full()
@@ -159,27 +157,26 @@ class Api:
         return await while_connected(request, answer())
 
     async def inflect(self, query: requests.InflectRequest, loaded: Loaded) -> dict[str, Any]:
-        [answer] = await self._forms(loaded, [query.pair])
-        return query.pair | {"answer": answer} | loaded.unseen([query.features])
+        [answer], unseen = await self._forms(loaded, [query.item])
+        return query.pair | {"answer": answer} | unseen
 
     async def nbest(self, query: requests.NbestRequest, loaded: Loaded) -> dict[str, Any]:
         nbest = partial(loaded.inflector.nbest_many, n=query.n, attested=True)
-        [answers] = await self.queue.ask((loaded, query.n), nbest, [Item(query.lemma, Bundle(query.features))])
-        return query.pair | {"answers": answers} | loaded.unseen([query.features])
+        [answers] = await self.queue.ask((loaded, query.n), nbest, [query.item])
+        return query.pair | {"answers": answers} | loaded.unseen([query.item])
 
     async def paradigm(self, query: requests.ParadigmRequest, loaded: Loaded) -> dict[str, Any]:
         bundles = query.bundles
         if bundles is None:  # in a thread: sorting a hundred thousand takes a second
             bundles = await asyncio.to_thread(loaded.inflector.usual_bundles)
             requests.check_number("bundles", bundles, LIMITS.paradigm_cells)
-        answers = await self._forms(loaded, [{"lemma": query.lemma, "features": features} for features in bundles])
+        answers, unseen = await self._forms(loaded, [Item(query.lemma, Bundle(features)) for features in bundles])
         cells = [{"features": features, "answer": answer} for features, answer in zip(bundles, answers, strict=True)]
-        return {"lemma": query.lemma, "cells": cells} | loaded.unseen(bundles)
+        return {"lemma": query.lemma, "cells": cells} | unseen
 
     async def batch(self, query: requests.BatchRequest, loaded: Loaded) -> dict[str, Any]:
-        answers = await self._forms(loaded, [row.pair for row in query.rows])
-        rows = [row.pair | {"answer": answer} for row, answer in zip(query.rows, answers, strict=True)]
-        return {"rows": rows} | loaded.unseen([row.features for row in query.rows])
+        answers, unseen = await self._forms(loaded, [row.item for row in query.rows])
+        return {"rows": [row.pair | {"answer": a} for row, a in zip(query.rows, answers, strict=True)]} | unseen
 
     async def trace(self, query: requests.TraceRequest, loaded: Loaded) -> Any:
         return await self._alone(partial(loaded.inflector.trace, query.lemma, Bundle(query.features), query.member))
@@ -201,10 +198,10 @@ class Api:
         await self._alone(partial(self._load, loaded.name))
         return self._summary(loaded.name)
 
-    async def _forms(self, loaded: Loaded, pairs: Sequence[Mapping[str, str]]) -> list[Answer]:
-        """The forms of lemmas with features; words, paradigms and batches are answered together."""
-        items = [Item(pair["lemma"], Bundle(pair["features"])) for pair in pairs]
-        return await self.queue.ask((loaded, "forms"), partial(loaded.inflector.answers, attested=True), items)
+    async def _forms(self, loaded: Loaded, items: Sequence[Item]) -> tuple[list[Answer], dict[str, Any]]:
+        """The forms of items, and what is unseen; words, paradigms and batches are answered together."""
+        forms = partial(loaded.inflector.answers, attested=True)
+        return await self.queue.ask((loaded, "forms"), forms, items), loaded.unseen(items)
 
     async def _alone(self, answer: Callable[[], Result]) -> Result:
         """What a function returns that may not run beside the models."""

@@ -1,5 +1,6 @@
 """A model as the page needs it before the first request: features, bundles, paradigm tables, and its card."""
 
+from collections import Counter
 from typing import Any
 
 import msgspec
@@ -16,10 +17,8 @@ from reinflect.web.requests import LIMITS
 
 def summary(name: str, inflector: Inflector | None) -> dict[str, Any]:
     """A model in the list of models; only its name is known before its file is loaded."""
-    counts = {
-        field: inflector and len(getattr(inflector, field)) for field in ("members", "voters", "bundles", "attested")
-    }
-    return {"name": name} | counts
+    fields = ("members", "voters", "bundles", "attested")
+    return {"name": name} | {field: inflector and len(getattr(inflector, field)) for field in fields}
 
 
 def inventory(name: str, inflector: Inflector) -> dict[str, Any]:
@@ -90,17 +89,13 @@ def example_lemmas(inflector: Inflector) -> dict[str, str]:
 
 def _dimensions(inflector: Inflector) -> list[dict[str, Any]]:
     """The features of the model by dimension; `several`: a bundle may have more than one of them."""
-    several = {OTHER}
-    for bundle in map(Bundle, inflector.bundles):
-        names = [dimension_of(atom) for atom in bundle.atoms]
-        several |= {name for name in names if names.count(name) > 1}
+    counts = [Counter(map(dimension_of, Bundle(spelling).atoms)) for spelling in inflector.bundles]
+    several = {OTHER, *(name for names in counts for name, count in names.items() if count > 1)}
+
+    def about(atom: str) -> dict[str, str | None]:
+        return {"atom": atom, "meaning": meaning_of(atom), "label": label_of(atom, inflector.labels)}
+
     return [
-        {
-            "name": name,
-            "several": name in several,
-            "atoms": [
-                {"atom": atom, "meaning": meaning_of(atom), "label": label_of(atom, inflector.labels)} for atom in atoms
-            ],
-        }
+        {"name": name, "several": name in several, "atoms": list(map(about, atoms))}
         for name, atoms in dimensions.grouped(inflector.atoms).items()
     ]

@@ -116,9 +116,8 @@ class Queue:
                 if not entry.answer.done():
                     entry.answer.set_result(result)
         except Exception as error:
-            if len(batch) == 1:
-                if not batch[0].answer.done():
-                    batch[0].answer.set_exception(error)
-                return
-            await self._answer(answer, batch[: len(batch) // 2])
-            await self._answer(answer, batch[len(batch) // 2 :])
+            if len(batch) > 1:
+                await self._answer(answer, batch[: len(batch) // 2])
+                await self._answer(answer, batch[len(batch) // 2 :])
+            elif not batch[0].answer.done():
+                batch[0].answer.set_exception(error)

@@ -10,6 +10,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from reinflect.data.features import Bundle
+from reinflect.data.items import Item
 from reinflect.errors import ReinflectError, printable
 
 Translate = Callable[[str], str]
@@ -84,6 +85,10 @@ class Row(msgspec.Struct, forbid_unknown_fields=True):
     features: str
 
     @property
+    def item(self) -> Item:
+        return Item(self.lemma, Bundle(self.features))
+
+    @property
     def pair(self) -> dict[str, str]:
         return {"lemma": self.lemma, "features": self.features}
 
@@ -94,14 +99,10 @@ class Row(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class InflectRequest(Row, kw_only=True):
-    """`/api/inflect`: one lemma with its features."""
-
     model: str | None = None
 
 
 class NbestRequest(InflectRequest, kw_only=True):
-    """`/api/nbest`: the n best forms."""
-
     n: Annotated[int, msgspec.Meta(ge=1)] = 5
 
     def prepare(self, to_features: Translate) -> None:
@@ -111,13 +112,12 @@ class NbestRequest(InflectRequest, kw_only=True):
 
 
 class TraceRequest(InflectRequest, kw_only=True):
-    """`/api/trace`: the steps of one member; the default is the best voter."""
-
     member: str | None = None
+    """By default the best voter."""
 
 
 class ParadigmRequest(ModelRequest):
-    """`/api/paradigm` and `/api/rules`: all forms of a lemma, or the forms of some bundles."""
+    """All forms of a lemma, or the forms of some bundles: by the model, or by the rule baseline."""
 
     lemma: str
     bundles: list[str] | None = None
@@ -125,15 +125,11 @@ class ParadigmRequest(ModelRequest):
     def prepare(self, to_features: Translate) -> None:
         check_text("lemma", self.lemma)
         if self.bundles is not None:
-            check_each(
-                "bundles", self.bundles, LIMITS.paradigm_cells, lambda features: check_text("features", features)
-            )
+            check_each("bundles", self.bundles, LIMITS.paradigm_cells, lambda text: check_text("features", text))
             self.bundles = list(map(to_features, self.bundles))
 
 
 class BatchRequest(ModelRequest):
-    """`/api/batch`: many lemmas, each with its features."""
-
     rows: list[Row]
 
     def prepare(self, to_features: Translate) -> None:

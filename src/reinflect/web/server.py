@@ -144,7 +144,6 @@ def _concerns_no_waiting_client(record: logging.LogRecord) -> bool:
 def _allow_open_files() -> None:
     """Let this process open as many files, and so connections, as the system allows; often only 1,024 at first."""
     with suppress(ImportError, OSError, ValueError):
-        import resource
+        from resource import RLIMIT_NOFILE, getrlimit, setrlimit
 
-        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+        setrlimit(RLIMIT_NOFILE, (getrlimit(RLIMIT_NOFILE)[1],) * 2)

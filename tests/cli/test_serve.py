@@ -257,7 +257,7 @@ def test_without_a_model_all_languages_are_served_and_none_is_loaded(
     assert reinflect("serve", "--port", 0, "german").stdout.startswith("serving german at http://")
     [(name, inflector)] = given.pop().items()
     assert (name, type(inflector)) == ("german", Inflector)
-    monkeypatch.setattr(serve, "SHOWN", 2)
+    monkeypatch.setattr(serve, "NAMED", 2)
     assert reinflect("serve", "--port", 0).stdout.startswith("serving 3 languages at http://")
 
 
@@ -284,29 +284,16 @@ def test_who_can_reach_it(reinflect: Reinflect, model: Path, monkeypatch: pytest
     assert not hosts.admit("evil.example")
 
 
-@posix
-@pytest.mark.parametrize("ctrl_c", [signal.default_int_handler, signal.SIG_IGN], ids=["as usual", "in the background"])
-def test_sigterm_stops_the_training_of_the_demo_as_ctrl_c_does(ctrl_c: Any) -> None:
-    """Worker processes would otherwise be left behind."""
-    before, usual = signal.getsignal(signal.SIGTERM), signal.signal(signal.SIGINT, ctrl_c)
-    try:
-        with pytest.raises(KeyboardInterrupt), serve._sigterm_as_ctrl_c():
-            signal.raise_signal(signal.SIGTERM)
-        assert signal.getsignal(signal.SIGTERM) is before
-    finally:
-        signal.signal(signal.SIGINT, usual)
-
-
 def test_the_demo_is_trained_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REINFLECT_CACHE", str(tmp_path))
     inflector, trained = three_models(), []
 
-    def train(*_: object, out: Path) -> SimpleNamespace:
+    def train(*_: object, out: Path, **__: object) -> SimpleNamespace:
         trained.append(out)
         inflector.save(out)
         return SimpleNamespace(inflector=inflector, training=SimpleNamespace(interrupted=False, accuracy=90, scored=10))
 
-    monkeypatch.setattr(serve, "train_german", train)
+    monkeypatch.setattr(sys.modules["reinflect.train"], "train_model", train)
     path = tmp_path / "models" / f"german-verbs-{__version__}.reinflect"
     assert serve._demo_model() is inflector
     again = serve._demo_model()

@@ -14,8 +14,7 @@ from reinflect.cli.output import Output, output_options, progress_bar
 from reinflect.data.items import Columns, Item, check_lengths, fields_of, read_items, swapped_columns_note
 from reinflect.text import in_columns
 
-SWEEPS = 150
-SEED = 1
+SWEEPS, SEED = 150, 1
 EXAMPLE = example("reinflect data show german-verbs --split train-low | reinflect align - --limit 3")
 
 
@@ -34,8 +33,8 @@ class AlignerArgument:
     def align(self, items: Sequence[Item], path: str, more: Sequence[Item] = ()) -> list[Alignment]:
         """Align the items of a file, followed by `more`, which are not cached; a terminal has a progress bar."""
         if self.learns:  # the aligner checks lengths too, but does not know files and lines
-            for part, place in ((items, path), (more, None)):
-                check_lengths(part, place, "an aligner that learns takes", "shorten it, or choose another --method")
+            for part, file in ((items, path), (more, None)):
+                check_lengths(part, file, "an aligner that learns takes", "shorten it, or choose another --method")
         pairs = [(item.lemma, item.form) for item in (*items, *more)]
         with progress_bar("aligning") as move:
             return aligned(self.aligner, pairs, default_folder() if self.cached and not more else None, move)
@@ -55,8 +54,8 @@ def aligner_options(method: str) -> Decorator:
 
 def _aligner(method: str, no_cache: bool, **settings: int) -> AlignerArgument:
     kind = ALIGNERS.find(method)
-    known = signature(kind).parameters  # not every aligner has all of these settings
-    return AlignerArgument(kind(**{name: settings[name] for name in settings if name in known}), not no_cache)
+    accepted = signature(kind).parameters  # not every aligner has all of these settings
+    return AlignerArgument(kind(**{name: settings[name] for name in settings if name in accepted}), not no_cache)
 
 
 @click.command("align", epilog=EXAMPLE)
@@ -81,16 +80,17 @@ def command(
     alignments = aligner.align(items, file)[:limit]
     if stats:
         counts = count_kinds(alignments)
-        shares = {kind: counts[kind] / counts.total() for kind in KINDS}
-        rows = [(kind, str(counts[kind]), f"{100 * share:.1f} %") for kind, share in shares.items()]
-        kinds = {kind: {"count": counts[kind], "share": share} for kind, share in shares.items()}
+        kinds = {kind: {"count": counts[kind], "share": counts[kind] / counts.total()} for kind in KINDS}
+        rows = [(kind, str(cells["count"]), f"{100 * cells['share']:.1f} %") for kind, cells in kinds.items()]
         output.write(
             lambda: "\n".join(in_columns(rows, "  ", ["left", "right", "right"])) + "\n",
             lambda: [{"aligner": aligner.aligner.signature, "items": len(alignments), **kinds}],
         )
-    else:
-        pairs = zip(items, alignments, strict=False)
-        output.write(
-            lambda: "\n\n".join("\n".join(lay_out(alignment)) for alignment in alignments) + "\n",
-            lambda: (fields_of(item) | {"line": item.line, "pairs": alignment} for item, alignment in pairs),
-        )
+        return
+    output.write(
+        lambda: "\n\n".join("\n".join(lay_out(alignment)) for alignment in alignments) + "\n",
+        lambda: (
+            fields_of(item) | {"line": item.line, "pairs": alignment}
+            for item, alignment in zip(items, alignments, strict=False)
+        ),
+    )

@@ -29,17 +29,18 @@ def command(model: models.ModelArgument, form: str, lemmas: str | None, most: in
     """
     from reinflect.inflector.analyse import analyse
 
-    lexicon = model.read_lemmas(lemmas) if lemmas else Lexicon(())
-    inflector = model.inflector
+    lexicon, inflector = model.read_lemmas(lemmas) if lemmas else Lexicon(()), model.inflector
     known = {*lexicon.lemmas, *(item.lemma for item in inflector.attested)}
     if not known:
         raise InputError("found no lemmas to choose from", "name a file of them with --lemmas")
     analyses = analyse(inflector, form, lexicon, most)
-    rows = []
-    for analysis in analyses:
-        features = printable(inflector.labels.to_label(analysis.features))
-        confidence = models.confidence_text(analysis.answer) if analysis.answer else "attested"
-        rows.append((printable(analysis.lemma), features, confidence))
+    rows = [
+        (
+            *map(printable, (analysis.lemma, inflector.labels.to_label(analysis.features))),
+            models.confidence_text(analysis.answer) if analysis.answer else "attested",
+        )
+        for analysis in analyses
+    ]
     nothing = f"note: the model predicts {quoted(form)} for no cell of the {len(known)} known lemmas"
     output.write(
         lambda: table(("lemma", "features", "confidence"), rows, sides=("left", "left", "right")) if rows else "",

@@ -52,23 +52,16 @@ def command() -> None:
         "accuracy: per cent right to the letter; Levenshtein: letters to change, on average\n"
     )
     wish = Wish(systems=PAPER_SYSTEMS, preset="low", changes=CHANGES, seeds=2, strategy="vote")
-    resources = make_resources("cpu", alignment_cache=None)
+    with make_resources("cpu", alignment_cache=None) as resources:
+        from reinflect.assemble import Keep
+        from reinflect.score import evaluate
+        from reinflect.train import train_model
 
-    from reinflect.assemble import Keep
-    from reinflect.cli.progress import display
-    from reinflect.score import evaluate
-    from reinflect.train import train_model
-
-    with display() as shown:
-        training = resources(watcher=shown)
-        outcome = train_model(examples, dev, wish, Keep(), training, source="bundled German verbs")
+        outcome = train_model(examples, dev, wish, Keep(), resources, source="bundled German verbs")
     covered, rows = [Item(item.lemma, item.features) for item in gold], []  # models never see the right forms
     for name, models, forms in predictions(examples, outcome.inflector, covered):
-        scored = evaluate(
-            gold,
-            [replace(item, form=form) for item, form in zip(covered, forms, strict=True)],
-            name="german-verbs-test",
-        )
+        predicted = [replace(item, form=form) for item, form in zip(covered, forms, strict=True)]
+        scored = evaluate(gold, predicted, name="german-verbs-test")
         rows.append((name, str(models), f"{scored.accuracy:.2f}", f"{scored.levenshtein:.2f}"))
     header = ("system", "models", "accuracy", "Levenshtein")
     click.echo(f"{table(header, rows, sides=('left', 'right', 'right', 'right'))}{scored.signature}\n")
@@ -89,9 +82,9 @@ def show_pocket_models() -> None:
 
     rows = []
     for language, path in pocket_models().items():
-        if language in WORDS:
-            [answer] = load_inflector(str(path)).answers([WORDS[language]])
-            rows.append((language, *WORDS[language], printable(answer.form), confidence_text(answer)))
+        if query := WORDS.get(language):
+            [answer] = load_inflector(str(path)).answers([query])
+            rows.append((language, *query, printable(answer.form), confidence_text(answer)))
     if not rows:
         say("note: no pocket models are installed: German verbs only")
         return

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from reinflect.cli import models
-from reinflect.cli.options import COLUMN_OPTIONS, option, source_option, text, word, words_option
+from reinflect.cli.options import COLUMN_OPTIONS, check_either, option, source_option, text, word, words_option
 from reinflect.cli.output import Output, output_options
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item, fields_of
@@ -64,15 +64,14 @@ def command(
     right (empty if MODEL has none); votes, the number of members that gave it; and probability, the mean over the
     members. With --json, each line is an object with these figures; with both, nbest lists all forms.
     """
-    if (lemma is None) == (file is None) or (lemma is None) != (features is None):
-        finding = "neither a lemma with its features nor --input" if file is None else "both a lemma and --input"
-        remedy = "give either LEMMA FEATURES (such as fliegen 'V;IND;PST;3;SG') or --input FILE"
-        raise InputError(f"found {finding}", remedy)
+    words = (features if file is None else lemma) is not None
+    check_either(words, file, "LEMMA FEATURES", " (such as fliegen 'V;IND;PST;3;SG')")
     if output.wide and (output.json or most):
         other = "--json" if output.json else "--n-best"
         raise InputError(f"found --wide with {other}", "leave one of them out: a wide sheet has one form in each cell")
     output.check(replaces="JSON" if output.json else "table" if file else None)
-    items = [Item(lemma or "", Bundle(features or ""))] if file is None else model.read_items(file, forms="ignored")
+    single = [Item(lemma or "", Bundle(features or ""))]
+    items = models.read_for_models(file, model.columns, "ignored") if file else single
     inflector = model.inflector
     bundle = cache(lambda spelling: Bundle(model.to_features(spelling)))
     queries = [replace(item, features=bundle(item.features.spelling)) for item in items]
@@ -86,24 +85,27 @@ def command(
     if kept and attested is None:
         many = f"{kept} of {len(items)} items have forms that MODEL keeps; --attested gives those, not predictions"
         notes.append(f"note: {many if file else 'attested: a person gave this form (--no-attested predicts one)'}")
+    order, labels = model.columns.order, model.columns.labels
     if file and not (most or output.json):
         inflected = [replace(item, form=ranked[0].form) for item, ranked in zip(items, answers, strict=True)]
         output.write_items(inflected, model.columns, notes)
         return
-    order, labels = model.columns.order, model.columns.labels
-    rows: list[list[str | float]] = []
-    for item, ranked in zip(items, answers, strict=True):
-        for rank, answer in enumerate(ranked, start=1):
-            fields = fields_of(replace(item, form=answer.form), labels)
-            probability = "" if answer.log_probability is None else round(math.exp(answer.log_probability), DECIMALS)
-            figures = (rank, models.confidence_cell(answer, DECIMALS), answer.votes, probability)
-            rows.append([*(fields[column] for column in order), *figures])
+    rows = [
+        [*map(fields_of(replace(item, form=answer.form), labels).__getitem__, order), *_figures(rank, answer)]
+        for item, ranked in zip(items, answers, strict=True)
+        for rank, answer in enumerate(ranked, start=1)
+    ]
     output.write(
-        lambda: _lines(rows) if file else _table(answers[0], rows) if most else f"{answers[0][0].text}\n",
+        lambda: _lines(rows) if file else _table(answers[0]) if most else f"{answers[0][0].text}\n",
         lambda: (_described(query, ranked, nbest=bool(most)) for query, ranked in zip(queries, answers, strict=True)),
         lambda: ((*order, *FIGURES), rows),
         notes=notes,
     )
+
+
+def _figures(rank: int, answer: "Answer") -> list[str | float]:
+    probability = "" if answer.log_probability is None else round(math.exp(answer.log_probability), DECIMALS)
+    return [rank, models.confidence_cell(answer, DECIMALS), answer.votes, probability]
 
 
 def _described(query: Item, answers: "Sequence[Answer]", *, nbest: bool) -> dict[str, object]:
@@ -115,9 +117,9 @@ def _lines(rows: Sequence[Sequence[str | float]]) -> str:
     return "".join("\t".join(map(_spelled, row)) + "\n" for row in rows)
 
 
-def _table(answers: "Sequence[Answer]", rows: Sequence[Sequence[str | float]]) -> str:
+def _table(answers: "Sequence[Answer]") -> str:
     """A table of the forms of one item."""
-    cells = [[visible_text(answer.form), *map(_spelled, row[-3:])] for answer, row in zip(answers, rows, strict=True)]
+    cells = [[visible_text(answer.form), *map(_spelled, _figures(0, answer)[1:])] for answer in answers]
     return table(("form", *FIGURES[1:]), cells, sides=("left", "right", "right", "right"))
 
 

@@ -9,16 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reinflect.cli.options import (
-    Decorator,
-    example,
-    gathered,
-    make_columns,
-    say,
-    source,
-    source_option,
-    strategy_option,
-)
+from reinflect.cli.options import Decorator, example, gathered, make_columns, option, say, source, strategy_option
 from reinflect.data.features import Bundle
 from reinflect.data.items import COLUMNS_AUTO, Columns, Forms, Item, check_lengths, read_items
 from reinflect.data.lexicon import Lexicon, read_lemmas
@@ -32,13 +23,15 @@ if TYPE_CHECKING:
     from reinflect.inflector.inflector import Inflector
 
 ATTESTED = "✓"
+TRAINING = (
+    "reinflect data show german-verbs --split train-low > verbs.tsv",
+    "reinflect train --train verbs.tsv --out verbs.reinflect --seeds 1 --systems haem --alignments naive",
+)
 
 
 def model_example(*lines: str) -> str:
     """The end of the help of a command whose example needs a model."""
-    train = "reinflect train --train verbs.tsv --out verbs.reinflect --seeds 1 --systems haem --alignments naive"
-    about = "two lines train a model; MODEL may be a language: reinflect models"
-    return example("reinflect data show german-verbs --split train-low > verbs.tsv", train, *lines, about=about)
+    return example(*TRAINING, *lines, about="two lines train a model; MODEL may be a language: reinflect models")
 
 
 def model_file(name: str) -> str:
@@ -53,6 +46,13 @@ def load_inflector(path: str) -> "Inflector":
 
     warnings.simplefilter("ignore", UnseenWarning)  # the notes of `doubts` say it
     return load(Path(path))
+
+
+def read_for_models(path: str, columns: Columns, forms: Forms = "required") -> list[Item]:
+    """The items of a file, none longer than models take."""
+    items = read_items(path, columns, forms=forms, note=say)
+    check_lengths(items, path, "models take", "shorten or remove it")
+    return items
 
 
 @dataclass(frozen=True)
@@ -74,11 +74,6 @@ class ModelArgument:
             if (trained := inflector.words) and trained.digest != self.words.digest:
                 say(f"note: MODEL was trained with another word list: {trained.name}, {trained.words:,} words")
         return replace(inflector, labels=self.columns.labels or inflector.labels)
-
-    def read_items(self, path: str, forms: Forms = "required") -> list[Item]:
-        items = read_items(path, self.columns, forms=forms, note=say)
-        check_lengths(items, path, "models take", "shorten or remove it")
-        return items
 
     def read_lemmas(self, path: str) -> Lexicon:
         lexicon = read_lemmas(path, self.columns, note=say)
@@ -116,18 +111,17 @@ def model_options(*options: Decorator) -> Decorator:
 
 def bundles_option(what: str) -> Decorator:
     more = "the features of one form on each line, such as V;IND;PST;3;SG. By default all that MODEL was trained on."
-    return source_option("--features bundles FILE", f"{what}: {more}")
+    return option("--features bundles FILE", f"{what}: {more}", type=source)
 
 
 def read_bundles(path: str, to_features: Callable[[str], str]) -> list[str]:
-    lines = list(lines_of(read_text(path), path))
+    lines, remedy = list(lines_of(read_text(path), path)), "write only the features of one form on each line"
     for number, line in lines:
         if "\t" in line:
-            remedy = "write only the features of one form on each line"
             raise InputError(f"found several columns in {quoted(line)}", remedy, path=path, line=number)
     bundles = list(dict.fromkeys(to_features(line) for _, line in lines if line.strip(" ")))
     if not bundles:
-        raise InputError("found no features", "write the features of one form on each line", path=path)
+        raise InputError("found no features", remedy, path=path)
     return bundles
 
 

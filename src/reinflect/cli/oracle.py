@@ -15,20 +15,14 @@ from reinflect.errors import InputError
 from reinflect.systems.oracle import ORACLES, Step, walk
 from reinflect.text import in_columns, visible, visible_text
 
-ACTIONS = {"hacm": "steps and writes", "haem": "copies, deletes and writes"}
-"""What the actions of each system do."""
+ACTIONS = "hacm steps and writes; haem copies, deletes and writes."
 PAST_THE_END = "--"
 
 
 @click.command("oracle", epilog=example("reinflect oracle fliegen flog --system haem"))
 @click.argument("lemma", type=text)
 @click.argument("form", type=text)
-@option(
-    "--system",
-    "; ".join(f"{name} {does}" for name, does in ACTIONS.items()) + ".",
-    type=click.Choice(list(ACTIONS)),
-    default="haem",
-)
+@option("--system", ACTIONS, type=click.Choice(list(ORACLES)), default="haem")
 @source_option("--pairs FILE", "Items to learn from; required for an aligner that learns.")
 @aligner_options("naive")
 @output_options(json="Print one JSON object.")
@@ -44,10 +38,7 @@ def command(
     """
     if not lemma:
         raise InputError("found an empty lemma", "give a lemma with at least one character (only FORM may be empty)")
-    if aligner.learns:
-        alignment = _learnt(aligner, lemma, form, pairs, columns)
-    else:
-        (alignment,) = aligner.align([Item(lemma, Bundle(""), form)], "")
+    alignment = _aligned(Item(lemma, Bundle(""), form), aligner, pairs, columns)
     steps = list(walk(ORACLES[system](alignment), lemma))
     arguments = {name: click.get_current_context().params[name] for name in ("lemma", "form", "system", "method")}
     rows = [{"t": t, **asdict(step)} for t, step in enumerate(steps, start=1)]
@@ -57,19 +48,21 @@ def command(
     )
 
 
-def _learnt(aligner: AlignerArgument, lemma: str, form: str, path: str | None, columns: Columns) -> Alignment:
-    """The alignment of a lemma and its form, learnt together with the pairs of a file.
+def _aligned(item: Item, aligner: AlignerArgument, path: str | None, columns: Columns) -> Alignment:
+    """The alignment of a pair, learnt together with those of a file if the aligner learns.
 
     A pair of the file gets the alignment that training on that file uses. Any other pair is added at the end.
     """
+    if not aligner.learns:
+        return aligner.align([item], "")[0]
     if path is None:
         remedy = "name a file of lemmas and forms with --pairs, or choose another --method"
         raise InputError("found no --pairs for an aligner that learns", remedy)
     items = read_items(path, columns, note=say)
     pairs = [(item.lemma, item.form) for item in items]
-    if (lemma, form) in pairs:
-        return aligner.align(items, path)[pairs.index((lemma, form))]
-    return aligner.align(items, path, more=[Item(lemma, Bundle(""), form)])[-1]
+    if (item.lemma, item.form) in pairs:
+        return aligner.align(items, path)[pairs.index((item.lemma, item.form))]
+    return aligner.align(items, path, more=[item])[-1]
 
 
 def _table(steps: Sequence[Step]) -> list[str]:

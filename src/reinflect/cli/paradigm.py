@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from reinflect.cli import models
-from reinflect.cli.models import ModelArgument, confidence_cell, confidence_text, model_options
-from reinflect.cli.options import COLUMN_OPTIONS, option, source_option, text, word
+from reinflect.cli.options import COLUMN_OPTIONS, check_either, option, source_option, text, word
 from reinflect.cli.output import Output, output_options
 from reinflect.data.features import Bundle
 from reinflect.errors import InputError, printable, quoted
@@ -17,8 +16,7 @@ if TYPE_CHECKING:
     from reinflect.inflector.answers import Paradigm
 
 EXAMPLE = models.model_example(
-    "reinflect paradigm verbs.reinflect sagen",
-    "reinflect paradigm verbs.reinflect sagen fliegen --output forms.csv",
+    "reinflect paradigm verbs.reinflect sagen", "reinflect paradigm verbs.reinflect sagen fliegen --output forms.csv"
 )
 
 
@@ -29,9 +27,14 @@ EXAMPLE = models.model_example(
 @models.bundles_option("The forms you want")
 @option("--pos NAME", "Only forms of this part of speech, such as V.", type=text)
 @output_options("the forms go", json="Print one JSON object for each lemma.")
-@model_options(models.members_option, *COLUMN_OPTIONS)
+@models.model_options(models.members_option, *COLUMN_OPTIONS)
 def command(
-    model: ModelArgument, words: tuple[str, ...], file: str | None, bundles: str | None, pos: str | None, output: Output
+    model: models.ModelArgument,
+    words: tuple[str, ...],
+    file: str | None,
+    bundles: str | None,
+    pos: str | None,
+    output: Output,
 ) -> None:
     """Inflect each LEMMA, or each lemma of a file, for every cell of its paradigm.
 
@@ -40,9 +43,7 @@ def command(
     prediction replaces. In a spreadsheet (.csv, .xlsx) every form has a row. MODEL does not know the part of speech of
     a lemma: if it was trained on several, choose one with --pos.
     """
-    if bool(words) == (file is not None):
-        finding = "both a lemma and --input" if words else "neither a lemma nor --input"
-        raise InputError(f"found {finding}", "give either one or more LEMMAs or --input FILE")
+    check_either(bool(words), file, "LEMMAs")
     output.check()
     lemmas = tuple(dict.fromkeys(words)) if file is None else model.read_lemmas(file).lemmas
     wanted = _of_part_of_speech(pos, model.bundles(bundles))
@@ -50,7 +51,7 @@ def command(
     single = file is None and len(lemmas) == 1
     label = model.columns.labels.to_label  # no labels of the model, as the file may be read again
     rows = [
-        (paradigm.lemma, cell.answer.text, label(cell.features), confidence_cell(cell.answer))
+        (paradigm.lemma, cell.answer.text, label(cell.features), models.confidence_cell(cell.answer))
         for paradigm in paradigms
         for cell in paradigm
     ]
@@ -66,28 +67,25 @@ def command(
 def _of_part_of_speech(pos: str | None, bundles: Sequence[str]) -> Sequence[str]:
     """The bundles of a part of speech, or all: `V` takes in `V.PTCP`."""
     parts = {features: Bundle(features).part_of_speech for features in bundles}
-    chosen = [features for features in bundles if pos in (None, parts[features], parts[features].partition(".")[0])]
+    chosen = [features for features, part in parts.items() if pos in (None, part, part.partition(".")[0])]
     if not chosen:
-        known = ", ".join(dict.fromkeys(parts.values()))
-        raise InputError(f"found no forms of the part of speech {quoted(pos or '')}", f"choose from {known}")
+        remedy = f"choose from {', '.join(dict.fromkeys(parts.values()))}"
+        raise InputError(f"found no forms of the part of speech {quoted(pos or '')}", remedy)
     return chosen
 
 
 def _text(paradigm: "Paradigm", *, titled: bool = False) -> str:
-    answers = {Bundle(cell.features).cell: cell.answer for cell in paradigm}
-    label = paradigm.labels.to_label
-
-    def shown(features: str | None) -> list[str]:
-        if features is None:
-            return ["", ""]
-        answer = answers[Bundle(features).cell]
-        return [printable(answer.text), confidence_text(answer)]
-
-    parts = [f"{printable(paradigm.lemma)}\n"] if titled else []
+    answers, label = {Bundle(cell.features).cell: cell.answer for cell in paradigm}, paradigm.labels.to_label
+    parts = [f"{printable(paradigm.lemma)}\n"] * titled
     for part in paradigm.tables():
-        header = [label(part.title), *(title for column in part.columns for title in (label(column), ""))]
-        rows = [[label(row.title), *(text for cell in row.cells for text in shown(cell))] for row in part.rows]
-        header, *rows = [header, *rows] if any(header) else rows
+        rows = [[label(part.title), *(title for column in part.columns for title in (label(column), ""))]]
+        for row in part.rows:
+            cells = [answers[Bundle(features).cell] if features is not None else None for features in row.cells]
+            texts = [
+                (printable(answer.text), models.confidence_text(answer)) if answer else ("", "") for answer in cells
+            ]
+            rows.append([label(row.title), *(text for pair in texts for text in pair)])
+        header, *rows = rows if any(rows[0]) else rows[1:]
         parts.append(table(header, rows, sides=("left", *("left", "right") * len(part.columns))))
     if any(answer.attested for answer in answers.values()):
         parts.append(f"{models.ATTESTED} attested: a person gave the form\n")

@@ -1,5 +1,7 @@
 """`reinflect suggest`: which forms to ask a speaker for next."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from reinflect.cli import models
@@ -11,10 +13,14 @@ from reinflect.data.items import Item
 from reinflect.errors import InputError, printable, source_name
 from reinflect.text import table
 
+if TYPE_CHECKING:
+    from reinflect.inflector.suggest import Suggestion
+
 EXAMPLE = models.model_example(
     "printf 'fliegen\\nlachen\\nsehen\\n' > lemmas.txt",
     "reinflect suggest verbs.reinflect --lemmas lemmas.txt --n 5",
 )
+HEADER = ("lemma", "features", "prediction", "confidence")
 
 
 @click.command("suggest", epilog=EXAMPLE)
@@ -44,12 +50,10 @@ def command(
     The table on the screen has the model's prediction and its confidence. In a file the forms are empty: fill in what
     the speaker says, and give the file to reinflect train --add, which ignores lines without a form.
     """
-    output.check()
-    lexicon = model.read_lemmas(lemmas)
-
     from reinflect.inflector.suggest import open_cells, ranked
 
-    inflector = model.inflector
+    output.check()
+    lexicon, inflector = model.read_lemmas(lemmas), model.inflector
     lexicon = lexicon.knowing(list(inflector.attested))
     for path in known:
         lexicon = lexicon.knowing(read_further(path, model.columns, inflector.bundles, forms="optional", note=say))
@@ -66,18 +70,18 @@ def command(
     if output.plain:
         output.write_items((Item(cell.lemma, Bundle(cell.features)) for cell in suggestions), model.columns)
         return
-    label, own_label = inflector.labels.to_label, model.columns.labels.to_label
-    shown = [
-        (*map(printable, (cell.lemma, label(cell.features), cell.answer.form)), models.confidence_text(cell.answer))
-        for cell in suggestions
-    ]
-    rows = [
-        (cell.lemma, "", own_label(cell.features), cell.answer.form, models.confidence_cell(cell.answer))
-        for cell in suggestions
-    ]
+
+    def shown(cell: "Suggestion") -> tuple[str, ...]:
+        words = cell.lemma, inflector.labels.to_label(cell.features), cell.answer.form
+        return *map(printable, words), models.confidence_text(cell.answer)
+
+    def row(cell: "Suggestion") -> tuple[str | float, ...]:
+        features = model.columns.labels.to_label(cell.features)
+        return cell.lemma, "", features, cell.answer.form, models.confidence_cell(cell.answer)
+
     output.write(
-        lambda: table(("lemma", "features", "prediction", "confidence"), shown, sides=("left",) * 3 + ("right",)),
-        rows=lambda: (("lemma", "form", "features", "guess", "confidence"), rows),
+        lambda: table(HEADER, [*map(shown, suggestions)], sides=("left", "left", "left", "right")),
+        rows=lambda: (("lemma", "form", "features", "guess", "confidence"), [*map(row, suggestions)]),
     )
 
 

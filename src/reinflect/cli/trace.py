@@ -49,9 +49,9 @@ def _text(trace: "Trace") -> str:
     rows = [["t", "lemma", "action", "probability", *["generated"] * has_gate, "form", "otherwise"]]
     for t, step in enumerate(trace.steps, start=1):
         row = [str(t), _context(trace, step), visible_symbol(step.action), f"{step.probability:.3f}"]
-        gate = ["" if step.gate is None else f"{step.gate:.3f}"] * has_gate
+        row += ["" if step.gate is None else f"{step.gate:.3f}"] * has_gate
         others = [f"{visible_symbol(name)} {share:.3f}" for name, share in step.alternatives if share >= MIN_SHARE]
-        rows.append([*row, *gate, visible_text(step.form_so_far), ", ".join(others)])
+        rows.append([*row, visible_text(step.form_so_far), ", ".join(others)])
     sides: list[Side] = ["right" if name in NUMBERS else "left" for name in rows[0]]
     lines = [f"{trace.member}: {lemma}, {features} → {form}", *in_columns(rows, "  ", sides)]
     if trace.form != trace.steps[-1].form_so_far or trace.steps[-1].kind != "stop":
@@ -61,12 +61,12 @@ def _text(trace: "Trace") -> str:
 
 def _context(trace: "Trace", step: "TraceStep") -> str:
     """The lemma around the attended character, which is in brackets; an attended feature follows the lemma."""
-    lemma, place = trace.lemma, step.position
-    if place > len(lemma):  # in a source that begins with <s>, and has the features after the lemma
-        return f"{_cut(lemma, 0, 2 * CONTEXT)} [{visible_text(trace.source[place + 1])}]"
-    character = visible(lemma[place]) if 0 <= place < len(lemma) else ""
-    before = _cut(lemma[: max(0, place)], max(0, place - CONTEXT), max(0, place))
-    return f"{before}[{character}]{_cut(lemma[place + 1 :], 0, CONTEXT)}"
+    lemma, position = trace.lemma, step.position
+    if position > len(lemma):  # in a source that begins with <s>, and has the features after the lemma
+        return f"{_cut(lemma, 0, 2 * CONTEXT)} [{visible_text(trace.source[position + 1])}]"
+    start, end = max(0, position), max(0, position + 1)
+    attended = visible(lemma[start:end]) if start < end and start < len(lemma) else ""
+    return f"{_cut(lemma[:start], max(0, start - CONTEXT), start)}[{attended}]{_cut(lemma[end:], 0, CONTEXT)}"
 
 
 def _cut(text: str, start: int, end: int) -> str:

@@ -179,6 +179,15 @@ def test_pocket_models_inflect_words_of_their_languages_first(
     assert shown.index("finnish ") < shown.index("German verbs")
 
 
+@pytest.mark.usefixtures("pocket")
+def test_one_part_alone(reinflect: Reinflect, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`make demo` shows words before torch is installed, then the training."""
+    monkeypatch.setattr(TRAIN, "train_model", stop)
+    whole, words, training = (reinflect("demo", *more) for more in ((), ("--only", "words"), ("--only", "training")))
+    assert (words.exit_code, training.stderr) == (0, "reinflect: stop\n")
+    assert words.stdout + training.stdout == whole.stdout
+
+
 @pytest.mark.usefixtures("no_pocket")
 def test_without_pocket_models_one_line_says_so(reinflect: Reinflect, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(TRAIN, "train_model", stop)

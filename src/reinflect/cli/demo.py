@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from reinflect.cli.models import confidence_text, load_inflector
-from reinflect.cli.options import example, say
+from reinflect.cli.options import example, option, say
 from reinflect.cli.wishes import make_resources
 from reinflect.data.items import Item
 from reinflect.errors import INTERRUPTED, printable
@@ -37,15 +37,19 @@ CHANGES = ("epochs=30", "score_every=5")
 
 
 @click.command("demo", epilog=example("reinflect demo", about="about a minute"))
-def command() -> None:
+@option("--only", "Show one part only: words of pocket models, or training.", type=click.Choice(["words", "training"]))
+def command(only: str | None) -> None:
     """Learn from 100 of the bundled German verb forms, inflect others, and show which are right and which wrong.
 
-    Before that, pocket models inflect words of five languages, if they are installed. Trains the systems HACM and HAEM
-    on both alignments of lemmas with forms, and lets them vote. Nothing is downloaded, and no file is written.
+    Before that, pocket models inflect words of five languages, if they are installed. HACM and HAEM are trained on both
+    alignments of lemmas with forms, and vote. Nothing is downloaded, and no file is written.
     """
     from reinflect.data.german import read_split
 
-    show_pocket_models()
+    if only != "training":
+        show_pocket_models()
+    if only == "words":
+        return
     examples, dev, gold = (read_split(split) for split in ("train-low", "dev", "test"))
     click.echo(
         f"German verbs: learn from {len(examples)} forms, then inflect {len(gold)} others.\n"

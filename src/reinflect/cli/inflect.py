@@ -1,4 +1,4 @@
-"""`reinflect inflect`: inflect words with a trained model."""
+"""`reinflect inflect` and `reinflect paradigm`: inflect words with a trained model."""
 
 import math
 from collections.abc import Sequence
@@ -13,13 +13,16 @@ from reinflect.cli.options import COLUMN_OPTIONS, check_either, option, source_o
 from reinflect.cli.output import Output, output_options
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item, fields_of
-from reinflect.errors import InputError
+from reinflect.errors import InputError, printable, quoted
 from reinflect.text import table, visible_text
 
 if TYPE_CHECKING:
-    from reinflect.inflector.answers import Answer
+    from reinflect.inflector.answers import Answer, Paradigm
 
 EXAMPLE = models.model_example("reinflect inflect verbs.reinflect fliegen 'V;IND;PST;3;SG' --n-best 3")
+PARADIGM_EXAMPLE = models.model_example(
+    "reinflect paradigm verbs.reinflect sagen", "reinflect paradigm verbs.reinflect sagen fliegen --output forms.csv"
+)
 MAX_NBEST = 100
 """Forms of one item: further ones are not worth the time it takes to find them."""
 DECIMALS = 4
@@ -125,3 +128,75 @@ def _table(answers: "Sequence[Answer]") -> str:
 
 def _spelled(figure: str | float) -> str:
     return f"{figure:.{DECIMALS}f}" if isinstance(figure, float) else str(figure)
+
+
+@click.command("paradigm", epilog=PARADIGM_EXAMPLE)
+@models.model_argument
+@click.argument("words", metavar="[LEMMA]...", nargs=-1, type=word)
+@source_option("--input file FILE", "Lemmas, one on each line, or a file of items (- is standard input).")
+@models.bundles_option("The forms you want")
+@option("--pos NAME", "Only forms of this part of speech, such as V.", type=text)
+@output_options("the forms go", json="Print one JSON object for each lemma.")
+@models.model_options(models.members_option, *COLUMN_OPTIONS)
+def paradigm(
+    model: models.ModelArgument,
+    words: tuple[str, ...],
+    file: str | None,
+    bundles: str | None,
+    pos: str | None,
+    output: Output,
+) -> None:
+    """Inflect each LEMMA, or each lemma of a file, for every cell of its paradigm.
+
+    Tables arrange the forms by features such as person and number. Beside each form is its confidence in per cent or,
+    if the model has none, the number of members that gave it; ✓ marks attested forms, which a person gave and no
+    prediction replaces. In a spreadsheet (.csv, .xlsx) every form has a row. MODEL does not know the part of speech of
+    a lemma: if it was trained on several, choose one with --pos.
+    """
+    check_either(bool(words), file, "LEMMAs")
+    output.check()
+    lemmas = tuple(dict.fromkeys(words)) if file is None else model.read_lemmas(file).lemmas
+    wanted = _of_part_of_speech(pos, model.bundles(bundles))
+    paradigms = [model.inflector.paradigm(lemma, wanted) for lemma in lemmas]
+    single = file is None and len(lemmas) == 1
+    label = model.columns.labels.to_label  # no labels of the model, as the file may be read again
+    rows = [
+        (forms.lemma, cell.answer.text, label(cell.features), models.confidence_cell(cell.answer))
+        for forms in paradigms
+        for cell in forms
+    ]
+    output.write(
+        lambda: "\n\n".join(paradigm_text(forms, titled=not single) for forms in paradigms),
+        lambda: ({"lemma": forms.lemma, "cells": forms} for forms in paradigms),
+        lambda: (("lemma", "form", "features", "confidence"), rows),
+        indent=2 if single else None,
+        notes=model.doubts(map(Bundle, wanted)),
+    )
+
+
+def _of_part_of_speech(pos: str | None, bundles: Sequence[str]) -> Sequence[str]:
+    """The bundles of a part of speech, or all: `V` takes in `V.PTCP`."""
+    parts = {features: Bundle(features).part_of_speech for features in bundles}
+    chosen = [features for features, part in parts.items() if pos in (None, part, part.partition(".")[0])]
+    if not chosen:
+        remedy = f"choose from {', '.join(dict.fromkeys(parts.values()))}"
+        raise InputError(f"found no forms of the part of speech {quoted(pos or '')}", remedy)
+    return chosen
+
+
+def paradigm_text(paradigm: "Paradigm", *, titled: bool = False) -> str:
+    answers, label = {Bundle(cell.features).cell: cell.answer for cell in paradigm}, paradigm.labels.to_label
+
+    def texts(features: str | None) -> tuple[str, str]:
+        answer = None if features is None else answers[Bundle(features).cell]
+        return (printable(answer.text), models.confidence_text(answer)) if answer else ("", "")
+
+    parts = [f"{printable(paradigm.lemma)}\n"] * titled
+    for part in paradigm.tables():
+        header = [label(part.title), *(title for column in part.columns for title in (label(column), ""))]
+        rows = [[label(row.title), *(text for cell in row.cells for text in texts(cell))] for row in part.rows]
+        header, *rows = [header, *rows] if any(header) else rows
+        parts.append(table(header, rows, sides=("left", *("left", "right") * len(part.columns))))
+    if any(answer.attested for answer in answers.values()):
+        parts.append(f"{models.ATTESTED} attested: a person gave the form\n")
+    return "\n".join(parts)

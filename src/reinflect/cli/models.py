@@ -1,4 +1,4 @@
-"""`reinflect models`: list the pocket models; also what all commands that use a trained model share."""
+"""`reinflect models` and `reinflect info`; also what all commands that use a trained model share."""
 
 import warnings
 from collections.abc import Callable, Iterable
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reinflect.cli.options import Decorator, example, gathered, make_columns, option, say, source, strategy_option
+from reinflect.cli.output import Output, output_options
 from reinflect.data.features import Bundle
 from reinflect.data.items import COLUMNS_AUTO, Columns, Forms, Item, check_lengths, read_items
 from reinflect.data.lexicon import Lexicon, read_lemmas
@@ -157,3 +158,15 @@ def command() -> None:
     click.echo(table(("language", "accuracy", "size", "date"), rows, sides=("left", "right", "right", "left")))
     size = sum(model.size for model in index.values()) / 1e6
     click.echo(f"{len(index)} pocket models, {size:.1f} MB, in {printable(str(folder))}")
+
+
+@click.command("info", epilog=model_example("reinflect info verbs.reinflect"))
+@model_argument
+@output_options(json="Print one JSON object, with every setting and every count.")
+@model_options()
+def info(model: ModelArgument, output: Output) -> None:
+    """Show the training data of MODEL, its accuracy, its members, and the features and characters it knows."""
+    from reinflect.inflector.card import card_text
+
+    card = model.inflector.card
+    output.write(lambda: card_text(card), lambda: [card], indent=2)

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import click
 
 from reinflect.cli import models
+from reinflect.cli.align import visible_symbol
 from reinflect.cli.options import labels_option, option, text, word
-from reinflect.cli.oracle import visible_symbol
 from reinflect.cli.output import Output, output_options
 from reinflect.data.features import Bundle
 from reinflect.text import Side, in_columns, visible, visible_text

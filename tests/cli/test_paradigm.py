@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from reinflect.cli.paradigm import _text
+from reinflect.cli.inflect import paradigm_text
 from reinflect.data.items import read_items
 from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.inflector.answers import Answer, Cell, Paradigm
@@ -27,7 +27,7 @@ VERB = {
 
 def lines(forms: dict[str, str], confidence: float | None = 0.5, labels: Labels = NO_LABELS) -> list[str]:
     cells = [Cell(features, Answer(form, confidence, 3, 5, -1.0)) for features, form in forms.items()]
-    return _text(Paradigm("gehen", cells, labels)).splitlines()
+    return paradigm_text(Paradigm("gehen", cells, labels)).splitlines()
 
 
 def test_persons_are_rows_and_numbers_are_columns() -> None:

@@ -37,7 +37,15 @@ COMMANDS = {
     "report": "Write a web page about a model or a benchmark",
 }
 """The commands with their summaries in `reinflect --help`."""
-GUESTS = {"info": "models", "oracle": "align", "paradigm": "inflect", "analyse": "suggest"}
+GUESTS = {
+    "paradigm": "inflect",
+    "trace": "inflect",
+    "analyse": "suggest",
+    "info": "models",
+    "forecast": "train",
+    "baseline": "evaluate",
+    "oracle": "align",
+}
 """Commands in the modules of others; any other command is `command` of the module of its name."""
 
 
@@ -88,8 +96,8 @@ def describe(error: Exception) -> str:
         # Python would otherwise try to write the rest of the output on exit, and print a second error.
         with suppress(OSError, ValueError, AttributeError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        place = source_name(error.filename or ("this command" if error.errno in TOO_MANY_FILES else STANDARD))
-        return f"{place}: {error.strerror or error}; {remedy_for(error, 'check the disk and try again')}"
+        path = source_name(error.filename or ("this command" if error.errno in TOO_MANY_FILES else STANDARD))
+        return f"{path}: {error.strerror or error}; {remedy_for(error, 'check the disk and try again')}"
     return str(error)
 
 

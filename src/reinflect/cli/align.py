@@ -10,12 +10,12 @@ from reinflect.align import ALIGNERS
 from reinflect.align.cache import aligned, default_folder
 from reinflect.align.pairs import KINDS, Aligner, Alignment, count_kinds, lay_out
 from reinflect.cli.options import Decorator, columns_option, example, gathered, option, say, source, source_option, text
-from reinflect.cli.output import Output, output_options, progress_bar
+from reinflect.cli.output import Output, output_options, progress_bar, visible_symbol
 from reinflect.data.features import Bundle
 from reinflect.data.items import Columns, Item, check_lengths, fields_of, read_items, swapped_columns_note
 from reinflect.errors import InputError
 from reinflect.systems.oracle import ORACLES, Step, walk
-from reinflect.text import in_columns, visible, visible_text
+from reinflect.text import in_columns, visible_text
 
 SWEEPS, SEED = 150, 1
 ACTIONS = "hacm steps and writes; haem copies, deletes and writes."
@@ -157,8 +157,3 @@ def _table(steps: Sequence[Step]) -> list[str]:
         written = visible_symbol(step.written) if step.written else ""
         rows.append([str(t), visible_symbol(step.action), attended, str(step.position), written, visible_text(output)])
     return in_columns(rows, "  ", ["right", "left", "left", "right", "left", "left"])
-
-
-def visible_symbol(symbol: str) -> str:
-    """A character in visible form; symbols such as `STEP` and `<s>` unchanged."""
-    return visible(symbol) if len(symbol) == 1 else symbol

@@ -8,16 +8,7 @@ import click
 from reinflect.cli.options import columns_option, example, option, source
 from reinflect.cli.output import Output, output_options
 from reinflect.data.form_cells import USUAL_RULES
-from reinflect.data.items import (
-    Columns,
-    Item,
-    check_lengths,
-    grouped,
-    place_of,
-    read_items,
-    swapped_columns_note,
-    variants_note,
-)
+from reinflect.data.items import Columns, Item, check_lengths, place_of, read_items, swapped_columns_note, variants_note
 from reinflect.data.sheet_file import Finding, kind_of_sheet
 from reinflect.data.sheets import parse_sheet
 from reinflect.data.words import two_ways
@@ -70,7 +61,7 @@ def _text(file: str, sizes: dict[str, int], findings: Sequence[Finding], most: i
     cells = f"{sizes['filled']} of {sizes['cells']} cells filled, gaps: {sizes['cells'] - sizes['filled']}"
     lines = [f"{source_name(file)}: {counted(sizes['items'], 'item')} with a form; {lemmas}, {bundles}; {cells}"]
     for finding in findings:
-        lines += [finding.note, *(f"  {place}" for place in finding.places[:most])]
+        lines += [finding.note, *(f"  {line}" for line in finding.places[:most])]
         if 0 < most < len(finding.places):
             lines.append(f"  … and {len(finding.places) - most} more (--places N shows more)")
     return "\n".join(lines) + "\n"
@@ -104,11 +95,14 @@ def _findings(file: str, items: Sequence[Item], examples: Sequence[Item], column
     )
     if encoded := two_ways([(file, items)]):
         yield encoded
-    same = grouped(examples, lambda item: (item.lemma, item.form, item.features.cell)).values()
-    first = {id(item): group[0] for group in same for item in group[1:]}
-    if twice := [item for item in examples if id(item) in first]:
-        places = [f"{line(item)} (also in {place_of(first[id(item)], file)})" for item in twice]
-        yield Finding(f"duplicates: {counted(len(twice), 'item')} given again", places)
+    first: dict[tuple[str, str, tuple[str, ...]], Item] = {}
+    twice = [
+        f"{line(item)} (also in {place_of(earlier, file)})"
+        for item in examples
+        if (earlier := first.setdefault((item.lemma, item.form, item.features.cell), item)) is not item
+    ]
+    if twice:
+        yield Finding(f"duplicates: {counted(len(twice), 'item')} given again", twice)
     compared = examples if compiles() else examples[:MOST_WITHOUT_NUMBA]
     if len(compared) < len(examples):
         share = f"only the first {len(compared):,} of {len(examples):,}"

@@ -43,9 +43,13 @@ def show(name: str, split: str | None, output: Output) -> None:
     """Describe a data set; with --split, print its items: tab-separated, or as a spreadsheet (.csv, .xlsx)."""
     data_set = catalog.find(name)
     if split is not None:
-        items = _items_of(data_set, split)
+        if not data_set.bundled:
+            remedy = f"get it from {data_set.source}" if data_set.described else f"reinflect data fetch {name}"
+            raise InputError(f"{name} is not bundled with reinflect", f"{remedy}, and look at its files")
+        if split not in SPLITS:
+            raise catalog.unknown_name("split", split, SPLITS, f"the splits are {', '.join(SPLITS)}")
         output.check()
-        output.write_items(items)
+        output.write_items(read_split(split))
         return
     if output.path != STANDARD:
         raise InputError("found --output without --split", "name the split to write, such as --split train-low")
@@ -150,15 +154,6 @@ def _entry(data_set: DataSet) -> str:
 def _wrapped(label: str, text: str) -> str:
     wrapper = textwrap.TextWrapper(WIDTH, f"  {label:<10}", " " * 12, break_on_hyphens=False, break_long_words=False)
     return wrapper.fill(" ".join(text.split()))
-
-
-def _items_of(data_set: DataSet, split: str) -> list[Item]:
-    if not data_set.bundled:
-        remedy = f"get it from {data_set.source}" if data_set.described else f"reinflect data fetch {data_set.name}"
-        raise InputError(f"{data_set.name} is not bundled with reinflect", f"{remedy}, and look at its files")
-    if split not in SPLITS:
-        raise catalog.unknown_name("split", split, SPLITS, f"the splits are {', '.join(SPLITS)}")
-    return read_split(split)
 
 
 def _bytes(size: int) -> str:

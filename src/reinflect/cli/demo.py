@@ -92,8 +92,8 @@ def show_pocket_models() -> None:
     if not rows:
         say("note: no pocket models are installed: German verbs only")
         return
-    shown = table(("language", "lemma", "features", "form", "confidence"), rows, sides=(*("left",) * 4, "right"))
-    click.echo(f"Pocket models, trained before (reinflect models lists all languages):\n\n{shown}")
+    forms = table(("language", "lemma", "features", "form", "confidence"), rows, sides=(*("left",) * 4, "right"))
+    click.echo(f"Pocket models, trained before (reinflect models lists all languages):\n\n{forms}")
 
 
 def predictions(

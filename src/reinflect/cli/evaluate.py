@@ -1,4 +1,4 @@
-"""`reinflect evaluate`: score predictions against the right forms."""
+"""`reinflect evaluate`: score predictions against the right forms; `reinflect baseline`: make some to compare with."""
 
 import re
 from collections.abc import Sequence
@@ -26,6 +26,10 @@ EXAMPLE = example(
     "printf 'gehen\\tging\\tV;PST\\nsehen\\tsah\\tV;PST\\n' > gold.tsv",
     "printf 'gehen\\tgehte\\tV;PST\\nsehen\\tsah\\tV;PST\\n' > predicted.tsv",
     "reinflect evaluate gold.tsv predicted.tsv --errors 5",
+)
+BASELINE_EXAMPLE = example(
+    "printf 'lachen\\tlachte\\tV;PST\\nsagen\\tsagte\\tV;PST\\n' > train.tsv",
+    "printf 'fragen\\t\\tV;PST\\n' | reinflect baseline --train train.tsv --input -",
 )
 
 
@@ -156,3 +160,29 @@ def _are_folders(paths: Sequence[str]) -> bool:
         file = next(path for path in paths if path not in folders)
         raise InputError(f"found a folder ({folders[0]}) and a file ({file})", "give files only, or folders only")
     return bool(folders)
+
+
+@click.command("baseline", epilog=BASELINE_EXAMPLE)
+@source_option("--train FILE", "Items with their forms, to learn from.", required=True)
+@source_option("--input file FILE", "Items to inflect; their forms are ignored.", required=True)
+@output_options("the inflected items go", wide=True)
+@columns_option
+def baseline(train: str, file: str, output: Output, columns: Columns) -> None:
+    """Learn rules for prefixes and suffixes from one file, and inflect the lemmas of another with them.
+
+    This is the rule system of the CoNLL–SIGMORPHON 2017 shared task. It takes seconds and has no settings: compare
+    other models with it. Files are tab-separated or spreadsheets; - is standard input. The output has the items in
+    their order. A lemma stays uninflected if its features, in the same spelling, are not in the training file.
+    """
+    from reinflect.score.baseline import Baseline
+
+    output.check(replaces="table")
+    examples = read_items(train, columns, note=say)
+    items = read_items(file, columns, forms="ignored", note=say)
+    rules = Baseline.learn(examples, path=train)
+    inflected = [Item(item.lemma, item.features, rules.inflect(item.lemma, item.features)) for item in items]
+    notes = [swapped_columns_note(examples, train, columns), variants_note(examples, train)]
+    if unknown := sum(not rules.knows(item.features) for item in items):
+        counts = f"the features of {unknown} of {len(items)} items are not in the training file"
+        notes.append(f"note: {source_name(file)}: {counts}; their lemmas stay uninflected")
+    output.write_items(inflected, columns, notes)

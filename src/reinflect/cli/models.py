@@ -97,6 +97,11 @@ class ModelArgument:
         return [f"note: {doubt}" for doubt in self.inflector.doubts(bundles)]
 
 
+bundles_option = option(
+    "--features bundles FILE",
+    "The forms you want: the features of one on each line, such as V;IND;PST;3;SG (default: those MODEL learnt from).",
+    type=source,
+)
 model_argument = click.argument("model", type=model_file)
 members_option = strategy_option("Which members of MODEL vote, instead of those chosen in training")
 
@@ -108,11 +113,6 @@ def model_options(*options: Decorator) -> Decorator:
         return ModelArgument(model, strategy, words, make_columns(**columns))
 
     return gathered("model", make, *options, arguments=["model"])
-
-
-def bundles_option(what: str) -> Decorator:
-    more = "the features of one form on each line, such as V;IND;PST;3;SG. By default all that MODEL was trained on."
-    return option("--features bundles FILE", f"{what}: {more}", type=source)
 
 
 def read_bundles(path: str, to_features: Callable[[str], str]) -> list[str]:

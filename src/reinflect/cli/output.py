@@ -16,6 +16,7 @@ from reinflect.data.items import COLUMNS_2017, Columns, Item, write_items
 from reinflect.data.sheet_file import check_sheet, kind_of_sheet, write_rows
 from reinflect.errors import InputError, OutputError
 from reinflect.files import STANDARD, Kind, check_writable, has_content, kind_of_file, write_text
+from reinflect.text import visible
 
 EXISTS = "a file of this name exists"
 KINDS: dict[Kind, str] = {"model": "a model", "page": "a web page", "JSON": "JSON", "table": "a tab-separated table"}
@@ -117,6 +118,11 @@ def json_text(value: Any, indent: int | None = None) -> str:
     import msgspec
 
     return dumps(msgspec.to_builtins(value), ensure_ascii=False, indent=indent) + "\n"
+
+
+def visible_symbol(symbol: str) -> str:
+    """A character in visible form; symbols such as `STEP` and `<s>` unchanged."""
+    return visible(symbol) if len(symbol) == 1 else symbol
 
 
 @contextmanager

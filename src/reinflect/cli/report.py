@@ -20,9 +20,7 @@ PAGES = (".html", ".htm")
 
 @click.command("report", epilog=EXAMPLE)
 @click.argument("subject", metavar="MODEL|DIR", type=models.model_file)
-@source_option(
-    "--dev FILE|DIR", "Items with their forms to score a model on; the data of a benchmark, if it has moved."
-)
+@source_option("--dev FILE|DIR", "Items to score a model on; the data of a benchmark, if it has moved.")
 @source_option("--forecast FILE.json", "For a model: a file of reinflect forecast, to draw as a curve.")
 @output_options("to write the page (- is the screen)", names="--out path FILE.html", default="report.html", force=False)
 @columns_option

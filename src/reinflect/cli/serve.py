@@ -40,16 +40,13 @@ NAMED = 10
 def command(models: tuple[str, ...], demo: bool, port: int, host: str, names: tuple[str, ...], browser: bool) -> None:
     """Serve a page for the browser: type words, choose features, and see forms, confidences and how they are made.
 
-    The page also shows whole paradigms, takes columns pasted from spreadsheets, and collects corrections to train
-    with. It needs no internet and sends nothing to other computers. Programs can use the same API: docs/api-web.md.
-
-    With neither MODEL nor --demo, the page has all pocket models. A language is loaded when it is chosen, and leaves
-    the memory when no request has named it for ten minutes.
+    The page also shows paradigms, takes columns pasted from spreadsheets, and collects corrections to train with. It
+    needs no internet and sends nothing to other computers. Programs can use the same API: docs/api-web.md. With neither
+    MODEL nor --demo, the page has all pocket models, each loaded when it is chosen.
 
     By default only this computer can reach the page. There is no password: consider that before you give another
-    --host. If visitors use a host name instead of an address, allow it with --allow-host.
-
-    Ctrl-C ends the server after it has answered all open requests.
+    --host. If visitors use a host name instead of an address, allow it with --allow-host. Ctrl-C ends the server after
+    it has answered all open requests.
     """
     from reinflect.inflector.pocket import INSTALL, load, pocket_models
 
@@ -79,8 +76,8 @@ def command(models: tuple[str, ...], demo: bool, port: int, host: str, names: tu
             hosts.append(socket.gethostname())
             reach = "anyone who can reach this computer can use the page and its models"
             say(f"note: {reach}, and read what is sent on the way")
-        shown = ", ".join(served) if len(served) <= NAMED else f"{len(served)} languages"
-        click.echo(f"serving {shown} at {address} (press Ctrl-C to stop)")
+        what = ", ".join(served) if len(served) <= NAMED else f"{len(served)} languages"
+        click.echo(f"serving {what} at {address} (press Ctrl-C to stop)")
         if browser:  # in a thread, as some browsers block until they are closed; requests wait, as the socket listens
             threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()
         server = Server(served, Hosts.at(local, hosts))

@@ -13,8 +13,7 @@ from reinflect.errors import InputError, printable, quoted, source_name
 from reinflect.text import Side, table
 
 EXAMPLE = models.model_example(
-    "printf 'fliegen\\nlachen\\nsehen\\n' > lemmas.txt",
-    "reinflect suggest verbs.reinflect --lemmas lemmas.txt --n 5",
+    "printf 'fliegen\\nlachen\\nsehen\\n' > lemmas.txt", "reinflect suggest verbs.reinflect --lemmas lemmas.txt --n 5"
 )
 SIDES: tuple[Side, ...] = ("left", "left", "left", "right")
 

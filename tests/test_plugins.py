@@ -111,7 +111,8 @@ def test_it_is_benchmarked_and_reported(folder: Path, engine: str) -> None:
     changes = [word for change in small for word in ("--set", change)]
     out = folder / f"benchmark-{engine}"
     done = run(
-        folder, "benchmark", "--data", folder, "--settings", "low", "--grid", "quick", "--systems", "toy", "--kinds", "haem-mirror",
+        folder, "benchmark", "--data", folder, "--settings", "low", "--grid", "quick", "--systems", "toy",
+        "--kinds", "haem-mirror",
         "--out", out, "--augment", "doubled", "--engine", engine, "--workers", 2, "--device", "cpu", *changes,
     )  # fmt: skip
     results = json.loads((out / "results.json").read_text(encoding="utf-8"))["dev"]["low"]

@@ -14,7 +14,7 @@ import pytest
 
 from reinflect.data.items import write_items
 from tests.learn.tiny import language
-from tests.test_readme import ROOT
+from tests.test_docs import ROOT
 
 PAGE = (ROOT / "docs" / "cluster.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\S*)\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)

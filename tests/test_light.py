@@ -75,6 +75,7 @@ COMMANDS = {
     "info": "tiny.reinflect",
     "report": "tiny.reinflect --dev words.tsv --out page.html",
     "serve": "--help",
+    "demo": "--only words",
 }
 TRAINING = "--train words.tsv --dev words.tsv --out model.reinflect"
 RUNNING = """

@@ -1,9 +1,5 @@
 """`reinflect data`: output, downloaded files, and one-line errors."""
 
-import contextlib
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,7 +7,6 @@ import pytest
 from click.testing import Result
 
 from reinflect.data import catalog
-from reinflect.data.catalog import DataSet
 from reinflect.data.german import SPLITS, read_split
 from reinflect.data.items import read_items
 from tests.data.test_catalog import TEXTS, Mirror, data_set_of, files_below, serving
@@ -121,54 +116,6 @@ def test_fetch_fails_with_one_line_and_leaves_nothing(reinflect: Reinflect, mirr
     assert files_below(tmp_path) == {}
 
 
-def test_fetch_without_a_network(reinflect: Reinflect, monkeypatch: pytest.MonkeyPatch) -> None:
-    with serving({}) as gone:
-        pass
-    monkeypatch.setenv(catalog.URL_VARIABLE, gone.url)
-    line = refused(reinflect("data", "fetch", "conll2017"))
-    assert "every command that needs data accepts a plain folder" in line
-
-
-def test_fetch_into_a_file(reinflect: Reinflect, mirror: Mirror, tmp_path: Path) -> None:
-    (tmp_path / "taken").write_text("mine")
-    line = refused(reinflect("data", "fetch", "conll2017", "--into", "taken"))
-    assert "taken: could not be written (File exists)" in line
-    assert mirror.asked == []
-
-
-def _read_all(terminal: int) -> Iterator[bytes]:
-    """What is written to a pseudo-terminal until its other end is closed, which raises an error on Linux."""
-    with contextlib.suppress(OSError):
-        while part := os.read(terminal, 4096):
-            yield part
-
-
-def test_a_terminal_gets_a_bar(conll2017: Path, tmp_path: Path) -> None:
-    """The real program and the real table, on a pseudo-terminal, against a server with the real files."""
-    files = {path.name: path.read_bytes() for path in conll2017.glob("german-*")}
-    pty = pytest.importorskip("pty")
-    ours, theirs = pty.openpty()
-    with (
-        serving(files) as mirror,
-        subprocess.Popen(
-            [sys.executable, "-m", "reinflect", "data", "fetch", "conll2017", "--languages", "german"],
-            env=os.environ | {catalog.URL_VARIABLE: mirror.url, "TERM": "xterm", "COLUMNS": "80"},
-            stdout=subprocess.PIPE,
-            stderr=theirs,
-            text=True,
-        ) as program,
-    ):
-        os.close(theirs)
-        shown = b"".join(_read_all(ours)).decode()
-        printed, _ = program.communicate()
-    os.close(ours)
-    assert program.returncode == 0
-    assert "━" in shown
-    assert "downloaded" not in shown
-    assert "5 downloaded" in printed
-    assert files_below(tmp_path / "cache" / "conll2017") == files
-
-
 # split
 
 
@@ -203,12 +150,3 @@ def test_the_example_of_fetch_runs(reinflect: Reinflect, mirror: Mirror) -> None
     assert program == "reinflect"
     assert reinflect(*words).exit_code == 0
     assert mirror.asked
-
-
-def test_the_list_comes_from_the_catalog(reinflect: Reinflect, monkeypatch: pytest.MonkeyPatch) -> None:
-    only = DataSet("other", "Another", "Words.", "CC0", "there", "Someone (2020)", "http://x", ())
-    monkeypatch.setattr(catalog, "catalog", lambda: {"other": only})
-    printed = reinflect("data", "list").stdout
-    assert "other: Another" in printed
-    assert "0 languages, 0 files, 0.0 kB" in printed
-    assert "german" not in printed

@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 
 import click
@@ -15,7 +14,7 @@ import pytest
 from click.testing import Result
 
 from reinflect import __version__
-from reinflect.cli import COMMANDS
+from reinflect.cli import COMMANDS, main
 from tests.cli.test_transcripts import GOLDEN
 
 Reinflect = Callable[..., Result]
@@ -34,7 +33,7 @@ def commands() -> list[str]:
     """All commands and subcommands, such as `data show`."""
     names = []
     for name in COMMANDS:
-        command = import_module(f"reinflect.cli.{name}").command
+        command = main.get_command(click.Context(main), name)
         names += [f"{name} {sub}" for sub in command.commands] if isinstance(command, click.Group) else [name]
     return names
 

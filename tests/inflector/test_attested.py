@@ -9,7 +9,7 @@ import pytest
 from click.testing import Result
 
 from reinflect import assemble
-from reinflect.cli import paradigm as paradigm_command
+from reinflect.cli.inflect import paradigm_text
 from reinflect.data.dimensions import paradigms
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
@@ -68,10 +68,10 @@ def test_paradigms_show_them_as_attested(inflector: Inflector) -> None:
     made = inflector.paradigm("gehen")
     assert {cell.features: cell.answer.attested for cell in made} == {"V;PST": True, "N;PL": False}
     assert "<td>ging / gung <small>attested</small></td>" in made._repr_html_()
-    text = paradigm_command._text(made)
+    text = paradigm_text(made)
     assert any(line.split() == ["past", "ging", "/", "gung", "✓"] for line in text.splitlines())
     assert text.endswith("✓ attested: a person gave the form\n")
-    assert "✓" not in paradigm_command._text(inflector.paradigm("sehen"))
+    assert "✓" not in paradigm_text(inflector.paradigm("sehen"))
 
 
 def test_training_keeps_them_unless_told_not_to(tmp_path: Path) -> None:

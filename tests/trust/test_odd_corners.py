@@ -100,7 +100,7 @@ runpy.run_module("reinflect", run_name="__main__")
 
 
 @posix
-@pytest.mark.parametrize("module", ["reinflect.cli", "click", "reinflect.cli.oracle", "reinflect.systems"])
+@pytest.mark.parametrize("module", ["reinflect.cli", "click", "reinflect.cli.align", "reinflect.systems"])
 def test_ctrl_c_while_the_program_starts(module: str) -> None:
     program = [sys.executable, "-c", INTERRUPTED.format(module=module)]
     ran = subprocess.run(program, capture_output=True, text=True, check=False)
@@ -234,7 +234,7 @@ def test_too_many_open_files_are_not_taken_for_damage(tmp_path: Path) -> None:
 def test_a_command_with_too_many_open_files_says_so(tmp_path: Path) -> None:
     (tmp_path / "model").write_bytes(model_file())
     code = (
-        "import sys; from reinflect.cli import info, main, models\n"
+        "import sys; from reinflect.cli import main, models\n"
         "import reinflect.inflector.inflector, reinflect.inflector.pocket\n"
         "from tests.trust.test_odd_corners import no_more_files\n"
         "with no_more_files():\n    main(['info', sys.argv[1]])"

@@ -36,7 +36,17 @@ COMMANDS = {
     "benchmark": "Train the 2017 paper's models on many languages, and compare",
     "report": "Write a web page about a model or a benchmark",
 }
-"""The commands, each the name of its module, with their summaries in `reinflect --help`."""
+"""The commands with their summaries in `reinflect --help`."""
+GUESTS = {
+    "paradigm": "inflect",
+    "trace": "inflect",
+    "analyse": "suggest",
+    "info": "models",
+    "forecast": "train",
+    "baseline": "evaluate",
+    "oracle": "align",
+}
+"""Commands in the modules of others; any other command is `command` of the module of its name."""
 
 
 class LazyGroup(click.Group):
@@ -49,7 +59,8 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             remedy = nearest(cmd_name, COMMANDS, "reinflect --help lists all commands")
             raise InputError(f"there is no command {quoted(cmd_name)}", remedy)
-        command: click.Command = import_module(f"reinflect.cli.{cmd_name}").command
+        module = import_module(f"reinflect.cli.{GUESTS.get(cmd_name, cmd_name)}")
+        command: click.Command = getattr(module, cmd_name if cmd_name in GUESTS else "command")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
@@ -85,8 +96,8 @@ def describe(error: Exception) -> str:
         # Python would otherwise try to write the rest of the output on exit, and print a second error.
         with suppress(OSError, ValueError, AttributeError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        place = source_name(error.filename or ("this command" if error.errno in TOO_MANY_FILES else STANDARD))
-        return f"{place}: {error.strerror or error}; {remedy_for(error, 'check the disk and try again')}"
+        path = source_name(error.filename or ("this command" if error.errno in TOO_MANY_FILES else STANDARD))
+        return f"{path}: {error.strerror or error}; {remedy_for(error, 'check the disk and try again')}"
     return str(error)
 
 

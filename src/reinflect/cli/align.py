@@ -1,7 +1,7 @@
-"""`reinflect align`: align lemmas with forms, character by character."""
+"""`reinflect align` and `reinflect oracle`: how lemmas become forms, character by character and action by action."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from inspect import signature
 
 import click
@@ -9,13 +9,17 @@ import click
 from reinflect.align import ALIGNERS
 from reinflect.align.cache import aligned, default_folder
 from reinflect.align.pairs import KINDS, Aligner, Alignment, count_kinds, lay_out
-from reinflect.cli.options import Decorator, columns_option, example, gathered, option, say, source
-from reinflect.cli.output import Output, output_options, progress_bar
+from reinflect.cli.options import Decorator, columns_option, example, gathered, option, say, source, source_option, text
+from reinflect.cli.output import Output, output_options, progress_bar, visible_symbol
+from reinflect.data.features import Bundle
 from reinflect.data.items import Columns, Item, check_lengths, fields_of, read_items, swapped_columns_note
-from reinflect.text import in_columns
+from reinflect.errors import InputError
+from reinflect.systems.oracle import ORACLES, Step, walk
+from reinflect.text import in_columns, visible_text
 
-SWEEPS = 150
-SEED = 1
+SWEEPS, SEED = 150, 1
+ACTIONS = "hacm steps and writes; haem copies, deletes and writes."
+PAST_THE_END = "--"
 EXAMPLE = example("reinflect data show german-verbs --split train-low | reinflect align - --limit 3")
 
 
@@ -34,8 +38,8 @@ class AlignerArgument:
     def align(self, items: Sequence[Item], path: str, more: Sequence[Item] = ()) -> list[Alignment]:
         """Align the items of a file, followed by `more`, which are not cached; a terminal has a progress bar."""
         if self.learns:  # the aligner checks lengths too, but does not know files and lines
-            for part, place in ((items, path), (more, None)):
-                check_lengths(part, place, "an aligner that learns takes", "shorten it, or choose another --method")
+            for part, file in ((items, path), (more, None)):
+                check_lengths(part, file, "an aligner that learns takes", "shorten it, or choose another --method")
         pairs = [(item.lemma, item.form) for item in (*items, *more)]
         with progress_bar("aligning") as move:
             return aligned(self.aligner, pairs, default_folder() if self.cached and not more else None, move)
@@ -55,8 +59,8 @@ def aligner_options(method: str) -> Decorator:
 
 def _aligner(method: str, no_cache: bool, **settings: int) -> AlignerArgument:
     kind = ALIGNERS.find(method)
-    known = signature(kind).parameters  # not every aligner has all of these settings
-    return AlignerArgument(kind(**{name: settings[name] for name in settings if name in known}), not no_cache)
+    accepted = signature(kind).parameters  # not every aligner has all of these settings
+    return AlignerArgument(kind(**{name: settings[name] for name in settings if name in accepted}), not no_cache)
 
 
 @click.command("align", epilog=EXAMPLE)
@@ -81,16 +85,75 @@ def command(
     alignments = aligner.align(items, file)[:limit]
     if stats:
         counts = count_kinds(alignments)
-        shares = {kind: counts[kind] / counts.total() for kind in KINDS}
-        rows = [(kind, str(counts[kind]), f"{100 * share:.1f} %") for kind, share in shares.items()]
-        kinds = {kind: {"count": counts[kind], "share": share} for kind, share in shares.items()}
+        kinds = {kind: {"count": counts[kind], "share": counts[kind] / counts.total()} for kind in KINDS}
+        rows = [(kind, str(cells["count"]), f"{100 * cells['share']:.1f} %") for kind, cells in kinds.items()]
         output.write(
             lambda: "\n".join(in_columns(rows, "  ", ["left", "right", "right"])) + "\n",
             lambda: [{"aligner": aligner.aligner.signature, "items": len(alignments), **kinds}],
         )
-    else:
-        pairs = zip(items, alignments, strict=False)
-        output.write(
-            lambda: "\n\n".join("\n".join(lay_out(alignment)) for alignment in alignments) + "\n",
-            lambda: (fields_of(item) | {"line": item.line, "pairs": alignment} for item, alignment in pairs),
-        )
+        return
+    output.write(
+        lambda: "\n\n".join("\n".join(lay_out(alignment)) for alignment in alignments) + "\n",
+        lambda: (
+            fields_of(item) | {"line": item.line, "pairs": alignment}
+            for item, alignment in zip(items, alignments, strict=False)
+        ),
+    )
+
+
+@click.command("oracle", epilog=example("reinflect oracle fliegen flog --system haem"))
+@click.argument("lemma", type=text)
+@click.argument("form", type=text)
+@option("--system", ACTIONS, type=click.Choice(list(ORACLES)), default="haem")
+@source_option("--pairs FILE", "Items to learn from; required for an aligner that learns.")
+@aligner_options("naive")
+@output_options(json="Print one JSON object.")
+@columns_option
+def oracle(
+    lemma: str, form: str, system: str, pairs: str | None, aligner: AlignerArgument, columns: Columns, output: Output
+) -> None:
+    """Show the actions a model is trained to take from LEMMA to FORM, one on each line.
+
+    Columns: the number t of the action, the action, the attended character of the lemma and its position i, what the
+    action writes, and the form so far. Put two hyphens before a word that starts with a hyphen:
+    reinflect oracle -- -keit -keiten
+    """
+    if not lemma:
+        raise InputError("found an empty lemma", "give a lemma with at least one character (only FORM may be empty)")
+    alignment = _aligned(Item(lemma, Bundle(""), form), aligner, pairs, columns)
+    steps = list(walk(ORACLES[system](alignment), lemma))
+    arguments = {name: click.get_current_context().params[name] for name in ("lemma", "form", "system", "method")}
+    rows = [{"t": t, **asdict(step)} for t, step in enumerate(steps, start=1)]
+    output.write(
+        lambda: "\n".join([*lay_out(alignment), "", *_table(steps), ""]),
+        lambda: [{**arguments, "pairs": alignment, "actions": [step.action for step in steps], "steps": rows}],
+    )
+
+
+def _aligned(item: Item, aligner: AlignerArgument, path: str | None, columns: Columns) -> Alignment:
+    """The alignment of a pair, learnt together with those of a file if the aligner learns.
+
+    A pair of the file gets the alignment that training on that file uses. Any other pair is added at the end.
+    """
+    if not aligner.learns:
+        return aligner.align([item], "")[0]
+    if path is None:
+        remedy = "name a file of lemmas and forms with --pairs, or choose another --method"
+        raise InputError("found no --pairs for an aligner that learns", remedy)
+    items = read_items(path, columns, note=say)
+    pairs = [(item.lemma, item.form) for item in items]
+    if (item.lemma, item.form) in pairs:
+        return aligner.align(items, path)[pairs.index((item.lemma, item.form))]
+    return aligner.align(items, path, more=[item])[-1]
+
+
+def _table(steps: Sequence[Step]) -> list[str]:
+    """The paper's Table 1, transposed: a row for each action, numbered from the first after `<s>`."""
+    rows = [["t", "action", "attended", "i", "written", "output"]]
+    output = ""
+    for t, step in enumerate(steps, start=1):
+        output += step.written
+        attended = visible_symbol(step.attended) if step.attended else PAST_THE_END
+        written = visible_symbol(step.written) if step.written else ""
+        rows.append([str(t), visible_symbol(step.action), attended, str(step.position), written, visible_text(output)])
+    return in_columns(rows, "  ", ["right", "left", "left", "right", "left", "left"])

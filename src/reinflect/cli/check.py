@@ -58,13 +58,10 @@ def command(file: str, most: int, output: Output, columns: Columns) -> None:
 
 def _text(file: str, sizes: dict[str, int], findings: Sequence[Finding], most: int) -> str:
     lemmas, bundles = counted(sizes["lemmas"], "lemma"), counted(sizes["bundles"], "bundle")
-    gaps = sizes["cells"] - sizes["filled"]
-    lines = [
-        f"{source_name(file)}: {counted(sizes['items'], 'item')} with a form; {lemmas}, {bundles}; "
-        f"{sizes['filled']} of {sizes['cells']} cells filled, gaps: {gaps}"
-    ]
+    cells = f"{sizes['filled']} of {sizes['cells']} cells filled, gaps: {sizes['cells'] - sizes['filled']}"
+    lines = [f"{source_name(file)}: {counted(sizes['items'], 'item')} with a form; {lemmas}, {bundles}; {cells}"]
     for finding in findings:
-        lines += [finding.note, *(f"  {place}" for place in finding.places[:most])]
+        lines += [finding.note, *(f"  {line}" for line in finding.places[:most])]
         if 0 < most < len(finding.places):
             lines.append(f"  … and {len(finding.places) - most} more (--places N shows more)")
     return "\n".join(lines) + "\n"
@@ -81,44 +78,43 @@ def _sizes(items: Sequence[Item], examples: Sequence[Item]) -> dict[str, int]:
 
 
 def _findings(file: str, items: Sequence[Item], examples: Sequence[Item], columns: Columns) -> Iterator[Finding]:
-    def shown(item: Item) -> str:
+    from reinflect.align.smart import Smart
+    from reinflect.align.unusual import unusual
+    from reinflect.compiled import compiles
+
+    def line(item: Item) -> str:
         return printable(f"{place_of(item, file)}: {item.lemma} {item.form} {item.features.spelling}")
 
     if not kind_of_sheet(file):
         odd = [item for item in examples if USUAL_RULES.read(item.form, item.lemma).kind not in ("plain", "letters")]
         if odd:
             note = f"forms that look like several, a remark or none: {len(odd)}; taken as they are"
-            yield Finding(note, [*map(shown, odd)])
-    for sentence in (swapped_columns_note(examples, file, columns), variants_note(examples, file)):
-        if sentence:
-            yield Finding(sentence)
+            yield Finding(note, [*map(line, odd)])
+    yield from map(
+        Finding, filter(None, (swapped_columns_note(examples, file, columns), variants_note(examples, file)))
+    )
     if encoded := two_ways([(file, items)]):
         yield encoded
     first: dict[tuple[str, str, tuple[str, ...]], Item] = {}
     twice = [
-        f"{shown(item)} (also in {place_of(before, file)})"
+        f"{line(item)} (also in {place_of(earlier, file)})"
         for item in examples
-        if (before := first.setdefault((item.lemma, item.form, item.features.cell), item)) is not item
+        if (earlier := first.setdefault((item.lemma, item.form, item.features.cell), item)) is not item
     ]
     if twice:
         yield Finding(f"duplicates: {counted(len(twice), 'item')} given again", twice)
-
-    from reinflect.align.smart import Smart
-    from reinflect.align.unusual import unusual
-    from reinflect.compiled import compiles
-
     compared = examples if compiles() else examples[:MOST_WITHOUT_NUMBA]
     if len(compared) < len(examples):
         share = f"only the first {len(compared):,} of {len(examples):,}"
         yield Finding(f"forms compared with their lemmas: {share}; to compare all: pip install 'reinflect[train]'")
     if strange := unusual(Smart(sweeps=SWEEPS).align([(item.lemma, item.form) for item in compared])):
         note = f"suspicious forms: {len(strange)}, unlike their lemmas (errors, or irregular words)"
-        yield Finding(note, [shown(examples[index]) for index in strange])
+        yield Finding(note, [line(examples[index]) for index in strange])
     counts = Counter(character for item in examples for character in item.lemma + item.form)
     rare = sorted((count, character) for character, count in counts.items() if count <= RARE < len(examples))
     places = []
     for count, character in rare:
         item = next(item for item in examples if character in item.lemma + item.form)
-        places.append(f"{visible(character)} (U+{ord(character):04X}), {counted(count, 'time')}, {shown(item)}")
+        places.append(f"{visible(character)} (U+{ord(character):04X}), {counted(count, 'time')}, {line(item)}")
     if places:
         yield Finding(f"rare characters: {len(places)}, used once or twice", places)

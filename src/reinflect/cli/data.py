@@ -9,7 +9,7 @@ import click
 from reinflect.cli.options import columns_option, example, option, say, source
 from reinflect.cli.output import Output, output_options, progress_bar
 from reinflect.data import catalog
-from reinflect.data.catalog import DataFile, DataSet, Fetched, Way
+from reinflect.data.catalog import DataFile, DataSet, Way
 from reinflect.data.german import SPLITS, read_split
 from reinflect.data.items import Columns, Item, format_items, read_items
 from reinflect.data.layouts import BYS, By, split_items
@@ -19,6 +19,7 @@ from reinflect.text import counted, nearest
 
 SAMPLE = 5
 WIDTH = 100
+PHRASES = {"downloaded": "downloaded", "cached": "from the cache", "kept": "there already"}
 
 
 @click.group("data", epilog=example("reinflect data list"))
@@ -29,14 +30,13 @@ def command() -> None:
 @command.command("list", short_help="List all data sets", epilog=example("reinflect data list"))
 def list_data_sets() -> None:
     """List all data sets with their size, languages, licence, source and citation."""
-    click.echo("\n\n".join(_entry(data_set) for data_set in catalog.catalog().values()))
+    click.echo("\n\n".join(map(_entry, catalog.catalog().values())))
 
 
-@command.command(
-    "show",
-    short_help="Describe a data set, or print its items",
-    epilog=example("reinflect data show german-verbs --split train-low --output german-train-low.tsv"),
-)
+SHOW = example("reinflect data show german-verbs --split train-low --output german-train-low.tsv")
+
+
+@command.command("show", short_help="Describe a data set, or print its items", epilog=SHOW)
 @click.argument("name")
 @option("--split SPLIT", "Print all items of one split of a bundled data set.")
 @output_options("the items of --split go", wide=True)
@@ -44,39 +44,38 @@ def show(name: str, split: str | None, output: Output) -> None:
     """Describe a data set; with --split, print its items: tab-separated, or as a spreadsheet (.csv, .xlsx)."""
     data_set = catalog.find(name)
     if split is not None:
-        items = _items_of(data_set, split)
+        if not data_set.bundled:
+            remedy = f"get it from {data_set.source}" if data_set.described else f"reinflect data fetch {name}"
+            raise InputError(f"{name} is not bundled with reinflect", f"{remedy}, and look at its files")
+        if split not in SPLITS:
+            remedy = nearest(split, SPLITS, f"the splits are {', '.join(SPLITS)}")
+            raise InputError(f"there is no split {quoted(split)}", remedy)
         output.check()
-        output.write_items(items)
-    elif output.path != STANDARD:
+        output.write_items(read_split(split))
+        return
+    if output.path != STANDARD:
         raise InputError("found --output without --split", "name the split to write, such as --split train-low")
-    else:
-        more = _wrapped("languages", ", ".join(data_set.languages))
-        if data_set.bundled:
-            lines = format_items(read_split(SPLITS[0])[:SAMPLE], STANDARD).replace("\t", "  ").splitlines()
-            more = "\n    ".join([f"  first items of {SPLITS[0]} (lemma, form, features):", *lines])
-        click.echo(_entry(data_set) if data_set.described else f"{_entry(data_set)}\n\n{more}")
+    more = f"\n\n{_wrapped('languages', ', '.join(data_set.languages))}" * (not data_set.described)
+    if data_set.bundled:
+        lines = format_items(read_split(SPLITS[0])[:SAMPLE], STANDARD).replace("\t", "  ").splitlines()
+        more = "\n    ".join([f"\n\n  first items of {SPLITS[0]} (lemma, form, features):", *lines])
+    click.echo(f"{_entry(data_set)}{more}")
 
 
-@command.command(
-    "fetch",
-    short_help="Download a data set",
-    epilog=f"""
-    A file in DIR that has the right content is kept. If a file of the same name has other content, nothing is fetched
-    unless --force is given.
+FETCH = f"""
+{catalog.CACHE_VARIABLE} names another folder for the cache; {catalog.URL_VARIABLE} the web address of a folder with the
+same files, which are checked as well. Without a network, copy the files into a folder by hand: every command that reads
+data takes a plain folder.
 
-    {catalog.CACHE_VARIABLE} names another folder for the cache. {catalog.URL_VARIABLE} names the web address of another
-    folder with the same files (a mirror), which are checked as well. Without a network, copy the files into a folder
-    by hand: every command that reads data takes a plain folder.
+{example("reinflect data fetch conll2017 --languages german,finnish --into conll2017")}
+"""
 
-    \b
-    Example:
-      reinflect data fetch conll2017 --languages german,finnish --into conll2017
-    """,
-)
+
+@command.command("fetch", short_help="Download a data set", epilog=FETCH)
 @click.argument("name")
 @option("--languages A,B,…", "Languages to fetch.", default=catalog.EVERY_LANGUAGE)
 @option("--into DIR", "Folder for the files.  [default: the cache]", type=click.Path(path_type=Path))
-@option("--force", "Replace files in DIR that have other content.")
+@option("--force", "Replace files in DIR that have other content; without it, one such file ends the command.")
 def fetch(name: str, languages: str, into: Path | None, force: bool) -> None:
     """Download a data set and check it; files that are there already are not downloaded again."""
     data_set = catalog.find(name)
@@ -91,17 +90,20 @@ def fetch(name: str, languages: str, into: Path | None, force: bool) -> None:
                 say(f"downloaded {file.name} ({_bytes([file])})")
 
         fetched = catalog.fetch(data_set, languages, into, force=force, arrived=arrived)
-    click.echo(_summary(data_set, fetched))
+    files = f"{counted(len(sizes), 'file')} of {counted(len({file.language for file in fetched.files}), 'language')}"
+    ways = ", ".join(f"{fetched.ways.count(way)} {PHRASES[way]}" for way in PHRASES if way in fetched.ways)
+    click.echo(f"{name}: {files} ({_bytes(fetched.files)}; {ways}), in {fetched.folder}\nlicence: {data_set.licence}")
+    if data_set.citation:
+        click.echo(f"please cite: {data_set.citation}")
 
 
-@command.command(
-    "split",
-    short_help="Divide a file of UniMorph into training, dev and test items",
-    epilog=example(
-        "reinflect data show german-verbs --split train-medium --output deu.tsv",
-        "reinflect data split deu.tsv --into verbs",
-    ),
+SPLIT = example(
+    "reinflect data show german-verbs --split train-medium --output deu.tsv",
+    "reinflect data split deu.tsv --into verbs",
 )
+
+
+@command.command("split", short_help="Divide a file of UniMorph into training, dev and test items", epilog=SPLIT)
 @click.argument("files", nargs=-1, required=True, type=source)
 @option("--into DIR", "Folder for CODE.trn, CODE.dev and CODE.tst of each file CODE.", required=True)
 @option("--by", "What no two parts share: lemmas, or single forms.", type=click.Choice(BYS), default=BYS[0])
@@ -114,22 +116,23 @@ def split(files: tuple[str, ...], into: str, by: By, seed: int, force: bool, col
     A tenth of the items becomes dev, a tenth test, at most 1,000 each; the others, at most 10,000, are for training.
     The same file, --by and --seed always give the same parts. DIR is then ready for `reinflect benchmark --data DIR`.
     """
-    outputs: dict[Path, tuple[Output, list[Item]]] = {}
+    outputs: dict[str, list[Item]] = {}
     for file in files:
         parts = split_items(read_items(file, columns, note=say), by, seed)
         if not all(parts.values()):
             remedy = "give more items" + (", or --by form" if by == "lemma" else "")
             raise InputError(f"found too few {by}s for three parts", remedy, path=file)
-        for part, items in parts.items():
-            target = Path(into) / f"{Path(file).stem}.{part}"
-            if target in outputs:
-                remedy = "give each file a name of its own"
-                raise InputError(f"found two files named {Path(file).stem}", remedy, path=file)
-            outputs[target] = (Output(target, force=force, option="--into"), items)
-            if target.exists():
-                outputs[target][0].check()
+        stems = {part: str(Path(into) / f"{Path(file).stem}.{part}") for part in parts}
+        if not outputs.keys().isdisjoint(stems.values()):
+            raise InputError(f"found two files named {Path(file).stem}", "give each file a name of its own", path=file)
+        outputs |= {stem: parts[part] for part, stem in stems.items()}
+    written = [Output(path, force=force, option="--into") for path in outputs]
+    for output in written:
+        if Path(output.path).exists():
+            output.check()
     make_folder(Path(into))
-    for output, items in outputs.values():
+    for output in written:
+        items = outputs[output.path]
         output.write_items(items, about=f" ({len(items)} items)")
 
 
@@ -153,25 +156,6 @@ def _entry(data_set: DataSet) -> str:
 def _wrapped(label: str, text: str) -> str:
     wrapper = textwrap.TextWrapper(WIDTH, f"  {label:<10}", " " * 12, break_on_hyphens=False, break_long_words=False)
     return wrapper.fill(" ".join(text.split()))
-
-
-def _items_of(data_set: DataSet, split: str) -> list[Item]:
-    if not data_set.bundled:
-        remedy = f"get it from {data_set.source}" if data_set.described else f"reinflect data fetch {data_set.name}"
-        raise InputError(f"{data_set.name} is not bundled with reinflect", f"{remedy}, and look at its files")
-    if split not in SPLITS:
-        remedy = nearest(split, SPLITS, f"the splits are {', '.join(SPLITS)}")
-        raise InputError(f"there is no split {quoted(split)}", remedy)
-    return read_split(split)
-
-
-def _summary(data_set: DataSet, fetched: Fetched) -> str:
-    files, languages = len(fetched.files), len({file.language for file in fetched.files})
-    phrases = {"downloaded": "downloaded", "cached": "from the cache", "kept": "there already"}
-    ways = ", ".join(f"{fetched.ways.count(way)} {phrase}" for way, phrase in phrases.items() if way in fetched.ways)
-    counts = f"{counted(files, 'file')} of {counted(languages, 'language')} ({_bytes(fetched.files)}; {ways})"
-    cite = f"\nplease cite: {data_set.citation}" if data_set.citation else ""
-    return f"{data_set.name}: {counts}, in {fetched.folder}\nlicence: {data_set.licence}{cite}"
 
 
 def _bytes(files: Iterable[DataFile]) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from reinflect.cli.models import confidence_text, load_inflector
-from reinflect.cli.options import example, say
+from reinflect.cli.options import example, option, say
 from reinflect.cli.wishes import make_resources
 from reinflect.data.items import Item
 from reinflect.errors import INTERRUPTED, printable
@@ -37,38 +37,35 @@ CHANGES = ("epochs=30", "score_every=5")
 
 
 @click.command("demo", epilog=example("reinflect demo", about="about a minute"))
-def command() -> None:
+@option("--only", "Show one part only: words of pocket models, or training.", type=click.Choice(["words", "training"]))
+def command(only: str | None) -> None:
     """Learn from 100 of the bundled German verb forms, inflect others, and show which are right and which wrong.
 
-    Before that, pocket models inflect words of five languages, if they are installed. Trains the systems HACM and HAEM
-    on both alignments of lemmas with forms, and lets them vote. Nothing is downloaded, and no file is written.
+    Before that, pocket models inflect words of five languages, if they are installed. HACM and HAEM are trained on both
+    alignments of lemmas with forms, and vote. Nothing is downloaded, and no file is written.
     """
     from reinflect.data.german import read_split
 
-    show_pocket_models()
+    if only != "training":
+        show_pocket_models()
+    if only == "words":
+        return
     examples, dev, gold = (read_split(split) for split in ("train-low", "dev", "test"))
     click.echo(
         f"German verbs: learn from {len(examples)} forms, then inflect {len(gold)} others.\n"
         "accuracy: per cent right to the letter; Levenshtein: letters to change, on average\n"
     )
     wish = Wish(systems=PAPER_SYSTEMS, preset="low", changes=CHANGES, seeds=2, strategy="vote")
-    resources = make_resources("cpu", alignment_cache=None)
+    with make_resources("cpu", alignment_cache=None) as resources:
+        from reinflect.assemble import Keep
+        from reinflect.score import evaluate
+        from reinflect.train import train_model
 
-    from reinflect.assemble import Keep
-    from reinflect.cli.progress import display
-    from reinflect.score import evaluate
-    from reinflect.train import train_model
-
-    with display() as shown:
-        training = resources(watcher=shown)
-        outcome = train_model(examples, dev, wish, Keep(), training, source="bundled German verbs")
+        outcome = train_model(examples, dev, wish, Keep(), resources, source="bundled German verbs")
     covered, rows = [Item(item.lemma, item.features) for item in gold], []  # models never see the right forms
     for name, models, forms in predictions(examples, outcome.inflector, covered):
-        scored = evaluate(
-            gold,
-            [replace(item, form=form) for item, form in zip(covered, forms, strict=True)],
-            name="german-verbs-test",
-        )
+        predicted = [replace(item, form=form) for item, form in zip(covered, forms, strict=True)]
+        scored = evaluate(gold, predicted, name="german-verbs-test")
         rows.append((name, str(models), f"{scored.accuracy:.2f}", f"{scored.levenshtein:.2f}"))
     header = ("system", "models", "accuracy", "Levenshtein")
     click.echo(f"{table(header, rows, sides=('left', 'right', 'right', 'right'))}{scored.signature}\n")
@@ -89,14 +86,14 @@ def show_pocket_models() -> None:
 
     rows = []
     for language, path in pocket_models().items():
-        if language in WORDS:
-            [answer] = load_inflector(str(path)).answers([WORDS[language]])
-            rows.append((language, *WORDS[language], printable(answer.form), confidence_text(answer)))
+        if query := WORDS.get(language):
+            [answer] = load_inflector(str(path)).answers([query])
+            rows.append((language, *query, printable(answer.form), confidence_text(answer)))
     if not rows:
         say("note: no pocket models are installed: German verbs only")
         return
-    shown = table(("language", "lemma", "features", "form", "confidence"), rows, sides=(*("left",) * 4, "right"))
-    click.echo(f"Pocket models, trained before (reinflect models lists all languages):\n\n{shown}")
+    forms = table(("language", "lemma", "features", "form", "confidence"), rows, sides=(*("left",) * 4, "right"))
+    click.echo(f"Pocket models, trained before (reinflect models lists all languages):\n\n{forms}")
 
 
 def predictions(

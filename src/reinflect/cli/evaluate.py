@@ -1,8 +1,8 @@
-"""`reinflect evaluate`: score predictions against the right forms."""
+"""`reinflect evaluate`: score predictions against the right forms; `reinflect baseline`: make some to compare with."""
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +26,10 @@ EXAMPLE = example(
     "printf 'gehen\\tging\\tV;PST\\nsehen\\tsah\\tV;PST\\n' > gold.tsv",
     "printf 'gehen\\tgehte\\tV;PST\\nsehen\\tsah\\tV;PST\\n' > predicted.tsv",
     "reinflect evaluate gold.tsv predicted.tsv --errors 5",
+)
+BASELINE_EXAMPLE = example(
+    "printf 'lachen\\tlachte\\tV;PST\\nsagen\\tsagte\\tV;PST\\n' > train.tsv",
+    "printf 'fragen\\t\\tV;PST\\n' | reinflect baseline --train train.tsv --input -",
 )
 
 
@@ -60,65 +64,62 @@ def command(
     from reinflect.score.report import EvaluationReport
 
     scorer = Scorer(columns, "any" if any_variant else "last")
-    rivals = [predicted] if against is None else [predicted, against]
-    ours, *others = scorer.evaluate(gold, rivals, languages)
+    ours, *others = scorer.evaluate(gold, [predicted, *([against] if against else ())], languages)
     rival = (source_name(against), others[0]) if against else None
     report = EvaluationReport(source_name(predicted), ours, by, rival, errors or 0)
-    say(*(note + (f" (and {counted(more, 'more file')} like this)" if more else "") for note, more in scorer.notes()))
+    for first, *more in scorer.notes.values():
+        say(first + (f" (and {counted(len(more), 'more file')} like this)" if more else ""))
     output.write(report.text, lambda: [report.json()], indent=2)
 
 
+@dataclass(frozen=True)
 class Scorer:
     """Scores files, and collects notes about them."""
 
-    def __init__(self, columns: Columns, variants: "Variants") -> None:
-        self.columns, self.variants = columns, variants
-        self._notes: dict[str, dict[str, None]] = {}
-
-    def notes(self) -> Iterator[tuple[str, int]]:
-        """Of notes that differ only in names and numbers the first, with the number of the others."""
-        for alike in self._notes.values():
-            yield next(iter(alike)), len(alike) - 1
+    columns: Columns
+    variants: "Variants"
+    notes: dict[str, dict[str, None]] = field(default_factory=dict)
+    """In groups that differ only in names and numbers."""
 
     def _note(self, path: Path | str, *notes: str | None) -> None:
         for note in filter(None, notes):
-            kind = re.sub(r"\d+|\(.*\)", "", note.replace(source_name(path), ""))
-            self._notes.setdefault(kind, {})[note] = None
+            pattern = re.sub(r"\d+|\(.*\)", "", note.replace(source_name(path), ""))
+            self.notes.setdefault(pattern, {})[note] = None
 
     def evaluate(self, gold: str, rivals: Sequence[str], languages: str | None) -> "list[Evaluated]":
         """One evaluation for each of the rivals."""
-        from reinflect.data.layouts import FilePair, pair_folders
         from reinflect.score.scores import MacroEvaluation
 
-        if not _are_folders([gold, *rivals]):
-            if languages is not None:
-                raise InputError("found --languages with two files", "leave it out; it is for folders")
-            right = self._read_gold(Path(gold))
-            return [self._score(FilePair("", Path(gold), Path(path)), right) for path in rivals]
-        wanted = None if languages is None else [language.strip() for language in languages.split(",")]
-        paired = []
-        for folder in rivals:
-            pairs, unknown = pair_folders(Path(gold), Path(folder), wanted)
-            paired.append(pairs)
-            if unknown:
-                self._note(folder, f"note: {folder}: languages without gold are not scored: {', '.join(unknown)}")
-        for same in zip(*paired, strict=True):
-            if len({pair.gold for pair in same}) > 1:
-                golds = " and ".join(pair.gold.name for pair in same)
-                different = f"{same[0].language} paired with different gold ({golds}) in {rivals[0]} and {rivals[-1]}"
-                raise InputError(f"found {different}", "give predictions for the same gold files in both")
-        right_forms = {pair.gold: self._read_gold(pair.gold) for pair in paired[0]}
+        folders = _are_folders([gold, *rivals])
+        if languages is not None and not folders:
+            raise InputError("found --languages with two files", "leave it out; it is for folders")
+        paired = [self._pairs(gold, rival, languages, folders=folders) for rival in rivals]
+        for pair, *others in zip(*paired, strict=True):
+            for other in others:
+                if pair.gold != other.gold:
+                    golds = f"({pair.gold.name} and {other.gold.name}) in {rivals[0]} and {rivals[-1]}"
+                    different = f"{pair.language} paired with different gold {golds}"
+                    raise InputError(f"found {different}", "give predictions for the same gold files in both")
+        right = {pair.gold: self._read_gold(pair.gold) for pair in paired[0]}
+        scored = [{pair.language: self._score(pair, right[pair.gold]) for pair in pairs} for pairs in paired]
         name = Path(gold).resolve().name
-        return [
-            MacroEvaluation(name, {pair.language: self._score(pair, right_forms[pair.gold]) for pair in pairs})
-            for pairs in paired
-        ]
+        return [MacroEvaluation(name, scores) if folders else scores[""] for scores in scored]
+
+    def _pairs(self, gold: str, rival: str, languages: str | None, *, folders: bool) -> "list[FilePair]":
+        from reinflect.data.layouts import FilePair, pair_folders
+
+        if not folders:
+            return [FilePair("", Path(gold), Path(rival))]
+        names = None if languages is None else [language.strip() for language in languages.split(",")]
+        pairs, unknown = pair_folders(Path(gold), Path(rival), names)
+        if unknown:
+            self._note(rival, f"note: {rival}: languages without gold are not scored: {', '.join(unknown)}")
+        return pairs
 
     def _score(self, pair: "FilePair", right: list[Item]) -> "Evaluation":
         from reinflect.score.scores import evaluate
 
-        path = pair.predicted
-        as_written = replace(self.columns, rules=AS_WRITTEN)  # a model's forms have no remarks
+        path, as_written = pair.predicted, replace(self.columns, rules=AS_WRITTEN)  # a model's forms have no remarks
         predicted = read_items(path, as_written, forms="optional", note=partial(self._note, path))
         self._note(path, variants_note(predicted, path, "the last counts"))
         name = "stdin" if str(pair.gold) == STANDARD else pair.gold.name
@@ -135,8 +136,7 @@ class Scorer:
         return evaluation
 
     def _read_gold(self, path: Path) -> list[Item]:
-        # Gaps in a wide sheet are not scored.
-        forms: Forms = "required" if kind_of_sheet(path) else "optional"
+        forms: Forms = "required" if kind_of_sheet(path) else "optional"  # gaps in a wide sheet are not scored
         items = read_items(path, self.columns, forms=forms, note=partial(self._note, path))
         covered = [item for item in items if item.covered]
         if len(covered) == len(items):
@@ -160,3 +160,29 @@ def _are_folders(paths: Sequence[str]) -> bool:
         file = next(path for path in paths if path not in folders)
         raise InputError(f"found a folder ({folders[0]}) and a file ({file})", "give files only, or folders only")
     return bool(folders)
+
+
+@click.command("baseline", epilog=BASELINE_EXAMPLE)
+@source_option("--train FILE", "Items with their forms, to learn from.", required=True)
+@source_option("--input file FILE", "Items to inflect; their forms are ignored.", required=True)
+@output_options("the inflected items go", wide=True)
+@columns_option
+def baseline(train: str, file: str, output: Output, columns: Columns) -> None:
+    """Learn rules for prefixes and suffixes from one file, and inflect the lemmas of another with them.
+
+    This is the rule system of the CoNLL–SIGMORPHON 2017 shared task. It takes seconds and has no settings: compare
+    other models with it. Files are tab-separated or spreadsheets; - is standard input. The output has the items in
+    their order. A lemma stays uninflected if its features, in the same spelling, are not in the training file.
+    """
+    from reinflect.score.baseline import Baseline
+
+    output.check(replaces="table")
+    examples = read_items(train, columns, note=say)
+    items = read_items(file, columns, forms="ignored", note=say)
+    rules = Baseline.learn(examples, path=train)
+    inflected = [Item(item.lemma, item.features, rules.inflect(item.lemma, item.features)) for item in items]
+    notes = [swapped_columns_note(examples, train, columns), variants_note(examples, train)]
+    if unknown := sum(not rules.knows(item.features) for item in items):
+        counts = f"the features of {unknown} of {len(items)} items are not in the training file"
+        notes.append(f"note: {source_name(file)}: {counts}; their lemmas stay uninflected")
+    output.write_items(inflected, columns, notes)

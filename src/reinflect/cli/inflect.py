@@ -1,4 +1,4 @@
-"""`reinflect inflect`: inflect words with a trained model."""
+"""`reinflect inflect`, `paradigm` and `trace`: inflect words with a trained model."""
 
 import math
 from collections.abc import Sequence
@@ -9,36 +9,53 @@ from typing import TYPE_CHECKING
 import click
 
 from reinflect.cli import models
-from reinflect.cli.options import COLUMN_OPTIONS, option, source_option, text, word, words_option
-from reinflect.cli.output import Output, output_options
+from reinflect.cli.options import (
+    COLUMN_OPTIONS,
+    check_either,
+    labels_option,
+    option,
+    source_option,
+    text,
+    word,
+    words_option,
+)
+from reinflect.cli.output import Output, output_options, visible_symbol
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item, fields_of
-from reinflect.errors import InputError
-from reinflect.text import table, visible_text
+from reinflect.errors import InputError, printable, quoted
+from reinflect.text import Side, in_columns, table, visible, visible_text
 
 if TYPE_CHECKING:
+    from reinflect.decode.trace import Trace, TraceStep
     from reinflect.ensemble.confidence import Answer
+    from reinflect.inflector.paradigm import Paradigm
 
 EXAMPLE = models.model_example("reinflect inflect verbs.reinflect fliegen 'V;IND;PST;3;SG' --n-best 3")
+PARADIGM_EXAMPLE = models.model_example(
+    "reinflect paradigm verbs.reinflect sagen", "reinflect paradigm verbs.reinflect sagen fliegen --output forms.csv"
+)
 MAX_NBEST = 100
 """Forms of one item: further ones are not worth the time it takes to find them."""
 DECIMALS = 4
 FIGURES = ("rank", "confidence", "votes", "probability")
+ALL_MEMBERS = "all"
+NUMBERS = ("t", "probability", "generated")
+CONTEXT = 12
+"""Characters of the lemma shown on each side of the attended one."""
+MIN_SHARE = 0.01
+"""Alternatives less probable than this are not shown."""
 
 
 @click.command("inflect", epilog=EXAMPLE)
 @models.model_argument
 @click.argument("lemma", required=False, type=word)
 @click.argument("features", required=False, type=text)
-@source_option(
-    "--input file FILE",
-    "Items to inflect (- is standard input): lemma, form and features, or lemma and features. Forms are ignored.",
-)
+@source_option("--input file FILE", "Items to inflect (- is standard input); forms in it are ignored.")
 @output_options("the inflected items go", json="Print one JSON object for each item.", wide=True)
 @option("--n-best most K", "Give the K likeliest forms of each item.", type=click.IntRange(1, MAX_NBEST))
 @option(
     "--attested/--no-attested",
-    "Whether forms that a person gave, and MODEL keeps, come before predictions.  [default: only for a single LEMMA]",
+    "Prefer attested forms to predictions.  [default: only for a single LEMMA]",
     default=None,
 )
 @models.model_options(
@@ -64,15 +81,14 @@ def command(
     right (empty if MODEL has none); votes, the number of members that gave it; and probability, the mean over the
     members. With --json, each line is an object with these figures; with both, nbest lists all forms.
     """
-    if (lemma is None) == (file is None) or (lemma is None) != (features is None):
-        finding = "neither a lemma with its features nor --input" if file is None else "both a lemma and --input"
-        remedy = "give either LEMMA FEATURES (such as fliegen 'V;IND;PST;3;SG') or --input FILE"
-        raise InputError(f"found {finding}", remedy)
+    words = (features if file is None else lemma) is not None
+    check_either(words, file, "LEMMA FEATURES", " (such as fliegen 'V;IND;PST;3;SG')")
     if output.wide and (output.json or most):
         other = "--json" if output.json else "--n-best"
         raise InputError(f"found --wide with {other}", "leave one of them out: a wide sheet has one form in each cell")
     output.check(replaces="JSON" if output.json else "table" if file else None)
-    items = [Item(lemma or "", Bundle(features or ""))] if file is None else model.read_items(file, forms="ignored")
+    single = [Item(lemma or "", Bundle(features or ""))]
+    items = models.read_for_models(file, model.columns, "ignored") if file else single
     inflector = model.inflector
     bundle = cache(lambda spelling: Bundle(model.to_features(spelling)))
     queries = [replace(item, features=bundle(item.features.spelling)) for item in items]
@@ -86,20 +102,30 @@ def command(
     if kept and attested is None:
         many = f"{kept} of {len(items)} items have forms that MODEL keeps; --attested gives those, not predictions"
         notes.append(f"note: {many if file else 'attested: a person gave this form (--no-attested predicts one)'}")
+    order, labels = model.columns.order, model.columns.labels
     if file and not (most or output.json):
         inflected = [replace(item, form=ranked[0].form) for item, ranked in zip(items, answers, strict=True)]
         output.write_items(inflected, model.columns, notes)
         return
-    order, labels = model.columns.order, model.columns.labels
     rows: list[list[str | float]] = []
     for item, ranked in zip(items, answers, strict=True):
         for rank, answer in enumerate(ranked, start=1):
             fields = fields_of(replace(item, form=answer.form), labels)
-            probability = "" if answer.log_probability is None else round(math.exp(answer.log_probability), DECIMALS)
-            figures = (rank, models.confidence_cell(answer, DECIMALS), answer.votes, probability)
+            mean = "" if answer.log_probability is None else round(math.exp(answer.log_probability), DECIMALS)
+            figures = (rank, models.confidence_cell(answer, DECIMALS), answer.votes, mean)
             rows.append([*(fields[column] for column in order), *figures])
+    cells = [[f"{cell:.{DECIMALS}f}" if isinstance(cell, float) else str(cell) for cell in row] for row in rows]
+
+    def in_text() -> str:
+        if file:
+            return "".join("\t".join(row) + "\n" for row in cells)
+        if not most:
+            return f"{answers[0][0].text}\n"
+        figures = [[visible_text(answer.form), *row[-3:]] for answer, row in zip(answers[0], cells, strict=True)]
+        return table(("form", *FIGURES[1:]), figures, sides=("left", "right", "right", "right"))
+
     output.write(
-        lambda: _lines(rows) if file else _table(answers[0], rows) if most else f"{answers[0][0].text}\n",
+        in_text,
         lambda: (_described(query, ranked, nbest=bool(most)) for query, ranked in zip(queries, answers, strict=True)),
         lambda: ((*order, *FIGURES), rows),
         notes=notes,
@@ -111,15 +137,125 @@ def _described(query: Item, answers: "Sequence[Answer]", *, nbest: bool) -> dict
     return {**described, "nbest": answers} if nbest else described
 
 
-def _lines(rows: Sequence[Sequence[str | float]]) -> str:
-    return "".join("\t".join(map(_spelled, row)) + "\n" for row in rows)
+@click.command("paradigm", epilog=PARADIGM_EXAMPLE)
+@models.model_argument
+@click.argument("words", metavar="[LEMMA]...", nargs=-1, type=word)
+@source_option("--input file FILE", "Lemmas, one on each line, or a file of items (- is standard input).")
+@models.bundles_option
+@option("--pos NAME", "Only forms of this part of speech, such as V.", type=text)
+@output_options("the forms go", json="Print one JSON object for each lemma.")
+@models.model_options(models.members_option, *COLUMN_OPTIONS)
+def paradigm(
+    model: models.ModelArgument,
+    words: tuple[str, ...],
+    file: str | None,
+    bundles: str | None,
+    pos: str | None,
+    output: Output,
+) -> None:
+    """Inflect each LEMMA, or each lemma of a file, for every cell of its paradigm.
+
+    Tables arrange the forms by features such as person and number. Beside each form is its confidence in per cent or,
+    if the model has none, the number of members that gave it; ✓ marks attested forms, which a person gave and no
+    prediction replaces. In a spreadsheet (.csv, .xlsx) every form has a row. MODEL does not know the part of speech of
+    a lemma: if it was trained on several, choose one with --pos.
+    """
+    check_either(bool(words), file, "LEMMAs")
+    output.check()
+    lemmas = tuple(dict.fromkeys(words)) if file is None else model.read_lemmas(file).lemmas
+    wanted = _of_part_of_speech(pos, model.bundles(bundles))
+    paradigms = [model.inflector.paradigm(lemma, wanted) for lemma in lemmas]
+    single = file is None and len(lemmas) == 1
+    label = model.columns.labels.to_label  # no labels of the model, as the file may be read again
+    rows = [
+        (forms.lemma, cell.answer.text, label(cell.features), models.confidence_cell(cell.answer))
+        for forms in paradigms
+        for cell in forms
+    ]
+    output.write(
+        lambda: "\n\n".join(paradigm_text(forms, titled=not single) for forms in paradigms),
+        lambda: ({"lemma": forms.lemma, "cells": forms} for forms in paradigms),
+        lambda: (("lemma", "form", "features", "confidence"), rows),
+        indent=2 if single else None,
+        notes=model.doubts(map(Bundle, wanted)),
+    )
 
 
-def _table(answers: "Sequence[Answer]", rows: Sequence[Sequence[str | float]]) -> str:
-    """A table of the forms of one item."""
-    cells = [[visible_text(answer.form), *map(_spelled, row[-3:])] for answer, row in zip(answers, rows, strict=True)]
-    return table(("form", *FIGURES[1:]), cells, sides=("left", "right", "right", "right"))
+def _of_part_of_speech(pos: str | None, bundles: Sequence[str]) -> Sequence[str]:
+    """The bundles of a part of speech, or all: `V` takes in `V.PTCP`."""
+    parts = {features: Bundle(features).part_of_speech for features in bundles}
+    chosen = [features for features, part in parts.items() if pos in (None, part, part.partition(".")[0])]
+    if not chosen:
+        remedy = f"choose from {', '.join(dict.fromkeys(parts.values()))}"
+        raise InputError(f"found no forms of the part of speech {quoted(pos or '')}", remedy)
+    return chosen
 
 
-def _spelled(figure: str | float) -> str:
-    return f"{figure:.{DECIMALS}f}" if isinstance(figure, float) else str(figure)
+def paradigm_text(paradigm: "Paradigm", *, titled: bool = False) -> str:
+    answers, label = {Bundle(cell.features).cell: cell.answer for cell in paradigm}, paradigm.labels.to_label
+
+    def texts(features: str | None) -> tuple[str, str]:
+        answer = None if features is None else answers[Bundle(features).cell]
+        return (printable(answer.text), models.confidence_text(answer)) if answer else ("", "")
+
+    parts = [f"{printable(paradigm.lemma)}\n"] * titled
+    for part in paradigm.tables():
+        header = [label(part.title), *(title for column in part.columns for title in (label(column), ""))]
+        rows = [[label(row.title), *(text for cell in row.cells for text in texts(cell))] for row in part.rows]
+        header, *rows = [header, *rows] if any(header) else rows
+        parts.append(table(header, rows, sides=("left", *("left", "right") * len(part.columns))))
+    if any(answer.attested for answer in answers.values()):
+        parts.append(f"{models.ATTESTED} attested: a person gave the form\n")
+    return "\n".join(parts)
+
+
+@click.command("trace", epilog=models.model_example("reinflect trace verbs.reinflect fliegen 'V;IND;PST;3;SG'"))
+@models.model_argument
+@click.argument("lemma", type=word)
+@click.argument("features", type=text)
+@option("--member NAME", "Member to show, or all.  [default: the best one that gave the winning form]", type=text)
+@output_options("the trace goes", json="Print one JSON object for each member.")
+@models.model_options(models.members_option, labels_option("Your own names for features, instead of those in MODEL."))
+def trace(model: models.ModelArgument, lemma: str, features: str, member: str | None, output: Output) -> None:
+    """Show how a member of MODEL turns LEMMA into the form with FEATURES, an action on each line.
+
+    Columns: the number t of the action; the lemma, with the attended character in brackets; the action and its
+    probability; for models that mix writing with copying, the share of writing (`generated`); the form so far; and
+    other likely actions.
+    """
+    output.check()
+    bundle = Bundle(model.to_features(features))
+    names = [each.name for each in model.inflector.members] if member == ALL_MEMBERS else [member]
+    traces = [model.inflector.trace(lemma, bundle, name) for name in names]
+    output.write(lambda: "\n".join(map(trace_text, traces)), lambda: traces, notes=model.doubts([bundle]))
+
+
+def trace_text(trace: "Trace") -> str:
+    lemma, features, form = map(visible_text, (trace.lemma, trace.features, trace.form))
+    has_gate = any(step.gate is not None for step in trace.steps)
+    rows = [["t", "lemma", "action", "probability", *["generated"] * has_gate, "form", "otherwise"]]
+    for t, step in enumerate(trace.steps, start=1):
+        row = [str(t), _context(trace, step), visible_symbol(step.action), f"{step.probability:.3f}"]
+        row += ["" if step.gate is None else f"{step.gate:.3f}"] * has_gate
+        others = [f"{visible_symbol(name)} {share:.3f}" for name, share in step.alternatives if share >= MIN_SHARE]
+        rows.append([*row, visible_text(step.form_so_far), ", ".join(others)])
+    sides: list[Side] = ["right" if name in NUMBERS else "left" for name in rows[0]]
+    lines = [f"{trace.member}: {lemma}, {features} → {form}", *in_columns(rows, "  ", sides)]
+    if trace.form != trace.steps[-1].form_so_far or trace.steps[-1].kind != "stop":
+        lines.append("The lemma is the prediction: the model does not stop, or repeats a character too often.")
+    return "\n".join(lines) + "\n"
+
+
+def _context(trace: "Trace", step: "TraceStep") -> str:
+    """The lemma around the attended character, which is in brackets; an attended feature follows the lemma."""
+    lemma, position = trace.lemma, step.position
+    if position > len(lemma):  # in a source that begins with <s>, and has the features after the lemma
+        return f"{_cut(lemma, 0, 2 * CONTEXT)} [{visible_text(trace.source[position + 1])}]"
+    start, end = max(0, position), max(0, position + 1)
+    attended = visible(lemma[start:end]) if start < end and start < len(lemma) else ""
+    return f"{_cut(lemma[:start], max(0, start - CONTEXT), start)}[{attended}]{_cut(lemma[end:], 0, CONTEXT)}"
+
+
+def _cut(text: str, start: int, end: int) -> str:
+    """A part of a text in visible form, with … on each side where there is more."""
+    return "…" * (start > 0) + visible_text(text[start:end]) + "…" * (end < len(text))

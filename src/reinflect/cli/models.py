@@ -1,4 +1,4 @@
-"""`reinflect models`: list the pocket models; also what all commands that use a trained model share."""
+"""`reinflect models` and `reinflect info`; also what all commands that use a trained model share."""
 
 import warnings
 from collections.abc import Callable, Iterable
@@ -9,16 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reinflect.cli.options import (
-    Decorator,
-    example,
-    gathered,
-    make_columns,
-    say,
-    source,
-    source_option,
-    strategy_option,
-)
+from reinflect.cli.options import Decorator, example, gathered, make_columns, option, say, source, strategy_option
+from reinflect.cli.output import Output, output_options
 from reinflect.data.features import Bundle
 from reinflect.data.items import COLUMNS_AUTO, Columns, Forms, Item, check_lengths, read_items
 from reinflect.data.lexicon import Lexicon, read_lemmas
@@ -32,13 +24,15 @@ if TYPE_CHECKING:
     from reinflect.inflector.inflector import Inflector
 
 ATTESTED = "✓"
+TRAINING = (
+    "reinflect data show german-verbs --split train-low > verbs.tsv",
+    "reinflect train --train verbs.tsv --out verbs.reinflect --seeds 1 --systems haem --alignments naive",
+)
 
 
 def model_example(*lines: str) -> str:
     """The end of the help of a command whose example needs a model."""
-    train = "reinflect train --train verbs.tsv --out verbs.reinflect --seeds 1 --systems haem --alignments naive"
-    about = "two lines train a model; MODEL may be a language: reinflect models"
-    return example("reinflect data show german-verbs --split train-low > verbs.tsv", train, *lines, about=about)
+    return example(*TRAINING, *lines, about="two lines train a model; MODEL may be a language: reinflect models")
 
 
 def model_file(name: str) -> str:
@@ -53,6 +47,13 @@ def load_inflector(path: str) -> "Inflector":
 
     warnings.simplefilter("ignore", UnseenWarning)  # the notes of `doubts` say it
     return load(Path(path))
+
+
+def read_for_models(path: str, columns: Columns, forms: Forms = "required") -> list[Item]:
+    """The items of a file, none longer than models take."""
+    items = read_items(path, columns, forms=forms, note=say)
+    check_lengths(items, path, "models take", "shorten or remove it")
+    return items
 
 
 @dataclass(frozen=True)
@@ -75,11 +76,6 @@ class ModelArgument:
                 say(f"note: MODEL was trained with another word list: {trained.name}, {trained.words:,} words")
         return replace(inflector, labels=self.columns.labels or inflector.labels)
 
-    def read_items(self, path: str, forms: Forms = "required") -> list[Item]:
-        items = read_items(path, self.columns, forms=forms, note=say)
-        check_lengths(items, path, "models take", "shorten or remove it")
-        return items
-
     def read_lemmas(self, path: str) -> Lexicon:
         lexicon = read_lemmas(path, self.columns, note=say)
         check_lengths([Item(lemma, Bundle("")) for lemma in lexicon.lemmas], path, "models take", "remove it")
@@ -101,6 +97,11 @@ class ModelArgument:
         return [f"note: {doubt}" for doubt in self.inflector.doubts(bundles)]
 
 
+bundles_option = option(
+    "--features bundles FILE",
+    "The forms you want: the features of one on each line, such as V;IND;PST;3;SG (default: those MODEL learnt from).",
+    type=source,
+)
 model_argument = click.argument("model", type=model_file)
 members_option = strategy_option("Which members of MODEL vote, instead of those chosen in training")
 
@@ -114,20 +115,14 @@ def model_options(*options: Decorator) -> Decorator:
     return gathered("model", make, *options, arguments=["model"])
 
 
-def bundles_option(what: str) -> Decorator:
-    more = "the features of one form on each line, such as V;IND;PST;3;SG. By default all that MODEL was trained on."
-    return source_option("--features bundles FILE", f"{what}: {more}")
-
-
 def read_bundles(path: str, to_features: Callable[[str], str]) -> list[str]:
-    lines = list(lines_of(read_text(path), path))
+    lines, remedy = list(lines_of(read_text(path), path)), "write only the features of one form on each line"
     for number, line in lines:
         if "\t" in line:
-            remedy = "write only the features of one form on each line"
             raise InputError(f"found several columns in {quoted(line)}", remedy, path=path, line=number)
     bundles = list(dict.fromkeys(to_features(line) for _, line in lines if line.strip(" ")))
     if not bundles:
-        raise InputError("found no features", "write the features of one form on each line", path=path)
+        raise InputError("found no features", remedy, path=path)
     return bundles
 
 
@@ -163,3 +158,15 @@ def command() -> None:
     click.echo(table(("language", "accuracy", "size", "date"), rows, sides=("left", "right", "right", "left")))
     size = sum(model.size for model in index.values()) / 1e6
     click.echo(f"{len(index)} pocket models, {size:.1f} MB, in {printable(str(folder))}")
+
+
+@click.command("info", epilog=model_example("reinflect info verbs.reinflect"))
+@model_argument
+@output_options(json="Print one JSON object, with every setting and every count.")
+@model_options()
+def info(model: ModelArgument, output: Output) -> None:
+    """Show the training data of MODEL, its accuracy, its members, and the features and characters it knows."""
+    from reinflect.inflector.card import card_text
+
+    card = model.inflector.card
+    output.write(lambda: card_text(card), lambda: [card], indent=2)

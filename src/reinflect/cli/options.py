@@ -6,7 +6,6 @@ from functools import partial, reduce, wraps
 from typing import Any, TypeVar, get_args
 
 import click
-from click.core import ParameterSource
 
 from reinflect.data.features import Bundle
 from reinflect.data.form_cells import AUTO, FormRules, Variants
@@ -15,6 +14,7 @@ from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.data.words import WordList
 from reinflect.errors import InputError, quoted
 from reinflect.files import STANDARD
+from reinflect.registry import brought_by_others
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -29,7 +29,7 @@ def say(*notes: str | None) -> None:
             click.echo(note, err=True)
 
 
-def option(spec: str, description: str, **more: Any) -> Callable[[Command], Command]:
+def option(spec: str, description: str, **more: Any) -> Decorator:
     """A click option from its names and its metavar, such as `--input source FILE`; without a value it is a flag."""
     names = [word for word in spec.split() if word.startswith("-") or (word.isidentifier() and word.islower())]
     metavar = " ".join(word for word in spec.split() if word not in names) or None
@@ -39,7 +39,7 @@ def option(spec: str, description: str, **more: Any) -> Callable[[Command], Comm
     return click.option(*names, metavar=metavar, help=description, show_default=bool(more.get("default")), **more)
 
 
-def all_of(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+def all_of(*options: Decorator) -> Decorator:
     """Several options as one, in the order of the help."""
     return lambda command: reduce(lambda decorated, decorator: decorator(decorated), reversed(options), command)
 
@@ -82,8 +82,9 @@ def word(argument: str, kind: str = "lemma") -> str:
 def source(path: str) -> str:
     """The type of files to read: no output replaces them."""
     paths = click.get_current_context().meta.setdefault(SOURCES, [])
+    if path == STANDARD in paths:
+        raise InputError("found - (standard input) more than once", "give - for one file only")
     paths.append(path)
-    check_stdin_once(*paths)
     return path
 
 
@@ -92,26 +93,18 @@ words_option = partial(option, "--words FILE", type=lambda path: WordList.read(s
 labels_option = partial(option, "--labels FILE", type=lambda path: Labels.read(source(path)))
 
 
-def check_stdin_once(*paths: str | None) -> None:
-    if paths.count(STANDARD) > 1:
-        raise InputError("found - (standard input) more than once", "give - for one file only")
-
-
-def force_option(what: str) -> Decorator:
-    return option("--force", f"Replace {what} of this name that exists.", expose_value=False)
-
-
-def forced() -> bool:
-    return click.get_current_context().get_parameter_source("force") is ParameterSource.COMMANDLINE
+def check_either(words: bool, file: str | None, names: str, such_as: str = "") -> None:
+    """Refuse both words and a file of them, and neither."""
+    if words == (file is not None):
+        finding = f"both {names} and --input" if words else f"neither {names} nor --input"
+        raise InputError(f"found {finding}", f"give either {names}{such_as} or --input FILE")
 
 
 class StrategyOption(click.Option):
-    """Names the strategies of other packages in the help, and nowhere else, as it takes time to look for them."""
+    """Its help names the strategies of other packages; looking for them takes time, so nothing else does."""
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        from importlib.metadata import entry_points
-
-        others = ", ".join(entry.name for entry in entry_points(group="reinflect.strategies"))
+        others = ", ".join(brought_by_others("strategies"))
         self.help = f"{self.help}{others and f' Of other packages: {others}.'}"
         return super().get_help_record(ctx)
 
@@ -123,7 +116,6 @@ def _strategy(name: str) -> str:
 
 
 def strategy_option(what: str) -> Decorator:
-    """`--strategy`, with what it decides."""
     names = (
         "vote (all), ensemble-N (the N best), max (all of the best system and alignment), average (of the 15 best "
         "members' probabilities), or run1 to run7 of the paper. train takes the better of max and ensemble-15."
@@ -134,31 +126,29 @@ def strategy_option(what: str) -> Decorator:
 COLUMN_OPTIONS = (
     option(
         "--columns ORDER",
-        "Order of the tab-separated columns, such as lemma,form,features or lemma,features,form (2023); auto finds out "
-        "which of these two each file has. Columns of a spreadsheet (.csv, .xlsx) go by their names: "
-        "lemma=Verb,form=Wordform,features=Tags.",
+        "Order of tab-separated columns: lemma,form,features; lemma,features,form (2023); auto finds out which. In a "
+        "spreadsheet (.csv, .xlsx), their names: lemma=Verb,form=Wordform,features=Tags.",
         default=str(COLUMNS_AUTO),
         type=Columns.parse,
     ),
     labels_option("Your own names for features, read and written in their place: lines of label, tab, features."),
     option(
         "--variants",
-        "Several forms in a field of a spreadsheet (a / b): all are right, the first is, the field is skipped, or kept "
-        "as one form.",
+        "Several forms in a field of a spreadsheet (a / b): take all or the first, skip the field, or keep one form.",
         type=click.Choice(get_args(Variants)),
         default="all",
     ),
     option(
         "--missing LIST",
-        "Fields of a spreadsheet that mean there is no form, separated by commas. auto: -, —, ?, n/a and the like, and "
-        "doubtful forms (*x, ?x, (x)); none: every field is a form.",
+        "Fields of a spreadsheet that mean no form, separated by commas. auto: -, —, ?, n/a and the like, and doubtful "
+        "forms (*x, ?x, (x)); none: every field is a form.",
         default=AUTO,
         type=FormRules.parse_missing,
     ),
     option(
         "--normalise",
-        "Unicode form of lemmas and forms: nfc (ä is one character), nfd (two, a and its dots), or none: as they are. "
-        "A model remembers it, and does the same to the words it inflects.",
+        "Unicode form of lemmas and forms: nfc (ä is one character), nfd (two, a and its dots), or none: unchanged. A "
+        "model remembers it, and normalises the words it inflects.",
         type=click.Choice(get_args(Normalisation)),
         default="none",
     ),

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from json import dumps
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,11 @@ from reinflect.data.items import COLUMNS_2017, Columns, Item, write_items
 from reinflect.data.sheet_file import check_sheet, kind_of_sheet, write_rows
 from reinflect.errors import InputError, OutputError
 from reinflect.files import STANDARD, Kind, check_writable, has_content, kind_of_file, write_text
+from reinflect.text import visible
 
 EXISTS = "a file of this name exists"
 KINDS: dict[Kind, str] = {"model": "a model", "page": "a web page", "JSON": "JSON", "table": "a tab-separated table"}
+Notes = Iterable[str | None]
 Rows = tuple[Sequence[str], Sequence[Sequence[str | float]]]
 """The headings and the rows of a spreadsheet."""
 
@@ -26,7 +29,7 @@ Rows = tuple[Sequence[str], Sequence[Sequence[str | float]]]
 class Output:
     """Where results go (`-` is the screen), and whether as JSON, as a wide sheet, and in the place of another file."""
 
-    path: Path | str = STANDARD
+    path: str = STANDARD
     json: bool = False
     force: bool = False
     wide: bool = False
@@ -35,9 +38,9 @@ class Output:
     @property
     def plain(self) -> bool:
         """Whether it is a file that is no spreadsheet."""
-        return str(self.path) != STANDARD and not kind_of_sheet(self.path)
+        return self.path != STANDARD and not kind_of_sheet(self.path)
 
-    def check(self, *inputs: Path | str | None, replaces: Kind | None = None) -> None:
+    def check(self, *inputs: Path | str, replaces: Kind | None = None) -> None:
         """Check, before any work, that the file can be written and that nothing a person typed would be lost.
 
         A file that is read (`inputs`, and those of type `source`) is never replaced, and a model only by a model. Any
@@ -51,7 +54,7 @@ class Output:
         check_writable(self.path)
         other = f"choose another {self.option}"
         for path in (*inputs, *click.get_current_context().meta.get(SOURCES, ())):
-            if path is not None and _same_file(self.path, path):
+            if _same_file(self.path, path):
                 raise OutputError(self.path, "this file is read from", other)
         if not has_content(self.path):
             return
@@ -71,7 +74,7 @@ class Output:
         rows: Callable[[], Rows] | None = None,
         *,
         indent: int | None = None,
-        notes: Iterable[str | None] = (),
+        notes: Notes = (),
         about: str = "",
     ) -> None:
         """Write what was asked for: JSON (a line an object, unless indented), rows to a spreadsheet, or else text."""
@@ -84,24 +87,30 @@ class Output:
         self.written(notes, about)
 
     def write_items(
-        self, items: Iterable[Item], columns: Columns = COLUMNS_2017, notes: Iterable[str | None] = (), about: str = ""
+        self, items: Iterable[Item], columns: Columns = COLUMNS_2017, notes: Notes = (), about: str = ""
     ) -> None:
         write_items(self.path, items, columns, wide=self.wide)
         self.written(notes, about)
 
-    def written(self, notes: Iterable[str | None] = (), about: str = "") -> None:
+    def written(self, notes: Notes = (), about: str = "") -> None:
         """Print notes, and which file was written; nothing about the screen or a device."""
         say(*notes, f"written: {self.path}{about}" if has_content(self.path) else None)
 
 
-def output_options(where: str = "", *, json: str = "", wide: bool = False, screen: bool = True) -> Decorator:
+def output_options(
+    where: str = "", json: str = "", names: str = "--output -o path FILE", default: str = STANDARD, **more: bool
+) -> Decorator:
     """The options of an `Output`, which the command receives as `output`; `where` and `json` are for their help."""
-    default: dict[str, Any] = {"default": STANDARD} if screen else {"required": True}
-    file = option("--output -o path FILE", f"Where {where}{' (- is the screen)' * screen}.", **default)
-    options = [file, option("--force", "Replace an existing file of this name.")] if where else []
-    options += [option("--json", json)] if json else []
-    options += [option("--wide", "Write a spreadsheet with a row for each lemma and a column for each bundle.")] * wide
-    return gathered("output", Output, *options)
+    required: dict[str, Any] = {"default": default} if default else {"required": True}
+    options = {
+        option(names, f"Where {where}{' (- is the screen)' * (default == STANDARD)}.", **required): where,
+        option("--force", "Replace an existing file of this name."): where and more.get("force", True),
+        option("--json", json): json,
+        option("--wide", "Write a spreadsheet with a row for each lemma and a column for each bundle."): more.get(
+            "wide"
+        ),
+    }
+    return gathered("output", partial(Output, option=names.split()[0]), *(each for each in options if options[each]))
 
 
 def json_text(value: Any, indent: int | None = None) -> str:
@@ -109,6 +118,11 @@ def json_text(value: Any, indent: int | None = None) -> str:
     import msgspec
 
     return dumps(msgspec.to_builtins(value), ensure_ascii=False, indent=indent) + "\n"
+
+
+def visible_symbol(symbol: str) -> str:
+    """A character in visible form; symbols such as `STEP` and `<s>` unchanged."""
+    return visible(symbol) if len(symbol) == 1 else symbol
 
 
 @contextmanager
@@ -125,11 +139,9 @@ def progress_bar(task: str) -> Iterator[Callable[[int, int], None] | None]:
         yield lambda done, total: progress.update(number, completed=done, total=total)
 
 
-def _same_file(output: Path | str, other: Path | str) -> bool:
+def _same_file(output: str, other: Path | str) -> bool:
     """Whether two names, links or not, are of one regular file that exists."""
-    if STANDARD in (str(output), str(other)):
-        return False
     try:
-        return Path(output).is_file() and Path(output).samefile(other)
+        return STANDARD not in (output, str(other)) and Path(output).is_file() and Path(output).samefile(other)
     except (OSError, ValueError):  # a file or name that does not exist: the code that reads it reports it
         return False

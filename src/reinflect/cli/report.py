@@ -6,8 +6,8 @@ from pathlib import Path
 import click
 
 from reinflect.cli import models
-from reinflect.cli.options import columns_option, option, say, source_option
-from reinflect.cli.output import Output
+from reinflect.cli.options import columns_option, say, source_option
+from reinflect.cli.output import Output, output_options
 from reinflect.data.items import Columns, normalised
 from reinflect.errors import InputError
 
@@ -19,30 +19,27 @@ PAGES = (".html", ".htm")
 
 
 @click.command("report", epilog=EXAMPLE)
-@click.argument("path", metavar="MODEL|DIR", type=models.model_file)
-@source_option(
-    "--dev FILE|DIR", "Items with their forms to score a model on; the data of a benchmark, if it has moved."
-)
+@click.argument("subject", metavar="MODEL|DIR", type=models.model_file)
+@source_option("--dev FILE|DIR", "Items to score a model on; the data of a benchmark, if it has moved.")
 @source_option("--forecast FILE.json", "For a model: a file of reinflect forecast, to draw as a curve.")
-@option("--out FILE.html", "The page to write (- is the screen).", default="report.html")
+@output_options("to write the page (- is the screen)", names="--out path FILE.html", default="report.html", force=False)
 @columns_option
-def command(path: str, dev: str | None, forecast: str | None, out: str, columns: Columns) -> None:
+def command(subject: str, dev: str | None, forecast: str | None, output: Output, columns: Columns) -> None:
     """Write a page about MODEL, or about the folder DIR that reinflect benchmark wrote.
 
     The page is one HTML file that needs no network: learning curves, accuracy by part of speech and features, the
     commonest mistakes character by character, and how reliable the confidences are; for a benchmark also the table of
     runs, the paper's claims, and every language.
     """
-    output = Output(out, option="--out")
-    if Path(out).suffix.lower() not in ("", *PAGES):
-        raise InputError("a report is an HTML page", "give it a name that ends in .html", path=out)
-    if Path(path).is_dir():
+    if Path(output.path).suffix.lower() not in ("", *PAGES):
+        raise InputError("a report is an HTML page", "give it a name that ends in .html", path=output.path)
+    if Path(subject).is_dir():
         if forecast is not None:
-            raise InputError("found --forecast for a benchmark", "give it with a model", path=path)
-        page = _folder_page(Path(path), dev, output)
+            raise InputError("found --forecast for a benchmark", "give it with a model", path=subject)
+        page = _folder_page(Path(subject), dev, output)
     else:
         output.check(replaces="page")
-        page = _model_page(path, dev, forecast, columns)
+        page = _model_page(subject, dev, forecast, columns)
     output.write(lambda: page, about=" (open it in a browser)")
 
 
@@ -62,11 +59,11 @@ def _model_page(path: str, dev: str | None, forecast: str | None, columns: Colum
     from reinflect.report.curves import read_log
     from reinflect.report.model import model_page
 
-    inflector = models.ModelArgument(path, columns=columns).inflector
-    model = models.ModelArgument(path, columns=replace(columns, labels=inflector.labels))
-    items = None if dev is None else normalised(model.read_items(dev), inflector.normalisation)
-    say(*model.doubts([item.features for item in items or ()]))
-    log = Path(f"{path}.log.jsonl")
+    model = models.ModelArgument(path, columns=columns)
+    inflector, log = model.inflector, Path(f"{path}.log.jsonl")
+    columns = replace(columns, labels=inflector.labels)
+    items = None if dev is None else normalised(models.read_for_models(dev, columns), inflector.normalisation)
+    say(*model.doubts(item.features for item in items or ()))
     curves = read_log(log) if log.is_file() else []
     expected = None if forecast is None else Forecast.read(forecast)
     return model_page(Path(path).name, inflector, curves, items, inflector.labels, expected)

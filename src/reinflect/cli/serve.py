@@ -1,13 +1,13 @@
 """`reinflect serve`: a page in the browser for one or several models."""
 
 import importlib.util
-import signal
 import socket
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+import threading
+import webbrowser
+from collections.abc import Sequence
+from contextlib import suppress
 from ipaddress import ip_address
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING
 
 import click
@@ -26,8 +26,8 @@ ABOUT = "the first time, it trains a model of German verbs, which takes a few mi
 DEMO = "german-verbs"
 DEMO_WISH = Wish(systems=PAPER_SYSTEMS, preset="medium", changes=("epochs=20", "hidden=100"), seeds=1)
 """For a training of two minutes; `reinflect train` uses the preset unchanged, and five seeds."""
-WAITING_CONNECTIONS = 128
-SHOWN = 10
+NAMED = 10
+"""The models that are named when the server starts."""
 
 
 @click.command("serve", epilog=example("reinflect serve --demo", about=ABOUT))
@@ -40,17 +40,13 @@ SHOWN = 10
 def command(models: tuple[str, ...], demo: bool, port: int, host: str, names: tuple[str, ...], browser: bool) -> None:
     """Serve a page for the browser: type words, choose features, and see forms, confidences and how they are made.
 
-    The page also shows whole paradigms, takes columns pasted from spreadsheets, and collects corrections to train
-    with. It needs no internet, and sends nothing to other computers. Programs can use the same API: see
-    docs/api-web.md.
-
-    With neither MODEL nor --demo, the page has all pocket models (reinflect models lists them). A language is loaded
-    when it is chosen, and leaves the memory when no request has named it for ten minutes.
+    The page also shows paradigms, takes columns pasted from spreadsheets, and collects corrections to train with. It
+    needs no internet and sends nothing to other computers. Programs can use the same API: docs/api-web.md. With neither
+    MODEL nor --demo, the page has all pocket models, each loaded when it is chosen.
 
     By default only this computer can reach the page. There is no password: consider that before you give another
-    --host. If visitors use a host name instead of an address, allow it with --allow-host.
-
-    Ctrl-C ends the server after it has answered all open requests.
+    --host. If visitors use a host name instead of an address, allow it with --allow-host. Ctrl-C ends the server after
+    it has answered all open requests.
     """
     from reinflect.inflector.pocket import INSTALL, load, pocket_models
 
@@ -59,38 +55,46 @@ def command(models: tuple[str, ...], demo: bool, port: int, host: str, names: tu
             finding = f"the page needs {module}, which is not installed"
             raise InputError(finding, "install it: pip install 'reinflect[web]'")
 
-    from reinflect.web.guard import host_name, is_address
+    from reinflect.web.guard import Hosts, host_name, is_address
+    from reinflect.web.server import Server
 
     for name in names:
         if not is_address(name) and (host_name(name) is None or ":" in name):
             raise InputError(f"found --allow-host {quoted(name)}", "give only a host name, such as words.example.org")
-    pocket = {} if models or demo else pocket_models()
-    if not (models or demo or pocket):
+    served: dict[str, Inflector | Path] = {} if models or demo else dict(pocket_models())
+    if not (models or demo or served):
         raise InputError("found no model to serve", f"name a file, give --demo, or install pocket models: {INSTALL}")
     # The socket first: a port in use should be reported before models are loaded or trained.
     with _listening(host, port) as listener:
-        loaded = dict(zip(model_names(models), map(load, map(Path, models)), strict=True))
-        served: dict[str, Inflector | Path] = {**pocket, **loaded}
+        served |= zip(model_names(models), map(load, map(Path, models)), strict=True)
         if demo:
             served = {DEMO if DEMO not in served else f"{DEMO} (demo)": _demo_model(), **served}
-        _serve(served, listener, [host, *names], browser)
+        local, port = listener.getsockname()[:2]
+        address = f"http://{f'[{host}]' if ':' in host else host}:{port}/"
+        hosts = [host, *names]
+        if not ip_address(local).is_loopback:
+            hosts.append(socket.gethostname())
+            reach = "anyone who can reach this computer can use the page and its models"
+            say(f"note: {reach}, and read what is sent on the way")
+        what = ", ".join(served) if len(served) <= NAMED else f"{len(served)} languages"
+        click.echo(f"serving {what} at {address} (press Ctrl-C to stop)")
+        if browser:  # in a thread, as some browsers block until they are closed; requests wait, as the socket listens
+            threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()
+        server = Server(served, Hosts.at(local, hosts))
+        with suppress(KeyboardInterrupt):  # raised again by the server after it has stopped
+            server.run(sockets=[listener])
 
 
 def _listening(host: str, port: int) -> socket.socket:
-    listener = None
     try:
         # asyncio turns off the 40 ms delay of Nagle's algorithm only for sockets made with their protocol.
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listener = socket.socket(family, kind, protocol)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
-        listener.listen(WAITING_CONNECTIONS)
+        with socket.create_server(address, family=family) as listener:
+            return socket.socket(family, kind, protocol, fileno=listener.detach())
     except OSError as error:
-        if listener:
-            listener.close()
         remedy = "give an address of this computer with --host, and a free port with --port (0 finds one)"
-        raise InputError(f"cannot listen on {host}, port {port} ({error.strerror})", remedy) from None
-    return listener
+        reason = str(error.strerror).partition(" (while ")[0]
+        raise InputError(f"cannot listen on {host}, port {port} ({reason})", remedy) from None
 
 
 def model_names(paths: Sequence[str]) -> list[str]:
@@ -113,58 +117,16 @@ def _demo_model() -> "Inflector":
     resources = make_resources("cpu")
 
     from reinflect.assemble import Keep
-    from reinflect.cli.progress import display
     from reinflect.train import train_model
 
     path.parent.mkdir(parents=True, exist_ok=True)
     train, dev = read_split("train-medium"), read_split("dev")
-    with _sigterm_as_ctrl_c(), display() as shown:
-        shown.note(f"training on {len(train)} forms of German verbs, once; the model is kept in {path}")
-        training = resources(watcher=shown)
-        outcome = train_model(train, dev, DEMO_WISH, Keep(), training, source="bundled German verbs", out=path)
+    with resources as used:
+        used.watcher.note(f"training on {len(train)} forms of German verbs, once; the model is kept in {path}")
+        outcome = train_model(train, dev, DEMO_WISH, Keep(), used, source="bundled German verbs", out=path)
     if outcome.training.interrupted:
         path.unlink(missing_ok=True)  # an unfinished model would be served from now on
         say("note: interrupted; the same command resumes the training")
         raise click.exceptions.Exit(INTERRUPTED)
     say(f"trained: {outcome.training.accuracy:.0f} % of {outcome.training.scored} other forms are right")
     return outcome.inflector
-
-
-@contextmanager
-def _sigterm_as_ctrl_c() -> Iterator[None]:
-    """Make a request to terminate stop the training as Ctrl-C does, so that no worker process is left behind."""
-
-    def ctrl_c(_: int, frame: FrameType | None) -> None:
-        interrupt = signal.getsignal(signal.SIGINT)  # ignored, and so not callable, in the background of a shell
-        (interrupt if callable(interrupt) else signal.default_int_handler)(signal.SIGINT, frame)
-
-    before = signal.signal(signal.SIGTERM, ctrl_c)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def _serve(models: "dict[str, Inflector | Path]", listener: socket.socket, names: Sequence[str], browser: bool) -> None:
-    """Serve until Ctrl-C; the first of the names is --host."""
-    from reinflect.web.guard import Hosts
-    from reinflect.web.server import Server
-
-    here, port = listener.getsockname()[:2]
-    address = f"http://{f'[{names[0]}]' if ':' in names[0] else names[0]}:{port}/"
-    if not ip_address(here).is_loopback:
-        names = [*names, socket.gethostname()]
-        say(
-            "note: anyone who can reach this computer can use the page and its models, and read what is sent on the way"
-        )
-    shown = ", ".join(models) if len(models) <= SHOWN else f"{len(models)} languages"
-    click.echo(f"serving {shown} at {address} (press Ctrl-C to stop)")
-    if browser:
-        import threading
-        import webbrowser
-
-        # In a thread, as some browsers block until they are closed; the socket listens already, so requests wait.
-        threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()
-    server = Server(models, Hosts.at(here, names))
-    with suppress(KeyboardInterrupt):  # raised again by the server after it has stopped
-        server.run(sockets=[listener])

@@ -1,74 +1,66 @@
-"""`reinflect train`: learn to inflect from examples."""
+"""`reinflect train`: learn to inflect from examples; `reinflect forecast`: what more examples would be worth."""
 
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from reinflect.cli.files import check_output, check_stdin_once, say_written
-from reinflect.cli.models import load_inflector, model_file
-from reinflect.cli.options import columns_option, force_option, forced, option, say, strategy_option, words_option
-from reinflect.cli.wishes import MakeResources, wish_options
+from reinflect.cli.models import load_inflector, model_file, read_for_models
+from reinflect.cli.options import columns_option, example, option, say, source_option, strategy_option, words_option
+from reinflect.cli.output import Output, json_text, output_options
+from reinflect.cli.wishes import wish_options
 from reinflect.data.items import Columns
 from reinflect.data.sheets import sheet_bundles
 from reinflect.data.training_files import read_training_files
 from reinflect.data.words import WordList
-from reinflect.errors import INTERRUPTED, OutputError, source_name
+from reinflect.errors import INTERRUPTED, InputError, OutputError, quoted, source_name
 from reinflect.files import STANDARD
 from reinflect.systems.kind import Wish
+from reinflect.text import table
 
-EXAMPLE = """\b
-Example (about a minute):
-  reinflect data show german-verbs --split train-low > verbs.tsv
-  reinflect train --train verbs.tsv --out verbs.reinflect --seeds 1 --systems haem --alignments naive
-"""
+if TYPE_CHECKING:
+    from reinflect.run.resources import Resources
+
+EXAMPLE = example(
+    "reinflect data show german-verbs --split train-low > verbs.tsv",
+    "reinflect train --train verbs.tsv --out verbs.reinflect --seeds 1 --systems haem --alignments naive",
+    about="about a minute",
+)
+FORECAST_EXAMPLE = example(
+    "reinflect data show german-verbs --split train-low > verbs.tsv",
+    "reinflect forecast --train verbs.tsv --forms 250,500,1000",
+    about="about a minute",
+)
+MOST = 1_000_000
+MULTIPLES = (2, 5, 10)
+"""Of the forms that are there: what is forecast without `--forms`. The interval was checked up to the last one."""
+SAMPLES_A_SECOND = 500
+"""Items that a core of a laptop trains on in a second, roughly."""
 
 
 @click.command("train", epilog=EXAMPLE)
-@option("--train FILE", "Items with their forms, to learn from.", required=True)
-@option(
-    "--dev FILE",
-    "Items with their forms, kept aside to pick the best version of each model. Without it each seed holds out a "
-    "fifth of the training items for that, and learns from the other 80 %.",
+@source_option("--train FILE", "Items with their forms, to learn from.", required=True)
+@source_option("--dev FILE", "Items to pick the best version of each model by (default: each seed holds out a fifth).")
+@source_option(
+    "--add additions FILE", "New items, or corrections of those with the same lemma and features.", multiple=True
 )
-@option(
-    "--add additions FILE",
-    "Corrections and new items: one with the lemma and features of a training item replaces it.",
-    multiple=True,
-)
-@option(
-    "--compare MODEL",
-    "An earlier model: show at the end which items only one of the two models gets right.",
-    type=model_file,
-)
-@option("--out MODEL", "Where to write the trained model: one file; the usual ending is .reinflect.", required=True)
-@force_option("a model")
+@option("--compare MODEL", "Earlier model: show which items only one of the two gets right.", type=model_file)
+@output_options("to write the model (one file, usually .reinflect)", names="--out path MODEL", default="")
 @option("--half", "Keep the model in half precision: a file half as large, hardly less accurate.")
-@option(
-    "--attested/--no-attested",
-    "Whether the model keeps the forms of all items, so that they are shown as attested later. Leave them out of a "
-    "model that is to be shared without its data.",
-    default=True,
-)
-@words_option(
-    "A word list as evidence for forms: a word on each line, a word, a tab and its count, or any text. Training finds "
-    "out what it is worth; give it again to inflect.",
-)
+@option("--attested/--no-attested", "Keep the forms of all items in the model, as attested ones.", default=True)
+@words_option("Word list as evidence for forms: lines of a word (and a tab and its count), or any text.")
 @wish_options(
     "each kind",
     "by the size of the data; auto chooses",
-    option(
-        "--first-seed S", "First seed; further models use the seeds after it.", type=click.IntRange(1, 900), default=1
-    ),
+    option("--first-seed S", "First seed; others follow it.", type=click.IntRange(1, 900), default=1),
     option(
         "--from starts MODEL|LANGUAGE|auto",
-        "For each kind, train a second one that starts from what another model knows (a file, or a language of "
-        "reinflect models); all vote as they do on held-out items. auto takes the languages whose models inflect your "
-        "items best. It helps with few items and a related language in the same script.",
+        "For each kind, train a second model that starts from another model (a file or a language of reinflect models; "
+        "auto takes those that inflect your items best). It helps with few items and a related language.",
         multiple=True,
     ),
-    strategy_option(
-        "Which of the trained models vote; the others stay in MODEL, and inflect --strategy can choose them"
-    ),
+    strategy_option("Which trained models vote; inflect --strategy can choose others"),
     by_size=True,
 )
 @option("--verbose", "Also list the models with their accuracies.")
@@ -78,64 +70,122 @@ def command(
     dev: str | None,
     additions: tuple[str, ...],
     compare: str | None,
-    out: str,
+    output: Output,
     half: bool,
     attested: bool,
     words: WordList | None,
     wish: Wish,
-    resources: MakeResources,
+    resources: "AbstractContextManager[Resources]",
     verbose: bool,
     columns: Columns,
 ) -> None:
     """Train models on the items of a file, which then inflect together by vote.
 
-    The number of items decides on the kinds of models. A kind is a system (hacm copies or writes letters; haem edits
-    the lemma; soft looks at the whole lemma at once), with an alignment of lemmas with forms if the system learns from
-    one (naive: position by position; smart: learnt), and perhaps with made-up items that it learns from first. With
+    The number of items decides which kinds of models are trained. A kind is a system (hacm copies or writes letters;
+    haem edits the lemma; soft attends to the whole lemma), with an alignment of lemmas with forms if it learns from one
+    (naive: position by position; smart: learnt), and perhaps with made-up items that it learns from first. With
     --systems, --alignments, --augment or --from, every system learns from every alignment instead.
 
-    Files are tab-separated, or spreadsheets (.csv, .xlsx). With --add, a model is trained again on items that were
-    corrected or added, and --compare says what that changed.
+    Files are tab-separated, or spreadsheets (.csv, .xlsx). Train again with --add after you have corrected or added
+    items; --compare says what that changed.
 
-    Ctrl-C ends the training early: MODEL then has the best models so far. After that, or after any accident, the same
-    command resumes the training from the folder MODEL.state, which is removed at the end (checkpoints are 60 seconds
-    apart, or REINFLECT_CHECKPOINT_SECONDS). MODEL.log.jsonl has a line for every epoch of every model.
+    Ctrl-C ends the training early with the best models so far. The same command then resumes it, as after any accident,
+    from the folder MODEL.state, which is removed at the end (checkpoints are 60 seconds apart, or
+    REINFLECT_CHECKPOINT_SECONDS). MODEL.log.jsonl has a line for every epoch of every model.
     """
     from reinflect.assemble import Keep
     from reinflect.changes import Rival
-    from reinflect.cli.progress import display
     from reinflect.train import check_replaceable, train_model
 
-    check_stdin_once(train, dev, *additions)
-    if out == STANDARD:
-        raise OutputError(out, "a model is not text for the screen", "name a file with --out")
-    inputs = [train, dev, *additions, compare, *wish.starts]
-    check_output(out, inputs, "--out", again="model")
-    check_output(f"{out}.log.jsonl", inputs, "--out", again="JSON")
-    if not forced():
+    if output.path == STANDARD:
+        raise OutputError(STANDARD, "a model is not text for the screen", "name a file with --out")
+    out, log = str(output.path), f"{output.path}.log.jsonl"
+    output.check(*wish.starts, replaces="model")
+    Output(log, option="--out").check(*wish.starts, replaces="JSON")
+    if not output.force:
         check_replaceable(Path(out))
     files = read_training_files(train, additions, dev, columns, say)
     rival = Rival.of(compare, load_inflector(compare), files, train) if compare else None
     if rival:
         say(*(f"note: {compare}: {doubt}" for doubt in rival.inflector.doubts(item.features for item in rival.gold)))
     if not dev:
-        share = "a fifth of the items" if wish.seeds == 1 else "another fifth of the items"
-        held_out = f"note: without --dev, each seed holds out {share} and learns from the other 80 %"
-        say(f"{held_out}; the accuracies below are those of items that were held out")
+        fold = "a fifth of the items" if wish.seeds == 1 else "another fifth of the items"
+        say(
+            f"note: without --dev, each seed holds out {fold} and learns from the other 80 %; the accuracies below are "
+            "those of items that were held out"
+        )
     keep = Keep(half, attested, columns.labels, sheet_bundles(train, columns), words, columns.normalisation)
-    with display() as shown:
+    with resources as used:
         outcome = train_model(
-            files.items, files.dev, wish, keep, resources(watcher=shown),
-            source=source_name(train), out=Path(out), force=forced(),
-        )  # fmt: skip
+            files.items, files.dev, wish, keep, used, source=source_name(train), out=Path(out), force=output.force
+        )
     if verbose:
         click.echo(outcome.table())
     if rival and not outcome.training.interrupted:
         click.echo(rival.text(outcome.inflector, out, files.items))
     say(*outcome.notes(out, keep))
     if outcome.written:
-        say_written(out, f" (and {out}.log.jsonl)")
+        output.written(about=f" (and {log})")
         say(f"next: reinflect inflect {out} LEMMA FEATURES, or reinflect inflect {out} --input WORDS")
     click.echo(outcome.expectation(out))
     if outcome.training.interrupted:
         raise click.exceptions.Exit(INTERRUPTED)
+
+
+def _forms(text: str) -> list[int]:
+    """The numbers of a list with commas."""
+    words = [word.strip() for word in text.split(",")]
+    if not all(word.isdecimal() and 1 < int(word) <= MOST for word in words):
+        remedy = f"give numbers from 2 to {MOST:,}, joined by commas, such as 250,500,1000"
+        raise InputError(f"found --forms {quoted(text)}", remedy)
+    return sorted(set(map(int, words)))
+
+
+@click.command("forecast", epilog=FORECAST_EXAMPLE)
+@source_option("--train FILE", "The items with their forms that you have.", required=True)
+@option("--forms LIST", "Numbers of forms to forecast for (default: 2, 5 and 10 times those you have).", type=_forms)
+@output_options(
+    "to write it, for report --forecast", names="--out path FILE.json", default="forecast.json", force=False
+)
+@wish_options("each kind for each part of the items; each seed holds out another fifth", "by size, made smaller")
+@columns_option
+def forecast(
+    train: str,
+    forms: list[int] | None,
+    output: Output,
+    wish: Wish,
+    resources: "AbstractContextManager[Resources]",
+    columns: Columns,
+) -> None:
+    """Say how many forms a model will get right once there are more to learn from than FILE has.
+
+    Each fifth of the items is held out in turn; small models learn from a quarter, a half and all of the others, and
+    inflect the held-out ones. The line through their accuracies (log odds of a right form over the logarithm of the
+    number of items) is continued. The interval should hold the true accuracy four times out of five. The models of
+    train are larger and more: they get some more forms right.
+
+    Ctrl-C stops; the same command then resumes from the folder FILE.json.state.
+    """
+    from reinflect.cli.progress import spell_seconds
+    from reinflect.forecast import outcomes, share_specs, small_plan
+
+    output.check(replaces="JSON")
+    items, name = read_for_models(train, columns), source_name(train)
+    plan = small_plan(wish, len(items))
+    shares = share_specs(items, plan, name)
+    specs = [spec for share in shares.values() for spec in share]
+    samples = sum(len(spec.lesson.train) * spec.settings.epochs for spec in specs)
+    with resources as used:
+        duration = spell_seconds(samples / SAMPLES_A_SECOND / min(used.workers, len(specs)))
+        say(f"training {len(specs)} small models on parts of {name}; this takes a laptop about {duration}")
+        measured = outcomes(items, shares, plan.strategy, Path(output.path), used)
+    numbers = forms or [multiple * len(items) for multiple in MULTIPLES]
+    result = measured.forecast(numbers, Path(train).name, len(items), list(map(str, plan.kinds)))
+    rows = [(str(share.items), f"{share.accuracy:.2f}") for share in result.measured]
+    click.echo(table(("forms learnt from", "right, %"), rows, sides=("right", "right")))
+    click.echo("\n".join(f"{expected}." for expected in result.expected))
+    scored, most = result.measured[-1].scored, MULTIPLES[-1]
+    notes = [f"note: by small models on {scored} held-out forms; those of train get some more right"]
+    if result.expected[-1].items > most * len(items):
+        notes.append(f"note: intervals were checked up to {most} times the forms there are; this one may be too narrow")
+    output.write(lambda: json_text(result, 2), notes=notes, about=" (reinflect report MODEL --forecast draws it)")

@@ -1,16 +1,16 @@
 """Options of the commands that train: what to train, as a `Wish`, and with what, as `Resources`."""
 
 import os
-from collections.abc import Callable
-from contextlib import suppress
-from functools import partial, wraps
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from reinflect.align import ALIGNERS
 from reinflect.align.cache import default_folder
-from reinflect.cli.options import Decorator, all_of, option
+from reinflect.cli.options import Decorator, all_of, gathered, option
 from reinflect.errors import InputError, quoted
 from reinflect.systems import SYSTEMS
 from reinflect.systems.kind import AUGMENTATIONS, DEFAULTS, PAPER_ALIGNMENTS, PAPER_SYSTEMS, Wish
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from reinflect.run.resources import Resources
 
 CHECKPOINT_SECONDS = "REINFLECT_CHECKPOINT_SECONDS"
-MakeResources = Callable[..., "Resources"]
-"""Makes `Resources` from options; its arguments are their other fields, such as the watcher."""
 
 
 def names(text: str) -> tuple[str, ...]:
@@ -32,8 +30,8 @@ names_option = partial(option, type=names)
 augment_option = option("--augment NAME", f"Also learn from made-up items: {', '.join(AUGMENTATIONS)}.", multiple=True)
 set_option = option(
     "--set changes KEY=VALUE",
-    "Change a setting of the preset: hidden=200, or haem.hidden=200 for one system only; or of an aligner or an "
-    "augmentation, such as smart.sweeps=50 or made-up.times=8.",
+    "Change a setting of all systems (hidden=200), of one (haem.hidden=200), of an aligner (smart.sweeps=50), or of an "
+    "augmentation (made-up.times=8).",
     multiple=True,
 )
 device_option = option("--device", "What to train on.", type=click.Choice(["auto", "cpu", "cuda"]), default="auto")
@@ -47,56 +45,44 @@ kinds_option = names_option(
 
 
 def wish_options(seeds_of: str, preset: str, *more: Decorator, by_size: bool = False) -> Decorator:
-    """All options of a `Wish`, which the command receives, and of `resources`; `preset` says what auto means.
+    """The options of a `Wish`, which the command receives as `wish`, and of its `resources`.
 
-    With `by_size`, the number of items decides on the kinds if the user chooses nothing.
+    `preset` says what auto means. With `by_size`, the number of items decides on the kinds unless the user does.
     """
-    kinds = [kinds_option] if by_size else []
     default = "{} if only --{}, --augment or --from is given" if by_size else "default: {}"
-    systems, alignments = ",".join(PAPER_SYSTEMS), ",".join(PAPER_ALIGNMENTS)
-    options: list[Decorator] = [
-        *kinds,
-        names_option(
-            "--systems LIST", f"Systems to train: {', '.join(SYSTEMS)} ({default.format(systems, 'alignments')})."
-        ),
-        names_option(
-            "--alignments LIST",
-            f"Alignments to learn from: {', '.join(ALIGNERS)} ({default.format(alignments, 'systems')}).",
-        ),
+    systems = default.format(",".join(PAPER_SYSTEMS), "alignments")
+    alignments = default.format(",".join(PAPER_ALIGNMENTS), "systems")
+    presets = f"Settings: low, medium, high ({preset}), paper-low, paper-medium, paper-high, or a TOML file."
+    wish: list[Decorator] = [
+        *[kinds_option] * by_size,
+        names_option("--systems LIST", f"Systems to train: {', '.join(SYSTEMS)} ({systems})."),
+        names_option("--alignments LIST", f"Alignments to learn from: {', '.join(ALIGNERS)} ({alignments})."),
         augment_option,
         option("--seeds N", f"Number of models of {seeds_of}.", type=click.IntRange(1, 100), default=5),
-        option(
-            "--preset NAME",
-            f"Settings: low, medium, high ({preset}), paper-low, paper-medium, paper-high, or a TOML file.",
-            default="auto",
-        ),
+        option("--preset NAME", presets, default="auto"),
         set_option,
-        device_option,
-        workers_option("Processes on the CPU (default: one for each core). The result does not depend on them."),
         *more,
     ]
-
-    def decorated(command: Callable[..., Any]) -> Callable[..., Any]:
-        @wraps(command)
-        def with_wish(*arguments: Any, device: str, workers: int | None, **options: Any) -> Any:
-            wish = Wish(**{name: options.pop(name) for name in Wish.__struct_fields__ if name in options})
-            return command(*arguments, wish=wish, resources=make_resources(device, workers), **options)
-
-        return all_of(*options)(with_wish)
-
-    return decorated
+    workers = workers_option("Processes on the CPU (default: one for each core). The result does not depend on them.")
+    return all_of(gathered("wish", Wish, *wish), gathered("resources", make_resources, device_option, workers))
 
 
-def make_resources(device: str, workers: int | None = None, **more: Any) -> MakeResources:
-    """What a training may use, by its options."""
+def make_resources(device: str, workers: int | None = None, **more: Any) -> "AbstractContextManager[Resources]":
+    """What a training may use, while its progress is displayed; refused at once where torch is missing."""
     from reinflect.train import check_torch
 
     check_torch()
+    options = {"workers": workers or cores(), "checkpoint_seconds": checkpoint_seconds(), "device": device_for(device)}
+    return _displayed({**options, "alignment_cache": default_folder(), **more})
+
+
+@contextmanager
+def _displayed(options: dict[str, Any]) -> "Iterator[Resources]":
+    from reinflect.cli.progress import display
     from reinflect.run.resources import Resources
 
-    options: dict[str, Any] = {"workers": workers or cores(), "checkpoint_seconds": checkpoint_seconds()}
-    options |= {"device": device_for(device), "alignment_cache": default_folder()} | more
-    return partial(Resources, **options)
+    with display() as watcher:
+        yield Resources(**options, watcher=watcher)
 
 
 def device_for(device: str) -> str:

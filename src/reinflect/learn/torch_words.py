@@ -55,9 +55,8 @@ class TorchHypotheses:
         return np.where(scores[0] < IMPOSSIBLE, np.float32(NEVER), scores[0])
 
     def attention(self) -> Attention:
-        position, *others = self.decoder.focus(self.state)
-        gate, weights = (None if part is None else part[0, 0].tolist() for part in others)
-        return Attention(int(position), gate, weights and tuple(weights))
+        attention: Attention = self.decoder.focus(self.state)
+        return attention
 
     def keep(self, rows: NDArray[np.int64]) -> None:
         self.state = select(self.state, torch.from_numpy(rows).unsqueeze(0))

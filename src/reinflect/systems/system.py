@@ -145,7 +145,7 @@ class Learner:
 
 
 class Decoder(Protocol):
-    """A system step by step. One that inflects by torch also has `focus`, from a state to a `layers.batches.Focus`."""
+    """A system step by step. One that inflects by torch also has `focus`: the `Attention` in a state's first item."""
 
     end: int
     settings: Any

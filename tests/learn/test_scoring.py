@@ -135,10 +135,10 @@ def test_haem_can_copy_or_delete_what_it_does_not_know_but_not_write_it() -> Non
     machine = fleet.machine(0, "Ж", Bundle("V"))
     machine.do("COPY")
     assert isinstance(machine, SlowHaem)
-    torch.testing.assert_close(copied.written.shown[0, 0], machine.y.h)
+    torch.testing.assert_close(copied.readers["written"].visible[0, 0], machine.y.h)
     written, deleted = decoder.advance(copied, torch.tensor([[1]]))
     assert written.item() == -1
-    torch.testing.assert_close(deleted.written.shown, copied.written.shown)
+    torch.testing.assert_close(deleted.readers["written"].visible, copied.readers["written"].visible)
     scores, _ = decoder.log_probabilities(deleted)
     assert scores.exp()[0, 0, :2].tolist() == [0.0, 0.0]  # the lemma is used up
 

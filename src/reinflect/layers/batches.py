@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
@@ -41,6 +41,9 @@ class Trajectory(Lemmas):
         return torch.cat([torch.full_like(self.taken[:, :1], begin), self.taken[:, :-1]], dim=1)
 
 
+AnyTrajectory = TypeVar("AnyTrajectory", bound=Trajectory)
+
+
 @dataclass(frozen=True)
 class Drawn:
     """The items of an update as arrays, for a system to make trajectories of."""
@@ -64,6 +67,12 @@ class Drawn:
         shares = self.shares / torch.where(self.mean.unsqueeze(1), actions, 1)
         steps = torch.arange(self.longest, device=actions.device).view(1, -1, 1)
         return (steps < actions.unsqueeze(1)) * shares.unsqueeze(1)
+
+    def by_oracle(self, kind: type[AnyTrajectory]) -> AnyTrajectory:
+        """The trajectories of a static oracle: every right action is taken."""
+        tapes = dict(self.tapes)
+        actions = tapes.pop("actions")
+        return kind(**self.lemmas, taken=actions, right=actions, weights=self.weights(), **tapes)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -37,6 +37,7 @@ def read(
 ) -> Tensor:
     """Run one LSTM over symbols. *Shape:* numbers (M, L, B), steps of each model (M) → (M, L, B, H)"""
     gates = rows(projected(parameters, name, embedding), numbers)
+    keep = None if keep is None else keep.to(gates.dtype)
     return CELLS[settings.cell].run(gates, parameters[f"{name}.recurrent"], keep, steps)
 
 

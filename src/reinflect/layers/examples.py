@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
@@ -62,7 +62,7 @@ class Examples:
         if len(items) != len(alignments):
             raise ValueError("every item has an alignment")
         symbols = system.symbols(inventory)
-        source = Ragged.of(sources_of(system, items, inventory, settings), symbols)
+        source = Ragged.of(system.sources(items, inventory, settings), symbols)
         tapes = {LEMMA: source, REVERSED: source.reversed(), **system.tapes(items, alignments, inventory)}
         examples = cls._of(system, tapes, symbols.symbols, items, inventory, settings)
         if ACTIONS not in tapes:
@@ -73,7 +73,7 @@ class Examples:
     def to_inflect(cls, system: System, items: Sequence[Item], inventory: Inventory, settings: Settings) -> "Examples":
         """Items with the literals that decoders copy, and the gold forms."""
         symbols = system.symbols(inventory)
-        sources = sources_of(system, items, inventory, settings)
+        sources = system.sources(items, inventory, settings)
         forms = [item.form for item in items]
         # Numbered in order: an item's lemma, then its form.
         texts = chain.from_iterable(chain.from_iterable(zip(sources, forms, strict=True)))
@@ -97,17 +97,6 @@ class Examples:
         features *= np.float32(1.0 if settings.features == "embedded" else settings.feature_scale)
         arrays = {name: tape.padded() for name, tape in tapes.items()}
         return cls(system, arrays, {name: tape.lengths for name, tape in tapes.items()}, features, spellings)
-
-
-def sources_of(
-    system: System, items: Sequence[Item], inventory: Inventory, settings: Settings
-) -> list[tuple[str, ...]]:
-    """The symbols the encoder reads of each item."""
-    before, after = system.frame
-    if not system.reads_features:
-        return [(*before, *item.lemma, *after) for item in items]
-    behind = cache(partial(inventory.feature_symbols, counts=settings.features == "counts"))
-    return [(*before, *item.lemma, *after, *behind(item.features)) for item in items]
 
 
 class Stack:

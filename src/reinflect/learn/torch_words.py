@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from reinflect.data.items import Item
 from reinflect.decode.forms import NEVER
 from reinflect.layers.batches import select
-from reinflect.layers.examples import NOTHING, Examples, Stack, sources_of
+from reinflect.layers.examples import NOTHING, Examples, Stack
 from reinflect.layers.parameters import Parameters
 from reinflect.layers.precision import one_thread
 from reinflect.settings import Settings
@@ -46,7 +46,7 @@ class TorchHypotheses:
         lemmas, _ = stack.to_inflect(torch.tensor([0]), numbers, stack.longest([0], numbers.numpy()))
         self.decoder: Any = words.decoder
         self.state = self.decoder.start(lemmas)
-        self.sources, self.spellings = sources_of(system, items, inventory, settings), stack.files[0].spellings
+        self.sources, self.spellings = system.sources(items, inventory, settings), stack.files[0].spellings
         self.lengths = lemmas.lengths[0].numpy()
 
     @one_thread()

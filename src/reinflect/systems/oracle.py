@@ -15,11 +15,11 @@ COPY, DELETE, STOP = "COPY", "DELETE", "STOP"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """An action with its place in the lemma, as `reinflect oracle` shows it: one row of the paper's Table 1."""
+    """An action in its state, as `reinflect oracle` shows it: one row of the paper's Table 1."""
 
     action: str
     position: int
-    """The attention pointer i when the action is taken, counted as in the paper."""
+    """The attention pointer i, counted as in the paper."""
     attended: str
     """The character at the pointer; `<s>` or `</s>` at the edges, empty past the end."""
     written: str

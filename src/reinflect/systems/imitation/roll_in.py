@@ -79,7 +79,7 @@ def batch_of(drawn: Drawn, taken: Tensor, right: Tensor, counts: Tensor) -> Haem
         written=_gathered(pushed, copies | writes),
         written_state=_before(copies | writes),
         deleted=_gathered(attended, deletes),
-        keep=_gathered(deleted_state.ne(0).long(), deletes).to(drawn.shares.dtype),
+        keep=_gathered(deleted_state.ne(0).long(), deletes),
         deleted_state=deleted_state,
     )
 

@@ -78,7 +78,7 @@ class Run:
         return self.stage_start + sum(settings.epochs for _, settings in self.stages[self.stage :])
 
     def state(self) -> dict[str, Any]:
-        """How far it is, as JSON has it."""
+        """The progress, as JSON has it."""
         return {name: getattr(self, name) for name in PROGRESS}
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -118,30 +118,19 @@ def runs_of(specs: Sequence[ModelSpec]) -> list[Run]:
     return runs
 
 
-def take_start(spec: ModelSpec, parameters: dict[str, Tensor]) -> int:
-    """Overwrite the first parameters of a model with those of its start, by the names of rows; the count of numbers."""
-    assert spec.start is not None
-    system, start = SYSTEMS[spec.system], spec.start
-    source = {name: torch.from_numpy(array) for name, array in start.parameters.items()}
-    names = system.names(spec.lesson.inventory, spec.settings)
-    source_names = SYSTEMS[start.system].names(start.inventory, start.settings)
-    return copy_rows(system.shapes(spec.settings), parameters, names, source, source_names)
-
-
 @dataclass(frozen=True)
 class Epoch:
-    """One epoch of the running models, prepared."""
+    """One epoch of the running models, prepared. *Shapes:* items (updates, M, B), -1 for none; else (M)"""
 
     items: Tensor
-    """*Shape:* (updates, M, B), -1 for none"""
     updates: list[int]
-    """The number of updates of each model. *Shape:* (M)"""
+    """The number of updates of each model."""
     longest: list[dict[str, int]]
     """The length of the arrays of each update."""
     epochs: Tensor
-    """The finished epochs of each model. *Shape:* (M)"""
+    """The finished epochs of each model."""
     keys: Tensor
-    """Of each model's random numbers. *Shape:* (M)"""
+    """Of each model's random numbers."""
 
     def __len__(self) -> int:
         return len(self.items)
@@ -179,13 +168,17 @@ class Fleet:
         self.refresh()
 
     def _initial(self, runs: Sequence[Run]) -> Parameters:
-        seeds = [run.seed for run in runs]
-        kind: dict[str, Any] = {"padded": self.sizes, "dtype": self.dtype, "device": self.device}
-        parameters = Parameters.initial(self.shapes, [run.sizes for run in runs], seeds, **kind)
+        """First parameters; those of a model with a start are the start's in all rows of the same names."""
+        sizes, seeds = [run.sizes for run in runs], [run.seed for run in runs]
+        device, dtype = self.device, self.dtype
+        parameters = Parameters.initial(self.shapes, sizes, seeds, padded=self.sizes, dtype=dtype, device=device)
         for number, run in enumerate(runs):
-            if run.spec.start is not None:
+            if (start := run.spec.start) is not None:
                 numbers = {name: tensor.cpu() for name, tensor in parameters.one(number, run.sizes).items()}
-                take_start(run.spec, numbers)
+                names = self.system.names(run.spec.lesson.inventory, run.spec.settings)
+                source_names = SYSTEMS[start.system].names(start.inventory, start.settings)
+                source = {name: torch.from_numpy(array) for name, array in start.parameters.items()}
+                copy_rows(self.shapes, numbers, names, source, source_names)
                 parameters.put(number, numbers)
         return parameters
 

@@ -52,15 +52,16 @@ class Graphs:
 
         It is not stored: a reference cycle with its fleet would keep the device's memory until garbage collection.
         """
+        inputs = items, epochs, keys
         lengths, graph = self._graphs.get(longest[ACTIONS], ({}, None))
         if lengths != longest:
             # The first use compiles kernels, which cannot be captured.
             self._graphs[longest[ACTIONS]] = (dict(longest), None)
-            return update(items, epochs, keys, longest)
+            return update(*inputs, longest)
         if graph is None:
-            graph = _Graph(update, (items, epochs, keys), longest, self._pool)
+            graph = _Graph(update, inputs, longest, self._pool)
             self._graphs[longest[ACTIONS]] = (lengths, graph)
-        return graph.replay(items, epochs, keys)
+        return graph.replay(*inputs)
 
 
 class _Graph:
@@ -79,7 +80,7 @@ class _Graph:
 
 @contextmanager
 def _no_garbage_collected() -> Iterator[None]:
-    """Collecting garbage would free other graphs and device memory, which is not possible during a capture."""
+    """Garbage collection would free other graphs and device memory, which is not possible during a capture."""
     enabled = gc.isenabled()
     gc.collect()
     gc.disable()

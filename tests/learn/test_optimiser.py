@@ -9,7 +9,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from reinflect.learn import optimiser as module
 from reinflect.learn.optimiser import Optimiser, factors
 from reinflect.settings import Schedule, Settings
 
@@ -166,22 +165,6 @@ def test_models_are_together_what_they_are_alone(settings: Settings, dtype: torc
     assert optimiser.updates.tolist() == [16, 24]
     assert torch.equal(together, torch.cat([alone[number] for number in columns]))
     assert len({row.sum().item() for row in torch.cat(alone) - start}) == MODELS
-
-
-@kinds
-@dtypes
-def test_constant_steps_cost_nothing(settings: Settings, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
-    start, slope = problem(dtype)
-    scheduled, plain = start.clone(), start.clone()
-    mixed = [*[settings] * (MODELS - 1), msgspec.structs.replace(settings, warmup=3)]
-    one, other = Optimiser(mixed, scheduled), Optimiser([msgspec.structs.replace(settings, decay=9)] * MODELS, plain)
-    for _ in range(10):
-        one.update(scheduled, slope(scheduled), torch.ones(MODELS, dtype=dtype))
-        with monkeypatch.context() as patch:
-            patch.setattr(module, "factors", lambda *_: pytest.fail("computed although no step changes"))
-            other.update(plain, slope(plain), torch.ones(MODELS, dtype=dtype))
-    assert torch.equal(scheduled[:-1], plain[:-1])
-    assert not torch.equal(scheduled[-1], plain[-1])
 
 
 def test_factors_ask_for_no_value() -> None:

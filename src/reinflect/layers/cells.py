@@ -136,10 +136,8 @@ def _has_triton() -> bool:
 
 
 def recurrence(forward: Forward, backward: Backward, gates: Tensor, recurrent: Tensor, keep: Tensor | None) -> Tensor:
-    """The outputs of a run whose backward pass is written by hand. *Shape:* (M, T, B, H)
-
-    `backward` gives the gradient of the gates step by step; that of the recurrent weights is one product over all
-    steps instead of one for each.
+    """The outputs of a run with a backward pass of our own: the gradient of the weights is one product over all steps
+    instead of one for each. *Shape:* (M, T, B, H)
     """
     outputs: Tensor = _Recurrence.apply(forward, backward, gates, recurrent, keep)  # type: ignore[no-untyped-call]
     return outputs

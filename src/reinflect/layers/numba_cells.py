@@ -69,12 +69,9 @@ round differently from one just compiled."""
 
 @compiled(**FAST)
 def add_product(out, start, left, right, column, width):
-    """out[:, start : start + width] += left @ right[:, column : column + width].
-
-    Four inner steps at a time, so that `out` is loaded and stored a quarter as often.
-    """
+    """out[:, start : start + width] += left @ right[:, column : column + width]."""
     rows, inner = left.shape
-    whole = inner - inner % 4  # two rows share each weight that is loaded
+    whole = inner - inner % 4  # `out` is loaded and stored every fourth step; two rows share each weight that is loaded
     stop, end, row = start + width, column + width, 0
     while row + 1 < rows:
         first, second = out[row, start:stop], out[row + 1, start:stop]

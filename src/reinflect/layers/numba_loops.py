@@ -11,10 +11,7 @@ DRAWS = 0x1000000
 
 
 def masks(keys: Tensor, rates: Tensor, inverse_keep: Tensor, room: int, length: int, items: int, width: int) -> Tensor:
-    """What dropout multiplies states by, by the random numbers of `operations.uniform`; `room` is the most steps.
-
-    *Shape:* (M) each → (M, L, B, D)
-    """
+    """What dropout multiplies states by, drawn as `operations.uniform` draws. *Shape:* (M) each → (M, L, B, D)"""
     factors = torch.empty(len(keys), length, items, width)
     _fill(factors.numpy(), keys.numpy(), rates.numpy(), inverse_keep.numpy(), room)
     return factors

@@ -41,9 +41,8 @@ def _in_all(numbers: Tensor, height: int) -> Tensor:
 
 
 class _Rows(torch.autograd.Function):
-    """Rows of tables on a GPU, where torch sorts the gradients before it adds them.
-
-    For a small table the sums are a product with a matrix of zeros and ones; for a large one they are added in place.
+    """Rows of tables on a GPU, without torch's sorting of gradients: a small table's sums are a product with zeros and
+    ones, a large one's are added in place.
     """
 
     @staticmethod
@@ -143,10 +142,7 @@ def dropped(states: Tensor, dropout: Dropout, purpose: int, *, variational: bool
 
 
 def negative_log_softmax(logits: Tensor, right: Tensor) -> Tensor:
-    """-log of the summed probability of the right outputs, one or a mask.
-
-    *Shape:* logits (M, T, B, A), right (M, T, B) or (M, T, B, A) → (M, T, B)
-    """
+    """-log of the summed probability of the right outputs. *Shape:* (M, T, B, A), (M, T, B) or a mask → (M, T, B)"""
     if right.dim() == logits.dim():
         masked = logits.masked_fill(~right, float("-inf"))
         return torch.logsumexp(logits, dim=-1) - torch.logsumexp(masked, dim=-1)
@@ -155,10 +151,7 @@ def negative_log_softmax(logits: Tensor, right: Tensor) -> Tensor:
 
 
 def output_losses(logits: Tensor, right: Tensor, allowed: Tensor, smoothing: float) -> Tensor:
-    """-log P of the right outputs, among the allowed ones; `smoothing` is the weight of the mean -log P of all of them.
-
-    *Shape:* logits (M, T, B, A), right (M, T, B) or (M, T, B, A), allowed (M, A) → (M, T, B)
-    """
+    """As `negative_log_softmax`, among the allowed outputs (M, A); `smoothing`: the weight of all these, evenly."""
     outputs = allowed.view(len(allowed), 1, 1, -1)
     possible = logits + penalty(outputs, logits.dtype)
     losses = negative_log_softmax(possible, right)

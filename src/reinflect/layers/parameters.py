@@ -115,10 +115,7 @@ def copy_rows(
     source: Mapping[str, Tensor],
     source_names: Names,
 ) -> None:
-    """Copy another model's numbers into rows of the same names; parameters of other sizes stay as they are.
-
-    `target` and `source` are the parameters of one model each, without padding.
-    """
+    """Copy a model's numbers (without padding) into another's rows of the same names, where all other sizes agree."""
     for name, shape in shapes.items():
         if name not in source or source[name].dim() != len(shape.sizes):
             continue

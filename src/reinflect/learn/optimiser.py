@@ -105,10 +105,8 @@ class Optimiser:
 
 
 def factors(updates: Tensor, kinds: Tensor, warmup: Tensor, decay: Tensor) -> Tensor:
-    """What each model's step is multiplied by at its update of this number; `kinds` are places in `Schedule`.
-
-    All schedules are computed and one is taken, so that a captured graph holds for every update. *Shape:* (M) each
-    """
+    """What each model's step is multiplied by at this update; `kinds` are indices of `Schedule`. *Shape:* (M) each"""
+    # All schedules are computed and one is taken, so that a captured graph holds for every update.
     now, rise = updates.double(), warmup.clamp(min=1).double()
     left = 1.0 - ((now - warmup) / (decay - warmup).clamp(min=1)).clamp(0.0, 1.0)
     root, wave = (rise / now).clamp(max=1.0).sqrt(), 0.5 - 0.5 * torch.cos(math.pi * left)

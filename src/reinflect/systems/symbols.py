@@ -1,7 +1,4 @@
-"""What a system's models are made of: symbols and features, the shapes of parameters, and presets of settings.
-
-All that reading a model file needs to know of a system, without torch.
-"""
+"""What a system's models are made of, without torch: symbols, features, shapes of parameters, presets of settings."""
 
 import math
 from collections import Counter
@@ -161,9 +158,7 @@ class RecurrentSettings(Settings, frozen=True, kw_only=True):
         }
 
     def source_numbers(self) -> int:
-        """Numbers that decoding keeps for each symbol: an LSTM's gates before and after, states, and what the decoder
-        attends to, at most as wide as gates. A GPU was seen to take less than two thirds of this.
-        """
+        """Numbers that decoding keeps for each symbol: gates, states, what is attended to; a GPU took two thirds."""
         return self.hidden * (2 * CELL_WIDTHS[self.cell][0] + 5)
 
 

@@ -91,11 +91,7 @@ class _Pairs:
 
 
 def hacm_tapes(alignments: Sequence[Alignment], symbols: Vocabulary) -> dict[str, Ragged]:
-    """The tapes of `oracle.write_step`: a STEP for each lemma character, a WRITE for each form character.
-
-    - attended: the pointer at each action, in `<s> x_1 … x_n </s>`. *Shape:* (T) per item
-    - actions. *Shape:* (T)
-    """
+    """The tapes of `oracle.write_step`: its actions, and the pointer in `<s> x_1 … x_n </s>` at each. *Shapes:* (T)"""
     step, end = symbols.numbers((STEP, END))
     pairs = _Pairs(alignments)
     actions = np.full((len(pairs.rows), 2), NONE, dtype=np.int64)

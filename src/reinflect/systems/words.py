@@ -2,7 +2,7 @@
 
 The equations of `layers/cells.py` and `layers/encoder.py` for one model, without gradients.
 
-Letters in shapes: B items, K hypotheses, N source symbols, V symbols, P features, E embedding, H hidden, G gates.
+Letters in shapes: B items, K hypotheses, N source symbols, A actions; others as in `systems`.
 """
 
 from collections.abc import Mapping, Sequence

@@ -125,10 +125,7 @@ class Decoder:
         )
 
     def log_probabilities(self, state: State) -> tuple[Tensor, State]:
-        """log P(a), and the state after the LSTM's step. *Shape:* (M, B, A)
-
-        With the copy mixture, an unknown x_i is copied for certain, as action 0.
-        """
+        """log P(a), the mixture copying an unknown x_i for certain, as action 0; the state. *Shape:* (M, B, A)"""
         gates = rows(self.previous, state.previous) + at(state.gates, state.position) + state.feature_gates
         output, memory = self.step(gates, self.recurrent, (state.output, state.memory))
         logits = linear(output, self.parameters["output.weights"], self.parameters["output.bias"])

@@ -1,7 +1,4 @@
-"""HACM by NumPy: the equations of `model.py` for many items of one model.
-
-Letters in shapes: B items, K hypotheses, N lemma positions, G gates.
-"""
+"""HACM by NumPy: the equations of `model.py` for many items of one model."""
 
 from collections.abc import Mapping, Sequence
 
@@ -32,14 +29,11 @@ class HacmHypotheses(NumpyHypotheses):
         return by_state + by_features
 
     def log_probabilities(self) -> Array:
-        """log P(a), after the LSTM's step. *Shape:* (K, A)
-
-        With the copy mixture, an unknown x_i is copied for certain, as action 0.
-        """
+        """log P(a); the copy mixture copies an unknown x_i for certain, as action 0. *Shape:* (K, A)"""
         gates = self.words.gates("decoder", self.previous) + self.gates[self.items, self.position]
         recurrent = self.parameters["decoder.recurrent"]
         self.output, self.memory = self.words.step(gates, recurrent, self.output, self.memory)
-        scores = self.output @ self.parameters["output.weights"] + self.parameters["output.bias"]
+        scores: Array = self.output @ self.parameters["output.weights"] + self.parameters["output.bias"]
         scores[:, [UNKNOWN_NUMBER, BEGIN_NUMBER]] = -np.inf
         log_softmax(scores)
         if self.words.settings.copy_mixture:

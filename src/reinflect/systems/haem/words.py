@@ -1,7 +1,4 @@
-"""HAEM by NumPy: the equations of `model.py` for many items of one model.
-
-Letters in shapes: B items, K hypotheses, N lemma positions, A actions, H hidden.
-"""
+"""HAEM by NumPy: the equations of `model.py` for many items of one model."""
 
 from collections.abc import Mapping, Sequence
 
@@ -23,10 +20,7 @@ from reinflect.systems.words import Array, Indices, NumpyHypotheses, NumpyWords,
 
 
 class Reader:
-    """An LSTM that reads symbol by symbol: the output that s_t reads, and the state. *Shapes:* (K, H)
-
-    As long as it has read nothing, s_t reads a vector of its own.
-    """
+    """An LSTM that reads symbol by symbol; until it has read one, s_t sees its `empty` vector. *Shapes:* (K, H)"""
 
     def __init__(self, words: "HaemWords", name: str, items: int) -> None:
         self.words, self.name = words, name

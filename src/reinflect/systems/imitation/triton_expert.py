@@ -1,7 +1,4 @@
-"""An expert's work on a GPU: one kernel chooses all actions of a step, one takes note of what they write.
-
-In torch a step is some forty small operations. `expert.py` says what each line is for.
-"""
+"""The expert of `expert.py` on a GPU: one kernel chooses all actions of a step, one notes what they write."""
 
 import torch
 import triton

@@ -1,7 +1,4 @@
-"""Soft attention by NumPy: the equations of `model.py` for many items of one model.
-
-Letters in shapes: B items, K hypotheses, N source symbols, A outputs, D attention, H hidden, G gates.
-"""
+"""Soft attention by NumPy: the equations of `model.py` for many items of one model."""
 
 from collections.abc import Mapping, Sequence
 

@@ -91,30 +91,20 @@ def _tanh(x):
 
 
 @triton.jit
-def _product(
-    left,
-    weights,
-    in_row,
-    in_unit,
-    stride: tl.constexpr,
-    scale: tl.constexpr,
-    hidden: tl.constexpr,
-    inner: tl.constexpr,
-    precision: tl.constexpr,
-):
-    """Rows of states or gradients times weights whose rows lie `stride` apart, in the weights' precision.
+def _weights(places, inside):
+    return tl.load(places, mask=inside, other=0.0)
+
+
+@triton.jit
+def _left(places, inside, scale: tl.constexpr, weights):
+    """States or gradients as the left side of a product with these weights, in their precision.
 
     `scale` moves gradients to the middle of half precision's range; what is still too large is cut.
     """
-    total = tl.zeros((in_row.shape[0], in_unit.shape[0]), dtype=tl.float32)
-    for first in range(0, hidden, inner):
-        k = first + tl.arange(0, inner)
-        tile = tl.load(weights + k[:, None] * stride, mask=(k < hidden)[:, None] & in_unit[None, :], other=0.0)
-        values = tl.load(left + k[None, :], mask=in_row[:, None] & (k < hidden)[None, :], other=0.0)
-        if scale != 1.0:
-            values = tl.minimum(tl.maximum(values * scale, -60000.0), 60000.0)
-        total = tl.dot(values.to(tile.dtype), tile, total, input_precision=precision)
-    return total * (1.0 / scale)
+    values = tl.load(places, mask=inside, other=0.0)
+    if scale != 1.0:
+        values = tl.minimum(tl.maximum(values * scale, -60000.0), 60000.0)
+    return values.to(weights.dtype)
 
 
 @triton.jit(do_not_specialize=["longest", "items"])
@@ -172,14 +162,22 @@ def _forward(
         kept = tl.full((rows,), 1.0, dtype=tl.float32)
         if resets:
             kept = tl.load(keep + base + row, mask=in_row, other=1.0)
-        h, c = states + row[:, None] * hidden, cells + row[:, None] * hidden
-        enter = _product(h, weights, in_row, in_unit, weights_width, 1.0, hidden, inner, precision)
-        candidate = _product(h, to_candidate, in_row, in_unit, weights_width, 1.0, hidden, inner, precision)
-        if coupled:
-            peephole = weights + 3 * hidden
-            enter += _product(c, peephole, in_row, in_unit, weights_width, 1.0, hidden, inner, precision)
-        else:
-            forget = _product(h, weights + hidden, in_row, in_unit, weights_width, 1.0, hidden, inner, precision)
+        enter = tl.zeros((rows, block), dtype=tl.float32)
+        forget = tl.zeros((rows, block), dtype=tl.float32)
+        candidate = tl.zeros((rows, block), dtype=tl.float32)
+        for first in range(0, hidden, inner):
+            k = first + tl.arange(0, inner)
+            part, in_slice = row[:, None] * hidden + k[None, :], in_row[:, None] & (k < hidden)[None, :]
+            inside, tile = (k < hidden)[:, None] & in_unit[None, :], k[:, None] * weights_width
+            tile_enter = _weights(weights + tile, inside)
+            h = _left(states + part, in_slice, 1.0, tile_enter)
+            enter = tl.dot(h, tile_enter, enter, input_precision=precision)
+            candidate = tl.dot(h, _weights(to_candidate + tile, inside), candidate, input_precision=precision)
+            if coupled:
+                c = _left(cells + part, in_slice, 1.0, tile_enter)
+                enter = tl.dot(c, _weights(weights + 3 * hidden + tile, inside), enter, input_precision=precision)
+            else:
+                forget = tl.dot(h, _weights(weights + hidden + tile, inside), forget, input_precision=precision)
         enter = tl.sigmoid(tl.load(now + at, mask=here, other=0.0) + enter * kept[:, None])
         candidate = _tanh(tl.load(now + at + width - hidden, mask=here, other=0.0) + candidate * kept[:, None])
         memory = memory * kept[:, None]
@@ -195,11 +193,19 @@ def _forward(
             memory = forget * memory + enter * candidate
         tl.store(new_cells + offset, memory, mask=here)
         tl.debug_barrier()  # the new memory is read back for the output gate's peephole
-        release = _product(h, to_release, in_row, in_unit, weights_width, 1.0, hidden, inner, precision)
-        release = tl.load(now + at + width - 2 * hidden, mask=here, other=0.0) + release * kept[:, None]
-        if coupled:
-            c, peephole = new_cells + row[:, None] * hidden, weights + 4 * hidden
-            release += _product(c, peephole, in_row, in_unit, weights_width, 1.0, hidden, inner, precision)
+        release = tl.zeros((rows, block), dtype=tl.float32)
+        peeped = tl.zeros((rows, block), dtype=tl.float32)
+        for first in range(0, hidden, inner):
+            k = first + tl.arange(0, inner)
+            part, in_slice = row[:, None] * hidden + k[None, :], in_row[:, None] & (k < hidden)[None, :]
+            inside, tile = (k < hidden)[:, None] & in_unit[None, :], k[:, None] * weights_width
+            tile_release = _weights(to_release + tile, inside)
+            h = _left(states + part, in_slice, 1.0, tile_release)
+            release = tl.dot(h, tile_release, release, input_precision=precision)
+            if coupled:
+                c = _left(new_cells + part, in_slice, 1.0, tile_release)
+                peeped = tl.dot(c, _weights(weights + 4 * hidden + tile, inside), peeped, input_precision=precision)
+        release = tl.load(now + at + width - 2 * hidden, mask=here, other=0.0) + release * kept[:, None] + peeped
         release = tl.sigmoid(release)
         if whole:
             tl.store(passed + at + width - 2 * hidden, release, mask=here)
@@ -260,13 +266,19 @@ def _backward(
         output += tl.load(passed + offset, mask=here, other=0.0)
         tl.store(d_gates + at + width - 2 * hidden, output * squashed * release * (1.0 - release), mask=here)
         d_memory = output * release * (1.0 - squashed * squashed) + d_memory
+        total = tl.zeros((rows, block), dtype=tl.float32)
+        peeped = tl.zeros((rows, block), dtype=tl.float32)
         tl.debug_barrier()
-        slopes = flow + width - 2 * hidden
-        to_release = transposed + width - 2 * hidden
-        total = _product(slopes, to_release, in_row, in_unit, 1, scale, hidden, inner, precision)
-        if coupled:  # through the output gate's peephole
-            peephole = transposed + 4 * hidden
-            d_memory += _product(slopes, peephole, in_row, in_unit, 1, scale, hidden, inner, precision)
+        for first in range(0, hidden, inner):
+            k = first + tl.arange(0, inner)
+            in_slice, inside = in_row[:, None] & (k < hidden)[None, :], (k < hidden)[:, None] & in_unit[None, :]
+            tile = _weights(transposed + width - 2 * hidden + k[:, None], inside)
+            d_release = _left(flow + width - 2 * hidden + k[None, :], in_slice, scale, tile)
+            total = tl.dot(d_release, tile, total, input_precision=precision)
+            if coupled:  # through the output gate's peephole
+                tile = _weights(transposed + 4 * hidden + k[:, None], inside)
+                peeped = tl.dot(d_release, tile, peeped, input_precision=precision)
+        d_memory += peeped * (1.0 / scale)
         enter = tl.load(active + at, mask=here, other=0.0)
         candidate = tl.load(active + at + width - hidden, mask=here, other=0.0)
         old = tl.load(cells + step * items * hidden + offset, mask=here, other=0.0) * kept[:, None]
@@ -279,16 +291,24 @@ def _backward(
             tl.store(d_gates + at, d_memory * candidate * enter * (1.0 - enter), mask=here)
             tl.store(d_gates + at + hidden, d_memory * old * forget * (1.0 - forget), mask=here)
             d_memory = d_memory * forget
+        peeped = tl.zeros((rows, block), dtype=tl.float32)
         tl.debug_barrier()
-        total += _product(flow, transposed, in_row, in_unit, 1, scale, hidden, inner, precision)
-        slopes, to_candidate = flow + width - hidden, transposed + width - hidden
-        total += _product(slopes, to_candidate, in_row, in_unit, 1, scale, hidden, inner, precision)
-        if coupled:  # through the input gate's peephole
-            peephole = transposed + 3 * hidden
-            d_memory += _product(flow, peephole, in_row, in_unit, 1, scale, hidden, inner, precision)
-        else:
-            slopes, to_forget = flow + hidden, transposed + hidden
-            total += _product(slopes, to_forget, in_row, in_unit, 1, scale, hidden, inner, precision)
-        d_memory = d_memory * kept[:, None]
-        tl.store(passed + offset, total * kept[:, None], mask=here)
+        for first in range(0, hidden, inner):
+            k = first + tl.arange(0, inner)
+            in_slice, inside = in_row[:, None] & (k < hidden)[None, :], (k < hidden)[:, None] & in_unit[None, :]
+            tile = _weights(transposed + k[:, None], inside)
+            d_enter = _left(flow + k[None, :], in_slice, scale, tile)
+            total = tl.dot(d_enter, tile, total, input_precision=precision)
+            tile = _weights(transposed + width - hidden + k[:, None], inside)
+            d_candidate = _left(flow + width - hidden + k[None, :], in_slice, scale, tile)
+            total = tl.dot(d_candidate, tile, total, input_precision=precision)
+            if coupled:  # through the input gate's peephole
+                tile = _weights(transposed + 3 * hidden + k[:, None], inside)
+                peeped = tl.dot(d_enter, tile, peeped, input_precision=precision)
+            else:
+                tile = _weights(transposed + hidden + k[:, None], inside)
+                d_forget = _left(flow + hidden + k[None, :], in_slice, scale, tile)
+                total = tl.dot(d_forget, tile, total, input_precision=precision)
+        d_memory = (d_memory + peeped * (1.0 / scale)) * kept[:, None]
+        tl.store(passed + offset, total * (1.0 / scale) * kept[:, None], mask=here)
         step -= 1

@@ -71,14 +71,6 @@ def test_alignments_of_any_strings_are_read_back(
     assert aligner.calls == 1
 
 
-def test_progress_is_reported_when_there_is_work(tmp_path: Path) -> None:
-    calls: list[tuple[int, int]] = []
-    for _ in range(2):
-        read = aligned(Smart(sweeps=2), PAIRS, tmp_path, lambda done, total: calls.append((done, total)))
-        assert read == Smart(sweeps=2).align(PAIRS)
-    assert calls == [(1, 2), (2, 2)]
-
-
 def test_nothing_is_cached_of_a_fast_aligner_or_without_a_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

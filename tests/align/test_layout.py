@@ -1,5 +1,3 @@
-import unicodedata
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -35,17 +33,6 @@ def test_each_line_has_a_column_for_each_pair(alignment: Alignment) -> None:
     assert [cell for cell in lemma if cell] == [visible(x) for x, _ in alignment]
     assert [cell for cell in marks if cell] == [KINDS[kind(x, y)] for x, y in alignment]
     assert [cell for cell in form if cell] == [visible(y) for _, y in alignment]
-
-
-@given(ALIGNMENTS)
-def test_right_to_left_letters_stand_between_left_to_right_marks(alignment: Alignment) -> None:
-    for line in lay_out(alignment):
-        for at, character in enumerate(line):
-            if unicodedata.bidirectional(character) in ("R", "AL", "AN"):
-                assert line[at - 1 : at + 2] in (
-                    f"{LEFT_TO_RIGHT_MARK}{character}{LEFT_TO_RIGHT_MARK}",
-                    f" {character}{LEFT_TO_RIGHT_MARK}",
-                )
 
 
 def test_right_to_left_letters_put_a_mark_after_each_column_of_all_lines() -> None:

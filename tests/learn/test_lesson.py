@@ -51,10 +51,6 @@ def test_folds(cells: int, forms: int, seeds: int) -> None:
     assert [(each.train, each.dev) for each in fewer] == [(lessons[0].train, lessons[0].dev)]
 
 
-def test_every_seed_holds_out_something_else() -> None:
-    assert len({each.dev for each in lessons_of(items_of(100, 1), None, 20, "data")}) == 20
-
-
 def test_with_dev_items_all_seeds_share_a_lesson() -> None:
     [shared] = lessons_of(items_of(3, 1), items_of(1, 1), 4)
     assert (shared.fold, shared.dev) == (None, tuple(items_of(1, 1)))

@@ -197,58 +197,6 @@ def test_models_that_have_finished_leave_the_fleet(monkeypatch: pytest.MonkeyPat
             assert loss == pytest.approx(other_loss, abs=1e-8)
 
 
-def test_each_model_has_its_own_epochs_patience_and_looks(tmp_path: Path) -> None:
-    lively = msgspec.structs.replace(SMALL, epochs=12)
-    changes: list[dict[str, object]] = [
-        {},
-        {"epochs": 5, "step": 0.5},
-        {"patience": 2, "dropout": 0.3},
-        {"score_every": 4, "epochs": 9},
-        {"score_from": 6, "feature_scale": 5.0},
-    ]
-    german = lesson("german")
-    many = Pack("p", tuple(spec_for(german, "haem", msgspec.structs.replace(lively, **each), 1) for each in changes))
-    together, _ = trained(many.specs, dtype=torch.float64)
-    for one, spec in zip(together, many.specs, strict=True):
-        (alone,), _ = trained([spec], dtype=torch.float64)
-        assert difference(one, alone) < 1e-8
-        assert (one.dev_accuracy, one.best_epoch, one.epochs) == (alone.dev_accuracy, alone.best_epoch, alone.epochs)
-        assert [score for *_, score in one.curve] == [score for *_, score in alone.curve]
-    assert len({one.epochs for one in together}) > 2, "the models stop together: the test needs other settings"
-    # Models that go on after others have left keep their own settings when a run is taken up again, too.
-    check_stops(many, tmp_path, run(many, tmp_path / "plain")[0], 17)
-
-
-@pytest.mark.parametrize("optimiser", ["adadelta", "adam"])
-def test_each_model_has_its_own_schedule_and_goes_on_with_it_after_a_stop(optimiser: str, tmp_path: Path) -> None:
-    base = small("haem", epochs=5, optimiser=optimiser, step=0.5 if optimiser == "adadelta" else 0.01)
-    changes: list[dict[str, object]] = [
-        {},
-        {"warmup": 12},
-        {"schedule": "inverse-sqrt", "warmup": 8},
-        {"schedule": "linear", "decay": 35, "epochs": 4},
-        {"schedule": "cosine", "warmup": 15, "decay": 48},
-    ]
-    german = lesson("german")
-    many = Pack("p", tuple(spec_for(german, "haem", msgspec.structs.replace(base, **each), 1) for each in changes))
-    together, _ = trained(many.specs, dtype=torch.float64)
-    for one, spec in zip(together, many.specs, strict=True):
-        (alone,), _ = trained([spec], dtype=torch.float64)
-        assert difference(one, alone) < 1e-8
-        assert one is together[0] or difference(one, together[0]) > 1e-5, "the schedule did nothing"
-    check_stops(many, tmp_path, run(many, tmp_path / "plain")[0], 11)
-
-
-def test_nobody_is_scored_where_nobody_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    scored: list[int] = []
-    whole = Fleet.score
-    monkeypatch.setattr(Fleet, "score", lambda self: scored.append(self.runs[0].epoch) or whole(self))  # type: ignore[func-returns-value]
-    german = lesson("german")
-    often, seldom = (msgspec.structs.replace(SMALL, epochs=9, score_every=every) for every in (2, 3))
-    trained([spec_for(german, "haem", own, 1) for own in (often, seldom)])
-    assert scored == [2, 3, 4, 6, 8, 9]
-
-
 @pytest.mark.parametrize(
     ("changes", "looked_at"),
     [({"score_every": 3}, [3, 6, 8]), ({"score_from": 4}, [5, 6, 7, 8]), ({"score_from": 4, "score_every": 3}, [7, 8])],
@@ -260,3 +208,44 @@ def test_when_dev_is_looked_at(changes: dict[str, int], looked_at: list[int]) ->
     scores = {epoch: accuracy for epoch, _, accuracy in found.curve if accuracy is not None}
     assert found.dev_accuracy == max(scores.values())
     assert found.best_epoch == min(epoch for epoch, accuracy in scores.items() if accuracy == found.dev_accuracy)
+
+
+EPOCHS: list[dict[str, object]] = [
+    {},
+    {"epochs": 5, "step": 0.5},
+    {"patience": 2, "dropout": 0.3},
+    {"score_every": 4, "epochs": 9},
+    {"score_from": 6, "feature_scale": 5.0},
+]
+SCHEDULES: list[dict[str, object]] = [
+    {},
+    {"warmup": 12},
+    {"schedule": "inverse-sqrt", "warmup": 8},
+    {"schedule": "linear", "decay": 35, "epochs": 4},
+    {"schedule": "cosine", "warmup": 15, "decay": 48},
+]
+
+
+@pytest.mark.parametrize(
+    ("settings", "changes", "updates"),
+    [
+        (small("haem", epochs=12), EPOCHS, 17),
+        (small("haem", epochs=5, step=0.5), SCHEDULES, 11),
+        (small("haem", epochs=5, step=0.01, optimiser="adam"), SCHEDULES, 11),
+    ],
+    ids=["epochs", "schedules", "schedules of Adam"],
+)
+def test_each_model_of_a_pack_has_its_own_settings_also_after_a_stop(
+    settings: Settings, changes: list[dict[str, object]], updates: int, tmp_path: Path
+) -> None:
+    german = lesson("german")
+    many = Pack("p", tuple(spec_for(german, "haem", msgspec.structs.replace(settings, **each), 1) for each in changes))
+    together, _ = trained(many.specs, dtype=torch.float64)
+    for one, spec in zip(together, many.specs, strict=True):
+        (alone,), _ = trained([spec], dtype=torch.float64)
+        assert difference(one, alone) < 1e-8
+        assert (one.dev_accuracy, one.best_epoch, one.epochs) == (alone.dev_accuracy, alone.best_epoch, alone.epochs)
+        assert [score for *_, score in one.curve] == [score for *_, score in alone.curve]
+        assert one is together[0] or difference(one, together[0]) > 1e-5 or one.epochs != together[0].epochs
+    assert len({one.epochs for one in together}) > 1, "the models stop together: the test needs other settings"
+    check_stops(many, tmp_path, run(many, tmp_path / "plain")[0], updates)

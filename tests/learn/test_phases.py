@@ -11,7 +11,7 @@ import torch
 
 from reinflect.align.naive import Naive
 from reinflect.data.items import Item
-from reinflect.learn.fleet import NEXT_SEED, Fleet, runs_of
+from reinflect.learn.fleet import NEXT_SEED, Fleet
 from reinflect.learn.lesson import Lesson, ModelSpec, Phase
 from reinflect.run.packs import Pack
 from reinflect.settings import Settings
@@ -99,15 +99,6 @@ def test_the_settings_of_a_phase_make_a_difference() -> None:
         assert difference(one, other) > 1e-4, key
 
 
-def test_a_model_is_as_large_as_its_real_items_make_it() -> None:
-    (whole,) = runs_of([spec(with_phases("german", phase("german", 2)))])
-    (plain,) = runs_of([spec(lesson("german"))])
-    assert whole.sizes == plain.sizes
-    assert [len(examples) for examples, _ in whole.stages] == [7, len(lesson("german").train)]
-    assert [settings.epochs for _, settings in whole.stages] == [2, 3]
-    assert whole.most_epochs == 5
-
-
 def test_a_model_that_does_not_get_better_goes_on_to_its_next_phase() -> None:
     own = spec(with_phases("german", phase("german", 40, {"patience": 2})), settings=small("haem", epochs=6))
     (found,), _ = trained([own])
@@ -179,10 +170,3 @@ def test_a_model_that_diverges_starts_again_with_its_first_phase(monkeypatch: py
 def test_settings_of_a_phase_that_would_change_the_model_are_refused() -> None:
     with pytest.raises(ValueError, match="not alike"):
         Fleet([spec(with_phases("german", phase("german", 2, {"batch": 3})))])
-
-
-def test_models_share_the_arrays_of_a_phase() -> None:
-    own = with_phases("german", phase("german", 2))
-    one, other = runs_of([spec(own, seed=seed) for seed in (1, 2)])
-    assert [first[0] is second[0] for first, second in zip(one.stages, other.stages, strict=True)] == [True] * 2
-    assert one.stages[0][0] is not one.stages[1][0]

@@ -13,17 +13,6 @@ def lengths_of(count: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).integers(2, 60, count)
 
 
-@given(st.lists(st.integers(1, 40), min_size=1, max_size=150), st.integers(1, 20), st.integers(0, 9), st.integers(0, 9))
-def test_every_item_once_an_epoch(lengths: list[int], batch: int, seed: int, epoch: int) -> None:
-    batches = epoch_batches(np.array(lengths), batch, seed, epoch)
-    assert batches.shape == (-(-len(lengths) // batch), batch)
-    real = batches[batches >= 0]
-    assert sorted(real.tolist()) == list(range(len(lengths)))
-    assert (batches >= 0).any(axis=1).all()  # no update without an item
-    assert ((batches >= 0).all(axis=1)).sum() >= len(batches) - 1  # and only one that is not full
-    np.testing.assert_array_equal(batches, epoch_batches(np.array(lengths), batch, seed, epoch))
-
-
 def slow_batches(lengths: np.ndarray, batch: int, seed: int, epoch: int) -> list[list[int]]:
     """The same pool by pool, in lists."""
     left = np.random.Generator(np.random.PCG64(key(seed, "shuffle", epoch))).permutation(len(lengths)).tolist()

@@ -9,14 +9,12 @@ from numpy.typing import NDArray
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
-from reinflect.layers.batches import Lemmas
 from reinflect.layers.examples import Examples, Stack
 from reinflect.learn import scoring
 from reinflect.settings import Settings
 from reinflect.systems.system import Decoder, System
 from tests.decode.fleets import ITEMS, a_fleet, always, both, every, slow_greedy, small
-from tests.systems.slow_haem import SlowHaem
-from tests.systems.small_fleets import HACM, HAEM, SmallFleet, actions, language, naive
+from tests.systems.small_fleets import HAEM, SmallFleet, actions, language, naive
 
 LISTS = (ITEMS, ITEMS[3:], ITEMS[:2])
 """The items of each model of a fleet."""
@@ -81,66 +79,6 @@ def test_step_by_step_is_teacher_forcing(system: System, chosen: Settings) -> No
             written, state = decoder.advance(state, torch.tensor([[number]]))
             form += "" if written.item() < 0 else stack.files[0].spellings[int(written)]
         assert form == own.items[place].form
-
-
-def one_lemma(fleet: SmallFleet, lemma: str) -> tuple[Lemmas, tuple[str, ...]]:
-    stack = stack_of(fleet, [[Item(lemma, Bundle("V"))]])
-    longest = {name: int(lengths.max()) for name, lengths in stack.files[0].lengths.items()}
-    return stack.to_inflect(torch.tensor([0]), torch.tensor([[0]]), longest)[0], stack.files[0].spellings
-
-
-def test_hacm_copies_what_it_does_not_know_and_steps_on() -> None:
-    fleet = a_fleet(HACM, small(HACM), models=1)
-    lemmas, spellings = one_lemma(fleet, "Ж漢")
-    decoder = decoder_of(fleet)
-    state = decoder.start(lemmas)
-    _, state = decoder.log_probabilities(state)
-    _, state = decoder.advance(state, torch.tensor([[3]]))  # STEP to Ж
-    for position, character in [(1, "Ж"), (2, "漢")]:
-        assert state.position.item() == position
-        scores, state = decoder.log_probabilities(state)
-        assert scores.exp()[0, 0].tolist() == [1.0] + [0.0] * (scores.shape[-1] - 1)
-        written, state = decoder.advance(state, scores.argmax(dim=-1))
-        assert spellings[int(written)] == character
-        assert state.previous.item() == 3  # STEP
-    assert state.position.item() == 3
-    scores, state = decoder.log_probabilities(state)
-    assert scores[0, 0, 0] < -100  # at </s>, nothing unknown is left to copy
-    for _ in range(2):  # a STEP at </s> stays there
-        _, state = decoder.advance(state, torch.tensor([[3]]))
-        assert state.position.item() == 3
-
-
-def test_hacm_without_the_mixture_has_no_rule_for_the_unknown() -> None:
-    fleet = a_fleet(HACM, small(HACM, copy_mixture=False), models=1)
-    decoder = decoder_of(fleet)
-    state = decoder.start(one_lemma(fleet, "Ж")[0])
-    _, state = decoder.log_probabilities(state)
-    _, state = decoder.advance(state, torch.tensor([[3]]))
-    scores, _ = decoder.log_probabilities(state)
-    assert scores[0, 0, :2].exp().tolist() == [0.0, 0.0]
-    assert scores.exp().sum().item() == pytest.approx(1.0)
-
-
-def test_haem_can_copy_or_delete_what_it_does_not_know_but_not_write_it() -> None:
-    fleet = a_fleet(HAEM, small(HAEM), models=1)
-    lemmas, spellings = one_lemma(fleet, "Ж漢")
-    decoder = decoder_of(fleet)
-    state = decoder.start(lemmas)
-    scores, state = decoder.log_probabilities(state)
-    assert scores.shape[-1] == 3 + len(fleet.languages[0].inventory.characters)
-    assert scores.exp()[0, 0, 2] == 0.0  # no STOP while characters are left
-    written, copied = decoder.advance(state, torch.tensor([[0]]))
-    assert spellings[int(written)] == "Ж"
-    machine = fleet.machine(0, "Ж", Bundle("V"))
-    machine.do("COPY")
-    assert isinstance(machine, SlowHaem)
-    torch.testing.assert_close(copied.written.shown[0, 0], machine.y.h)
-    written, deleted = decoder.advance(copied, torch.tensor([[1]]))
-    assert written.item() == -1
-    torch.testing.assert_close(deleted.written.shown, copied.written.shown)
-    scores, _ = decoder.log_probabilities(deleted)
-    assert scores.exp()[0, 0, :2].tolist() == [0.0, 0.0]  # the lemma is used up
 
 
 def near(form: str | None, number: int) -> str:

@@ -1,67 +1,47 @@
-"""Slow executors of both transition systems, which refuse every action that is not valid where it stands."""
+"""Slow executors of both transition systems, which refuse every action that is not valid in its state."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
 from reinflect.systems.oracle import BEGIN, COPY, DELETE, END, STEP, STOP, Step
 
 
 class InvalidActionError(ValueError):
-    """An action that its transition system does not allow where it stands."""
+    """An action that its transition system does not allow in its state."""
 
 
 def is_write(action: str) -> bool:
     return len(action) == 1
 
 
-def refuse(action: str, position: int, because: str) -> InvalidActionError:
-    return InvalidActionError(f"the action {action} at position {position} is not allowed: {because}")
+def require(valid: bool, *what: object) -> None:
+    if not valid:
+        raise InvalidActionError(*what)
 
 
-def checked_end(actions: Iterable[str], last: str) -> Iterator[tuple[str, bool]]:
-    """Each action with whether it is the last; refuses a sequence with actions after its end, or without an end."""
-    ended = False
-    for action in actions:
-        if ended:
-            raise InvalidActionError(f"found {action} after {last}: nothing may follow it")
-        ended = action == last
-        yield action, ended
-    if not ended:
-        raise InvalidActionError(f"the actions do not end with {last}")
-
-
-def hacm_steps(actions: Iterable[str], lemma: str) -> Iterator[Step]:
+def hacm_steps(actions: Sequence[str], lemma: str) -> Iterator[Step]:
     """A STEP at `</s>` stays there."""
-    symbols = [BEGIN, *lemma, END]
-    position = 0
-    for action, ends in checked_end(actions, END):
-        if not (is_write(action) or ends or action == STEP):
-            raise refuse(action, position, "HACM knows STEP, </s> and single characters")
+    symbols, position = [BEGIN, *lemma, END], 0
+    require(list(actions).index(END) == len(actions) - 1 if END in actions else False, "it ends with its only </s>")
+    for action in actions:
+        require(is_write(action) or action in (STEP, END), action, position)
         yield Step(action, position, symbols[position], action if is_write(action) else "")
-        if action == STEP:
-            position = min(position + 1, len(symbols) - 1)
+        position = min(position + (action == STEP), len(symbols) - 1)
 
 
-def haem_steps(actions: Iterable[str], lemma: str) -> Iterator[Step]:
+def haem_steps(actions: Sequence[str], lemma: str) -> Iterator[Step]:
     """While lemma characters are left, COPY, DELETE and WRITE are valid; after that, STOP and WRITE."""
     position = 1
-    for action, ends in checked_end(actions, STOP):
+    require(list(actions).index(STOP) == len(actions) - 1 if STOP in actions else False, "it ends with its only STOP")
+    for action in actions:
         attended = lemma[position - 1 : position]
-        if ends and attended:
-            raise refuse(action, position, "lemma characters are left; COPY or DELETE them first")
-        if action in (COPY, DELETE):
-            if not attended:
-                raise refuse(action, position, "no lemma character is left")
-            yield Step(action, position, attended, attended if action == COPY else "")
-            position += 1
-        elif ends or is_write(action):
-            yield Step(action, position, attended, "" if ends else action)
-        else:
-            raise refuse(action, position, "HAEM knows COPY, DELETE, STOP and single characters")
+        require(is_write(action) or action in ((COPY, DELETE) if attended else (STOP,)), action, position)
+        yield Step(action, position, attended, attended if action == COPY else action if is_write(action) else "")
+        position += action in (COPY, DELETE)
 
 
-def execute_hacm(actions: Iterable[str], lemma: str) -> str:
+def execute_hacm(actions: Sequence[str], lemma: str) -> str:
     return "".join(step.written for step in hacm_steps(actions, lemma))
 
 
-def execute_haem(actions: Iterable[str], lemma: str) -> str:
+def execute_haem(actions: Sequence[str], lemma: str) -> str:
     return "".join(step.written for step in haem_steps(actions, lemma))

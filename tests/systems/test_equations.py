@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reinflect.align.pairs import Alignment
-from reinflect.data.german import read_split
-from reinflect.layers.operations import holds, negative_log_softmax, output_losses
+from reinflect.layers.operations import output_losses
 from reinflect.settings import Settings
 from reinflect.systems.system import System
 from tests.systems.any_alignment import alignments
@@ -99,18 +98,6 @@ def test_losses_and_gradients(variant: tuple[System, Settings], property: str) -
     single = property == "single precision"
     fleet = SmallFleet(system, chosen, tricky(system), seed=7, dtype=torch.float32 if single else torch.float64)
     check(fleet, 1e-5 if single else 1e-9, several=property == "several right actions")
-
-
-@static
-def test_losses_of_german_items(system: System) -> None:
-    items = read_split("train-low")[:8]
-    german = language(
-        system,
-        [(naive(item.lemma, item.form), item.features.spelling) for item in items],
-        ";".join(sorted({atom for item in items[:5] for atom in item.features.atoms})),
-        unknown="qe",
-    )
-    check(SmallFleet(system, with_settings(system, hidden=6), [german], seed=1, dtype=torch.float32), 1e-5)
 
 
 @st.composite
@@ -211,17 +198,6 @@ def some_logits(seed: int) -> tuple[torch.Tensor, torch.Generator]:
     return 3 * torch.randn(2, 4, 3, 6, generator=chance, dtype=torch.float64), chance
 
 
-def test_the_softmax_of_a_mask() -> None:
-    logits, chance = some_logits(1)
-    numbers = torch.randint(0, 6, (2, 4, 3), generator=chance)
-    single = torch.nn.functional.one_hot(numbers, 6).bool()
-    torch.testing.assert_close(negative_log_softmax(logits, single), negative_log_softmax(logits, numbers))
-    several = single | (torch.rand(single.shape, generator=chance) > 0.5)
-    expected = -(logits.softmax(dim=-1) * several).sum(dim=-1).log()
-    torch.testing.assert_close(negative_log_softmax(logits, several), expected)
-    assert negative_log_softmax(logits, torch.ones_like(single)).abs().max() < 1e-12
-
-
 def test_smoothing_adds_the_mean_loss_of_all_allowed_outputs() -> None:
     logits, chance = some_logits(2)
     allowed = torch.tensor([[False, True, True, True, True, True], [False, False, True, True, False, False]])
@@ -234,11 +210,3 @@ def test_smoothing_adds_the_mean_loss_of_all_allowed_outputs() -> None:
         torch.testing.assert_close(losses[model, step, item], expected)
     plain = output_losses(logits, right, allowed, 0.0)
     torch.testing.assert_close(plain, output_losses(logits, right, allowed, 1e-12))
-
-
-def test_whether_an_output_is_right() -> None:
-    outputs = torch.tensor([[[1, 0]]])
-    assert holds(torch.tensor([[[1, 2]]]), outputs).tolist() == [[[True, False]]]
-    mask = torch.tensor([[[[False, True, True], [True, False, True]]]])
-    assert holds(mask, outputs).tolist() == [[[True, True]]]
-    assert holds(mask, torch.tensor([[[0, 1]]])).tolist() == [[[False, False]]]

@@ -86,12 +86,6 @@ def test_features_of_other_languages_are_marked() -> None:
     assert stack.features[1, :3].tolist() == [[2, 2], [2, 2], [0, 0]]
 
 
-def test_an_inventory_has_what_training_had() -> None:
-    made = Inventory.of(ITEMS)
-    assert made.characters == tuple(sorted(set("fliegenoabß")))
-    assert made.atoms == ("PST", "V", "X")
-
-
 @given(st.integers(0, 9))
 def test_how_long_the_arrays_of_many_batches_need_to_be(seed: int) -> None:
     """Items of files of different sizes, -1 among them."""

@@ -10,7 +10,7 @@ import pytest
 import reinflect
 from reinflect.errors import InputError
 from reinflect.learn.augment import MadeUp
-from reinflect.systems.kind import DEEP, Kind, Wish, default_strategy, grid_plan, make_plan
+from reinflect.systems.kind import DEEP, Kind, Wish, grid_plan, make_plan
 from tests.learn.tiny import language
 
 
@@ -112,11 +112,6 @@ def test_a_grid_has_its_own_seeds_and_changes_for_each_kind() -> None:
 def test_a_wish_that_cannot_be_is_refused_in_python_as_in_the_command(options: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         reinflect.train(language("german"), **options)
-
-
-def test_strategies_by_default() -> None:
-    assert default_strategy(["soft", "hacm"]) == "run7"
-    assert default_strategy(["soft", "imitation"]) == "ensemble-15"
 
 
 def test_kinds_are_known_without_torch() -> None:

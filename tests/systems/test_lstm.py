@@ -1,7 +1,7 @@
 """The compiled cells, torch's and a plain loop under autograd are the same cells."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import product
 from typing import Any
 
@@ -18,13 +18,6 @@ SIZES = [(1, 1, 1, 1), (2, 3, 1, 4), (1, 7, 3, 5), (3, 4, 2, 6), (2, 2, 5, 7), (
 """Models, steps, items, hidden."""
 Size = tuple[int, int, int, int]
 lstm = CELLS["lstm"].run
-
-
-@pytest.fixture
-def threads() -> Iterator[Callable[[int], None]]:
-    before = torch.get_num_threads()
-    yield torch.set_num_threads
-    torch.set_num_threads(before)
 
 
 Inputs = tuple[Tensor, Tensor, Tensor | None, Tensor]
@@ -98,17 +91,6 @@ def test_runs_and_gradients_are_those_of_each_item_on_its_own(kind: str, size: S
 
 
 @pytest.mark.parametrize("kind", CELLS)
-def test_a_run_is_its_steps(kind: str) -> None:
-    cell = CELLS[kind]
-    gates, recurrent, _, _ = a_run((2, 6, 3, 5), False, kind)
-    state = (torch.zeros(2, 3, 5, dtype=torch.float64),) * 2
-    run = cell.run(gates, recurrent, None, None)
-    for t in range(6):
-        state = cell.step(gates[:, t], recurrent, state)
-        torch.testing.assert_close(state[0], run[:, t])
-
-
-@pytest.mark.parametrize("kind", CELLS)
 @pytest.mark.parametrize("items", [FEW_ITEMS + 1, MANY_ITEMS])
 def test_decoders_step_and_run_without_gradients_to_the_same_states(kind: str, items: int) -> None:
     """Compiled for the CPU, in single precision, against torch's steps in double precision."""
@@ -155,19 +137,6 @@ def test_inputs_may_be_views_into_something_else_and_are_left_alone() -> None:
         return view
 
     assert_same(results(lstm, *map(strewn, inputs)), expected, 1e-6)
-
-
-@pytest.mark.parametrize("models", [1, 2, 5])
-def test_the_same_bits_on_any_number_of_threads(models: int, threads: Callable[[int], None]) -> None:
-    run = single(a_run((models, 9, 3, 10), True))
-    threads(1)
-    alone = results(lstm, *run)
-    threads(2)
-    shared = results(lstm, *run)
-    assert torch.equal(alone[0], shared[0])
-    assert torch.equal(alone[1], shared[1])
-    # The weights' gradient is one product by torch, which may share out the work of a single model otherwise.
-    assert_same(alone[2:], shared[2:], 1e-5)
 
 
 def test_a_model_has_the_same_bits_alone_and_among_others() -> None:

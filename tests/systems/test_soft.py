@@ -17,11 +17,11 @@ from reinflect.inflector.inflector import Inflector
 from reinflect.layers.examples import Examples, Stack
 from reinflect.run.resources import Resources
 from reinflect.systems.kind import Wish
-from reinflect.systems.soft import REACH, SoftSettings
+from reinflect.systems.soft import SoftSettings
 from reinflect.systems.symbols import Inventory
 from reinflect.train import train_model
 from tests.learn.tiny import as_changes, small
-from tests.systems.small_fleets import SOFT, Language, SmallFleet, language, naive
+from tests.systems.small_fleets import SOFT, Language, SmallFleet
 
 SMALL = small("soft")
 KNOWN = Inventory(tuple(";3NVab"), ("3", "N", "PL", "V"))
@@ -64,35 +64,6 @@ def test_features_are_never_written() -> None:
     for model, characters in enumerate((6, 11)):
         possible = scores[model, 0].exp() > 0
         assert possible.tolist() == [False] * 2 + [True] * (1 + characters) + [False] * (11 - characters)
-
-
-def test_an_unknown_letter_is_copied_once() -> None:
-    """A model that always looks at the same place writes the letter that is there, and then goes on."""
-    own = language(SOFT, [(naive("ab", "ab"), "V")], "V")
-    one = SmallFleet(SOFT, SMALL, [own], seed=1)
-    for name, tensor in one.models[0].items():
-        if name.startswith("attention"):
-            tensor.zero_()
-    at_start = one.models[0]["attention.distance"]
-    at_start[REACH + 2] = 5.0  # two places on from the step it is at: the second letter, then what follows
-    one.models[0]["attention.score"][:] = 5.0
-    one.refresh()
-    item = Item("aЖ漢", Bundle("V"))
-    stack = Stack([Examples.to_inflect(SOFT, [item], own.inventory, SMALL)], dtype=torch.float64)
-    lengths = {"symbols": 6, "reversed": 6, "literals": 6, "gold": 1}
-    lemmas, _ = stack.to_inflect(torch.tensor([0]), torch.tensor([[0]]), lengths)
-    decoder = SOFT.equations.decoder(one.parameters, one.settings, one.allowed)
-    state = decoder.start(lemmas)
-    for letter in "Ж漢":
-        scores, state = decoder.log_probabilities(state)
-        assert scores.exp()[0, 0].tolist() == [1.0] + [0.0] * (scores.shape[-1] - 1)
-        written, state = decoder.advance(state, scores.argmax(dim=-1))
-        assert stack.files[0].spellings[int(written)] == letter
-    at_start[REACH + 2], at_start[REACH] = 0.0, 5.0  # back at the second letter
-    one.refresh()
-    decoder = SOFT.equations.decoder(one.parameters, one.settings, one.allowed)
-    scores, _ = decoder.log_probabilities(state)
-    assert scores[0, 0, 0] < -1e8
 
 
 ENDINGS = {"N;PL": "en", "N;SG": "a", "V;PST": "te"}

@@ -62,7 +62,7 @@ def _read(path: Path, pairs: Sequence[StringPair]) -> list[Alignment]:
         raise ValueError("the file is damaged, or belongs to other pairs")
     lines = [[*map(int, line)] for line in body.decode("ascii").split("\n")] if pairs else []
     for moves, (lemma, form) in zip(lines, pairs, strict=True):
-        inserted, deleted, both = (moves.count(move) for move in (INSERT, DELETE, DIAGONAL))
+        inserted, deleted, both = map(moves.count, (INSERT, DELETE, DIAGONAL))
         if (both + deleted, both + inserted, both + deleted + inserted) != (len(lemma), len(form), len(moves)):
             raise ValueError("the moves do not fit the strings")
     return [replayed(moves, *pair) for moves, pair in zip(lines, pairs, strict=True)]

@@ -15,10 +15,8 @@ from reinflect.compiled import compiled
 
 LARGEST_EXPONENT = 600.0
 """Without logarithms, sums must stay between e^-600 and e^600; a double reaches e^±700."""
-
 LOG_PATHS = 0.8814
 """A grid of n by m has fewer than e^(0.8814 (n + m)) paths: ln(1 + √2) for each character."""
-
 SAME = 1e-9
 """Costs that differ by less are equal: only the order of additions differs."""
 
@@ -42,14 +40,12 @@ def _change_path(sign, moves, length, diagonal, inserted, deleted, n, counts, to
         move = moves[k]
         if move == INSERT:
             number = inserted[j]
-            j += 1
         elif move == DELETE:
             number = deleted[i]
-            i += 1
         else:
             number = diagonal[j * n + i]
-            i += 1
-            j += 1
+        i += move != INSERT
+        j += move != DELETE
         if counts[number] == 0.0:
             totals[1] += 1.0
         counts[number] += sign
@@ -133,18 +129,11 @@ def _sample_path(
                 insertion = grid[cell - width] * (by_insert * once)
                 deletion = grid[cell - 1] * (by_delete * once)
             drawn = _next_random(state) * (both + insertion + deletion)
-            if drawn < both:
-                move = DIAGONAL
-            elif drawn < both + insertion:
-                move = INSERT
-            else:
-                move = DELETE
+            move = DIAGONAL if drawn < both else INSERT if drawn < both + insertion else DELETE
         moves[k] = move
         k += 1
-        if move != INSERT:
-            i -= 1
-        if move != DELETE:
-            j -= 1
+        i -= move != INSERT
+        j -= move != DELETE
     for a in range(k // 2):
         moves[a], moves[k - 1 - a] = moves[k - 1 - a], moves[a]
     return k
@@ -223,10 +212,8 @@ def best_paths(moves, lengths, starts, cells, diagonal, inserted, deleted, count
             move = choices[j * width + i]
             moves[at + k] = move
             k += 1
-            if move != INSERT:
-                i -= 1
-            if move != DELETE:
-                j -= 1
+            i -= move != INSERT
+            j -= move != DELETE
         for a in range(k // 2):
             moves[at + a], moves[at + k - 1 - a] = moves[at + k - 1 - a], moves[at + a]
         lengths[p] = k

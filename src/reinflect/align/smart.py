@@ -10,7 +10,7 @@ distribution. This sampler is exact.
 """
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import msgspec
 import numpy as np
@@ -73,14 +73,13 @@ class GibbsSampler:
             if max(map(len, pair)) > LONGEST:
                 remedy = f"the smart aligner takes up to {LONGEST}; shorten it or use --method naive"
                 raise InputError(f"pair {number} has {max(map(len, pair))} characters", remedy)
-        self.pairs, self.alpha = pairs, alpha
-        self._gibbs = gibbs
+        self.pairs, self.alpha, self._gibbs = pairs, alpha, gibbs
         self._state = np.array([seed % 2**64], dtype=np.uint64)
         self._lay_out()
         self._number_pairs()
         self.totals = np.zeros(2)  # N, D
-        places = (self._starts, self._cell_starts, self._diagonal, self._inserted, self._deleted)
-        self._tables = for_loops(*places, self.counts, self.totals)
+        numbers = self._diagonal, self._inserted, self._deleted
+        self._tables = for_loops(self._starts, self._cell_starts, *numbers, self.counts, self.totals)
         self.count(Naive().align(pairs))
 
     def sweep(self, first: int = 0, last: int | None = None) -> None:
@@ -123,24 +122,21 @@ class GibbsSampler:
     def _number_pairs(self) -> None:
         """Give every pair of characters that an alignment could use its place in the table of counts."""
         lemma_codes, lemma_size = _codes([x for x, _ in self.pairs])
-        form_codes, form_size = _codes([y for _, y in self.pairs])
-        # Code 0 is ε, so (0, y) is an insertion and (x, 0) a deletion. Unsigned: indices that cannot be negative save
-        # a test in the inner loops.
-        self._inserted = form_codes.astype(np.uint32)
-        self._deleted = (lemma_codes * form_size).astype(np.uint32 if lemma_size * form_size < 2**31 else np.int64)
-        diagonal = np.empty(int(self._cell_starts[-1]), dtype=self._deleted.dtype)
+        inserted, form_size = _codes([y for _, y in self.pairs])
+        deleted, size = lemma_codes * form_size, lemma_size * form_size
+        # Code 0 is ε, so (0, y) is an insertion and (x, 0) a deletion.
+        diagonal = np.empty(int(self._cell_starts[-1]), dtype=np.uint32 if size < 2**31 else np.int64)
+        inserted, deleted = inserted.astype(diagonal.dtype), deleted.astype(diagonal.dtype)
         for p, cell in enumerate(self._cell_starts[:-1]):
-            rows = self._inserted[self._starts[p, 1] : self._starts[p + 1, 1]]
-            columns = self._deleted[self._starts[p, 2] : self._starts[p + 1, 2]]
-            np.add.outer(rows, columns, out=diagonal[cell : self._cell_starts[p + 1]].reshape(len(rows), len(columns)))
-        size = lemma_size * form_size
+            (_, y, x), (_, y_end, x_end) = self._starts[p : p + 2]
+            cells = diagonal[cell : self._cell_starts[p + 1]].reshape(y_end - y, x_end - x)
+            np.add.outer(inserted[y:y_end], deleted[x:x_end], out=cells)
+        numbers: Sequence[NDArray[Any]] = (inserted, deleted, diagonal)
         if size > LARGEST_TABLE:
-            used, places = np.unique(np.concatenate([diagonal, self._inserted, self._deleted]), return_inverse=True)
-            ends = np.cumsum([len(diagonal), len(self._inserted)])
-            diagonal, self._inserted, self._deleted = np.split(places.astype(np.uint32), ends)
-            size = len(used)
-        self._diagonal = diagonal.astype(np.uint32)
-        self._deleted = self._deleted.astype(np.uint32)
+            used, rows = np.unique(np.concatenate(numbers), return_inverse=True)
+            size, numbers = len(used), np.split(rows, np.cumsum([len(inserted), len(deleted)]))
+        # Unsigned: indices that cannot be negative save a test in the inner loops.
+        self._inserted, self._deleted, self._diagonal = (row.astype(np.uint32) for row in numbers)
         self.counts = np.zeros(size)
 
     def _read(self, moves: NDArray[np.int8], lengths: NDArray[np.int64]) -> list[Alignment]:

@@ -15,7 +15,7 @@ UNSEEN = 0.1
 
 
 def unusual(alignments: Sequence[Alignment]) -> list[int]:
-    """The places of unusual alignments, the most unusual first.
+    """The numbers of unusual alignments, the most unusual first.
 
     The cost of an alignment is the mean surprise of its pairs of characters, given those of all other alignments.
     """
@@ -25,10 +25,11 @@ def unusual(alignments: Sequence[Alignment]) -> list[int]:
     total = counts.total()
     costs = []
     for alignment in alignments:
-        own, rest = Counter(alignment), total - len(alignment) + UNSEEN * len(counts)
-        surprise = sum(times * -math.log((counts[pair] - times + UNSEEN) / rest) for pair, times in own.items())
+        rest = total - len(alignment) + UNSEEN * len(counts)
+        times = Counter(alignment).items()
+        surprise = sum(count * -math.log((counts[pair] - count + UNSEEN) / rest) for pair, count in times)
         costs.append(surprise / max(1, len(alignment)))
     middle = median(costs)
     deviation = max(median(abs(cost - middle) for cost in costs), 0.01)
-    found = [place for place, cost in enumerate(costs) if cost > middle + DEVIATIONS * deviation]
-    return sorted(found, key=lambda place: -costs[place])
+    numbers = [number for number, cost in enumerate(costs) if cost > middle + DEVIATIONS * deviation]
+    return sorted(numbers, key=lambda number: -costs[number])

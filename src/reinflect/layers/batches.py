@@ -1,16 +1,11 @@
 """What models read at an update or when they decode, and the states of their decoders, as tensors."""
 
-from collections.abc import Container, Mapping
-from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
-AnyState = TypeVar("AnyState", bound="DataclassInstance")
 
 
 @dataclass(frozen=True)
@@ -26,8 +21,7 @@ class Lemmas:
     features: Tensor
     """Features as numbers, scaled; negative where a feature is not one of the model's. *Shape:* (M, B, P)"""
     literals: Tensor | None = field(default=None, kw_only=True)
-    """The lemma for decoders to copy from, in which unknown characters have numbers of their own; `symbols` has one
-    number for all of them. *Shape:* (M, N, B)"""
+    """The lemma for decoders to copy from: unknown characters have numbers of their own. *Shape:* (M, N, B)"""
 
 
 @dataclass(frozen=True)
@@ -45,6 +39,9 @@ class Trajectory(Lemmas):
     def previous(self, begin: int) -> Tensor:
         """The action before each one, `begin` before the first. *Shape:* (M, T, B)"""
         return torch.cat([torch.full_like(self.taken[:, :1], begin), self.taken[:, :-1]], dim=1)
+
+
+AnyTrajectory = TypeVar("AnyTrajectory", bound=Trajectory)
 
 
 @dataclass(frozen=True)
@@ -71,16 +68,11 @@ class Drawn:
         steps = torch.arange(self.longest, device=actions.device).view(1, -1, 1)
         return (steps < actions.unsqueeze(1)) * shares.unsqueeze(1)
 
-
-class Focus(NamedTuple):
-    """What a decoder attends to in a state, to explain its predictions."""
-
-    position: Tensor
-    """The attended symbol of the source, or one past the last. *Shape:* (M, B)"""
-    gate: Tensor | None = None
-    """The share of the probability that is generated; the rest is copied. *Shape:* (M, B)"""
-    attention: Tensor | None = None
-    """The weight of each symbol, in soft attention. *Shape:* (M, B, N)"""
+    def by_oracle(self, kind: type[AnyTrajectory]) -> AnyTrajectory:
+        """The trajectories of a static oracle: every right action is taken."""
+        tapes = dict(self.tapes)
+        actions = tapes.pop("actions")
+        return kind(**self.lemmas, taken=actions, right=actions, weights=self.weights(), **tapes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,18 +99,15 @@ class LemmaState:
         }
 
 
-def select(state: AnyState, items: Tensor, but: Container[str] = ()) -> AnyState:
-    """A state with these items, which may repeat; fields named in `but` stay as they are. *Shape:* items (M, B')"""
-    own = {field.name: getattr(state, field.name) for field in fields(state)}
-    return type(state)(**{name: value if name in but else _selected(value, items) for name, value in own.items()})
-
-
-def _selected(value: Any, items: Tensor) -> Any:
-    if value is None:
+def select(state: Any, items: Tensor) -> Any:
+    """A decoder's state, or a part of it, with these items, which may repeat. *Shape:* items (M, B')"""
+    if state is None:
         return None
-    if isinstance(value, tuple):
-        return tuple(_selected(own, items) for own in value)
-    if isinstance(value, Tensor):
-        index = items.view(*items.shape, *[1] * (value.dim() - 2)).expand(*items.shape, *value.shape[2:])
-        return value.gather(1, index)
-    return select(value, items)
+    if isinstance(state, Tensor):
+        index = items.view(*items.shape, *[1] * (state.dim() - 2)).expand(*items.shape, *state.shape[2:])
+        return state.gather(1, index)
+    if isinstance(state, tuple):
+        return tuple(select(part, items) for part in state)
+    if isinstance(state, dict):
+        return {name: select(part, items) for name, part in state.items()}
+    return replace(state, **{part.name: select(getattr(state, part.name), items) for part in fields(state)})

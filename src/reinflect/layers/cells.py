@@ -46,7 +46,7 @@ class Cell:
 
         *Shape:* gates (M, B, gates · H), recurrent (M, H, recurrent · H), state two of (M, B, H)
         """
-        if gates.device.type == "cpu" and gates.dtype == torch.float32 and gates.shape[1] > FEW_ITEMS:
+        if on_numba(gates) and gates.shape[1] > FEW_ITEMS:
             from reinflect.layers import numba_cells
 
             return numba_cells.step(gates, recurrent, state)
@@ -65,8 +65,7 @@ class Cell:
         *Shape:* gates (M, T, B, gates · H), recurrent (M, H, recurrent · H), keep (M, T, B), steps (M) → (M, T, B, H)
         """
         # Only the number of items counts, so that the predictions for a model's items do not depend on other models.
-        compiled = gates.shape[2] > FEW_ITEMS or torch.is_grad_enabled()
-        if gates.device.type == "cpu" and gates.dtype == torch.float32 and compiled:
+        if on_numba(gates) and (gates.shape[2] > FEW_ITEMS or torch.is_grad_enabled()):
             from reinflect.layers import numba_cells
 
             if keep is None and gates.shape[2] >= MANY_ITEMS and not torch.is_grad_enabled():
@@ -121,8 +120,13 @@ def for_steps(recurrent: Tensor) -> Tensor:
     return for_kernels(recurrent) if on_triton(recurrent) else recurrent
 
 
+def on_numba(tensor: Tensor) -> bool:
+    """Whether compiled loops work on this tensor."""
+    return tensor.device.type == "cpu" and tensor.dtype == torch.float32
+
+
 def on_triton(tensor: Tensor) -> bool:
-    """Whether work on this tensor is done by our GPU kernels."""
+    """Whether our GPU kernels work on this tensor."""
     return tensor.device.type == "cuda" and tensor.dtype != torch.float64 and _has_triton()
 
 
@@ -132,10 +136,8 @@ def _has_triton() -> bool:
 
 
 def recurrence(forward: Forward, backward: Backward, gates: Tensor, recurrent: Tensor, keep: Tensor | None) -> Tensor:
-    """The outputs of a run whose backward pass is written by hand. *Shape:* (M, T, B, H)
-
-    `backward` gives the gradient of the gates step by step; that of the recurrent weights is one product over all
-    steps instead of one for each.
+    """The outputs of a run with a backward pass of our own: the gradient of the weights is one product over all steps
+    instead of one for each. *Shape:* (M, T, B, H)
     """
     outputs: Tensor = _Recurrence.apply(forward, backward, gates, recurrent, keep)  # type: ignore[no-untyped-call]
     return outputs
@@ -161,10 +163,10 @@ def _weight_gradient(outputs: Tensor, memories: Tensor, d_gates: Tensor, keep: T
     hidden, width = outputs.shape[-1], d_gates.shape[-1]
     whole = outputs.new_empty(len(outputs), hidden, width if width == 4 * hidden else 5 * hidden)
 
-    def add(states: Tensor, kept: Tensor | None, gates: slice, place: int) -> None:
+    def add(states: Tensor, kept: Tensor | None, gates: slice, column: int) -> None:
         states = states if kept is None else states * kept.unsqueeze(-1)
         slopes = d_gates[..., gates].flatten(1, 2)
-        torch.bmm(states.flatten(1, 2).transpose(1, 2), slopes, out=whole[..., place : place + slopes.shape[-1]])
+        torch.bmm(states.flatten(1, 2).transpose(1, 2), slopes, out=whole[..., column : column + slopes.shape[-1]])
 
     add(outputs[:, :-1], keep, slice(None), 0)
     if width != 4 * hidden:

@@ -37,6 +37,7 @@ def read(
 ) -> Tensor:
     """Run one LSTM over symbols. *Shape:* numbers (M, L, B), steps of each model (M) → (M, L, B, H)"""
     gates = rows(projected(parameters, name, embedding), numbers)
+    keep = None if keep is None else keep.to(gates.dtype)
     return CELLS[settings.cell].run(gates, parameters[f"{name}.recurrent"], keep, steps)
 
 
@@ -49,7 +50,7 @@ def encode(parameters: Parameters, embedding: Tensor, lemmas: Lemmas, settings: 
 
 
 def _mirrored(lemmas: Lemmas) -> Tensor:
-    """The place of each symbol, counted from the end. *Shape:* (M, N, B)"""
+    """The position of each symbol, counted from the end. *Shape:* (M, N, B)"""
     positions = torch.arange(lemmas.symbols.shape[1], device=lemmas.symbols.device).view(1, -1, 1)
     return (lemmas.lengths.unsqueeze(1) - 1 - positions).clamp_(min=0)
 
@@ -58,14 +59,14 @@ def encode_deeper(parameters: Parameters, states: Tensor, lemmas: Lemmas, settin
     """A second bidirectional LSTM over the states of the first. *Shape:* (M, N, B, 2H) → (M, N, B, 2H)"""
     steps, mirrored, run = lemmas.lengths.amax(dim=1), _mirrored(lemmas), CELLS[settings.cell].run
     forwards, backwards = (
-        run(projected(parameters, name, own), parameters[f"{name}.recurrent"], None, steps)
-        for name, own in (("deeper.forward", states), ("deeper.backward", pick(states, mirrored)))
+        run(projected(parameters, name, inputs), parameters[f"{name}.recurrent"], None, steps)
+        for name, inputs in (("deeper.forward", states), ("deeper.backward", pick(states, mirrored)))
     )
     return torch.cat([forwards, pick(backwards, mirrored)], dim=-1)
 
 
-def dropping(states: Tensor, name: str, place: int, settings: RecurrentSettings, dropout: Dropout | None) -> Tensor:
+def dropping(states: Tensor, name: str, purpose: int, settings: RecurrentSettings, dropout: Dropout | None) -> Tensor:
     """States after dropout, if the settings ask for it in the part of this name. *Shape:* (M, L, B, D)"""
     if dropout is None or name not in settings.dropout_on:
         return states
-    return dropped(states, dropout, place, variational=settings.dropout_kind == "variational")
+    return dropped(states, dropout, purpose, variational=settings.dropout_kind == "variational")

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
@@ -62,9 +62,9 @@ class Examples:
         if len(items) != len(alignments):
             raise ValueError("every item has an alignment")
         symbols = system.symbols(inventory)
-        source = Ragged.of(sources_of(system, items, inventory, settings), symbols)
+        source = Ragged.of(system.sources(items, inventory, settings), symbols)
         tapes = {LEMMA: source, REVERSED: source.reversed(), **system.tapes(items, alignments, inventory)}
-        examples = cls._of(system, tapes, _features(items, inventory, settings), symbols.symbols)
+        examples = cls._of(system, tapes, symbols.symbols, items, inventory, settings)
         if ACTIONS not in tapes:
             examples.lengths[ACTIONS] = np.array([*map(system.bound, items, alignments)], dtype=np.int64)
         return examples
@@ -73,7 +73,7 @@ class Examples:
     def to_inflect(cls, system: System, items: Sequence[Item], inventory: Inventory, settings: Settings) -> "Examples":
         """Items with the literals that decoders copy, and the gold forms."""
         symbols = system.symbols(inventory)
-        sources = sources_of(system, items, inventory, settings)
+        sources = system.sources(items, inventory, settings)
         forms = [item.form for item in items]
         # Numbered in order: an item's lemma, then its form.
         texts = chain.from_iterable(chain.from_iterable(zip(sources, forms, strict=True)))
@@ -81,28 +81,22 @@ class Examples:
         literals, gold = Ragged.of(sources, every), Ragged.of(forms, every).with_last(NOTHING)
         source = Ragged(np.array(symbols.numbers(every.symbols))[literals.values], literals.lengths)
         tapes = {LEMMA: source, REVERSED: source.reversed(), LITERALS: literals, GOLD: gold}
-        return cls._of(system, tapes, _features(items, inventory, settings), every.symbols)
+        return cls._of(system, tapes, every.symbols, items, inventory, settings)
 
     @classmethod
-    def _of(cls, system: System, tapes: Mapping[str, Ragged], *others: Any) -> "Examples":
+    def _of(
+        cls,
+        system: System,
+        tapes: Mapping[str, Ragged],
+        spellings: tuple[str, ...],
+        items: Sequence[Item],
+        inventory: Inventory,
+        settings: Settings,
+    ) -> "Examples":
+        features = inventory.feature_numbers([item.features for item in items], counts=settings.features == "counts")
+        features *= np.float32(1.0 if settings.features == "embedded" else settings.feature_scale)
         arrays = {name: tape.padded() for name, tape in tapes.items()}
-        return cls(system, arrays, {name: tape.lengths for name, tape in tapes.items()}, *others)
-
-
-def _features(items: Sequence[Item], inventory: Inventory, settings: Settings) -> NDArray[np.float32]:
-    features = inventory.feature_numbers([item.features for item in items], counts=settings.features == "counts")
-    return features if settings.features == "embedded" else features * np.float32(settings.feature_scale)
-
-
-def sources_of(
-    system: System, items: Sequence[Item], inventory: Inventory, settings: Settings
-) -> list[tuple[str, ...]]:
-    """The symbols the encoder reads of each item."""
-    before, after = system.frame
-    if not system.reads_features:
-        return [(*before, *item.lemma, *after) for item in items]
-    behind = cache(partial(inventory.feature_symbols, counts=settings.features == "counts"))
-    return [(*before, *item.lemma, *after, *behind(item.features)) for item in items]
+        return cls(system, arrays, {name: tape.lengths for name, tape in tapes.items()}, features, spellings)
 
 
 class Stack:
@@ -143,7 +137,7 @@ class Stack:
 
     @cached_property
     def _length_tables(self) -> dict[str, NDArray[np.int32]]:
-        """The lengths of all files' items, at least 1, and a 1 after the last, which item -1 finds. *Shape:* (F, I)"""
+        """`lengths` as arrays, at least 1. *Shape:* (F, I + 1)"""
         return {name: lengths.clamp(min=1).int().cpu().numpy() for name, lengths in self.lengths.items()}
 
     def to_learn(self, files: Tensor, items: Tensor, longest: Mapping[str, int], mean: Tensor) -> Drawn:
@@ -151,16 +145,11 @@ class Stack:
 
         `mean`: whether a model's loss is the mean over an item's actions, or their sum.
         """
+        lemmas = self._lemmas(files, items, longest, LEMMA, REVERSED)
         counted = items >= 0
-        taken = {name: self._take(name, files, items, longest[name]) for name in self.arrays}
         return Drawn(
-            lemmas={
-                LEMMA: taken.pop(LEMMA),
-                REVERSED: taken.pop(REVERSED),
-                "lengths": self.lengths[LEMMA][files.unsqueeze(1), items],
-                "features": self.features[files.unsqueeze(1), items],
-            },
-            tapes=taken,
+            lemmas=lemmas,
+            tapes={name: self._take(name, files, items, longest) for name in self.arrays if name not in lemmas},
             bounds=self.lengths[ACTIONS][files.unsqueeze(1), items],
             shares=counted.to(self.dtype) / counted.sum(dim=1, keepdim=True).clamp(min=1),
             mean=mean,
@@ -169,12 +158,16 @@ class Stack:
 
     def to_inflect(self, files: Tensor, items: Tensor, longest: Mapping[str, int]) -> tuple[Lemmas, Tensor]:
         """The lemmas of these items, and their gold forms. *Shape:* files (M), items (M, B) → gold (M, B, L)"""
-        lemmas = Lemmas(
-            lengths=self.lengths[LEMMA][files.unsqueeze(1), items],
-            features=self.features[files.unsqueeze(1), items],
-            **{name: self._take(name, files, items, longest[name]) for name in (LEMMA, REVERSED, LITERALS)},
-        )
-        return lemmas, self._take(GOLD, files, items, longest[GOLD]).transpose(1, 2)
+        lemmas = Lemmas(**self._lemmas(files, items, longest, LEMMA, REVERSED, LITERALS))
+        return lemmas, self._take(GOLD, files, items, longest).transpose(1, 2)
 
-    def _take(self, name: str, files: Tensor, items: Tensor, length: int) -> Tensor:
-        return self.arrays[name][files.unsqueeze(1), items, :length].transpose(1, 2).long()
+    def _lemmas(self, files: Tensor, items: Tensor, longest: Mapping[str, int], *names: str) -> dict[str, Tensor]:
+        """The fields of `Lemmas`; those of these names are arrays."""
+        return {
+            "lengths": self.lengths[LEMMA][files.unsqueeze(1), items],
+            "features": self.features[files.unsqueeze(1), items],
+            **{name: self._take(name, files, items, longest) for name in names},
+        }
+
+    def _take(self, name: str, files: Tensor, items: Tensor, longest: Mapping[str, int]) -> Tensor:
+        return self.arrays[name][files.unsqueeze(1), items, : longest[name]].transpose(1, 2).long()

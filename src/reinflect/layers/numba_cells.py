@@ -4,9 +4,7 @@ At the small batches these models are trained with, a run in torch spends most o
 dozen tensor operations on a few hundred numbers each. Here a run is one call.
 """
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
+from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -20,16 +18,18 @@ def forward(gates: Tensor, recurrent: Tensor, keep: Tensor | None) -> tuple[Tens
     active = gates.clone(memory_format=torch.contiguous_format)
     outputs = gates.new_empty(models, steps + 1, items, recurrent.shape[1])
     memories = torch.empty_like(outputs)
-    shown = gates.new_empty(models, steps, items, recurrent.shape[1])
+    squashed = gates.new_empty(models, steps, items, recurrent.shape[1])
+    kept = gates.new_ones(models, steps, items) if keep is None else keep.contiguous()
     recurrent = recurrent.detach().contiguous()
-    _run(_forward, [active, recurrent], keep, [outputs, memories, shown])
-    return outputs, memories, shown, active, recurrent
+    _forward(*(tensor.numpy() for tensor in (active, recurrent, kept, outputs, memories, squashed)))
+    return outputs, memories, squashed, active, recurrent, kept
 
 
-def backward(gradient: Tensor, keep: Tensor | None, results: Sequence[Tensor]) -> Tensor:
-    _, memories, shown, active, recurrent = results
+def backward(gradient: Tensor, _: Tensor | None, results: Sequence[Tensor]) -> Tensor:
+    _, memories, squashed, active, recurrent, kept = results
     d_gates = torch.empty_like(active)
-    _run(_backward, [gradient.contiguous(), active, recurrent], keep, [memories, shown, d_gates])
+    tensors = gradient.contiguous(), active, recurrent, kept, memories, squashed, d_gates
+    _backward(*(tensor.numpy() for tensor in tensors))
     return d_gates
 
 
@@ -46,49 +46,21 @@ def run(gates: Tensor, recurrent: Tensor) -> Tensor:
 
 def step(gates: Tensor, recurrent: Tensor, state: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
     """One step of a decoder: products by torch, which is faster for many items, and the rest in one call each."""
-    output, memory = state
-    hidden = memory.shape[-1]
-    weights = _parts(recurrent.detach(), gates.shape[-1])
-    mixed = torch.baddbmm(gates, output, weights[0])
-    new, shown = (torch.empty_like(memory, memory_format=torch.contiguous_format) for _ in range(2))
+    (output, memory), width = state, gates.shape[-1]
+    hidden, weights = memory.shape[-1], recurrent.detach()
+    mixed = torch.baddbmm(gates, output, weights[..., :width])
+    new, squashed = (torch.empty_like(memory, memory_format=torch.contiguous_format) for _ in range(2))
     # To what follows the products, the items of all models are alike.
-    rows, old, after, outputs = (own.reshape(-1, own.shape[-1]).numpy() for own in (mixed, memory, new, shown))
-    if len(weights) == 1:
+    rows, old, after, outputs = (part.reshape(-1, part.shape[-1]).numpy() for part in (mixed, memory, new, squashed))
+    if width == 4 * hidden:
         lstm(rows, old, after, outputs, outputs)
-        return shown, new
-    mixed[..., :hidden].baddbmm_(memory, weights[1])
+        return squashed, new
+    mixed[..., :hidden].baddbmm_(memory, weights[..., width : width + hidden])
     _enter(rows, old, after)
-    mixed[..., hidden : 2 * hidden].baddbmm_(new, weights[2])
+    mixed[..., hidden : 2 * hidden].baddbmm_(new, weights[..., width + hidden :])
     _release(rows, after, outputs, outputs)
-    return shown, new
+    return squashed, new
 
-
-def _parts(recurrent: Tensor, width: int) -> tuple[Tensor, ...]:
-    """U alone, or U, P_i and P_o where there are peepholes."""
-    if recurrent.shape[-1] == width:
-        return (recurrent,)
-    middle = width + recurrent.shape[1]
-    return recurrent[..., :width], recurrent[..., width:middle], recurrent[..., middle:]
-
-
-def _run(loop: Callable[..., None], given: list[Tensor], keep: Tensor | None, results: list[Tensor]) -> None:
-    """Run the models in as many threads as torch uses."""
-    arrays = [tensor.numpy() for tensor in given]
-    kept = given[0].new_empty(1, 1, 1) if keep is None else keep.contiguous()
-    arguments = (*arrays, kept.numpy(), keep is not None, *[tensor.numpy() for tensor in results])
-    models = len(given[0])
-    threads = min(models, torch.get_num_threads())
-    if threads <= 1:
-        loop(*arguments, 0, models)
-        return
-    bounds = [models * part // threads for part in range(threads + 1)]
-    others = [_POOL.submit(loop, *arguments, first, last) for first, last in pairwise(bounds[1:])]
-    loop(*arguments, 0, bounds[1])
-    for other in others:
-        other.result()
-
-
-_POOL = ThreadPoolExecutor(thread_name_prefix="recurrence")
 
 INLINED = {**FAST, "inline": "always"}
 """Options of a cell's arithmetic. LLVM would inline it too, but optimise it twice, and a function from the cache would
@@ -96,68 +68,65 @@ round differently from one just compiled."""
 
 
 @compiled(**FAST)
-def add_product(out, start, left, right, place, width):
-    """out[:, start : start + width] += left @ right[:, place : place + width].
-
-    Four inner steps at a time, so that `out` is loaded and stored a quarter as often.
-    """
+def add_product(out, start, left, right, column, width):
+    """out[:, start : start + width] += left @ right[:, column : column + width]."""
     rows, inner = left.shape
-    whole = inner - inner % 4  # two rows share each weight that is loaded
-    stop, end, row = start + width, place + width, 0
+    whole = inner - inner % 4  # `out` is loaded and stored every fourth step; two rows share each weight that is loaded
+    stop, end, row = start + width, column + width, 0
     while row + 1 < rows:
         first, second = out[row, start:stop], out[row + 1, start:stop]
-        one, two = left[row], left[row + 1]
+        upper, lower = left[row], left[row + 1]
         for k in range(0, whole, 4):
-            a0, a1, a2, a3 = one[k], one[k + 1], one[k + 2], one[k + 3]
-            b0, b1, b2, b3 = two[k], two[k + 1], two[k + 2], two[k + 3]
-            w0, w1 = right[k, place:end], right[k + 1, place:end]
-            w2, w3 = right[k + 2, place:end], right[k + 3, place:end]
+            a0, a1, a2, a3 = upper[k], upper[k + 1], upper[k + 2], upper[k + 3]
+            b0, b1, b2, b3 = lower[k], lower[k + 1], lower[k + 2], lower[k + 3]
+            w0, w1 = right[k, column:end], right[k + 1, column:end]
+            w2, w3 = right[k + 2, column:end], right[k + 3, column:end]
             for j in range(width):
                 first[j] += a0 * w0[j] + a1 * w1[j] + a2 * w2[j] + a3 * w3[j]
                 second[j] += b0 * w0[j] + b1 * w1[j] + b2 * w2[j] + b3 * w3[j]
         for k in range(whole, inner):
-            a0, b0, w0 = one[k], two[k], right[k, place:end]
+            a0, b0, w0 = upper[k], lower[k], right[k, column:end]
             for j in range(width):
                 first[j] += a0 * w0[j]
                 second[j] += b0 * w0[j]
         row += 2
     if row < rows:
-        first, one = out[row, start:stop], left[row]
+        first, upper = out[row, start:stop], left[row]
         for k in range(0, whole, 4):
-            a0, a1, a2, a3 = one[k], one[k + 1], one[k + 2], one[k + 3]
-            w0, w1 = right[k, place:end], right[k + 1, place:end]
-            w2, w3 = right[k + 2, place:end], right[k + 3, place:end]
+            a0, a1, a2, a3 = upper[k], upper[k + 1], upper[k + 2], upper[k + 3]
+            w0, w1 = right[k, column:end], right[k + 1, column:end]
+            w2, w3 = right[k + 2, column:end], right[k + 3, column:end]
             for j in range(width):
                 first[j] += a0 * w0[j] + a1 * w1[j] + a2 * w2[j] + a3 * w3[j]
         for k in range(whole, inner):
-            a0, w0 = one[k], right[k, place:end]
+            a0, w0 = upper[k], right[k, column:end]
             for j in range(width):
                 first[j] += a0 * w0[j]
 
 
 @compiled(**FAST)
-def _add_back(out, left, right, place, width):
-    """out += left[:, :width] @ right[:, place : place + width]ᵀ: sums along rows, so that nothing is transposed."""
+def _add_back(out, left, right, column, width):
+    """out += left[:, :width] @ right[:, column : column + width]ᵀ: sums along rows, so that nothing is transposed."""
     rows, inner = out.shape
-    end, row = place + width, 0
+    end, row = column + width, 0
     while row + 1 < rows:
-        first, second, one, two = out[row], out[row + 1], left[row, :width], left[row + 1, :width]
+        first, second, upper, lower = out[row], out[row + 1], left[row, :width], left[row + 1, :width]
         for k in range(inner):
-            weights = right[k, place:end]
+            weights = right[k, column:end]
             a = b = np.float32(0.0)
             for j in range(width):
-                a += one[j] * weights[j]
-                b += two[j] * weights[j]
+                a += upper[j] * weights[j]
+                b += lower[j] * weights[j]
             first[k] += a
             second[k] += b
         row += 2
     if row < rows:
-        first, one = out[row], left[row, :width]
+        first, upper = out[row], left[row, :width]
         for k in range(inner):
-            weights = right[k, place:end]
+            weights = right[k, column:end]
             a = np.float32(0.0)
             for j in range(width):
-                a += one[j] * weights[j]
+                a += upper[j] * weights[j]
             first[k] += a
 
 
@@ -165,7 +134,7 @@ def _add_back(out, left, right, place, width):
 def _tanh(values):
     """tanh in place: a continued fraction near zero, then the double-angle rule twice; good to single precision.
 
-    Written out because the library's tanh keeps the loop from being vectorised. So does a place such as
+    Written out because the library's tanh keeps the loop from being vectorised. So does an index such as
     `row[hidden + j]`, which numba tests for being negative: here and below, a part of a row is a slice.
     """
     for j in range(len(values)):
@@ -178,25 +147,25 @@ def _tanh(values):
 
 
 @compiled(**FAST)
-def _forward(gates, recurrent, keep, resets, outputs, memories, shown, first, last):
-    """Run the models first … last - 1. `gates` become the gates after their non-linearities.
+def _forward(gates, recurrent, keep, outputs, memories, squashed):
+    """Run all models. `gates` become the gates after their non-linearities.
 
-    `outputs` and `memories` (M, T + 1, B, H) begin with the empty state; `shown` is tanh of the memories.
+    `outputs` and `memories` (M, T + 1, B, H) begin with the empty state; `squashed` is tanh of the memories.
     """
-    _, steps, items, width = gates.shape
-    hidden = shown.shape[3]
+    models, steps, items, width = gates.shape
+    hidden = squashed.shape[3]
     before = np.empty((items, hidden), dtype=gates.dtype)
     old = np.empty((items, hidden), dtype=gates.dtype)
-    for m in range(first, last):
+    for m in range(models):
         outputs[m, 0] = 0.0
         memories[m, 0] = 0.0
         for t in range(steps):
             for b in range(items):
-                kept = keep[m, t, b] if resets else np.float32(1.0)
+                kept = keep[m, t, b]
                 for k in range(hidden):
                     before[b, k] = outputs[m, t, b, k] * kept
                     old[b, k] = memories[m, t, b, k] * kept
-            here, new, seen, out = gates[m, t], memories[m, t + 1], shown[m, t], outputs[m, t + 1]
+            here, new, seen, out = gates[m, t], memories[m, t + 1], squashed[m, t], outputs[m, t + 1]
             add_product(here, 0, before, recurrent[m], 0, width)
             if width == 4 * hidden:
                 lstm(here, old, new, seen, out)
@@ -205,40 +174,37 @@ def _forward(gates, recurrent, keep, resets, outputs, memories, shown, first, la
 
 
 @compiled(**FAST)
-def _backward(gradient, gates, recurrent, keep, resets, memories, shown, d_gates, first, last):
-    """The gradient of the gates before their non-linearities, for the models first … last - 1."""
-    _, steps, items, width = gates.shape
-    hidden = shown.shape[3]
-    kept = np.ones(items, dtype=gates.dtype)
+def _backward(gradient, gates, recurrent, keep, memories, squashed, d_gates):
+    """The gradient of the gates before their non-linearities."""
+    models, steps, items, width = gates.shape
+    hidden = squashed.shape[3]
     d_output = np.empty((items, hidden), dtype=gates.dtype)
     d_memory = np.empty((items, hidden), dtype=gates.dtype)
     peep = np.empty((items, hidden), dtype=gates.dtype)
-    for m in range(first, last):
+    for m in range(models):
         d_output[:] = 0.0
         d_memory[:] = 0.0
         for t in range(steps - 1, -1, -1):
-            if resets:
-                kept[:] = keep[m, t]
-            given, here, old, seen, to = gradient[m, t], gates[m, t], memories[m, t], shown[m, t], d_gates[m, t]
+            kept = keep[m, t]
+            d_here, here, old, seen, to = gradient[m, t], gates[m, t], memories[m, t], squashed[m, t], d_gates[m, t]
             if width == 4 * hidden:
-                _lstm_backward(given, d_output, d_memory, here, old, seen, kept, to)
+                _lstm_backward(d_here, d_output, d_memory, here, old, seen, kept, to)
             else:
-                _coupled_backward(given, d_output, d_memory, here, old, seen, kept, to, recurrent[m], peep)
+                _coupled_backward(d_here, d_output, d_memory, here, old, seen, kept, to, recurrent[m], peep)
             d_output[:] = 0.0
             _add_back(d_output, to, recurrent[m], 0, width)
-            if resets:
-                for b in range(items):
-                    for k in range(hidden):
-                        d_output[b, k] *= kept[b]
+            for b in range(items):
+                for k in range(hidden):
+                    d_output[b, k] *= kept[b]
 
 
 @compiled(**INLINED)
-def lstm(gates, memories, new, shown, outputs):
+def lstm(gates, memories, new, squashed, outputs):
     """One step of all items: the non-linearities of the gates in place, the new memories, their tanh, the outputs."""
     items, hidden = memories.shape
     half = np.float32(0.5)
     for b in range(items):
-        row, seen = gates[b], shown[b]
+        row, seen = gates[b], squashed[b]
         for j in range(3 * hidden):  # σ(x) = (1 + tanh(x / 2)) / 2
             row[j] *= half
         _tanh(row)
@@ -254,34 +220,34 @@ def lstm(gates, memories, new, shown, outputs):
 
 
 @compiled(**INLINED)
-def _lstm_backward(gradient, d_output, d_memory, gates, memories, shown, keep, d_gates):
+def _lstm_backward(gradient, d_output, d_memory, gates, memories, squashed, keep, d_gates):
     """One step of all items, back: the gradient of the gates, and `d_memory` from that of the new to the old memory.
 
     `gradient` and `d_output` are what the loss and the later steps give to the output.
     """
     items, hidden = memories.shape
-    one = np.float32(1.0)
+    unit = np.float32(1.0)
     for b in range(items):
-        row, seen, to, kept = gates[b], shown[b], d_gates[b], keep[b]
+        row, seen, to, kept = gates[b], squashed[b], d_gates[b], keep[b]
         for k in range(hidden):
             enter, forget, release, candidate = row[k], row[hidden + k], row[2 * hidden + k], row[3 * hidden + k]
             d_out = gradient[b, k] + d_output[b, k]
-            d_new = d_out * release * (one - seen[k] * seen[k]) + d_memory[b, k]
-            to[k] = d_new * candidate * enter * (one - enter)
-            to[hidden + k] = d_new * memories[b, k] * kept * forget * (one - forget)
-            to[2 * hidden + k] = d_out * seen[k] * release * (one - release)
-            to[3 * hidden + k] = d_new * enter * (one - candidate * candidate)
+            d_new = d_out * release * (unit - seen[k] * seen[k]) + d_memory[b, k]
+            to[k] = d_new * candidate * enter * (unit - enter)
+            to[hidden + k] = d_new * memories[b, k] * kept * forget * (unit - forget)
+            to[2 * hidden + k] = d_out * seen[k] * release * (unit - release)
+            to[3 * hidden + k] = d_new * enter * (unit - candidate * candidate)
             d_memory[b, k] = d_new * forget * kept
 
 
 @compiled(**INLINED)
-def coupled(gates, memories, new, shown, outputs, recurrent):
+def coupled(gates, memories, new, squashed, outputs, recurrent):
     """One step of all items, as `lstm`."""
     hidden = memories.shape[1]
     add_product(gates, 0, memories, recurrent, 3 * hidden, hidden)
     _enter(gates, memories, new)
     add_product(gates, hidden, new, recurrent, 4 * hidden, hidden)
-    _release(gates, new, shown, outputs)
+    _release(gates, new, squashed, outputs)
 
 
 @compiled(**INLINED)
@@ -301,12 +267,12 @@ def _enter(gates, memories, new):
 
 
 @compiled(**INLINED)
-def _release(gates, new, shown, outputs):
+def _release(gates, new, squashed, outputs):
     """The output gate in place, the tanh of the memories, and the outputs."""
     items, hidden = new.shape
     half = np.float32(0.5)
     for b in range(items):
-        release, seen = gates[b, hidden : 2 * hidden], shown[b]
+        release, seen = gates[b, hidden : 2 * hidden], squashed[b]
         for k in range(hidden):
             release[k] *= half
             seen[k] = new[b, k]
@@ -318,27 +284,27 @@ def _release(gates, new, shown, outputs):
 
 
 @compiled(**INLINED)
-def _coupled_backward(gradient, d_output, d_memory, gates, memories, shown, keep, d_gates, recurrent, peep):
+def _coupled_backward(gradient, d_output, d_memory, gates, memories, squashed, keep, d_gates, recurrent, peep):
     """One step of all items, back, as `_lstm_backward`."""
     items, hidden = memories.shape
-    one = np.float32(1.0)
+    unit = np.float32(1.0)
     for b in range(items):
-        row, to, seen = gates[b], d_gates[b], shown[b]
+        row, to, seen = gates[b], d_gates[b], squashed[b]
         for k in range(hidden):
             release = row[hidden + k]
             d_out = gradient[b, k] + d_output[b, k]
-            to[hidden + k] = d_out * seen[k] * release * (one - release)
+            to[hidden + k] = d_out * seen[k] * release * (unit - release)
             peep[b, k] = to[hidden + k]
-            d_memory[b, k] = d_out * release * (one - seen[k] * seen[k]) + d_memory[b, k]
+            d_memory[b, k] = d_out * release * (unit - seen[k] * seen[k]) + d_memory[b, k]
     _add_back(d_memory, peep, recurrent, 4 * hidden, hidden)
     for b in range(items):
         row, to, kept = gates[b], d_gates[b], keep[b]
         for k in range(hidden):
             enter, candidate = row[k], row[2 * hidden + k]
-            to[k] = d_memory[b, k] * (candidate - memories[b, k] * kept) * enter * (one - enter)
-            to[2 * hidden + k] = d_memory[b, k] * enter * (one - candidate * candidate)
+            to[k] = d_memory[b, k] * (candidate - memories[b, k] * kept) * enter * (unit - enter)
+            to[2 * hidden + k] = d_memory[b, k] * enter * (unit - candidate * candidate)
             peep[b, k] = to[k]
-            d_memory[b, k] = d_memory[b, k] * (one - enter)
+            d_memory[b, k] = d_memory[b, k] * (unit - enter)
     _add_back(d_memory, peep, recurrent, 3 * hidden, hidden)
     for b in range(items):
         for k in range(hidden):

@@ -6,27 +6,24 @@ from torch import Tensor
 
 from reinflect.compiled import FAST, compiled
 
-ONE = 0x1000000
-"""`_draw` gives one of the numbers below it; the torch version divides by it."""
+DRAWS = 0x1000000
+"""`_draw` gives a number below it; the torch version divides by it."""
 
 
 def masks(keys: Tensor, rates: Tensor, inverse_keep: Tensor, room: int, length: int, items: int, width: int) -> Tensor:
-    """What dropout multiplies states by, by the random numbers of `operations.uniform`; `room` is the most steps.
-
-    *Shape:* (M) each → (M, L, B, D)
-    """
+    """What dropout multiplies states by, drawn as `operations.uniform` draws. *Shape:* (M) each → (M, L, B, D)"""
     factors = torch.empty(len(keys), length, items, width)
     _fill(factors.numpy(), keys.numpy(), rates.numpy(), inverse_keep.numpy(), room)
     return factors
 
 
 @compiled(nogil=True, inline="always")
-def _draw(key, place):
-    """A number from a model's key and the place of its use. numba makes 64 bits of a product of 32: each is cut."""
-    mixed = np.uint32(np.uint32(key) * np.uint32(0x9E3779B1) + np.uint32(place) * np.uint32(0x85EBCA77))
+def _draw(key, position):
+    """A number from a model's key and the position of its use. numba makes 64 bits of a product of 32: each is cut."""
+    mixed = np.uint32(np.uint32(key) * np.uint32(0x9E3779B1) + np.uint32(position) * np.uint32(0x85EBCA77))
     mixed = np.uint32((mixed ^ (mixed >> np.uint32(16))) * np.uint32(0x7FEB352D))
     mixed = np.uint32((mixed ^ (mixed >> np.uint32(16))) * np.uint32(0x846CA68B))
-    return (mixed ^ (mixed >> np.uint32(15))) & np.uint32(ONE - 1)
+    return (mixed ^ (mixed >> np.uint32(15))) & np.uint32(DRAWS - 1)
 
 
 @compiled(nogil=True)
@@ -37,7 +34,7 @@ def _fill(factors, keys, rates, inverse_keep, room):
             for item in range(items):
                 row, first = factors[m, step, item], (item * room + step) * width
                 for unit in range(width):
-                    drawn = np.float32(_draw(keys[m], first + unit)) / np.float32(ONE)
+                    drawn = np.float32(_draw(keys[m], first + unit)) / np.float32(DRAWS)
                     row[unit] = inverse_keep[m] if drawn >= rates[m] else np.float32(0.0)
 
 

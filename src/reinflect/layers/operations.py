@@ -1,6 +1,6 @@
 """Operations of the systems, each for all models at once."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from reinflect.chance import key
-from reinflect.layers.cells import on_triton
+from reinflect.layers.cells import on_numba, on_triton
 
 MOST_STEPS = 4096
 """For dropout: longer sequences would share some of their masks."""
@@ -29,16 +29,11 @@ def rows(table: Tensor, numbers: Tensor) -> Tensor:
     if table.device.type == "cuda" and table.requires_grad:
         taken: Tensor = _Rows.apply(table, numbers)  # type: ignore[no-untyped-call]
         return taken
-    return _rows(table, numbers, F.embedding)
+    return F.embedding(_in_all(numbers, table.shape[1]), table.flatten(0, 1))
 
 
-def _rows(table: Tensor, numbers: Tensor, take: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
-    models, height, width = table.shape
-    return take(_places(numbers, height), table.reshape(models * height, width))
-
-
-def _places(numbers: Tensor, height: int) -> Tensor:
-    """The rows of all tables, one below the other."""
+def _in_all(numbers: Tensor, height: int) -> Tensor:
+    """The numbers of these rows if the tables of all models lie one below the other."""
     if len(numbers) == 1:
         return numbers
     first = torch.arange(0, len(numbers) * height, height, device=numbers.device)
@@ -46,26 +41,25 @@ def _places(numbers: Tensor, height: int) -> Tensor:
 
 
 class _Rows(torch.autograd.Function):
-    """Rows of tables on a GPU, where torch sorts the gradients before it adds them.
-
-    For a small table the sums are a product with a matrix of zeros and ones; for a large one they are added in place.
+    """Rows of tables on a GPU, without torch's sorting of gradients: a small table's sums are a product with zeros and
+    ones, a large one's are added in place.
     """
 
     @staticmethod
     def forward(ctx, table: Tensor, numbers: Tensor) -> Tensor:  # type: ignore[no-untyped-def]
         ctx.save_for_backward(numbers)
         ctx.height = table.shape[1]
-        return _rows(table, numbers, lambda places, flat: flat[places])
+        return table.flatten(0, 1)[_in_all(numbers, ctx.height)]
 
     @staticmethod
     def backward(ctx, *gradients: Tensor) -> tuple[Tensor, None]:  # type: ignore[no-untyped-def]
         (numbers,), (gradient,), height = ctx.saved_tensors, gradients, ctx.height
         models, width = len(gradient), gradient.shape[-1]
         if height <= SMALL_TABLE:
-            own = torch.arange(height, device=numbers.device).view(1, -1, 1) == numbers.flatten(1).unsqueeze(1)
-            return torch.bmm(own.to(gradient.dtype), gradient.reshape(models, -1, width)), None
+            holds_row = torch.arange(height, device=numbers.device).view(1, -1, 1) == numbers.flatten(1).unsqueeze(1)
+            return torch.bmm(holds_row.to(gradient.dtype), gradient.reshape(models, -1, width)), None
         total = gradient.new_zeros(models * height, width)
-        total.index_add_(0, _places(numbers, height).flatten(), gradient.reshape(-1, width))
+        total.index_add_(0, _in_all(numbers, height).flatten(), gradient.reshape(-1, width))
         return total.view(models, height, width), None
 
 
@@ -98,15 +92,15 @@ def keys(seeds: Sequence[int], *parts: int | str) -> Tensor:
 
 
 def uniform(keys: Tensor, shape: tuple[int, ...], room: tuple[int, ...] | None = None) -> Tensor:
-    """Numbers in [0, 1) that depend on each model's key and the place in `shape`. *Shape:* (M) → (M, *shape)
+    """Numbers in [0, 1) that depend on each model's key and the position in `shape`. *Shape:* (M) → (M, *shape)
 
-    `room` is the largest size of each dimension; a place keeps its number when `shape` grows. The mixing is 32-bit
+    `room` is the largest size of each dimension; a position keeps its number when `shape` grows. The mixing is 32-bit
     arithmetic (two rounds of multiply and shift), which is enough for dropout.
     """
-    places = torch.zeros(1, dtype=torch.int64, device=keys.device)
+    positions = torch.zeros(1, dtype=torch.int64, device=keys.device)
     for size, space in zip(shape, room or shape, strict=True):
-        places = (places.unsqueeze(1) * space + torch.arange(size, device=keys.device)).flatten()
-    mixed = (keys.view(-1, 1) * 0x9E3779B1 + places * 0x85EBCA77) & LOW_BITS
+        positions = (positions.unsqueeze(1) * space + torch.arange(size, device=keys.device)).flatten()
+    mixed = (keys.view(-1, 1) * 0x9E3779B1 + positions * 0x85EBCA77) & LOW_BITS
     for multiplier in (0x7FEB352D, 0x846CA68B):
         mixed = ((mixed ^ (mixed >> 16)) * multiplier) & LOW_BITS
     mixed = (mixed ^ (mixed >> 15)) & 0xFFFFFF
@@ -115,13 +109,11 @@ def uniform(keys: Tensor, shape: tuple[int, ...], room: tuple[int, ...] | None =
 
 @dataclass(frozen=True)
 class Dropout:
-    """The dropout of one update. *Shapes:* (M)"""
+    """The dropout of one update: each model's key of random numbers, its rate, and 1 / (1 - rate). *Shapes:* (M)"""
 
     keys: Tensor
-    """Of each model's random numbers."""
     rates: Tensor
     inverse_keep: Tensor
-    """1 / (1 - rate)."""
 
     @classmethod
     def of(cls, keys: Tensor, rates: Sequence[float], dtype: torch.dtype) -> "Dropout":
@@ -130,30 +122,27 @@ class Dropout:
         return cls(keys, numbers.to(keys.device, torch.float32), inverse_keep)
 
 
-def dropped(states: Tensor, dropout: Dropout, place: int, *, variational: bool) -> Tensor:
-    """Dropout that depends on each model's key alone, and on the place in the model. *Shape:* states (M, L, B, D)"""
+def dropped(states: Tensor, dropout: Dropout, purpose: int, *, variational: bool) -> Tensor:
+    """States after dropout, which depends on each model's key and the purpose alone. *Shape:* states (M, L, B, D)"""
     _, length, items, width = states.shape
-    numbers = dropout.keys + place, dropout.rates, dropout.inverse_keep, MOST_STEPS
+    numbers = dropout.keys + purpose, dropout.rates, dropout.inverse_keep, MOST_STEPS
     if on_triton(states):
         from reinflect.layers import triton_loops
 
         return triton_loops.dropped(states, *numbers, variational)
     length = 1 if variational else length
-    if states.device.type == "cpu" and states.dtype == torch.float32:
+    if on_numba(states):
         from reinflect.layers import numba_loops
 
         return states * numba_loops.masks(*numbers, length, items, width)
     # Room for any number of steps, so that an item's mask does not depend on the padding of its batch.
-    drawn = uniform(dropout.keys + place, (items, length, width), room=(items, MOST_STEPS, width))
+    drawn = uniform(numbers[0], (items, length, width), room=(items, MOST_STEPS, width))
     kept = drawn.ge(dropout.rates.view(-1, 1, 1, 1)).transpose(1, 2)
     return states * kept.to(states.dtype).mul_(dropout.inverse_keep.view(-1, 1, 1, 1))
 
 
 def negative_log_softmax(logits: Tensor, right: Tensor) -> Tensor:
-    """-log of the summed probability of the right outputs, one or a mask.
-
-    *Shape:* logits (M, T, B, A), right (M, T, B) or (M, T, B, A) → (M, T, B)
-    """
+    """-log of the summed probability of the right outputs. *Shape:* (M, T, B, A), (M, T, B) or a mask → (M, T, B)"""
     if right.dim() == logits.dim():
         masked = logits.masked_fill(~right, float("-inf"))
         return torch.logsumexp(logits, dim=-1) - torch.logsumexp(masked, dim=-1)
@@ -162,10 +151,7 @@ def negative_log_softmax(logits: Tensor, right: Tensor) -> Tensor:
 
 
 def output_losses(logits: Tensor, right: Tensor, allowed: Tensor, smoothing: float) -> Tensor:
-    """-log P of the right outputs, among the allowed ones; `smoothing` is the weight of the mean -log P of all of them.
-
-    *Shape:* logits (M, T, B, A), right (M, T, B) or (M, T, B, A), allowed (M, A) → (M, T, B)
-    """
+    """As `negative_log_softmax`, among the allowed outputs (M, A); `smoothing`: the weight of all these, evenly."""
     outputs = allowed.view(len(allowed), 1, 1, -1)
     possible = logits + penalty(outputs, logits.dtype)
     losses = negative_log_softmax(possible, right)

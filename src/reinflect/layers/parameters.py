@@ -37,13 +37,23 @@ class Parameters:
         The padding, which is never read, is zero.
         """
         padded = padded or _largest(sizes)
-        rows = torch.zeros(len(seeds), row_length(shapes, padded), dtype=dtype, device=device)
-        parameters = cls(shapes, padded, rows)
+        flat = torch.zeros(len(seeds), row_length(shapes, padded), dtype=dtype, device=device)
+        parameters = cls(shapes, padded, flat)
         for name, shape in shapes.items():
             draw = cache(partial(_draw, shape))  # models of one seed, of several languages
             for model, (model_sizes, seed) in enumerate(zip(sizes, seeds, strict=True)):
-                numbers = draw(shape.resolved(model_sizes), key(seed, "initial", name))
-                parameters.put(model, {name: numbers})
+                parameters.put(model, {name: draw(shape.resolved(model_sizes), key(seed, "initial", name))})
+        return parameters
+
+    @classmethod
+    def join(
+        cls, shapes: Mapping[str, Shape], sizes: Sequence[Sizes], models: Sequence[Mapping[str, Tensor]]
+    ) -> "Parameters":
+        """Models as `one` gives them, stacked again."""
+        padded, first = _largest(sizes), next(iter(models[0].values()))
+        parameters = cls(shapes, padded, first.new_zeros(len(models), row_length(shapes, padded)))
+        for number, tensors in enumerate(models):
+            parameters.put(number, tensors)
         return parameters
 
     def __getitem__(self, name: str) -> Tensor:
@@ -54,7 +64,12 @@ class Parameters:
 
     def split(self, flat: Tensor) -> dict[str, Tensor]:
         """The views into numbers that are laid out as the parameters are. *Shape:* as `flat`"""
-        return _views(self.shapes, self.sizes, flat)
+        views, start = {}, 0
+        for name, shape in self.shapes.items():
+            resolved = shape.resolved(self.sizes)
+            views[name] = flat[:, start : start + math.prod(resolved)].view(len(flat), *resolved)
+            start += room(resolved)
+        return views
 
     def watch(self) -> None:
         """Record operations from now on, for `derive`."""
@@ -76,30 +91,17 @@ class Parameters:
         whole = torch.zeros_like(self.flat)
         return whole, list(self.split(whole).values())
 
-    def one(self, model: int, sizes: Sizes) -> dict[str, Tensor]:
+    def one(self, number: int, sizes: Sizes) -> dict[str, Tensor]:
         """One model's own parameters without padding, as they are stored. *Shapes:* without M"""
         return {
-            name: view[model][tuple(slice(size) for size in self.shapes[name].resolved(sizes))].detach().clone()
+            name: view[number][tuple(slice(size) for size in self.shapes[name].resolved(sizes))].detach().clone()
             for name, view in self.views.items()
         }
 
-    def put(self, model: int, tensors: Mapping[str, Tensor]) -> None:
+    def put(self, number: int, tensors: Mapping[str, Tensor]) -> None:
         """Store parameters of one model, as `one` gives them."""
         for name, tensor in tensors.items():
-            self.views[name][model][tuple(slice(size) for size in tensor.shape)] = tensor.to(self.flat)
-
-    @classmethod
-    def join(
-        cls, shapes: Mapping[str, Shape], sizes: Sequence[Sizes], models: Sequence[Mapping[str, Tensor]]
-    ) -> "Parameters":
-        """Models as `one` gave them, stacked again."""
-        padded = _largest(sizes)
-        some = next(iter(models[0].values()))
-        flat = torch.zeros(len(models), row_length(shapes, padded), dtype=some.dtype, device=some.device)
-        joined = cls(shapes, padded, flat)
-        for number, model in enumerate(models):
-            joined.put(number, model)
-        return joined
+            self.views[name][number][tuple(slice(size) for size in tensor.shape)] = tensor.to(self.flat)
 
 
 Names = Mapping[str, Sequence[Hashable]]
@@ -112,43 +114,26 @@ def copy_rows(
     names: Names,
     source: Mapping[str, Tensor],
     source_names: Names,
-) -> int:
-    """Copy another model's numbers into rows of the same names; returns the count of copied numbers.
-
-    `target` and `source` are the parameters of one model each, without padding. Parameters of other sizes stay as they
-    are.
-    """
-    copied = 0
+) -> None:
+    """Copy a model's numbers (without padding) into another's rows of the same names, where all other sizes agree."""
     for name, shape in shapes.items():
         if name not in source or source[name].dim() != len(shape.sizes):
             continue
         pairs_of_rows = []
         for size, source_size in zip(shape.sizes, source[name].shape, strict=True):
             if isinstance(size, str):
-                places = {row: number for number, row in enumerate(source_names.get(size, ()))}
+                numbers = {row: number for number, row in enumerate(source_names.get(size, ()))}
                 rows = enumerate(names[size])
-                pairs_of_rows.append([(number, places[row]) for number, row in rows if row in places])
+                pairs_of_rows.append([(number, numbers[row]) for number, row in rows if row in numbers])
             else:
                 pairs_of_rows.append([(number, number) for number in range(size)] if size == source_size else [])
         if all(pairs_of_rows):
             here, there = (np.ix_(*([pair[side] for pair in pairs] for pairs in pairs_of_rows)) for side in (0, 1))
             target[name][here] = source[name][there].to(target[name])
-            copied += target[name][here].numel()
-    return copied
 
 
 def _largest(sizes: Sequence[Sizes]) -> dict[str, int]:
     return {name: max(model[name] for model in sizes) for name in sizes[0]}
-
-
-def _views(shapes: Mapping[str, Shape], sizes: Sizes, flat: Tensor) -> dict[str, Tensor]:
-    views, start = {}, 0
-    for name, shape in shapes.items():
-        resolved = shape.resolved(sizes)
-        end = start + math.prod(resolved)
-        views[name] = flat[:, start:end].view(flat.shape[0], *resolved)
-        start += room(resolved)
-    return views
 
 
 def _draw(shape: Shape, sizes: tuple[int, ...], seed: int) -> Tensor:

@@ -35,14 +35,9 @@ def products(precision: Literal["single", "tf32"]) -> Iterator[None]:
 
 @contextmanager
 def one_thread(device: torch.device | str = "cpu") -> Iterator[None]:
-    """Use one thread in the block, if the device is a CPU.
-
-    The operations are small: two threads gain an eighth on an idle machine and take fifty times longer on a busy one.
-    One thread also makes results reproducible.
-    """
+    """Use one thread if the device is a CPU, for reproducible results; two gain an eighth, or lose much when busy."""
     before = torch.get_num_threads()
-    if torch.device(device).type == "cpu":
-        torch.set_num_threads(1)
+    torch.set_num_threads(1 if torch.device(device).type == "cpu" else before)
     try:
         yield
     finally:

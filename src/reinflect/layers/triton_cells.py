@@ -47,7 +47,7 @@ def backward(gradient: Tensor, keep: Tensor | None, results: Sequence[Tensor]) -
 
 def step(gates: Tensor, recurrent: Tensor, state: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
     """One step, as `Cell.step`, with weights that `for_kernels` gave."""
-    output, memory = (own.contiguous() for own in state)
+    output, memory = (part.contiguous() for part in state)
     after = torch.empty_like(output), torch.empty_like(memory)
     gates = gates.contiguous().unsqueeze(1)
     _launch(_forward, gates, recurrent, None, gates, output, memory, *after, gates, whole=False)
@@ -55,17 +55,17 @@ def step(gates: Tensor, recurrent: Tensor, state: tuple[Tensor, Tensor]) -> tupl
 
 
 def _launch(
-    kernel: Any, given: Tensor, recurrent: Tensor, keep: Tensor | None, steps: Tensor, *others: Tensor, **flags: bool
+    kernel: Any, inputs: Tensor, recurrent: Tensor, keep: Tensor | None, steps: Tensor, *others: Tensor, **flags: bool
 ) -> None:
-    models, longest, items, _ = given.shape
+    models, longest, items, _ = inputs.shape
     hidden = recurrent.shape[1]
     coupled = recurrent.shape[-1] == 5 * hidden
     block, rows = max(16, triton.next_power_of_2(hidden)), 16 if items <= 32 else 32
     programs = models * triton.cdiv(items, rows)
     kernel[(models, triton.cdiv(items, rows))](
-        given,
+        inputs,
         recurrent,
-        given if keep is None else keep.contiguous(),
+        inputs if keep is None else keep.contiguous(),
         steps,
         *others,
         recurrent_stride=recurrent.stride(0),
@@ -101,10 +101,10 @@ def _left(places, inside, scale: tl.constexpr, weights):
 
     `scale` moves gradients to the middle of half precision's range; what is still too large is cut.
     """
-    given = tl.load(places, mask=inside, other=0.0)
+    values = tl.load(places, mask=inside, other=0.0)
     if scale != 1.0:
-        given = tl.minimum(tl.maximum(given * scale, -60000.0), 60000.0)
-    return given.to(weights.dtype)
+        values = tl.minimum(tl.maximum(values * scale, -60000.0), 60000.0)
+    return values.to(weights.dtype)
 
 
 @triton.jit(do_not_specialize=["longest", "items"])
@@ -134,15 +134,15 @@ def _forward(
 ):
     """The steps of a block of a model's items, beginning with the first of the states and cells.
 
-    A `whole` run has its new states and cells among the states and cells, each after the one before, and `active` is
-    given what the gates let through; else there is a single step.
+    In a `whole` run each new state follows the one before in `states` and `cells`, and `active` takes what the gates
+    let through; else there is a single step.
     """
     model = tl.program_id(0).to(tl.int64)
     row = tl.program_id(1) * rows + tl.arange(0, rows)
     unit = tl.arange(0, block)
     in_row, in_unit = row < items, unit < hidden
     here = in_row[:, None] & in_unit[None, :]
-    place = row[:, None] * hidden + unit[None, :]
+    offset = row[:, None] * hidden + unit[None, :]
     at = row[:, None] * width + unit[None, :]
     weights = recurrent + model * recurrent_stride + unit[None, :]
     to_release, to_candidate = weights + width - 2 * hidden, weights + width - hidden
@@ -153,7 +153,7 @@ def _forward(
         states, cells = states + model * longest * size, cells + model * longest * size
         new_states, new_cells = states + size, cells + size
         count = tl.load(steps + model)
-    memory = tl.load(cells + place, mask=here, other=0.0)
+    memory = tl.load(cells + offset, mask=here, other=0.0)
     step = 0
     while step < count:
         tl.debug_barrier()  # the state that was stored is read back in another arrangement
@@ -167,14 +167,14 @@ def _forward(
         candidate = tl.zeros((rows, block), dtype=tl.float32)
         for first in range(0, hidden, inner):
             k = first + tl.arange(0, inner)
-            part, known = row[:, None] * hidden + k[None, :], in_row[:, None] & (k < hidden)[None, :]
+            part, in_slice = row[:, None] * hidden + k[None, :], in_row[:, None] & (k < hidden)[None, :]
             inside, tile = (k < hidden)[:, None] & in_unit[None, :], k[:, None] * weights_width
             tile_enter = _weights(weights + tile, inside)
-            h = _left(states + part, known, 1.0, tile_enter)
+            h = _left(states + part, in_slice, 1.0, tile_enter)
             enter = tl.dot(h, tile_enter, enter, input_precision=precision)
             candidate = tl.dot(h, _weights(to_candidate + tile, inside), candidate, input_precision=precision)
             if coupled:
-                c = _left(cells + part, known, 1.0, tile_enter)
+                c = _left(cells + part, in_slice, 1.0, tile_enter)
                 enter = tl.dot(c, _weights(weights + 3 * hidden + tile, inside), enter, input_precision=precision)
             else:
                 forget = tl.dot(h, _weights(weights + hidden + tile, inside), forget, input_precision=precision)
@@ -191,25 +191,25 @@ def _forward(
             if whole:
                 tl.store(passed + at + hidden, forget, mask=here)
             memory = forget * memory + enter * candidate
-        tl.store(new_cells + place, memory, mask=here)
+        tl.store(new_cells + offset, memory, mask=here)
         tl.debug_barrier()  # the new memory is read back for the output gate's peephole
         release = tl.zeros((rows, block), dtype=tl.float32)
         peeped = tl.zeros((rows, block), dtype=tl.float32)
         for first in range(0, hidden, inner):
             k = first + tl.arange(0, inner)
-            part, known = row[:, None] * hidden + k[None, :], in_row[:, None] & (k < hidden)[None, :]
+            part, in_slice = row[:, None] * hidden + k[None, :], in_row[:, None] & (k < hidden)[None, :]
             inside, tile = (k < hidden)[:, None] & in_unit[None, :], k[:, None] * weights_width
             tile_release = _weights(to_release + tile, inside)
-            h = _left(states + part, known, 1.0, tile_release)
+            h = _left(states + part, in_slice, 1.0, tile_release)
             release = tl.dot(h, tile_release, release, input_precision=precision)
             if coupled:
-                c = _left(new_cells + part, known, 1.0, tile_release)
+                c = _left(new_cells + part, in_slice, 1.0, tile_release)
                 peeped = tl.dot(c, _weights(weights + 4 * hidden + tile, inside), peeped, input_precision=precision)
         release = tl.load(now + at + width - 2 * hidden, mask=here, other=0.0) + release * kept[:, None] + peeped
         release = tl.sigmoid(release)
         if whole:
             tl.store(passed + at + width - 2 * hidden, release, mask=here)
-        tl.store(new_states + place, release * _tanh(memory), mask=here)
+        tl.store(new_states + offset, release * _tanh(memory), mask=here)
         states, cells = states + size, cells + size
         new_states, new_cells = new_states + size, new_cells + size
         step += 1
@@ -243,14 +243,14 @@ def _backward(
     unit = tl.arange(0, block)
     in_row, in_unit = row < items, unit < hidden
     here = in_row[:, None] & in_unit[None, :]
-    place = row[:, None] * hidden + unit[None, :]
+    offset = row[:, None] * hidden + unit[None, :]
     cells = memories + model * (longest + 1) * items * hidden
     passed = scratch + model * items * hidden
     transposed = recurrent + model * recurrent_stride + unit[None, :] * weights_width
     scale: tl.constexpr = 1024.0 if recurrent.dtype.element_ty == tl.float16 else 1.0
     count = tl.load(steps + model)
     d_memory = tl.zeros((rows, block), dtype=tl.float32)
-    tl.store(passed + place, d_memory, mask=here)
+    tl.store(passed + offset, d_memory, mask=here)
     step = count - 1
     while step >= 0:
         tl.debug_barrier()
@@ -261,19 +261,19 @@ def _backward(
         kept = tl.full((rows,), 1.0, dtype=tl.float32)
         if resets:
             kept = tl.load(keep + base + row, mask=in_row, other=1.0)
-        shown = _tanh(tl.load(cells + (step + 1) * items * hidden + place, mask=here, other=0.0))
+        squashed = _tanh(tl.load(cells + (step + 1) * items * hidden + offset, mask=here, other=0.0))
         output = tl.load(gradient + (base + row[:, None]) * hidden + unit[None, :], mask=here, other=0.0)
-        output += tl.load(passed + place, mask=here, other=0.0)
-        tl.store(d_gates + at + width - 2 * hidden, output * shown * release * (1.0 - release), mask=here)
-        d_memory = output * release * (1.0 - shown * shown) + d_memory
+        output += tl.load(passed + offset, mask=here, other=0.0)
+        tl.store(d_gates + at + width - 2 * hidden, output * squashed * release * (1.0 - release), mask=here)
+        d_memory = output * release * (1.0 - squashed * squashed) + d_memory
         total = tl.zeros((rows, block), dtype=tl.float32)
         peeped = tl.zeros((rows, block), dtype=tl.float32)
         tl.debug_barrier()
         for first in range(0, hidden, inner):
             k = first + tl.arange(0, inner)
-            known, inside = in_row[:, None] & (k < hidden)[None, :], (k < hidden)[:, None] & in_unit[None, :]
+            in_slice, inside = in_row[:, None] & (k < hidden)[None, :], (k < hidden)[:, None] & in_unit[None, :]
             tile = _weights(transposed + width - 2 * hidden + k[:, None], inside)
-            d_release = _left(flow + width - 2 * hidden + k[None, :], known, scale, tile)
+            d_release = _left(flow + width - 2 * hidden + k[None, :], in_slice, scale, tile)
             total = tl.dot(d_release, tile, total, input_precision=precision)
             if coupled:  # through the output gate's peephole
                 tile = _weights(transposed + 4 * hidden + k[:, None], inside)
@@ -281,7 +281,7 @@ def _backward(
         d_memory += peeped * (1.0 / scale)
         enter = tl.load(active + at, mask=here, other=0.0)
         candidate = tl.load(active + at + width - hidden, mask=here, other=0.0)
-        old = tl.load(cells + step * items * hidden + place, mask=here, other=0.0) * kept[:, None]
+        old = tl.load(cells + step * items * hidden + offset, mask=here, other=0.0) * kept[:, None]
         tl.store(d_gates + at + width - hidden, d_memory * enter * (1.0 - candidate * candidate), mask=here)
         if coupled:
             tl.store(d_gates + at, d_memory * (candidate - old) * enter * (1.0 - enter), mask=here)
@@ -295,20 +295,20 @@ def _backward(
         tl.debug_barrier()
         for first in range(0, hidden, inner):
             k = first + tl.arange(0, inner)
-            known, inside = in_row[:, None] & (k < hidden)[None, :], (k < hidden)[:, None] & in_unit[None, :]
+            in_slice, inside = in_row[:, None] & (k < hidden)[None, :], (k < hidden)[:, None] & in_unit[None, :]
             tile = _weights(transposed + k[:, None], inside)
-            d_enter = _left(flow + k[None, :], known, scale, tile)
+            d_enter = _left(flow + k[None, :], in_slice, scale, tile)
             total = tl.dot(d_enter, tile, total, input_precision=precision)
             tile = _weights(transposed + width - hidden + k[:, None], inside)
-            d_candidate = _left(flow + width - hidden + k[None, :], known, scale, tile)
+            d_candidate = _left(flow + width - hidden + k[None, :], in_slice, scale, tile)
             total = tl.dot(d_candidate, tile, total, input_precision=precision)
             if coupled:  # through the input gate's peephole
                 tile = _weights(transposed + 3 * hidden + k[:, None], inside)
                 peeped = tl.dot(d_enter, tile, peeped, input_precision=precision)
             else:
                 tile = _weights(transposed + hidden + k[:, None], inside)
-                d_forget = _left(flow + hidden + k[None, :], known, scale, tile)
+                d_forget = _left(flow + hidden + k[None, :], in_slice, scale, tile)
                 total = tl.dot(d_forget, tile, total, input_precision=precision)
         d_memory = (d_memory + peeped * (1.0 / scale)) * kept[:, None]
-        tl.store(passed + place, total * (1.0 / scale) * kept[:, None], mask=here)
+        tl.store(passed + offset, total * (1.0 / scale) * kept[:, None], mask=here)
         step -= 1

@@ -13,17 +13,7 @@ BLOCK = 1024
 
 @triton.jit
 def _drop(
-    states,
-    out,
-    keys,
-    rates,
-    inverse_keep,
-    numbers,
-    items,
-    width,
-    room,
-    variational: tl.constexpr,
-    block: tl.constexpr,
+    states, out, keys, rates, inverse_keep, numbers, items, width, room, variational: tl.constexpr, block: tl.constexpr
 ):
     model = tl.program_id(0).to(tl.int64)
     places = tl.program_id(1) * block + tl.arange(0, block)

@@ -35,7 +35,7 @@ OF_OPTIMISER = ("first", "second", "updates")
 
 @dataclass(eq=False)
 class Run:
-    """The training of one model: what it learns from, and how far it is."""
+    """The training of one model: what it learns from, and its progress."""
 
     spec: ModelSpec
     stages: tuple[tuple[Examples, Settings], ...]
@@ -78,16 +78,13 @@ class Run:
         return self.stage_start + sum(settings.epochs for _, settings in self.stages[self.stage :])
 
     def state(self) -> dict[str, Any]:
-        """How far it is, as JSON has it."""
+        """The progress, as JSON has it."""
         return {name: getattr(self, name) for name in PROGRESS}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        for name in PROGRESS:
-            setattr(self, name, state[name])
-        self.curve = [(epoch, loss, score) for epoch, loss, score in state["curve"]]
+        vars(self).update({name: state[name] for name in PROGRESS}, curve=[*map(tuple, state["curve"])])
 
     def restart(self) -> None:
-        """Begin again with the next seed."""
         self.seed += NEXT_SEED
         self.restarts += 1
         self.epoch = self.stage = self.stage_start = self.best_epoch = 0
@@ -118,30 +115,19 @@ def runs_of(specs: Sequence[ModelSpec]) -> list[Run]:
     return runs
 
 
-def take_start(spec: ModelSpec, parameters: dict[str, Tensor]) -> int:
-    """Overwrite the first parameters of a model with those of its start, by the names of rows; the count of numbers."""
-    assert spec.start is not None
-    system, start = SYSTEMS[spec.system], spec.start
-    source = {name: torch.from_numpy(array) for name, array in start.parameters.items()}
-    names = system.names(spec.lesson.inventory, spec.settings)
-    source_names = SYSTEMS[start.system].names(start.inventory, start.settings)
-    return copy_rows(system.shapes(spec.settings), parameters, names, source, source_names)
-
-
 @dataclass(frozen=True)
 class Epoch:
-    """One epoch of the running models, prepared."""
+    """One epoch of the running models, prepared. *Shapes:* items (updates, M, B), -1 for none; else (M)"""
 
     items: Tensor
-    """*Shape:* (updates, M, B), -1 for none"""
     updates: list[int]
-    """The number of updates of each model. *Shape:* (M)"""
+    """The number of updates of each model."""
     longest: list[dict[str, int]]
     """The length of the arrays of each update."""
     epochs: Tensor
-    """The finished epochs of each model. *Shape:* (M)"""
+    """The finished epochs of each model."""
     keys: Tensor
-    """Of each model's random numbers. *Shape:* (M)"""
+    """Of each model's random numbers."""
 
     def __len__(self) -> int:
         return len(self.items)
@@ -179,13 +165,17 @@ class Fleet:
         self.refresh()
 
     def _initial(self, runs: Sequence[Run]) -> Parameters:
-        seeds = [run.seed for run in runs]
-        kind: dict[str, Any] = {"padded": self.sizes, "dtype": self.dtype, "device": self.device}
-        parameters = Parameters.initial(self.shapes, [run.sizes for run in runs], seeds, **kind)
+        """First parameters; those of a model with a start are the start's in all rows of the same names."""
+        sizes, seeds = [run.sizes for run in runs], [run.seed for run in runs]
+        device, dtype = self.device, self.dtype
+        parameters = Parameters.initial(self.shapes, sizes, seeds, padded=self.sizes, dtype=dtype, device=device)
         for number, run in enumerate(runs):
-            if run.spec.start is not None:
+            if (start := run.spec.start) is not None:
                 numbers = {name: tensor.cpu() for name, tensor in parameters.one(number, run.sizes).items()}
-                take_start(run.spec, numbers)
+                names = self.system.names(run.spec.lesson.inventory, run.spec.settings)
+                source_names = SYSTEMS[start.system].names(start.inventory, start.settings)
+                source = {name: torch.from_numpy(array) for name, array in start.parameters.items()}
+                copy_rows(self.shapes, numbers, names, source, source_names)
                 parameters.put(number, numbers)
         return parameters
 
@@ -208,8 +198,7 @@ class Fleet:
         self.file_numbers = torch.tensor(self.files, device=self.device)
         self.means = torch.tensor([run.settings.loss == "mean" for run in runs], device=self.device)
         rates = [run.settings.dropout for run in runs]
-        no_keys = torch.zeros(len(runs), dtype=torch.int64, device=self.device)
-        self.dropout = Dropout.of(no_keys, rates, self.dtype) if any(rates) else None
+        self.dropout = Dropout.of(torch.zeros_like(self.file_numbers), rates, self.dtype) if any(rates) else None
         outputs = self.sizes[self.system.outputs]
         self.allowed = self.equations.allowed_outputs([run.sizes for run in runs], outputs).to(self.device)
         self.optimiser.configure([run.settings for run in runs])
@@ -222,18 +211,13 @@ class Fleet:
         items = np.full((max(map(len, orders.values())), len(self.running), self.settings.batch), -1, dtype=np.int64)
         for column, order in orders.items():
             items[: len(order), column] = order
-        runs = self.columns
-        dropout = torch.zeros(len(runs), dtype=torch.int64)
-        for epoch in {run.epoch for run in runs}:
-            columns = [column for column, run in enumerate(runs) if run.epoch == epoch]
-            dropout[columns] = keys([runs[column].seed for column in columns], "dropout", epoch)
-        longest = self.train.longest_each(self.files, items)
+        runs, longest = self.columns, self.train.longest_each(self.files, items)
         return Epoch(
             items=torch.from_numpy(items).to(self.device),
             updates=[len(orders.get(column, ())) for column in range(len(runs))],
             longest=self._lengths.rounded(longest) if self._lengths else longest,
             epochs=torch.tensor([run.epoch for run in runs], device=self.device),
-            keys=dropout.to(self.device),
+            keys=torch.cat([keys([run.seed], "dropout", run.epoch) for run in runs]).to(self.device),
         )
 
     def plan_ahead(self) -> None:
@@ -272,7 +256,7 @@ class Fleet:
             return accuracies(decoder, self.dev, self.dev_files)
 
     def finite(self) -> list[bool]:
-        """Whether all parameters of each running model are finite."""
+        """Whether the parameters of each running model are finite."""
         return torch.isfinite(self.parameters.flat).all(dim=1).tolist()
 
     def snapshot(self, columns: Sequence[int]) -> None:
@@ -294,10 +278,9 @@ class Fleet:
         if not columns:
             self.running = []
         most = len(self.running) * (1 - SLACK if self._graphs else 1)
-        if len(columns) > most or len(columns) == len(self.running):
-            return
-        self.running = [self.running[column] for column in columns]
-        self._replace(self.parameters.flat[torch.tensor(columns, device=self.device)], columns)
+        if len(columns) <= most and len(columns) < len(self.running):
+            self.running = [self.running[column] for column in columns]
+            self._replace(self.parameters.flat[torch.tensor(columns, device=self.device)], columns)
 
     def _replace(self, flat: Tensor, columns: Sequence[int]) -> None:
         """Go on with these parameters, and with these columns of the optimiser."""

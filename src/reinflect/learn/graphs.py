@@ -7,7 +7,6 @@ shapes are fixed, so updates of nearly the same length share a graph.
 import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -44,7 +43,7 @@ class Graphs:
     """Does updates; from the second of each shape on, by a captured graph."""
 
     def __init__(self) -> None:
-        self._graphs: dict[int, tuple[Mapping[str, int], _Graph | None]] = {}
+        self._graphs: dict[int, tuple[Mapping[str, int], Callable[..., Tensor] | None]] = {}
         self._pool = torch.cuda.graph_pool_handle()
 
     def update(self, update: Update, items: Tensor, epochs: Tensor, keys: Tensor, longest: Mapping[str, int]) -> Tensor:
@@ -52,34 +51,37 @@ class Graphs:
 
         It is not stored: a reference cycle with its fleet would keep the device's memory until garbage collection.
         """
-        lengths, graph = self._graphs.get(longest[ACTIONS], ({}, None))
+        inputs = items, epochs, keys
+        lengths, replay = self._graphs.get(longest[ACTIONS], ({}, None))
         if lengths != longest:
             # The first use compiles kernels, which cannot be captured.
             self._graphs[longest[ACTIONS]] = (dict(longest), None)
-            return update(items, epochs, keys, longest)
-        if graph is None:
-            graph = _Graph(update, (items, epochs, keys), longest, self._pool)
-            self._graphs[longest[ACTIONS]] = (lengths, graph)
-        return graph.replay(items, epochs, keys)
+            return update(*inputs, longest)
+        if replay is None:
+            replay = self._captured(update, inputs, longest)
+            self._graphs[longest[ACTIONS]] = (lengths, replay)
+        return replay(*inputs)
 
+    def _captured(
+        self, update: Update, inputs: tuple[Tensor, Tensor, Tensor], longest: Mapping[str, int]
+    ) -> Callable[..., Tensor]:
+        items, epochs, keys = buffers = [tensor.clone() for tensor in inputs]
+        graph = torch.cuda.CUDAGraph()
+        with _no_garbage_collected(), torch.cuda.graph(graph, pool=self._pool):
+            losses = update(items, epochs, keys, longest)
 
-class _Graph:
-    def __init__(self, update: Update, inputs: Sequence[Tensor], longest: Mapping[str, int], pool: Any) -> None:
-        items, epochs, keys = self._inputs = [tensor.clone() for tensor in inputs]
-        self._graph = torch.cuda.CUDAGraph()
-        with _no_garbage_collected(), torch.cuda.graph(self._graph, pool=pool):
-            self._losses = update(items, epochs, keys, longest)
+        def replay(*inputs: Tensor) -> Tensor:
+            for buffer, tensor in zip(buffers, inputs, strict=True):
+                buffer.copy_(tensor)
+            graph.replay()
+            return losses.clone()  # the next replay overwrites it
 
-    def replay(self, *inputs: Tensor) -> Tensor:
-        for tensor, new in zip(self._inputs, inputs, strict=True):
-            tensor.copy_(new)
-        self._graph.replay()
-        return self._losses.clone()  # the next replay overwrites it
+        return replay
 
 
 @contextmanager
 def _no_garbage_collected() -> Iterator[None]:
-    """Collecting garbage would free other graphs and device memory, which is not possible during a capture."""
+    """Garbage collection would free other graphs and device memory, which is not possible during a capture."""
     enabled = gc.isenabled()
     gc.collect()
     gc.disable()

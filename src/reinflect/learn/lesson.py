@@ -50,14 +50,14 @@ class Augmentation(Protocol):
     name: ClassVar[str]
     """Part of the digest of every model that learns from it: it never changes."""
     per_seed: ClassVar[bool]
-    """Whether every seed learns from items of its own; else all seeds share one lesson, whose seed is 0."""
+    """Whether every seed has items of its own; else all share one lesson, whose seed is 0."""
 
     def __call__(self, lesson: "Lesson", seed: int, /) -> "Lesson": ...
 
 
 @dataclass(frozen=True, eq=False)
 class Lesson:
-    """What a model learns from. Plain data, which any process can be sent; seeds share it if they can."""
+    """What a model learns from: plain data, which seeds share if they can."""
 
     train: tuple[Item, ...]
     dev: tuple[Item, ...]
@@ -69,7 +69,7 @@ class Lesson:
     recipe: str = ""
     """The signatures of the aligner and the augmentations, with the seed if each seed has a lesson of its own."""
     fold: int | None = None
-    """Which fold of the user's items is `dev`; None if the user gave dev items."""
+    """The fold of the user's items that is `dev`; None if the user gave dev items."""
     aligner: Aligner | None = None
     augmentations: tuple[Augmentation, ...] = ()
     seed: int = 0
@@ -81,7 +81,7 @@ class Lesson:
 
     @property
     def label(self) -> str:
-        """Language and setting, such as `german-low`; empty if there is only one lesson."""
+        """Such as `german-low`; empty if there is only one lesson."""
         return "-".join(filter(None, (self.language, self.setting)))
 
     @cached_property
@@ -104,8 +104,8 @@ class Lesson:
         aligner: Aligner | None = None if kind.alignment == UNALIGNED else settings[kind.alignment]
         augmentations: list[Augmentation] = [settings[name] for name in kind.augment]
         recipe = [aligner.signature] if aligner else []
-        recipe += [f"{own.name}:{msgspec.json.encode(own).decode()}" for own in augmentations]
-        per_seed = any(own.per_seed for own in augmentations)
+        recipe += [f"{each.name}:{msgspec.json.encode(each).decode()}" for each in augmentations]
+        per_seed = any(each.per_seed for each in augmentations)
         return replace(
             self,
             alignment=kind.alignment,
@@ -174,14 +174,13 @@ class ModelSpec:
 def specs(plan: Plan, lessons: Sequence[Lesson], starts: Sequence[Start] = ()) -> list[ModelSpec]:
     """All models of a plan. `lessons` has one for each seed, or one for all.
 
-    If some starts have models of its system, each kind has a second one beside it. Its seeds take turns with the
-    starts, and so never are more than twice the models.
+    If some starts have models of its system, each kind has a second one beside it, whose seeds take turns with them.
     """
     models: list[ModelSpec] = []
     shared: dict[tuple[object, ...], Lesson] = {}
     for kind, seeds in plan.kinds.items():
-        settings, own_starts = plan.settings_for(kind), [start for start in starts if start.member(kind.system)]
-        for variant, chosen in {kind: [], started(kind, own_starts): own_starts}.items():
+        settings, usable = plan.settings_for(kind), [start for start in starts if start.member(kind.system)]
+        for variant, chosen in {kind: [], started(kind, usable): usable}.items():
             for number in range(seeds):
                 seed = plan.first_seed + number
                 lesson = lessons[number % len(lessons)].for_kind(kind, plan.settings, seed)
@@ -203,13 +202,11 @@ def fold_split(items: Sequence[Item], fold: int) -> tuple[tuple[Item, ...], tupl
     Folds 0 to 4 hold out every cell once; folds 5 to 9 do so in another division, and so on.
     """
     cells = sorted({question(item) for item in items})
-    division, place = divmod(fold, FOLDS)
+    division, part = divmod(fold, FOLDS)
     order = np.random.Generator(np.random.PCG64(key("folds", division))).permutation(len(cells))
-    held = {cells[cell] for cell in order[place::FOLDS].tolist()}
-    return (
-        tuple(item for item in items if question(item) not in held),
-        tuple(item for item in items if question(item) in held),
-    )
+    held = {cells[cell] for cell in order[part::FOLDS].tolist()}
+    train, dev = (tuple(item for item in items if (question(item) in held) == side) for side in (False, True))
+    return train, dev
 
 
 def lessons_of(

@@ -7,7 +7,7 @@ from typing import get_args
 import torch
 from torch import Tensor
 
-from reinflect.layers.cells import on_triton
+from reinflect.layers.cells import on_numba, on_triton
 from reinflect.layers.parameters import Parameters
 from reinflect.settings import Schedule, Settings
 
@@ -27,7 +27,7 @@ class Optimiser:
         """Use these settings from now on. *Shape:* (M)"""
         numbers = [(model.step, model.rho, model.epsilon, model.clip, 1.0 - model.rho) for model in settings]
         self._numbers = torch.tensor(numbers, dtype=torch.float64).T.contiguous().to(self.first)
-        """Each model's own step, ρ, ε, clip and 1 - ρ. *Shape:* (5, M)"""
+        """The step, ρ, ε, clip and 1 - ρ of each model. *Shape:* (5, M)"""
         schedules = [(get_args(Schedule).index(model.schedule), model.warmup, model.decay) for model in settings]
         changing = any(kind or warmup for kind, warmup, _ in schedules)
         self._schedules = torch.tensor(schedules, device=self.first.device).T.contiguous() if changing else None
@@ -68,7 +68,7 @@ class Optimiser:
         self.updates += active.long()
         (_, rho, epsilon, clip, _), step = self._numbers, self._steps()
         scale = torch.maximum(gradient.norm(dim=1), clip).reciprocal() * clip
-        if self.kind == "adadelta" and parameters.dtype == torch.float32 and parameters.device.type == "cpu":
+        if self.kind == "adadelta" and on_numba(parameters):
             from reinflect.layers import numba_loops
 
             tensors = parameters, gradient, self.first, self.second, scale, active, step, rho, epsilon
@@ -105,10 +105,8 @@ class Optimiser:
 
 
 def factors(updates: Tensor, kinds: Tensor, warmup: Tensor, decay: Tensor) -> Tensor:
-    """What each model's step is multiplied by at its update of this number; `kinds` are places in `Schedule`.
-
-    All schedules are computed and one is taken, so that a captured graph holds for every update. *Shape:* (M) each
-    """
+    """What each model's step is multiplied by at this update; `kinds` are indices of `Schedule`. *Shape:* (M) each"""
+    # All schedules are computed and one is taken, so that a captured graph holds for every update.
     now, rise = updates.double(), warmup.clamp(min=1).double()
     left = 1.0 - ((now - warmup) / (decay - warmup).clamp(min=1)).clamp(0.0, 1.0)
     root, wave = (rise / now).clamp(max=1.0).sqrt(), 0.5 - 0.5 * torch.cos(math.pi * left)

@@ -21,23 +21,23 @@ def epoch_batches(lengths: NDArray[np.int64], batch: int, seed: int, epoch: int)
     updates, pool = -(-len(items) // batch), POOL * batch
     padded = np.full(-(-len(items) // pool) * pool, -1, dtype=np.int64)
     padded[: len(items)] = items
-    # One more than any length, for the places after the last item. Small types sort faster.
+    # One more than any length, for the rows after the last item. Small types sort faster.
     beyond = int(lengths.max()) + 1
-    own = np.append(lengths, beyond).astype(np.min_scalar_type(beyond))[padded]
+    sizes = np.append(lengths, beyond).astype(np.min_scalar_type(beyond))[padded]
     if batch > 1:
-        sorting = np.argsort(own.reshape(-1, pool), axis=1, kind="stable")
+        sorting = np.argsort(sizes.reshape(-1, pool), axis=1, kind="stable")
         sorting += np.arange(0, len(padded), pool)[:, np.newaxis]
-        padded, own = padded[sorting.ravel()], own[sorting.ravel()]
-    own[padded < 0] = 0
-    batches = padded[: updates * batch].reshape(updates, batch)
-    longest = own[: updates * batch].reshape(updates, batch).max(axis=1)
+        padded, sizes = padded[sorting.ravel()], sizes[sorting.ravel()]
+    sizes[padded < 0] = 0
+    longest = sizes[: updates * batch].reshape(updates, batch).max(axis=1)
     by_length = np.argsort(longest, kind="stable")
-    return batches[by_length[_permutation(key("order", epoch, updates), updates)]]
+    order = by_length[_permutation(key("order", epoch, updates), updates)]
+    return padded[: updates * batch].reshape(updates, batch)[order]
 
 
 @lru_cache(maxsize=64)
-def _permutation(mark: int, size: int) -> NDArray[np.int64]:
-    """The shuffle of this key, which models of many languages share."""
-    made = np.random.Generator(np.random.PCG64(mark)).permutation(size)
-    made.flags.writeable = False
-    return made
+def _permutation(seed: int, size: int) -> NDArray[np.int64]:
+    """A shuffle, which models of many languages share."""
+    order = np.random.Generator(np.random.PCG64(seed)).permutation(size)
+    order.flags.writeable = False
+    return order

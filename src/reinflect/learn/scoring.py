@@ -51,11 +51,6 @@ def most_actions(lengths: Tensor) -> Tensor:
     return (4 * lengths + 50).clamp(min=LEAST_ACTIONS)
 
 
-def _kept(numbers: Tensor, items: Tensor) -> Tensor:
-    """The numbers of these items. *Shape:* (M, B, …), (M, B') → (M, B', …)"""
-    return numbers.gather(1, items.view(*items.shape, *[1] * (numbers.dim() - 2)).expand(-1, -1, *numbers.shape[2:]))
-
-
 class _Unfinished:
     """The items that are still being decoded: their decoder state and their numbers."""
 
@@ -67,8 +62,8 @@ class _Unfinished:
         self.state: Any = decoder.start(lemmas)
 
     def steps(self) -> Iterator[tuple[int, Tensor, Tensor, Tensor]]:
-        """Take the best action of every item until none is running; give the number of the step and, of each action,
-        what it writes, whether it is the last, and its log-probability. *Shape:* (M, B)
+        """Take the best action of every item until none is running: the number of the step, and of each action what it
+        writes, whether it is the last, and its log-probability. *Shape:* (M, B)
         """
         for step in range(int(self.numbers["caps"].max())):
             scores, self.state = self.decoder.log_probabilities(self.state)
@@ -87,14 +82,13 @@ class _Unfinished:
     def _drop_finished(self, most: int) -> None:
         """Continue with so many items of each model, first those that are running."""
         chosen = torch.argsort(self.running.int(), dim=1, descending=True, stable=True)[:, :most]
-        self.state, self.running = select(self.state, chosen), _kept(self.running, chosen)
-        self.numbers = {name: _kept(numbers, chosen) for name, numbers in self.numbers.items()}
+        self.state, self.running, self.numbers = select((self.state, self.running, self.numbers), chosen)
 
 
 @torch.no_grad()
 def greedy(decoder: Decoder, lemmas: Lemmas, items: Tensor, leave: int = 0) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """What greedy decoding writes at each step (-1: nothing), whether it ended, its log-probability, and whether the
-    item is one of those that were left. *Shape:* items (M, B) → (M, B, steps), (M, B), (M, B), (M, B)
+    """What greedy decoding writes at each step (-1: nothing), whether it ended, its log-probability, and which items
+    were left. *Shape:* items (M, B) → (M, B, steps), (M, B), (M, B), (M, B)
     """
     caps = most_actions(lemmas.lengths)
     written = lemmas.lengths.new_full((*items.shape, int(caps.max())), NOTHING)
@@ -110,9 +104,8 @@ def greedy(decoder: Decoder, lemmas: Lemmas, items: Tensor, leave: int = 0) -> t
         finished.scatter_(1, places, finished.gather(1, places) | ends)
         total.scatter_add_(1, places, best.double())
         again = torch.where(new == numbers["last"], numbers["run"] + 1, 1)
-        numbers["last"], numbers["run"] = (
-            torch.where(wrote, own, before) for own, before in ((new, numbers["last"]), (again, numbers["run"]))
-        )
+        numbers["run"] = torch.where(wrote, again, numbers["run"])
+        numbers["last"] = torch.where(wrote, new, numbers["last"])
         active.running = active.running & (numbers["run"] < numbers["endless"])
     left = torch.zeros_like(items).scatter_(1, active.numbers["places"], active.running)
     return written[:, :, : step + 1], finished, total, left
@@ -122,29 +115,25 @@ def greedy(decoder: Decoder, lemmas: Lemmas, items: Tensor, leave: int = 0) -> t
 def count_correct(
     decoder: Decoder, lemmas: Lemmas, gold: Tensor, counted: Tensor, leave: int = 0
 ) -> tuple[Tensor, Tensor]:
-    """How many items each model gets right, and which items were left.
+    """How many items each model gets right, without the filter for repeats, and which items were left.
 
-    An item is dropped as soon as its output differs from its gold form.
-
-    The filter for repeats is not applied: a form that it would replace counts as written. An item is given up when it
-    has taken many more actions than reading its lemma and writing its form can need: HACM, before it has learnt to
-    end, never leaves the end of the lemma.
-
-    *Shape:* gold (M, B, L), counted (M, B) → (M), (M, B)
+    An item is dropped as soon as its output differs from its gold form, or when it has taken many more actions than
+    reading its lemma and writing its form can need: HACM, before it has learnt to end, never leaves the end of the
+    lemma. *Shape:* gold (M, B, L), counted (M, B) → (M), (M, B)
     """
-    place = torch.zeros_like(lemmas.lengths)
-    places = torch.arange(place.shape[1], device=place.device).repeat(len(place), 1)
-    correct = torch.zeros_like(place[:, 0])
+    column = torch.zeros_like(lemmas.lengths)
+    places = torch.arange(column.shape[1], device=column.device).repeat(len(column), 1)
+    correct = torch.zeros_like(column[:, 0])
     needed = lemmas.lengths + (gold == NOTHING).int().argmax(dim=2)
     caps = torch.minimum(most_actions(lemmas.lengths), needed + IDLE_ACTIONS)
-    active = _Unfinished(decoder, lemmas, counted, leave, caps, place=place, gold=gold, places=places)
+    active = _Unfinished(decoder, lemmas, counted, leave, caps, column=column, gold=gold, places=places)
     for _, new, ends, _ in active.steps():
-        place, gold = active.numbers["place"], active.numbers["gold"]
-        expected = gold.gather(2, place.unsqueeze(-1)).squeeze(-1)
+        column, gold = active.numbers["column"], active.numbers["gold"]
+        expected = gold.gather(2, column.unsqueeze(-1)).squeeze(-1)
         correct += (ends & (expected == NOTHING)).sum(dim=1)
         wrote = new != NOTHING
         active.running = active.running & (~wrote | (new == expected))
-        active.numbers["place"] = (place + wrote).clamp_(max=gold.shape[2] - 1)
+        active.numbers["column"] = (column + wrote).clamp_(max=gold.shape[2] - 1)
     return correct, torch.zeros_like(counted).scatter_(1, active.numbers["places"], active.running)
 
 

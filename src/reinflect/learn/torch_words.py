@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from reinflect.data.items import Item
 from reinflect.decode.forms import NEVER
 from reinflect.layers.batches import select
-from reinflect.layers.examples import NOTHING, Examples, Stack, sources_of
+from reinflect.layers.examples import NOTHING, Examples, Stack
 from reinflect.layers.parameters import Parameters
 from reinflect.layers.precision import one_thread
 from reinflect.settings import Settings
@@ -26,11 +26,11 @@ class TorchWords:
         self, system: System, parameters: Mapping[str, NDArray[np.float32]], settings: Settings, inventory: Inventory
     ) -> None:
         self.system, self.inventory, self.settings = system, inventory, settings
-        sizes = [system.sizes(inventory, settings)]
+        sizes = system.sizes(inventory, settings)
         tensors = {name: torch.from_numpy(np.array(array)) for name, array in parameters.items()}
-        fleet = Parameters.join(system.shapes(settings), sizes, [tensors])
-        allowed = system.equations.allowed_outputs(sizes, fleet.sizes[system.outputs])
-        self.dtype, self.decoder = fleet.flat.dtype, system.equations.decoder(fleet, settings, allowed)
+        model = Parameters.join(system.shapes(settings), [sizes], [tensors])
+        allowed = system.equations.allowed_outputs([sizes], sizes[system.outputs])
+        self.dtype, self.decoder = model.flat.dtype, system.equations.decoder(model, settings, allowed)
         self.end: int = self.decoder.end
 
     def start(self, items: Sequence[Item]) -> Hypotheses:
@@ -40,13 +40,12 @@ class TorchWords:
 class TorchHypotheses:
     @one_thread()
     def __init__(self, words: TorchWords, items: Sequence[Item]) -> None:
-        system, inventory, settings = words.system, words.inventory, words.settings
-        stack = Stack([Examples.to_inflect(system, items, inventory, settings)], dtype=words.dtype)
-        numbers = torch.arange(len(items)).unsqueeze(0)
+        examples = Examples.to_inflect(words.system, items, words.inventory, words.settings)
+        stack, numbers = Stack([examples], dtype=words.dtype), torch.arange(len(items)).unsqueeze(0)
         lemmas, _ = stack.to_inflect(torch.tensor([0]), numbers, stack.longest([0], numbers.numpy()))
         self.decoder: Any = words.decoder
-        self.state = self.decoder.start(lemmas)
-        self.sources, self.spellings = sources_of(system, items, inventory, settings), stack.files[0].spellings
+        self.state, self.spellings = self.decoder.start(lemmas), examples.spellings
+        self.sources = words.system.sources(items, words.inventory, words.settings)
         self.lengths = lemmas.lengths[0].numpy()
 
     @one_thread()
@@ -55,9 +54,8 @@ class TorchHypotheses:
         return np.where(scores[0] < IMPOSSIBLE, np.float32(NEVER), scores[0])
 
     def attention(self) -> Attention:
-        position, *others = self.decoder.focus(self.state)
-        gate, weights = (None if part is None else part[0, 0].tolist() for part in others)
-        return Attention(int(position), gate, weights and tuple(weights))
+        attention: Attention = self.decoder.focus(self.state)
+        return attention
 
     def keep(self, rows: NDArray[np.int64]) -> None:
         self.state = select(self.state, torch.from_numpy(rows).unsqueeze(0))

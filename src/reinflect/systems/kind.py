@@ -25,7 +25,7 @@ class Kind(msgspec.Struct, frozen=True):
     system: str
     alignment: str = UNALIGNED
     label: str = ""
-    """What sets it apart from other kinds of its system and alignment: augmentations, settings, or a start."""
+    """What sets it apart from kinds of the same system and alignment: augmentations, settings, or a start."""
     augment: tuple[str, ...] = ()
     changes: tuple[str, ...] = ()
     """To the settings of the preset, such as `encoder_layers=2`."""
@@ -43,10 +43,6 @@ class Kind(msgspec.Struct, frozen=True):
             raise InputError(f"found the kind {quoted(name)} without an alignment", f"write {choices}")
         if alignment and not SYSTEMS[system].aligned:
             raise InputError(f"found the kind {quoted(name)}", f"{system} learns from no alignment: write {system}")
-        if alignment:
-            ALIGNERS.check(alignment)
-        for augmentation in augment:
-            AUGMENTATIONS.check(augmentation)
         return cls(system, alignment or UNALIGNED, "+".join(augment), tuple(augment))
 
 
@@ -109,8 +105,8 @@ def make_plan(wish: Wish, items: int) -> Plan:
     preset = wish.preset_for(items)
     parts = wish.systems or wish.alignments or wish.augment
     if wish.kinds and parts:
-        found = "found kinds beside systems, alignments or augmentations"
-        raise InputError(found, "give kinds alone: their names have all three")
+        finding = "found kinds beside systems, alignments or augmentations"
+        raise InputError(finding, "give kinds alone: their names have all three")
     if wish.seeds < 1:
         raise InputError(f"found {wish.seeds} seeds", "train with at least one")
     usual = Wish() if wish.kinds or parts or wish.starts else DEFAULTS.get(preset, Wish())
@@ -135,10 +131,6 @@ def grid_plan(grid: Mapping[Kind, Mapping[str, int]], setting: str, changes: Seq
 
 def crossed(systems: Iterable[str], alignments: Sequence[str], augment: Sequence[str] = ()) -> list[Kind]:
     """Every system with every alignment, if it learns from one, and with all augmentations."""
-    for name in alignments:
-        ALIGNERS.check(name)
-    for name in augment:
-        AUGMENTATIONS.check(name)
     return [
         Kind(system, alignment, augment=tuple(augment))
         for system in systems
@@ -151,7 +143,7 @@ def settings_of(kinds: Iterable[Kind], preset: str, changes: Sequence[str]) -> d
     from reinflect.systems.symbols import load_preset  # which needs NumPy: `train --help` is instant
 
     kinds = list(kinds)
-    settings: dict[str, Any] = {**load_preset(preset, dict.fromkeys(kind.system for kind in kinds))}
-    settings |= {name: ALIGNERS[name]() for kind in kinds if (name := kind.alignment) != UNALIGNED}
-    settings |= {name: AUGMENTATIONS[name]() for kind in kinds for name in kind.augment}
+    settings = dict[str, Any](load_preset(preset, dict.fromkeys(kind.system for kind in kinds)))
+    settings |= {name: ALIGNERS.find(name)() for kind in kinds if (name := kind.alignment) != UNALIGNED}
+    settings |= {name: AUGMENTATIONS.find(name)() for kind in kinds for name in kind.augment}
     return changed(settings, changes)

@@ -15,11 +15,11 @@ COPY, DELETE, STOP = "COPY", "DELETE", "STOP"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """An action with its place in the lemma, as `reinflect oracle` shows it: one row of the paper's Table 1."""
+    """An action in its state, as `reinflect oracle` shows it: one row of the paper's Table 1."""
 
     action: str
     position: int
-    """The attention pointer i when the action is taken, counted as in the paper."""
+    """The attention pointer i, counted as in the paper."""
     attended: str
     """The character at the pointer; `<s>` or `</s>` at the edges, empty past the end."""
     written: str
@@ -37,10 +37,7 @@ def write_step(alignment: Alignment) -> list[str]:
 
 
 def edits(alignment: Alignment) -> list[str]:
-    """HAEM's actions (§4.1): COPY, DELETE, WRITE_σ and STOP by the paper's Algorithm 1, normalised.
-
-    Normalised: in every stretch without COPY, all DELETEs come before all WRITEs, which keep their order.
-    """
+    """HAEM's actions (§4.1) by the paper's Algorithm 1, normalised: without a COPY between, DELETEs precede WRITEs."""
     actions: list[str] = []
     writes: list[str] = []
     for x, y in alignment:
@@ -57,10 +54,7 @@ ORACLES = {"hacm": write_step, "haem": edits}
 
 
 def walk(actions: Sequence[str], lemma: str) -> Iterator[Step]:
-    """Carry out an oracle's actions one by one.
-
-    HACM's pointer moves from `<s>`, position 0, to `</s>`, n + 1; HAEM's from the first character, 1, past the last.
-    """
+    """Each action of an oracle. HACM's pointer moves from `<s>`, 0, to `</s>`, n + 1; HAEM's from 1 past the last."""
     steps = STEP in actions
     symbols, position = [BEGIN, *lemma, END if steps else ""], 0 if steps else 1
     for action in actions:

@@ -1,7 +1,4 @@
-"""What a system's models are made of: symbols and features, the shapes of parameters, and presets of settings.
-
-All that reading a model file needs to know of a system, without torch.
-"""
+"""What a system's models are made of, without torch: symbols, features, shapes of parameters, presets of settings."""
 
 import math
 from collections import Counter
@@ -56,23 +53,23 @@ class Inventory:
     def _columns(self) -> dict[str, int]:
         return {atom: column for column, atom in enumerate(self.atoms)}
 
-    def feature_numbers(self, bundles: Iterable[Bundle], *, counts: bool) -> NDArray[np.float32]:
+    def _known(self, bundle: Bundle) -> list[str]:
+        return [atom for atom in bundle.among(self._columns) if atom in self._columns]
+
+    def feature_numbers(self, bundles: Sequence[Bundle], *, counts: bool) -> NDArray[np.float32]:
         """For each bundle a row of known features: 1, or how often a feature occurs."""
-        wanted = list(bundles)
-        distinct = {bundle.spelling: bundle for bundle in wanted}  # thousands of items share a few hundred
+        distinct = {bundle.spelling: bundle for bundle in bundles}  # thousands of items share a few hundred
         rows = np.zeros((len(distinct), len(self.atoms)), dtype=np.float32)
         for row, bundle in zip(rows, distinct.values(), strict=True):
-            for atom, count in Counter(bundle.among(self._columns)).items():
-                if atom in self._columns:
-                    row[self._columns[atom]] = count if counts else 1.0
+            for atom, count in Counter(self._known(bundle)).items():
+                row[self._columns[atom]] = count if counts else 1.0
         number = {spelling: row for row, spelling in enumerate(distinct)}
-        return rows[[number[bundle.spelling] for bundle in wanted]]
+        return rows[[number[bundle.spelling] for bundle in bundles]]
 
     def feature_symbols(self, bundle: Bundle, *, counts: bool) -> list[str]:
         """The known features as symbols, in a fixed order; once, or as often as they occur."""
-        cell = sorted(bundle.among(self._columns))
-        atoms = cell if counts else dict.fromkeys(cell)
-        return [feature_symbol(atom) for atom in atoms if atom in self._columns]
+        atoms = sorted(self._known(bundle))
+        return [feature_symbol(atom) for atom in (atoms if counts else dict.fromkeys(atoms))]
 
 
 def feature_symbol(atom: str) -> str:
@@ -100,13 +97,13 @@ def expected_shapes(shapes: Mapping[str, Shape], sizes: Sizes) -> dict[str, tupl
     return {name: shape.resolved(sizes) for name, shape in shapes.items()}
 
 
+def room(sizes: tuple[int, ...]) -> int:
+    return -(-math.prod(sizes) // ALIGNED) * ALIGNED
+
+
 def row_length(shapes: Mapping[str, Shape], sizes: Sizes) -> int:
     """The count of numbers of a model of these sizes, including gaps."""
     return sum(room(shape.resolved(sizes)) for shape in shapes.values())
-
-
-def room(sizes: tuple[int, ...]) -> int:
-    return -(-math.prod(sizes) // ALIGNED) * ALIGNED
 
 
 class RecurrentSettings(Settings, frozen=True, kw_only=True):
@@ -128,49 +125,41 @@ class RecurrentSettings(Settings, frozen=True, kw_only=True):
     """Whose outputs are dropped: the encoder's, LSTM^y's, LSTM^d's, LSTM^a's, or the state s_t. HACM has the first and
     the last, soft attention these and LSTM^y. (Only outputs: the 2017 code's LSTMs also dropped their own feedback.)"""
 
+    def lstm(self, name: str, inputs: int, hidden: int | None = None) -> dict[str, Shape]:
+        """The parameters of one LSTM: W, U and b."""
+        hidden = hidden or self.hidden
+        gates, recurrent = (hidden * width for width in CELL_WIDTHS[self.cell])
+        bias = Shape((gates,), "forget", self.forget_bias) if self.cell == "lstm" else Shape((gates,), "zero")
+        return {
+            f"{name}.input": Shape((inputs, gates)),
+            f"{name}.recurrent": Shape((hidden, recurrent)),
+            f"{name}.bias": bias,
+        }
 
-def lstm_shapes(
-    name: str, inputs: int | str, settings: RecurrentSettings, hidden: int | None = None
-) -> dict[str, Shape]:
-    """The parameters of one LSTM: W, U and b."""
-    hidden = hidden or settings.hidden
-    gates, recurrent = (hidden * width for width in CELL_WIDTHS[settings.cell])
-    bias = Shape((gates,), "forget", settings.forget_bias) if settings.cell == "lstm" else Shape((gates,), "zero")
-    return {
-        f"{name}.input": Shape((inputs, gates)),
-        f"{name}.recurrent": Shape((hidden, recurrent)),
-        f"{name}.bias": bias,
-    }
+    def encoder(self, layer: str = "", inputs: int | None = None) -> dict[str, Shape]:
+        """The parameters of a bidirectional LSTM."""
+        inputs = inputs or self.embedding
+        return self.lstm(f"{layer}forward", inputs) | self.lstm(f"{layer}backward", inputs)
 
+    @property
+    def feature_width(self) -> str:
+        return "embedded_features" if self.features == "embedded" else "features"
 
-def encoder_shapes(settings: RecurrentSettings, name: str = "", inputs: int | None = None) -> dict[str, Shape]:
-    inputs = inputs or settings.embedding
-    return lstm_shapes(f"{name}forward", inputs, settings) | lstm_shapes(f"{name}backward", inputs, settings)
+    def feature_shapes(self) -> dict[str, Shape]:
+        if self.features != "embedded":
+            return {}
+        return {"features.embedding": Shape(("feature_rows", self.feature_embedding), "embedding")}
 
+    def feature_names(self, atoms: Sequence[str]) -> dict[str, Sequence[Hashable]]:
+        return {
+            "features": atoms,
+            "feature_rows": ("", *atoms),
+            "embedded_features": [(atom, k) for atom in atoms for k in range(self.feature_embedding)],
+        }
 
-def feature_width(settings: RecurrentSettings) -> str:
-    return "embedded_features" if settings.features == "embedded" else "features"
-
-
-def feature_shapes(settings: RecurrentSettings) -> dict[str, Shape]:
-    if settings.features != "embedded":
-        return {}
-    return {"features.embedding": Shape(("feature_rows", settings.feature_embedding), "embedding")}
-
-
-def feature_names(atoms: Sequence[str], settings: RecurrentSettings) -> dict[str, Sequence[Hashable]]:
-    return {
-        "features": atoms,
-        "feature_rows": ("", *atoms),
-        "embedded_features": [(atom, k) for atom in atoms for k in range(settings.feature_embedding)],
-    }
-
-
-def source_numbers(settings: RecurrentSettings) -> int:
-    """Numbers that decoding keeps for each symbol: an LSTM's gates before and after, states, and what the decoder
-    attends to, at most as wide as gates. A GPU was seen to take less than two thirds of this.
-    """
-    return settings.hidden * (2 * CELL_WIDTHS[settings.cell][0] + 5)
+    def source_numbers(self) -> int:
+        """Numbers that decoding keeps for each symbol: gates, states, what is attended to; a GPU took two thirds."""
+        return self.hidden * (2 * CELL_WIDTHS[self.cell][0] + 5)
 
 
 def read_presets(package: str, kind: type[AnySettings]) -> dict[str, AnySettings]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property, partial
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -50,7 +50,7 @@ class Hypotheses(Protocol):
         """The symbols that the model reads of each item."""
 
     lengths: NDArray[np.int64]
-    """How many these are. *Shape:* (B)"""
+    """The number of these. *Shape:* (B)"""
 
     def log_probabilities(self) -> NDArray[np.float32]:
         """Of each action in each hypothesis; -inf for those that are not allowed. *Shape:* (K, A)"""
@@ -66,10 +66,9 @@ class Hypotheses(Protocol):
 
 
 class Words(Protocol):
-    """A model that decodes many items at once, by NumPy."""
+    """A model that decodes many items at once, by NumPy; `end` is the action that ends a form."""
 
     end: int
-    """The action that ends a form."""
 
     def start(self, items: Sequence[Item]) -> Hypotheses: ...
 
@@ -86,8 +85,8 @@ class System:
     presets: Mapping[str, Settings]
     shapes: Callable[[Any], dict[str, Shape]]
     names: Callable[[Inventory, Any], dict[str, Sequence[Hashable]]]
-    """What the rows of each named size stand for: characters, actions, features. A model that starts from another takes
-    over the rows of the same names."""
+    """What the rows of each named size stand for, such as characters: a model that starts from another takes over rows
+    of the same names."""
     outputs: str
     """The named size of the outputs."""
     symbols: Callable[[Inventory], Vocabulary]
@@ -98,14 +97,13 @@ class System:
     bound: Callable[[Item, Alignment], int]
     """The most actions of an item's trajectory; with a static oracle, the exact number."""
     learner: str | Learner
-    """What it needs to learn, or the place of it, such as `reinflect.systems.hacm.model:LEARNER`, whose import brings
-    torch."""
+    """Or where it is, such as `reinflect.systems.hacm.model:LEARNER`, whose import brings torch."""
     frame: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
     """The symbols before and after the lemma's characters."""
     aligned: bool = True
-    """Whether it learns from alignments; if not, its lessons have empty ones."""
+    """Whether it learns from alignments."""
     reads_features: bool = False
-    """Whether the features are further symbols of the source, after the lemma."""
+    """Whether features are symbols of the source, after the lemma."""
     source_numbers: Callable[[Any], int] = lambda settings: 20 * int(settings.hidden)
     """Numbers that decoding keeps for each symbol of a source, to estimate memory."""
     words: Callable[[Mapping[str, NDArray[np.float32]], Any, Inventory], Words] | None = None
@@ -115,6 +113,14 @@ class System:
 
     def sizes(self, inventory: Inventory, settings: Any) -> dict[str, int]:
         return {size: len(names) for size, names in self.names(inventory, settings).items()}
+
+    def sources(self, items: Sequence[Item], inventory: Inventory, settings: Settings) -> list[tuple[str, ...]]:
+        """The symbols the encoder reads of each item."""
+        before, after = self.frame
+        if not self.reads_features:
+            return [(*before, *item.lemma, *after) for item in items]
+        behind = cache(partial(inventory.feature_symbols, counts=settings.features == "counts"))
+        return [(*before, *item.lemma, *after, *behind(item.features)) for item in items]
 
     @cached_property
     def equations(self) -> Learner:
@@ -130,9 +136,8 @@ class Learner:
     allowed: Callable[[Sizes, int], Tensor]
     """The valid outputs of a model with these sizes, padded to a number of outputs."""
     trajectories: Callable[[Drawn, Parameters, Any, Tensor, Tensor, Tensor], Trajectory]
-    """Makes the trajectories of a batch: from tapes, or by letting the models act and labelling what they visit.
-    Arguments: the items, the parameters, the settings, the valid outputs, the finished epochs of each model (M), and
-    the key of each model's random numbers (M)."""
+    """From items, parameters, settings, valid outputs, finished epochs (M) and keys of random numbers (M): by a static
+    oracle, or by letting the models act and labelling what they visit."""
     losses: Callable[[Parameters, Any, Any, Tensor, Dropout | None], Tensor]
     """-log P of the right actions. *Shape:* (M, T, B)"""
     decoder: Callable[[Parameters, Any, Tensor], Decoder]
@@ -145,7 +150,7 @@ class Learner:
 
 
 class Decoder(Protocol):
-    """A system step by step. One that inflects by torch also has `focus`, from a state to a `layers.batches.Focus`."""
+    """A system step by step. One that inflects by torch also has `focus`: the `Attention` in a state's first item."""
 
     end: int
     settings: Any

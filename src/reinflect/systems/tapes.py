@@ -1,9 +1,8 @@
-"""Actions as index arrays, which training and decoding gather by.
+"""Actions as index arrays, which training gathers by: both oracles computed on the characters of a whole file.
 
 The oracle is static: the pointer at each action, the valid actions, and how far each LSTM has read are known before
 training. A tape holds them as numbers, so that a training step is a few LSTM passes over whole sequences and some
-gathers. The tapes of a whole file are made at once, without a loop over its items: both oracles
-are computed here on arrays of characters.
+gathers.
 
 Letters in shapes: I items, T actions, Y written characters, K deleted characters.
 """
@@ -39,13 +38,13 @@ class Ragged:
     def of(cls, rows: Sequence[Sequence[str]], vocabulary: Vocabulary) -> "Ragged":
         """The symbols of each row as numbers."""
         symbols = list(chain.from_iterable(rows))
-        known = {symbol: vocabulary.number(symbol) for symbol in set(symbols)}
-        numbers = np.fromiter(map(known.__getitem__, symbols), np.int64, len(symbols))
+        table = {symbol: vocabulary.number(symbol) for symbol in set(symbols)}
+        numbers = np.fromiter(map(table.__getitem__, symbols), np.int64, len(symbols))
         return cls(numbers, np.fromiter(map(len, rows), np.int64, len(rows)))
 
     @property
     def starts(self) -> Indices:
-        """Where each item's numbers begin. *Shape:* (I)"""
+        """*Shape:* (I)"""
         return np.cumsum(self.lengths) - self.lengths
 
     def reversed(self) -> "Ragged":
@@ -92,11 +91,7 @@ class _Pairs:
 
 
 def hacm_tapes(alignments: Sequence[Alignment], symbols: Vocabulary) -> dict[str, Ragged]:
-    """The tapes of `oracle.write_step`: a STEP for each lemma character, a WRITE for each form character.
-
-    - attended: the pointer at each action, in `<s> x_1 … x_n </s>`. *Shape:* (T) per item
-    - actions. *Shape:* (T)
-    """
+    """The tapes of `oracle.write_step`: its actions, and the pointer in `<s> x_1 … x_n </s>` at each. *Shapes:* (T)"""
     step, end = symbols.numbers((STEP, END))
     pairs = _Pairs(alignments)
     actions = np.full((len(pairs.rows), 2), NONE, dtype=np.int64)
@@ -164,8 +159,8 @@ def haem_tapes(alignments: Sequence[Alignment], characters: Vocabulary, inventor
 def _before(flags: Flags, lengths: Indices) -> Indices:
     """How many of the item's earlier places are flagged. Every item has at least one place. *Shape:* (all T)"""
     before: Indices = np.cumsum(flags) - flags
-    own: Indices = before - np.repeat(before[np.cumsum(lengths) - lengths], lengths)
-    return own
+    before -= np.repeat(before[np.cumsum(lengths) - lengths], lengths)
+    return before
 
 
 def _latest(flags: Flags) -> Indices:

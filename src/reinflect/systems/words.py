@@ -2,7 +2,7 @@
 
 The equations of `layers/cells.py` and `layers/encoder.py` for one model, without gradients.
 
-Letters in shapes: B items, K hypotheses, N source symbols, V symbols, P features, E embedding, H hidden, G gates.
+Letters in shapes: B items, K hypotheses, N source symbols, A actions; others as in `systems`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reinflect.data.items import Item
-from reinflect.data.vocabulary import Vocabulary
 from reinflect.systems.symbols import Inventory
+from reinflect.systems.system import Attention, System
 
 Array = NDArray[np.float32]
 Indices = NDArray[np.int64]
@@ -24,23 +24,22 @@ COPIED = 0
 class NumpyWords:
     """A model that decodes by NumPy."""
 
+    system: System
     end: int
+    hypotheses: type["NumpyHypotheses"]
 
-    def __init__(
-        self,
-        parameters: Mapping[str, Array],
-        settings: Any,
-        inventory: Inventory,
-        symbols: Vocabulary,
-        written: Sequence[str],
-    ) -> None:
-        """`written`: what each action writes."""
+    def __init__(self, parameters: Mapping[str, Array], settings: Any, inventory: Inventory) -> None:
         self.parameters, self.settings, self.inventory = parameters, settings, inventory
-        self.symbols, self.written = symbols, written
+        self.symbols = self.system.symbols(inventory)
+        self.written = [symbol if len(symbol) == 1 else "" for symbol in self.system.choices(inventory).symbols]
+        """What each action writes."""
         self.step = _coupled if settings.cell == "coupled" else _lstm
         self.embeddings = dict.fromkeys(("forward", "backward"), parameters["embedding"])
         """Of the symbols that each LSTM reads. *Shapes:* (V, E)"""
         self._tables: dict[str, Array] = {}
+
+    def start(self, items: Sequence[Item]) -> Any:
+        return self.hypotheses(self, items)
 
     def projected(self, name: str, inputs: Array) -> Array:
         """W·x + b of an LSTM. *Shape:* (…, E) → (…, G)"""
@@ -50,9 +49,9 @@ class NumpyWords:
     def gates(self, name: str, numbers: Indices) -> Array:
         """W·E(symbol) + b of an LSTM: of all symbols once, if many are read. *Shape:* (…) → (…, G)"""
         embedding = self.embeddings[name]
-        if name not in self._tables and numbers.size < len(embedding):
-            return self.projected(name, embedding[numbers])
         if name not in self._tables:
+            if numbers.size < len(embedding):
+                return self.projected(name, embedding[numbers])
             self._tables[name] = self.projected(name, embedding)
         return self._tables[name][numbers]
 
@@ -69,10 +68,9 @@ class NumpyWords:
 class NumpyHypotheses:
     """Hypotheses of some items: at first one for each, without any action."""
 
-    words: Any
-
-    def __init__(self, words: NumpyWords, sources: Sequence[Sequence[str]]) -> None:
-        self.words, self.parameters, self.sources = words, words.parameters, sources
+    def __init__(self, words: Any, items: Sequence[Item]) -> None:
+        self.words, self.parameters = words, dict[str, Array](words.parameters)
+        self.sources = sources = words.system.sources(items, words.inventory, words.settings)
         self.lengths = np.array([len(source) for source in sources])
         self.symbols = np.zeros((len(sources), self.lengths.max()), dtype=np.int64)
         """The numbers of the sources' symbols, padded with 0. *Shape:* (B, N)"""
@@ -90,20 +88,23 @@ class NumpyHypotheses:
         """The same from the gates of both directions. *Shape:* (B, N, G), (B, N, G) → (B, N, 2H)"""
         hidden = self.words.settings.hidden
         states = np.empty((*forward.shape[:2], 2 * hidden), dtype=forward.dtype)
-        for name, gates, place in (("forward", forward, slice(hidden)), ("backward", backward, slice(hidden, None))):
+        for name, gates, half in (("forward", forward, slice(hidden)), ("backward", backward, slice(hidden, None))):
             recurrent = self.parameters[f"{layer}{name}.recurrent"]
             output = memory = np.zeros((len(gates), hidden), dtype=gates.dtype)
             for now in range(gates.shape[1]):
                 output, memory = self.words.step(gates[:, now], recurrent, output, memory)
-                states[:, now, place] = output
+                states[:, now, half] = output
         states[..., hidden:] = self.mirrored(states[..., hidden:])
         return states
 
     def mirrored(self, rows: NDArray[Any]) -> NDArray[Any]:
         """Each source's rows from the last one back; padding comes last there too. *Shape:* (B, N, …) → (B, N, …)"""
-        places = (self.lengths[:, np.newaxis] - 1 - np.arange(rows.shape[1])).clip(min=0)
-        reverse: NDArray[Any] = rows[np.arange(len(rows))[:, np.newaxis], places]
+        positions = (self.lengths[:, np.newaxis] - 1 - np.arange(rows.shape[1])).clip(min=0)
+        reverse: NDArray[Any] = rows[np.arange(len(rows))[:, np.newaxis], positions]
         return reverse
+
+    def attention(self) -> Attention:
+        return Attention(int(self.position[0]))
 
     def keep(self, rows: Indices) -> None:
         self.items, self.position = self.items[rows], self.position[rows]
@@ -112,8 +113,8 @@ class NumpyHypotheses:
         """What an action in each hypothesis writes."""
         taken = zip(self.items.tolist(), self.position.tolist(), actions.tolist(), strict=True)
         return [
-            self.sources[item][place] if action == COPIED else self.words.written[action]
-            for item, place, action in taken
+            self.sources[item][position] if action == COPIED else self.words.written[action]
+            for item, position, action in taken
         ]
 
 

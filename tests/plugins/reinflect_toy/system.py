@@ -12,12 +12,12 @@ from torch import Tensor
 from reinflect.align.pairs import Alignment
 from reinflect.data.items import Item
 from reinflect.data.vocabulary import UNKNOWN, Vocabulary
-from reinflect.layers.batches import Drawn, Focus, Lemmas, Trajectory
+from reinflect.layers.batches import Drawn, Lemmas, Trajectory
 from reinflect.layers.operations import Dropout, linear, negative_log_softmax, penalty, rows
 from reinflect.layers.parameters import Parameters
 from reinflect.settings import Positive, Settings
 from reinflect.systems.symbols import Inventory, Shape, Sizes
-from reinflect.systems.system import ACTIONS, Learner, System, Tapes
+from reinflect.systems.system import ACTIONS, Attention, Learner, System, Tapes
 from reinflect.systems.tapes import Ragged
 
 BEGIN, END = "<s>", "</s>"
@@ -100,8 +100,8 @@ class Decoder:
         copies[..., COPY_NUMBER] = 0.0
         return torch.where((state.position < state.lengths).unsqueeze(-1), copies, scores), state
 
-    def focus(self, state: State) -> Focus:
-        return Focus(state.position)
+    def focus(self, state: State) -> Attention:
+        return Attention(int(state.position[0, 0]))
 
     def advance(self, state: State, actions: Tensor) -> tuple[Tensor, State]:
         copies = actions == COPY_NUMBER

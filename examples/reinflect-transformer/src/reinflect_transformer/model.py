@@ -14,12 +14,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from reinflect.layers.batches import Focus, Lemmas, LemmaState, Trajectory
+from reinflect.layers.batches import Lemmas, LemmaState, Trajectory
 from reinflect.layers.operations import Dropout, certain, dropped, linear, output_losses, penalty, rows
 from reinflect.layers.parameters import Parameters
 from reinflect.systems.soft import BEGIN_NUMBER, END_NUMBER, UNKNOWN_NUMBER
 from reinflect.systems.soft.model import LEARNER as SOFT
 from reinflect.systems.soft.model import WriterState, WritingDecoder
+from reinflect.systems.system import Attention
 from reinflect_transformer import DECODER, ENCODER, TransformerSettings
 
 CHARACTER, FEATURE = 0, 1
@@ -225,9 +226,9 @@ class Decoder(WritingDecoder):
         )
         return certain(scores, UNKNOWN_NUMBER, copies), after
 
-    def focus(self, state: TransformerState) -> Focus:
+    def focus(self, state: TransformerState) -> Attention:
         """The attention, and where it is largest, in a state that `log_probabilities` gave."""
-        return Focus(state.position, attention=state.weights)
+        return Attention(int(state.position[0, 0]), weights=tuple(state.weights[0, 0].tolist()))
 
 
 LEARNER = replace(SOFT, losses=losses, decoder=Decoder)

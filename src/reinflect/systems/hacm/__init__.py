@@ -8,18 +8,7 @@ import msgspec
 from reinflect.data.vocabulary import UNKNOWN, Vocabulary
 from reinflect.registry import later
 from reinflect.systems.oracle import BEGIN, END, STEP
-from reinflect.systems.symbols import (
-    Inventory,
-    RecurrentSettings,
-    Shape,
-    encoder_shapes,
-    feature_names,
-    feature_shapes,
-    feature_width,
-    lstm_shapes,
-    read_presets,
-    source_numbers,
-)
+from reinflect.systems.symbols import Inventory, RecurrentSettings, Shape, read_presets
 from reinflect.systems.system import System
 from reinflect.systems.tapes import hacm_tapes
 
@@ -28,8 +17,6 @@ UNKNOWN_NUMBER, BEGIN_NUMBER, END_NUMBER, STEP_NUMBER = range(4)
 
 
 class HacmSettings(RecurrentSettings, frozen=True, kw_only=True):
-    """Those of LSTMs, and whether HACM copies."""
-
     copy_mixture: bool = msgspec.field(default=True, name="copy")
     """Whether to mix copying in (§3.2); without it this is the plain hard monotonic model of §3.1."""
 
@@ -40,27 +27,27 @@ def symbols(inventory: Inventory) -> Vocabulary:
 
 
 def names(inventory: Inventory, settings: HacmSettings) -> dict[str, Sequence[Hashable]]:
-    return {"symbols": symbols(inventory).symbols, **feature_names(inventory.atoms, settings)}
+    return {"symbols": symbols(inventory).symbols, **settings.feature_names(inventory.atoms)}
 
 
 def shapes(settings: HacmSettings) -> dict[str, Shape]:
-    both, hidden, width = 2 * settings.hidden, settings.hidden, feature_width(settings)
-    decoder = lstm_shapes("decoder", settings.embedding, settings)
-    gates = decoder["decoder.bias"].sizes[0]
+    hidden, embedding, features = settings.hidden, settings.embedding, settings.feature_width
+    decoder = settings.lstm("decoder", embedding)
+    (gates,) = decoder["decoder.bias"].sizes
     copy = {
-        "copy.attended": Shape((both, 1)),
-        "copy.features": Shape((width, 1)),
-        "copy.previous": Shape((settings.embedding, 1)),
+        "copy.attended": Shape((2 * hidden, 1)),
+        "copy.features": Shape((features, 1)),
+        "copy.previous": Shape((embedding, 1)),
         "copy.state": Shape((hidden, 1)),
         "copy.bias": Shape((1,), "zero"),
     }
     return {
-        "embedding": Shape(("symbols", settings.embedding), "embedding"),
-        **feature_shapes(settings),
-        **encoder_shapes(settings),
+        "embedding": Shape(("symbols", embedding), "embedding"),
+        **settings.feature_shapes(),
+        **settings.encoder(),
         **decoder,
-        "decoder.attended": Shape((both, gates)),
-        "decoder.features": Shape((width, gates)),
+        "decoder.attended": Shape((2 * hidden, gates)),
+        "decoder.features": Shape((features, gates)),
         "output.weights": Shape((hidden, "symbols")),
         "output.bias": Shape(("symbols",), "zero"),
         **(copy if settings.copy_mixture else {}),
@@ -82,6 +69,6 @@ SYSTEM = System(
     bound=lambda item, _: len(item.lemma) + len(item.form) + 2,
     learner="reinflect.systems.hacm.model:LEARNER",
     frame=((BEGIN,), (END,)),
-    source_numbers=source_numbers,
+    source_numbers=HacmSettings.source_numbers,
     words=later("reinflect.systems.hacm.words:HacmWords"),
 )

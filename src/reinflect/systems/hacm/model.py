@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from reinflect.layers.batches import Drawn, Lemmas, LemmaState, Trajectory
+from reinflect.layers.batches import Lemmas, LemmaState, Trajectory
 from reinflect.layers.cells import CELLS, for_steps
 from reinflect.layers.encoder import dropping, encode, feature_vector
 from reinflect.layers.operations import (
@@ -30,7 +30,7 @@ from reinflect.layers.operations import (
 from reinflect.layers.parameters import Parameters
 from reinflect.systems.hacm import BEGIN_NUMBER, END_NUMBER, STEP_NUMBER, UNKNOWN_NUMBER, HacmSettings
 from reinflect.systems.symbols import Sizes
-from reinflect.systems.system import ACTIONS, Learner
+from reinflect.systems.system import Learner
 
 
 @dataclass(frozen=True)
@@ -46,13 +46,6 @@ def allowed_outputs(sizes: Sizes, padded: int) -> Tensor:
     allowed[: sizes["symbols"]] = True
     allowed[[UNKNOWN_NUMBER, BEGIN_NUMBER]] = False
     return allowed
-
-
-def trajectories(drawn: Drawn, _parameters: Parameters, _settings: HacmSettings, *_: Tensor) -> HacmBatch:
-    """Those of the static oracle: every right action is taken."""
-    tapes = dict(drawn.tapes)
-    taken = tapes.pop(ACTIONS)
-    return HacmBatch(**drawn.lemmas, taken=taken, right=taken, weights=drawn.weights(), **tapes)
 
 
 def _encode(
@@ -132,10 +125,7 @@ class Decoder:
         )
 
     def log_probabilities(self, state: State) -> tuple[Tensor, State]:
-        """log P(a), and the state after the LSTM's step. *Shape:* (M, B, A)
-
-        With the copy mixture, an unknown x_i is copied for certain, as action 0.
-        """
+        """log P(a), the mixture copying an unknown x_i for certain, as action 0; the state. *Shape:* (M, B, A)"""
         gates = rows(self.previous, state.previous) + at(state.gates, state.position) + state.feature_gates
         output, memory = self.step(gates, self.recurrent, (state.output, state.memory))
         logits = linear(output, self.parameters["output.weights"], self.parameters["output.bias"])
@@ -165,4 +155,4 @@ class Decoder:
         return written, replace(state, position=position, previous=torch.where(unknown, STEP_NUMBER, actions))
 
 
-LEARNER = Learner(allowed_outputs, trajectories, losses, Decoder)
+LEARNER = Learner(allowed_outputs, lambda drawn, *_: drawn.by_oracle(HacmBatch), losses, Decoder)

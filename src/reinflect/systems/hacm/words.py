@@ -1,37 +1,19 @@
-"""HACM by NumPy: the equations of `model.py` for many items of one model.
-
-Letters in shapes: B items, K hypotheses, N lemma positions, G gates.
-"""
+"""HACM by NumPy: the equations of `model.py` for many items of one model."""
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from reinflect.data.items import Item
-from reinflect.systems.hacm import BEGIN_NUMBER, END_NUMBER, STEP_NUMBER, UNKNOWN_NUMBER, HacmSettings, symbols
-from reinflect.systems.oracle import BEGIN, END
+from reinflect.systems.hacm import BEGIN_NUMBER, END_NUMBER, STEP_NUMBER, SYSTEM, UNKNOWN_NUMBER, HacmSettings
 from reinflect.systems.symbols import Inventory
 from reinflect.systems.system import Attention
 from reinflect.systems.words import Array, Indices, NumpyHypotheses, NumpyWords, log_softmax
 
 
-class HacmWords(NumpyWords):
-    end = END_NUMBER
-
-    def __init__(self, parameters: Mapping[str, Array], settings: HacmSettings, inventory: Inventory) -> None:
-        written = ("", "", "", "", *symbols(inventory).symbols[STEP_NUMBER + 1 :])
-        super().__init__(parameters, settings, inventory, symbols(inventory), written)
-        self.embeddings["decoder"] = parameters["embedding"]
-
-    def start(self, items: Sequence[Item]) -> "HacmHypotheses":
-        return HacmHypotheses(self, items)
-
-
 class HacmHypotheses(NumpyHypotheses):
-    words: HacmWords
-
-    def __init__(self, words: HacmWords, items: Sequence[Item]) -> None:
-        super().__init__(words, [(BEGIN, *item.lemma, END) for item in items])
+    def __init__(self, words: "HacmWords", items: Sequence[Item]) -> None:
+        super().__init__(words, items)
         states, features = self.encoded(), words.features(items)[:, np.newaxis]
         self.gates = self._entering("decoder", states, features)
         """What the lemma's positions and the features add to the gates. *Shape:* (B, N, G)"""
@@ -42,18 +24,16 @@ class HacmHypotheses(NumpyHypotheses):
         self.output = self.memory = np.zeros_like(states[:, 0, : words.settings.hidden])
 
     def _entering(self, name: str, states: Array, features: Array) -> Array:
-        entering: Array = states @ self.parameters[f"{name}.attended"]
-        return entering + features @ self.parameters[f"{name}.features"]
+        by_state: Array = states @ self.parameters[f"{name}.attended"]
+        by_features: Array = features @ self.parameters[f"{name}.features"]
+        return by_state + by_features
 
     def log_probabilities(self) -> Array:
-        """log P(a), after the LSTM's step. *Shape:* (K, A)
-
-        With the copy mixture, an unknown x_i is copied for certain, as action 0.
-        """
+        """log P(a); the copy mixture copies an unknown x_i for certain, as action 0. *Shape:* (K, A)"""
         gates = self.words.gates("decoder", self.previous) + self.gates[self.items, self.position]
         recurrent = self.parameters["decoder.recurrent"]
         self.output, self.memory = self.words.step(gates, recurrent, self.output, self.memory)
-        scores = self.output @ self.parameters["output.weights"] + self.parameters["output.bias"]
+        scores: Array = self.output @ self.parameters["output.weights"] + self.parameters["output.bias"]
         scores[:, [UNKNOWN_NUMBER, BEGIN_NUMBER]] = -np.inf
         log_softmax(scores)
         if self.words.settings.copy_mixture:
@@ -88,3 +68,11 @@ class HacmHypotheses(NumpyHypotheses):
         self.position = np.minimum(moved, self.lengths[self.items] - 1)
         self.previous = np.where(unknown, STEP_NUMBER, actions)
         return texts
+
+
+class HacmWords(NumpyWords):
+    system, end, hypotheses = SYSTEM, END_NUMBER, HacmHypotheses
+
+    def __init__(self, parameters: Mapping[str, Array], settings: HacmSettings, inventory: Inventory) -> None:
+        super().__init__(parameters, settings, inventory)
+        self.embeddings["decoder"] = parameters["embedding"]

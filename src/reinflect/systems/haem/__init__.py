@@ -9,18 +9,7 @@ from reinflect.data.vocabulary import UNKNOWN, Vocabulary
 from reinflect.registry import later
 from reinflect.settings import Size
 from reinflect.systems.oracle import COPY, DELETE, STOP
-from reinflect.systems.symbols import (
-    Inventory,
-    RecurrentSettings,
-    Shape,
-    encoder_shapes,
-    feature_names,
-    feature_shapes,
-    feature_width,
-    lstm_shapes,
-    read_presets,
-    source_numbers,
-)
+from reinflect.systems.symbols import Inventory, RecurrentSettings, Shape, read_presets
 from reinflect.systems.system import System
 from reinflect.systems.tapes import haem_tapes
 
@@ -31,8 +20,6 @@ UNKNOWN_NUMBER, FIRST_CHARACTER = 0, 1
 
 
 class HaemSettings(RecurrentSettings, frozen=True, kw_only=True):
-    """Those of LSTMs, and which LSTMs HAEM has."""
-
     tied: bool = False
     """Whether characters and the actions that write them share their embeddings."""
     history: bool = True
@@ -54,11 +41,8 @@ def actions(inventory: Inventory) -> Vocabulary:
 
 
 def names(inventory: Inventory, settings: HaemSettings) -> dict[str, Sequence[Hashable]]:
-    return {
-        "characters": characters(inventory).symbols,
-        "actions": actions(inventory).symbols,
-        **feature_names(inventory.atoms, settings),
-    }
+    symbols = {"characters": characters(inventory).symbols, "actions": actions(inventory).symbols}
+    return {**symbols, **settings.feature_names(inventory.atoms)}
 
 
 def shapes(settings: HaemSettings) -> dict[str, Shape]:
@@ -66,23 +50,23 @@ def shapes(settings: HaemSettings) -> dict[str, Shape]:
 
     def reader(name: str, size: int) -> dict[str, Shape]:
         further = {f"{name}.empty": Shape((size,), "embedding"), f"state.{name}": Shape((size, hidden))}
-        return lstm_shapes(name, embedding, settings, size) | further
+        return settings.lstm(name, embedding, size) | further
 
     # Tied: WRITE actions have their characters' embeddings, and only the other three have their own.
     action_rows = FIRST_WRITE if settings.tied else "actions"
     return {
         "embedding": Shape(("characters", embedding), "embedding"),
         **({"action_embedding": Shape((action_rows, embedding), "embedding")} if settings.history else {}),
-        **feature_shapes(settings),
-        **encoder_shapes(settings),
+        **settings.feature_shapes(),
+        **settings.encoder(),
         "encoder.empty": Shape((2 * hidden,), "embedding"),
-        **lstm_shapes("written", embedding, settings),
+        **settings.lstm("written", embedding),
         "written.empty": Shape((hidden,), "embedding"),
         **(reader("history", settings.history_hidden) if settings.history else {}),
         **(reader("deleted", hidden) if settings.deletions else {}),
         "state.written": Shape((hidden, hidden)),
         "state.attended": Shape((2 * hidden, hidden)),
-        "state.features": Shape((feature_width(settings), hidden)),
+        "state.features": Shape((settings.feature_width, hidden)),
         "state.bias": Shape((hidden,), "zero"),
         "output.weights": Shape((hidden, "actions")),
         "output.bias": Shape(("actions",), "zero"),
@@ -108,6 +92,6 @@ SYSTEM = System(
     tapes=lambda _, alignments, inventory: haem_tapes(alignments, characters(inventory), actions(inventory)),
     bound=bound,
     learner="reinflect.systems.haem.model:LEARNER",
-    source_numbers=source_numbers,
+    source_numbers=HaemSettings.source_numbers,
     words=later("reinflect.systems.haem.words:HaemWords"),
 )

@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from reinflect.layers.batches import Drawn, Lemmas, LemmaState, Trajectory
+from reinflect.layers.batches import Lemmas, LemmaState, Trajectory
 from reinflect.layers.cells import CELLS, for_steps
 from reinflect.layers.encoder import dropping, encode, feature_vector, projected, read
 from reinflect.layers.operations import (
@@ -28,17 +28,9 @@ from reinflect.layers.operations import (
     with_empty,
 )
 from reinflect.layers.parameters import Parameters
-from reinflect.systems.haem import (
-    COPY_NUMBER,
-    DELETE_NUMBER,
-    FIRST_CHARACTER,
-    FIRST_WRITE,
-    STOP_NUMBER,
-    UNKNOWN_NUMBER,
-    HaemSettings,
-)
+from reinflect.systems.haem import COPY_NUMBER, DELETE_NUMBER, FIRST_CHARACTER, FIRST_WRITE, STOP_NUMBER, HaemSettings
 from reinflect.systems.symbols import Sizes
-from reinflect.systems.system import ACTIONS, Learner
+from reinflect.systems.system import Learner
 
 
 @dataclass(frozen=True)
@@ -64,13 +56,6 @@ def allowed_outputs(sizes: Sizes, padded: int) -> Tensor:
     return allowed
 
 
-def trajectories(drawn: Drawn, _parameters: Parameters, _settings: HaemSettings, *_: Tensor) -> HaemBatch:
-    """Those of the static oracle: every right action is taken."""
-    tapes = dict(drawn.tapes)
-    taken, keep = tapes.pop(ACTIONS), tapes.pop("keep").to(drawn.shares.dtype)
-    return HaemBatch(**drawn.lemmas, taken=taken, right=taken, weights=drawn.weights(), keep=keep, **tapes)
-
-
 def _action_embedding(parameters: Parameters, settings: HaemSettings) -> Tensor:
     if not settings.tied:
         return parameters["action_embedding"]
@@ -82,30 +67,30 @@ def losses(
 ) -> Tensor:
     """-log P of the right actions. *Shape:* (M, T, B)"""
 
-    def shown(name: str, place: int, states: Tensor) -> Tensor:
+    def visible(name: str, purpose: int, states: Tensor) -> Tensor:
         """An LSTM's output before it has read anything, and after each symbol."""
-        return with_empty(parameters[f"{name}.empty"], dropping(states, name, place, settings, dropout))
+        return with_empty(parameters[f"{name}.empty"], dropping(states, name, purpose, settings, dropout))
 
     def entering(name: str, states: Tensor) -> Tensor:
         """What the states of a part of the input add to s_t."""
         return linear(states, parameters[f"state.{name}"])
 
     embedding = parameters["embedding"]
-    attended = shown("encoder", 0, encode(parameters, embedding, batch, settings))
+    attended = visible("encoder", 0, encode(parameters, embedding, batch, settings))
     counts = batch.written_state.amax(dim=(1, 2))
-    written = shown("written", 1, read(parameters, "written", embedding, batch.written, settings, counts))
+    written = visible("written", 1, read(parameters, "written", embedding, batch.written, settings, counts))
     features = feature_vector(parameters, batch, settings)
     state = pick(entering("attended", attended), batch.attended)
     state = state + pick(entering("written", written), batch.written_state)
     state = state + linear(features, parameters["state.features"], parameters["state.bias"]).unsqueeze(1)
     if settings.history:
         table, counts = _action_embedding(parameters, settings), action_counts(batch.weights) - 1
-        history = shown("history", 2, read(parameters, "history", table, batch.taken[:, :-1], settings, counts))
+        history = visible("history", 2, read(parameters, "history", table, batch.taken[:, :-1], settings, counts))
         state = state + entering("history", history)
     if settings.deletions:
         counts = batch.deleted_state.amax(dim=(1, 2))
         states = read(parameters, "deleted", embedding, batch.deleted, settings, counts, batch.keep)
-        state = state + pick(entering("deleted", shown("deleted", 3, states)), batch.deleted_state)
+        state = state + pick(entering("deleted", visible("deleted", 3, states)), batch.deleted_state)
     state = dropping(F.relu(state), "state", 4, settings, dropout)
     logits = linear(state, parameters["output.weights"], parameters["output.bias"])
     return negative_log_softmax(logits + rows(penalty(allowed, logits.dtype), batch.lemma_left), batch.right)
@@ -113,16 +98,16 @@ def losses(
 
 @dataclass(frozen=True)
 class Reader:
-    """An LSTM that reads symbol by symbol: the output that s_t reads, and its state. *Shapes:* (M, B, H)"""
+    """An LSTM that reads symbol by symbol: what s_t reads of it, and its state. *Shapes:* (M, B, H)"""
 
-    shown: Tensor
+    visible: Tensor
     output: Tensor
     memory: Tensor
 
     def where(self, chosen: Tensor, other: "Reader") -> "Reader":
         """This one for the chosen items, the other for the rest. *Shape:* chosen (M, B)"""
         pairs = zip(vars(self).values(), vars(other).values(), strict=True)
-        return Reader(*(torch.where(chosen.unsqueeze(-1), own, its) for own, its in pairs))
+        return Reader(*(torch.where(chosen.unsqueeze(-1), mine, theirs) for mine, theirs in pairs))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,9 +116,8 @@ class State(LemmaState):
     """What the lemma's positions add to s_t, first the end of the lemma. *Shape:* (M, B, N + 1, H)"""
     features: Tensor
     """What the features add, with the bias. *Shape:* (M, B, H)"""
-    written: Reader
-    history: Reader | None
-    deleted: Reader | None
+    readers: dict[str, Reader]
+    """LSTM^y (written), LSTM^a (history) and LSTM^d (deleted), as far as there are any."""
 
 
 class Decoder:
@@ -145,13 +129,13 @@ class Decoder:
         self.parameters, self.settings = parameters, settings
         self.step = CELLS[settings.cell].step
         self.penalty = penalty(allowed, parameters.flat.dtype)
-        embedding = parameters["embedding"]
-        self.tables = {"written": projected(parameters, "written", embedding)}
+        tables = {"written": parameters["embedding"]}
         if settings.history:
-            self.tables["history"] = projected(parameters, "history", _action_embedding(parameters, settings))
+            tables["history"] = _action_embedding(parameters, settings)
         if settings.deletions:
-            self.tables["deleted"] = projected(parameters, "deleted", embedding)
-        self.recurrent = {name: for_steps(parameters[f"{name}.recurrent"]) for name in self.tables}
+            tables["deleted"] = parameters["embedding"]
+        self.tables = {name: projected(parameters, name, table) for name, table in tables.items()}
+        self.recurrent = {name: for_steps(parameters[f"{name}.recurrent"]) for name in tables}
 
     def start(self, lemmas: Lemmas) -> State:
         parameters = self.parameters
@@ -162,16 +146,14 @@ class Decoder:
             **LemmaState.first(lemmas),
             attended=attended.transpose(1, 2).contiguous(),  # read at every step
             features=linear(features, parameters["state.features"], parameters["state.bias"]),
-            written=self._empty("written", lemmas.lengths),
-            history=self._empty("history", lemmas.lengths) if self.settings.history else None,
-            deleted=self._empty("deleted", lemmas.lengths) if self.settings.deletions else None,
+            readers={name: self._empty(name, lemmas.lengths) for name in self.tables},
         )
 
     def _empty(self, name: str, like: Tensor) -> Reader:
         """*Shape:* like (M, B)"""
-        shown = self.parameters[f"{name}.empty"].unsqueeze(1).expand(*like.shape, -1)
-        zero = torch.zeros_like(shown)
-        return Reader(shown, zero, zero)
+        visible = self.parameters[f"{name}.empty"].unsqueeze(1).expand(*like.shape, -1)
+        zero = torch.zeros_like(visible)
+        return Reader(visible, zero, zero)
 
     def _read(self, name: str, reader: Reader, numbers: Tensor, where: Tensor | None = None) -> Reader:
         """The reader after one more symbol, for those items that have one."""
@@ -185,8 +167,8 @@ class Decoder:
         parameters = self.parameters
         left = state.position < state.lengths
         mixed = at(state.attended, torch.where(left, state.position + 1, 0)) + state.features
-        for name in self.tables:
-            mixed = mixed + linear(getattr(state, name).shown, parameters[f"state.{name}"])
+        for name, reader in state.readers.items():
+            mixed = mixed + linear(reader.visible, parameters[f"state.{name}"])
         logits = linear(F.relu(mixed), parameters["output.weights"], parameters["output.bias"])
         return F.log_softmax(logits + rows(self.penalty, left.long()), dim=-1), state
 
@@ -196,29 +178,17 @@ class Decoder:
         here = torch.minimum(state.position, state.lengths - 1).clamp_(min=0).unsqueeze(-1)
         attended = state.symbols.gather(2, here).squeeze(-1)
         character = actions - (FIRST_WRITE - FIRST_CHARACTER)
-        pushed = torch.where(copies, attended, character.clamp(min=UNKNOWN_NUMBER))
-        history, deleted = state.history, state.deleted
-        if history is not None:
-            history = self._read("history", history, actions)
-        if deleted is not None:
-            if _may_hold(writes):
-                deleted = self._empty("deleted", actions).where(writes, deleted)
-            if _may_hold(deletes):
-                deleted = self._read("deleted", deleted, attended, deletes)
-        after = replace(
-            state,
-            position=state.position + (copies | deletes),
-            written=self._read("written", state.written, pushed, copies | writes),
-            history=history,
-            deleted=deleted,
-        )
+        pushed = torch.where(copies, attended, character.clamp(min=0))
+        readers = dict(state.readers)
+        readers["written"] = self._read("written", readers["written"], pushed, copies | writes)
+        if "history" in readers:
+            readers["history"] = self._read("history", readers["history"], actions)
+        if "deleted" in readers:
+            emptied = self._empty("deleted", actions).where(writes, readers["deleted"])
+            readers["deleted"] = self._read("deleted", emptied, attended, deletes)
+        after = replace(state, position=state.position + (copies | deletes), readers=readers)
         literal = state.literals.gather(2, here).squeeze(-1)
         return torch.where(copies, literal, torch.where(writes, character, -1)), after
 
 
-def _may_hold(chosen: Tensor) -> bool:
-    """Whether it holds for any item; on a GPU, where asking takes longer than the work it may save, always."""
-    return chosen.device.type != "cpu" or bool(chosen.any())
-
-
-LEARNER = Learner(allowed_outputs, trajectories, losses, Decoder)
+LEARNER = Learner(allowed_outputs, lambda drawn, *_: drawn.by_oracle(HaemBatch), losses, Decoder)

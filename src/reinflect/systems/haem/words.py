@@ -1,7 +1,4 @@
-"""HAEM by NumPy: the equations of `model.py` for many items of one model.
-
-Letters in shapes: B items, K hypotheses, N lemma positions, A actions, H hidden.
-"""
+"""HAEM by NumPy: the equations of `model.py` for many items of one model."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,49 +12,24 @@ from reinflect.systems.haem import (
     FIRST_CHARACTER,
     FIRST_WRITE,
     STOP_NUMBER,
+    SYSTEM,
     HaemSettings,
-    actions,
-    characters,
 )
 from reinflect.systems.symbols import Inventory
-from reinflect.systems.system import Attention
 from reinflect.systems.words import Array, Indices, NumpyHypotheses, NumpyWords, log_softmax
 
 
-class HaemWords(NumpyWords):
-    end = STOP_NUMBER
-
-    def __init__(self, parameters: Mapping[str, Array], settings: HaemSettings, inventory: Inventory) -> None:
-        written = ("", "", "", *actions(inventory).symbols[FIRST_WRITE:])
-        super().__init__(parameters, settings, inventory, characters(inventory), written)
-        embedding = parameters["embedding"]
-        self.readers = {"written": embedding}
-        """LSTM^y, LSTM^a and LSTM^d, with the embeddings of the symbols that they read."""
-        if settings.history:
-            own = parameters["action_embedding"]
-            self.readers["history"] = np.concatenate([own, embedding[FIRST_CHARACTER:]]) if settings.tied else own
-        if settings.deletions:
-            self.readers["deleted"] = embedding
-        self.embeddings |= self.readers
-
-    def start(self, items: Sequence[Item]) -> "HaemHypotheses":
-        return HaemHypotheses(self, items)
-
-
 class Reader:
-    """An LSTM that reads symbol by symbol: the output that s_t reads, and the state. *Shapes:* (K, H)
+    """An LSTM that reads symbol by symbol; until it has read one, s_t sees its `empty` vector. *Shapes:* (K, H)"""
 
-    As long as it has read nothing, s_t reads a vector of its own.
-    """
-
-    def __init__(self, words: HaemWords, name: str, items: int) -> None:
+    def __init__(self, words: "HaemWords", name: str, items: int) -> None:
         self.words, self.name = words, name
         self.recurrent, self.empty = words.parameters[f"{name}.recurrent"], words.parameters[f"{name}.empty"]
-        self.shown = np.repeat(self.empty[np.newaxis], items, axis=0)
-        self.output, self.memory = np.zeros_like(self.shown), np.zeros_like(self.shown)
+        self.visible = np.repeat(self.empty[np.newaxis], items, axis=0)
+        self.output, self.memory = np.zeros_like(self.visible), np.zeros_like(self.visible)
 
     def keep(self, rows: Indices) -> None:
-        self.shown, self.output, self.memory = self.shown[rows], self.output[rows], self.memory[rows]
+        self.visible, self.output, self.memory = self.visible[rows], self.output[rows], self.memory[rows]
 
     def read(self, numbers: Indices, where: NDArray[np.bool_]) -> None:
         """Read one more symbol in those hypotheses that have one."""
@@ -65,19 +37,17 @@ class Reader:
         if len(rows):
             gates = self.words.gates(self.name, numbers[rows])
             output, self.memory[rows] = self.words.step(gates, self.recurrent, self.output[rows], self.memory[rows])
-            self.shown[rows] = self.output[rows] = output
+            self.visible[rows] = self.output[rows] = output
 
     def forget(self, where: NDArray[np.bool_]) -> None:
         if where.any():
-            self.shown[where] = self.empty
+            self.visible[where] = self.empty
             self.output[where] = self.memory[where] = 0
 
 
 class HaemHypotheses(NumpyHypotheses):
-    words: HaemWords
-
-    def __init__(self, words: HaemWords, items: Sequence[Item]) -> None:
-        super().__init__(words, [item.lemma for item in items])
+    def __init__(self, words: "HaemWords", items: Sequence[Item]) -> None:
+        super().__init__(words, items)
         parameters = words.parameters
         entering = words.features(items) @ parameters["state.features"] + parameters["state.bias"]
         states = np.pad(self.encoded(), ((0, 0), (0, 1), (0, 0)))
@@ -91,15 +61,12 @@ class HaemHypotheses(NumpyHypotheses):
         """log P over the valid actions, -inf for others. *Shape:* (K, A)"""
         state = self.attended[self.items, self.position]
         for name, reader in self.readers.items():
-            state += reader.shown @ self.parameters[f"state.{name}"]
+            state += reader.visible @ self.parameters[f"state.{name}"]
         logits = np.maximum(state, 0) @ self.parameters["output.weights"] + self.parameters["output.bias"]
         left = self.position < self.lengths[self.items]
         logits[left, STOP_NUMBER] = -np.inf
         logits[~left, COPY_NUMBER] = logits[~left, DELETE_NUMBER] = -np.inf
         return log_softmax(logits)
-
-    def attention(self) -> Attention:
-        return Attention(int(self.position[0]))
 
     def keep(self, rows: Indices) -> None:
         super().keep(rows)
@@ -118,3 +85,19 @@ class HaemHypotheses(NumpyHypotheses):
         self.readers["written"].read(pushed, copies | writes)
         self.position = self.position + (copies | deletes)
         return texts
+
+
+class HaemWords(NumpyWords):
+    system, end, hypotheses = SYSTEM, STOP_NUMBER, HaemHypotheses
+
+    def __init__(self, parameters: Mapping[str, Array], settings: HaemSettings, inventory: Inventory) -> None:
+        super().__init__(parameters, settings, inventory)
+        embedding = parameters["embedding"]
+        self.readers = {"written": embedding}
+        """LSTM^y, LSTM^a and LSTM^d, with the embeddings of the symbols that they read."""
+        if settings.history:
+            table = parameters["action_embedding"]
+            self.readers["history"] = np.concatenate([table, embedding[FIRST_CHARACTER:]]) if settings.tied else table
+        if settings.deletions:
+            self.readers["deleted"] = embedding
+        self.embeddings |= self.readers

@@ -8,7 +8,7 @@ from rapidfuzz.distance import LCSseq
 
 from reinflect.align.pairs import Alignment
 from reinflect.data.items import Item
-from reinflect.settings import Positive
+from reinflect.settings import PRESETS, Positive
 from reinflect.systems.haem import SYSTEM as HAEM
 from reinflect.systems.haem import HaemSettings, characters
 from reinflect.systems.symbols import Inventory
@@ -21,8 +21,6 @@ MORE_ACTIONS = 4
 
 
 class ImitationSettings(HaemSettings, frozen=True, kw_only=True):
-    """HAEM's, and how soon a model acts by itself in training."""
-
     roll_in: Positive = 12.0
     """k: after e epochs a step's action is the model's own with probability 1 - k / (k + exp(e / k)), else a right
     one. With 12: .08 at first, .5 after 30 epochs; with a large number, hardly ever."""
@@ -44,10 +42,7 @@ SYSTEM = replace(
     title="HAEM by imitation",
     colour="#8a3fb0",
     settings=ImitationSettings,
-    presets={
-        name: msgspec.convert(msgspec.to_builtins(HAEM.presets[name]), ImitationSettings)
-        for name in ("low", "medium", "high")
-    },
+    presets={size: ImitationSettings(**msgspec.structs.asdict(HAEM.presets[size])) for size in PRESETS[:3]},
     tapes=tapes,
     bound=bound,
     learner="reinflect.systems.imitation.roll_in:LEARNER",

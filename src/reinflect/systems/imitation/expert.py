@@ -21,18 +21,17 @@ class Expert:
     def __init__(self, lemma: Tensor, lengths: Tensor, form: Tensor) -> None:
         """*Shape:* lemma (M, N, B), lengths (M, B), form (M, J, B), 0 after its last character"""
         self.lengths, self.form = lengths, form.transpose(1, 2)
-        self._places = torch.arange(form.shape[1] + 1, device=form.device)
+        self._columns = torch.arange(form.shape[1] + 1, device=form.device)
         self.wanted = wanted = (self.form != haem.UNKNOWN_NUMBER).sum(dim=2, keepdim=True)
-        self._beyond = self._places > wanted
+        self._beyond = self._columns > wanted
         self.costs = self._costs_to_go(lemma, wanted)
-        self.distances = self._places.masked_fill(self._beyond, FAR)
+        self.distances = self._columns.masked_fill(self._beyond, FAR)
         """Characters too many and missing, if what is written so far is taken for the first j of the form.
         *Shape:* (M, B, J + 1)"""
         self._on_gpu = on_triton(form)
         if self._on_gpu:
-            self.form, self.costs, self.distances = (
-                own.int().contiguous() for own in (self.form, self.costs, self.distances)
-            )
+            tensors = self.form, self.costs, self.distances
+            self.form, self.costs, self.distances = (tensor.int().contiguous() for tensor in tensors)
 
     def act(
         self, position: Tensor, attended: Tensor, scores: Tensor, chance: Tensor, acts: Tensor, done: Tensor
@@ -45,20 +44,20 @@ class Expert:
         if self._on_gpu:
             from reinflect.systems.imitation import triton_expert
 
-            given = self.costs, self.distances, self.form, self.lengths, position, attended
-            return triton_expert.act(*given, scores, chance, acts, done)
+            table = self.costs, self.distances, self.form, self.lengths
+            return triton_expert.act(*table, position, attended, scores, chance, acts, done)
         right = self.right(position, attended, scores.shape[-1])
         best = scores.masked_fill(~right, float("-inf")).argmax(dim=-1)
-        own = (scores - torch.log(-torch.log(chance))).argmax(dim=-1)
+        drawn = (scores - torch.log(-torch.log(chance))).argmax(dim=-1)
         right[..., haem.STOP_NUMBER] |= done
-        return torch.where(done, haem.STOP_NUMBER, torch.where(acts, own, best)), right
+        return torch.where(done, haem.STOP_NUMBER, torch.where(acts, drawn, best)), right
 
     def _costs_to_go(self, lemma: Tensor, wanted: Tensor) -> Tensor:
         """The cost to write the form from its character j with the lemma from position i. *Shape:* (M, B, N + 2, J + 1)
 
         One row more than positions: nothing leads past the end of a lemma.
         """
-        last = (wanted - self._places).masked_fill(self._beyond, FAR)
+        last = (wanted - self._columns).masked_fill(self._beyond, FAR)
         rows = [torch.full_like(last, FAR)]
         for position in reversed(range(lemma.shape[1] + 1)):
             row = rows[-1] + 1
@@ -66,7 +65,7 @@ class Expert:
                 matching = self.form == lemma[:, position].unsqueeze(-1)
                 row[..., :-1] = torch.minimum(row[..., :-1], rows[-1][..., 1:].masked_fill(~matching, FAR))
             # A WRITE leads from j to j + 1: the least of all that follow.
-            row = (row + self._places).flip(-1).cummin(dim=-1).values.flip(-1) - self._places
+            row = (row + self._columns).flip(-1).cummin(dim=-1).values.flip(-1) - self._columns
             rows.append(torch.where(self.lengths.eq(position).unsqueeze(-1), last, row.clamp(max=FAR)))
         return torch.stack(rows[::-1], dim=2)
 
@@ -98,9 +97,9 @@ class Expert:
 
             triton_expert.write(self.distances, self.form, self.wanted, characters)
             return
-        found = self.distances + 1
+        after = self.distances + 1
         matching = self.form == characters.unsqueeze(-1)
-        found[..., 1:] = torch.minimum(found[..., 1:], self.distances[..., :-1].masked_fill(~matching, FAR))
+        after[..., 1:] = torch.minimum(after[..., 1:], self.distances[..., :-1].masked_fill(~matching, FAR))
         # A missing character leads from j to j + 1: the least of all before.
-        found = ((found - self._places).cummin(dim=-1).values + self._places).masked_fill(self._beyond, FAR)
-        self.distances = torch.where(characters.ge(0).unsqueeze(-1), found, self.distances)
+        after = ((after - self._columns).cummin(dim=-1).values + self._columns).masked_fill(self._beyond, FAR)
+        self.distances = torch.where(characters.ge(0).unsqueeze(-1), after, self.distances)

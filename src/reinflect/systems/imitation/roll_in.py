@@ -30,10 +30,7 @@ def trajectories(
 
 
 def roll_in(drawn: Drawn, decoder: Decoder, chances: Tensor, keys: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """The actions taken (M, T, B), the right ones (M, T, B, A), and the number of actions of each item (M, B).
-
-    `chances` are the probabilities of the models' own actions. *Shape:* (M)
-    """
+    """The actions taken (M, T, B), the right ones (M, T, B, A), and their number (M, B); `chances` (M): models act."""
     lemmas = Lemmas(**drawn.lemmas)
     items, actions = lemmas.lengths.shape[1], decoder.penalty.shape[-1]
     acts = uniform(keys + WHO_ACTS, (items, drawn.longest), room=(items, MOST_STEPS)) < chances.view(-1, 1, 1)
@@ -79,7 +76,7 @@ def batch_of(drawn: Drawn, taken: Tensor, right: Tensor, counts: Tensor) -> Haem
         written=_gathered(pushed, copies | writes),
         written_state=_before(copies | writes),
         deleted=_gathered(attended, deletes),
-        keep=_gathered(deleted_state.ne(0).long(), deletes).to(drawn.shares.dtype),
+        keep=_gathered(deleted_state.ne(0).long(), deletes),
         deleted_state=deleted_state,
     )
 

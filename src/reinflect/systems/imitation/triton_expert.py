@@ -1,7 +1,4 @@
-"""An expert's work on a GPU: one kernel chooses all actions of a step, one takes note of what they write.
-
-In torch a step is some forty small operations. `expert.py` says what each line is for.
-"""
+"""The expert of `expert.py` on a GPU: one kernel chooses all actions of a step, one notes what they write."""
 
 import torch
 import triton
@@ -30,10 +27,10 @@ def act(
     models, items, actions = scores.shape
     taken = torch.empty_like(position)
     right = torch.empty(models, items, actions, dtype=torch.bool, device=scores.device)
-    given = (own.contiguous() for own in (lengths, position, attended, scores, chance, acts, done))
+    inputs = (tensor.contiguous() for tensor in (lengths, position, attended, scores, chance, acts, done))
     rows, places = costs.shape[2:]
     blocks = triton.next_power_of_2(places), triton.next_power_of_2(actions)
-    _act[(models * items,)](costs, distances, form, *given, taken, right, rows, places, actions, *blocks, num_warps=1)
+    _act[(models * items,)](costs, distances, form, *inputs, taken, right, rows, places, actions, *blocks, num_warps=1)
     return taken, right
 
 
@@ -77,15 +74,15 @@ def _act(
     is_right = tl.where(action == COPY, tl.max(copies.to(tl.int32), axis=0), is_right)
     is_right = tl.where(action == DELETE, tl.max((nearest & (delete_cost == best)).to(tl.int32), axis=0), is_right)
     is_right = tl.where(action == STOP, ((at == length) & (best == 0)).to(tl.int32), is_right)
-    known = action < actions
-    score = tl.load(scores + item * actions + action, mask=known, other=float("-inf"))
-    drawn = tl.load(chance + item * actions + action, mask=known, other=0.5)
+    real = action < actions
+    score = tl.load(scores + item * actions + action, mask=real, other=float("-inf"))
+    drawn = tl.load(chance + item * actions + action, mask=real, other=0.5)
     by_expert = tl.argmax(tl.where(is_right > 0, score, float("-inf")), axis=0)
     by_model = tl.argmax(score - tl.log(-tl.log(drawn)), axis=0)
     finished = tl.load(done + item) != 0
     chosen = tl.where(finished, STOP, tl.where(tl.load(acts + item) != 0, by_model, by_expert))
     tl.store(taken + item, chosen.to(tl.int64))
-    tl.store(right + item * actions + action, (is_right > 0) | (finished & (action == STOP)), mask=known)
+    tl.store(right + item * actions + action, (is_right > 0) | (finished & (action == STOP)), mask=real)
 
 
 def write(distances: Tensor, form: Tensor, wanted: Tensor, characters: Tensor) -> None:
@@ -96,8 +93,8 @@ def write(distances: Tensor, form: Tensor, wanted: Tensor, characters: Tensor) -
 
 
 @triton.jit
-def _least(one, other):
-    return tl.minimum(one, other)
+def _least(left, right):
+    return tl.minimum(left, right)
 
 
 @triton.jit(do_not_specialize=["places"])
@@ -107,13 +104,13 @@ def _write(distances, form, wanted, characters, places, block: tl.constexpr):
     j = tl.arange(0, block)
     there, not_first = j < places, (j > 0) & (j < places)
     character = tl.load(characters + item)
-    own = distances + item * places + j
-    before = tl.load(own, mask=there, other=far)
-    shorter = tl.load(own - 1, mask=not_first, other=far)
+    cells = distances + item * places + j
+    before = tl.load(cells, mask=there, other=far)
+    shorter = tl.load(cells - 1, mask=not_first, other=far)
     matching = not_first & (tl.load(form + item * (places - 1) + j - 1, mask=not_first, other=-1) == character)
-    found = tl.minimum(before + 1, tl.where(matching, shorter, far))
-    found = tl.associative_scan(found - j, 0, _least) + j
-    found = tl.where(j > tl.load(wanted + item), far, found)
+    after = tl.minimum(before + 1, tl.where(matching, shorter, far))
+    after = tl.associative_scan(after - j, 0, _least) + j
+    after = tl.where(j > tl.load(wanted + item), far, after)
     tl.debug_barrier()  # all have read before any writes
     if character >= 0:
-        tl.store(own, found, mask=there)
+        tl.store(cells, after, mask=there)

@@ -10,16 +10,7 @@ from reinflect.data.vocabulary import UNKNOWN, Vocabulary
 from reinflect.registry import later
 from reinflect.settings import Rate, Size
 from reinflect.systems.oracle import BEGIN, END
-from reinflect.systems.symbols import (
-    Inventory,
-    RecurrentSettings,
-    Shape,
-    encoder_shapes,
-    feature_symbol,
-    lstm_shapes,
-    read_presets,
-    source_numbers,
-)
+from reinflect.systems.symbols import Inventory, RecurrentSettings, Shape, feature_symbol, read_presets
 from reinflect.systems.system import ACTIONS, System, Tapes
 from reinflect.systems.tapes import Ragged
 
@@ -29,8 +20,6 @@ REACH = 24
 
 
 class SoftSettings(RecurrentSettings, frozen=True, kw_only=True):
-    """Those of LSTMs, the size of the attention, a deeper encoder."""
-
     attention: Size = 64
     """The size of the layer in which states and source meet."""
     encoder_layers: Literal[1, 2] = 1
@@ -51,19 +40,19 @@ def names(inventory: Inventory, _: SoftSettings) -> dict[str, Sequence[Hashable]
 
 def shapes(settings: SoftSettings) -> dict[str, Shape]:
     both, hidden, embedding, size = 2 * settings.hidden, settings.hidden, settings.embedding, settings.attention
-    written = lstm_shapes("written", embedding, settings)
-    gates = written["written.bias"].sizes[0]
+    written = settings.lstm("written", embedding)
+    (gates,) = written["written.bias"].sizes
     return {
         "embedding": Shape(("symbols", embedding), "embedding"),
-        **encoder_shapes(settings),
-        **(encoder_shapes(settings, "deeper.", both) if settings.encoder_layers > 1 else {}),
+        **settings.encoder(),
+        **(settings.encoder("deeper.", both) if settings.encoder_layers > 1 else {}),
         **written,
         "written.source": Shape((both, gates)),
         "attention.state": Shape((hidden, size)),
         "attention.source": Shape((both, size)),
         "attention.distance": Shape((2 * REACH + 1, size)),
         "attention.score": Shape((size, 1)),
-        **lstm_shapes("context", hidden, settings),
+        **settings.lstm("context", hidden),
         "context.attended": Shape((both, gates)),
         "state.context": Shape((hidden, hidden)),
         "state.attended": Shape((both, hidden)),
@@ -95,7 +84,7 @@ SYSTEM = System(
     frame=((BEGIN,), (END,)),
     aligned=False,
     reads_features=True,
-    source_numbers=source_numbers,
+    source_numbers=SoftSettings.source_numbers,
     words=later("reinflect.systems.soft.words:SoftWords"),
     pair_numbers=lambda settings: settings.attention,
 )

@@ -17,19 +17,19 @@ of earlier attention: it has a vector for every distance between places in sourc
 """
 
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from reinflect.layers.batches import Drawn, Lemmas, LemmaState, Trajectory
+from reinflect.layers.batches import Lemmas, LemmaState, Trajectory
 from reinflect.layers.cells import CELLS, for_steps
 from reinflect.layers.encoder import dropping, encode, encode_deeper, projected
 from reinflect.layers.operations import Dropout, action_counts, certain, linear, output_losses, penalty, rows
 from reinflect.layers.parameters import Parameters
 from reinflect.systems.soft import BEGIN_NUMBER, END_NUMBER, REACH, UNKNOWN_NUMBER, SoftSettings
 from reinflect.systems.symbols import Sizes
-from reinflect.systems.system import ACTIONS, Learner
+from reinflect.systems.system import Learner
 
 
 def allowed_outputs(sizes: Sizes, padded: int) -> Tensor:
@@ -37,12 +37,6 @@ def allowed_outputs(sizes: Sizes, padded: int) -> Tensor:
     allowed = torch.zeros(padded, dtype=torch.bool)
     allowed[END_NUMBER : sizes["outputs"]] = True
     return allowed
-
-
-def trajectories(drawn: Drawn, _parameters: Parameters, _settings: SoftSettings, *_: Tensor) -> Trajectory:
-    """Those of the static oracle: the characters of the form."""
-    actions = drawn.tapes[ACTIONS]
-    return Trajectory(**drawn.lemmas, taken=actions, right=actions, weights=drawn.weights())
 
 
 @dataclass(frozen=True)
@@ -118,17 +112,13 @@ def losses(
 
 @dataclass(frozen=True, kw_only=True)
 class WriterState(LemmaState):
-    """The state of a decoder that writes characters, and copies the unknown ones it attends to."""
+    """The state of a decoder that writes characters, and copies unknown ones that it attends to. *Shapes:* (M, B)"""
 
     unknown: Tensor
     """The unknown characters that were not copied yet. *Shape:* (M, B, N)"""
     steps: Tensor
-    """The number of steps done. *Shape:* (M, B)"""
+    """The number of steps done."""
     previous: Tensor
-    """*Shape:* (M, B)"""
-
-
-Writer = TypeVar("Writer", bound=WriterState)
 
 
 class WritingDecoder:
@@ -136,7 +126,7 @@ class WritingDecoder:
 
     end = END_NUMBER
 
-    def advance(self, state: Writer, actions: Tensor) -> tuple[Tensor, Writer]:
+    def advance(self, state: Any, actions: Tensor) -> tuple[Tensor, Any]:
         """The literals that actions write, -1 for none, and the state after. *Shape:* actions (M, B) → (M, B)"""
         copies, position = actions == UNKNOWN_NUMBER, state.position.unsqueeze(-1)
         literal = state.literals.gather(2, position).squeeze(-1)
@@ -149,9 +139,8 @@ class WritingDecoder:
 class State(WriterState):
     source: Source
     written: tuple[Tensor, Tensor]
-    """The output and the memory of LSTM^y. *Shapes:* (M, B, H)"""
     context: tuple[Tensor, Tensor]
-    """Those of LSTM^c. *Shapes:* (M, B, H)"""
+    """The output and the memory of LSTM^y and of LSTM^c. *Shapes:* (M, B, H)"""
 
 
 class Decoder(WritingDecoder):
@@ -189,8 +178,8 @@ class Decoder(WritingDecoder):
         parameters, source = self.parameters, state.source
         gates = rows(self.written, state.previous) + source.gates
         written = self.step(gates, self.recurrent["written"], state.written)
-        found = attend(parameters, source, written[0].unsqueeze(2), state.steps.unsqueeze(-1))
-        attended, weights = (own.squeeze(2) for own in found)
+        both = attend(parameters, source, written[0].unsqueeze(2), state.steps.unsqueeze(-1))
+        attended, weights = (part.squeeze(2) for part in both)
         gates = projected(parameters, "context", written[0]) + linear(attended, parameters["context.attended"])
         context = self.step(gates, self.recurrent["context"], state.context)
         deep = (
@@ -206,4 +195,4 @@ class Decoder(WritingDecoder):
         return certain(scores, UNKNOWN_NUMBER, copies), after
 
 
-LEARNER = Learner(allowed_outputs, trajectories, losses, Decoder)
+LEARNER = Learner(allowed_outputs, lambda drawn, *_: drawn.by_oracle(Trajectory), losses, Decoder)

@@ -1,50 +1,19 @@
-"""Soft attention by NumPy: the equations of `model.py` for many items of one model.
-
-Letters in shapes: B items, K hypotheses, N source symbols, A outputs, D attention, H hidden, G gates.
-"""
+"""Soft attention by NumPy: the equations of `model.py` for many items of one model."""
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from reinflect.data.items import Item
-from reinflect.systems.oracle import BEGIN, END
-from reinflect.systems.soft import (
-    BEGIN_NUMBER,
-    END_NUMBER,
-    FIRST_CHARACTER,
-    REACH,
-    UNKNOWN_NUMBER,
-    SoftSettings,
-    symbols,
-)
+from reinflect.systems.soft import BEGIN_NUMBER, END_NUMBER, REACH, SYSTEM, UNKNOWN_NUMBER, SoftSettings
 from reinflect.systems.symbols import Inventory
 from reinflect.systems.system import Attention
 from reinflect.systems.words import Array, Indices, NumpyHypotheses, NumpyWords, log_softmax
 
 
-class SoftWords(NumpyWords):
-    end = END_NUMBER
-
-    def __init__(self, parameters: Mapping[str, Array], settings: SoftSettings, inventory: Inventory) -> None:
-        written = ("", "", "", *symbols(inventory).symbols[FIRST_CHARACTER:])
-        super().__init__(parameters, settings, inventory, symbols(inventory), written)
-        self.embeddings["written"] = parameters["embedding"]
-        self.previous = parameters["embedding"] @ parameters["state.previous"] + parameters["state.bias"]
-
-    def start(self, items: Sequence[Item]) -> "SoftHypotheses":
-        return SoftHypotheses(self, items)
-
-    def source(self, item: Item) -> tuple[str, ...]:
-        features = self.inventory.feature_symbols(item.features, counts=self.settings.features == "counts")
-        return (BEGIN, *item.lemma, END, *features)
-
-
 class SoftHypotheses(NumpyHypotheses):
-    words: SoftWords
-
-    def __init__(self, words: SoftWords, items: Sequence[Item]) -> None:
-        super().__init__(words, [words.source(item) for item in items])
+    def __init__(self, words: "SoftWords", items: Sequence[Item]) -> None:
+        super().__init__(words, items)
         parameters, states = self.parameters, self.encoded()
         if words.settings.encoder_layers > 1:
             gates = words.projected("deeper.forward", states)
@@ -104,7 +73,7 @@ class SoftHypotheses(NumpyHypotheses):
 
     def keep(self, rows: Indices) -> None:
         if not np.array_equal(self.items[rows], self.items):
-            self.of_rows = {name: own[self.items[rows]] for name, own in self.of_items.items()}
+            self.of_rows = {name: array[self.items[rows]] for name, array in self.of_items.items()}
         super().keep(rows)
         self.unknown, self.previous, self.weights = self.unknown[rows], self.previous[rows], self.weights[rows]
         self.written, self.context = ((output[rows], memory[rows]) for output, memory in (self.written, self.context))
@@ -114,3 +83,12 @@ class SoftHypotheses(NumpyHypotheses):
         self.unknown[copies, self.position[copies]] = False
         self.previous = actions
         return texts
+
+
+class SoftWords(NumpyWords):
+    system, end, hypotheses = SYSTEM, END_NUMBER, SoftHypotheses
+
+    def __init__(self, parameters: Mapping[str, Array], settings: SoftSettings, inventory: Inventory) -> None:
+        super().__init__(parameters, settings, inventory)
+        self.embeddings["written"] = parameters["embedding"]
+        self.previous = parameters["embedding"] @ parameters["state.previous"] + parameters["state.bias"]

@@ -21,8 +21,8 @@ from reinflect.ensemble.strategies import DEFAULT
 from reinflect.errors import InputError, ReinflectError
 from reinflect.paper.corpora import SETTINGS, languages_in, read_corpora
 from reinflect.paper.page import measured
-from reinflect.run.folder import WorkFolder
-from reinflect.run.packs import by_key, read_results
+from reinflect.run.pack_files import by_key, read_results
+from reinflect.run.store import Store
 from reinflect.text import table
 
 TEN = "arabic finnish german hindi hungarian irish navajo quechua russian turkish"
@@ -92,7 +92,7 @@ def main() -> None:
     asked = parser.parse_args()
     wanted = None if asked.languages == "all" else asked.languages.split(",")
     corpora, _ = read_corpora(asked.data, languages_in(asked.data, wanted), [asked.setting])
-    models = [model for model in by_key(read_results(WorkFolder.inside(asked.results).packs)).values() if model.usable]
+    models = [model for model in by_key(read_results(Store.inside(asked.results).packs)).values() if model.usable]
     found = {}
     for corpus in corpora:
         own = [model for model in models if (model.language, model.setting) == (corpus.language, corpus.setting)]

@@ -28,7 +28,7 @@ from bench.pairs import holm
 from reinflect.assemble import known_runs
 from reinflect.data.items import Item
 from reinflect.decode.forms import Predictions
-from reinflect.ensemble.member import TrainedModel
+from reinflect.ensemble.member import Trained
 from reinflect.ensemble.strategies import Voter, choices, combined, find_strategy
 from reinflect.errors import InputError
 from reinflect.files import make_folder, write_text
@@ -36,7 +36,7 @@ from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.pocket import read_index
 from reinflect.learn.lesson import Lesson, ModelSpec, Start, specs
 from reinflect.paper.corpora import languages_in, read_corpora
-from reinflect.run.folder import WorkFolder
+from reinflect.run.store import Store
 from reinflect.score.scores import Evaluation, MacroEvaluation, evaluate
 from reinflect.score.significance import FEWEST, LEVEL, Comparison, compare
 from reinflect.start import Relative, best_few, relatives
@@ -107,9 +107,9 @@ def multilingual(given: argparse.Namespace, asked: Sequence[str]) -> dict[str, S
         dev = tuple(item for own in others for item in own.dev[::DEV_EVERY])
         lesson = Lesson(train, dev, language=f"{MULTILINGUAL}-{quarter}", setting="medium")
         [models[quarter]] = specs(plan, [lesson])
-    work = WorkFolder.inside(make_folder(given.out / MULTILINGUAL), save_models=True)
+    work = Store.inside(make_folder(given.out / MULTILINGUAL), numbers=True)
     done = trained(list(models.values()), work, given)
-    members = {quarter: work.with_parameters(done[spec.digest]) for quarter, spec in models.items()}
+    members = {quarter: work.member(spec, done[spec.digest]) for quarter, spec in models.items()}
     return {name: Start(MULTILINGUAL, (members[quarter],)) for name, quarter in quarters.items()}
 
 
@@ -119,7 +119,7 @@ def halves(dev: Sequence[Item]) -> list[set[str]]:
     return [set(lemmas[0::2]), set(lemmas[1::2])]
 
 
-def voter(model: TrainedModel, lesson: Lesson, lemmas: set[str] | None = None) -> Voter:
+def voter(model: Trained, lesson: Lesson, lemmas: set[str] | None = None) -> Voter:
     """A model as a voter on all dev items, or on those of some lemmas."""
     pairs = zip(lesson.dev, model.dev.forms, model.dev.log_probabilities, strict=True)
     kept = [pair for pair in pairs if lemmas is None or pair[0].lemma in lemmas]
@@ -127,7 +127,7 @@ def voter(model: TrainedModel, lesson: Lesson, lemmas: set[str] | None = None) -
     return Voter.of(own, [item for item, *_ in kept], known_runs(lesson.train))
 
 
-def voted(lesson: Lesson, models: Iterable[TrainedModel], name: str, *, crossed: bool) -> Evaluation:
+def voted(lesson: Lesson, models: Iterable[Trained], name: str, *, crossed: bool) -> Evaluation:
     """The vote of some models on the dev items; `crossed`: of voters that were chosen on the other half."""
     usable = [model for model in models if model.usable]
     whole = {model.name: voter(model, lesson) for model in usable}
@@ -141,12 +141,10 @@ def voted(lesson: Lesson, models: Iterable[TrainedModel], name: str, *, crossed:
     return evaluate(lesson.dev, predicted, name=lesson.language)
 
 
-def train_languages(
-    languages: Sequence[Language], given: argparse.Namespace
-) -> dict[tuple[str, str], list[TrainedModel]]:
+def train_languages(languages: Sequence[Language], given: argparse.Namespace) -> dict[tuple[str, str], list[Trained]]:
     """The models by language and way to start, all trained as one experiment."""
     specs = {spec.digest: spec for one in languages for own in one.specs.values() for spec in own}
-    models = trained(list(specs.values()), WorkFolder.inside(make_folder(given.out)), given)
+    models = trained(list(specs.values()), Store.inside(make_folder(given.out)), given)
     return {
         (one.lesson.language, way): [replace(models[own.digest], variant=own.kind.label) for own in specs]
         for one in languages
@@ -161,7 +159,7 @@ def verdict(made: Comparison, corrected: float) -> str:
 
 
 def report(
-    languages: Sequence[Language], models: Mapping[tuple[str, str], list[TrainedModel]], strategy: str, way: str
+    languages: Sequence[Language], models: Mapping[tuple[str, str], list[Trained]], strategy: str, way: str
 ) -> dict[str, object]:
     """Print what this way to start brings; the figures for a file."""
     kinds, scores = groups(), dict[tuple[str, bool, bool], Evaluation]()
@@ -216,7 +214,7 @@ def report(
     return {"header": header, "rows": rows, "means": means, "worse": worse}
 
 
-def _alike(plain: Sequence[TrainedModel], started: Sequence[TrainedModel]) -> list[TrainedModel]:
+def _alike(plain: Sequence[Trained], started: Sequence[Trained]) -> list[Trained]:
     """The models without a start of the systems and alignments that have models with one."""
     kinds = {(model.system, model.alignment) for model in started}
     return [model for model in plain if (model.system, model.alignment) in kinds]

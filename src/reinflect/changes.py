@@ -141,7 +141,9 @@ def held_out_forms(inflector: Inflector, items: Sequence[Item], taught: Sequence
         held_out = {question(item) for item in fold_split(taught, member.fold)[1]} if member.fold is not None else ()
         numbers = [number for number, item in enumerate(items) if question(item) in held_out]
         dev = Predictions([forms[number] for number in numbers], [scores[number] for number in numbers])
-        voters.append(Voter.of(replace(member, dev=dev), [items[number] for number in numbers], inflector.known_runs))
+        voters.append(
+            Voter.of(member.with_predictions(dev), [items[number] for number in numbers], inflector.known_runs)
+        )
     return combined(find_strategy(inflector.strategy), voters)
 
 

@@ -11,8 +11,8 @@ from reinflect.errors import InputError
 from reinflect.learn.lesson import Lesson, ModelSpec
 from reinflect.paper.benchmark import read_gold
 from reinflect.paper.corpora import languages_in, layout_note, read_corpora, read_corpus
-from reinflect.run.execute import prepared
-from reinflect.run.resources import Resources, Watcher
+from reinflect.run.driver import prepared
+from reinflect.run.watch import Resources, Watcher
 from reinflect.systems.kind import Kind
 from tests.learn.tiny import language, spec_for
 
@@ -117,10 +117,10 @@ class Counts(Watcher):
 
 def test_processes_align_as_this_one_does(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     work, watcher = specs(folder, "naive", "smart", "none"), Counts()
-    here = prepared(work, None, Resources(watcher=watcher))
+    here = prepared(work, Resources(watcher=watcher))
     assert watcher.said == [(number, 6) for number in range(1, 7)]
-    monkeypatch.setattr("reinflect.run.execute.WORTH_PROCESSES", 0)
-    there = prepared(work, None, Resources(workers=2, alignment_cache=tmp_path / "cache"))
+    monkeypatch.setattr("reinflect.run.driver.WORTH_PROCESSES", 0)
+    there = prepared(work, Resources(workers=2, alignment_cache=tmp_path / "cache"))
     assert [spec.lesson.alignments for spec in here] == [spec.lesson.alignments for spec in there]
     for planned, spec in zip(work, there, strict=True):
         assert (spec.lesson.train, spec.lesson.dev, spec.lesson.asked) == (

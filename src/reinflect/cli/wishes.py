@@ -16,7 +16,7 @@ from reinflect.systems import SYSTEMS
 from reinflect.systems.kind import AUGMENTATIONS, DEFAULTS, PAPER_ALIGNMENTS, PAPER_SYSTEMS, Wish
 
 if TYPE_CHECKING:
-    from reinflect.run.resources import Resources
+    from reinflect.run.watch import Resources
 
 CHECKPOINT_SECONDS = "REINFLECT_CHECKPOINT_SECONDS"
 MakeResources = Callable[..., "Resources"]
@@ -92,7 +92,7 @@ def make_resources(device: str, workers: int | None = None, **more: Any) -> Make
     from reinflect.train import check_torch
 
     check_torch()
-    from reinflect.run.resources import Resources
+    from reinflect.run.watch import Resources
 
     options: dict[str, Any] = {"workers": workers or cores(), "checkpoint_seconds": checkpoint_seconds()}
     options |= {"device": device_for(device), "alignment_cache": default_folder()} | more

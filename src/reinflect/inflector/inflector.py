@@ -19,7 +19,7 @@ from reinflect.decode.search import beam, greedy
 from reinflect.decode.threads import one_blas_thread, shared_out
 from reinflect.ensemble.confidence import Confidence, Evidence, ranked
 from reinflect.ensemble.evidence import WordEvidence
-from reinflect.ensemble.member import TrainedModel
+from reinflect.ensemble.member import Member
 from reinflect.ensemble.strategies import NAMED_ENSEMBLE, best_first, find_strategy
 from reinflect.errors import InputError, UnseenWarning, quoted
 from reinflect.files import Snapshot
@@ -45,7 +45,7 @@ Query = Item | tuple[str, str]
 class Inflector(Seen):
     """Inflects lemmas by the vote of the members that its strategy chose when they were trained."""
 
-    members: tuple[TrainedModel, ...]
+    members: tuple[Member, ...]
     known_runs: Mapping[str, int]
     """Characters that the training words repeat four times or more; see `decode.forms`."""
     strategy: str = "vote"
@@ -93,7 +93,7 @@ class Inflector(Seen):
         return replace(self, word_list=words if isinstance(words, WordList) else WordList.read(words))
 
     @property
-    def voters(self) -> tuple[TrainedModel, ...]:
+    def voters(self) -> tuple[Member, ...]:
         """The members that vote, best first."""
         strategy, names = find_strategy(self.strategy), self.choices.get(self.strategy)
         named = {member.name: member for member in self.members}
@@ -281,7 +281,7 @@ class Inflector(Seen):
         ballots = zip(*(zip(*its, strict=True) for its in zip(*predictions, strict=True)), strict=True)
         return [Vote(combine(forms, scores), forms, scores) for forms, scores in ballots]
 
-    def predictions(self, members: Sequence[TrainedModel], items: Sequence[Item]) -> list[Forms]:
+    def predictions(self, members: Sequence[Member], items: Sequence[Item]) -> list[Forms]:
         """The predictions of some members: forms after the filter for repeats, log-probabilities before it."""
         items = normalised(items, self.normalisation)
         decoded = shared_out(lambda member: greedy(member.words, items), members, len(items))

@@ -9,7 +9,7 @@ from pathlib import Path
 from reinflect.assemble import known_runs
 from reinflect.data.items import Item, write_items
 from reinflect.decode.forms import Predictions, filtered
-from reinflect.ensemble.member import TrainedModel
+from reinflect.ensemble.member import Trained
 from reinflect.ensemble.strategies import RUNS, STRATEGIES, Strategy, Voter, best_first, choices, find_strategy, vote
 from reinflect.files import BYTE_ORDER_MARK, make_folder, write_text
 from reinflect.learn.lesson import Lesson
@@ -54,11 +54,11 @@ def parts_of(corpus: Lesson) -> dict[str, Sequence[Item]]:
     return {"dev": corpus.dev, "test": corpus.asked}
 
 
-def predictions_of(model: TrainedModel) -> dict[str, Predictions]:
+def predictions_of(model: Trained) -> dict[str, Predictions]:
     return {"dev": model.dev, "test": model.asked}
 
 
-def kept_forms(corpus: Lesson, models: Iterable[TrainedModel], runs: dict[str, int]) -> Kept:
+def kept_forms(corpus: Lesson, models: Iterable[Trained], runs: dict[str, int]) -> Kept:
     """The forms of models after the filter for repeats."""
     lemmas = {split: [item.lemma for item in items] for split, items in parts_of(corpus).items()}
     return {
@@ -75,7 +75,7 @@ def forms_by_rules(corpus: Lesson) -> Forms:
     }
 
 
-def combine(corpus: Lesson, kinds: Mapping[Kind, int], models: Iterable[TrainedModel]) -> Combined:
+def combine(corpus: Lesson, kinds: Mapping[Kind, int], models: Iterable[Trained]) -> Combined:
     """All predictions for a corpus that can be made of the models there are.
 
     An ensemble or strategy needs all models of the `kinds` that may take part in it. Models that diverged count as
@@ -187,7 +187,7 @@ class Finished:
 
 
 def finish(
-    corpus: Lesson, models: Sequence[TrainedModel], gold: Sequence[Item], kinds: Mapping[Kind, int], *, folder: Path
+    corpus: Lesson, models: Sequence[Trained], gold: Sequence[Item], kinds: Mapping[Kind, int], *, folder: Path
 ) -> Finished:
     """Combine, score, and write the predictions into a folder; `gold` are the right forms of test items, if known."""
     combined = combine(corpus, kinds, models)

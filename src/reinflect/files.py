@@ -238,8 +238,8 @@ def make_folder(path: Path) -> Path:
 
 
 @contextmanager
-def held(folder: Path, shown: Path, *, parents: bool = True) -> Iterator[None]:
-    """Make a folder, lock it for this process, and sweep it; `shown` is what the user named.
+def held(folder: Path, out: Path, *, parents: bool = True) -> Iterator[None]:
+    """Make a folder, lock it for this process, and sweep it; `out` is what the user named.
 
     Folders that were made for it and stay empty are removed.
     """
@@ -247,11 +247,11 @@ def held(folder: Path, shown: Path, *, parents: bool = True) -> Iterator[None]:
     try:
         lock = take_in(folder, LOCK, parents=parents)
     except TakenError as taken:
-        found = f"another command ({taken}) is working on this"
-        raise OutputError(shown, found, "wait for it, or choose another --out") from None
+        finding = f"another command ({taken}) is working on this"
+        raise OutputError(out, finding, "wait for it, or choose another --out") from None
     except (FileExistsError, NotADirectoryError):
-        found = "needed as a folder, but not a folder"
-        raise OutputError(folder, found, "remove it, or choose another --out") from None
+        finding = "needed as a folder, but not a folder"
+        raise OutputError(folder, finding, "remove it, or choose another --out") from None
     except OSError as error:
         raise cannot_write(folder, error) from None
     try:

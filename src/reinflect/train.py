@@ -235,11 +235,11 @@ def check_strategy(plan: Plan) -> None:
     """Refuse a strategy in which no model of a plan may vote."""
     strategy = find_strategy(plan.strategy)
     if not any(map(strategy.may_vote, plan.systems)):
-        found = (
+        finding = (
             f"found the strategy {strategy.name}, in which only models of {' and '.join(strategy.systems or ())} vote"
         )
         other = default_strategy(plan.systems)
-        raise InputError(found, f"train that system too, or choose another strategy, such as {other}")
+        raise InputError(finding, f"train that system too, or choose another strategy, such as {other}")
 
 
 def check_replaceable(out: Path) -> None:

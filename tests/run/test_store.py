@@ -71,7 +71,7 @@ def test_what_can_be_resumed_stays(tmp_path: Path) -> None:
 
 def test_a_second_command_is_kept_out_and_the_first_does_not_notice(tmp_path: Path) -> None:
     for store in both(tmp_path):
-        refused = rf"{store.shown.name}: another command \(process {os.getpid()}\) is working on this; wait for it"
+        refused = rf"{store.out.name}: another command \(process {os.getpid()}\) is working on this; wait for it"
         with store.held():
             begin(store, pack())
             for _ in range(2):

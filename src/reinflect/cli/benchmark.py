@@ -129,10 +129,8 @@ def command(
     from reinflect.paper.benchmark import BenchmarkPlan, run_benchmark, store_in
     from reinflect.paper.output import write_all, write_models
     from reinflect.paper.tables import languages_note, main_table, markdown
-    from reinflect.run.cluster import scheduler_address
     from reinflect.run.watch import Resources
 
-    scheduler = scheduler_address(dask) if dask else None
     further = [*map(Kind.parse, kinds or ()), *crossed(systems or (), PAPER_ALIGNMENTS)]
     models = with_kinds(GRIDS[grid], further, augment)
     plan = BenchmarkPlan(
@@ -150,7 +148,7 @@ def command(
             device=where,
             workers=cores() if where == "cuda" else workers or cores(),
             trainers=workers,
-            scheduler=scheduler,
+            scheduler=dask,
             pack_memory=None if pack_memory is None else int(pack_memory * GIB),
             checkpoint_seconds=seconds,
             alignment_cache=default_folder(),

@@ -150,9 +150,9 @@ def run_benchmark(plan: BenchmarkPlan, store: Store, resources: Resources) -> Be
     by_corpus = dict(zip(corpora, finished, strict=True))
     results = []
     for result in store.finished:
-        if shown := [model for model in result.models if model.key in models]:  # with their share of its time
-            share = len(shown) / len(result.models)
-            results.append(replace(result, models=shown, seconds=result.seconds * share))
+        if kept := [model for model in result.models if model.key in models]:  # with their share of its time
+            seconds = result.seconds * len(kept) / len(result.models)
+            results.append(replace(result, models=kept, seconds=seconds))
     scores = averages((corpus, combined.evaluations) for corpus, combined in by_corpus.items())
     account.seconds["combining"] = time.monotonic() - before
     return Benchmark(wanted, models, results, by_corpus, scores, absent, account, store)

@@ -4,7 +4,6 @@ When a worker is lost, Dask gives its pack to another, where the pack starts aga
 """
 
 import logging
-import re
 import time
 import warnings
 from collections import Counter
@@ -16,10 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-import msgspec
-
 from reinflect.errors import InputError, ReinflectError, quoted
-from reinflect.files import read_text
 from reinflect.run.packs import PARTS_OF_A_GPU, memory_of_the_gpu
 from reinflect.run.work import differing, versions
 
@@ -34,27 +30,8 @@ RETRIES = 3
 """Of a pack whose worker reports an error; the scheduler limits how many workers may die with one pack."""
 AHEAD = 2
 """Packs sent for each worker. Not all at once: the scheduler keeps them in memory."""
-ADDRESS = re.compile(r"((tcp|tls|ws|wss)://)?[^\s/]+:\d{1,5}")
 CONFIGURATION = {"distributed.admin.large-graph-warning-threshold": "100 GiB"}
 """No warnings about the large packs for a GPU."""
-
-
-class _SchedulerFile(msgspec.Struct):
-    address: str
-
-
-def scheduler_address(text: str) -> str:
-    """The address in a scheduler file, if that is what a text names; else the text."""
-    if ADDRESS.fullmatch(text) and not Path(text).is_file():
-        return text
-    if not Path(text).is_file():
-        remedy = "give tcp://HOST:PORT, or the file that dask scheduler --scheduler-file wrote"
-        raise InputError(f"found {quoted(text)}, neither the address of a scheduler nor a file", remedy)
-    try:
-        return msgspec.json.decode(read_text(text), type=_SchedulerFile).address
-    except ValueError:
-        remedy = "give the file that dask scheduler --scheduler-file wrote"
-        raise InputError("not a scheduler file", remedy, path=text) from None
 
 
 @dataclass
@@ -112,7 +89,7 @@ class Cluster:
         gpus = []
         for address, answer in self.client.run(about, on_error="return").items():
             if isinstance(answer, BaseException):
-                complaint = f"cannot run this version of reinflect ({one_line(answer)})"
+                complaint = f"cannot run this version of reinflect ({first_line(answer)})"
             elif threads.get(address, 1) != 1:
                 complaint = f"has {threads[address]} threads, of which only one can train"
             else:
@@ -167,21 +144,23 @@ def connected(address: str, device: str) -> Iterator[Cluster]:
         import distributed
         from distributed.versions import VersionMismatchWarning
     except ImportError as error:
-        found = f"--dask needs the package {error.name}, which is not installed"
-        raise InputError(found, "install it: pip install 'reinflect[cluster]'") from None
+        finding = f"--dask needs the package {error.name}, which is not installed"
+        raise InputError(finding, "install it: pip install 'reinflect[cluster]'") from None
     with ExitStack() as stack:
         stack.enter_context(dask.config.set(CONFIGURATION))
         # We report the same problems in one line.
         stack.enter_context(distributed.utils.silence_logging_cmgr(logging.CRITICAL))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", VersionMismatchWarning)  # `Cluster` checks versions
+            named = "scheduler_file" if Path(address).is_file() else "address"
             try:
-                client = distributed.Client(address, set_as_default=False)
-            except (OSError, TypeError, ValueError) as error:  # the latter of a scheduler that needs a certificate
-                finding = f"could not reach a Dask scheduler at {quoted(address, 80)} ({one_line(error)})"
-                raise InputError(finding, "check the address, and that dask scheduler is running there") from None
+                client = distributed.Client(**{named: address}, set_as_default=False)
+            except (OSError, TypeError, ValueError, LookupError) as error:  # also of a file of something else
+                finding = f"could not reach a Dask scheduler at {quoted(address, 80)} ({first_line(error)})"
+                remedy = "give tcp://HOST:PORT or the file of dask scheduler --scheduler-file, and check that it runs"
+                raise InputError(finding, remedy) from None
         stack.callback(_leave, client)
-        yield Cluster(client, address, device)
+        yield Cluster(client, client.scheduler_info()["address"], device)
 
 
 def _leave(client: "Client") -> None:
@@ -189,6 +168,6 @@ def _leave(client: "Client") -> None:
         client.close(timeout=5)
 
 
-def one_line(error: BaseException) -> str:
+def first_line(error: BaseException) -> str:
     text = next(iter(str(error).splitlines()), "")
     return text if isinstance(error, ReinflectError) else f"{type(error).__name__}: {text}"

@@ -17,7 +17,7 @@ from typing import Any
 
 from reinflect.errors import InputError, ReinflectError
 from reinflect.learn.lesson import Lesson, ModelSpec
-from reinflect.run.cluster import Cluster, connected, one_line
+from reinflect.run.cluster import Cluster, connected, first_line
 from reinflect.run.pack_files import PackResult, by_key
 from reinflect.run.packs import PARTS_OF_A_GPU, Pack, memory_of_the_gpu, pack_specs, unfinished_groups, weight
 from reinflect.run.processes import LOST, Here, Processes, map_in_processes, stopped
@@ -169,13 +169,13 @@ class _Driver:
 
     def submit(self, pack: Pack) -> None:
         device = "cpu" if pack.name in self.on_cpu else self.device
-        place = pack, self.store.paths
+        work = pack, self.store.paths
         if self.cluster:
-            future = self.executor.submit(train_elsewhere, *place, self.cluster.stopped, device, versions())
+            future = self.executor.submit(train_elsewhere, *work, self.cluster.stopped, device, versions())
         else:
             self.epochs[pack.name] = Epochs(self.store.log(pack), pack.epochs)
             stop = stopped if isinstance(self.executor, Processes) else self.look
-            future = self.executor.submit(train_pack, *place, stop, device, self.resources.checkpoint_seconds)
+            future = self.executor.submit(train_pack, *work, stop, device, self.resources.checkpoint_seconds)
         self.running[future] = pack
 
     def collect(self, pack: Pack, future: "Future[PackResult]") -> None:
@@ -193,7 +193,7 @@ class _Driver:
                 raise
             self.cluster.check()
             if type(error).__name__ != "KilledWorker":
-                what = f"{pack.name} could not be trained on a Dask worker ({one_line(error)})"
+                what = f"{pack.name} could not be trained on a Dask worker ({first_line(error)})"
                 raise InputError(what, "correct that and run the same command again: finished packs are kept") from None
             self.deaths[pack.name] = MOST_DEATHS  # as many workers as the scheduler sacrifices
             self.deal_with(pack, "process")
@@ -219,8 +219,8 @@ class _Driver:
             text += f"training it in two halves, {' and '.join(half.name for half in halves)}"
             self.weights |= {half.name: self.weights[pack.name] / 2 for half in halves}
             del self.weights[pack.name]
-            place = self.packs.index(pack)
-            self.packs[place : place + 1] = halves
+            number = self.packs.index(pack)
+            self.packs[number : number + 1] = halves
             self.waiting.extendleft(reversed(halves))
             if pack.name in self.on_cpu:
                 self.on_cpu |= {half.name for half in halves}

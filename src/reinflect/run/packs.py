@@ -6,10 +6,9 @@ padded to its longest, so models with long words slow the others down. On a CPU 
 
 import hashlib
 import math
-from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
-from itertools import count
 
 import msgspec
 import numpy as np
@@ -24,6 +23,7 @@ from reinflect.learn.scoring import places_at_once
 from reinflect.settings import alike
 from reinflect.systems import SYSTEMS
 from reinflect.systems.symbols import expected_shapes, row_length
+from reinflect.systems.system import System
 
 MOST_PADDING = 0.25
 SHARE_OF_MEMORY = 0.8
@@ -45,6 +45,7 @@ SEEDS_A_PACK, MODELS_A_PACK = 3, 12
 thread, an update of 1, 2, 3 or 5 models took 3.6, 2.7, 2.4, 2.3 ms a model (HACM) and 4.7, 3.7, 3.3, 3.0 ms (HAEM)."""
 ITEMS_AN_UPDATE = 300
 """The calls of an update take a GPU as long as this number of items, measured on the packs of the paper's grid."""
+Measures = Callable[[Lesson], "_Measure"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,19 +152,23 @@ def pack_for_gpu(specs: Sequence[ModelSpec], *, budget: int | None = None, name:
     specs. A model that needs more than the budget has its own pack. The default budget is the memory of the GPU.
     """
     budget = memory_of_the_gpu() if budget is None else budget
-    measures = _Measures(specs[0].system)
-    kinds = grouped(sorted(specs, key=measures.rank), lambda spec: alike(spec.settings))
-    packs = [
-        Pack(f"{name or specs[0].system}-", tuple(part), needs(part, measures).bytes)
+    measures = measures_for(specs[0].system)
+    ranked = sorted(specs, key=lambda spec: measures(spec.lesson).rank(spec))
+    kinds = grouped(ranked, lambda spec: alike(spec.settings))
+    parts = [
+        part
         for kind in sorted(kinds, key=msgspec.json.encode)
         for run in _runs(kinds[kind], measures)
         for part in _fitting(run, measures, budget)
     ]
-    return [replace(pack, name=f"{pack.name}{number}") for number, pack in enumerate(packs, start=1)]
+    return [
+        Pack(f"{name or specs[0].system}-{number}", tuple(part), needs(part, measures).bytes)
+        for number, part in enumerate(parts, start=1)
+    ]
 
 
-def _runs(specs: Sequence[ModelSpec], measures: "_Measures") -> Iterator[list[ModelSpec]]:
-    """Sorted specs in runs of whole lessons with little padding: no more than the bound, or than each alone has."""
+def _runs(specs: Sequence[ModelSpec], measures: Measures) -> Iterator[list[ModelSpec]]:
+    """Sorted specs in runs of whole lessons with little padding: no more than the bound, or than the run had before."""
     run: list[ModelSpec] = []
     for lesson in grouped(specs, lambda spec: spec.lesson).values():
         if run and padding([*run, *lesson], measures) > max(MOST_PADDING, padding(run, measures)):
@@ -173,23 +178,23 @@ def _runs(specs: Sequence[ModelSpec], measures: "_Measures") -> Iterator[list[Mo
     yield run
 
 
-def _fitting(specs: Sequence[ModelSpec], measures: "_Measures", budget: int | None) -> list[Sequence[ModelSpec]]:
+def _fitting(specs: Sequence[ModelSpec], measures: Measures, budget: int | None) -> list[Sequence[ModelSpec]]:
     """The specs in as many equal parts as it takes until each fits."""
-    for parts in count(1):
+    for parts in range(1, len(specs)):
         division = _split(specs, parts)
-        if budget is None or parts == len(specs) or all(needs(part, measures).bytes <= budget for part in division):
+        if budget is None or all(needs(part, measures).bytes <= budget for part in division):
             return division
-    raise AssertionError
+    return _split(specs, len(specs))
 
 
-def padding(specs: Sequence[ModelSpec], measures: "_Measures | None" = None) -> float:
+def padding(specs: Sequence[ModelSpec], measures: Measures | None = None) -> float:
     """The share of an epoch's places (updates × models × batch × longest of the update) that have no action."""
-    measures = measures or _Measures(specs[0].system)
-    each = [measures.longest_each(spec) for spec in specs]
+    measures = measures or measures_for(specs[0].system)
+    each = [measures(spec.lesson).longest_each(spec.settings.batch, spec.seed) for spec in specs]
     longest = np.zeros(max(map(len, each)), dtype=np.int64)
     for lengths in each:
         np.maximum(longest[: len(lengths)], lengths, out=longest[: len(lengths)])
-    actions = sum(int(measures.of(spec.lesson).lengths.sum()) for spec in specs)
+    actions = sum(int(measures(spec.lesson).lengths.sum()) for spec in specs)
     return 1 - actions / (int(longest.sum()) * len(specs) * specs[0].settings.batch)
 
 
@@ -212,69 +217,59 @@ class Needs:
 
 @dataclass(frozen=True, eq=False)
 class _Measure:
-    """What packing needs to know about a lesson."""
+    """What packing needs to know about a lesson, as a system learns from it."""
 
-    system: str
+    system: System
     lesson: Lesson
+    _longest: dict[tuple[int, int], NDArray[np.int64]] = field(default_factory=dict, repr=False)
 
     @cached_property
     def lengths(self) -> NDArray[np.int64]:
         """The actions of each item."""
-        bound, lesson = SYSTEMS[self.system].bound, self.lesson
-        pairs = zip(lesson.train, lesson.alignments, strict=True)
-        return np.array([bound(item, alignment) for item, alignment in pairs], dtype=np.int64)
+        pairs = zip(self.lesson.train, self.lesson.alignments, strict=True)
+        return np.array([self.system.bound(*pair) for pair in pairs], dtype=np.int64)
 
     @cached_property
     def actions(self) -> int:
         """The most actions of any item, in any phase."""
-        bound, phases = SYSTEMS[self.system].bound, self.lesson.phases
-        in_phases = (bound(*pair) for phase in phases for pair in zip(phase.items, phase.alignments, strict=True))
-        return max(int(self.lengths.max()), max(in_phases, default=0))
+        phases = self.lesson.phases
+        pairs = (pair for phase in phases for pair in zip(phase.items, phase.alignments, strict=True))
+        return max(int(self.lengths.max()), *(self.system.bound(*pair) for pair in pairs), 0)
 
     @cached_property
     def source(self) -> int:
         """The most symbols the encoder reads, or a few more: a lemma with its ends, and features if it reads them."""
-        features = SYSTEMS[self.system].reads_features
         items = (*self.lesson.train, *self.lesson.dev, *self.lesson.asked)
-        return max(len(item.lemma) + 2 + features * len(item.features.atoms) for item in items)
+        return max(len(item.lemma) + 2 + self.system.reads_features * len(item.features.atoms) for item in items)
 
     @cached_property
-    def rank(self) -> tuple[float | str, ...]:
-        """Orders lessons: by length, then by content."""
-        lesson = self.lesson
-        return float(self.lengths.mean()), lesson.label, lesson.alignment, "\n".join(item.form for item in lesson.train)
+    def content(self) -> tuple[str, ...]:
+        return self.lesson.label, self.lesson.alignment, "\n".join(item.form for item in self.lesson.train)
 
-
-class _Measures:
-    """The measures of lessons, each computed once."""
-
-    def __init__(self, system: str) -> None:
-        self.system = system
-        self.of = cache(partial(_Measure, system))
-        self.sizes = cache(lambda lesson, settings: SYSTEMS[system].sizes(lesson.inventory, settings))
-        self._longest: dict[tuple[Lesson, int, int], NDArray[np.int64]] = {}
+    def longest_each(self, batch: int, seed: int) -> NDArray[np.int64]:
+        """The longest sequence of each update in the first epoch; later epochs have the same in another order."""
+        if (batch, seed) not in self._longest:
+            items = epoch_batches(self.lengths, batch, seed, 0)
+            self._longest[batch, seed] = np.where(items >= 0, self.lengths[items], 0).max(axis=1)
+        return self._longest[batch, seed]
 
     def rank(self, spec: ModelSpec) -> tuple[object, ...]:
         """Orders specs: about as many updates together, and of these the ones with shorter sequences first."""
         updates = -(-len(spec.lesson.train) // spec.settings.batch)
         settings = msgspec.json.encode(spec.settings)
-        return round(2 * math.log2(updates)), *self.of(spec.lesson).rank, spec.seed, settings
-
-    def longest_each(self, spec: ModelSpec) -> NDArray[np.int64]:
-        """The longest sequence of each update in the first epoch; later epochs have the same in another order."""
-        key = spec.lesson, spec.settings.batch, spec.seed
-        if key not in self._longest:
-            lengths = self.of(spec.lesson).lengths
-            items = epoch_batches(lengths, spec.settings.batch, spec.seed, 0)
-            self._longest[key] = np.where(items >= 0, lengths[items], 0).max(axis=1)
-        return self._longest[key]
+        return round(2 * math.log2(updates)), float(self.lengths.mean()), *self.content, spec.seed, settings
 
 
-def needs(specs: Sequence[ModelSpec], measures: _Measures | None = None) -> Needs:
-    measures = measures or _Measures(specs[0].system)
-    settings, lessons = specs[0].settings, [measures.of(lesson) for lesson in {spec.lesson for spec in specs}]
-    system = SYSTEMS[measures.system]
-    each = [measures.sizes(lesson.lesson, settings) for lesson in lessons]
+def measures_for(system: str) -> Measures:
+    """The measures of lessons, each made once."""
+    return cache(partial(_Measure, SYSTEMS[system]))
+
+
+def needs(specs: Sequence[ModelSpec], measures: Measures | None = None) -> Needs:
+    measures = measures or measures_for(specs[0].system)
+    lessons = [measures(lesson) for lesson in {spec.lesson for spec in specs}]
+    system, settings = SYSTEMS[specs[0].system], specs[0].settings
+    each = [system.sizes(lesson.lesson.inventory, settings) for lesson in lessons]
     shapes, sizes = system.shapes(settings), {size: max(row[size] for row in each) for size in each[0]}
     resolved = expected_shapes(shapes, sizes)
     maps = {name: shape for name, shape in resolved.items() if len(shape) == 2 and shapes[name].start != "embedding"}
@@ -284,17 +279,15 @@ def needs(specs: Sequence[ModelSpec], measures: _Measures | None = None) -> Need
     update += COPIES_OF_PAIRS * settings.batch * actions * source * system.pair_numbers(settings)
     update += sum(math.prod(shape) for shape in maps.values())  # weights in other precision, or times a norm's gain
     inflected = max(len(lesson.lesson.dev) + len(lesson.lesson.asked) for lesson in lessons)
-    symbol = system.source_numbers(settings)
-    places = places_at_once(settings.hidden)
     phases = max(sum(len(phase.items) for phase in lesson.lesson.phases) for lesson in lessons)
     items = inflected + phases + max(len(lesson.lesson.train) for lesson in lessons)
     item = ARRAYS_AN_ITEM * max(actions, source) + max(len(lesson.lesson.inventory.atoms) for lesson in lessons)
-    tasks = {(spec.lesson, spec.settings) for spec in specs}
+    places = max(places_at_once(settings.hidden), len(specs) * source)
     return Needs(
         parameters=BYTES * len(specs) * COPIES_OF_PARAMETERS * row_length(shapes, sizes),
         update=BYTES * len(specs) * update,
-        decoding=BYTES * min(len(specs) * inflected * source, max(places, len(specs) * source)) * symbol,
-        items=BYTES * len(tasks) * items * item,
+        decoding=BYTES * min(len(specs) * inflected * source, places) * system.source_numbers(settings),
+        items=BYTES * len({(spec.lesson, spec.settings) for spec in specs}) * items * item,
     )
 
 

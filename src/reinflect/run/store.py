@@ -30,8 +30,8 @@ class Store:
 
     state: Path
     """The folder of checkpoints."""
-    shown: Path
-    """What the user named, for messages."""
+    out: Path
+    """What the user named."""
     packs: Path
     logs: Path
     kept_numbers: Path | None
@@ -69,9 +69,9 @@ class Store:
     @contextmanager
     def held(self) -> Iterator["Store"]:
         """Make the folder, lock it for this process, and remove what killed processes were writing."""
-        folder = self.state if self.beside_out else self.shown
+        folder = self.state if self.beside_out else self.out
         try:
-            with held(folder, self.shown, parents=not self.beside_out):
+            with held(folder, self.out, parents=not self.beside_out):
                 try:
                     self._tidy()
                     yield self
@@ -79,6 +79,7 @@ class Store:
                     with suppress(OSError):
                         if not any(any(self.state.glob(f"*{ending}")) for ending in (CHECKPOINT, ENDING)):
                             self.remove()  # there is nothing to resume from
+                            self.state.rmdir()
         finally:
             with suppress(OSError):
                 self.state.rmdir()
@@ -89,10 +90,10 @@ class Store:
             if folder.exists() and not folder.is_dir():
                 raise OutputError(folder, "this is a file, not a folder", "remove it, or choose another --out")
         if self.beside_out:
-            for path in (self.shown.resolve(), self.whole_log.resolve()):
+            for path in (self.out.resolve(), self.whole_log.resolve()):
                 sweep(path.parent, path.name)
         else:
-            for folder in (path for path in self.shown.rglob("*") if path.is_dir()):
+            for folder in (path for path in self.out.rglob("*") if path.is_dir()):
                 sweep(folder)
         for path in self.packs.glob(f"*{ENDING}"):  # a kill may have left the checkpoint of a finished pack
             self._remove(path.name.removesuffix(ENDING), CHECKPOINT, LOG)
@@ -151,7 +152,7 @@ class Store:
 
     @property
     def whole_log(self) -> Path:
-        return self.shown.with_name(f"{self.shown.name}.log{LOG}")
+        return self.out.with_name(f"{self.out.name}.log{LOG}")
 
     def join_logs(self, specs: Sequence[ModelSpec], packs: Sequence[Pack]) -> None:
         """Join the logs of finished and of these unfinished packs, in the order of the specs."""
@@ -202,8 +203,8 @@ class Store:
                 break
             except TakenError as taken:
                 if time.monotonic() > end:
-                    found = f"{taken}, of an earlier command, is still training {pack.name}"
-                    raise OutputError(self.shown, found, "end it, then try again") from None
+                    finding = f"{taken}, of an earlier command, is still training {pack.name}"
+                    raise OutputError(self.out, finding, "end it, then try again") from None
             time.sleep(0.02)
         try:
             yield

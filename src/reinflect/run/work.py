@@ -129,9 +129,9 @@ def versions() -> dict[str, str]:
     }
 
 
-def differing(found: Mapping[str, str], wanted: Mapping[str, str]) -> str:
+def differing(there: Mapping[str, str], here: Mapping[str, str]) -> str:
     """Such as `has reinflect 0.1, not 0.2 as here`; empty if all versions are the same."""
-    other = [f"{name} {found.get(name)}, not {number}" for name, number in wanted.items() if found.get(name) != number]
+    other = [f"{name} {there.get(name)}, not {number}" for name, number in here.items() if there.get(name) != number]
     return f"has {', '.join(other)} as here" if other else ""
 
 

@@ -102,17 +102,17 @@ def test_it_is_served(folder: Path) -> None:
         server.communicate()
 
 
-@pytest.mark.parametrize("engine", ["processes", "dask"])
-def test_it_is_benchmarked_and_reported(folder: Path, engine: str) -> None:
+@pytest.mark.parametrize("workers", [1, 2])
+def test_it_is_benchmarked_and_reported(folder: Path, workers: int) -> None:
     for language in ("northern", "southern"):
         write_items(folder / f"{language}-train-low", items(0, 40))
         write_items(folder / f"{language}-dev", items(100, 115))
     small = "embedding=5 hidden=6 history_hidden=4 batch=4 epochs=2 toy.epochs=15 score_from=0".split()
     changes = [word for change in small for word in ("--set", change)]
-    out = folder / f"benchmark-{engine}"
+    out = folder / f"benchmark-{workers}"
     done = run(
         folder, "benchmark", "--data", folder, "--settings", "low", "--grid", "quick", "--systems", "toy", "--out", out,
-        "--augment", "doubled", "--engine", engine, "--workers", 2, "--device", "cpu", *changes,
+        "--augment", "doubled", "--workers", workers, "--device", "cpu", *changes,
     )  # fmt: skip
     results = json.loads((out / "results.json").read_text(encoding="utf-8"))["dev"]["low"]
     assert results["toy"]["accuracy"] == 100.0
@@ -122,8 +122,8 @@ def test_it_is_benchmarked_and_reported(folder: Path, engine: str) -> None:
     header = next(line for line in done.stdout.splitlines() if "HACM N" in line)
     assert "suffix writer" not in header, "the paper's table has the paper's columns"
     assert "suffix writer" in (out / "results.md").read_text(encoding="utf-8")
-    run(folder, "report", out, "--dev", folder, "--out", f"report-{engine}.html")
-    page = (folder / f"report-{engine}.html").read_text(encoding="utf-8")
+    run(folder, "report", out, "--dev", folder, "--out", f"report-{workers}.html")
+    page = (folder / f"report-{workers}.html").read_text(encoding="utf-8")
     assert "suffix writer" in page
     assert "#7a3fb0" in page
 

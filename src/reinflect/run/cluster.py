@@ -10,10 +10,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 from reinflect.errors import InputError, ReinflectError, quoted
 from reinflect.run.packs import PARTS_OF_A_GPU, memory_of_the_gpu
@@ -24,8 +22,7 @@ if TYPE_CHECKING:
 
 SECONDS_TO_WAIT = 60.0
 """For a worker, before the command gives up."""
-SECONDS_BETWEEN_LOOKS = 1.0
-"""At whether the command has been stopped, by a worker that trains."""
+PAUSE = 0.2
 RETRIES = 3
 """Of a pack whose worker reports an error; the scheduler limits how many workers may die with one pack."""
 AHEAD = 2
@@ -34,21 +31,13 @@ CONFIGURATION = {"distributed.admin.large-graph-warning-threshold": "100 GiB"}
 """No warnings about the large packs for a GPU."""
 
 
-@dataclass
-class Stopped:
-    """Whether the command has told its packs to stop, or is gone: asked by a worker between updates."""
+def unwanted() -> bool:
+    """Whether the pack that this worker trains was cancelled, or its command is gone."""
+    from distributed import Status, get_worker
 
-    event: str
-    _last: float = field(default=0.0)
-    _answer: bool = False
-
-    def __call__(self) -> bool:
-        from distributed import Event, get_client
-
-        if time.monotonic() - self._last >= SECONDS_BETWEEN_LOOKS:
-            self._answer = Event(self.event, client=get_client()).is_set()
-            self._last = time.monotonic()
-        return self._answer
+    worker = get_worker()
+    task = worker.state.tasks.get(worker.get_current_task())
+    return task is None or task.state != "executing" or worker.status in (Status.closing, Status.closed)
 
 
 def about() -> dict[str, Any]:
@@ -64,17 +53,13 @@ class Cluster:
     """A cluster whose first workers have been checked."""
 
     def __init__(self, client: "Client", address: str, device: str) -> None:
-        from distributed import Event
-
         self.client, self.address = client, address
         self.executor: Executor = client.get_executor(pure=False, retries=RETRIES)
-        self.stopped = Stopped(f"reinflect-{uuid4().hex}")
-        self._event = Event(self.stopped.event, client=client)
         self._had_worker = time.monotonic()
         with self._lost_means():
             while not client.nthreads():
                 self.check()
-                time.sleep(SECONDS_BETWEEN_LOOKS / 5)
+                time.sleep(PAUSE)
             gpus = self._gpus(client.nthreads())
         if device == "cuda" and not all(gpus):
             raise InputError("found workers without a GPU", "start them where there is one, or use --device cpu")
@@ -118,12 +103,6 @@ class Cluster:
                     f"start some, such as dask worker {self.address} --nthreads 1",
                 )
 
-    def stop(self) -> None:
-        """Have running packs end at their next update, and cancel the others."""
-        with suppress(OSError):
-            self._event.set()
-        self.executor.shutdown(wait=False)
-
     @contextmanager
     def _lost_means(self) -> Iterator[None]:
         """Explain the errors Dask raises when the scheduler is gone."""
@@ -160,7 +139,9 @@ def connected(address: str, device: str) -> Iterator[Cluster]:
                 remedy = "give tcp://HOST:PORT or the file of dask scheduler --scheduler-file, and check that it runs"
                 raise InputError(finding, remedy) from None
         stack.callback(_leave, client)
-        yield Cluster(client, client.scheduler_info()["address"], device)
+        cluster = Cluster(client, client.scheduler_info()["address"], device)
+        stack.callback(cluster.executor.shutdown, wait=False)  # running packs, too, end at their next update
+        yield cluster
 
 
 def _leave(client: "Client") -> None:

@@ -17,7 +17,7 @@ from typing import Any
 
 from reinflect.errors import InputError, ReinflectError
 from reinflect.learn.lesson import Lesson, ModelSpec
-from reinflect.run.cluster import Cluster, connected, first_line
+from reinflect.run.cluster import Cluster, connected, first_line, unwanted
 from reinflect.run.pack_files import PackResult, by_key
 from reinflect.run.packs import PARTS_OF_A_GPU, Pack, memory_of_the_gpu, pack_specs, unfinished_groups, weight
 from reinflect.run.processes import LOST, Here, Processes, map_in_processes, stopped
@@ -93,13 +93,12 @@ def train_specs(specs: Sequence[ModelSpec], store: Store, resources: Resources, 
         store.note_earlier(specs, packs, note)
         preparing = time.monotonic() - began
         driver = _Driver(packs, store, resources, cluster, device, memory, (trained, len(specs)))
-        failed = None
+        stack.enter_context(on_interrupt(driver.interrupted.set, resources.watcher))
+        if cluster is None:
+            stack.enter_context(driver.executor)
         try:
-            stack.enter_context(on_interrupt(driver.interrupted.set, resources.watcher))
-            with driver.executor:
-                driver.run()
-            if driver.lost:
-                failed = final_error(driver.lost, store)
+            driver.run()
+            failed = final_error(driver.lost, store) if driver.lost else None
         except ReinflectError as error:  # what is finished is kept
             failed = str(error)
     training = time.monotonic() - began - preparing
@@ -145,7 +144,6 @@ class _Driver:
             while not self.stopped() and (pack := self.next_that_fits()):
                 self.submit(pack)
             if self.cluster and self.stopped():
-                self.cluster.stop()
                 return  # what its workers have begun is lost
             done, _ = wait(self.running, timeout=PAUSE, return_when=FIRST_COMPLETED)
             for future in done:
@@ -171,7 +169,7 @@ class _Driver:
         device = "cpu" if pack.name in self.on_cpu else self.device
         work = pack, self.store.paths
         if self.cluster:
-            future = self.executor.submit(train_elsewhere, *work, self.cluster.stopped, device, versions())
+            future = self.executor.submit(train_elsewhere, *work, unwanted, device, versions())
         else:
             self.epochs[pack.name] = Epochs(self.store.log(pack), pack.epochs)
             stop = stopped if isinstance(self.executor, Processes) else self.look

@@ -141,13 +141,15 @@ class _Driver:
     def run(self) -> None:
         """Train all packs, unless `stopped`."""
         while self.running or (self.waiting and not self.stopped()):
-            while not self.stopped() and (pack := self.next_that_fits()):
-                self.submit(pack)
+            self.submit_what_fits()
             if self.cluster and self.stopped():
                 return  # what its workers have begun is lost
             done, _ = wait(self.running, timeout=PAUSE, return_when=FIRST_COMPLETED)
-            for future in done:
-                self.collect(self.running.pop(future), future)
+            ended = [(self.running.pop(future), future) for future in done]
+            if not isinstance(self.executor, Here):
+                self.submit_what_fits()  # so that no worker waits while results are written
+            for pack, future in ended:
+                self.collect(pack, future)
             if self.look() and isinstance(self.executor, Processes):
                 self.executor.stop()
 
@@ -164,6 +166,10 @@ class _Driver:
                 self.waiting.remove(pack)
                 return pack
         return None
+
+    def submit_what_fits(self) -> None:
+        while not self.stopped() and (pack := self.next_that_fits()):
+            self.submit(pack)
 
     def submit(self, pack: Pack) -> None:
         device = "cpu" if pack.name in self.on_cpu else self.device

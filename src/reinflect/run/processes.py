@@ -47,15 +47,16 @@ class Processes(Executor):
         self._spent, self._pools = spent, dict[ProcessPoolExecutor, Future[Any]]()
 
     def submit(self, function: Callable[..., T], /, *arguments: Any, **options: Any) -> Future[T]:
-        for pool, last in list(self._pools.items()):
-            error = last.exception() if last.done() else None
-            if error is not None and (isinstance(error, LOST) or self._spent(error)):
-                pool.shutdown()
-                del self._pools[pool]
-        free = [pool for pool, last in self._pools.items() if last.done()]
-        pool = free[0] if free else ProcessPoolExecutor(1, self._context, _begin, (self._flag,))
         with without_interrupts():
-            future = self._pools[pool] = pool.submit(function, *arguments, **options)
+            for pool in [pool for pool, last in self._pools.items() if last.done()]:
+                error = self._pools.pop(pool).exception()
+                with suppress(LOST):  # of a process that has died
+                    if error is None or not self._spent(error):
+                        self._pools[pool] = future = pool.submit(function, *arguments, **options)
+                        return future
+                pool.shutdown()
+            pool = ProcessPoolExecutor(1, self._context, _begin, (self._flag,))
+            self._pools[pool] = future = pool.submit(function, *arguments, **options)
         return future
 
     def stop(self) -> None:

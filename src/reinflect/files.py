@@ -238,14 +238,14 @@ def make_folder(path: Path) -> Path:
 
 
 @contextmanager
-def held(folder: Path, out: Path, *, parents: bool = True) -> Iterator[None]:
+def held(folder: Path, out: Path, *, lasting: bool = True) -> Iterator[None]:
     """Make a folder, lock it for this process, and sweep it; `out` is what the user named.
 
-    Folders that were made for it and stay empty are removed.
+    At the end a folder that is empty is removed: a lasting one, and those above it, only if they were made for this.
     """
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     try:
-        lock = take_in(folder, LOCK, parents=parents)
+        lock = take_in(folder, LOCK, parents=lasting)
     except TakenError as taken:
         finding = f"another command ({taken}) is working on this"
         raise OutputError(out, finding, "wait for it, or choose another --out") from None
@@ -262,7 +262,7 @@ def held(folder: Path, out: Path, *, parents: bool = True) -> Iterator[None]:
             (folder / LOCK).unlink(missing_ok=True)
         os.close(lock)
         with suppress(OSError):
-            for path in missing:
+            for path in missing if lasting else [folder]:
                 path.rmdir()
 
 

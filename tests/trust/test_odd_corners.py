@@ -121,7 +121,7 @@ def test_a_second_command_through_a_link_meets_the_same_lock(tmp_path: Path) -> 
 
 def test_a_link_in_the_place_of_the_lock_is_refused(tmp_path: Path) -> None:
     (tmp_path / "model.state").mkdir()
-    (tmp_path / "model.state" / "lock").symlink_to(tmp_path / "mine")
+    (tmp_path / "model.state" / ".lock").symlink_to(tmp_path / "mine")
     with pytest.raises(OutputError, match="this is a link; remove it"), Store.beside(tmp_path / "model").held():
         pytest.fail("a lock on another file")
 

@@ -69,24 +69,18 @@ class Store:
     @contextmanager
     def held(self) -> Iterator["Store"]:
         """Make the folder, lock it for this process, and remove what killed processes were writing."""
-        folder = self.state if self.beside_out else self.out
-        try:
-            with held(folder, self.out, parents=not self.beside_out):
-                try:
-                    self._tidy()
-                    yield self
-                finally:
-                    with suppress(OSError):
-                        if not any(any(self.state.glob(f"*{ending}")) for ending in (CHECKPOINT, ENDING)):
-                            self.remove()  # there is nothing to resume from
-                            self.state.rmdir()
-        finally:
-            with suppress(OSError):
-                self.state.rmdir()
+        with held(self.state if self.beside_out else self.out, self.out, lasting=not self.beside_out):
+            try:
+                self._tidy()
+                yield self
+            finally:
+                with suppress(OSError):
+                    if not any(any(self.state.glob(f"*{ending}")) for ending in (CHECKPOINT, ENDING)):
+                        self.remove()  # there is nothing to resume from
+                        self.state.rmdir()
 
     def _tidy(self) -> None:
-        folders = {self.state, self.packs, self.logs, self.kept_numbers or self.state}
-        for folder in folders:
+        for folder in (self.state, self.packs, self.logs, self.kept_numbers or self.state):
             if folder.exists() and not folder.is_dir():
                 raise OutputError(folder, "this is a file, not a folder", "remove it, or choose another --out")
         if self.beside_out:

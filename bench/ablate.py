@@ -28,13 +28,13 @@ from bench.pairs import PairedDifference, compare_pairs, holm
 from reinflect.assemble import voters_of
 from reinflect.data.items import grouped
 from reinflect.ensemble.confidence import seen_cells
-from reinflect.ensemble.member import TrainedModel
+from reinflect.ensemble.member import Trained
 from reinflect.ensemble.strategies import STRATEGIES, Voter, best_first, dev_accuracy
 from reinflect.errors import InputError, StoppedError, quoted
 from reinflect.files import make_folder, write_text
 from reinflect.learn.lesson import Lesson, ModelSpec, specs
 from reinflect.paper.corpora import SETTINGS, languages_in, read_corpora
-from reinflect.run.folder import WorkFolder
+from reinflect.run.store import Store
 from reinflect.score.scores import DECIMALS, right_forms
 from reinflect.score.significance import FEWEST, LEVEL
 from reinflect.settings import Settings, changed, is_list
@@ -100,7 +100,8 @@ def _factor(system: str, key: str, values: str, settings: Settings) -> Factor:
 class Scored:
     """A trained model with its accuracy."""
 
-    model: TrainedModel
+    model: Trained
+    settings: Settings
     accuracy: float
     """On dev items; 0 if the model diverged each time it was started."""
     unseen: float | None
@@ -168,23 +169,24 @@ def specs_of(
     return list({spec.digest: spec for lesson in lessons for spec in specs(plan, [lesson])}.values())
 
 
-def scored(lesson: Lesson, models: Sequence[TrainedModel], seconds: Mapping[str, float]) -> list[Scored]:
+def scored(lesson: Lesson, models: Mapping[ModelSpec, Trained], seconds: Mapping[str, float]) -> list[Scored]:
     """The models of a language with their accuracies; `seconds` are by the models' keys."""
-    voters = {voter.model.key: voter for voter in voters_of(models, lesson.train, lesson.dev)}
+    voters = {voter.model.key: voter for voter in voters_of([*models.values()], lesson.train, lesson.dev)}
     seen = seen_cells(lesson.train, lesson.dev)
     unseen = {cell: forms for cell, forms in right_forms(lesson.dev, "last").items() if cell not in seen}
     result = []
-    for model in models:
+    for spec, model in models.items():
         voter = voters.get(model.key)
         right = [(voter.predictions[cell][0] in forms if voter else False) for cell, forms in unseen.items()]
         accuracy = voter.dev_accuracy if voter else 0.0
-        result.append(Scored(model, accuracy, 100 * fmean(right) if right else None, voter, seconds[model.key]))
+        on_unseen = 100 * fmean(right) if right else None
+        result.append(Scored(model, spec.settings, accuracy, on_unseen, voter, seconds[model.key]))
     return result
 
 
 def rows(compared: Sequence[Factor], models: Sequence[Scored]) -> list[Variant]:
     """A row for each variant, the base of each factor first."""
-    by_settings = grouped(models, lambda model: (model.model.system, model.model.settings))
+    by_settings = grouped(models, lambda model: (model.model.system, model.settings))
     result = []
     for factor in compared:
         base = by_settings[factor.system, factor.variants[factor.base]]
@@ -274,19 +276,19 @@ def ablate(arguments: argparse.Namespace) -> None:
     lessons = [replace(corpus, asked=()) for corpus in corpora]  # models are scored on dev items only
     wanted = specs_of(lessons, compared, base, settings, arguments.seeds)
     with TemporaryDirectory() as temporary:
-        work = WorkFolder.inside(make_folder(arguments.out or Path(temporary)))
-        execution = execute(wanted, work, arguments.device, arguments.workers)
-    shares = {
-        model.key: pack.seconds / len(pack.models) for pack in execution.results for model in pack.models if model.key
-    }
+        work = Store.inside(make_folder(arguments.out or Path(temporary)))
+        execute(wanted, work, arguments.device, arguments.workers)
+    shares = {model.key: pack.seconds / len(pack.models) for pack in work.finished for model in pack.models}
     unfinished = {spec.lesson.label for spec in wanted if spec.digest not in shares}
     complete = [lesson for lesson in lessons if lesson.label not in unfinished]
     if not complete:
         raise StoppedError("stopped before all models of a language were trained: there is nothing to compare yet")
     models: list[Scored] = []
+    results = work.get(wanted)
     for lesson in complete:
-        trained = [execution.models[spec.digest] for spec in wanted if spec.lesson.label == lesson.label]
-        models += scored(lesson, trained, shares)
+        models += scored(
+            lesson, {spec: results[spec.digest] for spec in wanted if spec.lesson.label == lesson.label}, shares
+        )
     variants = rows(compared, models)
     print(text_of(variants), end="")
     if diverged := sum(model.voter is None for model in models):

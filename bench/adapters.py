@@ -66,7 +66,7 @@ def ours(request: Request) -> Inflect:
 
     from reinflect.assemble import Keep
     from reinflect.data.items import read_items
-    from reinflect.run.resources import Resources
+    from reinflect.run.watch import Resources
     from reinflect.systems.kind import Wish
     from reinflect.train import train_model
 

@@ -14,7 +14,7 @@ import argparse
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -27,7 +27,7 @@ from bench.weights import BEST, RULES, Ballots, cross_fitted
 from reinflect.align.cache import default_folder
 from reinflect.assemble import known_runs
 from reinflect.data.items import Item, grouped
-from reinflect.ensemble.member import TrainedModel
+from reinflect.ensemble.member import Trained
 from reinflect.ensemble.strategies import Voter, best_first
 from reinflect.errors import InputError
 from reinflect.files import write_text
@@ -48,8 +48,8 @@ from reinflect.paper.corpora import SETTINGS, read_corpora
 from reinflect.paper.figures import Figures, Scores, read_scores
 from reinflect.paper.page import Details, data_of
 from reinflect.paper.tables import Rows, combining_table, markdown, seen_table
-from reinflect.run.packs import by_key, read_results
-from reinflect.run.side import map_in_processes
+from reinflect.run.pack_files import by_key, read_results
+from reinflect.run.processes import map_in_processes
 from reinflect.score.scores import right_forms
 
 WITHOUT = "best without "
@@ -67,14 +67,14 @@ class Work:
     """One language in one setting, with all its models."""
 
     corpus: Lesson
-    models: Sequence[TrainedModel]
+    models: Sequence[Trained]
     gold: Sequence[Item]
     """The right forms of its test items, if they are known."""
     pool: Path
     """The file with every model's probability of every candidate, if there is one."""
 
 
-def complete(models: Iterable[TrainedModel]) -> dict[tuple[str, str], list[TrainedModel]]:
+def complete(models: Iterable[Trained]) -> dict[tuple[str, str], list[Trained]]:
     """The models by language and setting, where there are as many of each kind as in any language."""
     groups = grouped(models, lambda model: (model.language, model.setting))
     counts = {group: Counter(model.kind for model in members) for group, members in groups.items()}
@@ -168,12 +168,12 @@ def _score(work: Work, *, out: Path, device: str) -> str:
     models = []
     for model in usable(work.models):
         member = members[model.name]
-        models.append(replace(model, parameters=member.parameters, inventory=member.inventory))
+        models.append((model, member))
     write_pool(work.pool, work.corpus, models, default_folder(), device)
     return work.corpus.label
 
 
-def usable(models: Iterable[TrainedModel]) -> list[TrainedModel]:
+def usable(models: Iterable[Trained]) -> list[Trained]:
     return sorted((model for model in models if model.usable), key=lambda model: model.key)
 
 

@@ -23,8 +23,8 @@ from reinflect.errors import InputError
 from reinflect.paper.corpora import SETTINGS, languages_in, read_corpora
 from reinflect.paper.page import measured
 from reinflect.report.evaluations import bins_of
-from reinflect.run.folder import WorkFolder
-from reinflect.run.packs import by_key, read_results
+from reinflect.run.pack_files import by_key, read_results
+from reinflect.run.store import Store
 
 TEN = "arabic finnish german hindi hungarian irish navajo quechua russian turkish"
 DRAWS = 20
@@ -67,7 +67,7 @@ def report(languages: Mapping[str, Forms]) -> str:
 def calibrate(arguments: argparse.Namespace) -> None:
     wanted = None if arguments.languages == ["all"] else arguments.languages
     corpora, _ = read_corpora(arguments.data, languages_in(arguments.data, wanted), [arguments.setting])
-    models = by_key(read_results(WorkFolder.inside(arguments.results).packs)).values()
+    models = by_key(read_results(Store.inside(arguments.results).packs)).values()
     languages = {}
     for corpus in corpora:
         trained = [m for m in models if (m.language, m.setting) == (corpus.language, corpus.setting)]

@@ -23,16 +23,16 @@ from reinflect.align import ALIGNERS
 from reinflect.align.pairs import Alignment
 from reinflect.assemble import known_runs
 from reinflect.data.items import Item, grouped
-from reinflect.ensemble.member import UNALIGNED, TrainedModel
+from reinflect.ensemble.member import Member, Trained
 from reinflect.files import write_bytes
 from reinflect.layers.examples import LEMMA, Examples, Stack
 from reinflect.layers.precision import one_thread
 from reinflect.learn.lesson import Lesson
 from reinflect.learn.scoring import joined
 from reinflect.paper.combine import SPLITS, forms_by_rules, kept_forms
-from reinflect.run.packs import PRESET, unpacked
+from reinflect.run.pack_files import PRESET, unpacked
 from reinflect.systems import SYSTEMS
-from reinflect.systems.kind import Kind
+from reinflect.systems.kind import UNALIGNED, Kind
 from reinflect.systems.system import ACTIONS
 
 ENDING = ".pool.xz"
@@ -58,7 +58,7 @@ class Pool:
     """By split; nan where a lemma has characters that training has not. *Shape:* (models, candidates)"""
 
 
-def pool_path(folder: Path, corpus: Lesson, models: Sequence[TrainedModel]) -> Path:
+def pool_path(folder: Path, corpus: Lesson, models: Sequence[Trained]) -> Path:
     """The file of the pool of these models, which are in the order of their keys."""
     plain = [[model.key, model.dev.forms, model.asked.forms] for model in models]
     digest = hashlib.sha256(msgspec.json.encode([FORMAT, plain])).hexdigest()[:12]
@@ -80,11 +80,12 @@ def read_pool(path: Path) -> Pool | None:
 def write_pool(
     path: Path,
     corpus: Lesson,
-    models: Sequence[TrainedModel],
+    members: Sequence[tuple[Trained, Member]],
     cache: Path | None = None,
     device: str = "cpu",
 ) -> None:
-    """Score the candidates of models with their parameters."""
+    """Score the candidates of models."""
+    models = [model for model, _ in members]
     first, by_rules = kept_forms(corpus, models, known_runs(corpus.train)), forms_by_rules(corpus)
     forms = {
         split: [
@@ -104,19 +105,19 @@ def write_pool(
     files = {name: (items, _alignments(name, corpus, items, cache)) for name in _alignments_of(models)}
     rows = np.full((len(models), len(questions)), np.nan, dtype="<f2")
     if items:
-        numbers = {model.key: number for number, model in enumerate(models)}
-        for fleet in grouped(models, lambda model: (model.system, model.settings)).values():
+        numbers = {id(member): number for number, (_, member) in enumerate(members)}
+        for fleet in grouped((member for _, member in members), lambda one: (one.system, one.settings)).values():
             names = _alignments_of(fleet)
-            which = [names.index(model.alignment) for model in fleet]
+            which = [names.index(member.alignment) for member in fleet]
             with one_thread(device):
                 found = log_probabilities(fleet, [files[name] for name in names], which, device)
-            for model, log_probability in zip(fleet, found, strict=True):
-                rows[numbers[model.key], scored] = np.maximum(log_probability, LEAST)
+            for member, log_probability in zip(fleet, found, strict=True):
+                rows[numbers[id(member)], scored] = np.maximum(log_probability, LEAST)
     plain = {"models": [model.key for model in models], **forms, "scores": rows.tobytes()}
     write_bytes(path, lzma.compress(msgspec.msgpack.encode(plain), preset=PRESET))
 
 
-def _alignments_of(models: Sequence[TrainedModel]) -> list[str]:
+def _alignments_of(models: Sequence[Trained] | Sequence[Member]) -> list[str]:
     return list(dict.fromkeys(model.alignment for model in models))
 
 
@@ -136,13 +137,13 @@ def _alignments(name: str, corpus: Lesson, items: Sequence[Item], cache: Path | 
 
 @torch.no_grad()
 def log_probabilities(
-    models: Sequence[TrainedModel], files: Sequence[Questions], which: Sequence[int], device: torch.device | str = "cpu"
+    models: Sequence[Member], files: Sequence[Questions], which: Sequence[int], device: torch.device | str = "cpu"
 ) -> list[NDArray[np.float32]]:
     """What models that share system and settings give to the forms of their files; `which` is each model's file."""
     system, settings = SYSTEMS[models[0].system], models[0].settings
     if hasattr(settings, "label_smoothing"):
         settings = msgspec.structs.replace(settings, label_smoothing=0.0)
-    parameters, allowed = joined(system, settings, models, device)
+    parameters, allowed = joined(system, settings, [(model.inventory, model.parameters) for model in models], device)
     inventories = [models[which.index(file)].inventory for file in range(len(files))]
     examples = [
         Examples.to_learn(system, *file, inventory, settings)

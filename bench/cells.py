@@ -13,7 +13,7 @@ from reinflect.data.corrections import question
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.decode.search import greedy, shared_out
-from reinflect.ensemble.member import TrainedModel
+from reinflect.ensemble.member import Member
 from reinflect.files import make_folder, write_bytes
 from reinflect.learn.lesson import Lesson
 
@@ -44,7 +44,7 @@ def cells_of(lesson: Lesson, most: int) -> tuple[Item, ...]:
     return tuple(sorted(cells[:most], key=lambda item: (item.features.spelling, item.lemma)))
 
 
-def forms_of(cells: Sequence[Item], members: Sequence[TrainedModel], folder: Path, name: str) -> list[list[str]]:
+def forms_of(cells: Sequence[Item], members: Sequence[Member], folder: Path, name: str) -> list[list[str]]:
     """The forms that members with their parameters give for cells, empty where decoding did not end; kept in a folder.
 
     *Shape:* (members, cells)

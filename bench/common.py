@@ -6,12 +6,12 @@ from pathlib import Path
 
 from reinflect.align.cache import default_folder
 from reinflect.cli.progress import display
-from reinflect.ensemble.member import TrainedModel
+from reinflect.ensemble.member import Trained
 from reinflect.errors import INTERRUPTED, ReinflectError, StoppedError
 from reinflect.learn.lesson import ModelSpec
-from reinflect.run.execute import Execution, train_specs
-from reinflect.run.folder import WorkFolder
-from reinflect.run.resources import Resources
+from reinflect.run.driver import Execution, train_specs
+from reinflect.run.store import Store
+from reinflect.run.watch import Resources
 
 
 def training_parser(doc: str | None) -> argparse.ArgumentParser:
@@ -36,7 +36,7 @@ def run(parser: argparse.ArgumentParser, program: Callable[[argparse.Namespace],
         parser.exit(INTERRUPTED if isinstance(error, StoppedError) else 2, f"error: {error}\n")
 
 
-def execute(specs: Sequence[ModelSpec], work: WorkFolder, device: str, workers: int) -> Execution:
+def execute(specs: Sequence[ModelSpec], work: Store, device: str, workers: int) -> Execution:
     """Train specs with progress; after Ctrl-C, `finished` is false. The folder keeps what is trained."""
     with work.held(), display() as watcher:
         resources = Resources(
@@ -46,15 +46,15 @@ def execute(specs: Sequence[ModelSpec], work: WorkFolder, device: str, workers: 
             alignment_cache=default_folder(),
             watcher=watcher,
         )
-        execution = train_specs(specs, None, work, resources)
+        execution = train_specs(specs, work, resources)
     if execution.failed:
         raise ReinflectError(execution.failed)
     return execution
 
 
-def trained(specs: Sequence[ModelSpec], work: WorkFolder, arguments: argparse.Namespace) -> Mapping[str, TrainedModel]:
+def trained(specs: Sequence[ModelSpec], work: Store, arguments: argparse.Namespace) -> Mapping[str, Trained]:
     """The models by the digests of their specs, all of them."""
     execution = execute(specs, work, arguments.device, arguments.workers)
     if not execution.finished:
         raise StoppedError("stopped; the same command resumes the training")
-    return execution.models
+    return work.get(specs)

@@ -25,19 +25,19 @@ from reinflect.assemble import Keep, assemble
 from reinflect.cli.benchmark import SECONDS_BETWEEN, SECONDS_ON_A_GPU
 from reinflect.cli.progress import display
 from reinflect.cli.wishes import checkpoint_seconds, cores, device_for
-from reinflect.data.items import Item, grouped
+from reinflect.data.items import Item
 from reinflect.decode.search import greedy, shared_out
-from reinflect.ensemble.member import TrainedModel
+from reinflect.ensemble.member import Member
 from reinflect.errors import InputError, ReinflectError, StoppedError
 from reinflect.inflector.file import Numbers, rounded
 from reinflect.inflector.pocket import ENDING, PocketModel, add_model
 from reinflect.learn.lesson import Lesson, ModelSpec, specs
 from reinflect.paper.corpora import SETTINGS, languages_in, read_corpora
-from reinflect.run.execute import Execution, train_specs
-from reinflect.run.folder import WorkFolder
-from reinflect.run.packs import by_key
-from reinflect.run.resources import Resources
-from reinflect.run.side import map_in_processes
+from reinflect.run.driver import Execution, train_specs
+from reinflect.run.pack_files import by_key
+from reinflect.run.processes import map_in_processes
+from reinflect.run.store import Store
+from reinflect.run.watch import Resources
 from reinflect.systems.kind import DEEP, Wish, grid_plan, make_plan
 
 TEACHERS = {DEEP: {"medium": 3, "high": 5}}
@@ -132,24 +132,25 @@ def teach(
     """
     plans = {setting: grid_plan(TEACHERS, setting, changes) for setting in ("medium", "high")}
     wanted = [spec for corpus in corpora for spec in specs(plans[corpus.setting], [corpus])]
-    folder = WorkFolder.inside(out, save_models=True)
+    folder = Store.inside(out, numbers=True)
     with folder.held():
-        execution = train_specs(wanted, None, folder, resources)
+        execution = train_specs(wanted, folder, resources)
         if execution.failed:
             raise ReinflectError(execution.failed)
-        if len(by_key(execution.results).keys() & execution.models.keys()) < len(wanted):
+        if not execution.finished:
             raise StoppedError("stopped before the teacher was trained; the same command resumes the training")
-        models = grouped(execution.models.values(), lambda model: model.language)
-        student = partial(_student, folder=folder, kept=out / "cells", cells=cells, least=least)
-        members = [[model for model in models[corpus.language] if model.usable] for corpus in corpora]
+        models, usable = folder.get(wanted), dict[str, list[Member]]()
+        for spec in wanted:
+            if models[spec.digest].usable:
+                usable.setdefault(spec.lesson.language, []).append(folder.member(spec, models[spec.digest]))
+        student = partial(_student, kept=out / "cells", cells=cells, least=least)
+        members = [usable[corpus.language] for corpus in corpora]
         return list(map_in_processes(student, corpora, members, workers=resources.workers))
 
 
-def _student(
-    corpus: Lesson, models: Sequence[TrainedModel], *, folder: WorkFolder, kept: Path, cells: int, least: int | None
-) -> Student:
+def _student(corpus: Lesson, models: Sequence[Member], *, kept: Path, cells: int, least: int | None) -> Student:
     further, least = cells_of(corpus, cells), least or max(1, len(models) - 1)
-    forms = forms_of(further, [folder.with_parameters(model) for model in models], kept, corpus.label)
+    forms = forms_of(further, models, kept, corpus.label)
     return Student.of(corpus, agreed(further, forms, least), least, Counter(model.kind for model in models))
 
 
@@ -169,30 +170,35 @@ def train_students(
     `out` keeps what is trained: the same call resumes it.
     """
     wanted = {student: student.spec(system, changes) for student in students}
-    folder = WorkFolder.inside(out, save_models=True)
+    folder = Store.inside(out, numbers=True)
     with folder.held():
-        execution = train_specs(list(wanted.values()), None, folder, resources)
-        trained = by_key(execution.results)
+        execution = train_specs(list(wanted.values()), folder, resources)
+        trained = by_key(folder.finished)
         ready = [one for one in students if wanted[one].digest in trained and trained[wanted[one].digest].usable]
         work = (
             [student.corpus for student in ready],
-            [execution.models[wanted[student].digest] for student in ready],
+            [folder.member(wanted[student], trained[wanted[student].digest]) for student in ready],
             [student.source for student in ready],
         )
         with TemporaryDirectory() as temporary:
-            write = partial(_write, folder=folder, into=Path(temporary))
+            write = partial(_write, into=Path(temporary))
             for corpus, path in zip(work[0], map_in_processes(write, *work, workers=resources.workers), strict=True):
                 added(corpus.language, add_model(into, path, corpus.language, corpus.dev, command=command))
     return execution
 
 
-def _write(corpus: Lesson, model: TrainedModel, source: str, *, folder: WorkFolder, into: Path) -> Path:
+def _write(corpus: Lesson, model: Member, source: str, *, into: Path) -> Path:
     """Write a model file. Its confidence is fitted with the numbers that the file has."""
-    small = rounded(folder.with_parameters(model), NUMBERS)
+    small = rounded(model, NUMBERS)
     [dev] = shared_out(lambda member: greedy(member.words, corpus.dev), [small], len(corpus.dev))
     path = into / f"{corpus.language}{ENDING}"
     inflector = assemble(
-        [replace(small, dev=dev)], corpus.train, corpus.dev, Keep(attested=False), strategy="vote", source=source
+        [(small.with_predictions(dev), small)],
+        corpus.train,
+        corpus.dev,
+        Keep(attested=False),
+        strategy="vote",
+        source=source,
     )
     inflector.save(path, numbers=NUMBERS)
     return path

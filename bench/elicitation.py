@@ -19,7 +19,7 @@ from reinflect.data.corrections import question
 from reinflect.data.items import Item, read_items
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.suggest import ranked
-from reinflect.run.resources import Resources
+from reinflect.run.watch import Resources
 from reinflect.score.scores import Evaluation, MacroEvaluation, evaluate
 from reinflect.score.significance import compare
 from reinflect.systems.kind import Wish

@@ -22,7 +22,7 @@ from bench.common import run
 from reinflect.assemble import Keep
 from reinflect.data.items import Item, read_items
 from reinflect.forecast import SMALL, Outcomes, outcomes, share_specs
-from reinflect.run.resources import Resources
+from reinflect.run.watch import Resources
 from reinflect.settings import preset_for
 from reinflect.systems.kind import Wish, make_plan
 from reinflect.text import table

@@ -23,10 +23,9 @@ from reinflect.layers.cells import CELLS
 from reinflect.learn.fleet import Epoch, Fleet
 from reinflect.learn.lesson import specs
 from reinflect.paper.corpora import languages_in, read_corpora
-from reinflect.run.execute import prepared
-from reinflect.run.packing import needs, pack_for_gpu, padding
-from reinflect.run.packs import Pack
-from reinflect.run.resources import Resources
+from reinflect.run.driver import prepared
+from reinflect.run.packs import Pack, needs, pack_for_gpu, padding
+from reinflect.run.watch import Resources
 from reinflect.systems.kind import Wish, make_plan
 from reinflect.systems.symbols import RecurrentSettings
 from reinflect.systems.system import ACTIONS
@@ -47,7 +46,7 @@ def main() -> None:
     asked = None if arguments.languages == "all" else arguments.languages.split(",")
     corpora, _ = read_corpora(Path(arguments.data), languages_in(Path(arguments.data), asked), [arguments.setting])
     models = [spec for corpus in corpora for spec in specs(make_plan(wish, len(corpus.train)), [corpus])]
-    models = prepared(models, None, Resources(workers=arguments.workers))
+    models = prepared(models, Resources(workers=arguments.workers))
     print(f"{len(corpora)} languages at {arguments.setting}, read and aligned in {time.perf_counter() - began:.1f} s")
     for name in systems:
         for pack in pack_for_gpu([spec for spec in models if spec.system == name]):

@@ -22,8 +22,8 @@ from reinflect.data.items import Item
 from reinflect.layers.parameters import Parameters
 from reinflect.learn.fleet import Fleet
 from reinflect.learn.lesson import Lesson, ModelSpec, specs
-from reinflect.run.execute import prepared
-from reinflect.run.resources import Resources
+from reinflect.run.driver import prepared
+from reinflect.run.watch import Resources
 from reinflect.systems import SYSTEMS
 from reinflect.systems.kind import Wish, make_plan
 
@@ -90,7 +90,7 @@ def _specs(system: str, changes: Sequence[str]) -> list[ModelSpec]:
     lessons = [
         Lesson(tuple(items), tuple(items[:5]), language=name) for name, items in (("german", verbs), ("other", other))
     ]
-    return prepared([spec for lesson in lessons for spec in specs(plan, [lesson])], None, Resources())
+    return prepared([spec for lesson in lessons for spec in specs(plan, [lesson])], Resources())
 
 
 def _train(work: Sequence[ModelSpec], device: str, dtype: torch.dtype, *, stacked: bool, updates: int) -> Numbers:

@@ -26,7 +26,7 @@ from bench.pairs import holm
 from reinflect.assemble import known_runs
 from reinflect.data.items import Item
 from reinflect.decode.forms import Predictions
-from reinflect.ensemble.member import TrainedModel
+from reinflect.ensemble.member import Trained
 from reinflect.ensemble.strategies import Voter, choices, combined, find_strategy
 from reinflect.errors import InputError
 from reinflect.files import make_folder, write_text
@@ -34,7 +34,7 @@ from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.pocket import read_index
 from reinflect.learn.lesson import Lesson, ModelSpec, Start, specs
 from reinflect.paper.corpora import languages_in, read_corpora
-from reinflect.run.folder import WorkFolder
+from reinflect.run.store import Store
 from reinflect.score.scores import Evaluation, MacroEvaluation, evaluate
 from reinflect.score.significance import FEWEST, LEVEL, Comparison, compare
 from reinflect.start import Relative, best_few, relatives
@@ -92,7 +92,7 @@ def halves(dev: Sequence[Item]) -> list[set[str]]:
     return [set(lemmas[0::2]), set(lemmas[1::2])]
 
 
-def voter(model: TrainedModel, lesson: Lesson, lemmas: set[str] | None = None) -> Voter:
+def voter(model: Trained, lesson: Lesson, lemmas: set[str] | None = None) -> Voter:
     """A model as a voter on all dev items, or on those of some lemmas."""
     pairs = zip(lesson.dev, model.dev.forms, model.dev.log_probabilities, strict=True)
     kept = [pair for pair in pairs if lemmas is None or pair[0].lemma in lemmas]
@@ -100,7 +100,7 @@ def voter(model: TrainedModel, lesson: Lesson, lemmas: set[str] | None = None) -
     return Voter.of(own, [item for item, *_ in kept], known_runs(lesson.train))
 
 
-def voted(lesson: Lesson, models: Iterable[TrainedModel], name: str, *, crossed: bool) -> Evaluation:
+def voted(lesson: Lesson, models: Iterable[Trained], name: str, *, crossed: bool) -> Evaluation:
     """The vote of some models on the dev items; `crossed`: of voters that were chosen on the other half."""
     usable = [model for model in models if model.usable]
     whole = {model.name: voter(model, lesson) for model in usable}
@@ -114,12 +114,10 @@ def voted(lesson: Lesson, models: Iterable[TrainedModel], name: str, *, crossed:
     return evaluate(lesson.dev, predicted, name=lesson.language)
 
 
-def train_languages(
-    languages: Sequence[Language], given: argparse.Namespace
-) -> dict[tuple[str, str], list[TrainedModel]]:
+def train_languages(languages: Sequence[Language], given: argparse.Namespace) -> dict[tuple[str, str], list[Trained]]:
     """The models by language and way to start, all trained as one experiment."""
     specs = {spec.digest: spec for one in languages for own in one.specs.values() for spec in own}
-    models = trained(list(specs.values()), WorkFolder.inside(make_folder(given.out)), given)
+    models = trained(list(specs.values()), Store.inside(make_folder(given.out)), given)
     return {
         (one.lesson.language, way): [replace(models[own.digest], variant=own.kind.label) for own in specs]
         for one in languages
@@ -134,7 +132,7 @@ def verdict(made: Comparison, corrected: float) -> str:
 
 
 def report(
-    languages: Sequence[Language], models: Mapping[tuple[str, str], list[TrainedModel]], strategy: str, way: str
+    languages: Sequence[Language], models: Mapping[tuple[str, str], list[Trained]], strategy: str, way: str
 ) -> dict[str, object]:
     """Print what this way to start brings; the figures for a file."""
     kinds, scores = groups(), dict[tuple[str, bool, bool], Evaluation]()
@@ -189,7 +187,7 @@ def report(
     return {"header": header, "rows": rows, "means": means, "worse": worse}
 
 
-def _alike(plain: Sequence[TrainedModel], started: Sequence[TrainedModel]) -> list[TrainedModel]:
+def _alike(plain: Sequence[Trained], started: Sequence[Trained]) -> list[Trained]:
     """The models without a start of the systems and alignments that have models with one."""
     kinds = {(model.system, model.alignment) for model in started}
     return [model for model in plain if (model.system, model.alignment) in kinds]

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from bench.measuring import figures, measured, most_memory
 
@@ -44,7 +45,7 @@ def measure(
 
     from reinflect.data.items import read_items
     from reinflect.decode.search import greedy, one_blas_thread
-    from reinflect.ensemble.member import TrainedModel
+    from reinflect.ensemble.member import Member
     from reinflect.learn.fleet import Fleet
     from reinflect.learn.lesson import Lesson, specs
     from reinflect.systems.kind import Wish, make_plan
@@ -66,9 +67,8 @@ def measure(
         fleet.runs[0].epoch += 1
     fleet.snapshot([0])
     parameters = {name: tensor.numpy() for name, tensor in fleet.trained(0).items()}
-    model = TrainedModel(
-        system, spec.kind.alignment, 1, spec.settings, spec.lesson.inventory, 0.0, parameters=parameters
-    )
+    facts: dict[str, Any] = {"system": system, "alignment": spec.kind.alignment, "seed": 1, "dev_accuracy": 0.0}
+    model = Member(settings=spec.settings, inventory=spec.lesson.inventory, parameters=parameters, **facts)
     words = 0.0
     for _ in range(3):
         start = time.process_time()

@@ -15,7 +15,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from bench.training import figures
+from bench.measuring import figures
 
 
 def train(source: Path, out: Path, options: list[str]) -> tuple[float, Counter[str], Counter[str]]:

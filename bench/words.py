@@ -19,7 +19,7 @@ from reinflect.data.items import Item, read_items
 from reinflect.data.words import WordList
 from reinflect.ensemble.confidence import bins, calibration_error
 from reinflect.inflector.inflector import Inflector
-from reinflect.run.resources import Resources
+from reinflect.run.watch import Resources
 from reinflect.score.scores import Evaluation, evaluate
 from reinflect.score.significance import compare
 from reinflect.systems.kind import Wish

@@ -14,7 +14,7 @@ from reinflect.changes import Changes, held_out_forms
 from reinflect.cli import main
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item, read_items, write_items
-from reinflect.ensemble.member import TrainedModel
+from reinflect.ensemble.member import Trained
 from reinflect.ensemble.strategies import Voter
 from reinflect.inflector.inflector import Inflector
 from reinflect.learn.fleet import Fleet
@@ -118,7 +118,7 @@ def scored_cells(monkeypatch: pytest.MonkeyPatch, inflector: Inflector, items: S
     scored: dict[str, set[Cell]] = {}
     plain = Voter.of
 
-    def listened(model: TrainedModel, dev: Sequence[Item], *more: Any) -> Voter:
+    def listened(model: Trained, dev: Sequence[Item], *more: Any) -> Voter:
         scored[model.name] = {*cells(dev)}
         return plain(model, dev, *more)
 

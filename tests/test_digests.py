@@ -17,9 +17,9 @@ GOLDEN = Path(__file__).parent / "golden"
 DIGESTS: dict[str, dict[str, list[str]]] = json.loads((GOLDEN / "digests.json").read_text(encoding="utf-8"))
 """By command and options (of train, after the number of items): name and digest of each model."""
 TRAINERS = {
-    "train": "reinflect.run.execute.train_specs",
+    "train": "reinflect.run.driver.train_specs",
     "benchmark": "reinflect.paper.benchmark.train_specs",
-    "forecast": "reinflect.run.execute.train_specs",
+    "forecast": "reinflect.run.driver.train_specs",
 }
 
 

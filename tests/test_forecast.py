@@ -11,7 +11,7 @@ from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.errors import InputError, StoppedError
 from reinflect.forecast import SLOPE, Forecast, Outcomes, outcomes, share_specs, small_plan
-from reinflect.run.resources import Resources
+from reinflect.run.watch import Resources
 from reinflect.systems.kind import Wish
 from tests.test_train import Listener
 

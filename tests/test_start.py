@@ -14,12 +14,14 @@ import reinflect as library
 from reinflect.assemble import Keep
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item, write_items
+from reinflect.decode.forms import Predictions
 from reinflect.errors import InputError
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.pocket import add_model
 from reinflect.learn.lesson import LONGEST, ModelSpec, Start, lessons_of, specs, started
-from reinflect.run.packs import matched
-from reinflect.run.resources import Resources, Watcher
+from reinflect.run.pack_files import PackResult
+from reinflect.run.store import Store
+from reinflect.run.watch import Resources, Watcher
 from reinflect.start import AUTO, Relative, Startable, best_few, find_starts, relatives, start_from
 from reinflect.systems.kind import Kind, Wish, make_plan
 from reinflect.train import train_model
@@ -213,8 +215,10 @@ def test_a_start_that_has_seen_what_is_held_out_is_named(
 def test_a_model_that_was_trained_before_its_start_was_renamed_has_the_new_name() -> None:
     before, after = (tiny_specs(1, tiny_start("haem", name=name), systems=["haem"])[-1] for name in ("old", "new"))
     (model,) = tiny_start("haem").members
-    stored = replace(model, key=before.digest, variant=before.kind.label)
-    assert matched([after], {before.digest: stored})[after.digest].kind == "haem-smart+from-new"
+    stored = replace(model.with_predictions(Predictions([], [])), key=before.digest, variant=before.kind.label)
+    store = Store.beside(Path("model"))
+    store.results.append(PackResult("haem", [stored]))
+    assert store.get([after])[after.digest].kind == "haem-smart+from-new"
 
 
 WORK = ["--systems", "haem", "--alignments", "naive", "--seeds", "2", "--workers", "1", "--device", "cpu"]

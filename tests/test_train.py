@@ -19,17 +19,17 @@ from reinflect.assemble import Keep, assemble
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item, write_items
 from reinflect.decode.forms import Predictions
-from reinflect.ensemble.member import TrainedModel
+from reinflect.ensemble.member import Member, Trained
 from reinflect.ensemble.strategies import vote
 from reinflect.errors import InputError, OutputError, ReinflectError
 from reinflect.inflector.inflector import Inflector
 from reinflect.learn.fleet import Fleet
 from reinflect.learn.lesson import lessons_of
-from reinflect.run.failures import PackError
-from reinflect.run.folder import CHECKPOINT, WorkFolder
-from reinflect.run.packs import Pack, PackResult
-from reinflect.run.resources import Resources, Watcher
-from reinflect.run.train_pack import Standing, run_pack
+from reinflect.run.pack_files import PackResult
+from reinflect.run.packs import Pack
+from reinflect.run.store import CHECKPOINT, Store
+from reinflect.run.watch import Progress, Resources, Watcher
+from reinflect.run.work import PackError, train_pack
 from reinflect.score import evaluate
 from reinflect.systems.symbols import Inventory
 from reinflect.train import Outcome, train_model
@@ -121,14 +121,15 @@ def test_members_are_scored_filtered_and_the_best_decides_a_tie() -> None:
     bundle = Bundle("V")
     dev = (Item("ab", bundle, "abb"), Item("cd", bundle, "cde"), Item("ef", bundle, "ef"))
 
-    def model(seed: int, *forms: str | None, usable: bool = True) -> TrainedModel:
+    def model(seed: int, *forms: str | None) -> tuple[Trained, Member]:
         predictions = Predictions(list(forms), [0.0] * len(forms))
-        return TrainedModel("haem", "naive", seed, SMALL, Inventory((), ()), 0.0, usable=usable, dev=predictions)
+        facts: dict[str, Any] = {"system": "haem", "alignment": "naive", "seed": seed, "dev_accuracy": 0.0}
+        member = Member(settings=SMALL, inventory=Inventory((), ()), parameters={}, **facts)
+        return member.with_predictions(predictions), member
 
     models = [
         model(1, "x", None, "y"),
         model(2, "abb", "cde", "e" + "f" * 9),  # a run that no training word has: the lemma is meant
-        model(3, usable=False),
     ]
     inflector = assemble(models, dev, dev, Keep(), strategy="run7", source="data")
     assert {member.name: member.dev_accuracy for member in inflector.members} == {
@@ -174,26 +175,23 @@ def test_a_record_of_the_training_goes_with_the_inflector(dev: Sequence[Item] | 
 
 
 class Listener(Watcher):
-    """Hears notes and names of packs; can press Ctrl-C when models have learnt something, or kill processes."""
+    """Hears notes; can press Ctrl-C when models have learnt something, or kill processes."""
 
     def __init__(self, kills: int = 0, *, interrupts: bool = False) -> None:
         self.notes: list[str] = []
-        self.names: list[list[str]] = []
         self.kills, self.interrupts, self.victim = kills, interrupts, ""
 
     def note(self, text: str) -> None:
         if not text.startswith("training "):
             self.notes.append(text)
 
-    def begin(self, names: Sequence[str], workers: int) -> None:
-        assert workers
-        self.names.append(list(names))
-
-    def standing(self, now: Standing) -> None:
-        if self.interrupts and now.running and now.mean_best >= 0:
+    def progress(self, now: Progress) -> None:
+        begun = [name for name, pack in now.running.items() if pack.epoch]
+        if self.interrupts and any(pack.best for pack in now.running.values()):
+            self.interrupts = False
             signal.raise_signal(signal.SIGINT)
-        if self.kills and now.running:
-            self.kills, self.victim = self.kills - 1, now.pack
+        if self.kills and begun:
+            self.kills, self.victim = self.kills - 1, begun[0]
             for child in active_children():
                 child.kill()
 
@@ -209,7 +207,7 @@ def test_when_processes_are_killed_again_and_again_all_work_is_kept(tmp_path: Pa
         train_and_kill(out, kills=100, epochs=2000)
     assert f"kept in {out}.state" in str(caught.value)
     assert not out.exists()
-    assert list(WorkFolder.beside(out).state.glob(f"*{CHECKPOINT}"))
+    assert list(Store.beside(out).state.glob(f"*{CHECKPOINT}"))
 
 
 def test_a_process_that_is_killed_once_is_made_up_for(tmp_path: Path) -> None:
@@ -228,21 +226,20 @@ def test_on_a_gpu_that_is_too_small_everything_is_trained_all_the_same(
     tried: list[str] = []
     broken = {"haem-1ba"}
 
-    def run(pack: Pack, report: Any, stop: Any, *, device: str, **options: Any) -> PackResult:
+    def run(pack: Pack, store: Store, stop: Any, device: str, seconds: float) -> PackResult:
         """As on a GPU with room for three models."""
         tried.append(f"{pack.name} {device}")
         if device == "cuda" and len(pack.specs) > 3:
             raise PackError("memory", "CUDA out of memory")
         if pack.name in broken:
             raise KeyError("as if it were killed")
-        return run_pack(pack, report, stop, device="cpu", **options)
+        return train_pack(pack, store, stop, "cpu", seconds)
 
-    monkeypatch.setattr("reinflect.run.engines.run_pack", run)
+    monkeypatch.setattr("reinflect.run.driver.train_pack", run)
     listener, out, kinds = Listener(), tmp_path / "model", ("haem-naive", "haem-smart")
     with pytest.raises(KeyError):
         trained(*kinds, seeds=5, out=out, device="cuda", watcher=listener)
     assert tried == ["haem-1 cuda", "haem-1a cuda", "haem-1aa cuda", "haem-1ab cuda", "haem-1b cuda", "haem-1ba cuda"]
-    assert listener.names[-1] == ["haem-1aa", "haem-1ab", "haem-1ba", "haem-1bb"]
     tried.clear()
     broken.clear()
     outcome = trained(*kinds, seeds=5, out=out, device="cuda", watcher=listener)
@@ -261,7 +258,7 @@ def test_on_a_gpu_that_is_too_small_everything_is_trained_all_the_same(
 
 def test_checkpoints_that_cannot_be_read_are_named_and_removed(tmp_path: Path) -> None:
     out = tmp_path / "model"
-    state = WorkFolder.beside(out).state
+    state = Store.beside(out).state
     state.mkdir()
     for name in ("haem-naive-1-2", "haem-naive-9"):
         (state / f"{name}{CHECKPOINT}").write_bytes(b"of another time")
@@ -306,10 +303,10 @@ def test_a_finished_model_is_replaced_by_a_finished_one_only(tmp_path: Path) -> 
     assert not stopped.written
     assert "is a finished model; it is replaced when this training is finished" in listener.notes[0]
     assert (out.read_bytes(), (tmp_path / "model.log.jsonl").read_bytes()) == (finished, log)
-    assert WorkFolder.beside(out).state.is_dir()
+    assert Store.beside(out).state.is_dir()
     assert trained(out=out, epochs=200, seeds=1).written
     assert out.read_bytes() != finished
-    assert not WorkFolder.beside(out).state.exists()
+    assert not Store.beside(out).state.exists()
 
 
 @pytest.mark.parametrize(

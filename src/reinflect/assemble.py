@@ -9,7 +9,7 @@ from reinflect.data.words import WordList
 from reinflect.decode.forms import WIDTH, longest_runs
 from reinflect.ensemble.confidence import HELD_OUT_PULL, fit, judged_cells, ranked, seen_cells
 from reinflect.ensemble.evidence import learn
-from reinflect.ensemble.member import TrainedModel
+from reinflect.ensemble.member import Member, Trained
 from reinflect.ensemble.strategies import STRATEGIES, Voter, choices, dev_accuracy, find_strategy
 from reinflect.inflector.card import describe_training
 from reinflect.inflector.inflector import Inflector
@@ -44,7 +44,7 @@ def known_runs(items: Sequence[Item]) -> dict[str, int]:
     return longest_runs(word for item in items for word in (item.lemma, item.form))
 
 
-def voters_of(models: Sequence[TrainedModel], train: Sequence[Item], dev: Sequence[Item] | None) -> list[Voter]:
+def voters_of(models: Sequence[Trained], train: Sequence[Item], dev: Sequence[Item] | None) -> list[Voter]:
     """Usable models as voters: on the dev items, or each on the fold of the training items that it held out."""
     runs, gold = known_runs(train), right_forms(dev, "last") if dev is not None else None
     folds = {fold: fold_split(train, fold)[1] for fold in {model.fold for model in models} if fold is not None}
@@ -56,7 +56,7 @@ def voters_of(models: Sequence[TrainedModel], train: Sequence[Item], dev: Sequen
 
 
 def assemble(
-    models: Sequence[TrainedModel],
+    models: Sequence[tuple[Trained, Member]],
     train: Sequence[Item],
     dev: Sequence[Item] | None,
     keep: Keep,
@@ -66,12 +66,13 @@ def assemble(
     interrupted: bool = False,
     starts: Mapping[str, str] | None = None,
 ) -> Inflector:
-    """An inflector of models with their parameters, at least one of them usable; `starts` is that of the card.
+    """An inflector of usable models, at least one; `starts` is that of the card.
 
     Without dev items each model is scored on the fold of the training items that it held out.
     """
-    voters = voters_of(models, train, dev)
-    chosen, seen = choices(voters, [strategy]), _seen_cells([voter.model for voter in voters], train, dev)
+    members = {member.name: member for _, member in models}
+    voters = voters_of([trained for trained, _ in models], train, dev)
+    chosen, seen = choices(voters, [strategy]), _seen_cells(members.values(), train, dev)
     name = strategy if strategy in chosen else "vote"
     if dev is None:  # all models vote: perhaps only one of a strategy's voters held out an item
         confidence = fit(*judged_cells(STRATEGIES["vote"], chosen["vote"], seen), pull=HELD_OUT_PULL)
@@ -80,7 +81,7 @@ def assemble(
         confidences = {each: fit(*judged_cells(find_strategy(each), chosen[each], seen)) for each in chosen}
     accuracy, scored = dev_accuracy(find_strategy(name), chosen[name]), {c for v in chosen[name] for c in v.gold}
     inflector = Inflector(
-        tuple(replace(voter.model, dev_accuracy=voter.dev_accuracy) for voter in voters),
+        tuple(replace(members[voter.name], dev_accuracy=voter.dev_accuracy) for voter in voters),
         known_runs(train),
         name,
         {each: tuple(voter.name for voter in voters) for each, voters in chosen.items()},
@@ -121,7 +122,7 @@ def with_word_list(
     return replace(inflector, words=evidence, word_list=words if evidence else None)
 
 
-def _seen_cells(models: Sequence[TrainedModel], train: Sequence[Item], dev: Sequence[Item] | None) -> set[Cell]:
+def _seen_cells(models: Iterable[Trained | Member], train: Sequence[Item], dev: Sequence[Item] | None) -> set[Cell]:
     if dev is not None:
         return seen_cells(train, dev)
     folds = {model.fold for model in models if model.fold is not None}

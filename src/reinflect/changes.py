@@ -131,7 +131,7 @@ def held_out_forms(inflector: Inflector, items: Sequence[Item], taught: Sequence
         held_out = {question(item) for item in fold_split(taught, member.fold)[1]} if member.fold is not None else ()
         chosen = [question(item) in held_out for item in items]
         dev = Predictions(list(compress(forms, chosen)), list(compress(scores, chosen)))
-        voters.append(Voter.of(replace(member, dev=dev), list(compress(items, chosen)), inflector.known_runs))
+        voters.append(Voter.of(member.with_predictions(dev), list(compress(items, chosen)), inflector.known_runs))
     return combined(find_strategy(inflector.strategy), voters)
 
 

@@ -13,7 +13,7 @@ from secrets import token_hex
 from typing import BinaryIO, Literal, NamedTuple
 
 from reinflect.errors import InputError, OutputError
-from reinflect.locks import remove_if_free, try_lock
+from reinflect.locks import TakenError, remove_if_free, take_in, try_lock
 
 STANDARD = "-"
 LARGEST = 1 << 29
@@ -32,6 +32,7 @@ UNREADABLE: dict[type[OSError], tuple[str, str]] = {
     PermissionError: ("no permission to read this file", "check the file's permissions"),
 }
 Kind = Literal["model", "page", "JSON", "table", "other"]
+LOCK = ".lock"
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 TOO_MANY_FILES = {errno.EMFILE, errno.ENFILE}
 NO_SYNC = {errno.EINVAL, errno.ENOTSUP, errno.EBADF}
@@ -230,6 +231,35 @@ def make_folder(path: Path) -> Path:
             path.mkdir(parents=True, exist_ok=True)
             _sync_folder(path.parent)
     return path
+
+
+@contextmanager
+def held(folder: Path, out: Path, *, lasting: bool = True) -> Iterator[None]:
+    """Make a folder, lock it for this process, and sweep it; `out` is what the user named.
+
+    At the end a folder that is empty is removed: a lasting one, and those above it, only if they were made for this.
+    """
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    try:
+        lock = take_in(folder, LOCK, parents=lasting)
+    except TakenError as taken:
+        finding = f"another command ({taken}) is working on this"
+        raise OutputError(out, finding, "wait for it, or choose another --out") from None
+    except (FileExistsError, NotADirectoryError):
+        finding = "needed as a folder, but not a folder"
+        raise OutputError(folder, finding, "remove it, or choose another --out") from None
+    except OSError as error:
+        raise cannot_write(folder, error) from None
+    try:
+        sweep(folder)
+        yield
+    finally:
+        with suppress(OSError):
+            (folder / LOCK).unlink(missing_ok=True)
+        os.close(lock)
+        with suppress(OSError):
+            for path in missing if lasting else [folder]:
+                path.rmdir()
 
 
 def cannot_write(

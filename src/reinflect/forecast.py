@@ -27,7 +27,7 @@ from reinflect.learn.lesson import Lesson, ModelSpec, lessons_of, specs
 from reinflect.systems.kind import PAPER_SYSTEMS, Plan, Wish, make_plan
 
 if TYPE_CHECKING:
-    from reinflect.run.resources import Resources
+    from reinflect.run.watch import Resources
 
 SHARES = {"quarter": 0.25, "half": 0.5, "all": 1.0}
 """Of the items outside a fold."""
@@ -178,23 +178,24 @@ def outcomes(
     items: Sequence[Item], shares: Mapping[str, Sequence[ModelSpec]], strategy: str, out: Path, resources: "Resources"
 ) -> Outcomes:
     """Train the models of each share. A later call resumes an interrupted one from the folder `OUT.state`."""
-    from reinflect.run.execute import train_specs
-    from reinflect.run.folder import WorkFolder
+    from reinflect.run.driver import train_specs
+    from reinflect.run.store import Store
 
-    folder = replace(WorkFolder.beside(out), parameters=None)
-    with folder.held():
-        execution = train_specs([spec for share in shares.values() for spec in share], None, folder, resources)
+    model_specs = [spec for share in shares.values() for spec in share]
+    with replace(Store.beside(out), kept_numbers=None).held() as store:
+        execution = train_specs(model_specs, store, resources)
         if execution.failed:
             raise ReinflectError(execution.failed)
         if not execution.finished:
             raise StoppedError("stopped before all models were trained; the same command resumes the forecast")
-        folder.remove()
+        trained = store.get(model_specs)
+        store.remove()
     folds = {
         (item.lemma, item.features.spelling): spec.lesson.fold for spec in shares["all"] for item in spec.lesson.dev
     }
     right = []
     for share in shares.values():
-        voters = best_first(voters_of([execution.models[spec.digest] for spec in share], items, None))
+        voters = best_first(voters_of([trained[spec.digest] for spec in share], items, None))
         gold = {cell: forms for voter in voters for cell, forms in voter.gold.items()}
         forms = combined(find_strategy(strategy), voters)
         right.append([forms.get(cell) in gold.get(cell, ()) for cell in folds])

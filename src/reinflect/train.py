@@ -23,7 +23,7 @@ from reinflect.systems.kind import Plan, Wish, default_strategy, make_plan
 from reinflect.text import counted, table
 
 if TYPE_CHECKING:
-    from reinflect.run.resources import Resources
+    from reinflect.run.watch import Resources
 
 
 def train(
@@ -60,7 +60,7 @@ def train(
     Most programs need only this: `train("verbs.tsv").inflect("gehen", "V;PST")`. `train_model` has more options.
     """
     check_torch()
-    from reinflect.run.resources import Resources
+    from reinflect.run.watch import Resources
 
     path = items if isinstance(items, (Path, str)) else None
     wish = Wish(
@@ -104,8 +104,8 @@ def train_model(
     early with the best models so far.
     """
     check_torch()
-    from reinflect.run.execute import train_specs
-    from reinflect.run.folder import WorkFolder
+    from reinflect.run.driver import train_specs
+    from reinflect.run.store import Store
 
     note = resources.watcher.note
     if not train_items or (dev_items is not None and not dev_items):
@@ -120,23 +120,24 @@ def train_model(
         note(text)
     with ExitStack() as stack:
         path = out or Path(stack.enter_context(TemporaryDirectory())) / "model"
-        folder = WorkFolder.beside(path)
         if not force:
             check_replaceable(path)
-        stack.enter_context(folder.held())
-        if not folder.begin(model_specs, alone=not force and has_content(path)):
+        store = stack.enter_context(Store.beside(path).held())
+        if not store.begin(model_specs, alone=not force and has_content(path)):
             raise would_replace(path)
         earlier = _training_of(path)
         finished_before = earlier is not None and not earlier.interrupted
         if finished_before:
             note(f"note: {out} is a finished model; it is replaced when this training is finished")
-        execution = train_specs(model_specs, None, folder, resources)
+        execution = train_specs(model_specs, store, resources)
         if execution.failed:
             raise ReinflectError(execution.failed)
-        trained = [execution.models[spec.digest] for spec in model_specs if spec.digest in execution.models]
-        if execution.finished and len(trained) < len(model_specs):
-            raise OutputError(folder.state, "the files of trained models are gone", "run the same command again")
-        usable = [folder.with_parameters(model) for model in trained if model.usable]
+        trained = store.get(model_specs)
+        usable = [
+            (model, store.member(spec, model))
+            for spec in model_specs
+            if (model := trained.get(spec.digest)) and model.usable
+        ]
         if not usable and not execution.finished:
             raise StoppedError("stopped before any model had learnt anything; there is no inflector yet")
         if not usable:
@@ -154,16 +155,16 @@ def train_model(
         )
         outcome = Outcome(
             inflector,
-            restarted=tuple(model.name for model in trained if model.restarts),
-            failed=tuple(model.name for model in trained if not model.usable),
-            retried=execution.retried,
+            restarted=tuple(model.name for model in trained.values() if model.restarts),
+            failed=tuple(model.name for model in trained.values() if not model.usable),
+            retried=tuple(execution.retried),
             written=execution.finished or not finished_before,
         )
         if out and outcome.written:
-            folder.join_logs([spec.digest for spec in model_specs], execution.results, execution.packs)
+            store.join_logs(model_specs, execution.packs)
             inflector.save(out, half=keep.half)
             if execution.finished:
-                folder.remove()
+                store.remove()
         return outcome
 
 
@@ -234,18 +235,18 @@ def check_strategy(plan: Plan) -> None:
     """Refuse a strategy in which no model of a plan may vote."""
     strategy = find_strategy(plan.strategy)
     if not any(map(strategy.may_vote, plan.systems)):
-        found = (
+        finding = (
             f"found the strategy {strategy.name}, in which only models of {' and '.join(strategy.systems or ())} vote"
         )
         other = default_strategy(plan.systems)
-        raise InputError(found, f"train that system too, or choose another strategy, such as {other}")
+        raise InputError(finding, f"train that system too, or choose another strategy, such as {other}")
 
 
 def check_replaceable(out: Path) -> None:
     """Refuse to replace a model that no unfinished training belongs to."""
-    from reinflect.run.folder import WorkFolder
+    from reinflect.run.store import Store
 
-    if has_content(out) and not WorkFolder.beside(out).state.is_dir():
+    if has_content(out) and not Store.beside(out).state.is_dir():
         raise would_replace(out)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from itertools import product
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,12 +19,11 @@ from bench import ablate, common
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.decode.forms import Predictions
-from reinflect.ensemble.member import TrainedModel
+from reinflect.ensemble.member import Trained
 from reinflect.ensemble.strategies import Voter
 from reinflect.errors import InputError
 from reinflect.settings import Settings
 from reinflect.systems.haem import HaemSettings
-from reinflect.systems.symbols import Inventory
 from tests.learn.tiny import small
 
 BOTH = {"hacm": small("hacm"), "haem": small("haem", dropout=0.3)}
@@ -109,10 +109,10 @@ def hallucinated(settings: Settings, accuracies: Mapping[tuple[str, str, int], f
     for (name, alignment, seed), accuracy in accuracies.items():
         right = round(accuracy or 0)
         dev = Predictions([*["x"] * right, *["y"] * (100 - right)], [0.0] * 100)
-        fixed = "haem", alignment, seed, settings, Inventory((), ()), 0.0
-        model = TrainedModel(*fixed, language=name, best_epoch=7, usable=accuracy is not None, dev=dev)
+        facts: dict[str, Any] = {"system": "haem", "alignment": alignment, "seed": seed, "dev_accuracy": 0.0}
+        model = Trained(**facts, key="", language=name, best_epoch=7, usable=accuracy is not None, dev=dev)
         voter = None if accuracy is None else Voter.of(model, DEV, {})
-        models.append(Scored(model, accuracy or 0.0, None, voter, 3.0))
+        models.append(Scored(model, settings, accuracy or 0.0, None, voter, 3.0))
     return models
 
 

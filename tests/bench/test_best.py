@@ -17,7 +17,7 @@ from click.testing import Result
 from bench import best, candidates, weights
 from reinflect.align.smart import Smart
 from reinflect.data.items import Item
-from reinflect.ensemble.member import TrainedModel
+from reinflect.ensemble.member import Member
 from reinflect.ensemble.strategies import vote_all
 from reinflect.inflector.inflector import Inflector
 from reinflect.paper.combine import combine
@@ -172,8 +172,13 @@ def fleet(system: str, **changes: object) -> SmallFleet:
 
 def scores_of(random: SmallFleet) -> list[np.ndarray]:
     models = [
-        TrainedModel(
-            *(random.system.name, "naive", number, random.settings, own.inventory, 0.0),
+        Member(
+            system=random.system.name,
+            alignment="naive",
+            seed=number,
+            dev_accuracy=0.0,
+            settings=random.settings,
+            inventory=own.inventory,
             parameters={name: tensor.numpy() for name, tensor in parameters.items()},
         )
         for number, (own, parameters) in enumerate(zip(random.languages, random.models, strict=True))

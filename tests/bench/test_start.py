@@ -9,7 +9,7 @@ from bench.start import ALONE, ISOLATES, groups, main
 
 from reinflect.data.catalog import find
 from reinflect.data.items import write_items
-from reinflect.run.packs import by_key, read_results
+from reinflect.run.pack_files import by_key, read_results
 from tests.learn.tiny import language
 from tests.test_start import CHANGES, installed, languages
 

@@ -18,7 +18,7 @@ from reinflect.data import german
 from reinflect.data.features import Bundle
 from reinflect.data.german import read_split
 from reinflect.data.items import Item, read_items
-from reinflect.ensemble.member import TrainedModel
+from reinflect.ensemble.member import Member
 from reinflect.errors import StoppedError
 from reinflect.inflector.inflector import Inflector
 from reinflect.score import Judged
@@ -85,7 +85,7 @@ def per_cent_right(inflect: Callable[[Item], str]) -> str:
     return f"{100 * sum(inflect(item) == item.form for item in asked) / len(asked):.2f}"
 
 
-def by(members: Sequence[TrainedModel], runs: dict[str, int]) -> Callable[[Item], str]:
+def by(members: Sequence[Member], runs: dict[str, int]) -> Callable[[Item], str]:
     """An inflector of these members alone."""
     asked = SHORT["test"]
     said = Inflector(tuple(members), runs).inflect_many([Item(item.lemma, item.features) for item in asked])

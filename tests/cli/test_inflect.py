@@ -7,12 +7,13 @@ from pathlib import Path
 import msgspec
 import pytest
 from click.testing import Result
-from reinflect.inflector.answers import Answer, Cell, Paradigm
 
 from reinflect.cli.inflect import paradigm_text
 from reinflect.data.items import read_items, write_items
 from reinflect.data.labels import NO_LABELS, Labels
+from reinflect.ensemble.confidence import Answer
 from reinflect.inflector.inflector import Inflector
+from reinflect.inflector.paradigm import Cell, Paradigm
 from reinflect.text import display_width
 from tests.cli.test_transcripts import GOLDEN
 from tests.fuzz import tiny_models

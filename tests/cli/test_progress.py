@@ -1,63 +1,37 @@
-"""Progress of a training: time left, lines in files and pipes, bars on a terminal."""
+"""Progress of a training: lines in files and pipes, bars on a terminal."""
 
-import math
+import json
 import sys
+from pathlib import Path
 
 import pytest
 
 from reinflect.cli import progress
-from reinflect.cli.progress import Bars, Display, Lines, spell_seconds
-from reinflect.run.train_pack import Standing
+from reinflect.cli.progress import Bars, Lines, spell_seconds
+from reinflect.run.watch import Epochs, Progress
+
+NAN = float("nan")
 
 
-def standing(pack: str, seconds: float, left: float, *, best: float = math.nan, models: int = 2) -> Standing:
-    return Standing(pack, models, models if left else 0, 3, 9, best, seconds, left)
+def read(log: Path, *lines: tuple[str, int, float | None], epochs: int = 9) -> Epochs:
+    """What the lines of a log say; the last one is still being written."""
+    texts = [json.dumps({"model": model, "epoch": epoch, "best": best}) for model, epoch, best in lines]
+    log.write_text("".join(f"{text}\n" for text in texts) + '{"model": "x", "ep')
+    epochs_read = Epochs(log, epochs)
+    epochs_read.read_on()
+    return epochs_read
 
 
-def test_the_time_left_is_the_longest_pack_or_the_total_per_worker() -> None:
-    shown = Display()
-    shown.begin(["a", "b", "c", "d"], workers=2)
-    assert shown.seconds_left() == 0
-    shown.standing(standing("a", 10, 30))
-    assert shown.seconds_left() == (30 + 3 * 40) / 2
-    shown.standing(standing("b", 10, 10))
-    assert shown.seconds_left() == (30 + 10 + 2 * (40 + 20) / 2) / 2
-    for done in "bcd":
-        shown.standing(standing(done, 20, 0))
-    assert shown.seconds_left() == 30
-    assert shown.finished() == 3
-
-
-@pytest.mark.parametrize("kind", [Display, Lines, Bars])
-def test_a_pack_split_in_two_is_not_counted(kind: type[Display]) -> None:
-    shown = kind()
-    shown.begin(["a", "b"], workers=1)
-    shown.standing(standing("a", 10, 30, best=50.0))
-    shown.begin(["aa", "ab", "b"], workers=1)
-    assert math.isnan(shown.mean_best())
-    shown.standing(standing("aa", 10, 0, best=20.0))
-    shown.standing(standing("ab", 10, 0, best=40.0))
-    assert (shown.mean_best(), shown.finished(), shown.seconds_left()) == (30, 2, 10)
-
-
-def test_packs_that_have_not_begun_are_estimated_by_their_weights() -> None:
-    shown = Display()
-    assert shown.models_text() == ""
-    shown.expect(5, 11, {"a": 1.0, "b": 1.0, "c": 10.0})
-    shown.begin(["a", "b", "c"], workers=1)
-    assert shown.models_text() == "5 of 11 models trained"
-    shown.standing(standing("a", 10, 0))
-    assert shown.seconds_left() == 10 + 100
-    assert shown.models_text() == "7 of 11 models trained"
-
-
-def test_the_mean_is_over_scored_models() -> None:
-    shown = Display()
-    assert math.isnan(shown.mean_best())
-    shown.standing(standing("a", 1, 1, best=40.0, models=1))
-    shown.standing(standing("b", 1, 1, best=70.0, models=2))
-    shown.standing(standing("c", 1, 1, models=5))
-    assert shown.mean_best() == 60
+def test_progress_is_read_from_a_log_as_it_grows(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    pack = read(log, ("a-1", 1, None), ("a-2", 1, 20.0))
+    assert (pack.epoch, pack.mean_best) == (1, 20.0)
+    log.write_text(log.read_text().partition('{"model": "x"')[0] + '{"model": "a-1", "epoch": 2, "best": 40.0}\n')
+    pack.read_on()
+    assert (pack.epoch, pack.mean_best) == (2, 30.0)
+    missing = Epochs(tmp_path / "none", 9)
+    missing.read_on()
+    assert missing.epoch == 0
 
 
 @pytest.mark.parametrize(
@@ -69,33 +43,38 @@ def test_spell_seconds(seconds: float, spelled: str) -> None:
 
 
 def test_lines_are_printed_every_few_seconds(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     now = 100.0
     monkeypatch.setattr("time.monotonic", lambda: now)
-    shown = Lines()
-    shown.begin(["a", "b"], workers=1)
+    shown, pack = Lines(), read(tmp_path / "log", ("a-1", 3, 50.0))
     for now in (100.0, 104.9, 105.0, 109.9, 110.0):
-        shown.standing(standing("a", now - 100, 30, best=50.0))
-    shown.standing(standing("a", 12, 0, best=50.0))
-    shown.standing(standing("b", 20, 0))
+        shown.progress(Progress(5, 11, {"a": pack}, 0.5, 165 - now if now > 105 else NAN))
+    shown.finished("a", 12.0, 50.0, Progress(7, 11, {}, 0.8, 12.0))
+    shown.finished("b", 20.0, NAN, Progress(11, 11, {}, 1.0, 0.0))
     assert capsys.readouterr().err.splitlines() == [
-        "a: epoch 3 of 9, 2 of 2 models running, mean best accuracy 50.0 %; at most 1 min 5 s left",
-        "a: epoch 3 of 9, 2 of 2 models running, mean best accuracy 50.0 %; at most 1 min 10 s left",
-        "a: trained in 12 s, mean best accuracy 50.0 %; at most 12 s left",
-        "b: trained in 20 s",
+        "a: epoch 3 of 9, mean best accuracy 50.0 %",
+        "5 of 11 models trained",
+        "a: epoch 3 of 9, mean best accuracy 50.0 %",
+        "5 of 11 models trained; at most 55 s left",
+        "a: trained in 12 s, mean best accuracy 50.0 %; 7 of 11 models trained; at most 12 s left",
+        "b: trained in 20 s; 11 of 11 models trained",
     ]
 
 
-def test_bars_are_for_terminals(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bars_are_for_terminals(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     with progress.display() as shown:
         assert isinstance(shown, Bars)
-        shown.begin(["a"], workers=1)
         shown.working("aligning (smart)", 1, 2)
+        shown.bars.refresh()
+        shown.working("aligning (smart)", 2, 2)
         shown.note("[a note] is not markup")
-        shown.standing(standing("a", 1, 1, best=50.0))
-        shown.standing(standing("a", 2, 0, best=50.0))
+        shown.progress(Progress(0, 2, {"a": read(tmp_path / "log", ("a-1", 3, 50.0))}, 0.3, NAN))
+        shown.progress(Progress(2, 2, {}, 1.0, 0.0))
+        assert [task.description for task in shown.bars.tasks] == ["all packs"]
     written = capsys.readouterr().err
     assert "[a note] is not markup" in written
     assert "aligning (smart)" in written

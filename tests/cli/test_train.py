@@ -15,7 +15,7 @@ from click.testing import Result
 
 from reinflect.data.items import write_items
 from reinflect.inflector.inflector import Inflector
-from reinflect.run.folder import CHECKPOINT, WorkFolder
+from reinflect.run.store import CHECKPOINT, Store
 from tests.crash.trials import nobody_left, wait_for
 from tests.learn.tiny import language
 
@@ -64,7 +64,7 @@ def start(data: Path, out: Path, workers: int, *more: str) -> "subprocess.Popen[
     process = subprocess.Popen(
         call, env=environment, start_new_session=True, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
-    wait_for(lambda: any(WorkFolder.beside(out).state.glob(f"*{CHECKPOINT}")) or process.poll() is not None)
+    wait_for(lambda: any(Store.beside(out).state.glob(f"*{CHECKPOINT}")) or process.poll() is not None)
     return process
 
 
@@ -81,7 +81,7 @@ def test_ctrl_c_leaves_a_model_and_the_same_command_goes_on(
     assert "interrupted" in stderr
     assert "% right, estimated on 4 dev forms" in stdout
     assert Inflector.load(out).inflect("lachen", "V;PST") is not None
-    assert WorkFolder.beside(out).state.is_dir()
+    assert Store.beside(out).state.is_dir()
     result = reinflect(*command(data, out, "--workers", 1))
     assert result.exit_code == 0, result.output
     assert "resuming an earlier training" in result.stderr
@@ -193,7 +193,7 @@ def test_a_log_replaces_no_file_of_another_kind(data: Path, tmp_path: Path, rein
 
 
 def test_a_second_run_of_the_same_model_is_refused(data: Path, tmp_path: Path, reinflect: Reinflect) -> None:
-    with WorkFolder.beside(tmp_path / "model").held():
+    with Store.beside(tmp_path / "model").held():
         result = reinflect(*command(data, tmp_path / "model"))
     assert result.exit_code == 2
     assert f"another command (process {os.getpid()}) is working on this" in result.stderr

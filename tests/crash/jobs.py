@@ -9,7 +9,7 @@ from typing import Any
 
 from reinflect.data.items import Item, write_items
 from reinflect.inflector.inflector import Inflector
-from reinflect.run.packs import read_result
+from reinflect.run.pack_files import read_result
 from tests.learn.tiny import language
 
 SMALL = "embedding=5 hidden=6 history_hidden=4 patience=4096 score_from=0"

@@ -115,7 +115,7 @@ def _run(arguments: list[str], watched: str, accident: Accident, step: int, trac
     try:
         main(arguments)
     except SystemExit as end:
-        code = end.code if isinstance(end.code, int) else 98
+        code = (end.code or 0) if isinstance(end.code, int | None) else 98
     except BaseException:
         import traceback
 

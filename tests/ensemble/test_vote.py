@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.decode.forms import Predictions
-from reinflect.ensemble.member import TrainedModel
+from reinflect.ensemble.member import Trained
 from reinflect.ensemble.strategies import (
     RUNS,
     STRATEGIES,
@@ -28,9 +29,7 @@ from reinflect.ensemble.strategies import (
     vote_all,
 )
 from reinflect.errors import InputError
-from reinflect.settings import Settings
 from reinflect.systems.kind import PAPERS, default_strategy
-from reinflect.systems.symbols import Inventory
 
 BUNDLE = Bundle("V")
 DEV = [Item(f"a{number}", BUNDLE, f"a{number}x") for number in range(4)]
@@ -206,7 +205,8 @@ def scored(kind: str, seed: int, dev: Sequence[Item], forms: Sequence[str | None
     """A voter that predicts these forms, none of which the filter for repeats changes."""
     system, _, alignment = kind.partition("-")
     said = Predictions(list(forms), list(scores))
-    model = TrainedModel(system, alignment or "none", seed, Settings(), Inventory((), ()), 0.0, dev=said)
+    facts: dict[str, Any] = {"system": system, "alignment": alignment or "none", "seed": seed, "dev_accuracy": 0.0}
+    model = Trained(key="", best_epoch=0, usable=True, dev=said, **facts)
     return Voter.of(model, dev, {})
 
 

@@ -10,7 +10,7 @@ from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.data.labels import Labels
 from reinflect.ensemble.confidence import Confidence
-from reinflect.ensemble.member import TrainedModel
+from reinflect.ensemble.member import Member
 from reinflect.inflector.card import describe_training
 from reinflect.inflector.file import Numbers
 from reinflect.inflector.inflector import Inflector
@@ -39,7 +39,7 @@ INVENTORY = Inventory.of(ITEMS)
 ALIGNMENTS = {"hacm": "naive", "haem": "smart", "soft": "none"}
 
 
-def member(system: str, seed: int) -> TrainedModel:
+def member(system: str, seed: int) -> Member:
     own, settings = SYSTEMS[system], SMALL[system]
     sizes = own.sizes(INVENTORY, settings)
     drawn = Parameters.initial(own.shapes(settings), [sizes], [seed]).one(0, sizes)
@@ -49,13 +49,13 @@ def member(system: str, seed: int) -> TrainedModel:
     for ending, weight in (("COPY", 4.0), ("STEP", 3.0), ("STOP", 3.5), ("</s>", 4.0)):
         if ending in choices.symbols:
             bias[choices.number(ending)] += weight
-    return TrainedModel(
-        system,
-        ALIGNMENTS[system],
-        seed,
-        settings,
-        INVENTORY,
-        50.0 + seed,
+    return Member(
+        system=system,
+        alignment=ALIGNMENTS[system],
+        seed=seed,
+        settings=settings,
+        inventory=INVENTORY,
+        dev_accuracy=50.0 + seed,
         fold=seed + 1,
         restarts=seed - 1,
         parameters=parameters,

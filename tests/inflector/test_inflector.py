@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -16,7 +17,7 @@ from reinflect.data.items import Item
 from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.decode.forms import Predictions
 from reinflect.ensemble.confidence import Answer, Confidence, Evidence
-from reinflect.ensemble.member import TrainedModel
+from reinflect.ensemble.member import Member
 from reinflect.ensemble.strategies import vote_all
 from reinflect.errors import InputError
 from reinflect.inflector.card import card_text, describe_training
@@ -47,14 +48,15 @@ def a_member(
     accuracy: float = 50.0,
     inventory: Inventory = KNOWN,
     **changes: object,
-) -> TrainedModel:
+) -> Member:
     own, chosen = SYSTEMS[system], msgspec.structs.replace(SMALL[system], **changes)
     sizes = own.sizes(inventory, chosen)
     drawn = Parameters.initial(own.shapes(chosen), [sizes], [seed]).one(0, sizes)
     parameters = {name: tensor.numpy() for name, tensor in drawn.items()}
     if system == "haem":
         parameters["output.bias"][:3] += 2.0
-    return TrainedModel(system, alignment, seed, chosen, inventory, accuracy, parameters=parameters)
+    facts: dict[str, Any] = {"system": system, "alignment": alignment, "seed": seed, "dev_accuracy": accuracy}
+    return Member(settings=chosen, inventory=inventory, parameters=parameters, **facts)
 
 
 def an_inflector() -> Inflector:
@@ -138,7 +140,7 @@ def test_a_sure_member_decides_an_average(monkeypatch: pytest.MonkeyPatch) -> No
         form, score = said[seed]
         return Predictions([form] * len(items), [score] * len(items))
 
-    monkeypatch.setattr(TrainedModel, "words", property(lambda member: member.seed))
+    monkeypatch.setattr(Member, "words", property(lambda member: member.seed))
     monkeypatch.setattr("reinflect.inflector.inflector.greedy", told)
     assert inflector.inflect("gehen", "V") == "b"
     assert inflector.using("average").inflect("gehen", "V") == "a"
@@ -175,7 +177,7 @@ def test_what_does_not_end_or_repeats_becomes_the_lemma() -> None:
     assert writes.inflect("eeeeeh", "V") == "eeeeeheeeee"
 
 
-def writing_five(member: TrainedModel) -> TrainedModel:
+def writing_five(member: Member) -> Member:
     """A member that copies the lemma, writes e five times and stops: LSTM^y counts e's after an h in its memory."""
     parameters = {name: np.zeros_like(array) for name, array in member.parameters.items()}
     letters = SYSTEMS["haem"].symbols(KNOWN)

@@ -13,7 +13,7 @@ from reinflect.data.items import write_items
 from reinflect.data.words import WordList
 from reinflect.errors import InputError
 from reinflect.inflector.inflector import Inflector
-from reinflect.run.resources import Resources
+from reinflect.run.watch import Resources
 from reinflect.score import evaluate
 from reinflect.train import train, train_model
 from tests.learn.tiny import language, wish

@@ -7,9 +7,9 @@ import pytest
 from reinflect.align.pairs import Alignment
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
-from reinflect.ensemble.member import UNALIGNED
 from reinflect.learn.augment import MadeUp, stretches
 from reinflect.learn.fleet import runs_of
+from reinflect.systems.kind import UNALIGNED
 from tests.learn.tiny import lesson, spec_for
 from tests.systems.any_alignment import sides
 

@@ -19,8 +19,7 @@ from reinflect.data.items import Item
 from reinflect.errors import InputError
 from reinflect.learn.fleet import runs_of
 from reinflect.learn.lesson import FOLDS, Lesson, Phase, fold_split, lessons_of, specs
-from reinflect.run.packing import SEEDS_A_PACK, pack_specs
-from reinflect.run.packs import Pack
+from reinflect.run.packs import SEEDS_A_PACK, Pack, pack_specs
 from reinflect.systems.kind import Kind, Plan, Wish, make_plan
 from tests.learn.tiny import language, pack, small, spec_for
 

@@ -12,10 +12,10 @@ from torch import Tensor
 from reinflect.learn.checkpoint import Checkpoint
 from reinflect.learn.fleet import NEXT_SEED, Epoch, Fleet
 from reinflect.learn.loop import MOST_RESTARTS
-from reinflect.run.execute import train_specs
-from reinflect.run.folder import WorkFolder
+from reinflect.run.driver import train_specs
 from reinflect.run.packs import Pack
-from reinflect.run.resources import Resources
+from reinflect.run.store import Store
+from reinflect.run.watch import Resources
 from reinflect.settings import Settings
 from tests.learn.tiny import SMALL, lesson, pack, small, spec_for
 from tests.learn.trained import Trained, difference, same, spoil, stop_after, trained
@@ -90,18 +90,18 @@ def test_a_run_that_dies_goes_on_from_its_last_checkpoint(tmp_path: Path, monkey
 
 
 def test_a_finished_run_is_not_trained_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    own, folder = pack(), WorkFolder.beside(tmp_path / "model")
+    own, folder = pack(), Store.beside(tmp_path / "model")
     with folder.held():
-        expected = train_specs(own.specs, None, folder, Resources())
+        expected = train_specs(own.specs, folder, Resources())
         assert expected.finished
+        models = folder.get(own.specs)
+        numbers = {spec.digest: folder.member(spec, models[spec.digest]).fingerprint for spec in own.specs}
         monkeypatch.setattr(Fleet, "update", lambda *_: pytest.fail("trained again"))
-        again = train_specs(own.specs, None, folder, Resources())
+        again = train_specs(own.specs, folder, Resources())
         assert again.finished
         for spec in own.specs:
-            one, other = (folder.with_parameters(found.models[spec.digest]) for found in (expected, again))
-            assert one.parameters
-            assert one.fingerprint == other.fingerprint
-            assert (one.dev, one.dev_accuracy, one.best_epoch) == (other.dev, other.dev_accuracy, other.best_epoch)
+            assert folder.member(spec, models[spec.digest]).fingerprint == numbers[spec.digest]
+        assert folder.get(own.specs) == models
 
 
 def test_a_stop_gives_the_best_so_far(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Systems of other packages, which decode by torch alone, inflect as ours do."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.decode.search import beam, greedy
 from reinflect.decode.trace import follow
-from reinflect.ensemble.member import TrainedModel
+from reinflect.ensemble.member import Member
 from reinflect.learn.torch_words import TorchWords
 from reinflect.systems import SYSTEMS
 from reinflect.systems.symbols import Inventory
@@ -40,7 +41,8 @@ def words(toy: System, monkeypatch: pytest.MonkeyPatch) -> TorchWords:
         weights[atom, numbers(letter)] = 2.0
     monkeypatch.setattr("reinflect.ensemble.member.SYSTEMS", {"toy": toy})
     settings, parameters = toy.settings(feature_scale=1.0), {"bigrams": bigrams, "weights": weights}
-    model = TrainedModel("toy", "none", 1, settings, INVENTORY, 0.0, parameters=parameters)
+    options: dict[str, Any] = {"settings": settings, "inventory": INVENTORY, "parameters": parameters}
+    model = Member(system="toy", alignment="none", seed=1, dev_accuracy=0.0, **options)
     assert isinstance(model.words, TorchWords)
     return model.words
 

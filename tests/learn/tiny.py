@@ -13,12 +13,12 @@ from reinflect.align.smart import Smart
 from reinflect.assemble import Keep
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
-from reinflect.ensemble.member import TrainedModel
+from reinflect.ensemble.member import Member
 from reinflect.inflector.inflector import Inflector
 from reinflect.learn.fleet import Fleet
 from reinflect.learn.lesson import Lesson, ModelSpec
 from reinflect.run.packs import Pack
-from reinflect.run.resources import Resources
+from reinflect.run.watch import Resources
 from reinflect.settings import Settings
 from reinflect.systems import SYSTEMS
 from reinflect.systems.haem import HaemSettings
@@ -96,7 +96,7 @@ def spec_for(
     system: str = "haem",
     settings: Settings | None = None,
     seed: int = 1,
-    start: TrainedModel | None = None,
+    start: Member | None = None,
 ) -> ModelSpec:
     return ModelSpec(own, Kind(system, own.alignment), settings or small(system), seed, start)
 

@@ -8,18 +8,21 @@ import pytest
 import torch
 from torch import Tensor
 
-from reinflect.ensemble.member import TrainedModel
+from reinflect.ensemble.member import Member
+from reinflect.ensemble.member import Trained as Record
 from reinflect.learn import loop
 from reinflect.learn.checkpoint import Checkpoint
 from reinflect.learn.fleet import Epoch, Fleet, Run
 from reinflect.learn.lesson import ModelSpec
+from reinflect.run.store import member_of
 
 
 @dataclass(frozen=True)
 class Trained:
     """A trained model, how it got there, its best parameters and, if it ran to the end of its fleet, its last ones."""
 
-    model: TrainedModel
+    model: Record
+    member: Member
     progress: Run
     parameters: dict[str, Tensor]
     last: Tensor | None
@@ -47,7 +50,6 @@ def trained(
     dtype: torch.dtype = torch.float32,
     checkpoint: Checkpoint | None = None,
     log: Path | None = None,
-    report: Callable[[loop.Report], None] = lambda _: None,
     stop: Callable[[], bool] = lambda: False,
 ) -> tuple[list[Trained], bool]:
     made: list[Fleet] = []
@@ -59,12 +61,18 @@ def trained(
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(loop, "Fleet", Kept)
-        models, finished = loop.train(specs, dtype=dtype, checkpoint=checkpoint, log=log, report=report, stop=stop)
+        models, numbers, finished = loop.train(specs, dtype=dtype, checkpoint=checkpoint, log=log, stop=stop)
     (fleet,) = made
     last = fleet.parameters.flat.detach().clone() if len(fleet.parameters) == len(models) else None
     return [
-        Trained(model, fleet.runs[number], fleet.trained(number), None if last is None else last[number])
-        for number, model in enumerate(models)
+        Trained(
+            model,
+            member_of(spec, model, numbers[spec.digest]),
+            fleet.runs[number],
+            fleet.trained(number),
+            None if last is None else last[number],
+        )
+        for number, (spec, model) in enumerate(zip(specs, models, strict=True))
     ], finished
 
 

@@ -7,12 +7,12 @@ from reinflect.align.smart import Smart
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.decode.forms import Predictions
-from reinflect.ensemble.member import TrainedModel
+from reinflect.ensemble.member import Trained
 from reinflect.learn.lesson import Lesson, ModelSpec
 from reinflect.paper.combine import Combined, averages, combine
 from reinflect.paper.figures import Average, Scores
 from reinflect.paper.grid import Grid
-from reinflect.run.packs import PackResult
+from reinflect.run.pack_files import PackResult
 from reinflect.score.scores import Evaluation, MacroEvaluation, evaluate
 from reinflect.settings import Settings
 from reinflect.systems.hacm import HacmSettings
@@ -55,7 +55,7 @@ def result(
     right: int = 1,
     usable: bool = True,
     scores: Sequence[float] | None = None,
-) -> TrainedModel:
+) -> Trained:
     """A model that has the first so many items right; its other forms are those of no other model."""
     planned = spec(lesson, kind, seed)
 
@@ -65,12 +65,11 @@ def result(
         chosen = list(usual if forms is None else forms)
         return Predictions(chosen, list(scores or [-1.0] * len(chosen)))
 
-    return TrainedModel(
+    return Trained(
         system=planned.system,
         alignment=planned.lesson.alignment,
         seed=seed,
-        settings=planned.settings,
-        inventory=lesson.inventory,
+        best_epoch=0,
         dev_accuracy=0.0,
         key=planned.digest,
         language=lesson.language,
@@ -86,7 +85,7 @@ def kinds(grid: Grid, setting: str = "low") -> dict[Kind, int]:
     return {kind: seeds[setting] for kind, seeds in grid.items() if setting in seeds}
 
 
-def everyone(lesson: Lesson, grid: Grid, right: Mapping[str, int]) -> list[TrainedModel]:
+def everyone(lesson: Lesson, grid: Grid, right: Mapping[str, int]) -> list[Trained]:
     """All models of a grid; those of a kind have so many items right."""
     return [
         result(lesson, str(kind), seed, right=right.get(str(kind), 0))
@@ -95,7 +94,7 @@ def everyone(lesson: Lesson, grid: Grid, right: Mapping[str, int]) -> list[Train
     ]
 
 
-def pack(*models: TrainedModel, name: str = "german-low-hacm-naive", seconds: float = 6.0) -> PackResult:
+def pack(*models: Trained, name: str = "german-low-hacm-naive", seconds: float = 6.0) -> PackResult:
     return PackResult(name, list(models), device="cpu", seconds=seconds, version="0.1.0")
 
 

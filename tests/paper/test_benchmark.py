@@ -1,7 +1,7 @@
 """A whole benchmark, of languages that take a moment."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,14 +17,14 @@ from reinflect.inflector.card import fingerprint
 from reinflect.inflector.inflector import Inflector
 from reinflect.learn.checkpoint import fingerprint_of
 from reinflect.learn.fleet import Fleet
-from reinflect.paper.benchmark import Benchmark, BenchmarkPlan, run_benchmark
+from reinflect.paper.benchmark import Benchmark, BenchmarkPlan, run_benchmark, store_in
 from reinflect.paper.grid import Grid
 from reinflect.paper.output import write_all, write_models
-from reinflect.run.failures import PackError
-from reinflect.run.folder import WorkFolder
-from reinflect.run.packs import ENDING, Pack, PackResult, read_results, write_result
-from reinflect.run.resources import Resources, Watcher
-from reinflect.run.train_pack import Standing, run_pack
+from reinflect.run.pack_files import ENDING, PackResult, read_results, write_result
+from reinflect.run.packs import Pack
+from reinflect.run.store import Store
+from reinflect.run.watch import Progress, Resources, Watcher
+from reinflect.run.work import PackError, train_pack
 from reinflect.score import evaluate
 from reinflect.settings import Settings
 from reinflect.systems.kind import Kind, Plan
@@ -51,19 +51,17 @@ class Listener(Watcher):
 
     def __init__(self) -> None:
         self.notes: list[str] = []
-        self.expected: tuple[int, int] | None = None
+        self.last: Progress | None = None
         self.trained: list[str] = []
 
     def note(self, text: str) -> None:
         self.notes.append(text)
 
-    def expect(self, trained: int, models: int, weights: Mapping[str, float]) -> None:
-        self.expected = (trained, models)
-        assert all(weight > 0 for weight in weights.values())
-
-    def standing(self, now: Standing) -> None:
-        if not now.running:
-            self.trained.append(now.pack)
+    def finished(self, pack: str, seconds: float, mean_best: float, now: Progress) -> None:
+        assert seconds > 0
+        assert 0 <= mean_best <= 100
+        self.trained.append(pack)
+        self.last = now
 
 
 Undisturbed = tuple[Path, Benchmark, Listener]
@@ -77,9 +75,11 @@ def plans(grid: Grid = GRID, presets: Mapping[str, Mapping[str, Settings]] = PRE
 def run(data: Path, out: Path, watcher: Watcher | None = None, **options: Any) -> Benchmark:
     shared = {name: options.pop(name) for name in ("workers", "trainers", "checkpoint_seconds") if name in options}
     trained = plans(**{name: options.pop(name) for name in ("grid", "presets") if name in options})
+    save_models = options.pop("save_models", False)
     plan = BenchmarkPlan(data=data, out=out, plans=trained, **options)
-    made = run_benchmark(plan, Resources(watcher=watcher or Watcher(), **shared))
-    write_all(made, out, about=[], command={"command": "test"})
+    with store_in(out, save_models=save_models) as store:
+        made = run_benchmark(plan, store, Resources(watcher=watcher or Watcher(), **shared))
+        write_all(made, out, about=[], command={"command": "test"})
     return made
 
 
@@ -100,7 +100,8 @@ def undisturbed(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Undistu
 
 def test_everything_is_written(undisturbed: Undisturbed) -> None:
     out, made, listener = undisturbed
-    assert listener.expected == (0, MODELS)
+    assert listener.last is not None
+    assert (listener.last.trained, listener.last.models, listener.last.share) == (MODELS, MODELS, 1.0)
     assert len(listener.trained) == 9
     assert any("no training items for turkish-high" in note for note in listener.notes)
     assert sorted(path.name for path in out.iterdir()) == [
@@ -248,20 +249,6 @@ def test_other_settings_are_other_models(data: Path, tmp_path: Path) -> None:
     assert len(made.results) == 1
 
 
-def test_as_many_processes_train_as_was_said(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    used: list[int] = []
-
-    def run_packs(plan: Sequence[object], *_: object, workers: int, **__: object) -> list[None]:
-        used.append(workers)
-        return [None] * len(plan)
-
-    monkeypatch.setattr("reinflect.run.engines.run_packs", run_packs)
-    every: list[dict[str, Any]] = [{"workers": 3}, {"workers": 3, "trainers": 2}, {}]
-    for options in every:
-        run(data, tmp_path, **options)
-    assert used == [3, 2, 1]
-
-
 def test_gold_of_other_items_is_refused(data: Path, tmp_path: Path) -> None:
     gold = tmp_path / "gold"
     gold.mkdir()
@@ -343,13 +330,13 @@ def test_the_second_half_of_a_pack_goes_on_when_the_first_is_done(
 ) -> None:
     tried: list[tuple[str, bool]] = []
 
-    def small_packs_only(pack: Pack, *arguments: Any, folder: WorkFolder, **options: Any) -> PackResult:
+    def small_packs_only(pack: Pack, store: Store, *arguments: Any) -> PackResult:
         if len(pack.specs) > 2:
             raise PackError("memory", "too many")
-        tried.append((pack.name, fingerprint_of(folder.checkpoint(pack).path) == pack.fingerprint))
-        return run_pack(pack, *arguments, folder=folder, **options)
+        tried.append((pack.name, fingerprint_of(store.checkpoint(pack, 1.0).path) == pack.fingerprint))
+        return train_pack(pack, store, *arguments)
 
-    monkeypatch.setattr("reinflect.run.engines.run_pack", small_packs_only)
+    monkeypatch.setattr("reinflect.run.driver.train_pack", small_packs_only)
     options: dict[str, Any] = {
         "grid": {Kind("haem", "naive"): {"low": 4}},
         "presets": {"low": {"haem": LONG}},

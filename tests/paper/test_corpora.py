@@ -11,8 +11,8 @@ from reinflect.errors import InputError
 from reinflect.learn.lesson import Lesson
 from reinflect.paper.benchmark import read_gold
 from reinflect.paper.corpora import languages_in, layout_note, read_corpora
-from reinflect.run.execute import prepared
-from reinflect.run.resources import Resources, Watcher
+from reinflect.run.driver import prepared
+from reinflect.run.watch import Resources, Watcher
 from reinflect.systems.kind import Kind
 from tests.learn.tiny import language, spec_for
 
@@ -107,10 +107,10 @@ def test_processes_align_as_this_one_does(folder: Path, tmp_path: Path, monkeypa
         for corpus in read_corpora(folder, ["greek", "old-norse"], ["low"])[0]
         for method in ("naive", "smart", "none")
     ]
-    here = prepared(planned, None, Resources(watcher=watcher))
+    here = prepared(planned, Resources(watcher=watcher))
     assert watcher.steps == [("aligning all files", number, 6) for number in range(1, 7)]
-    monkeypatch.setattr("reinflect.run.execute.WORTH_PROCESSES", 0)
-    there = prepared(planned, None, Resources(workers=2, alignment_cache=tmp_path / "cache"))
+    monkeypatch.setattr("reinflect.run.driver.WORTH_PROCESSES", 0)
+    there = prepared(planned, Resources(workers=2, alignment_cache=tmp_path / "cache"))
     assert [spec.lesson.alignments for spec in here] == [spec.lesson.alignments for spec in there]
     assert [spec.digest for spec in there] == [spec.digest for spec in planned]
     for part in ("train", "dev", "asked"):

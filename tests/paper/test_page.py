@@ -15,7 +15,7 @@ from reinflect.data.items import Item, write_items
 from reinflect.errors import InputError
 from reinflect.paper.figures import read_scores
 from reinflect.paper.page import Details, Language, benchmark_page, data_of, measured, read_languages
-from reinflect.run.packs import read_results
+from reinflect.run.pack_files import read_results
 from tests.paper.made_up import corpus, result
 from tests.report.pages import Page
 

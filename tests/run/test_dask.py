@@ -1,6 +1,6 @@
-"""A real Dask cluster on this machine: what it trains, and what becomes of it when workers and schedulers die.
+"""Two real Dask workers on this machine: what they train, and what becomes of it when processes die.
 
-Clusters and those who use them are processes of their own here, as they are elsewhere.
+Scheduler, workers and commands are processes of their own here, as they are elsewhere.
 """
 
 import os
@@ -12,16 +12,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-import psutil
 import pytest
 from distributed import Client
 
 from reinflect.data.items import Item, write_items
-from reinflect.run.packs import read_results
+from reinflect.run.pack_files import read_results
 from tests.learn.tiny import language
 
-LINES = 20
-"""Of the 80 of a log, when a pack is well under way."""
 CHANGES = "embedding=5 hidden=6 history_hidden=4 epochs=40 patience=90 score_from=0 score_every=20".split()
 SECONDS = 300.0
 SLOW = """
@@ -34,17 +31,16 @@ def slowly(fleet, prepare=Fleet.prepare):
 
 Fleet.prepare = slowly
 """
-"""What a worker loads first that is slower than the failures of another."""
-FULL = """
-import reinflect.run.worker
-
-def train_in(*arguments, **options):
-    raise OSError(28, "No space left on device")
-
-reinflect.run.worker.train_in = train_in
-"""
-"""What a worker loads first whose disk is full."""
+"""What a worker loads first whose packs take long enough to be interrupted."""
+OTHER_VERSION = "import reinflect.run.work\nreinflect.run.work.__version__ = '9.9'\n"
+IMPATIENT = (
+    "import sys, reinflect.cli, reinflect.run.cluster\n"
+    "reinflect.run.cluster.SECONDS_TO_WAIT = 0.5\n"
+    "sys.exit(reinflect.cli.main())"
+)
+"""The command, waiting less for a worker."""
 DASK = [sys.executable, "-m", "dask"]
+Process = subprocess.Popen[str]
 
 
 @pytest.fixture(scope="module")
@@ -57,20 +53,52 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture
-def environment(tmp_path: Path) -> dict[str, str]:
-    own = {"REINFLECT_CACHE": str(tmp_path / "cache"), "DASK_TEMPORARY_DIRECTORY": str(tmp_path)}
-    return os.environ | own | {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "5s"}
-
-
-def command(data: Path, out: Path, *more: object) -> list[str]:
+def command(data: Path, out: Path, *more: object, program: Sequence[str] = ("-m", "reinflect")) -> list[str]:
     fixed = ["benchmark", "--data", data, "--out", out, "--grid", "quick", "--settings", "low", "--device", "cpu"]
     changes = [argument for change in CHANGES for argument in ("--set", change)]
-    return [sys.executable, "-m", "reinflect", *(str(argument) for argument in (*fixed, *changes, *more))]
+    return [sys.executable, *program, *map(str, (*fixed, *changes, *more))]
+
+
+def wait_until(ready: Callable[[], object], process: Process) -> None:
+    end = time.monotonic() + SECONDS
+    while not ready():
+        assert process.poll() is None, process.communicate()[1]
+        assert time.monotonic() < end, "nothing happens"
+        time.sleep(0.02)
+
+
+class Cluster:
+    """A scheduler with its workers, all of which end with the test."""
+
+    def __init__(self, folder: Path, stack: ExitStack) -> None:
+        self.folder, self.file, self.stack = folder, folder / "scheduler.json", stack
+        more = {"REINFLECT_CACHE": str(folder / "cache"), "DASK_TEMPORARY_DIRECTORY": str(folder)}
+        self.environment = os.environ | more | {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "5s"}
+        host = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(self.file)]
+        self.scheduler = self.start([*DASK, "scheduler", *host])
+        wait_until(self.file.exists, self.scheduler)
+
+    def start(self, call: Sequence[str]) -> Process:
+        return self.stack.enter_context(running(call, self.environment))
+
+    def add_worker(self, preload: str = "") -> Process:
+        """A worker that executes some code first."""
+        with Client(scheduler_file=str(self.file), set_as_default=False) as client:
+            before = len(client.nthreads())
+            (self.folder / f"preload_{before}.py").write_text(preload)
+            fixed = ["--nthreads", "1", "--memory-limit", "0", "--no-dashboard", "--no-nanny"]
+            more = ["--scheduler-file", str(self.file), "--preload", str(self.folder / f"preload_{before}.py")]
+            worker = self.start([*DASK, "worker", *fixed, *more])
+            client.wait_for_workers(before + 1, timeout=SECONDS)
+        return worker
+
+    def logs(self) -> list[Path]:
+        """The logs of packs that workers are in the middle of."""
+        return [log for log in (self.folder / "temporary").glob("*/*.jsonl") if log.stat().st_size]
 
 
 @contextmanager
-def running(call: Sequence[str], environment: dict[str, str]) -> Iterator["subprocess.Popen[str]"]:
+def running(call: Sequence[str], environment: dict[str, str]) -> Iterator[Process]:
     """A process in a group of its own, which ends with the block."""
     with subprocess.Popen(
         call, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
@@ -82,172 +110,115 @@ def running(call: Sequence[str], environment: dict[str, str]) -> Iterator["subpr
                 os.killpg(process.pid, signal.SIGKILL)
 
 
-def wait_until(ready: Callable[[], bool], process: "subprocess.Popen[str]") -> None:
-    end = time.monotonic() + SECONDS
-    while not ready():
-        assert process.poll() is None, process.communicate()[1]
-        assert time.monotonic() < end, "nothing happens"
-        time.sleep(0.02)
+@pytest.fixture
+def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
+    with ExitStack() as stack:
+        yield Cluster(tmp_path, stack)
 
 
-def half_done(folder: Path) -> list[Path]:
-    """The logs of packs that workers are in the middle of."""
-    found = []
-    for log in folder.glob("dask-scratch-space/*/*/training.state/*.jsonl"):
-        try:
-            if log.read_bytes().count(b"\n") > LINES:
-                found.append(log)
-        except FileNotFoundError:
-            pass
-    return found
-
-
-def spawned(process: "subprocess.Popen[str]") -> list[psutil.Process]:
-    """The worker processes of a local cluster."""
-    children = psutil.Process(process.pid).children(recursive=True)
-    return [child for child in children if "spawn_main" in " ".join(child.cmdline())]
-
-
-def said(out: Path) -> dict[str, object]:
+def results(out: Path) -> dict[str, object]:
     """All that does not depend on how long things took."""
     files = [path for path in out.rglob("*") if path.is_file() and path.parent.name != "packs" and "." not in path.name]
-    found: dict[str, object] = {str(path.relative_to(out)): path.read_bytes() for path in files}
-    found["results"] = (out / "results.json").read_bytes()
-    found["logs"] = {path.name: path.read_bytes() for path in (out / "logs").iterdir()}
-    found["packs"] = [(result.pack, result.device, result.models) for result in read_results(out / "packs")]
-    return found
+    content: dict[str, object] = {str(path.relative_to(out)): path.read_bytes() for path in files}
+    content["results"] = (out / "results.json").read_bytes()
+    content["logs"] = {path.name: path.read_bytes() for path in (out / "logs").iterdir()}
+    content["packs"] = [(pack.pack, pack.device, pack.models) for pack in read_results(out / "packs")]
+    return content
 
 
 @pytest.fixture(scope="module")
 def undisturbed(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the processes of one command make of it."""
+    """What one process makes of it."""
     out = tmp_path_factory.mktemp("undisturbed")
     done = subprocess.run(command(data, out, "--workers", 1), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return out
 
 
-def test_a_worker_is_killed_in_the_middle_of_training(
-    data: Path, undisturbed: Path, tmp_path: Path, environment: dict[str, str]
-) -> None:
-    out = tmp_path / "out"
-    with running(command(data, out, "--engine", "dask", "--workers", 2), environment) as process:
-        wait_until(lambda: len(half_done(tmp_path)) == 2, process)
-        workers = spawned(process)
-        assert len(workers) == 2
-        workers[0].kill()
-        _, stderr = process.communicate(timeout=SECONDS)
+def complaint(process: Process) -> str:
+    """The one line with which a command failed."""
+    _, stderr = process.communicate(timeout=SECONDS)
+    assert process.returncode == 2, stderr
+    assert "Traceback" not in stderr
+    (line,) = [line for line in stderr.splitlines() if line.startswith("reinflect:")]
+    return line
+
+
+def finish(data: Path, out: Path, cluster: Cluster, undisturbed: Path, *more: object) -> str:
+    """The same command resumes the benchmark, and ends as if nothing had happened; what it says."""
+    kept = {path: path.stat().st_mtime_ns for path in (out / "packs").iterdir()}
+    done = subprocess.run(command(data, out, *more), env=cluster.environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert {path: path.stat().st_mtime_ns for path in kept} == kept
+    assert results(out) == results(undisturbed)
+    assert not (out / "training.state").exists()
+    return done.stderr
+
+
+def test_a_worker_is_killed_in_the_middle_of_training(data: Path, undisturbed: Path, cluster: Cluster) -> None:
+    out = cluster.folder / "out"
+    workers = [cluster.add_worker(SLOW) for _ in range(2)]
+    process = cluster.start(command(data, out, "--dask", cluster.file))
+    wait_until(lambda: len(cluster.logs()) == 2, process)
+    os.killpg(workers[0].pid, signal.SIGKILL)
+    _, stderr = process.communicate(timeout=SECONDS)
     assert process.returncode == 0, stderr
-    assert "ended unexpectedly; tls://127.0.0.1:" in stderr
     assert "8 of 8 models trained" in stderr
     assert "Traceback" not in stderr
-    assert said(out) == said(undisturbed)
+    assert results(out) == results(undisturbed)
     assert not (out / "training.state").exists()
 
 
-def test_the_scheduler_stops_and_the_same_goes_on_without_it(
-    data: Path, undisturbed: Path, tmp_path: Path, environment: dict[str, str]
+def test_the_scheduler_dies_and_the_same_command_goes_on_without_it(
+    data: Path, undisturbed: Path, cluster: Cluster
 ) -> None:
-    out, file = tmp_path / "out", tmp_path / "scheduler.json"
-    with ExitStack() as stack:
-        scheduler = stack.enter_context(running(scheduler_call(file), environment))
-        wait_until(file.exists, scheduler)
-        for _ in range(2):
-            stack.enter_context(running(worker_call(file), environment))
-        more = ["--engine", "dask", "--scheduler-file", file]
-        process = stack.enter_context(running(command(data, out, *more), environment))
-        wait_until(lambda: bool(list(out.glob("packs/*.xz"))) and bool(half_done(tmp_path)), process)
-        scheduler.kill()
-        _, stderr = process.communicate(timeout=SECONDS)
-    kept = {path.name: path.read_bytes() for path in (out / "packs").iterdir()}
-    assert process.returncode == 2, stderr
-    (complaint,) = [line for line in stderr.splitlines() if line.startswith("reinflect:")]
-    assert "lost the Dask scheduler at tcp://" in complaint
-    assert "Traceback" not in stderr
-    assert 0 < len(kept) < 4
-    done = subprocess.run(command(data, out, "--workers", 1), env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert {name: (out / "packs" / name).read_bytes() for name in kept} == kept
-    assert said(out) == said(undisturbed)
+    out = cluster.folder / "out"
+    for _ in range(2):
+        cluster.add_worker(SLOW)
+    process = cluster.start(command(data, out, "--dask", cluster.file))
+    wait_until(lambda: list(out.glob("packs/*.xz")) and cluster.logs(), process)
+    os.killpg(cluster.scheduler.pid, signal.SIGKILL)
+    assert "lost the Dask scheduler at tcp://" in complaint(process)
+    assert 0 < len(list((out / "packs").iterdir())) < 4
+    finish(data, out, cluster, undisturbed, "--workers", 1)
 
 
-def test_a_worker_whose_disk_is_full_costs_no_pack(
-    data: Path, undisturbed: Path, tmp_path: Path, environment: dict[str, str]
-) -> None:
-    out, file, full, slow = tmp_path / "out", tmp_path / "scheduler.json", tmp_path / "full.py", tmp_path / "slow.py"
-    full.write_text(FULL)
-    slow.write_text(SLOW)
-    with ExitStack() as stack:
-        scheduler = stack.enter_context(running(scheduler_call(file), environment))
-        wait_until(file.exists, scheduler)
-        stack.enter_context(running(worker_call(file, "--preload", str(slow)), environment))
-        broken = stack.enter_context(running(worker_call(file, "--preload", str(full)), environment))
-        with Client(scheduler_file=str(file), set_as_default=False) as client:
-            client.wait_for_workers(2, timeout=SECONDS)
-        call = command(data, out, "--engine", "dask", "--scheduler-file", file)
-        done = subprocess.run(call, env=environment, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
-        assert broken.wait(timeout=SECONDS) == 0
-    (away,) = [line for line in done.stderr.splitlines() if "not used any more" in line]
-    assert " failed one after the other at the Dask worker at tcp://127.0.0.1:" in away
-    assert away.endswith("(OSError: [Errno 28] No space left on device); it is not used any more")
-    assert "8 of 8 models trained" in done.stderr
-    assert "ended unexpectedly" not in done.stderr
-    assert "Traceback" not in done.stderr
-    assert said(out) == said(undisturbed)
-
-
-def scheduler_call(file: Path) -> list[str]:
-    return [*DASK, "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file)]
-
-
-def worker_call(file: Path, *more: str) -> list[str]:
-    fixed = ["--scheduler-file", str(file), "--nthreads", "1", "--memory-limit", "0", "--no-dashboard", "--no-nanny"]
-    return [*DASK, "worker", *fixed, *more]
-
-
-@pytest.mark.long
-def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(
-    data: Path, undisturbed: Path, tmp_path: Path, environment: dict[str, str]
-) -> None:
-    out = tmp_path / "out"
-    call = command(data, out, "--engine", "dask", "--workers", 2)
-    with running(call, environment) as process:
-        wait_until(lambda: bool(list(out.glob("packs/*.xz"))) and bool(half_done(tmp_path)), process)
-        os.killpg(process.pid, signal.SIGINT)  # to all of them, as a terminal does
-        _, stderr = process.communicate(timeout=SECONDS)
+def test_ctrl_c_stops_the_workers_and_keeps_what_is_done(data: Path, undisturbed: Path, cluster: Cluster) -> None:
+    out = cluster.folder / "out"
+    for _ in range(2):
+        cluster.add_worker(SLOW)
+    process = cluster.start(command(data, out, "--dask", cluster.file))
+    wait_until(lambda: list(out.glob("packs/*.xz")) and cluster.logs(), process)
+    os.killpg(process.pid, signal.SIGINT)
+    _, stderr = process.communicate(timeout=SECONDS)
     assert process.returncode == 130, stderr
     assert "models are not trained yet; the same command resumes the training" in stderr
     assert "Traceback" not in stderr
-    kept = {path: path.stat().st_mtime_ns for path in (out / "packs").iterdir()}
-    assert 0 < len(kept) < 4
-    done = subprocess.run(call, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert {path: path.stat().st_mtime_ns for path in kept} == kept
-    assert said(out) == said(undisturbed)
+    assert 0 < len(list((out / "packs").iterdir())) < 4
+    assert "8 of 8 models trained" in finish(data, out, cluster, undisturbed, "--dask", cluster.file)
 
 
-def test_clusters_that_are_of_no_use_are_told_in_one_line(
-    data: Path, tmp_path: Path, environment: dict[str, str]
-) -> None:
-    file, skew = tmp_path / "scheduler.json", tmp_path / "skew.py"
-    skew.write_text("import reinflect\nreinflect.__version__ = '9.9'\n")
+def test_clusters_that_are_of_no_use_are_told_in_one_line(data: Path, cluster: Cluster) -> None:
+    out = cluster.folder / "out"
+    impatient = command(data, out, "--dask", cluster.file, program=("-c", IMPATIENT))
+    assert "has had no worker for 0.5 s; start some, such as dask worker" in complaint(cluster.start(impatient))
+    cluster.add_worker(OTHER_VERSION)
+    told = complaint(cluster.start(command(data, out, "--dask", cluster.file)))
+    assert "has reinflect 9.9, not 0.2.0 as here; start workers from the same environment" in told
+    os.killpg(cluster.scheduler.pid, signal.SIGKILL)
+    cluster.environment["DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT"] = "1s"
+    told = complaint(cluster.start(command(data, out, "--dask", cluster.file)))
+    assert told.startswith("reinflect: could not reach a Dask scheduler at '")
+    assert "tcp://127.0.0.1:" in told
+    assert not list(out.glob("packs/*"))
 
-    def complaint(*more: object) -> str:
-        call = command(data, tmp_path / "out", "--engine", "dask", *more)
-        done = subprocess.run(call, env=environment, capture_output=True, text=True)
-        assert done.returncode == 2, done.stderr
-        (line,) = done.stderr.splitlines()
-        return line
 
-    with running(scheduler_call(file), environment) as scheduler:
-        wait_until(file.exists, scheduler)
-        told = complaint("--scheduler-file", file, "--wait", 0.5)
-        assert "has had no worker for 0.5 s; start some" in told
-        with running(worker_call(file, "--preload", str(skew)), environment):
-            told = complaint("--scheduler-file", file)
-            assert "has reinflect 9.9, not 0.2.0 as here; start workers from the same environment" in told
-    environment["DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT"] = "1s"
-    told = complaint("--scheduler-file", file)
-    assert told.startswith("reinflect: could not reach a Dask scheduler at 'tcp://127.0.0.1:")
-    assert not list(tmp_path.glob("out/packs/*"))
+def test_a_worker_of_another_version_that_joins_later_is_refused(data: Path, cluster: Cluster) -> None:
+    out = cluster.folder / "out"
+    cluster.add_worker(SLOW)
+    process = cluster.start(command(data, out, "--dask", cluster.file))
+    wait_until(cluster.logs, process)
+    cluster.add_worker(OTHER_VERSION)
+    assert "a Dask worker has reinflect 9.9, not 0.2.0 as here; start workers from" in complaint(process)

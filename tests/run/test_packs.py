@@ -1,136 +1,151 @@
-"""Files of finished packs: whole or passed over, and never taken for other work."""
+"""Packs: little padding and within the memory on a GPU, a few models of one kind on a CPU."""
 
-import lzma
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
-import msgspec
 import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor
 
 from reinflect.align.naive import Naive
+from reinflect.data.features import Bundle
 from reinflect.data.items import Item
-from reinflect.decode.forms import Predictions
-from reinflect.ensemble.member import TrainedModel
-from reinflect.learn.lesson import ModelSpec, Phase
-from reinflect.run.engines import engine
-from reinflect.run.packing import needs, pack_specs, weight, with_work
-from reinflect.run.packs import ENDING, Pack, PackResult, by_key, matched, read_result, read_results, write_result
-from reinflect.run.resources import Resources
-from reinflect.systems.kind import Kind
-from reinflect.systems.symbols import Inventory
+from reinflect.learn.fleet import Fleet, runs_of
+from reinflect.learn.lesson import Lesson, ModelSpec, Phase
+from reinflect.run.packs import (
+    ARRAYS_AN_ITEM,
+    BYTES,
+    COPIES_OF_PARAMETERS,
+    MOST_PADDING,
+    Pack,
+    needs,
+    pack_for_gpu,
+    pack_specs,
+    padding,
+    unfinished_groups,
+    weight,
+)
+from reinflect.settings import Settings
+from reinflect.systems import SYSTEMS
+from reinflect.systems.system import ACTIONS
 from tests.learn.tiny import lesson, small, spec_for
-from tests.paper.made_up import BUNDLE, SETTINGS, corpus, pack, result, spec
+
+PRESENT, PAST = Bundle("V;PRS"), Bundle("V;PST;3;SG")
 
 
-def written(folder: Path, result: PackResult) -> Path:
-    path = folder / f"{result.stem}{ENDING}"
-    write_result(path, result)
-    return path
+def lesson_of(words: Sequence[tuple[str, str]], label: str = "", alignment: str = "naive") -> Lesson:
+    items = tuple(Item(lemma, PAST if len(form) % 2 else PRESENT, form) for lemma, form in words)
+    aligned = Naive().align(words) if alignment == "naive" else [()] * len(words)
+    return Lesson(items, items[:3], language=label, alignment=alignment, alignments=tuple(aligned))
 
 
-def bare(model: TrainedModel) -> TrainedModel:
-    """What is in a file of a model: all but what its spec says, and its parameters."""
-    return replace(model, inventory=Inventory((), ()), parameters={})
+def long_lesson(lemma: int, items: int, label: str = "", spread: int = 3) -> Lesson:
+    """Words of about so many letters."""
+    stems = [("abcde"[i % 5] * (lemma + i % spread), "abxde"[i % 5] * (lemma + i % spread)) for i in range(items)]
+    return lesson_of([(stem, f"{form}en") for stem, form in stems], label)
 
 
-def test_a_pack_is_read_as_it_was_written(tmp_path: Path) -> None:
-    own = corpus()
-    made = pack(
-        result(own, seed=1, dev=["ä\u0301", None, "", "\t漢 '\""], scores=[-0.25] * 4, test=[None] * 4),
-        result(own, seed=2, usable=False),
-    )
-    path = written(tmp_path, made)
-    found = read_result(path)
-    assert found == replace(made, models=[bare(model) for model in made.models])
-    assert found.stem == made.stem == Pack(made.pack, tuple(spec(own, seed=seed) for seed in (1, 2))).stem
-    assert matched([spec(own, seed=2)], by_key([found])) == {made.models[1].key: made.models[1]}
-    assert [one.name for one in tmp_path.iterdir()] == [path.name]
+def specs_of(
+    lessons: Sequence[Lesson], seeds: int = 2, system: str = "hacm", settings: Settings | None = None
+) -> list[ModelSpec]:
+    chosen = settings or small(system)
+    return [spec_for(lesson, system, chosen, seed) for lesson in lessons for seed in range(1, seeds + 1)]
 
 
-@pytest.mark.parametrize("damage", ["cut", "changed", "other", "empty", "newer", "lengths"])
-def test_what_is_not_whole_is_passed_over_and_named(tmp_path: Path, damage: str) -> None:
-    good = written(tmp_path, pack(result(corpus()), name="good"))
-    bad = tmp_path / f"bad{ENDING}"
-    raw = good.read_bytes()
-    middle = len(raw) // 2
-    flipped = raw[:middle] + bytes([raw[middle] ^ 1]) + raw[middle + 1 :]
-    if damage == "newer":
-        bad.write_bytes(lzma.compress(msgspec.json.encode(msgspec.json.decode(lzma.decompress(raw)) | {"format": 99})))
-    elif damage == "lengths":
-        written(tmp_path, pack(result(corpus(), scores=[0.0]), name="bad")).rename(bad)
-    else:
-        bad.write_bytes({"cut": raw[:-9], "changed": flipped, "other": b"hello", "empty": b""}[damage])
-    said: list[str] = []
-    assert [one.pack for one in read_results(tmp_path, said.append)] == ["good"]
-    assert len(said) == 1
-    assert str(bad) in said[0]
+def slow_padding(specs: Sequence[ModelSpec]) -> float:
+    """Every cell of every update of a fleet is looked at."""
+    cells = actions = 0
+    fleet = Fleet(specs)
+    epoch = fleet.prepare()
+    for update, longest in zip(epoch.items.tolist(), epoch.longest, strict=True):
+        for file, items in zip(fleet.files, update, strict=True):
+            cells += longest[ACTIONS] * len(items)
+            actions += sum(int(fleet.train.files[file].lengths[ACTIONS][item]) for item in items if item >= 0)
+    return 1 - actions / cells
 
 
-def test_a_model_is_known_by_all_that_decides_it() -> None:
-    own = corpus()
-    others = [
-        corpus("dutch"),
-        corpus(setting="high"),
-        replace(own, train=(*own.train, Item("d", BUNDLE, "dx"))),
-        replace(own, dev=own.dev[:2]),
-        replace(own, asked=()),
-        replace(own, train=(*own.train, own.dev[0]), dev=own.dev[1:]),
-        replace(own, fold=0),
-    ]
-    keys = [spec(one, "haem-naive").digest for one in (own, *others)]
-    keys += [
-        spec(own, "hacm-naive").digest,
-        spec(own, "haem-smart").digest,
-        spec(own, "haem-naive", 2).digest,
-        spec(own, "haem-naive", settings=msgspec.structs.replace(SETTINGS["haem"], batch=7)).digest,
-        replace(spec(own, "haem-naive"), start=result(own, "haem-naive")).digest,
-    ]
-    assert len(set(keys)) == len(keys)
-    assert spec(corpus(), "haem-naive").digest == keys[0]
+words = st.lists(st.tuples(st.text("abc", min_size=1, max_size=6), st.text("abc", min_size=1, max_size=6)), min_size=1)
 
 
-def test_what_training_gave_is_kept_under_the_seed_that_was_asked_for(tmp_path: Path) -> None:
-    own = corpus("scottish-gaelic", "medium", items=1, asked=1)
-    trained = replace(
-        result(own, "haem-naive", 2),
-        restarts=1,
-        dev_accuracy=33.3,
-        dev=Predictions(["a"], [-0.123456]),
-        asked=Predictions([None], [-9.0]),
-    )
-    made = read_result(written(tmp_path, replace(pack(trained, name="p"), seconds=1.23456)))
-    assert made is not None
-    (model,) = made.models
-    assert (model.language, model.setting, model.seed, model.restarts) == ("scottish-gaelic", "medium", 2, 1)
-    assert model.key == spec(own, "haem-naive", 2).digest
-    assert (model.dev.forms, model.dev.log_probabilities, model.asked.forms) == (["a"], [-0.1235], [None])
-    assert made.seconds == 1.235
+@given(words=words, system=st.sampled_from(sorted(SYSTEMS)))
+def test_actions_are_counted_as_the_tapes_have_them(words: list[tuple[str, str]], system: str) -> None:
+    lesson = lesson_of(words, alignment="naive" if SYSTEMS[system].aligned else "none")
+    (task,) = runs_of(specs_of([lesson], 1, system))
+    pairs = zip(lesson.train, lesson.alignments, strict=True)
+    assert [SYSTEMS[system].bound(*pair) for pair in pairs] == task.stages[-1][0].lengths[ACTIONS].tolist()
 
 
-def test_a_model_that_two_packs_have_counts_once() -> None:
-    one, two = (result(corpus(), right=right) for right in (1, 2))
-    assert by_key([pack(one, name="a"), pack(two, name="b")]) == {one.key: one}
+@pytest.mark.parametrize("system", ["hacm", "haem"])
+def test_padding_is_that_of_the_real_updates(system: str) -> None:
+    specs = specs_of([long_lesson(3, 20), long_lesson(6, 31, spread=7), long_lesson(9, 8)], 3, system)
+    assert padding(specs) == pytest.approx(slow_padding(specs))
+    assert padding(specs[:1]) == pytest.approx(slow_padding(specs[:1]))
 
 
-def test_a_lesson_keeps_its_digest_when_it_is_prepared() -> None:
-    own = corpus("scottish-gaelic")
-    planned = own.for_kind(Kind("haem", "naive"), {"naive": Naive()}, 1)
-    prepared = planned.prepared()
-    assert prepared.alignments
-    assert prepared.digest == planned.digest != own.digest
-    assert replace(prepared, phases=(Phase(own.train, prepared.alignments, 1),)).digest == planned.digest
+lengths = st.lists(st.tuples(st.integers(1, 30), st.integers(2, 12)), min_size=1, max_size=6)
 
 
-def test_something_behind_a_pack_is_damage(tmp_path: Path) -> None:
-    path = written(tmp_path, pack(result(corpus())))
-    assert read_result(path)
-    path.write_bytes(path.read_bytes() + b"more")
-    assert read_result(path) is None
+@given(lengths=lengths, seeds=st.integers(1, 3), budget=st.integers(1, 200_000) | st.none(), data=st.data())
+def test_every_model_is_in_one_pack_that_fits(
+    lengths: list[tuple[int, int]], seeds: int, budget: int | None, data: st.DataObject
+) -> None:
+    lessons = [long_lesson(lemma, items, f"l{number}") for number, (lemma, items) in enumerate(lengths)]
+    specs = specs_of(lessons, seeds)
+    packs = pack_for_gpu(specs, budget=budget)
+    assert sorted(id(spec) for pack in packs for spec in pack.specs) == sorted(map(id, specs))
+    assert [pack.name for pack in packs] == [f"hacm-{number}" for number in range(1, len(packs) + 1)]
+    for pack in packs:
+        assert pack.bytes == needs(pack.specs).bytes
+        if budget is not None and len(pack.specs) > 1:
+            assert pack.bytes <= budget
+        if budget is None:  # little padding, or no more than its first lesson has alone
+            first = [spec for spec in pack.specs if spec.lesson == pack.specs[0].lesson]
+            assert padding(pack.specs) <= max(MOST_PADDING, padding(first)) + 1e-9
+    again = pack_for_gpu(data.draw(st.permutations(specs)), budget=budget)
+    assert [pack.specs for pack in again] == [pack.specs for pack in packs]
 
 
-def by_name(packs: Sequence[Pack]) -> list[Pack]:
-    return sorted(packs, key=lambda pack: pack.name)
+def test_long_and_short_words_are_kept_apart() -> None:
+    short, long = [long_lesson(3, 20, f"s{n}") for n in range(3)], [long_lesson(30, 20, f"l{n}") for n in range(3)]
+    packs = pack_for_gpu(specs_of([*long, *short], system="haem"), name="haem-low")
+    assert [pack.name for pack in packs] == ["haem-low-1", "haem-low-2"]
+    assert [{spec.lesson for spec in pack.specs} for pack in packs] == [set(short), set(long)]
+
+
+def test_many_and_few_items_are_kept_apart() -> None:
+    few, many = [long_lesson(9, 10, f"f{n}") for n in range(3)], [long_lesson(9, 90, f"m{n}") for n in range(3)]
+    lessons = [*few, *many, long_lesson(8, 90, "m3"), long_lesson(10, 10, "f3")]
+    packs = pack_for_gpu(specs_of(lessons, system="haem"))
+    assert [{len(spec.lesson.train) for spec in pack.specs} for pack in packs] == [{10}, {90}]
+
+
+def test_models_that_are_not_alike_never_share_a_pack() -> None:
+    lesson = long_lesson(5, 12)
+    changes: list[dict[str, object]] = [{}, {"hidden": 8}, {"step": 0.5}]
+    specs = [spec_for(lesson, "haem", small("haem", **change), seed) for change in changes for seed in (1, 2)]
+    packs = pack_for_gpu(specs)
+    assert sorted(len(pack.specs) for pack in packs) == [2, 4]
+    for pack in packs:
+        Fleet(pack.specs)
+
+
+def test_on_a_cpu_a_pack_has_a_few_models_of_one_kind_with_like_settings() -> None:
+    """Of an experiment up to twelve, of one lesson alone up to three."""
+    lessons = [long_lesson(5, 12, "german"), long_lesson(4, 12, "greek")]
+    specs = [spec for system in ("hacm", "haem") for spec in specs_of(lessons, 14, system)]
+    specs += specs_of(lessons[:1], 1, settings=small("hacm", hidden=8))
+    packs = pack_specs(specs)
+    names = ["german-hacm-naive-1", "german-hacm-naive-2", "german-hacm-naive-3", "greek-hacm-naive-1"]
+    names += ["greek-hacm-naive-2", "german-haem-naive-1", "german-haem-naive-2"]
+    assert [pack.name for pack in packs] == [*names, "greek-haem-naive-1", "greek-haem-naive-2"]
+    assert [len(pack.specs) for pack in packs] == [7, 7, 1, 7, 7, 7, 7, 7, 7]
+    alone = [replace(spec, lesson=replace(spec.lesson, language="", setting="")) for spec in specs_of(lessons[:1], 5)]
+    assert [len(pack.specs) for pack in pack_specs(alone)] == [3, 2]
+    assert sorted(id(spec) for pack in packs for spec in pack.specs) == sorted(map(id, specs))
+    for pack in packs:
+        Fleet(pack.specs)
 
 
 def ready(*languages: str) -> list[ModelSpec]:
@@ -148,31 +163,31 @@ def ready(*languages: str) -> list[ModelSpec]:
     ]
 
 
-def test_what_is_in_a_pack_does_not_depend_on_what_is_done() -> None:
+def contents(packs: Sequence[Pack]) -> dict[str, Sequence[ModelSpec]]:
+    assert len({pack.name for pack in packs}) == len(packs)
+    return {pack.name: pack.specs for pack in packs}
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_what_is_in_a_pack_does_not_depend_on_what_is_done(device: str) -> None:
     wanted = ready("german", "turkish")
-    for device in ("cpu", "cuda"):
-        packs = by_name(pack_specs(wanted, device))
-        assert sum(len(pack.specs) for pack in packs) == len(wanted) == 12
-        assert len({pack.name for pack in packs}) == len(packs)
-        left = with_work(wanted, {wanted[0].digest}, device)
-        assert len(left) == 12, "the group of the first has others"
-        again = by_name(pack_specs(left, device))
-        assert [(pack.name, pack.specs) for pack in again] == [(pack.name, pack.specs) for pack in packs]
-        group = {spec.digest for spec in wanted if spec.system == "hacm"}
-        others = by_name(pack_specs(with_work(wanted, group, device), device))
-        assert [(pack.name, pack.specs) for pack in others] == [
-            (pack.name, pack.specs) for pack in packs if pack.system != "hacm"
-        ]
-    assert [pack.name for pack in pack_specs(wanted)][:2] == ["german-low-hacm-naive", "german-low-haem-naive"]
+    packs = contents(pack_specs(wanted, device))
+    assert sum(map(len, packs.values())) == len(wanted) == 12
+    unfinished = unfinished_groups(wanted, {wanted[0].digest}, device)
+    assert len(unfinished) == 12, "the group of the first has others"
+    assert contents(pack_specs(unfinished, device)) == packs
+    group = {spec.digest for spec in wanted if spec.system == "hacm"}
+    others = contents(pack_specs(unfinished_groups(wanted, group, device), device))
+    assert others == {name: specs for name, specs in packs.items() if specs[0].system != "hacm"}
 
 
 def test_the_longest_packs_come_first_on_a_gpu() -> None:
     """Many updates of few models take longer than few updates of more models, though they are of fewer items."""
     wanted = ready("german")
-    few = [one for one in wanted if one.system == "haem"][:1]
-    many = [one for one in wanted if one.system == "hacm"]
-    short = [replace(one, settings=small("hacm", epochs=2)) for one in many]
-    long = [replace(one, settings=small("haem", epochs=2 * len(many) - 1)) for one in few]
+    few = [spec for spec in wanted if spec.system == "haem"][:1]
+    many = [spec for spec in wanted if spec.system == "hacm"]
+    short = [replace(spec, settings=small("hacm", epochs=2)) for spec in many]
+    long = [replace(spec, settings=small("haem", epochs=2 * len(many) - 1)) for spec in few]
     first, second = pack_specs([*short, *long], "cuda")
     assert (first.system, second.system) == ("haem", "hacm")
     assert weight(first, "cpu") < weight(second, "cpu")
@@ -183,20 +198,72 @@ def test_a_pack_takes_no_more_of_a_gpu_than_it_may() -> None:
     wanted = ready("german", "turkish")
     whole = pack_specs(wanted, "cuda")
     most = max(needs(pack.specs).bytes for pack in whole)
-    assert [pack.name for pack in pack_specs(wanted, "cuda", most)] == [pack.name for pack in whole]
+    assert contents(pack_specs(wanted, "cuda", most)) == contents(whole)
     smaller = pack_specs(wanted, "cuda", most // 2)
     assert len(smaller) > len(whole)
     assert all(needs(pack.specs).bytes <= most // 2 for pack in smaller if len(pack.specs) > 1)
 
 
-def test_a_pack_takes_a_part_of_a_gpu_however_many_share_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reinflect.run.engines.memory_of_the_gpu", lambda: 100)
+def test_halves_are_all_of_a_pack() -> None:
+    pack = Pack("haem", tuple(ready("german")[:3]), 90)
+    one, two = pack.halves()
+    assert (*one.specs, *two.specs) == pack.specs
+    assert (one.name, two.name, one.bytes) == ("haema", "haemb", 45)
+    assert len({part.fingerprint for part in (pack, one, two)}) == 3
+    assert len({part.stem for part in (pack, one, two)}) == 3
 
-    def budget(resources: Resources) -> int | None:
-        with engine(resources) as own:
-            return own.budget
 
-    cuda = [Resources("cuda", trainers=trainers) for trainers in (1, 2, 4)]
-    assert [budget(own) for own in cuda] == [33, 33, 33]
-    assert [budget(replace(own, pack_memory=70)) for own in cuda] == [70, 70, 70]
-    assert budget(Resources("cpu", trainers=2)) is None
+REAL = {"hidden": 40, "embedding": 20, "batch": 4, "dropout": 0.3, "feature_embedding": 20, "feature_scale": 10.0}
+MORE: dict[str, dict[str, object]] = {
+    "hacm": {},
+    "haem": {"history_hidden": 30},
+    "soft": {"attention": 16, "encoder_layers": 2},
+    "imitation": {"history_hidden": 30},
+}
+
+
+@pytest.mark.parametrize("system", sorted(SYSTEMS))
+@pytest.mark.parametrize("cell", ["lstm", "coupled"])
+def test_memory_is_what_tensors_take(system: str, cell: str) -> None:
+    alignment = "naive" if SYSTEMS[system].aligned else "none"
+    lessons = [
+        lesson_of([("machen" * 2, f"gemacht{i}") for i in range(9)], "one", alignment),
+        lesson_of([("ω" * 9 + str(i), "ώθηκα") for i in range(5)], "two", alignment),
+    ]
+    real, fields = REAL | MORE[system] | {"cell": cell}, SYSTEMS[system].settings.__struct_fields__
+    settings = small(system, **{name: value for name, value in real.items() if name in fields})
+    specs = specs_of(lessons, system=system, settings=settings)
+    estimate, fleet = needs(specs), Fleet(specs)
+    assert estimate.parameters == COPIES_OF_PARAMETERS * fleet.parameters.flat.nbytes
+    assert estimate.bytes == sum(vars(estimate).values())
+
+    kept: dict[int, int] = {}
+
+    def keep(tensor: Tensor) -> Tensor:
+        kept[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes()
+        return tensor
+
+    epoch = fleet.prepare()
+    longest = max(range(len(epoch)), key=lambda number: epoch.longest[number][ACTIONS])
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+        fleet.update(epoch, longest)
+    kept.pop(fleet.parameters.flat.untyped_storage().data_ptr())
+    assert sum(kept.values()) <= estimate.update <= 5 * sum(kept.values())
+
+    whole = [*fleet.train.arrays.values(), *fleet.dev.arrays.values(), fleet.train.features, fleet.dev.features]
+    assert sum(tensor.nbytes for tensor in whole) <= estimate.items
+    assert sum(array[0, 0, 0].nbytes for array in fleet.train.arrays.values()) <= ARRAYS_AN_ITEM * BYTES
+
+
+@pytest.mark.parametrize("system", sorted(SYSTEMS))
+def test_memory_grows_with_all_it_should(system: str) -> None:
+    alignment = "naive" if SYSTEMS[system].aligned else "none"
+    short = lesson_of([("ab", "abc")] * 6, "short", alignment)
+    long = lesson_of([("ab" * 9, "ab" * 9)] * 6, "long", alignment)
+    one = needs(specs_of([short], 1, system)).bytes
+    assert one < needs(specs_of([short], 2, system)).bytes < 2 * one
+    assert one < needs(specs_of([long], 1, system)).bytes
+    before = Phase(long.train, long.alignments, 2)
+    assert one < needs(specs_of([replace(short, phases=(before,))], 1, system)).bytes, "items of a phase count too"
+    for change in ({"hidden": 12}, {"batch": 4}, {"embedding": 10}):
+        assert one < needs(specs_of([short], 1, system, small(system, **change))).bytes

@@ -15,7 +15,7 @@ from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.inflector.inflector import Inflector
 from reinflect.layers.examples import Examples, Stack
-from reinflect.run.resources import Resources
+from reinflect.run.watch import Resources
 from reinflect.systems.kind import Wish
 from reinflect.systems.soft import SoftSettings
 from reinflect.systems.symbols import Inventory

@@ -26,9 +26,9 @@ from reinflect.inflector.inflector import Inflector
 from reinflect.learn.checkpoint import fingerprint_of
 from reinflect.paper.benchmark import _copy_packs
 from reinflect.report.curves import learning_curves, read_log
-from reinflect.run.folder import WorkFolder
-from reinflect.run.packs import ENDING, read_result, write_result
-from reinflect.run.resources import Watcher, on_interrupt
+from reinflect.run.pack_files import ENDING, read_result, write_result
+from reinflect.run.store import Store
+from reinflect.run.watch import Watcher, on_interrupt
 from tests.fuzz.tiny_models import inflector, model_file
 from tests.learn.tiny import language
 from tests.paper import made_up
@@ -115,16 +115,16 @@ def test_a_second_command_through_a_link_meets_the_same_lock(tmp_path: Path) -> 
     (tmp_path / "real").mkdir()
     (tmp_path / "folder").symlink_to(tmp_path / "real")
     (tmp_path / "link").symlink_to(tmp_path / "real" / "model")
-    with WorkFolder.beside(tmp_path / "real" / "model").held():
+    with Store.beside(tmp_path / "real" / "model").held():
         for other in (tmp_path / "link", tmp_path / "folder" / "model"):
-            with pytest.raises(OutputError, match="is working on this"), WorkFolder.beside(other).held():
+            with pytest.raises(OutputError, match="is working on this"), Store.beside(other).held():
                 pytest.fail("two at once")
 
 
 def test_a_link_in_the_place_of_the_lock_is_refused(tmp_path: Path) -> None:
     (tmp_path / "model.state").mkdir()
-    (tmp_path / "model.state" / "lock").symlink_to(tmp_path / "mine")
-    with pytest.raises(OutputError, match="this is a link; remove it"), WorkFolder.beside(tmp_path / "model").held():
+    (tmp_path / "model.state" / ".lock").symlink_to(tmp_path / "mine")
+    with pytest.raises(OutputError, match="this is a link; remove it"), Store.beside(tmp_path / "model").held():
         pytest.fail("a lock on another file")
 
 

@@ -23,7 +23,6 @@ from reinflect.systems.kind import PAPER_ALIGNMENTS, Kind, crossed, grid_plan
 from reinflect.text import nearest
 
 ALL, SIZES = "all", ("low", "medium", "high")
-ENGINES = ("processes", DASK := "dask")
 GIB = 2**30
 SECONDS_BETWEEN, SECONDS_ON_A_GPU = 60.0, 600.0
 """Between checkpoints. On a GPU a pack has gigabytes, so that writing a checkpoint takes long."""
@@ -68,24 +67,9 @@ Example (some minutes; the first line needs a network):
     "docs/benchmark.md. On a CPU the result does not depend on it."
 )
 @option(
-    "--engine",
-    "What trains: processes of this command, or the workers of a Dask cluster (see docs/cluster.md). Without "
-    "--scheduler and --scheduler-file, dask starts a cluster of --workers processes on this computer.",
-    type=click.Choice(ENGINES),
-    default=ENGINES[0],
-)
-@option("--scheduler ADDRESS", "The scheduler of a Dask cluster, such as tcp://host:8786.")
-@option("--scheduler-file FILE", "The file of a Dask scheduler that has its address.")
-@option(
-    "--tls AUTHORITY CERTIFICATE KEY",
-    "PEM files for a scheduler with TLS: the certificate of the authority, and a certificate with its key.",
-    nargs=3,
-)
-@option(
-    "--wait SECONDS",
-    "Give up when a Dask cluster has had no worker for this time.",
-    type=click.FloatRange(min=0),
-    default=60.0,
+    "--dask ADDRESS|FILE",
+    "Train on the workers of a Dask cluster instead: the address of its scheduler, such as tcp://host:8786, or the "
+    "file that dask scheduler --scheduler-file wrote (see docs/cluster.md).",
 )
 @option(
     "--pack-memory GIB",
@@ -112,11 +96,7 @@ def command(
     changes: tuple[str, ...],
     device: str,
     workers: int | None,
-    engine: str,
-    scheduler: str | None,
-    scheduler_file: str | None,
-    tls: tuple[str, str, str] | None,
-    wait: float,
+    dask: str | None,
     pack_memory: float | None,
     time_limit: float | None,
     save_models: bool,
@@ -139,26 +119,18 @@ def command(
     for folder in (gold, *merge):
         if folder and not Path(folder).is_dir():
             raise InputError("there is no such folder", "check its name", path=folder)
-    _check_engine(engine, scheduler, scheduler_file, workers)
-    remote = scheduler is not None or scheduler_file is not None
-    if tls and not remote:
-        raise InputError("found --tls without a scheduler", "name it with --scheduler or --scheduler-file")
-    where = device if remote else device_for(device)
+    if dask and workers:
+        raise InputError("found both --dask and --workers", "a cluster has the workers that you start: leave one out")
+    where = device if dask else device_for(device)
     seconds = checkpoint_seconds(SECONDS_ON_A_GPU if where == "cuda" else SECONDS_BETWEEN)
 
     from reinflect.align.cache import default_folder
     from reinflect.cli.progress import display
-    from reinflect.paper.benchmark import BenchmarkPlan, run_benchmark
-    from reinflect.paper.folder import held
+    from reinflect.paper.benchmark import BenchmarkPlan, run_benchmark, store_in
     from reinflect.paper.output import write_all, write_models
     from reinflect.paper.tables import languages_note, main_table, markdown
-    from reinflect.run.cluster import Where, address_in
-    from reinflect.run.resources import Resources
+    from reinflect.run.watch import Resources
 
-    cluster = None
-    if engine == DASK:
-        address = scheduler if scheduler_file is None else address_in(scheduler_file)
-        cluster = Where(address, workers or (1 if where == "cuda" else cores()), wait, tls)
     further = [*map(Kind.parse, kinds or ()), *crossed(systems or (), PAPER_ALIGNMENTS)]
     models = with_kinds(GRIDS[grid], further, augment)
     plan = BenchmarkPlan(
@@ -167,23 +139,22 @@ def command(
         plans={setting: grid_plan(models, setting, changes) for setting in settings},
         languages=None if languages == (ALL,) else languages,
         time_limit=time_limit,
-        save_models=save_models,
         gold=Path(gold) if gold else None,
         merge=[Path(folder) for folder in merge],
     )
-    click.get_current_context().with_resource(held(Path(out)))
+    store = click.get_current_context().with_resource(store_in(Path(out), save_models=save_models))
     with display() as shown:
         resources = Resources(
             device=where,
             workers=cores() if where == "cuda" else workers or cores(),
             trainers=workers,
-            cluster=cluster,
+            scheduler=dask,
             pack_memory=None if pack_memory is None else int(pack_memory * GIB),
             checkpoint_seconds=seconds,
             alignment_cache=default_folder(),
             watcher=shown,
         )
-        benchmark = run_benchmark(plan, resources)
+        benchmark = run_benchmark(plan, store, resources)
     about = [f"data: {Path(data).name}; grid: {grid}"]
     about += [f"settings changed: {', '.join(changes)}"] if changes else []
     write_all(benchmark, Path(out), about=about, command={"command": shlex.join(["reinflect", *sys.argv[1:]])})
@@ -199,13 +170,3 @@ def command(
         raise ReinflectError(benchmark.account.failed)
     if benchmark.account.interrupted:
         raise click.exceptions.Exit(INTERRUPTED)
-
-
-def _check_engine(engine: str, scheduler: str | None, scheduler_file: str | None, workers: int | None) -> None:
-    """Check that at most one cluster is named, and only with --engine dask."""
-    ways = {"--scheduler": scheduler, "--scheduler-file": scheduler_file, "--workers": workers}
-    given = [option for option, value in ways.items() if value is not None]
-    if engine == DASK and len(given) > 1:
-        raise InputError(f"found both {given[0]} and {given[1]}", "say which cluster with one of them")
-    if engine != DASK and given and given[0] != "--workers":
-        raise InputError(f"found {given[0]} without --engine {DASK}", f"add --engine {DASK}, or leave it out")

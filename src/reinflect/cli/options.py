@@ -14,7 +14,6 @@ from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.data.words import WordList
 from reinflect.errors import InputError, quoted
 from reinflect.files import STANDARD
-from reinflect.registry import brought_by_others
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -104,7 +103,9 @@ class StrategyOption(click.Option):
     """Its help names the strategies of other packages; looking for them takes time, so nothing else does."""
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        others = ", ".join(brought_by_others("strategies"))
+        from importlib.metadata import entry_points
+
+        others = ", ".join(sorted({entry.name for entry in entry_points(group="reinflect.strategies")}))
         self.help = f"{self.help}{others and f' Of other packages: {others}.'}"
         return super().get_help_record(ctx)
 

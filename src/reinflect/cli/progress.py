@@ -3,127 +3,75 @@
 import math
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import click
 
-from reinflect.run.resources import Watcher
-from reinflect.run.train_pack import Standing
+from reinflect.run.watch import Progress, Watcher
 
 SECONDS_PER_LINE = 5.0
 
 
-class Display(Watcher):
-    """Keeps the latest progress of each pack, without showing it."""
+class Lines(Watcher):
+    """For files and pipes: few lines, and no control characters."""
 
     def __init__(self) -> None:
-        self.names: Sequence[str] = ()
-        self.workers = 1
-        self.latest: dict[str, Standing] = {}
-        self.trained, self.models = 0, 0
-        self.weights: Mapping[str, float] = {}
+        self._printed = time.monotonic()
 
     def note(self, text: str) -> None:
         click.echo(text, err=True)
 
-    def expect(self, trained: int, models: int, weights: Mapping[str, float]) -> None:
-        self.trained, self.models, self.weights = trained, models, weights
+    def progress(self, now: Progress) -> None:
+        if time.monotonic() - self._printed >= SECONDS_PER_LINE:
+            self._printed = time.monotonic()
+            for name, pack in now.running.items():
+                if pack.epoch:
+                    self.note(f"{name}: epoch {pack.epoch} of {pack.epochs}{_best(pack.mean_best)}")
+            self.note(_all_packs(now))
 
-    def begin(self, names: Sequence[str], workers: int) -> None:
-        self.names, self.workers = list(names), workers
-        self.latest = {name: now for name, now in self.latest.items() if name in self.names}
-
-    def standing(self, now: Standing) -> None:
-        self.latest[now.pack] = now
-
-    def seconds_left(self) -> float:
-        """At most; packs that have not begun are estimated from the others, by their weights."""
-        left = [now.seconds_left for now in self.latest.values()]
-        begun = sum(self.weights.get(name, 1.0) for name in self.latest)
-        if not begun:
-            return max(left, default=0.0)
-        waiting = sum(self.weights.get(name, 1.0) for name in self.names if name not in self.latest)
-        total = sum(now.seconds for now in self.latest.values()) + sum(left)
-        return max((sum(left) + waiting * total / begun) / self.workers, *left)
-
-    def mean_best(self) -> float:
-        """The mean over all scored models of their best accuracy so far."""
-        scored = [now for now in self.latest.values() if not math.isnan(now.mean_best)]
-        models = sum(now.models for now in scored)
-        return sum(now.mean_best * now.models for now in scored) / models if models else math.nan
-
-    def models_text(self) -> str:
-        """How many models are trained; empty if their total is not known."""
-        ready = self.trained + sum(now.models - now.running for now in self.latest.values())
-        return f"{ready} of {self.models} models trained" if self.models else ""
-
-    def finished(self) -> int:
-        return sum(not now.running for now in self.latest.values())
+    def finished(self, pack: str, seconds: float, mean_best: float, now: Progress) -> None:
+        self._printed = time.monotonic()
+        self.note(f"{pack}: trained in {spell_seconds(seconds)}{_best(mean_best)}; {_all_packs(now)}")
 
 
-class Lines(Display):
-    """For files and pipes: few lines, and no control characters."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._printed: dict[str, float] = {}
-
-    def standing(self, now: Standing) -> None:
-        super().standing(now)
-        printed = self._printed.setdefault(now.pack, time.monotonic())
-        if not now.running:
-            what = f"trained in {spell_seconds(now.seconds)}"
-        elif time.monotonic() - printed >= SECONDS_PER_LINE:
-            self._printed[now.pack] = time.monotonic()
-            what = f"epoch {now.epoch} of {now.epochs}, {_running(now)}"
-        else:
-            return
-        left = "" if self.finished() == len(self.names) else f"; at most {spell_seconds(self.seconds_left())} left"
-        total = f"; {self.models_text()}{_best(self.mean_best())}" if self.models else ""
-        self.note(f"{now.pack}: {what}{_best(now.mean_best)}{total}{left}")
-
-
-class Bars(Display):
+class Bars(Watcher):
     """For terminals: a bar for each running pack, and one for all packs."""
 
     def __init__(self) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
-        super().__init__()
         columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[what]}"))
         self.bars = Progress(*columns, console=Console(stderr=True), transient=True)
-        self.tasks: dict[str, TaskID] = {}
+        self._tasks: dict[str, TaskID] = {}
 
     def note(self, text: str) -> None:
         self.bars.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
-    def begin(self, names: Sequence[str], workers: int) -> None:
-        for split_pack in set(self.latest) - set(names):
-            self.bars.update(self.tasks[split_pack], visible=False)
-        super().begin(names, workers)
-
     def working(self, what: str, done: int, total: int) -> None:
-        self._show(what, done / total, f"{done} of {total}", hidden=done >= total)
+        self._show(what, done / total, f"{done} of {total}")
+        if done >= total:
+            self._hide(what)
 
-    def standing(self, now: Standing) -> None:
-        super().standing(now)
-        what = f"epoch {now.epoch} of {now.epochs}, {_running(now)}{_best(now.mean_best)}"
-        self._show(now.pack, now.share, what, hidden=not now.running)
-        share = sum(pack.share for pack in self.latest.values()) / max(1, len(self.names))
-        left = f"at most {spell_seconds(self.seconds_left())} left"
-        packs = self.models_text() or f"{self.finished()} of {len(self.names)} packs trained"
-        self._show("all packs", share, f"{packs}{_best(self.mean_best())}, {left}")
+    def progress(self, now: Progress) -> None:
+        for name in self._tasks.keys() - {*now.running, "all packs"}:
+            self._hide(name)
+        for name, pack in now.running.items():
+            self._show(name, pack.epoch / pack.epochs, f"epoch {pack.epoch} of {pack.epochs}{_best(pack.mean_best)}")
+        self._show("all packs", now.share, _all_packs(now))
 
-    def _show(self, name: str, share: float, what: str, *, hidden: bool = False) -> None:
-        if name not in self.tasks:
-            self.tasks[name] = self.bars.add_task(name, total=1.0, what=what)
-        self.bars.update(self.tasks[name], completed=share, what=what, visible=not hidden)
+    def _show(self, name: str, share: float, what: str) -> None:
+        if name not in self._tasks:
+            self._tasks[name] = self.bars.add_task(name, total=1.0, what=what)
+        self.bars.update(self._tasks[name], completed=share, what=what)
+
+    def _hide(self, name: str) -> None:
+        self.bars.remove_task(self._tasks.pop(name))
 
 
 @contextmanager
-def display() -> Iterator[Display]:
+def display() -> Iterator[Watcher]:
     if sys.stderr.isatty():
         with (shown := Bars()).bars:
             yield shown
@@ -131,8 +79,9 @@ def display() -> Iterator[Display]:
         yield Lines()
 
 
-def _running(now: Standing) -> str:
-    return f"{now.running} of {now.models} models running" if now.models > 1 else "1 model running"
+def _all_packs(now: Progress) -> str:
+    left = "" if math.isnan(now.seconds_left) else f"; at most {spell_seconds(now.seconds_left)} left"
+    return f"{now.trained} of {now.models} models trained{left if now.trained < now.models else ''}"
 
 
 def _best(accuracy: float) -> str:

@@ -20,7 +20,7 @@ from reinflect.systems.kind import Wish
 from reinflect.text import table
 
 if TYPE_CHECKING:
-    from reinflect.run.resources import Resources
+    from reinflect.run.watch import Resources
 
 EXAMPLE = example(
     "reinflect data show german-verbs --split train-low > verbs.tsv",

@@ -16,7 +16,7 @@ from reinflect.systems import SYSTEMS
 from reinflect.systems.kind import AUGMENTATIONS, DEFAULTS, PAPER_ALIGNMENTS, PAPER_SYSTEMS, Wish
 
 if TYPE_CHECKING:
-    from reinflect.run.resources import Resources
+    from reinflect.run.watch import Resources
 
 CHECKPOINT_SECONDS = "REINFLECT_CHECKPOINT_SECONDS"
 
@@ -79,7 +79,7 @@ def make_resources(device: str, workers: int | None = None, **more: Any) -> "Abs
 @contextmanager
 def _displayed(options: dict[str, Any]) -> "Iterator[Resources]":
     from reinflect.cli.progress import display
-    from reinflect.run.resources import Resources
+    from reinflect.run.watch import Resources
 
     with display() as watcher:
         yield Resources(**options, watcher=watcher)

@@ -1,4 +1,4 @@
-"""The record of a trained model, from training to model file."""
+"""The records of a trained model: `Trained` with what it predicts, `Member` with its parameters."""
 
 import hashlib
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from reinflect.decode.forms import Predictions
 from reinflect.registry import later
 from reinflect.settings import Settings
 from reinflect.systems import SYSTEMS
-from reinflect.systems.kind import UNALIGNED as UNALIGNED
+from reinflect.systems.kind import UNALIGNED
 from reinflect.systems.symbols import Inventory
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ FACTS = ("system", "alignment", "variant", "seed", "fold", "restarts", "dev_accu
 """The fields of a member that model files and cards store."""
 TORCH_WORDS = later("reinflect.learn.torch_words:TorchWords")
 NOTHING_PREDICTED = Predictions([], [])
+Numbers = Mapping[str, NDArray[np.float32]]
+"""The parameters of one model, by their names."""
 
 
 def kind_of(system: str, alignment: str, variant: str = "") -> str:
@@ -32,33 +34,20 @@ def kind_of(system: str, alignment: str, variant: str = "") -> str:
     return f"{kind}+{variant}" if variant else kind
 
 
-@dataclass(frozen=True)
-class TrainedModel:
-    """A trained model: its specification, the result of its training, and its predictions."""
+@dataclass(frozen=True, kw_only=True)
+class _Named:
+    """What names a trained model, and how well it did."""
 
     system: str
     alignment: str
-    seed: int
-    """The seed of its spec; a model that diverged was trained with another."""
-    settings: Settings
-    inventory: Inventory
-    dev_accuracy: float
-    """Counted in training before the filter for repeats; of a member, after it."""
-    key: str = ""
-    """The digest of its spec."""
-    language: str = ""
-    setting: str = ""
     variant: str = ""
     """What sets models apart from others of their system and alignment: settings, augmentation, or a start."""
+    seed: int
+    """The seed of its spec; a model that diverged was trained with another."""
     fold: int | None = None
     restarts: int = 0
-    best_epoch: int = 0
-    usable: bool = True
-    """False if it diverged every time, or was stopped before it had learnt anything."""
-    dev: Predictions = NOTHING_PREDICTED
-    """For its dev items, before the filter for repeats."""
-    asked: Predictions = NOTHING_PREDICTED
-    parameters: Mapping[str, NDArray[np.float32]] = field(default_factory=dict, repr=False)
+    dev_accuracy: float
+    """Of a `Trained`, before the filter for repeats; of a `Member` in a model file, after it."""
 
     @property
     def kind(self) -> str:
@@ -67,6 +56,31 @@ class TrainedModel:
     @property
     def name(self) -> str:
         return f"{self.kind}-{self.seed}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trained(_Named):
+    """What training made of a spec, without the numbers: a pack file is a list of these."""
+
+    key: str
+    """The digest of its spec."""
+    language: str = ""
+    setting: str = ""
+    best_epoch: int
+    usable: bool
+    """False if it diverged every time, or was stopped before it had learnt anything."""
+    dev: Predictions = NOTHING_PREDICTED
+    """For its dev items, before the filter for repeats."""
+    asked: Predictions = NOTHING_PREDICTED
+
+
+@dataclass(frozen=True, kw_only=True)
+class Member(_Named):
+    """A trained model that inflects: what a model file holds."""
+
+    settings: Settings
+    inventory: Inventory
+    parameters: Numbers = field(repr=False)
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -78,10 +92,15 @@ class TrainedModel:
         system, model = SYSTEMS[self.system], (self.parameters, self.settings, self.inventory)
         return system.words(*model) if system.words else TORCH_WORDS(system, *model)
 
+    def with_predictions(self, dev: Predictions) -> Trained:
+        """Its record, with predictions for dev items before the filter for repeats."""
+        facts = {name: getattr(self, name) for name in FACTS}
+        return Trained(key=self.name, best_epoch=0, usable=True, dev=dev, **facts)
+
     @cached_property
     def fingerprint(self) -> str:
         """A digest of its parameters, and of the symbols that their rows stand for."""
-        mark = hashlib.sha256(repr((self.system, self.inventory)).encode("utf-8", "surrogatepass"))
+        digest = hashlib.sha256(repr((self.system, self.inventory)).encode("utf-8", "surrogatepass"))
         for name in sorted(self.parameters):
-            mark.update(name.encode() + np.ascontiguousarray(self.parameters[name]).tobytes())
-        return mark.hexdigest()
+            digest.update(name.encode() + np.ascontiguousarray(self.parameters[name]).tobytes())
+        return digest.hexdigest()

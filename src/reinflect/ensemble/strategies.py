@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from reinflect.data.items import Item
 from reinflect.decode.forms import filtered
-from reinflect.ensemble.member import TrainedModel
+from reinflect.ensemble.member import Trained
 from reinflect.errors import InputError, quoted
 from reinflect.registry import Registry
 from reinflect.score.scores import DECIMALS, Cell, right_forms
@@ -27,7 +27,7 @@ NAMED_ENSEMBLE = re.compile(r"ensemble-([1-9][0-9]{0,3})")
 Form = TypeVar("Form", str, str | None)
 """None if decoding did not end."""
 AnyMember = TypeVar("AnyMember", bound=Any)
-"""A `TrainedModel` or a `Voter`: it has system, kind, seed and dev_accuracy."""
+"""A `Trained` or a `Voter`: it has system, kind, seed and dev_accuracy."""
 Accuracy = Callable[[Sequence[Any]], float]
 """The dev accuracy of the vote of some members, which come best first."""
 Choose = Callable[[Sequence[Any], Accuracy], Sequence[Any]]
@@ -147,7 +147,7 @@ def choose(strategy: Strategy, members: Iterable[AnyMember], accuracy: Accuracy)
 class Voter:
     """A trained model with its predictions for its own dev cells, filtered, and the right forms."""
 
-    model: TrainedModel
+    model: Trained
     dev_accuracy: float
     predictions: Mapping[Cell, tuple[str, float]]
     """Form and log-probability; of several lines for one cell the last counts."""
@@ -156,7 +156,7 @@ class Voter:
     @classmethod
     def of(
         cls,
-        model: TrainedModel,
+        model: Trained,
         dev: Sequence[Item],
         known_runs: Mapping[str, int],
         gold: Mapping[Cell, tuple[str, ...]] | None = None,

@@ -8,7 +8,7 @@ from itertools import chain
 from reinflect.data.features import Bundle
 from reinflect.data.items import grouped
 from reinflect.data.labels import Labels
-from reinflect.ensemble.member import TrainedModel
+from reinflect.ensemble.member import Member
 from reinflect.errors import quoted
 from reinflect.inflector.card import Training
 from reinflect.text import close_names, nearest
@@ -20,7 +20,7 @@ DOUBTS, NAMES = 5, 10
 class Seen:
     """The part of an inflector that knows what it was trained on."""
 
-    members: tuple[TrainedModel, ...]
+    members: tuple[Member, ...]
     training: Training | None
     labels: Labels
     cells: tuple[str, ...]

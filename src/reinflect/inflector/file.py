@@ -21,7 +21,7 @@ from reinflect.data.items import Normalisation
 from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.ensemble.confidence import Confidence
 from reinflect.ensemble.evidence import WordEvidence
-from reinflect.ensemble.member import FACTS, TrainedModel
+from reinflect.ensemble.member import FACTS, Member
 from reinflect.errors import InputError, quoted, shortened
 from reinflect.files import raise_if_too_many_files, read_bytes, write_bytes
 from reinflect.inflector.card import Training
@@ -90,7 +90,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 def write_model(
-    path: Path | str, members: Sequence[TrainedModel], about: Mapping[str, Any], numbers: Numbers = "single"
+    path: Path | str, members: Sequence[Member], about: Mapping[str, Any], numbers: Numbers = "single"
 ) -> None:
     """Write members and the further fields of `Header`, which are values of JSON."""
     inventories = list(dict.fromkeys(member.inventory for member in members))
@@ -121,7 +121,7 @@ def _stored(name: str, array: Array, numbers: Numbers) -> dict[str, Array]:
     return {name: array}
 
 
-def rounded(member: TrainedModel, numbers: Numbers) -> TrainedModel:
+def rounded(member: Member, numbers: Numbers) -> Member:
     """The member as it is in a file with these numbers: what is measured of it then holds for the file."""
     parameters = {name: _loaded(name, _stored(name, array, numbers)) for name, array in member.parameters.items()}
     return replace(member, parameters=parameters)
@@ -142,7 +142,7 @@ def _is_sound(array: Array) -> bool:
     return bool((np.abs(array) <= LARGEST).all())  # false for NaN
 
 
-def read_model(path: Path | str) -> tuple[list[TrainedModel], Header]:
+def read_model(path: Path | str) -> tuple[list[Member], Header]:
     """The members of a file, at least one, and everything else in it."""
     text, tensors, claimed = _read(path)
     try:
@@ -200,7 +200,7 @@ def _read(path: Path | str) -> tuple[str, dict[str, Array], str]:
     return text, tensors, header.texts.get(DIGEST, "") if set(header.texts) == {ABOUT, DIGEST} else ""
 
 
-def _member(facts: MemberHeader, inventory: Inventory, number: int, tensors: Mapping[str, Array]) -> TrainedModel:
+def _member(facts: MemberHeader, inventory: Inventory, number: int, tensors: Mapping[str, Array]) -> Member:
     system = SYSTEMS[facts.system]
     try:
         bf16 = facts.settings.get("precision") == "bf16"  # in files of 0.2; it never mattered here
@@ -218,7 +218,7 @@ def _member(facts: MemberHeader, inventory: Inventory, number: int, tensors: Map
         if not _is_sound(array):
             raise ValueError(f"{name} has numbers that training never gives")
     plain: dict[str, Any] = {name: getattr(facts, name) for name in FACTS}
-    return TrainedModel(settings=settings, inventory=inventory, parameters=parameters, **plain)
+    return Member(settings=settings, inventory=inventory, parameters=parameters, **plain)
 
 
 def not_a_model(path: Path | str, reason: str) -> InputError:

@@ -17,7 +17,7 @@ from reinflect.decode.forms import WIDTH, Scored, filtered, merged
 from reinflect.decode.search import beam, greedy, one_blas_thread, shared_out
 from reinflect.ensemble.confidence import Answer, Confidence, Evidence, in_order, ranked
 from reinflect.ensemble.evidence import WordEvidence
-from reinflect.ensemble.member import TrainedModel
+from reinflect.ensemble.member import Member
 from reinflect.ensemble.strategies import NAMED_ENSEMBLE, best_first, find_strategy
 from reinflect.errors import InputError, UnseenWarning, quoted
 from reinflect.files import Snapshot
@@ -51,7 +51,7 @@ class Vote(NamedTuple):
 class Inflector(Seen):
     """Inflects lemmas by the vote of the members that its strategy chose when they were trained."""
 
-    members: tuple[TrainedModel, ...]
+    members: tuple[Member, ...]
     known_runs: Mapping[str, int]
     """Characters that the training words repeat four times or more; see `decode.forms`."""
     strategy: str = "vote"
@@ -99,7 +99,7 @@ class Inflector(Seen):
         return replace(self, word_list=words if isinstance(words, WordList) else WordList.read(words))
 
     @property
-    def voters(self) -> tuple[TrainedModel, ...]:
+    def voters(self) -> tuple[Member, ...]:
         """The members that vote, best first."""
         strategy, names = find_strategy(self.strategy), self.choices.get(self.strategy)
         named = {member.name: member for member in self.members}
@@ -255,7 +255,7 @@ class Inflector(Seen):
         ballots = zip(zip(*forms, strict=True), zip(*scores, strict=True), strict=True)
         return [Vote(find_strategy(self.strategy).combine(*ballot), *ballot) for ballot in ballots]
 
-    def predictions(self, members: Sequence[TrainedModel], items: Sequence[Item]) -> list[Forms]:
+    def predictions(self, members: Sequence[Member], items: Sequence[Item]) -> list[Forms]:
         """The predictions of some members: forms after the filter for repeats, log-probabilities before it."""
         items = normalised(items, self.normalisation)
         decoded = shared_out(lambda member: greedy(member.words, items), members, len(items))

@@ -114,8 +114,12 @@ def copy_rows(
     names: Names,
     source: Mapping[str, Tensor],
     source_names: Names,
-) -> None:
-    """Copy a model's numbers (without padding) into another's rows of the same names, where all other sizes agree."""
+) -> int:
+    """Copy a model's numbers (without padding) into another's rows of the same names, where all other sizes agree.
+
+    Returns the count of copied numbers.
+    """
+    copied = 0
     for name, shape in shapes.items():
         if name not in source or source[name].dim() != len(shape.sizes):
             continue
@@ -130,6 +134,8 @@ def copy_rows(
         if all(pairs_of_rows):
             here, there = (np.ix_(*([pair[side] for pair in pairs] for pairs in pairs_of_rows)) for side in (0, 1))
             target[name][here] = source[name][there].to(target[name])
+            copied += target[name][here].numel()
+    return copied
 
 
 def _largest(sizes: Sequence[Sizes]) -> dict[str, int]:

@@ -55,10 +55,9 @@ class Checkpoint:
 
     def load(self, fleet: Fleet) -> "Resumed | None":
         """Restore a new fleet; None if there is no checkpoint of this pack, or all its models have finished."""
-        found = _read(self.path)
-        if found is None or found[0]["fingerprint"] != self.fingerprint or not found[0]["running"]:
+        state, tensors = _read(self.path)
+        if state.get("fingerprint") != self.fingerprint or not state["running"]:
             return None
-        state, tensors = found
         fleet.restore(state, tensors)
         self._earlier = state["seconds"]
         return Resumed(state["update"], tensors["losses"].to(fleet.device), state["log_size"])
@@ -66,8 +65,7 @@ class Checkpoint:
 
 def fingerprint_of(path: Path) -> str | None:
     """The pack of a checkpoint; None if the file is damaged or of another version, or there is none."""
-    found = _read(path)
-    return str(found[0]["fingerprint"]) if found else None
+    return _read(path)[0].get("fingerprint")
 
 
 class Resumed(NamedTuple):
@@ -78,18 +76,16 @@ class Resumed(NamedTuple):
     log_size: int
 
 
-def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]] | None:
-    """A state and its tensors, if all of the file is as it was written: a few wrong numbers would make a bad model."""
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    """A state and its tensors; empty if the file is not all as it was written: wrong numbers would make a bad model."""
     try:
         with path.open("rb") as file:
             header = read_header(file, path.stat().st_size)
             arrays, text = read_tensors(file, header), header.texts[STATE]
-        if header.texts[DIGEST] != digest(text, arrays):
-            return None
         state = json.loads(text)
-        # Copies, because sums may differ in unaligned memory, such as a file's.
-        tensors = {name: torch.from_numpy(array).clone() for name, array in arrays.items()}
-        return (state, tensors) if state["format"] == FORMAT else None
+        if header.texts[DIGEST] == digest(text, arrays) and state["format"] == FORMAT:
+            # Copies, because sums may differ in unaligned memory, such as a file's.
+            return state, {name: torch.from_numpy(array).clone() for name, array in arrays.items()}
     except (OSError, *MISFITS) as error:
         raise_if_too_many_files(error)
-        return None
+    return {}, {}

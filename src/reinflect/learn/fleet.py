@@ -115,6 +115,16 @@ def runs_of(specs: Sequence[ModelSpec]) -> list[Run]:
     return runs
 
 
+def take_start(spec: ModelSpec, numbers: dict[str, Tensor]) -> int:
+    """Overwrite the first parameters of a model with those of its start; returns the count of copied numbers."""
+    assert spec.start is not None
+    system, start = SYSTEMS[spec.system], spec.start
+    source = {name: torch.from_numpy(array) for name, array in start.parameters.items()}
+    names = system.names(spec.lesson.inventory, spec.settings)
+    source_names = SYSTEMS[start.system].names(start.inventory, start.settings)
+    return copy_rows(system.shapes(spec.settings), numbers, names, source, source_names)
+
+
 @dataclass(frozen=True)
 class Epoch:
     """One epoch of the running models, prepared. *Shapes:* items (updates, M, B), -1 for none; else (M)"""
@@ -170,12 +180,9 @@ class Fleet:
         device, dtype = self.device, self.dtype
         parameters = Parameters.initial(self.shapes, sizes, seeds, padded=self.sizes, dtype=dtype, device=device)
         for number, run in enumerate(runs):
-            if (start := run.spec.start) is not None:
+            if run.spec.start is not None:
                 numbers = {name: tensor.cpu() for name, tensor in parameters.one(number, run.sizes).items()}
-                names = self.system.names(run.spec.lesson.inventory, run.spec.settings)
-                source_names = SYSTEMS[start.system].names(start.inventory, start.settings)
-                source = {name: torch.from_numpy(array) for name, array in start.parameters.items()}
-                copy_rows(self.shapes, numbers, names, source, source_names)
+                take_start(run.spec, numbers)
                 parameters.put(number, numbers)
         return parameters
 

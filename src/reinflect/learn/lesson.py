@@ -16,7 +16,7 @@ from reinflect.align.pairs import Aligner, Alignment
 from reinflect.chance import key
 from reinflect.data.corrections import Question, question
 from reinflect.data.items import Item
-from reinflect.ensemble.member import TrainedModel
+from reinflect.ensemble.member import Member
 from reinflect.errors import InputError
 from reinflect.settings import Settings, not_default
 from reinflect.systems.kind import UNALIGNED, Kind, Plan
@@ -131,12 +131,12 @@ class Start:
     """A model that others start from."""
 
     name: str
-    members: tuple[TrainedModel, ...]
+    members: tuple[Member, ...]
     """The best first."""
     seen: frozenset[Question] = frozenset()
     """What it is known to have learnt from."""
 
-    def member(self, system: str, alignment: str | None = None) -> TrainedModel | None:
+    def member(self, system: str, alignment: str | None = None) -> Member | None:
         """The best member of a system: if possible, of those that learnt from the alignment."""
         members = [member for member in self.members if member.system == system]
         return next((member for member in members if member.alignment == alignment), members[0] if members else None)
@@ -150,7 +150,7 @@ class ModelSpec:
     kind: Kind
     settings: Settings
     seed: int
-    start: TrainedModel | None = None
+    start: Member | None = None
     """A model whose parameters it starts from, in all rows of the same names."""
 
     @cached_property

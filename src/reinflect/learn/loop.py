@@ -3,36 +3,19 @@
 import json
 import math
 import os
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 
-from reinflect.ensemble.member import TrainedModel
+from reinflect.ensemble.member import Numbers, Trained
 from reinflect.files import writing
 from reinflect.learn.checkpoint import Checkpoint
 from reinflect.learn.fleet import Epoch, Fleet, Run
 from reinflect.learn.lesson import ModelSpec
 
 MOST_RESTARTS = 3
-
-
-@dataclass(frozen=True)
-class Report:
-    """The progress of a fleet after an epoch."""
-
-    models: Sequence[Run]
-    running: int
-    seconds: float
-    seconds_left: float
-    """At most: models may stop before their last epoch."""
-
-    @property
-    def mean_best(self) -> float:
-        scored = [model.best for model in self.models if model.best >= 0]
-        return sum(scored) / len(scored) if scored else math.nan
 
 
 def train(
@@ -42,27 +25,28 @@ def train(
     dtype: torch.dtype = torch.float32,
     checkpoint: Checkpoint | None = None,
     log: Path | None = None,
-    report: Callable[[Report], None] = lambda _: None,
     stop: Callable[[], bool] = lambda: False,
-) -> tuple[list[TrainedModel], bool]:
-    """Train a model for every spec; the models, without predictions, and whether training is finished.
+) -> tuple[list[Trained], dict[str, Numbers], bool]:
+    """Train a model for every spec; the models, without predictions, their numbers, and whether training is finished.
 
     `stop` is called before every update. If it returns True, the models are the best versions so far, and a checkpoint
     is saved, from which the same call resumes.
     """
     fleet = Fleet(specs, device=device, dtype=dtype)
-    training = _Training(fleet, checkpoint, log, report, stop)
+    training = _Training(fleet, checkpoint, log, stop)
     finished = training.go()
     if not finished:
         training.save()
         training.use_unscored()
-    return [
-        TrainedModel(
+    numbers: dict[str, Numbers] = {
+        spec.digest: {name: tensor.float().numpy() for name, tensor in fleet.trained(number).items()}
+        for number, spec in enumerate(specs)
+    }
+    trained = [
+        Trained(
             system=spec.system,
             alignment=spec.lesson.alignment,
             seed=spec.seed,
-            settings=spec.settings,
-            inventory=spec.lesson.inventory,
             dev_accuracy=model.best,
             key=spec.digest,
             language=spec.lesson.language,
@@ -72,10 +56,10 @@ def train(
             restarts=model.restarts,
             best_epoch=model.best_epoch,
             usable=model.best >= 0 or number in training.unscored,
-            parameters={name: tensor.float().numpy() for name, tensor in fleet.trained(number).items()},
         )
         for number, (spec, model) in enumerate(zip(specs, fleet.runs, strict=True))
-    ], finished
+    ]
+    return trained, numbers, finished
 
 
 @dataclass
@@ -83,7 +67,6 @@ class _Training:
     fleet: Fleet
     checkpoint: Checkpoint | None
     log: Path | None
-    report: Callable[[Report], None]
     stop: Callable[[], bool]
 
     def __post_init__(self) -> None:
@@ -96,8 +79,6 @@ class _Training:
             with writing(log), log.open("ab") as file:
                 file.truncate(min(self.log_size, file.tell()))
                 self.log_size = file.tell()
-        self.started = time.monotonic()
-        self.epochs_behind = sum(model.epoch for model in fleet.runs)
         self.unscored: set[int] = set()
 
     def go(self) -> bool:
@@ -117,7 +98,6 @@ class _Training:
             fleet.drop_finished()
             self.update, self.losses = 0, fleet.no_losses()
             self._save_if_due()
-            self.report(self._progress())
         self._keep_log()
         return True
 
@@ -194,13 +174,6 @@ class _Training:
             if model.best < 0 and finite[column] and (model.epoch or self.update):
                 self.fleet.snapshot([column])
                 self.unscored.add(number)
-
-    def _progress(self) -> Report:
-        fleet = self.fleet
-        done = sum(model.epoch for model in fleet.runs) - self.epochs_behind
-        left = sum(model.most_epochs - model.epoch for _, model in fleet.going)
-        seconds = time.monotonic() - self.started
-        return Report(fleet.runs, len(fleet.going), seconds, seconds / max(done, 1) * left)
 
 
 def _stage_over(model: Run) -> bool:

@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from reinflect.decode.forms import ENDLESS_RUN, LEAST_ACTIONS, Predictions
-from reinflect.ensemble.member import TrainedModel
+from reinflect.ensemble.member import Numbers
 from reinflect.layers.batches import Lemmas, select
 from reinflect.layers.examples import LEMMA, NOTHING, Stack
 from reinflect.layers.parameters import Parameters
 from reinflect.settings import Settings
+from reinflect.systems.symbols import Inventory
 from reinflect.systems.system import Decoder, System
 
 IDLE_ACTIONS = 20
@@ -31,11 +32,11 @@ batches mean fewer kernel launches."""
 
 
 def joined(
-    system: System, settings: Settings, models: Sequence[TrainedModel], device: torch.device | str
+    system: System, settings: Settings, models: Sequence[tuple[Inventory, Numbers]], device: torch.device | str
 ) -> tuple[Parameters, Tensor]:
     """The parameters of models of one system that may come from different fleets, and their valid outputs."""
-    sizes = [system.sizes(model.inventory, settings) for model in models]
-    arrays = [{name: torch.from_numpy(array) for name, array in model.parameters.items()} for model in models]
+    sizes = [system.sizes(inventory, settings) for inventory, _ in models]
+    arrays = [{name: torch.from_numpy(array) for name, array in numbers.items()} for _, numbers in models]
     fleet = Parameters.join(system.shapes(settings), sizes, arrays)
     allowed = system.equations.allowed_outputs(sizes, fleet.sizes[system.outputs])
     return Parameters(fleet.shapes, fleet.sizes, fleet.flat.to(device)), allowed.to(device)

@@ -2,28 +2,31 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
 from reinflect.data.items import Item, grouped, read_items
 from reinflect.data.layouts import parts_in
-from reinflect.ensemble.member import TrainedModel
-from reinflect.errors import InputError, quoted
-from reinflect.files import make_folder, read_bytes, write_bytes
+from reinflect.ensemble.member import Trained
+from reinflect.errors import InputError, OutputError, quoted
+from reinflect.files import check_writable, make_folder, read_bytes, write_bytes
 from reinflect.learn.lesson import Lesson, ModelSpec, specs
 from reinflect.paper.combine import Changes, Combined, averages, finish
 from reinflect.paper.corpora import languages_in, layout_note, read_corpora
 from reinflect.paper.figures import Scores
-from reinflect.run.execute import train_specs
-from reinflect.run.folder import WorkFolder
-from reinflect.run.packs import ENDING, PackResult, by_key, read_result
-from reinflect.run.resources import Resources
-from reinflect.run.side import map_in_processes
+from reinflect.run.driver import train_specs
+from reinflect.run.pack_files import ENDING, PackResult, read_result
+from reinflect.run.processes import map_in_processes
+from reinflect.run.store import Store
+from reinflect.run.watch import Resources
 from reinflect.systems.kind import Plan
 
 PREDICTIONS = "predictions"
+FOLDERS = (PREDICTIONS, "models", "parameters")
+FILES = ("results.json", "results.md", "details.json", "commands.jsonl")
 WORTH_PROCESSES = 1_000_000
 """Predictions to combine that take some seconds: as long as processes take to start."""
 
@@ -40,7 +43,6 @@ class BenchmarkPlan:
     """None: all languages of the folder."""
     time_limit: float | None = None
     """Seconds; with 0, nothing is trained."""
-    save_models: bool = False
     gold: Path | None = None
     """A folder with the right forms of test items."""
     merge: Sequence[Path] = ()
@@ -66,7 +68,7 @@ class Benchmark:
     """The models and scores of a benchmark."""
 
     specs: Sequence[ModelSpec]
-    models: Mapping[str, TrainedModel]
+    models: Mapping[str, Trained]
     """The trained models of these specs, by digest."""
     results: Sequence[PackResult]
     """Packs with models of these specs."""
@@ -76,7 +78,7 @@ class Benchmark:
     absent: Sequence[str]
     """Languages without training items in a setting."""
     account: Account
-    folder: WorkFolder
+    store: Store
 
     @property
     def changes(self) -> dict[str, dict[str, Changes]]:
@@ -88,12 +90,27 @@ class Benchmark:
         return sums
 
 
-def run_benchmark(plan: BenchmarkPlan, resources: Resources | None = None) -> Benchmark:
+@contextmanager
+def store_in(out: Path, *, save_models: bool = False) -> Iterator[Store]:
+    """The store of a benchmark's folder, which one process has to itself while it works there.
+
+    What would prevent the results from being written is an error now.
+    """
+    with Store.inside(out, numbers=save_models).held() as store:
+        for path in (out / name for name in FOLDERS):
+            if path.exists() and not path.is_dir():
+                raise OutputError(path, "this is a file, not a folder", "remove it, or choose another --out")
+        for name in FILES:
+            check_writable(out / name)
+        yield store
+
+
+def run_benchmark(plan: BenchmarkPlan, store: Store, resources: Resources) -> Benchmark:
     """Train the models of a grid that are not trained yet, then combine and score all, and write the predictions.
 
     Every finished pack is a file in `OUT/packs`; `OUT/training.state` has the checkpoints of unfinished ones.
     """
-    resources, account, started = resources or Resources(), Account(), time.monotonic()
+    account, started = Account(), time.monotonic()
     names = languages_in(plan.data, plan.languages)
     corpora, absent = read_corpora(plan.data, names, list(plan.plans))
     if not corpora:
@@ -101,9 +118,8 @@ def run_benchmark(plan: BenchmarkPlan, resources: Resources | None = None) -> Be
         raise InputError(what, "choose other --settings", path=plan.data)
     gold = read_gold(plan.gold, corpora) if plan.gold else {}
     wanted = [spec for corpus in corpora for spec in specs(plan.plans[corpus.setting], [corpus])]
-    folder = WorkFolder.inside(plan.out, save_models=plan.save_models)
     for other in plan.merge:
-        _copy_packs(other, make_folder(folder.packs), wanted, resources.watcher.note)
+        _copy_packs(other, make_folder(store.packs), wanted, resources.watcher.note)
     if absent:
         resources.watcher.note(f"note: no training items for {', '.join(absent)}; left out")
 
@@ -111,20 +127,16 @@ def run_benchmark(plan: BenchmarkPlan, resources: Resources | None = None) -> Be
         return plan.time_limit is not None and time.monotonic() - started >= plan.time_limit
 
     account.seconds["preparing"] = time.monotonic() - started
-    with folder.held():
-        execution = train_specs(
-            wanted, None, folder, replace(resources, enough=enough), about=layout_note(plan.data, names)
-        )
+    execution = train_specs(wanted, store, replace(resources, enough=enough), about=layout_note(plan.data, names))
     account.seconds["preparing"] += execution.preparing
     if execution.training:
         account.seconds["training"] = execution.training
     account.interrupted = not (execution.finished or execution.failed or enough())
     account.retried, account.failed = list(execution.retried), execution.failed
-    trained = {spec.digest for pack in execution.packs for spec in pack.specs}
-    account.trained = sum(digest in trained for digest in execution.models)
+    finished_keys = {model.key for result in store.finished for model in result.models}
+    models = {digest: model for digest, model in store.get(wanted).items() if digest in finished_keys}
+    account.trained = sum(spec.digest in models for pack in execution.packs for spec in pack.specs)
     before = time.monotonic()
-    kept = by_key(execution.results)
-    models = {digest: model for digest, model in execution.models.items() if digest in kept}
     groups = grouped(models.values(), lambda model: f"{model.language}-{model.setting}")
     of_corpus = [groups.get(corpus.label, []) for corpus in corpora]
     finished = map_in_processes(
@@ -137,16 +149,16 @@ def run_benchmark(plan: BenchmarkPlan, resources: Resources | None = None) -> Be
     )
     by_corpus = dict(zip(corpora, finished, strict=True))
     results = []
-    for result in execution.results:
-        if shown := [model for model in result.models if model.key in models]:  # with their share of its time
-            share = len(shown) / len(result.models)
-            results.append(replace(result, models=shown, seconds=result.seconds * share))
-    scores = averages((corpus, one.evaluations) for corpus, one in by_corpus.items())
+    for result in store.finished:
+        if kept := [model for model in result.models if model.key in models]:  # with their share of its time
+            seconds = result.seconds * len(kept) / len(result.models)
+            results.append(replace(result, models=kept, seconds=seconds))
+    scores = averages((corpus, combined.evaluations) for corpus, combined in by_corpus.items())
     account.seconds["combining"] = time.monotonic() - before
-    return Benchmark(wanted, models, results, by_corpus, scores, absent, account, folder)
+    return Benchmark(wanted, models, results, by_corpus, scores, absent, account, store)
 
 
-def _predictions(models: Sequence[Sequence[TrainedModel]]) -> int:
+def _predictions(models: Sequence[Sequence[Trained]]) -> int:
     return sum(len(model.dev.forms) + len(model.asked.forms) for group in models for model in group)
 
 
@@ -175,18 +187,18 @@ def _copy_packs(source: Path, target: Path, specs: Sequence[ModelSpec], note: Ca
     paths = sorted(folder.glob(f"*{ENDING}")) if folder.is_dir() else []
     if not paths:
         raise InputError("found no finished packs here", "name a folder that reinflect benchmark wrote", path=source)
-    asked = {spec.digest: spec.lesson for spec in specs}
+    lessons = {spec.digest: spec.lesson for spec in specs}
     for path in (path for path in paths if read_result(target / path.name) is None):
         result = read_result(path)
         if result is None:
-            note(f"note: {path} is damaged, or of another version or system; not copied")
-        elif not all(_fits(model, asked[model.key]) for model in result.models if model.key in asked):
+            note(f"note: {path} is damaged, or of another version; not copied")
+        elif not all(_fits(model, lessons[model.key]) for model in result.models if model.key in lessons):
             remedy = "copy the file again from where it was made, or leave it out"
             raise InputError("its predictions are not for the items of --data", remedy, path=path)
         else:
             write_bytes(target / path.name, read_bytes(path))
 
 
-def _fits(model: TrainedModel, lesson: Lesson) -> bool:
-    found = len(model.dev.forms), len(model.asked.forms)
-    return found == (len(lesson.dev), len(lesson.asked)) or not model.usable
+def _fits(model: Trained, lesson: Lesson) -> bool:
+    forms = len(model.dev.forms), len(model.asked.forms)
+    return forms == (len(lesson.dev), len(lesson.asked)) or not model.usable

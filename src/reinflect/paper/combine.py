@@ -10,7 +10,7 @@ from reinflect.assemble import known_runs, voters_of
 from reinflect.data.items import Item, write_items
 from reinflect.decode.forms import Predictions, filtered
 from reinflect.ensemble.confidence import seen_cells
-from reinflect.ensemble.member import TrainedModel
+from reinflect.ensemble.member import Trained
 from reinflect.ensemble.strategies import RUNS, STRATEGIES, Strategy, Voter, best_first, choices, find_strategy, vote
 from reinflect.files import make_folder
 from reinflect.learn.lesson import Lesson
@@ -55,11 +55,11 @@ def parts_of(corpus: Lesson) -> dict[str, Sequence[Item]]:
     return {"dev": corpus.dev, "test": corpus.asked}
 
 
-def predictions_of(model: TrainedModel) -> dict[str, Predictions]:
+def predictions_of(model: Trained) -> dict[str, Predictions]:
     return {"dev": model.dev, "test": model.asked}
 
 
-def kept_forms(corpus: Lesson, models: Iterable[TrainedModel], runs: dict[str, int]) -> Kept:
+def kept_forms(corpus: Lesson, models: Iterable[Trained], runs: dict[str, int]) -> Kept:
     """The forms of models after the filter for repeats."""
     lemmas = {split: [item.lemma for item in items] for split, items in parts_of(corpus).items()}
     return {
@@ -77,7 +77,7 @@ def forms_by_rules(corpus: Lesson) -> Forms:
 
 
 def combine(
-    corpus: Lesson, kinds: Mapping[Kind, int], models: Sequence[TrainedModel], gold: Sequence[Item] = ()
+    corpus: Lesson, kinds: Mapping[Kind, int], models: Sequence[Trained], gold: Sequence[Item] = ()
 ) -> Combined:
     """Combine and score what can be made of the models there are; `gold` are the right forms of test items, if known.
 
@@ -165,7 +165,7 @@ def averages(evaluated: Iterable[tuple[Lesson, Evaluations]]) -> Scores:
 
 
 def finish(
-    corpus: Lesson, models: Sequence[TrainedModel], gold: Sequence[Item], kinds: Mapping[Kind, int], *, folder: Path
+    corpus: Lesson, models: Sequence[Trained], gold: Sequence[Item], kinds: Mapping[Kind, int], *, folder: Path
 ) -> Combined:
     """Combine and score, and write the predictions into a folder."""
     combined = combine(corpus, kinds, models, gold)

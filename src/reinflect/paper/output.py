@@ -12,11 +12,11 @@ from msgspec import to_builtins
 from reinflect import __version__
 from reinflect.assemble import Keep, assemble, voters_of
 from reinflect.data.items import grouped
-from reinflect.ensemble.member import TrainedModel
+from reinflect.ensemble.member import Trained
 from reinflect.errors import ReinflectError
 from reinflect.files import make_folder, write_text
 from reinflect.inflector.inflector import Inflector
-from reinflect.learn.lesson import Lesson
+from reinflect.learn.lesson import Lesson, ModelSpec
 from reinflect.paper.benchmark import Benchmark
 from reinflect.paper.claims import claims
 from reinflect.paper.figures import RESULTS
@@ -78,19 +78,19 @@ def _write_json(path: Path, value: Any) -> None:
 
 def write_models(benchmark: Benchmark, out: Path) -> list[str]:
     """Write an inflector for every language and setting whose models are all trained; returns notes for the user."""
-    notes, folder = [], benchmark.folder
-    assert folder.parameters is not None
-    specs = grouped(benchmark.specs, lambda spec: spec.lesson.label)
+    notes, store = [], benchmark.store
+    assert store.kept_numbers is not None
+    of_corpus = grouped(benchmark.specs, lambda spec: spec.lesson.label)
     for corpus in benchmark.finished:
-        models = [benchmark.models.get(spec.digest) for spec in specs[corpus.label]]
-        usable = [model for model in models if model and model.usable]
-        if None in models or not usable:
+        specs = [spec for spec in of_corpus[corpus.label] if spec.digest in benchmark.models]
+        usable = {spec: model for spec in specs if (model := benchmark.models[spec.digest]).usable}
+        if len(specs) < len(of_corpus[corpus.label]) or not usable:
             continue
         path = out / "models" / corpus.setting / f"{corpus.language}.reinflect"
-        files = [folder.parameters_file(model) for model in usable]
+        files = [store.numbers_file(model) for model in usable.values()]
         if all(file.exists() for file in files):
-            members = [folder.with_parameters(model) for model in usable]
-            strategy, keep = default_strategy({model.system for model in usable}), Keep(attested=False)
+            members = [(model, store.member(spec, model)) for spec, model in usable.items()]
+            strategy, keep = default_strategy({spec.system for spec in usable}), Keep(attested=False)
             source = f"{corpus.language}-train-{corpus.setting}"
             make_folder(path.parent)
             assemble(members, corpus.train, corpus.dev, keep, strategy=strategy, source=source).save(path)
@@ -105,17 +105,18 @@ def write_models(benchmark: Benchmark, out: Path) -> list[str]:
             continue
         for file in files:  # also those left by a command that was killed while it removed them
             file.unlink(missing_ok=True)
-    if folder.parameters.is_dir() and not any(folder.parameters.iterdir()):
-        folder.parameters.rmdir()
+    if store.kept_numbers.is_dir() and not any(store.kept_numbers.iterdir()):
+        store.kept_numbers.rmdir()
     return notes
 
 
-def _has(path: Path, models: Sequence[TrainedModel], corpus: Lesson) -> bool:
+def _has(path: Path, models: Mapping[ModelSpec, Trained], corpus: Lesson) -> bool:
     """Whether a file has these models, as far as that shows without their parameters."""
     try:
         members = Inflector.load(path).members
     except ReinflectError:
         return False
-    voters = voters_of(models, corpus.train, corpus.dev)
-    wanted = {(voter.name, voter.model.settings, voter.dev_accuracy) for voter in voters}
+    settings = {model.name: spec.settings for spec, model in models.items()}
+    voters = voters_of([*models.values()], corpus.train, corpus.dev)
+    wanted = {(voter.name, settings[voter.name], voter.dev_accuracy) for voter in voters}
     return {(member.name, member.settings, member.dev_accuracy) for member in members} == wanted

@@ -13,7 +13,7 @@ from reinflect.assemble import voters_of
 from reinflect.data.items import grouped, read_items
 from reinflect.decode.forms import Predictions
 from reinflect.ensemble.confidence import calibration_error, fit, judged_cells, seen_cells
-from reinflect.ensemble.member import TrainedModel
+from reinflect.ensemble.member import Trained
 from reinflect.ensemble.strategies import DEFAULT, choices, find_strategy
 from reinflect.files import read_text
 from reinflect.learn.lesson import Lesson
@@ -26,7 +26,7 @@ from reinflect.report.curves import ModelLog, learning_curves, read_log
 from reinflect.report.drawing import dot_chart
 from reinflect.report.evaluations import bins_of, breakdown_table, calibration, mistakes_list
 from reinflect.report.html import Html, Section, element, folded, page, paragraph, table
-from reinflect.run.packs import by_key, read_results
+from reinflect.run.pack_files import by_key, read_results
 from reinflect.score.scores import Evaluation, Judged, evaluate
 
 COMMANDS, DETAILS = "commands.jsonl", "details.json"
@@ -72,7 +72,7 @@ class Details(msgspec.Struct, frozen=True):
         path = folder / DETAILS
         return read_json(path, cls, "details") if path.is_file() else cls()
 
-    def has(self, model: TrainedModel) -> bool:
+    def has(self, model: Trained) -> bool:
         return self.models is None or model.key in self.models
 
 
@@ -151,7 +151,7 @@ def read_languages(path: Path, data: Path | None, scores: Scores, details: Detai
             yield language
 
 
-def measured(corpus: Lesson, models: Sequence[TrainedModel], strategy: str = DEFAULT) -> list[tuple[float, bool]]:
+def measured(corpus: Lesson, models: Sequence[Trained], strategy: str = DEFAULT) -> list[tuple[float, bool]]:
     """The confidence of a vote's form for each dev item, and whether the form is right.
 
     The dev items are divided at random. On one half the voters are chosen and the confidence is fitted; on the other

@@ -11,7 +11,7 @@ from reinflect.paper.claims import Claim, claims, title
 from reinflect.paper.combine import COMPARED, NOT_WRITTEN, SPLITS, Changes
 from reinflect.paper.corpora import SETTINGS
 from reinflect.paper.figures import Average, Figures, Scores, settings_in
-from reinflect.run.packs import PackResult
+from reinflect.run.pack_files import PackResult
 from reinflect.systems import SYSTEMS
 from reinflect.text import Side, in_columns
 

@@ -1,40 +1,51 @@
-"""A pack: models that train together, and the file a trained pack leaves, from which tables are made.
+"""Packs: which models train together.
 
-The file is JSON, compressed as xz, whose checksum detects damage. Models are named by the digests of their specs, so
-that files from several machines can be put into one folder, whatever packs they were trained in.
+On a GPU these are models with sequences of similar length, as many as its memory holds: all sequences of an update are
+padded to its longest, so models with long words slow the others down. On a CPU a pack has a few seeds of one kind.
 """
 
 import hashlib
-import lzma
-from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, fields, replace
-from pathlib import Path
-from typing import Any
+import math
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property, partial
 
 import msgspec
+import numpy as np
+import torch
+from numpy.typing import NDArray
 
 from reinflect import __version__
-from reinflect.decode.forms import Predictions
-from reinflect.ensemble.member import TrainedModel
-from reinflect.files import raise_if_too_many_files, write_bytes
-from reinflect.learn.lesson import ModelSpec
+from reinflect.data.items import grouped
+from reinflect.learn.lesson import Lesson, ModelSpec
+from reinflect.learn.schedule import epoch_batches
+from reinflect.learn.scoring import places_at_once
+from reinflect.settings import alike
 from reinflect.systems import SYSTEMS
+from reinflect.systems.symbols import expected_shapes, row_length
+from reinflect.systems.system import System
 
-FORMAT = 2
-ENDING = ".pack.xz"
-PRESET = 1
-"""Of xz: a low one, because models wait to be trained while packs are written."""
-READING_THREADS = 4
-DECIMALS = 4
-"""Of log-probabilities in files that are kept."""
-LARGEST = 1 << 30
-"""Bytes of the largest pack; one of 1,000 models with 2,000 predictions each has a twentieth of it."""
-UNPACKING_BYTES = 1 << 28
-"""Memory that xz may use to unpack a file, whatever the file claims."""
-NOT_IN_FILES = ("inventory", "parameters")
-UNREADABLE = OSError, EOFError, lzma.LZMAError, ValueError, RecursionError, LookupError, TypeError, AttributeError
-"""The errors that a damaged file raises."""
+MOST_PADDING = 0.25
+SHARE_OF_MEMORY = 0.8
+"""Of a GPU's whole memory, not of what is free now, so that packs are the same when training resumes. The rest is for
+the driver, other programs, and gaps between tensors."""
+PARTS_OF_A_GPU = 3
+"""A pack may take one part of the memory: enough to keep the GPU busy, with room for other packs. The number does not
+depend on how many packs train at once."""
+BYTES = 4
+COPIES_OF_PARAMETERS = 5
+"""Values, gradients, two numbers of the optimiser, best values."""
+COPIES_OF_STATES = 2
+"""The output of a map at an action, and its gradient."""
+COPIES_OF_PAIRS = 4
+ARRAYS_AN_ITEM = 10
+"""HAEM has the most: ten tapes, none longer than an item's actions."""
+SEEDS_A_PACK, MODELS_A_PACK = 3, 12
+"""Models in a fleet on the CPU: of one lesson alone, spread over cores; of an experiment. With German low, batch 2, one
+thread, an update of 1, 2, 3 or 5 models took 3.6, 2.7, 2.4, 2.3 ms a model (HACM) and 4.7, 3.7, 3.3, 3.0 ms (HAEM)."""
+ITEMS_AN_UPDATE = 300
+"""The calls of an update take a GPU as long as this number of items, measured on the packs of the paper's grid."""
+Measures = Callable[[Lesson], "_Measure"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +64,7 @@ class Pack:
 
     @property
     def stem(self) -> str:
-        return _stem(self.name, [spec.digest for spec in self.specs])
+        return stem_of(self.name, [spec.digest for spec in self.specs])
 
     @property
     def fingerprint(self) -> str:
@@ -66,122 +77,223 @@ class Pack:
         """The largest number of epochs of any model."""
         return max(spec.settings.epochs + sum(phase.epochs for phase in spec.lesson.phases) for spec in self.specs)
 
-    def halves(self) -> "tuple[Pack, Pack]":
+    def halves(self) -> "list[Pack]":
         """Two packs in place of one that is too large."""
-        middle, (one, two) = -(-len(self.specs) // 2), half_names(self.name)
-        return replace(self, name=one, specs=self.specs[:middle]), replace(self, name=two, specs=self.specs[middle:])
+        middle = -(-len(self.specs) // 2)
+        parts = {f"{self.name}a": self.specs[:middle], f"{self.name}b": self.specs[middle:]}
+        return [replace(self, name=name, specs=specs, bytes=self.bytes // 2) for name, specs in parts.items()]
 
 
-def _stem(name: str, keys: Iterable[str]) -> str:
+def stem_of(name: str, keys: Iterable[str]) -> str:
     """The name of a pack's files. It includes a digest, because packs of one name may hold different models."""
     return f"{name}.{hashlib.sha256(''.join(sorted(keys)).encode()).hexdigest()[:12]}"
 
 
-def half_names(name: str) -> tuple[str, str]:
-    return f"{name}a", f"{name}b"
+def unfinished_groups(specs: Sequence[ModelSpec], done: Container[str], device: str) -> list[ModelSpec]:
+    """The groups of specs of which some model is not trained.
+
+    They stay whole, so that the contents of a pack do not depend on what an earlier command trained.
+    """
+    unfinished = {_group(spec, device) for spec in specs if spec.digest not in done}
+    return [spec for spec in specs if _group(spec, device) in unfinished]
+
+
+def _group(spec: ModelSpec, device: str) -> str:
+    """The name of the packs that a spec may be in."""
+    parts = (spec.lesson.label, str(spec.kind)) if device == "cpu" else (spec.system, spec.lesson.setting)
+    return "-".join(filter(None, parts))
+
+
+def pack_specs(specs: Sequence[ModelSpec], device: str = "cpu", budget: int | None = None) -> list[Pack]:
+    """The packs of these specs; `budget` is the memory of a GPU that a pack may take.
+
+    They do not depend on the number of workers: a model's last bits may differ with the other models of its pack.
+    """
+    groups = grouped(specs, lambda spec: _group(spec, device))
+    if device != "cpu":
+        packs = [pack for name, group in groups.items() for pack in pack_for_gpu(group, budget=budget, name=name)]
+        # The longest first, so that the processes of a GPU end together.
+        return sorted(packs, key=lambda pack: weight(pack, device), reverse=True)
+    packs = []
+    for name, group in groups.items():
+        most = MODELS_A_PACK if group[0].lesson.label else SEEDS_A_PACK
+        kinds = grouped(group, lambda spec: alike(spec.settings)).values()
+        parts = [part for kind in kinds for part in _split(kind, -(-len(kind) // most))]
+        packs += [
+            Pack(name if len(parts) == 1 else f"{name}-{number}", tuple(part))
+            for number, part in enumerate(parts, start=1)
+        ]
+    return packs
+
+
+def _split(specs: Sequence[ModelSpec], parts: int) -> list[Sequence[ModelSpec]]:
+    """Parts of nearly the same size, the larger ones first."""
+    return [[specs[number] for number in part] for part in np.array_split(np.arange(len(specs)), parts)]
+
+
+def weight(pack: Pack, device: str) -> float:
+    """The relative duration of a pack: its items, and on a GPU the cost of each update."""
+    items = sum(
+        len(spec.lesson.train) * spec.settings.epochs
+        + sum(len(phase.items) * phase.epochs for phase in spec.lesson.phases)
+        for spec in pack.specs
+    )
+    if device == "cpu":
+        return float(items)
+    updates = max(-(-len(spec.lesson.train) // spec.settings.batch) * spec.settings.epochs for spec in pack.specs)
+    return float(items + ITEMS_AN_UPDATE * updates)
+
+
+def pack_for_gpu(specs: Sequence[ModelSpec], *, budget: int | None = None, name: str = "") -> list[Pack]:
+    """Packs of specs of one system, each within a budget of bytes and with little padding.
+
+    Models come by the number of their updates, then by the length of their sequences; a pack ends where the next
+    lesson would bring too much padding, and is divided until its parts fit. The packs do not depend on the order of the
+    specs. A model that needs more than the budget has its own pack. The default budget is the memory of the GPU.
+    """
+    budget = memory_of_the_gpu() if budget is None else budget
+    measures = measures_for(specs[0].system)
+    ranked = sorted(specs, key=lambda spec: measures(spec.lesson).rank(spec))
+    kinds = grouped(ranked, lambda spec: alike(spec.settings))
+    parts = [
+        part
+        for kind in sorted(kinds, key=msgspec.json.encode)
+        for run in _runs(kinds[kind], measures)
+        for part in _fitting(run, measures, budget)
+    ]
+    return [
+        Pack(f"{name or specs[0].system}-{number}", tuple(part), needs(part, measures).bytes)
+        for number, part in enumerate(parts, start=1)
+    ]
+
+
+def _runs(specs: Sequence[ModelSpec], measures: Measures) -> Iterator[list[ModelSpec]]:
+    """Sorted specs in runs of whole lessons with little padding: no more than the bound, or than the run had before."""
+    run: list[ModelSpec] = []
+    for lesson in grouped(specs, lambda spec: spec.lesson).values():
+        if run and padding([*run, *lesson], measures) > max(MOST_PADDING, padding(run, measures)):
+            yield run
+            run = []
+        run += lesson
+    yield run
+
+
+def _fitting(specs: Sequence[ModelSpec], measures: Measures, budget: int | None) -> list[Sequence[ModelSpec]]:
+    """The specs in as many equal parts as it takes until each fits."""
+    for parts in range(1, len(specs)):
+        division = _split(specs, parts)
+        if budget is None or all(needs(part, measures).bytes <= budget for part in division):
+            return division
+    return _split(specs, len(specs))
+
+
+def padding(specs: Sequence[ModelSpec], measures: Measures | None = None) -> float:
+    """The share of an epoch's places (updates × models × batch × longest of the update) that have no action."""
+    measures = measures or measures_for(specs[0].system)
+    each = [measures(spec.lesson).longest_each(spec.settings.batch, spec.seed) for spec in specs]
+    longest = np.zeros(max(map(len, each)), dtype=np.int64)
+    for lengths in each:
+        np.maximum(longest[: len(lengths)], lengths, out=longest[: len(lengths)])
+    actions = sum(int(measures(spec.lesson).lengths.sum()) for spec in specs)
+    return 1 - actions / (int(longest.sum()) * len(specs) * specs[0].settings.batch)
 
 
 @dataclass(frozen=True)
-class PackResult:
-    """The models of a pack, and what it took to train them."""
+class Needs:
+    """The estimated bytes of GPU memory that a pack takes."""
 
-    pack: str
-    models: list[TrainedModel]
-    finished: bool = True
-    device: str = "cpu"
-    """`cpu`, or the name of a GPU."""
-    seconds: float = 0.0
-    """Includes decoding, and earlier commands that were interrupted."""
-    version: str = __version__
-    retried: tuple[str, ...] = ()
-    """Failures, and what was done about them."""
+    parameters: int
+    update: int
+    """What one update keeps for its gradients."""
+    decoding: int
+    """A block of dev items. In addition to an update, whose memory cannot always be reused."""
+    items: int
+    """All items as arrays."""
 
     @property
-    def stem(self) -> str:
-        return _stem(self.pack, [model.key for model in self.models])
+    def bytes(self) -> int:
+        return self.parameters + self.update + self.decoding + self.items
 
 
-def write_result(path: Path, result: PackResult, decimals: int | None = DECIMALS) -> None:
-    plain = {
-        "format": FORMAT,
-        "version": result.version,
-        "pack": result.pack,
-        "device": result.device,
-        "seconds": round(result.seconds, 3),
-        "models": [_plain(model, decimals) for model in result.models],
-    }
-    write_bytes(path, lzma.compress(msgspec.json.encode(plain), preset=PRESET))
+@dataclass(frozen=True, eq=False)
+class _Measure:
+    """What packing needs to know about a lesson, as a system learns from it."""
+
+    system: System
+    lesson: Lesson
+    _longest: dict[tuple[int, int], NDArray[np.int64]] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def lengths(self) -> NDArray[np.int64]:
+        """The actions of each item."""
+        pairs = zip(self.lesson.train, self.lesson.alignments, strict=True)
+        return np.array([self.system.bound(*pair) for pair in pairs], dtype=np.int64)
+
+    @cached_property
+    def actions(self) -> int:
+        """The most actions of any item, in any phase."""
+        phases = self.lesson.phases
+        pairs = (pair for phase in phases for pair in zip(phase.items, phase.alignments, strict=True))
+        return max(int(self.lengths.max()), *(self.system.bound(*pair) for pair in pairs), 0)
+
+    @cached_property
+    def source(self) -> int:
+        """The most symbols the encoder reads, or a few more: a lemma with its ends, and features if it reads them."""
+        items = (*self.lesson.train, *self.lesson.dev, *self.lesson.asked)
+        return max(len(item.lemma) + 2 + self.system.reads_features * len(item.features.atoms) for item in items)
+
+    @cached_property
+    def content(self) -> tuple[str, ...]:
+        return self.lesson.label, self.lesson.alignment, "\n".join(item.form for item in self.lesson.train)
+
+    def longest_each(self, batch: int, seed: int) -> NDArray[np.int64]:
+        """The longest sequence of each update in the first epoch; later epochs have the same in another order."""
+        if (batch, seed) not in self._longest:
+            items = epoch_batches(self.lengths, batch, seed, 0)
+            self._longest[batch, seed] = np.where(items >= 0, self.lengths[items], 0).max(axis=1)
+        return self._longest[batch, seed]
+
+    def rank(self, spec: ModelSpec) -> tuple[object, ...]:
+        """Orders specs: about as many updates together, and of these the ones with shorter sequences first."""
+        updates = -(-len(spec.lesson.train) // spec.settings.batch)
+        settings = msgspec.json.encode(spec.settings)
+        return round(2 * math.log2(updates)), float(self.lengths.mean()), *self.content, spec.seed, settings
 
 
-def _plain(model: TrainedModel, decimals: int | None) -> dict[str, Any]:
-    named = {field.name: getattr(model, field.name) for field in fields(model) if field.name not in NOT_IN_FILES}
-    if decimals is not None:
-        for split in ("dev", "asked"):
-            forms, scores = named[split]
-            named[split] = Predictions(forms, [round(score, decimals) for score in scores])
-        named["dev_accuracy"] = round(model.dev_accuracy, decimals)
-    return named
+def measures_for(system: str) -> Measures:
+    """The measures of lessons, each made once."""
+    return cache(partial(_Measure, SYSTEMS[system]))
 
 
-def read_result(path: Path) -> PackResult | None:
-    """The content of a file; None if it is damaged, of another format, or of a system that is not installed."""
-    try:
-        plain = msgspec.json.decode(unpacked(path.read_bytes()))
-        if type(plain["format"]) is not int or plain.pop("format") != FORMAT:
-            return None
-        models = [_model(own) for own in plain.pop("models")]
-        return replace(msgspec.convert(plain | {"models": []}, PackResult), models=models) if models else None
-    except UNREADABLE as error:
-        raise_if_too_many_files(error)
+def needs(specs: Sequence[ModelSpec], measures: Measures | None = None) -> Needs:
+    measures = measures or measures_for(specs[0].system)
+    lessons = [measures(lesson) for lesson in {spec.lesson for spec in specs}]
+    system, settings = SYSTEMS[specs[0].system], specs[0].settings
+    each = [system.sizes(lesson.lesson.inventory, settings) for lesson in lessons]
+    shapes, sizes = system.shapes(settings), {size: max(row[size] for row in each) for size in each[0]}
+    resolved = expected_shapes(shapes, sizes)
+    maps = {name: shape for name, shape in resolved.items() if len(shape) == 2 and shapes[name].start != "embedding"}
+    actions, source = max(lesson.actions for lesson in lessons), max(lesson.source for lesson in lessons)
+    # The output of each map at every action of the longest batch; of a recurrent map, about as many gates and states.
+    update = COPIES_OF_STATES * settings.batch * max(actions, source) * sum(shape[-1] for shape in maps.values())
+    update += COPIES_OF_PAIRS * settings.batch * actions * source * system.pair_numbers(settings)
+    update += sum(math.prod(shape) for shape in maps.values())  # weights in other precision, or times a norm's gain
+    inflected = max(len(lesson.lesson.dev) + len(lesson.lesson.asked) for lesson in lessons)
+    phases = max(sum(len(phase.items) for phase in lesson.lesson.phases) for lesson in lessons)
+    items = inflected + phases + max(len(lesson.lesson.train) for lesson in lessons)
+    item = ARRAYS_AN_ITEM * max(actions, source) + max(len(lesson.lesson.inventory.atoms) for lesson in lessons)
+    places = max(places_at_once(settings.hidden), len(specs) * source)
+    return Needs(
+        parameters=BYTES * len(specs) * COPIES_OF_PARAMETERS * row_length(shapes, sizes),
+        update=BYTES * len(specs) * update,
+        decoding=BYTES * min(len(specs) * inflected * source, places) * system.source_numbers(settings),
+        items=BYTES * len({(spec.lesson, spec.settings) for spec in specs}) * items * item,
+    )
+
+
+def memory_of_the_gpu() -> int | None:
+    """Bytes that packs may take; None without a GPU."""
+    if not torch.cuda.is_available():
         return None
-
-
-def unpacked(raw: bytes) -> bytes:
-    """The content, if it is whole and no larger than a pack can be: a small file can unpack to a very large one."""
-    xz = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=UNPACKING_BYTES)
-    content = xz.decompress(raw, max_length=LARGEST)
-    if not xz.eof or xz.unused_data:
-        raise ValueError("cut short, too large, or with something after its end")
-    return content
-
-
-def _model(plain: dict[str, Any]) -> TrainedModel:
-    settings = msgspec.convert(plain.pop("settings"), SYSTEMS[plain["system"]].settings)
-    empty: dict[str, Any] = {"settings": {}, "inventory": {"characters": [], "atoms": []}}
-    model = replace(msgspec.convert(plain | empty, TrainedModel), settings=settings)
-    if any(len(own.forms) != len(own.log_probabilities) for own in (model.dev, model.asked)):
-        raise ValueError("forms without probabilities")
-    return model
-
-
-def read_results(folder: Path, note: Callable[[str], None] = lambda _: None) -> list[PackResult]:
-    """All packs of a folder, sorted by name; files that cannot be used are skipped, with a note."""
-    found, paths = [], sorted(folder.glob(f"*{ENDING}"))
-    with ThreadPoolExecutor(READING_THREADS) as threads:  # xz releases the lock
-        results = list(threads.map(read_result, paths))
-    for path, result in zip(paths, results, strict=True):
-        if result is None:
-            note(f"note: ignored {path} (damaged, or of another version or system); its models count as not trained")
-        else:
-            found.append(result)
-    return found
-
-
-def by_key(results: Iterable[PackResult]) -> dict[str, TrainedModel]:
-    """Every model once; where two packs have it, from the first."""
-    models: dict[str, TrainedModel] = {}
-    for result in results:
-        for model in result.models:
-            models.setdefault(model.key, model)
-    return models
-
-
-def matched(specs: Iterable[ModelSpec], models: Mapping[str, TrainedModel]) -> dict[str, TrainedModel]:
-    """The models of these specs, with what packs do not store, and with what their digests leave open."""
-    return {
-        spec.digest: replace(
-            models[spec.digest], inventory=spec.lesson.inventory, settings=spec.settings, variant=spec.kind.label
-        )
-        for spec in specs
-        if spec.digest in models
-    }
+    _, whole = torch.cuda.mem_get_info()
+    return int(whole * SHARE_OF_MEMORY)

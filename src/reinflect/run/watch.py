@@ -1,19 +1,59 @@
 """What a training may use, how its progress is shown, and how Ctrl-C stops it."""
 
+import json
+import math
 import signal
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from multiprocessing import resource_tracker
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reinflect.learn.checkpoint import SECONDS_BETWEEN
-from reinflect.run.train_pack import Standing
 
-if TYPE_CHECKING:
-    from reinflect.run.cluster import Where
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a training is."""
+
+    trained: int
+    models: int
+    """Models that are trained, those of earlier commands included, and models in all."""
+    running: Mapping[str, "Epochs"]
+    """The packs that are being trained here, by name."""
+    share: float
+    """Of this command's work, from 0 to 1."""
+    seconds_left: float
+    """At most: models may stop before their last epoch. nan at first."""
+
+
+@dataclass
+class Epochs:
+    """How far the models of a pack are, by the lines of its log that were read so far."""
+
+    log: Path
+    epochs: int
+    """The largest number of epochs of any model."""
+    epoch: int = 0
+    best: dict[str, float] = field(default_factory=dict)
+    """The best dev accuracy of each model that was scored."""
+    _read: int = 0
+
+    def read_on(self) -> None:
+        with suppress(OSError), self.log.open("rb") as log:
+            log.seek(self._read)
+            for text in log:
+                if text.endswith(b"\n"):  # the last line may still be written
+                    self._read += len(text)
+                    line = json.loads(text)
+                    self.epoch = max(self.epoch, line["epoch"])
+                    if line["best"] is not None:
+                        self.best[line["model"]] = line["best"]
+
+    @property
+    def mean_best(self) -> float:
+        return sum(self.best.values()) / len(self.best) if self.best else math.nan
 
 
 class Watcher:
@@ -25,13 +65,11 @@ class Watcher:
     def working(self, what: str, done: int, total: int) -> None:
         """Work other than training, such as `aligning (smart)`: the parts done, and all parts."""
 
-    def expect(self, trained: int, models: int, weights: Mapping[str, float]) -> None:
-        """Models trained already, models in all, and the relative duration of each pack."""
+    def progress(self, now: Progress) -> None:
+        """Called several times a second."""
 
-    def begin(self, names: Sequence[str], workers: int) -> None:
-        """The packs to be trained; called again with new names when a pack is halved."""
-
-    def standing(self, now: Standing) -> None: ...
+    def finished(self, pack: str, seconds: float, mean_best: float, now: Progress) -> None:
+        """A pack is trained."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +80,8 @@ class Resources:
     workers: int = 1
     trainers: int | None = None
     """Processes that train; by default all workers on a CPU, and one on a GPU."""
-    cluster: "Where | None" = None
-    """A Dask cluster whose workers train instead; then `device` may be auto."""
+    scheduler: str | None = None
+    """The address of a Dask scheduler whose workers train instead; then `device` may be auto."""
     pack_memory: int | None = None
     """Bytes of GPU memory a pack may take; by default a share of what the GPU has."""
     checkpoint_seconds: float = SECONDS_BETWEEN
@@ -72,17 +110,3 @@ def on_interrupt(stop: Callable[[], None], watcher: Watcher) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-@contextmanager
-def without_interrupts() -> Iterator[None]:
-    """Threads and processes started in the block ignore Ctrl-C, which a terminal sends to every process."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    resource_tracker.ensure_running()  # starting it later would unblock the signal
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -1,0 +1,608 @@
+"""The store of a training: what is kept, what is resumed, what is swept away, and who has it."""
+
+import lzma
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from threading import Thread
+
+import msgspec
+import pytest
+
+from reinflect.align.naive import Naive
+from reinflect.data.items import Item
+from reinflect.decode.forms import Predictions
+from reinflect.errors import OutputError
+from reinflect.files import atomic_path
+from reinflect.learn.checkpoint import Checkpoint, fingerprint_of
+from reinflect.learn.lesson import Lesson, ModelSpec, Phase
+from reinflect.paper.benchmark import store_in
+from reinflect.run import driver
+from reinflect.run.driver import Execution, train_specs
+from reinflect.run.pack_files import ENDING, PackResult, by_key, read_result, read_results, write_result
+from reinflect.run.packs import Pack
+from reinflect.run.store import Store
+from reinflect.run.watch import Resources, Watcher
+from reinflect.run.work import train_pack
+from reinflect.settings import Settings
+from reinflect.systems.kind import Kind
+from tests.learn.tiny import fleet_of, language, pack, small, spec_for
+from tests.paper import made_up
+from tests.paper.made_up import BUNDLE, SETTINGS, corpus, result, spec
+
+
+def begin(store: Store, *packs: Pack) -> None:
+    """What there is of packs that were begun."""
+    for own in packs:
+        store.checkpoint(own, 1.0).path.touch()
+        store.log(own).write_text(f"{own.name}\n")
+
+
+def both(tmp_path: Path) -> list[Store]:
+    return [Store.beside(tmp_path / "beside"), Store.inside(tmp_path / "inside", numbers=True)]
+
+
+# The folder and its lock
+
+
+def test_nothing_is_left_where_there_is_nothing_to_resume_from(tmp_path: Path) -> None:
+    for store in both(tmp_path):
+        with store.held():
+            pass
+        with store.held():
+            with store.taken(pack()):
+                store.log(pack()).touch()  # stopped before its first checkpoint
+            store.halve(pack())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_can_be_resumed_stays(tmp_path: Path) -> None:
+    for store in both(tmp_path):
+        with store.held():
+            begin(store, pack())
+        with store.held():
+            assert store.checkpoint(pack(), 1.0).path.exists()
+            assert store.log(pack()).exists()
+
+
+def test_a_second_command_is_kept_out_and_the_first_does_not_notice(tmp_path: Path) -> None:
+    for store in both(tmp_path):
+        refused = rf"{store.out.name}: another command \(process {os.getpid()}\) is working on this; wait for it"
+        with store.held():
+            begin(store, pack())
+            for _ in range(2):
+                with pytest.raises(OutputError, match=refused), store.held():
+                    pytest.fail("two at once")
+            assert store.checkpoint(pack(), 1.0).path.exists()
+            with Store.beside(tmp_path / "other").held():
+                pass
+        with store.held():
+            pass
+
+
+def test_the_lock_of_a_dead_process_keeps_no_one_out(tmp_path: Path) -> None:
+    code = (
+        "import os, sys; from pathlib import Path; from reinflect.run.store import Store\n"
+        "with Store.beside(Path(sys.argv[1])).held():\n"
+        "    Path(sys.argv[1] + '.state/a.checkpoint').touch(); os.kill(os.getpid(), 9)"
+    )
+    assert subprocess.run([sys.executable, "-c", code, tmp_path / "model"]).returncode == -9
+    store = Store.beside(tmp_path / "model")
+    assert (store.state / ".lock").exists()
+    with store.held():
+        assert (store.state / "a.checkpoint").exists()
+
+
+def test_what_a_killed_command_was_writing_is_swept_away(tmp_path: Path) -> None:
+    store, own = Store.beside(tmp_path / "a[1]"), pack(name="one")
+    begin(store, own)
+    left = [
+        store.state / f".{own.stem}.checkpoint.abcd_123.part",
+        tmp_path / ".a[1].abcdefgh.part",
+        tmp_path / ".a[1].log.jsonl.abcdefgh.part",
+    ]
+    others = [tmp_path / ".a[1].b.abcdefgh.part", tmp_path / ".a1.abcdefgh.part", store.state / "mine.txt"]
+    for path in (*left, *others):
+        path.touch()
+    with store.held():
+        assert not any(path.exists() for path in left)
+    assert all(path.exists() for path in others)
+
+
+def test_of_a_benchmark_everything_unfinished_is_swept_away(tmp_path: Path) -> None:
+    left = [tmp_path / ".results.md.abcdefgh.part", tmp_path / "predictions" / "low" / ".x.abcd_123.part"]
+    others = [tmp_path / "mine.part", tmp_path / "packs" / "a.pack.xz", tmp_path / ".results.md.part"]
+    for path in (*left, *others):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    with atomic_path(tmp_path / "packs" / "b.pack.xz") as being_written, store_in(tmp_path):
+        assert not any(path.exists() for path in left)
+        assert all(path.exists() for path in (*others, being_written))
+
+
+@pytest.mark.parametrize(("name", "message"), [("packs", "a file, not a folder"), ("results.json/x", "not a file")])
+def test_what_would_prevent_writing_later_is_an_error_now(tmp_path: Path, name: str, message: str) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).touch()
+    with pytest.raises(OutputError, match=message), store_in(tmp_path):
+        pytest.fail("it began")
+
+
+def test_a_file_in_the_folders_place_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "model.state").touch()
+    with pytest.raises(OutputError, match=r"model\.state: needed as a folder, but not a folder; remove it, or choose"):
+        Store.beside(tmp_path / "model").held().__enter__()
+    with pytest.raises(OutputError, match="No such file"):
+        Store.beside(tmp_path / "nowhere" / "model").held().__enter__()
+
+
+def test_a_kill_may_leave_the_checkpoint_of_a_finished_pack(tmp_path: Path) -> None:
+    for store in both(tmp_path):
+        done, other = pack(seeds=[1]), pack(seeds=[2])
+        with store.held():
+            store.put(done, train_pack(done, store))
+            begin(store, done, other)
+        with store.held():
+            assert not store.checkpoint(done, 1.0).path.exists()
+            assert not store.log(done).exists()
+            assert store.checkpoint(other, 1.0).path.exists()
+            assert store.log(other).exists()
+
+
+def test_removal_spares_what_is_not_ours(tmp_path: Path) -> None:
+    store, own = Store.beside(tmp_path / "model"), pack()
+    with store.held():
+        store.put(own, train_pack(own, store))
+        begin(store, own)
+        with store.taken(own):
+            (store.state / "mine.txt").touch()
+        store.remove()
+    assert [path.name for path in store.state.iterdir()] == ["mine.txt"]
+
+
+def test_a_pack_is_taken_only_when_no_other_process_writes_to_it(tmp_path: Path) -> None:
+    store, own, other = Store.beside(tmp_path / "model"), pack("haem"), pack("hacm")
+    order = []
+
+    def wait() -> None:
+        with store.taken(own):
+            order.append("second")
+
+    with store.taken(own):
+        with store.taken(other):
+            pass
+        second = Thread(target=wait)
+        second.start()
+        with pytest.raises(OutputError, match="still training haem-naive"), store.taken(own, patience=0.1):
+            order.append("intruder")
+        order.append("first")
+    second.join()
+    assert order == ["first", "second"]
+
+
+def test_logs_come_together_in_the_order_of_models(tmp_path: Path) -> None:
+    store = Store.beside(tmp_path / "model")
+    first, second, third = (
+        pack(name=name, seeds=seeds) for name, seeds in (("b", [5, 6, 7, 8]), ("c", [3]), ("a", [1]))
+    )
+    specs = [spec for own in (first, second, third) for spec in own.specs]
+    log = tmp_path / "model.log.jsonl"
+    with store.held():
+        begin(store, first)
+        store.put(third, train_pack(third, store))
+        finished = (store.state / f"{third.stem}.log.jsonl").read_text()
+        store.join_logs(specs, [second, first])
+        assert log.read_text() == f"b\n{finished}"
+        one, two = store.halve(first)
+        pieces = *store.halve(one), two
+        begin(store, *reversed(pieces))
+        assert [piece.name for piece in store.pieces(first)] == [piece.name for piece in pieces]
+        store.join_logs(specs, [second, *pieces])
+        assert not store.checkpoint(first, 1.0).path.exists()
+    assert log.read_text() == f"baa\nbab\nbb\n{finished}"
+
+
+def test_a_finished_pack_leaves_all_that_its_models_are_made_of(tmp_path: Path) -> None:
+    store, own = Store.beside(tmp_path / "model"), pack(seeds=[1, 2])
+    with store.held():
+        begun = train_pack(own, store, lambda: True)
+        assert not begun.finished
+        trained = train_pack(own, store)
+        assert trained.finished
+        store.put(own, trained)
+        names = [path.name for path in store.state.iterdir() if path.name != ".lock"]
+        assert sorted(names) == sorted(
+            [
+                f"{own.stem}.log.jsonl",
+                f"{own.stem}.pack.xz",
+                *(f"haem-naive-{spec.seed}.{spec.digest}.safetensors" for spec in own.specs),
+            ]
+        )
+        again = Store.beside(tmp_path / "model")
+        again.read()
+        assert again.get(own.specs) == store.get(own.specs) == by_key([trained])
+        for spec in own.specs:
+            member, same = (each.member(spec, each.get([spec])[spec.digest]) for each in (store, again))
+            assert member.fingerprint == same.fingerprint
+            assert member.parameters.keys() == begun.numbers[spec.digest].keys()
+
+
+# What an earlier command left
+
+
+class Listener(Watcher):
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+
+@pytest.fixture
+def packs_trained(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of packs as they are trained."""
+    names: list[str] = []
+
+    def train(own: Pack, *arguments: object) -> PackResult:
+        names.append(own.name)
+        return train_pack(own, *arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(driver, "train_pack", train)
+    return names
+
+
+def specs(**changes: object) -> list[ModelSpec]:
+    """Two kinds of models; on a CPU, the first in two packs."""
+    items = language("german")
+    plain = Lesson(tuple(items[4:]), tuple(items[:4])).for_kind(Kind("", "naive"), {"naive": Naive()}, 1)
+    hacm, haem = (small(system, **changes) for system in ("hacm", "haem"))
+    wanted: list[tuple[str, Settings, int]] = [*(("hacm", hacm, seed) for seed in range(1, 5)), ("haem", haem, 1)]
+    return [spec_for(plain, system, settings, seed) for system, settings, seed in wanted]
+
+
+def train(store: Store, wanted: list[ModelSpec], stop_in: str = "") -> tuple[Execution, list[str]]:
+    """Train what is left; stopped when a pack of that name has begun."""
+    listener, logs = Listener(), f"{stop_in}.*.jsonl"
+
+    def enough() -> bool:
+        return bool(stop_in) and any(path.stat().st_size for path in store.state.glob(logs))
+
+    return train_specs(wanted, store, Resources(watcher=listener, enough=enough)), listener.notes
+
+
+def content(store: Store) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in store.state.iterdir() if path.suffix not in (".busy", "")}
+
+
+def resuming(store: Store, finished: int, begun: int) -> str:
+    return (
+        f"note: resuming an earlier training ({finished} of 3 packs of models are trained, {begun} begun); to start "
+        f"anew, remove {store.state} first"
+    )
+
+
+def test_only_packs_that_are_not_finished_are_trained_again(tmp_path: Path, packs_trained: list[str]) -> None:
+    store = Store.beside(tmp_path / "model")
+    with store.held():
+        whole, notes = train(store, specs())
+        assert whole.finished
+        expected, models = content(store), store.get(specs())
+        store.remove()
+    assert packs_trained == ["hacm-naive-1", "hacm-naive-2", "haem-naive"]
+    assert notes == []
+    packs_trained.clear()
+    with store.held():
+        first, _ = train(store, specs(), stop_in="haem-naive")
+        assert not first.finished
+        assert list(store.get(specs())) == list(models), "the stopped pack has models, too"
+    assert packs_trained == ["hacm-naive-1", "hacm-naive-2", "haem-naive"]
+    packs_trained.clear()
+    with store.held():
+        for finished, begun in ((2, 1), (3, 0)):
+            execution, notes = train(store, specs())
+            assert execution.finished
+            assert packs_trained == ["haem-naive"]
+            assert notes == [resuming(store, finished, begun)]
+            assert store.get(specs()) == models
+        files = content(store)
+    assert files.keys() == expected.keys()
+    assert all(files[name] == expected[name] for name in files if not name.endswith(".xz")), "but for seconds"
+
+
+def test_a_killed_process_leaves_its_finished_packs(tmp_path: Path, packs_trained: list[str]) -> None:
+    code = (
+        "import os, sys\n"
+        "from tests.run.test_store import *\n"
+        "def killed(own, *arguments):\n"
+        "    if own.name == 'haem-naive': os.kill(os.getpid(), 9)\n"
+        "    return train_pack(own, *arguments)\n"
+        "driver.train_pack = killed\n"
+        "with Store.beside(Path(sys.argv[1])).held() as store: train(store, specs())\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", code, tmp_path / "model"], cwd=Path(__file__).parents[2])
+    assert ran.returncode == -signal.SIGKILL
+    store = Store.beside(tmp_path / "model")
+    before = content(store)
+    with store.held():
+        execution, notes = train(store, specs())
+        assert execution.finished
+        assert packs_trained == ["haem-naive"]
+        assert notes == [resuming(store, 2, 0)]
+        assert before.items() <= content(store).items()
+
+
+def test_other_work_in_the_folder_is_reported_and_left_alone(tmp_path: Path, packs_trained: list[str]) -> None:
+    store = Store.beside(tmp_path / "model")
+    also = f"note: {store.state} also has work with other data or settings, which this command does not use"
+    with store.held():
+        train(store, specs(), stop_in="hacm-naive-2")
+        before = content(store)
+    assert {"checkpoint", "xz"} <= {name.rpartition(".")[2] for name in before}
+    packs_trained.clear()
+    with store.held():
+        _, notes = train(store, specs(hidden=7), stop_in="haem-naive")
+        assert notes == [also]
+        assert packs_trained == ["hacm-naive-1", "hacm-naive-2", "haem-naive"]
+        assert before.items() <= content(store).items()
+    packs_trained.clear()
+    with store.held():
+        execution, notes = train(store, specs())
+        assert notes == [resuming(store, 1, 1), also]
+        assert packs_trained == ["hacm-naive-2", "haem-naive"]
+        assert execution.finished
+
+
+def test_a_damaged_checkpoint_is_said_and_not_used(tmp_path: Path) -> None:
+    for store in both(tmp_path):
+        with store.held():
+            train(store, specs(), "hacm-naive-1")
+            (path,) = store.state.glob("*.checkpoint")
+            path.write_bytes(path.read_bytes()[:-1] + b"\x7f")
+            execution, notes = train(store, specs())
+        assert notes == [
+            f"note: ignored {path} (damaged, or of another version); its models are trained from the beginning"
+        ]
+        assert execution.finished
+        assert not path.exists()
+
+
+def test_packs_of_another_format_are_skipped_with_a_note(tmp_path: Path, packs_trained: list[str]) -> None:
+    store = Store.beside(tmp_path / "model")
+    with store.held():
+        train(store, specs())
+        expected = store.get(specs())
+        (path,) = store.state.glob("haem-naive.*.pack.xz")
+        plain = msgspec.json.decode(lzma.decompress(path.read_bytes()))
+        path.write_bytes(lzma.compress(msgspec.json.encode(plain | {"format": 1})))
+        packs_trained.clear()
+        _, notes = train(store, specs())
+        ignored = f"note: ignored {path} (damaged, or of another version); its models count as not trained"
+        assert notes == [ignored, resuming(store, 2, 0)]
+        assert packs_trained == ["haem-naive"]
+        assert store.get(specs()) == expected
+
+
+def test_nothing_is_left_of_halves(tmp_path: Path, packs_trained: list[str]) -> None:
+    for store in both(tmp_path):
+        packs_trained.clear()
+        with store.held():
+            store.halve(Pack("hacm-naive-1", tuple(specs()[:2])))
+            execution, _ = train(store, specs())
+            assert packs_trained == ["hacm-naive-1a", "hacm-naive-1b", "hacm-naive-2", "haem-naive"]
+            assert execution.finished
+            if store.beside_out:
+                store.join_logs(specs(), execution.packs)
+                store.remove()
+        assert not store.state.exists()
+        logs = [store.whole_log] if store.beside_out else sorted(store.logs.iterdir())
+        lines = b"".join(path.read_bytes() for path in logs).splitlines()
+        assert len(lines) == sum(spec.settings.epochs for spec in specs())
+
+
+# Pack files
+
+
+def written(folder: Path, content: PackResult) -> Path:
+    path = folder / f"{content.stem}{ENDING}"
+    write_result(path, content)
+    return path
+
+
+def test_a_pack_is_read_as_it_was_written(tmp_path: Path) -> None:
+    own = corpus()
+    models = (
+        result(own, seed=1, dev=["ä\u0301", None, "", "\t漢 '\""], scores=[-0.25] * 4, test=[None] * 4),
+        result(own, seed=2, usable=False),
+    )
+    content = made_up.pack(*models)
+    path = written(tmp_path, content)
+    assert read_result(path) == content
+    assert content.stem == Pack(content.pack, tuple(spec(own, seed=seed) for seed in (1, 2))).stem
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
+def test_a_pack_of_format_2_is_read(tmp_path: Path) -> None:
+    """It also has the settings of each model."""
+    content = made_up.pack(result(corpus()))
+    path = written(tmp_path, content)
+    plain = msgspec.json.decode(lzma.decompress(path.read_bytes()))
+    models = [model | {"settings": {"hidden": 7}} for model in plain["models"]]
+    path.write_bytes(lzma.compress(msgspec.json.encode(plain | {"format": 2, "models": models})))
+    assert read_result(path) == content
+
+
+@pytest.mark.parametrize("damage", ["cut", "changed", "other", "empty", "newer", "lengths", "more"])
+def test_what_is_not_whole_is_passed_over_and_named(tmp_path: Path, damage: str) -> None:
+    good = written(tmp_path, made_up.pack(result(corpus()), name="good"))
+    bad = tmp_path / f"bad{ENDING}"
+    raw = good.read_bytes()
+    middle = len(raw) // 2
+    flipped = raw[:middle] + bytes([raw[middle] ^ 1]) + raw[middle + 1 :]
+    if damage == "newer":
+        bad.write_bytes(lzma.compress(msgspec.json.encode(msgspec.json.decode(lzma.decompress(raw)) | {"format": 99})))
+    elif damage == "lengths":
+        written(tmp_path, made_up.pack(result(corpus(), scores=[0.0]), name="bad")).rename(bad)
+    else:
+        damaged = {"cut": raw[:-9], "changed": flipped, "other": b"hello", "empty": b"", "more": raw + b"more"}
+        bad.write_bytes(damaged[damage])
+    notes: list[str] = []
+    assert [pack.pack for pack in read_results(tmp_path, notes.append)] == ["good"]
+    assert len(notes) == 1
+    assert str(bad) in notes[0]
+
+
+def test_a_benchmark_keeps_few_decimals_and_the_seed_that_was_asked_for(tmp_path: Path) -> None:
+    own = corpus("scottish-gaelic", "medium", items=1, asked=1)
+    trained = replace(
+        result(own, "haem-naive", 2), restarts=1, dev=Predictions(["a"], [-0.123456]), asked=Predictions([None], [-9.0])
+    )
+    store, planned = Store.inside(tmp_path), spec(own, "haem-naive", 2)
+    with store.held():
+        store.put(Pack("p", (planned,)), replace(made_up.pack(trained, name="p"), seconds=1.23456))
+    (content,) = read_results(store.packs)
+    (model,) = content.models
+    assert store.results == [content], "in this command and in the next"
+    assert (model.language, model.setting, model.seed, model.restarts) == ("scottish-gaelic", "medium", 2, 1)
+    assert model.key == planned.digest
+    assert (model.dev.forms, model.dev.log_probabilities, model.asked.forms) == (["a"], [-0.1235], [None])
+    assert content.seconds == 1.235
+
+
+def test_a_model_that_two_packs_have_counts_once() -> None:
+    one, two = (result(corpus(), right=right) for right in (1, 2))
+    assert by_key([made_up.pack(one, name="a"), made_up.pack(two, name="b")]) == {one.key: one}
+
+
+def test_a_model_is_known_by_all_that_decides_it() -> None:
+    own = corpus()
+    others = [
+        corpus("dutch"),
+        corpus(setting="high"),
+        replace(own, train=(*own.train, Item("d", BUNDLE, "dx"))),
+        replace(own, dev=own.dev[:2]),
+        replace(own, asked=()),
+        replace(own, train=(*own.train, own.dev[0]), dev=own.dev[1:]),
+        replace(own, fold=0),
+    ]
+    keys = [spec(lesson, "haem-naive").digest for lesson in (own, *others)]
+    keys += [
+        spec(own, "hacm-naive").digest,
+        spec(own, "haem-smart").digest,
+        spec(own, "haem-naive", 2).digest,
+        spec(own, "haem-naive", settings=msgspec.structs.replace(SETTINGS["haem"], batch=7)).digest,
+    ]
+    assert len(set(keys)) == len(keys)
+    assert spec(corpus(), "haem-naive").digest == keys[0]
+
+
+def test_a_lesson_keeps_its_digest_when_it_is_prepared() -> None:
+    own = corpus("scottish-gaelic")
+    planned = own.for_kind(Kind("haem", "naive"), {"naive": Naive()}, 1)
+    prepared = planned.prepared()
+    assert prepared.alignments
+    assert prepared.digest == planned.digest != own.digest
+    assert replace(prepared, phases=(Phase(own.train, prepared.alignments, 1),)).digest == planned.digest
+
+
+# Checkpoints
+
+
+def with_lesson(own: Pack, **changes: object) -> Pack:
+    lesson = replace(own.specs[0].lesson, **changes)  # type: ignore[arg-type]
+    return replace(own, specs=tuple(replace(spec, lesson=lesson) for spec in own.specs))
+
+
+def with_items(own: Pack, change: Callable[[Lesson], tuple[tuple[Item, ...], tuple[Item, ...]]]) -> Pack:
+    train, dev = change(own.specs[0].lesson)
+    return with_lesson(own, train=train, dev=dev)
+
+
+def with_settings(own: Pack, numbers: Iterable[int], **changes: object) -> Pack:
+    specs = list(own.specs)
+    for number in numbers:
+        settings = msgspec.structs.replace(specs[number].settings, **changes)
+        specs[number] = replace(specs[number], settings=settings)
+    return replace(own, specs=tuple(specs))
+
+
+CHANGES: dict[str, Callable[[Pack], Pack]] = {
+    "system": lambda own: replace(own, specs=tuple(replace(spec, kind=Kind("hacm", "naive")) for spec in own.specs)),
+    "settings": lambda own: with_settings(own, range(3), clip=4.0),
+    "one model's settings": lambda own: with_settings(own, [1], clip=4.0),
+    "seeds": lambda own: replace(own, specs=own.specs[:2]),
+    "order": lambda own: replace(own, specs=own.specs[::-1]),
+    "language": lambda own: with_lesson(own, language="greek"),
+    "setting": lambda own: with_lesson(own, setting="low"),
+    "alignment": lambda own: with_lesson(own, alignment="smart"),
+    "how it is aligned": lambda own: with_lesson(own, recipe="smart(sweeps=3)"),
+    "items": lambda own: with_items(
+        own, lambda lesson: ((replace(lesson.train[0], form="x"), *lesson.train[1:]), lesson.dev)
+    ),
+    "dev": lambda own: with_items(own, lambda lesson: (lesson.train, lesson.dev[:-1])),
+    "which are dev": lambda own: with_items(own, lambda lesson: ((*lesson.train, lesson.dev[0]), lesson.dev[1:])),
+}
+
+
+def test_whatever_decides_the_outcome_is_in_the_fingerprint_of_a_pack() -> None:
+    prints = {name: change(pack()).fingerprint for name, change in CHANGES.items()}
+    assert len({*prints.values(), pack().fingerprint}) == len(CHANGES) + 1
+    lines = with_items(pack(), lambda lesson: (tuple(replace(item, line=9) for item in lesson.train), lesson.dev))
+    assert lines.fingerprint == pack().fingerprint, "a line's number decides nothing"
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Checkpoint:
+    checkpoint = Checkpoint(tmp_path / "state", "fingerprint")
+    fleet = fleet_of(pack())
+    checkpoint.save(fleet, 3, fleet.no_losses(), 7)
+    return checkpoint
+
+
+def test_a_checkpoint_is_resumed_by_its_pack_only(saved: Checkpoint, tmp_path: Path) -> None:
+    assert fingerprint_of(saved.path) == saved.fingerprint
+    assert fingerprint_of(tmp_path / "none") is None
+    assert Checkpoint(saved.path, "another").load(fleet_of(pack())) is None
+    resumed = saved.load(fleet_of(pack()))
+    assert resumed
+    assert (resumed.update, resumed.log_size) == (3, 7)
+    finished = fleet_of(pack())
+    for run in finished.runs:
+        run.finished = True
+    finished.drop_finished()
+    saved.save(finished, 0, finished.no_losses(), 0)
+    assert saved.load(fleet_of(pack())) is None, "there is nothing left to do"
+
+
+def test_any_damage_to_a_checkpoint_is_noticed(saved: Checkpoint) -> None:
+    """A wrong bit in a number would leave the file as valid as before."""
+    whole = saved.path.read_bytes()
+    places = len(whole) - 1, len(whole) // 2, whole.index(b'\\"update\\": 3') + 12
+    flipped = [whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :] for place in places]
+    for content in (b"", b"\0" * 100, b"no tensors", whole[:-10], *flipped):
+        saved.path.write_bytes(content)
+        assert fingerprint_of(saved.path) is None
+        assert saved.load(fleet_of(pack())) is None
+    saved.path.write_bytes(whole)
+    assert fingerprint_of(saved.path) == saved.fingerprint
+
+
+def test_a_checkpoint_knows_the_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [100.0]
+    monkeypatch.setattr("time.monotonic", lambda: clock[-1])
+    fleet = fleet_of(pack())
+    first = Checkpoint(tmp_path / "state", "fingerprint", 30.0)
+    due = []
+    for seconds in (129.0, 130.0):
+        clock.append(seconds)
+        due.append(first.due)
+    first.save(fleet, 0, fleet.no_losses(), 0)
+    assert [*due, first.due] == [False, True, False]
+    second = Checkpoint(tmp_path / "state", "fingerprint")
+    assert second.seconds == 0
+    clock.append(135.0)
+    second.load(fleet)
+    assert second.seconds == 30 + 5, "earlier commands count"

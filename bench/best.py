@@ -24,7 +24,7 @@ from bench.candidates import Pool, pool_path, read_pool, write_pool
 from bench.common import run
 from bench.pairs import compare_pairs
 from bench.weights import BEST, RULES, Ballots, cross_fitted
-from reinflect.align.cache import default_folder
+from reinflect.align.pairs import default_folder
 from reinflect.assemble import known_runs
 from reinflect.data.items import Item, grouped
 from reinflect.ensemble.member import Trained

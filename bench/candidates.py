@@ -26,7 +26,7 @@ from reinflect.data.items import Item, grouped
 from reinflect.ensemble.member import Member, Trained
 from reinflect.files import write_bytes
 from reinflect.layers.examples import LEMMA, Examples, Stack
-from reinflect.layers.precision import one_thread
+from reinflect.layers.operations import one_thread
 from reinflect.learn.lesson import Lesson
 from reinflect.learn.scoring import joined
 from reinflect.paper.combine import SPLITS, forms_by_rules, kept_forms

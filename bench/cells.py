@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-from reinflect.chance import key
 from reinflect.data.corrections import question
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
@@ -16,6 +15,7 @@ from reinflect.decode.search import greedy, shared_out
 from reinflect.ensemble.member import Member
 from reinflect.files import make_folder, write_bytes
 from reinflect.learn.lesson import Lesson
+from reinflect.settings import key
 
 
 def cells_of(lesson: Lesson, most: int) -> tuple[Item, ...]:

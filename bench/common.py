@@ -4,14 +4,13 @@ import argparse
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from reinflect.align.cache import default_folder
-from reinflect.cli.progress import display
+from reinflect.align.pairs import default_folder
 from reinflect.ensemble.member import Trained
 from reinflect.errors import INTERRUPTED, ReinflectError, StoppedError
 from reinflect.learn.lesson import ModelSpec
 from reinflect.run.driver import Execution, train_specs
 from reinflect.run.store import Store
-from reinflect.run.watch import Resources
+from reinflect.run.watch import Resources, display
 
 
 def training_parser(doc: str | None) -> argparse.ArgumentParser:

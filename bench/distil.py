@@ -20,10 +20,9 @@ from tempfile import TemporaryDirectory
 
 from bench.cells import agreed, cells_of, forms_of
 from bench.common import run, training_parser
-from reinflect.align.cache import default_folder
+from reinflect.align.pairs import default_folder
 from reinflect.assemble import Keep, assemble
 from reinflect.cli.benchmark import SECONDS_BETWEEN, SECONDS_ON_A_GPU
-from reinflect.cli.progress import display
 from reinflect.cli.wishes import checkpoint_seconds, cores, device_for
 from reinflect.data.items import Item
 from reinflect.decode.search import greedy, shared_out
@@ -37,7 +36,7 @@ from reinflect.run.driver import Execution, train_specs
 from reinflect.run.pack_files import by_key
 from reinflect.run.processes import map_in_processes
 from reinflect.run.store import Store
-from reinflect.run.watch import Resources
+from reinflect.run.watch import Resources, display
 from reinflect.systems.kind import DEEP, Wish, grid_plan, make_plan
 
 TEACHERS = {DEEP: {"medium": 3, "high": 5}}

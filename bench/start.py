@@ -25,7 +25,7 @@ from bench.common import run, trained, training_parser
 from bench.pairs import holm
 from reinflect.assemble import known_runs
 from reinflect.data.items import Item
-from reinflect.decode.forms import Predictions
+from reinflect.decode.search import Predictions
 from reinflect.ensemble.member import Trained
 from reinflect.ensemble.strategies import Voter, choices, combined, find_strategy
 from reinflect.errors import InputError

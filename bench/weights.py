@@ -13,7 +13,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from reinflect.chance import key
+from reinflect.settings import key
 
 PULL = 2.0
 """How strongly weights are drawn to those of a plain vote, and those of seen and unseen bundles to common ones."""

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from reinflect.locks import TakenError, remove_if_free, take, take_in
+from reinflect.files import TakenError, remove_if_free, take, take_in
 
 HOLD = (
-    "import sys, time; from pathlib import Path; from reinflect.locks import take\n"
+    "import sys, time; from pathlib import Path; from reinflect.files import take\n"
     "take(Path(sys.argv[1])); print('held', flush=True); time.sleep(600)"
 )
 

@@ -14,7 +14,7 @@ import pytest
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item, write_items
 from reinflect.errors import InputError
-from reinflect.registry import Registry
+from reinflect.settings import Registry
 from reinflect.systems.system import System
 
 ROOT = Path(__file__).parents[1]

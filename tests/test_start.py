@@ -14,7 +14,7 @@ import reinflect as library
 from reinflect.assemble import Keep
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item, write_items
-from reinflect.decode.forms import Predictions
+from reinflect.decode.search import Predictions
 from reinflect.errors import InputError
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.pocket import add_model

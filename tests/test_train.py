@@ -18,7 +18,7 @@ import reinflect
 from reinflect.assemble import Keep, assemble
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item, write_items
-from reinflect.decode.forms import Predictions
+from reinflect.decode.search import Predictions
 from reinflect.ensemble.member import Member, Trained
 from reinflect.ensemble.strategies import vote
 from reinflect.errors import InputError, OutputError, ReinflectError

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from reinflect.data.features import NO_LABELS, Labels
 from reinflect.data.items import Item, Normalisation
-from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.data.words import WordList
-from reinflect.decode.forms import WIDTH, longest_runs
+from reinflect.decode.search import WIDTH, longest_runs
 from reinflect.ensemble.confidence import HELD_OUT_PULL, fit, judged_cells, ranked, seen_cells
 from reinflect.ensemble.evidence import learn
 from reinflect.ensemble.member import Member, Trained

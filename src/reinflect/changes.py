@@ -7,7 +7,7 @@ from itertools import compress, islice
 from reinflect.data.corrections import question
 from reinflect.data.items import Item
 from reinflect.data.training_files import TrainingFiles
-from reinflect.decode.forms import Predictions
+from reinflect.decode.search import Predictions
 from reinflect.ensemble.strategies import Voter, combined, find_strategy
 from reinflect.errors import InputError, printable, source_name
 from reinflect.inflector.card import fingerprint

@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reinflect.assemble import voters_of
-from reinflect.chance import key
 from reinflect.data.corrections import question
 from reinflect.data.items import Item
 from reinflect.ensemble.strategies import best_first, combined, find_strategy
 from reinflect.errors import InputError, ReinflectError, StoppedError
 from reinflect.files import read_bytes
 from reinflect.learn.lesson import Lesson, ModelSpec, lessons_of, specs
+from reinflect.settings import key
 from reinflect.systems.kind import PAPER_SYSTEMS, Plan, Wish, make_plan
 
 if TYPE_CHECKING:

@@ -1,17 +1,37 @@
-"""The settings that all systems have, and how settings are read and changed.
+"""Settings and how they are read and changed; registries of named things; random numbers by their purpose.
 
 Each system has its own struct, which extends `Settings`; the settings of aligners and augmentations are their fields.
+Another package names its own things by Python entry points in the groups `reinflect.systems`, `reinflect.aligners`,
+`reinflect.strategies` and `reinflect.augmentations`. Each is imported when it is first used.
 """
 
+import hashlib
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache, cached_property
+from itertools import chain
+from pkgutil import resolve_name
 from types import UnionType
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar, Union, get_args, get_origin
 
 import msgspec
 
 from reinflect.errors import InputError, quoted, shortened
 from reinflect.text import nearest
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+
+def key(*parts: int | str) -> int:
+    """A 64-bit number for a purpose, such as key(seed, "shuffle", epoch).
+
+    A model's shuffles, initial weights and dropout masks come from its seed and the place of use, never from what was
+    drawn before, so that it trains the same alone, in any fleet, on any device, and after it resumes.
+    """
+    digest = hashlib.blake2b("\x1f".join(map(str, parts)).encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "little")
+
 
 KINDS = {"int": "a whole number", "float": "a number", "bool": "true or false", "str": "a word", "array": "a list"}
 """What messages call the kinds of values."""
@@ -169,3 +189,71 @@ def _choices(expected: Any) -> list[str]:
     if words and get_origin(expected) in (tuple, Union, UnionType):
         words = get_args(words[0])
     return [word for word in words if isinstance(word, str)]
+
+
+T = TypeVar("T")
+
+
+def later(name: str) -> Any:
+    """The function of a name such as `reinflect.systems.haem.model:losses`, which is imported when it is called."""
+    load = cache(lambda: resolve_name(name))
+    return lambda *arguments: load()(*arguments)
+
+
+class Registry(Mapping[str, T], Generic[T]):
+    """Things by name: ours in our order, then those of other packages by the alphabet."""
+
+    def __init__(self, kind: str, ours: Mapping[str, T | str]) -> None:
+        """`ours` are things by name, or names such as `reinflect.systems.hacm:SYSTEM`, which are imported."""
+        self.kind = kind
+        self.group = f"reinflect.{'strategies' if kind == 'strategy' else f'{kind}s'}"
+        self._ours = ours
+        self._loaded: dict[str, T] = {}
+
+    @cached_property
+    def _others(self) -> "dict[str, EntryPoint]":
+        from importlib.metadata import entry_points  # looking for packages takes longer than inflecting a word
+
+        entries = sorted(entry_points(group=self.group))
+        return {entry.name: entry for entry in entries if entry.name not in self._ours}  # nothing replaces ours
+
+    def __iter__(self) -> Iterator[str]:
+        return chain(self._ours, self._others)
+
+    def __len__(self) -> int:
+        return len(self._ours) + len(self._others)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._ours or name in self._others
+
+    def __getitem__(self, name: str) -> T:
+        if name not in self._loaded:
+            ours = self._ours.get(name)
+            thing = self._from_another_package(name) if ours is None else ours
+            self._loaded[name] = resolve_name(thing) if isinstance(thing, str) else thing
+        return self._loaded[name]
+
+    def _from_another_package(self, name: str) -> T:
+        entry = self._others[name]
+        try:
+            return entry.load()  # type: ignore[no-any-return]
+        except Exception as error:
+            finding = (
+                f"the {self.kind} {quoted(name)} of the package {self.package(name)} could not be loaded ({error})"
+            )
+            raise InputError(finding, "update or uninstall that package") from None
+
+    def package(self, name: str) -> str:
+        """The package that brings a thing; empty for ours."""
+        entry = None if name in self._ours else self._others.get(name)
+        return entry.dist.name if entry and entry.dist else ""
+
+    def find(self, name: str) -> T:
+        """The thing of that name; an unknown name is the user's error."""
+        self.check(name)
+        return self[name]
+
+    def check(self, name: str) -> None:
+        if name not in self:
+            names = f"{self.group.rpartition('.')[2]}: {', '.join(self)}"
+            raise InputError(f"there is no {self.kind} {quoted(name)}", nearest(name, self, names))

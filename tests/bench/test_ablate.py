@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from bench import ablate, common
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
-from reinflect.decode.forms import Predictions
+from reinflect.decode.search import Predictions
 from reinflect.ensemble.member import Trained
 from reinflect.ensemble.strategies import Voter
 from reinflect.errors import InputError

@@ -7,9 +7,8 @@ from typing import Literal, cast
 import pytest
 from playwright.sync_api import Browser, Page, Request, Route, expect
 
-from reinflect.data.features import Bundle
+from reinflect.data.features import Bundle, Labels
 from reinflect.data.items import Item
-from reinflect.data.labels import Labels
 from reinflect.inflector.inflector import Inflector
 from reinflect.report.model import model_page
 from tests.browser.conftest import opened

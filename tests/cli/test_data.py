@@ -9,6 +9,7 @@ from click.testing import Result
 from reinflect.data import catalog
 from reinflect.data.german import SPLITS, read_split
 from reinflect.data.items import read_items
+from reinflect.files import CACHE_VARIABLE
 from tests.data.test_catalog import TEXTS, Mirror, data_set_of, files_below, serving
 
 Reinflect = Callable[..., Result]
@@ -16,7 +17,7 @@ Reinflect = Callable[..., Result]
 
 @pytest.fixture(autouse=True)
 def _away_from_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(catalog.CACHE_VARIABLE, str(tmp_path / "cache"))
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "cache"))
     monkeypatch.delenv(catalog.URL_VARIABLE, raising=False)
     for variable in ("NO_PROXY", "no_proxy"):
         monkeypatch.setenv(variable, "127.0.0.1")

@@ -9,8 +9,8 @@ import pytest
 from click.testing import Result
 
 from reinflect.cli.inflect import paradigm_text
+from reinflect.data.features import NO_LABELS, Labels
 from reinflect.data.items import read_items, write_items
-from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.ensemble.confidence import Answer
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.paradigm import Cell, Paradigm

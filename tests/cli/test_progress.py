@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from reinflect.cli import progress
-from reinflect.cli.progress import Bars, Lines, spell_seconds
-from reinflect.run.watch import Epochs, Progress
+from reinflect.run import watch as progress
+from reinflect.run.watch import Bars, Epochs, Lines, Progress, spell_seconds
 
 NAN = float("nan")
 

@@ -21,6 +21,7 @@ from reinflect.data import catalog
 from reinflect.data.catalog import DataFile, DataSet, fetch
 from reinflect.data.layouts import SIZES, part_of
 from reinflect.errors import FetchError, InputError, OutputError, ReinflectError
+from reinflect.files import CACHE_VARIABLE
 
 Fault = int | str
 TEXTS = {
@@ -94,7 +95,7 @@ def files_below(folder: Path) -> dict[str, bytes]:
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty cache, no proxy before the loopback server, and no waiting between attempts."""
-    monkeypatch.setenv(catalog.CACHE_VARIABLE, str(tmp_path / "cache"))
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "cache"))
     monkeypatch.delenv(catalog.URL_VARIABLE, raising=False)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setenv("no_proxy", "127.0.0.1")
@@ -251,7 +252,7 @@ EVERY_TIME = 1 + catalog.RETRIES
             for address in ("nonsense", "ftp://somewhere/data", "http://", "/a/folder")
         ),
         (
-            catalog.CACHE_VARIABLE,
+            CACHE_VARIABLE,
             "~no-such-user/cache",
             "found no home folder for REINFLECT_CACHE = '~no-such-user/cache'; write the folder's name in full",
         ),

@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reinflect.data.features import Bundle
+from reinflect.data.features import Bundle, Labels
 from reinflect.data.items import read_items
-from reinflect.data.labels import Labels
 from reinflect.systems.symbols import Inventory
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reinflect.data.features import Bundle
+from reinflect.data.features import Bundle, Labels
 from reinflect.data.items import (
     COLUMNS_2017,
     COLUMNS_2023,
@@ -19,7 +19,6 @@ from reinflect.data.items import (
     variants_note,
     write_items,
 )
-from reinflect.data.labels import Labels
 from reinflect.errors import InputError, OutputError
 from reinflect.files import BYTE_ORDER_MARK
 

@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reinflect.data.features import Bundle
+from reinflect.data.features import Bundle, Labels
 from reinflect.data.items import COLUMNS_2017, Columns, format_items, parse_items
-from reinflect.data.labels import Labels
 from reinflect.errors import InputError
 
 VERBS = Labels((("past", "V;PST"), ("1sg", "V;PRS;1;SG"), ("pl", "PL"), ("preterite", "V;PST")))

@@ -15,10 +15,9 @@ from click.testing import Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reinflect.data.features import Bundle
+from reinflect.data.features import Bundle, Labels
 from reinflect.data.form_cells import AS_WRITTEN
 from reinflect.data.items import COLUMNS_2017, COLUMNS_2023, COLUMNS_AUTO, Columns, Item, read_items, write_items
-from reinflect.data.labels import Labels
 from reinflect.data.sheet_file import NUMBER, Row, Sheet, letters_of, write_rows
 from reinflect.data.sheets import sheet_bundles
 from reinflect.data.workbook import _fill_merged

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
-from reinflect.data.vocabulary import UNKNOWN, Vocabulary, characters_of
+from reinflect.systems.symbols import UNKNOWN, Vocabulary, characters_of
 
 SPECIALS = (UNKNOWN, "<s>", "</s>", "STEP")
 

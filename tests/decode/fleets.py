@@ -10,7 +10,7 @@ import torch
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
-from reinflect.decode.forms import ENDLESS_RUN, LEAST_ACTIONS, Scored
+from reinflect.decode.search import ENDLESS_RUN, LEAST_ACTIONS, Scored
 from reinflect.settings import Settings
 from reinflect.systems.symbols import Inventory
 from reinflect.systems.system import System

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reinflect.decode.forms import Scored, filtered, longest_runs, merged, most_actions
+from reinflect.decode.search import Scored, filtered, longest_runs, merged, most_actions
 
 
 def test_probabilities_of_one_form_are_added() -> None:

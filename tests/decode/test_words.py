@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.decode import search
-from reinflect.decode.forms import ENDLESS_RUN
-from reinflect.decode.search import beam, greedy
+from reinflect.decode.search import ENDLESS_RUN, beam, greedy
 from reinflect.decode.trace import ALTERNATIVES, TraceStep, follow
 from reinflect.learn.torch_words import TorchWords
 from reinflect.settings import Settings

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reinflect.decode.forms import WIDTH
+from reinflect.decode.search import WIDTH
 from reinflect.ensemble.confidence import Answer, Confidence, ranked
 from reinflect.errors import InputError
 from reinflect.inflector.inflector import Inflector

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
-from reinflect.decode.forms import Predictions
+from reinflect.decode.search import Predictions
 from reinflect.ensemble.member import Trained
 from reinflect.ensemble.strategies import (
     RUNS,

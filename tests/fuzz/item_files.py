@@ -14,6 +14,7 @@ import openpyxl
 
 from reinflect.cli.models import read_bundles
 from reinflect.data.corrections import Corrected, corrected
+from reinflect.data.features import NO_LABELS, Labels
 from reinflect.data.items import (
     COLUMNS_2017,
     COLUMNS_2023,
@@ -25,7 +26,6 @@ from reinflect.data.items import (
     variants_note,
     write_items,
 )
-from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.data.lexicon import Lexicon, read_lemmas
 from reinflect.errors import OutputError, ReinflectError
 from reinflect.score.report import EvaluationReport

@@ -16,8 +16,8 @@ from reinflect.cli.wishes import names
 from reinflect.data.items import Columns
 from reinflect.ensemble.strategies import find_strategy
 from reinflect.errors import ReinflectError
-from reinflect.learn.checkpoint import Checkpoint, fingerprint_of
 from reinflect.learn.fleet import Fleet
+from reinflect.learn.loop import Checkpoint, fingerprint_of
 from reinflect.paper.page import benchmark_page, data_of
 from reinflect.run.pack_files import ENDING, by_key, read_results, write_result
 from reinflect.settings import known_keys

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from reinflect import files
+from reinflect.data.features import Labels
 from reinflect.data.items import read_items
-from reinflect.data.labels import Labels
 from reinflect.data.sheet_file import LIMITS, Sheet
 from reinflect.data.workbook import ELEMENTS
 from reinflect.errors import InputError

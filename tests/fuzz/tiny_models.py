@@ -6,9 +6,8 @@ from tempfile import TemporaryDirectory
 
 import msgspec
 
-from reinflect.data.features import Bundle
+from reinflect.data.features import Bundle, Labels
 from reinflect.data.items import Item
-from reinflect.data.labels import Labels
 from reinflect.ensemble.confidence import Confidence
 from reinflect.ensemble.member import Member
 from reinflect.inflector.card import describe_training

@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 from safetensors import safe_open
 
-from reinflect.data.features import Bundle
+from reinflect.data.features import NO_LABELS, Bundle, Labels
 from reinflect.data.items import Item
-from reinflect.data.labels import NO_LABELS, Labels
-from reinflect.decode.forms import Predictions
+from reinflect.decode.search import Predictions
 from reinflect.ensemble.confidence import Answer, Confidence, Evidence
 from reinflect.ensemble.member import Member
 from reinflect.ensemble.strategies import vote_all

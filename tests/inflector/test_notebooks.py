@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from reinflect.data.features import Bundle
+from reinflect.data.features import Bundle, Labels
 from reinflect.data.items import Item, as_items
-from reinflect.data.labels import Labels
 from reinflect.ensemble.confidence import Answer
 from reinflect.errors import InputError
 from reinflect.inflector.inflector import Inflector

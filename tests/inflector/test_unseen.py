@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from reinflect.data.features import Bundle
+from reinflect.data.features import Bundle, Labels
 from reinflect.data.items import Item
-from reinflect.data.labels import Labels
 from reinflect.ensemble.confidence import USUAL, Confidence
 from reinflect.errors import InputError, UnseenWarning
 from reinflect.inflector.inflector import Inflector

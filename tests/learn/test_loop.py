@@ -9,9 +9,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from reinflect.learn.checkpoint import Checkpoint
 from reinflect.learn.fleet import NEXT_SEED, Epoch, Fleet
-from reinflect.learn.loop import MOST_RESTARTS
+from reinflect.learn.loop import MOST_RESTARTS, Checkpoint
 from reinflect.run.driver import train_specs
 from reinflect.run.packs import Pack
 from reinflect.run.store import Store

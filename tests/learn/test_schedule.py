@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reinflect.chance import key
-from reinflect.learn.schedule import POOL, epoch_batches
+from reinflect.learn.optimiser import POOL, epoch_batches
+from reinflect.settings import key
 
 
 def lengths_of(count: int, seed: int = 0) -> np.ndarray:

@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from reinflect.layers.batches import Drawn
+from reinflect.layers.examples import Drawn
 from reinflect.learn.fleet import Fleet
 from reinflect.systems import SYSTEMS
 from reinflect.systems.haem import DELETE_NUMBER, STOP_NUMBER

@@ -11,9 +11,9 @@ from torch import Tensor
 from reinflect.ensemble.member import Member
 from reinflect.ensemble.member import Trained as Record
 from reinflect.learn import loop
-from reinflect.learn.checkpoint import Checkpoint
 from reinflect.learn.fleet import Epoch, Fleet, Run
 from reinflect.learn.lesson import ModelSpec
+from reinflect.learn.loop import Checkpoint
 from reinflect.run.store import member_of
 
 

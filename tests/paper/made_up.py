@@ -6,7 +6,7 @@ from reinflect.align.naive import Naive
 from reinflect.align.smart import Smart
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
-from reinflect.decode.forms import Predictions
+from reinflect.decode.search import Predictions
 from reinflect.ensemble.member import Trained
 from reinflect.learn.lesson import Lesson, ModelSpec
 from reinflect.paper.combine import Combined, averages, combine

@@ -15,8 +15,8 @@ from reinflect.data.items import read_items, write_items
 from reinflect.errors import InputError
 from reinflect.inflector.card import fingerprint
 from reinflect.inflector.inflector import Inflector
-from reinflect.learn.checkpoint import fingerprint_of
 from reinflect.learn.fleet import Fleet
+from reinflect.learn.loop import fingerprint_of
 from reinflect.paper.benchmark import Benchmark, BenchmarkPlan, run_benchmark, store_in
 from reinflect.paper.grid import Grid
 from reinflect.paper.output import write_all, write_models

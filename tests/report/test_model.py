@@ -5,9 +5,8 @@ from dataclasses import replace
 import pytest
 from msgspec.structs import replace as changed
 
-from reinflect.data.features import Bundle
+from reinflect.data.features import Bundle, Labels
 from reinflect.data.items import Item
-from reinflect.data.labels import Labels
 from reinflect.ensemble.confidence import USUAL, Answer, Confidence
 from reinflect.inflector.card import describe_training
 from reinflect.inflector.inflector import Inflector

@@ -15,11 +15,11 @@ import pytest
 
 from reinflect.align.naive import Naive
 from reinflect.data.items import Item
-from reinflect.decode.forms import Predictions
+from reinflect.decode.search import Predictions
 from reinflect.errors import OutputError
 from reinflect.files import atomic_path
-from reinflect.learn.checkpoint import Checkpoint, fingerprint_of
 from reinflect.learn.lesson import Lesson, ModelSpec, Phase
+from reinflect.learn.loop import Checkpoint, fingerprint_of
 from reinflect.paper.benchmark import store_in
 from reinflect.run import driver
 from reinflect.run.driver import Execution, train_specs

@@ -11,8 +11,7 @@ from torch import Tensor
 from reinflect.align.pairs import Alignment
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
-from reinflect.layers.batches import Drawn, Trajectory
-from reinflect.layers.examples import Examples, Stack
+from reinflect.layers.examples import Drawn, Examples, Stack, Trajectory
 from reinflect.layers.operations import Dropout
 from reinflect.layers.parameters import Parameters
 from reinflect.settings import Settings

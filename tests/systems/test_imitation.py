@@ -11,7 +11,7 @@ import torch
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
-from reinflect.layers.batches import Trajectory
+from reinflect.layers.examples import Trajectory
 from reinflect.systems import SYSTEMS
 from reinflect.systems.haem import COPY_NUMBER, DELETE_NUMBER, FIRST_CHARACTER, FIRST_WRITE, STOP_NUMBER
 from reinflect.systems.imitation import bound

@@ -6,8 +6,8 @@ import torch
 from scipy import stats
 from torch import Tensor
 
-from reinflect.chance import key
 from reinflect.layers.operations import Dropout, dropped, keys, uniform
+from reinflect.settings import key
 
 SEEDS = list(range(1, 9))
 

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reinflect.align.pairs import Alignment
-from reinflect.data.vocabulary import UNKNOWN, Vocabulary
 from reinflect.systems import hacm, haem
 from reinflect.systems.haem.model import allowed_outputs
 from reinflect.systems.oracle import BEGIN, COPY, DELETE, END, STOP, edits, write_step
+from reinflect.systems.symbols import UNKNOWN, Vocabulary
 from reinflect.systems.tapes import Ragged, hacm_tapes, haem_tapes
 from tests.systems.any_alignment import alignments, letters, sides, words
 from tests.systems.executors import hacm_steps, haem_steps, is_write

@@ -11,9 +11,8 @@ import torch
 from torch import Tensor
 
 from reinflect.layers.cells import CELLS, recurrence
-from reinflect.layers.operations import MOST_STEPS, Dropout, dropped
+from reinflect.layers.operations import MOST_STEPS, Dropout, dropped, for_kernels, products
 from reinflect.layers.parameters import Parameters
-from reinflect.layers.precision import for_kernels, products
 from reinflect.learn.optimiser import Optimiser
 from reinflect.settings import Settings
 from reinflect.systems.haem import COPY_NUMBER, DELETE_NUMBER, FIRST_CHARACTER, FIRST_WRITE

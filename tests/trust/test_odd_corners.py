@@ -18,12 +18,12 @@ import pytest
 from click.testing import Result
 
 from reinflect.data.items import read_items, write_items
-from reinflect.decode.forms import Predictions
+from reinflect.decode.search import Predictions
 from reinflect.errors import InputError, OutputError
 from reinflect.files import read_text, write_text
 from reinflect.inflector.card import describe_training
 from reinflect.inflector.inflector import Inflector
-from reinflect.learn.checkpoint import fingerprint_of
+from reinflect.learn.loop import fingerprint_of
 from reinflect.paper.benchmark import _copy_packs
 from reinflect.report.curves import learning_curves, read_log
 from reinflect.run.pack_files import ENDING, read_result, write_result

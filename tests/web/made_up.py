@@ -8,9 +8,8 @@ from itertools import product
 from types import SimpleNamespace
 from typing import Any, ClassVar, cast
 
-from reinflect.data.features import Bundle
+from reinflect.data.features import NO_LABELS, Bundle, Labels
 from reinflect.data.items import Item
-from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.decode.trace import Kind, Trace, TraceStep
 from reinflect.ensemble.confidence import Answer
 from reinflect.errors import InputError

@@ -13,9 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
-from reinflect.data.features import Bundle
+from reinflect.data.features import Bundle, Labels
 from reinflect.data.items import Item
-from reinflect.data.labels import Labels
 from reinflect.inflector.inflector import Inflector
 from reinflect.score.baseline import Baseline
 from reinflect.web.app import PALETTE, POSTS, STATIC, UNKNOWN, create_app

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from reinflect.align.pairs import Aligner, Alignment, StringPair
-from reinflect.registry import Registry
+from reinflect.settings import Registry
 
 ALIGNERS: Registry[Callable[..., Aligner]] = Registry(
     "aligner", {"naive": "reinflect.align.naive:Naive", "smart": "reinflect.align.smart:Smart"}

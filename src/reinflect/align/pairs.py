@@ -1,9 +1,16 @@
-"""What an alignment is, and what an aligner does."""
+"""What an alignment is, what an aligner does, alignments kept on disk, and unusual ones."""
 
+import hashlib
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from statistics import median
 from typing import ClassVar, Protocol, TypeAlias
 
+from reinflect.errors import OutputError
+from reinflect.files import atomic_path, cache_folder
 from reinflect.text import in_columns, visible
 
 EPSILON = ""
@@ -70,3 +77,85 @@ def lay_out(alignment: Alignment) -> list[str]:
     """Three lines, with a column for each aligned pair: the lemma, what the pairs do, and the form."""
     columns = [(visible(x), KINDS[kind(x, y)], visible(y)) for x, y in alignment]
     return in_columns([[column[line] for column in columns] for line in range(3)])
+
+
+FORMAT = 2
+"""To be raised when the files change, or when an aligner of the same signature aligns differently."""
+
+
+def aligned(
+    aligner: Aligner, pairs: Sequence[StringPair], folder: Path | None, progress: Progress | None = None
+) -> list[Alignment]:
+    """The aligner's alignments of the pairs, read from the folder if they are there; without a folder, made anew."""
+    if folder is None or not aligner.cached:
+        return aligner.align(pairs, progress)
+    path = folder / f"{key(aligner, pairs)}.moves"
+    try:
+        return _read(path, pairs)
+    except (OSError, ValueError):
+        alignments = aligner.align(pairs, progress)
+    body = "\n".join("".join(map(str, moves_of(alignment))) for alignment in alignments).encode()
+    with suppress(OSError, OutputError):  # without a writable folder, the next training aligns again
+        folder.mkdir(parents=True, exist_ok=True)
+        with atomic_path(path) as part:
+            part.write_bytes(_checksum(path, body) + b"\n" + body)
+    return alignments
+
+
+def default_folder() -> Path:
+    """The folder for alignments by default: in the cache, next to downloaded data."""
+    return cache_folder() / "alignments"
+
+
+def key(aligner: Aligner, pairs: Iterable[StringPair]) -> str:
+    """A name that depends on everything that decides the alignments."""
+    digest = hashlib.sha256(f"reinflect alignments {FORMAT}\n".encode())
+    for text in (aligner.signature, *(text for pair in pairs for text in pair)):
+        encoded = text.encode("utf-8", "surrogatepass")
+        digest.update(len(encoded).to_bytes(8, "big") + encoded)  # the length separates the texts
+    return digest.hexdigest()
+
+
+def _checksum(path: Path, body: bytes) -> bytes:
+    return hashlib.sha256(path.name.encode() + body).hexdigest().encode()
+
+
+def _read(path: Path, pairs: Sequence[StringPair]) -> list[Alignment]:
+    """The alignments in a file; ValueError unless it is exactly the file of these pairs."""
+    checksum, _, body = path.read_bytes().partition(b"\n")
+    if checksum != _checksum(path, body):
+        raise ValueError("the file is damaged, or belongs to other pairs")
+    lines = [[*map(int, line)] for line in body.decode("ascii").split("\n")] if pairs else []
+    for moves, (lemma, form) in zip(lines, pairs, strict=True):
+        inserted, deleted, both = map(moves.count, (INSERT, DELETE, DIAGONAL))
+        if (both + deleted, both + inserted, both + deleted + inserted) != (len(lemma), len(form), len(moves)):
+            raise ValueError("the moves do not fit the strings")
+    return [replayed(moves, *pair) for moves, pair in zip(lines, pairs, strict=True)]
+
+
+FEWEST = 10
+"""Among fewer items, nothing is usual."""
+DEVIATIONS = 5
+"""How many median deviations above the median the cost of an unusual alignment is."""
+UNSEEN = 0.1
+
+
+def unusual(alignments: Sequence[Alignment]) -> list[int]:
+    """The numbers of unusual alignments, the most unusual first.
+
+    The cost of an alignment is the mean surprise of its pairs of characters, given those of all other alignments.
+    """
+    if len(alignments) < FEWEST:
+        return []
+    counts = Counter(pair for alignment in alignments for pair in alignment)
+    total = counts.total()
+    costs = []
+    for alignment in alignments:
+        rest = total - len(alignment) + UNSEEN * len(counts)
+        times = Counter(alignment).items()
+        surprise = sum(count * -math.log((counts[pair] - count + UNSEEN) / rest) for pair, count in times)
+        costs.append(surprise / max(1, len(alignment)))
+    middle = median(costs)
+    deviation = max(median(abs(cost - middle) for cost in costs), 0.01)
+    numbers = [number for number, cost in enumerate(costs) if cost > middle + DEVIATIONS * deviation]
+    return sorted(numbers, key=lambda number: -costs[number])

@@ -7,8 +7,7 @@ from inspect import signature
 import click
 
 from reinflect.align import ALIGNERS
-from reinflect.align.cache import aligned, default_folder
-from reinflect.align.pairs import KINDS, Aligner, Alignment, count_kinds, lay_out
+from reinflect.align.pairs import KINDS, Aligner, Alignment, aligned, count_kinds, default_folder, lay_out
 from reinflect.cli.options import Decorator, columns_option, example, gathered, option, say, source, source_option, text
 from reinflect.cli.output import Output, output_options, progress_bar, visible_symbol
 from reinflect.data.features import Bundle

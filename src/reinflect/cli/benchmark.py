@@ -124,12 +124,11 @@ def command(
     where = device if dask else device_for(device)
     seconds = checkpoint_seconds(SECONDS_ON_A_GPU if where == "cuda" else SECONDS_BETWEEN)
 
-    from reinflect.align.cache import default_folder
-    from reinflect.cli.progress import display
+    from reinflect.align.pairs import default_folder
     from reinflect.paper.benchmark import BenchmarkPlan, run_benchmark, store_in
     from reinflect.paper.output import write_all, write_models
     from reinflect.paper.tables import languages_note, main_table, markdown
-    from reinflect.run.watch import Resources
+    from reinflect.run.watch import Resources, display
 
     further = [*map(Kind.parse, kinds or ()), *crossed(systems or (), PAPER_ALIGNMENTS)]
     models = with_kinds(GRIDS[grid], further, augment)

@@ -78,8 +78,8 @@ def _sizes(items: Sequence[Item], examples: Sequence[Item]) -> dict[str, int]:
 
 
 def _findings(file: str, items: Sequence[Item], examples: Sequence[Item], columns: Columns) -> Iterator[Finding]:
+    from reinflect.align.pairs import unusual
     from reinflect.align.smart import Smart
-    from reinflect.align.unusual import unusual
     from reinflect.compiled import compiles
 
     def line(item: Item) -> str:

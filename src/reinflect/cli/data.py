@@ -14,7 +14,7 @@ from reinflect.data.german import SPLITS, read_split
 from reinflect.data.items import Columns, Item, format_items, read_items
 from reinflect.data.layouts import BYS, By, split_items
 from reinflect.errors import InputError, quoted
-from reinflect.files import STANDARD, make_folder
+from reinflect.files import CACHE_VARIABLE, STANDARD, make_folder
 from reinflect.text import counted, nearest
 
 SAMPLE = 5
@@ -63,7 +63,7 @@ def show(name: str, split: str | None, output: Output) -> None:
 
 
 FETCH = f"""
-{catalog.CACHE_VARIABLE} names another folder for the cache; {catalog.URL_VARIABLE} the web address of a folder with the
+{CACHE_VARIABLE} names another folder for the cache; {catalog.URL_VARIABLE} the web address of a folder with the
 same files, which are checked as well. Without a network, copy the files into a folder by hand: every command that reads
 data takes a plain folder.
 

@@ -7,10 +7,9 @@ from typing import Any, TypeVar, get_args
 
 import click
 
-from reinflect.data.features import Bundle
+from reinflect.data.features import NO_LABELS, Bundle, Labels
 from reinflect.data.form_cells import AUTO, FormRules, Variants
 from reinflect.data.items import COLUMNS_AUTO, Columns, Item, Normalisation, check_lengths
-from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.data.words import WordList
 from reinflect.errors import InputError, quoted
 from reinflect.files import STANDARD

@@ -107,7 +107,7 @@ def model_names(paths: Sequence[str]) -> list[str]:
 def _demo_model() -> "Inflector":
     """The model of German verbs: from the cache, or trained now and stored there."""
     from reinflect import __version__
-    from reinflect.data.catalog import cache_folder
+    from reinflect.files import cache_folder
     from reinflect.inflector.inflector import Inflector
 
     path = cache_folder() / "models" / f"{DEMO}-{__version__}.reinflect"

@@ -166,8 +166,8 @@ def forecast(
 
     Ctrl-C stops; the same command then resumes from the folder FILE.json.state.
     """
-    from reinflect.cli.progress import spell_seconds
     from reinflect.forecast import outcomes, share_specs, small_plan
+    from reinflect.run.watch import spell_seconds
 
     output.check(replaces="JSON")
     items, name = read_for_models(train, columns), source_name(train)

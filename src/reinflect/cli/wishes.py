@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reinflect.align import ALIGNERS
-from reinflect.align.cache import default_folder
+from reinflect.align.pairs import default_folder
 from reinflect.cli.options import Decorator, all_of, gathered, option
 from reinflect.errors import InputError, quoted
 from reinflect.systems import SYSTEMS
@@ -78,8 +78,7 @@ def make_resources(device: str, workers: int | None = None, **more: Any) -> "Abs
 
 @contextmanager
 def _displayed(options: dict[str, Any]) -> "Iterator[Resources]":
-    from reinflect.cli.progress import display
-    from reinflect.run.watch import Resources
+    from reinflect.run.watch import Resources, display
 
     with display() as watcher:
         yield Resources(**options, watcher=watcher)

@@ -15,11 +15,18 @@ from urllib.parse import urlsplit
 
 from reinflect.data.layouts import part_of
 from reinflect.errors import FetchError, InputError, OutputError, ReinflectError, quoted
-from reinflect.files import cannot_write, check_writable, make_folder, read_bytes, write_bytes
+from reinflect.files import (
+    CACHE_VARIABLE,
+    cache_folder,
+    cannot_write,
+    check_writable,
+    make_folder,
+    read_bytes,
+    write_bytes,
+)
 from reinflect.text import nearest
 
 URL_VARIABLE = "REINFLECT_DATA_URL"
-CACHE_VARIABLE = "REINFLECT_CACHE"
 EVERY_LANGUAGE = "all"
 RETRIES = 2
 TIMEOUT_SECONDS = 30
@@ -112,18 +119,6 @@ def find(name: str) -> DataSet:
         remedy = nearest(name, data_sets, f"the known data sets are {', '.join(data_sets)}")
         raise InputError(f"there is no data set {quoted(name)}", remedy)
     return data_sets[name]
-
-
-def cache_folder() -> Path:
-    """The system's cache folder, or the one that the user names."""
-    from platformdirs import user_cache_path
-
-    named = os.environ.get(CACHE_VARIABLE)
-    try:
-        return Path(named).expanduser() if named else user_cache_path("reinflect")
-    except RuntimeError:  # which pathlib raises for a ~ without a home
-        problem = f"found no home folder for {CACHE_VARIABLE} = {quoted(named or '', 80)}"
-        raise InputError(problem, "write the folder's name in full") from None
 
 
 def fetch(

@@ -1,9 +1,19 @@
-"""Feature bundles such as `V;IND;PST;3;SG`, or with layers: `V;NOM(1,SG);ACC(2,PL)`, `N;DAT(PL;PSS(1,SG))`."""
+"""Feature bundles such as `V;IND;PST;3;SG`, or with layers: `V;NOM(1,SG);ACC(2,PL)`, `N;DAT(PL;PSS(1,SG))`; labels.
+
+Labels are a user's own names for features: `1sg present` for `V;IND;PRS;1;SG`, or `pl` for `PL`, also within a bundle
+(`N;pl`). A file of labels has a label, a tab and its features on each line, or is a TOML file of `label = "features"`.
+"""
 
 import re
-from collections.abc import Collection, Iterable
+from collections import defaultdict
+from collections.abc import Collection, Container, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
+from pathlib import Path
+
+from reinflect.errors import InputError, quoted
+from reinflect.files import lines_of, read_text
+from reinflect.text import counted
 
 SEPARATOR = ";"
 _DEEPEST = 8
@@ -118,3 +128,136 @@ def _case(spelling: str, features: Iterable[str]) -> str:
         return ""
     inside = [feature[len(layers[0]) + 1 : -1] for feature in features if feature.startswith(layers[0] + _OPEN)]
     return layers[0] if inside and not any(feature.isdigit() for feature in inside) else ""
+
+
+Line = tuple[int | None, str, str]
+"""Its number, a label, and features."""
+TSV_REMEDY = "write a label, a tab, and its features"
+TOML_REMEDY = "write lines such as 'past' = 'V;PST'"
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Labels and their features; of two labels for the same features, the first is shown."""
+
+    pairs: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def read(cls, path: Path | str) -> "Labels":
+        text = read_text(path)
+        pairs: dict[str, str] = {}
+        for number, label, features in (_toml_lines if str(path).lower().endswith(".toml") else _tsv_lines)(text, path):
+            error = partial(InputError, path=path, line=number)
+            if not label or not Bundle(features).atoms:
+                raise error(f"found no {'features' if label else 'label'} in this line", TSV_REMEDY)
+            if label != label.strip():
+                raise error(f"found the label {quoted(label)}, with a blank before or after it", "remove the blank")
+            if (before := pairs.setdefault(label, features)) != features:
+                problem = f"found the label {quoted(label)} for {quoted(features)}, but earlier for {quoted(before)}"
+                raise error(problem, "give each label one meaning")
+        if not pairs:
+            raise InputError("found no labels", "give at least one line: a label, a tab, its features", path=path)
+        labels = cls(tuple(pairs.items()))
+        labels._check(path)
+        return labels
+
+    def __bool__(self) -> bool:
+        return bool(self.pairs)
+
+    def to_features(self, text: str) -> str:
+        """The features of a label, or of a bundle with labels in it."""
+        if text in self._features:
+            return self._features[text]
+        return SEPARATOR.join(self._atoms.get(part.strip(" "), part) for part in text.split(SEPARATOR))
+
+    def spelled(self, text: str, atoms: Container[str] = ()) -> str:
+        """Labels, alone or in a bundle, in their own case; features such as `atoms` are left alone."""
+
+        def respelled(part: str) -> str:
+            right = part in self._features or part in atoms
+            return part if right else self._folded.get(part.strip(" ").casefold(), part)
+
+        whole = respelled(text)
+        return whole if whole != text else SEPARATOR.join(map(respelled, text.split(SEPARATOR)))
+
+    def of_heading(self, name: str) -> str:
+        """The features of a heading, whose labels may be in any case."""
+        atoms = {atom for _, features in self.pairs for atom in Bundle(features).atoms}
+        return self.to_features(self.spelled(name, atoms))
+
+    def to_label(self, features: str) -> str:
+        """The label of a bundle, its features in any order; or else the labels of its single features."""
+        bundle = Bundle(features)
+        if label := self._labels.get(features) or self._labels.get(bundle.cell):
+            return label
+        if "(" in features or not self._of_atoms.keys() & set(bundle.atoms):  # layers would be lost
+            return features
+        return SEPARATOR.join(self._of_atoms.get(atom, atom) for atom in bundle.atoms)
+
+    def knows(self, text: str) -> bool:
+        return text in self._features
+
+    def names(self, features: str) -> bool:
+        """Whether a bundle as a whole has a label."""
+        return Bundle(features).cell in self._labels
+
+    @cached_property
+    def _features(self) -> dict[str, str]:
+        return dict(self.pairs)
+
+    @cached_property
+    def _folded(self) -> dict[str, str]:
+        return {label.casefold(): label for label, _ in reversed(self.pairs)}
+
+    @cached_property
+    def _labels(self) -> dict[str | tuple[str, ...], str]:
+        """The first label of every bundle, by spelling and by cell."""
+        bundles = [(Bundle(features), label) for label, features in reversed(self.pairs)]
+        return {key: label for bundle, label in bundles for key in (bundle.spelling, bundle.cell)}
+
+    @cached_property
+    def _of_atoms(self) -> dict[str, str]:
+        return {atom: label for label, atom in reversed(self._atoms.items()) if SEPARATOR not in label}
+
+    @cached_property
+    def _atoms(self) -> dict[str, str]:
+        """Labels of single features, which may be parts of bundles."""
+        return {label: atoms[0] for label, features in self.pairs if len(atoms := Bundle(features).atoms) == 1}
+
+    def _check(self, path: Path | str) -> None:
+        """Refuse labels with two readings: as features of another meaning, or as one feature of another bundle."""
+        bundles = {features: Bundle(features).cell for _, features in self.pairs}
+        having: defaultdict[str, list[str]] = defaultdict(list)
+        for features, cell in bundles.items():
+            for atom in cell:
+                having[atom].append(features)
+        for label, features in self.pairs:
+            others = [label] * (label in bundles) + having.get(label, []) * (label in self._atoms)
+            if other := next((other for other in others if bundles[other] != bundles[features]), None):
+                problem = f"found the label {quoted(label)}, which is also a feature in {quoted(other)}"
+                raise InputError(problem, "choose another label", path=path)
+
+
+NO_LABELS = Labels()
+
+
+def _tsv_lines(text: str, path: Path | str) -> Iterator[Line]:
+    for number, line in lines_of(text, path):
+        fields = line.split("\t")
+        if len(fields) != 2:
+            problem = f"found {counted(len(fields), 'column')} in {quoted(line)}"
+            raise InputError(problem, TSV_REMEDY, path=path, line=number)
+        yield number, fields[0], fields[1]
+
+
+def _toml_lines(text: str, path: Path | str) -> Iterator[Line]:
+    import tomllib
+
+    try:
+        table = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # the latter for deeply nested brackets
+        raise InputError(f"this is not TOML ({error})", TOML_REMEDY, path=path) from None
+    for label, features in table.items():
+        if not isinstance(features, str):
+            raise InputError(f"found a value for {quoted(label)} that is not text", TOML_REMEDY, path=path)
+        yield None, label, features

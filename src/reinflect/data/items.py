@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 from unicodedata import normalize
 
-from reinflect.data.features import PARTS_OF_SPEECH, SEPARATOR, Bundle
+from reinflect.data.features import NO_LABELS, PARTS_OF_SPEECH, SEPARATOR, Bundle, Labels
 from reinflect.data.form_cells import AUTO, USUAL_RULES, FormRules
-from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.data.sheet_file import Note, kind_of_sheet, listed
 from reinflect.errors import InputError, OutputError, printable, quoted, source_name
 from reinflect.files import BYTE_ORDER_MARK, lines_of, read_text, write_text

@@ -9,9 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from reinflect.data.features import SEPARATOR
+from reinflect.data.features import SEPARATOR, Labels
 from reinflect.data.items import NAMES, Column, Columns, Forms, plain_name
-from reinflect.data.labels import Labels
 from reinflect.data.sheet_file import SEPARATORS, Note, Row, Sheet, SheetCell, listed, read_sheets
 from reinflect.errors import quoted, shortened
 

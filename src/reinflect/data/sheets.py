@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from reinflect.data.corrections import question
-from reinflect.data.features import Bundle
+from reinflect.data.features import Bundle, Labels
 from reinflect.data.form_cells import USUAL_RULES, FormRules
 from reinflect.data.items import COLUMNS_2017, NAMES, Columns, Forms, Item, blanks_note, fields_of, normalised
-from reinflect.data.labels import Labels
 from reinflect.data.sheet_file import LIMITS, Finding, Note, Row, Sheet, kind_of_sheet, listed, write_rows
 from reinflect.data.sheet_layout import Layout, is_aside, read_layout
 from reinflect.errors import OutputError, quoted

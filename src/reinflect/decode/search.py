@@ -1,24 +1,98 @@
-"""Greedy decoding and beam search of many items, and of several models side by side.
+"""Greedy decoding and beam search of many items and models, and the filter for repeated letters (§5).
 
 NumPy's products are small here. With several threads for one product, the threads wait for each other, and a word takes
 up to a hundred times as long; so each product gets one thread, and threads share the models.
 """
 
+import math
 import os
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from heapq import nlargest
 from threading import RLock
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reinflect.data.items import Item
-from reinflect.decode.forms import ENDLESS_RUN, NEVER, Predictions, Scored, is_endless, merged, most_actions
 from reinflect.systems.system import Hypotheses, Words
+
+LEAST_ACTIONS = 150
+ENDLESS_RUN = 30
+"""Decoding stops after a run of one character that is this much longer than the source: the filter for repeats would
+replace the form anyway. (The source's length is added because the lemma may itself be one long run.)"""
+WIDTH = 5
+NEVER = float("-inf")
+SUSPICIOUS = 4
+_RUN = re.compile(rf"(.)\1{{{SUSPICIOUS - 1},}}", re.DOTALL)
+
+
+class Predictions(NamedTuple):
+    """The predictions of a model for the items of a file."""
+
+    forms: list[str | None]
+    """None where decoding did not end."""
+    log_probabilities: list[float]
+    """Of all actions taken."""
+
+
+class Scored(NamedTuple):
+    """A form and its log-probability: the sum over all hypotheses that write it."""
+
+    form: str
+    log_probability: float
+
+
+def most_actions(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The caps on actions for sources of these lengths: HACM needs one for each symbol of source and form."""
+    return np.maximum(LEAST_ACTIONS, 4 * lengths + 50)
+
+
+def is_endless(form: str, length: int) -> bool:
+    """Whether a form ends in a run that is too long for a source of this length."""
+    return bool(form) and form.endswith(form[-1] * (ENDLESS_RUN + length))
+
+
+def merged(hypotheses: Iterable[Scored], n: int) -> list[Scored]:
+    """The n most probable forms; the probabilities of hypotheses with the same form are added up."""
+    ways: defaultdict[str, list[float]] = defaultdict(list)
+    for form, score in hypotheses:
+        if score > NEVER:
+            ways[form].append(score)
+    sums = ((form, max(scores), scores) for form, scores in ways.items())
+    added = [Scored(f, min(0.0, most + math.log(sum(math.exp(s - most) for s in scores)))) for f, most, scores in sums]
+    return sorted(added, key=lambda scored: -scored.log_probability)[:n]
+
+
+def longest_runs(words: Iterable[str]) -> dict[str, int]:
+    """The longest run of each character that occurs at least `SUSPICIOUS` times in a row."""
+    longest: dict[str, int] = {}
+    for word in words:
+        for run in _RUN.finditer(word):
+            longest[run[1]] = max(len(run[0]), longest.get(run[1], 0))
+    return longest
+
+
+def filtered(forms: Sequence[str | None], lemmas: Sequence[str], known_runs: Mapping[str, int]) -> list[str]:
+    """Each form, or its lemma if decoding did not end (None) or if the form repeats a character too often.
+
+    `known_runs` are the longest runs of the training words.
+    """
+
+    def repeats(form: str, lemma: str) -> bool:
+        runs = longest_runs([lemma])
+        return any(run > max(known_runs.get(c, 0), runs.get(c, 0)) for c, run in longest_runs([form]).items())
+
+    ended = [lemma if form is None else form for form, lemma in zip(forms, lemmas, strict=True)]
+    if not _RUN.search("\n".join(ended)):  # one search for all, because few forms have a run
+        return ended
+    return [lemma if repeats(form, lemma) else form for form, lemma in zip(ended, lemmas, strict=True)]
+
 
 BATCH = 128
 """Hypotheses decoded together: with fewer, each product is too small; with more, their numbers leave the cache."""

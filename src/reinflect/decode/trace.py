@@ -8,9 +8,9 @@ import numpy as np
 
 from reinflect.data.features import SEPARATOR
 from reinflect.data.items import Item
-from reinflect.data.vocabulary import UNKNOWN, Vocabulary
-from reinflect.decode.forms import NEVER, is_endless, most_actions
+from reinflect.decode.search import NEVER, is_endless, most_actions
 from reinflect.systems.oracle import COPY, DELETE, STEP
+from reinflect.systems.symbols import UNKNOWN, Vocabulary
 from reinflect.systems.system import Words
 
 Kind = Literal["copy", "delete", "write", "step", "stop"]

@@ -10,9 +10,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from reinflect.decode.forms import Predictions
-from reinflect.registry import later
-from reinflect.settings import Settings
+from reinflect.decode.search import Predictions
+from reinflect.settings import Settings, later
 from reinflect.systems import SYSTEMS
 from reinflect.systems.kind import UNALIGNED
 from reinflect.systems.symbols import Inventory

@@ -14,11 +14,11 @@ from statistics import fmean
 from typing import Any, TypeVar
 
 from reinflect.data.items import Item
-from reinflect.decode.forms import filtered
+from reinflect.decode.search import filtered
 from reinflect.ensemble.member import Trained
 from reinflect.errors import InputError, quoted
-from reinflect.registry import Registry
 from reinflect.score.scores import DECIMALS, Cell, right_forms
+from reinflect.settings import Registry
 from reinflect.systems.kind import PAPERS
 from reinflect.text import nearest
 

@@ -17,8 +17,8 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from reinflect import __version__
+from reinflect.data.features import NO_LABELS, Labels
 from reinflect.data.items import Normalisation
-from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.ensemble.confidence import Confidence
 from reinflect.ensemble.evidence import WordEvidence
 from reinflect.ensemble.member import FACTS, Member

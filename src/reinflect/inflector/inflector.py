@@ -9,20 +9,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from reinflect.data.features import Bundle
+from reinflect.data.features import NO_LABELS, Bundle, Labels
 from reinflect.data.items import Item, Normalisation, grouped, normal, normalised, records_of
-from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.data.words import WordList
-from reinflect.decode.forms import WIDTH, Scored, filtered, merged
-from reinflect.decode.search import beam, greedy, one_blas_thread, shared_out
+from reinflect.decode.search import WIDTH, Scored, beam, filtered, greedy, merged, one_blas_thread, shared_out
 from reinflect.ensemble.confidence import Answer, Confidence, Evidence, in_order, ranked
 from reinflect.ensemble.evidence import WordEvidence
 from reinflect.ensemble.member import Member
 from reinflect.ensemble.strategies import NAMED_ENSEMBLE, best_first, find_strategy
 from reinflect.errors import InputError, UnseenWarning, quoted
 from reinflect.files import Snapshot
-from reinflect.inflector.card import Training, card_text, describe
-from reinflect.inflector.doubts import Seen
+from reinflect.inflector.card import Seen, Training, card_text, describe
 from reinflect.inflector.file import Numbers, not_a_model, read_model, rounded, write_model
 from reinflect.inflector.paradigm import Cell, Paradigm
 from reinflect.systems import SYSTEMS

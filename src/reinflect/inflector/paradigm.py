@@ -6,8 +6,7 @@ from html import escape
 from itertools import chain
 
 from reinflect.data.dimensions import Table, paradigms
-from reinflect.data.features import Bundle
-from reinflect.data.labels import NO_LABELS, Labels
+from reinflect.data.features import NO_LABELS, Bundle, Labels
 from reinflect.ensemble.confidence import Answer
 
 

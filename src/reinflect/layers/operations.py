@@ -1,14 +1,65 @@
 """Operations of the systems, each for all models at once."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from typing import Literal
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from reinflect.chance import key
-from reinflect.layers.cells import on_numba, on_triton
+from reinflect.settings import key
+
+
+def on_numba(tensor: Tensor) -> bool:
+    """Whether compiled loops work on this tensor."""
+    return tensor.device.type == "cpu" and tensor.dtype == torch.float32
+
+
+def on_triton(tensor: Tensor) -> bool:
+    """Whether our GPU kernels work on this tensor."""
+    return tensor.device.type == "cuda" and tensor.dtype != torch.float64 and _has_triton()
+
+
+@cache
+def _has_triton() -> bool:
+    return find_spec("triton") is not None
+
+
+def in_kernels() -> str:
+    """Triton's name for the current precision."""
+    return "tf32" if torch.backends.cuda.matmul.allow_tf32 else "tf32x3"
+
+
+def for_kernels(weights: Tensor) -> Tensor:
+    """Weights for the recurrences' kernels; half precision has the bits that tf32 uses, and is read twice as fast."""
+    return weights.half() if torch.backends.cuda.matmul.allow_tf32 else weights
+
+
+@contextmanager
+def products(precision: Literal["single", "tf32"]) -> Iterator[None]:
+    """Products on a GPU have this precision inside the block. A CPU's are always exact."""
+    before = torch.backends.cuda.matmul.allow_tf32
+    torch.backends.cuda.matmul.allow_tf32 = precision == "tf32"
+    try:
+        yield
+    finally:
+        torch.backends.cuda.matmul.allow_tf32 = before
+
+
+@contextmanager
+def one_thread(device: torch.device | str = "cpu") -> Iterator[None]:
+    """Use one thread if the device is a CPU, for reproducible results; two gain an eighth, or lose much when busy."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1 if torch.device(device).type == "cpu" else before)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
 
 MOST_STEPS = 4096
 """For dropout: longer sequences would share some of their masks."""

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from reinflect.chance import key
+from reinflect.settings import key
 from reinflect.systems.symbols import Shape, Sizes, room, row_length
 
 

@@ -15,7 +15,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from reinflect.layers.precision import for_kernels, in_kernels
+from reinflect.layers.operations import for_kernels, in_kernels
 
 FEW_PROGRAMS = 32
 """Up to this number a program takes a whole processor of the GPU. More programs take half of one each: each is slower

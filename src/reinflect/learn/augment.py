@@ -15,10 +15,9 @@ import numpy as np
 from msgspec import Meta
 
 from reinflect.align.pairs import Alignment
-from reinflect.chance import key
 from reinflect.data.items import Item
 from reinflect.learn.lesson import Lesson, Phase
-from reinflect.settings import Size
+from reinflect.settings import Size, key
 from reinflect.systems.kind import UNALIGNED
 
 Stretch = tuple[int, int, int]

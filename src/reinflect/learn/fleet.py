@@ -12,13 +12,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from reinflect.layers.examples import Examples, Stack
-from reinflect.layers.operations import Dropout, keys
+from reinflect.layers.operations import Dropout, keys, products
 from reinflect.layers.parameters import Parameters, copy_rows
-from reinflect.layers.precision import products
 from reinflect.learn.graphs import Graphs, Lengths
 from reinflect.learn.lesson import ModelSpec, Phase
-from reinflect.learn.optimiser import Optimiser
-from reinflect.learn.schedule import epoch_batches
+from reinflect.learn.optimiser import Optimiser, epoch_batches
 from reinflect.learn.scoring import accuracies
 from reinflect.settings import Settings, alike
 from reinflect.systems import SYSTEMS

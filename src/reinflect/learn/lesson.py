@@ -11,14 +11,12 @@ from typing import Any, ClassVar, Protocol
 import msgspec
 import numpy as np
 
-from reinflect.align.cache import aligned
-from reinflect.align.pairs import Aligner, Alignment
-from reinflect.chance import key
+from reinflect.align.pairs import Aligner, Alignment, aligned
 from reinflect.data.corrections import Question, question
 from reinflect.data.items import Item
 from reinflect.ensemble.member import Member
 from reinflect.errors import InputError
-from reinflect.settings import Settings, not_default
+from reinflect.settings import Settings, key, not_default
 from reinflect.systems.kind import UNALIGNED, Kind, Plan
 from reinflect.systems.symbols import Inventory
 

@@ -8,10 +8,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from reinflect.decode.forms import ENDLESS_RUN, LEAST_ACTIONS, Predictions
+from reinflect.decode.search import ENDLESS_RUN, LEAST_ACTIONS, Predictions
 from reinflect.ensemble.member import Numbers
-from reinflect.layers.batches import Lemmas, select
-from reinflect.layers.examples import LEMMA, NOTHING, Stack
+from reinflect.layers.examples import LEMMA, NOTHING, Lemmas, Stack, select
 from reinflect.layers.parameters import Parameters
 from reinflect.settings import Settings
 from reinflect.systems.symbols import Inventory

@@ -8,11 +8,10 @@ import torch
 from numpy.typing import NDArray
 
 from reinflect.data.items import Item
-from reinflect.decode.forms import NEVER
-from reinflect.layers.batches import select
-from reinflect.layers.examples import NOTHING, Examples, Stack
+from reinflect.decode.search import NEVER
+from reinflect.layers.examples import NOTHING, Examples, Stack, select
+from reinflect.layers.operations import one_thread
 from reinflect.layers.parameters import Parameters
-from reinflect.layers.precision import one_thread
 from reinflect.settings import Settings
 from reinflect.systems.symbols import Inventory
 from reinflect.systems.system import Attention, Hypotheses, System

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from reinflect.assemble import known_runs, voters_of
 from reinflect.data.items import Item, write_items
-from reinflect.decode.forms import Predictions, filtered
+from reinflect.decode.search import Predictions, filtered
 from reinflect.ensemble.confidence import seen_cells
 from reinflect.ensemble.member import Trained
 from reinflect.ensemble.strategies import RUNS, STRATEGIES, Strategy, Voter, best_first, choices, find_strategy, vote

@@ -11,7 +11,7 @@ import msgspec
 
 from reinflect.assemble import voters_of
 from reinflect.data.items import grouped, read_items
-from reinflect.decode.forms import Predictions
+from reinflect.decode.search import Predictions
 from reinflect.ensemble.confidence import calibration_error, fit, judged_cells, seen_cells
 from reinflect.ensemble.member import Trained
 from reinflect.ensemble.strategies import DEFAULT, choices, find_strategy

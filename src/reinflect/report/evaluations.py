@@ -7,7 +7,7 @@ from rapidfuzz.distance.Levenshtein import opcodes
 
 from reinflect.align import align
 from reinflect.align.pairs import Alignment
-from reinflect.data.labels import NO_LABELS, Labels
+from reinflect.data.features import NO_LABELS, Labels
 from reinflect.ensemble.confidence import Bin, bins, calibration_error
 from reinflect.report.drawing import bar, reliability
 from reinflect.report.html import Html, element, folded, joined, paragraph, table, word

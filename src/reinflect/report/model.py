@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reinflect.data.corrections import question
+from reinflect.data.features import NO_LABELS, Labels
 from reinflect.data.items import Item
-from reinflect.data.labels import NO_LABELS, Labels
 from reinflect.inflector.card import fingerprint
 from reinflect.inflector.inflector import Inflector
 from reinflect.report.curves import ModelLog, learning_curves, title_of

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from reinflect import __version__
 from reinflect.data.items import grouped
 from reinflect.learn.lesson import Lesson, ModelSpec
-from reinflect.learn.schedule import epoch_batches
+from reinflect.learn.optimiser import epoch_batches
 from reinflect.learn.scoring import places_at_once
 from reinflect.settings import alike
 from reinflect.systems import SYSTEMS

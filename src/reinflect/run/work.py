@@ -15,11 +15,11 @@ from typing import Literal
 import torch
 
 from reinflect import __version__
-from reinflect.decode.forms import Predictions
+from reinflect.decode.search import Predictions
 from reinflect.ensemble.member import Numbers, Trained
 from reinflect.errors import InputError
 from reinflect.layers.examples import Examples, Stack
-from reinflect.layers.precision import one_thread
+from reinflect.layers.operations import one_thread
 from reinflect.learn import loop
 from reinflect.learn.scoring import joined, predict_all
 from reinflect.run.pack_files import PackResult

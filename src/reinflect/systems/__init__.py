@@ -7,7 +7,7 @@ A actions to choose from, P features, E embedding, H hidden, G gates (4H, or 3H 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from reinflect.registry import Registry
+from reinflect.settings import Registry
 
 if TYPE_CHECKING:
     from reinflect.systems.system import System

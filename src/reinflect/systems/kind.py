@@ -7,8 +7,7 @@ import msgspec
 
 from reinflect.align import ALIGNERS
 from reinflect.errors import InputError, quoted
-from reinflect.registry import Registry
-from reinflect.settings import Settings, changed, preset_for
+from reinflect.settings import Registry, Settings, changed, preset_for
 from reinflect.systems import SYSTEMS
 
 AUGMENTATIONS: Registry[Any] = Registry("augmentation", {"made-up": "reinflect.learn.augment:MadeUp"})

@@ -15,12 +15,46 @@ from numpy.typing import NDArray
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
-from reinflect.data.vocabulary import characters_of
 from reinflect.errors import InputError, quoted
 from reinflect.files import read_text
 from reinflect.settings import PRESETS, AnySettings, Settings, Size, from_table, parse_tables
 from reinflect.systems import SYSTEMS
 from reinflect.text import nearest
+
+UNKNOWN = "<unknown>"
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Symbols numbered from 0: special ones, whose names have several letters, then characters.
+
+    A vocabulary that begins with `UNKNOWN` gives unknown symbols its number, 0; any other raises a `KeyError`.
+    """
+
+    symbols: tuple[str, ...]
+
+    @classmethod
+    def of(cls, specials: Sequence[str], characters: Iterable[str]) -> "Vocabulary":
+        return cls((*specials, *sorted(set(characters))))
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {symbol: number for number, symbol in enumerate(self.symbols)}
+
+    def __len__(self) -> int:
+        return len(self.symbols)
+
+    def number(self, symbol: str) -> int:
+        return self._numbers[UNKNOWN if symbol not in self._numbers and UNKNOWN in self._numbers else symbol]
+
+    def numbers(self, symbols: Iterable[str]) -> list[int]:
+        return [self.number(symbol) for symbol in symbols]
+
+
+def characters_of(items: Iterable[Item]) -> set[str]:
+    """Σ^train: every character of the lemmas and forms."""
+    return set("".join(word for item in items for word in (item.lemma, item.form)))
+
 
 ALIGNED = 32
 """Every parameter, and every row, starts at a multiple of this: a GPU took twice as long for rows of odd length."""

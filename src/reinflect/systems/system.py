@@ -13,15 +13,14 @@ from numpy.typing import NDArray
 
 from reinflect.align.pairs import Alignment
 from reinflect.data.items import Item
-from reinflect.data.vocabulary import Vocabulary
 from reinflect.settings import Settings
-from reinflect.systems.symbols import Inventory, Shape, Sizes
+from reinflect.systems.symbols import Inventory, Shape, Sizes, Vocabulary
 from reinflect.systems.tapes import Ragged
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from reinflect.layers.batches import Drawn, Lemmas, Trajectory
+    from reinflect.layers.examples import Drawn, Lemmas, Trajectory
     from reinflect.layers.operations import Dropout
     from reinflect.layers.parameters import Parameters
 

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reinflect.align.pairs import EPSILON, Alignment
-from reinflect.data.vocabulary import Vocabulary
 from reinflect.systems.oracle import COPY, DELETE, END, STEP, STOP
+from reinflect.systems.symbols import Vocabulary
 
 Indices = NDArray[np.int64]
 Flags = NDArray[np.bool_]

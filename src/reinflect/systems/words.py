@@ -1,6 +1,6 @@
 """What decoding by NumPy is made of: a model, its recurrent cells, and hypotheses that attend to places of a source.
 
-The equations of `layers/cells.py` and `layers/encoder.py` for one model, without gradients.
+The equations of `layers/cells.py` for one model, without gradients.
 
 Letters in shapes: B items, K hypotheses, N source symbols, A actions; others as in `systems`.
 """

@@ -7,9 +7,8 @@ import msgspec
 
 from reinflect.data import dimensions
 from reinflect.data.dimensions import OTHER, dimension_of, meaning_of, paradigms
-from reinflect.data.features import Bundle
+from reinflect.data.features import Bundle, Labels
 from reinflect.data.items import grouped
-from reinflect.data.labels import Labels
 from reinflect.inflector.card import card_text
 from reinflect.inflector.inflector import Inflector
 from reinflect.web.requests import LIMITS

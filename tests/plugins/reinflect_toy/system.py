@@ -11,12 +11,11 @@ from torch import Tensor
 
 from reinflect.align.pairs import Alignment
 from reinflect.data.items import Item
-from reinflect.data.vocabulary import UNKNOWN, Vocabulary
-from reinflect.layers.batches import Drawn, Lemmas, Trajectory
+from reinflect.layers.examples import Drawn, Lemmas, Trajectory
 from reinflect.layers.operations import Dropout, linear, negative_log_softmax, penalty, rows
 from reinflect.layers.parameters import Parameters
 from reinflect.settings import Positive, Settings
-from reinflect.systems.symbols import Inventory, Shape, Sizes
+from reinflect.systems.symbols import UNKNOWN, Inventory, Shape, Sizes, Vocabulary
 from reinflect.systems.system import ACTIONS, Attention, Learner, System, Tapes
 from reinflect.systems.tapes import Ragged
 

@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from reinflect.layers.batches import Lemmas, LemmaState, Trajectory
+from reinflect.layers.examples import Lemmas, LemmaState, Trajectory
 from reinflect.layers.operations import Dropout, certain, dropped, linear, output_losses, penalty, rows
 from reinflect.layers.parameters import Parameters
 from reinflect.systems.soft import BEGIN_NUMBER, END_NUMBER, UNKNOWN_NUMBER

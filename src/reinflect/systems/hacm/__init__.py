@@ -5,10 +5,9 @@ from functools import lru_cache
 
 import msgspec
 
-from reinflect.data.vocabulary import UNKNOWN, Vocabulary
-from reinflect.registry import later
+from reinflect.settings import later
 from reinflect.systems.oracle import BEGIN, END, STEP
-from reinflect.systems.symbols import Inventory, RecurrentSettings, Shape, read_presets
+from reinflect.systems.symbols import UNKNOWN, Inventory, RecurrentSettings, Shape, Vocabulary, read_presets
 from reinflect.systems.system import System
 from reinflect.systems.tapes import hacm_tapes
 

@@ -5,11 +5,9 @@ from functools import lru_cache
 
 from reinflect.align.pairs import Alignment
 from reinflect.data.items import Item
-from reinflect.data.vocabulary import UNKNOWN, Vocabulary
-from reinflect.registry import later
-from reinflect.settings import Size
+from reinflect.settings import Size, later
 from reinflect.systems.oracle import COPY, DELETE, STOP
-from reinflect.systems.symbols import Inventory, RecurrentSettings, Shape, read_presets
+from reinflect.systems.symbols import UNKNOWN, Inventory, RecurrentSettings, Shape, Vocabulary, read_presets
 from reinflect.systems.system import System
 from reinflect.systems.tapes import haem_tapes
 

@@ -13,9 +13,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from reinflect.layers.batches import Lemmas, LemmaState, Trajectory
-from reinflect.layers.cells import CELLS, for_steps
-from reinflect.layers.encoder import dropping, encode, feature_vector, projected, read
+from reinflect.layers.cells import CELLS, dropping, encode, feature_vector, for_steps, projected, read
+from reinflect.layers.examples import Lemmas, LemmaState, Trajectory
 from reinflect.layers.operations import (
     Dropout,
     action_counts,

@@ -8,7 +8,7 @@ to one of them are right. Letters in shapes: J characters of the right form.
 import torch
 from torch import Tensor
 
-from reinflect.layers.cells import on_triton
+from reinflect.layers.operations import on_triton
 from reinflect.systems import haem
 
 FAR = 1 << 20

@@ -5,7 +5,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from reinflect.layers.batches import Drawn, Lemmas
+from reinflect.layers.examples import Drawn, Lemmas
 from reinflect.layers.operations import uniform
 from reinflect.layers.parameters import Parameters
 from reinflect.systems.haem import COPY_NUMBER, DELETE_NUMBER, FIRST_CHARACTER, FIRST_WRITE, STOP_NUMBER

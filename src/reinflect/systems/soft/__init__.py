@@ -6,11 +6,17 @@ from typing import Literal
 
 from reinflect.align.pairs import Alignment
 from reinflect.data.items import Item
-from reinflect.data.vocabulary import UNKNOWN, Vocabulary
-from reinflect.registry import later
-from reinflect.settings import Rate, Size
+from reinflect.settings import Rate, Size, later
 from reinflect.systems.oracle import BEGIN, END
-from reinflect.systems.symbols import Inventory, RecurrentSettings, Shape, feature_symbol, read_presets
+from reinflect.systems.symbols import (
+    UNKNOWN,
+    Inventory,
+    RecurrentSettings,
+    Shape,
+    Vocabulary,
+    feature_symbol,
+    read_presets,
+)
 from reinflect.systems.system import ACTIONS, System, Tapes
 from reinflect.systems.tapes import Ragged
 

@@ -22,9 +22,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from reinflect.layers.batches import Lemmas, LemmaState, Trajectory
-from reinflect.layers.cells import CELLS, for_steps
-from reinflect.layers.encoder import dropping, encode, encode_deeper, projected
+from reinflect.layers.cells import CELLS, dropping, encode, encode_deeper, for_steps, projected
+from reinflect.layers.examples import Lemmas, LemmaState, Trajectory
 from reinflect.layers.operations import Dropout, action_counts, certain, linear, output_losses, penalty, rows
 from reinflect.layers.parameters import Parameters
 from reinflect.systems.soft import BEGIN_NUMBER, END_NUMBER, REACH, UNKNOWN_NUMBER, SoftSettings

@@ -304,8 +304,9 @@ def ablate(arguments: argparse.Namespace) -> None:
 
 
 def _plain(scored: Scored) -> dict[str, object]:
-    names = ("language", "system", "alignment", "seed", "best_epoch", "settings")
-    return {name: getattr(scored.model, name) for name in names} | {"accuracy": scored.accuracy}
+    names = ("language", "system", "alignment", "seed", "best_epoch")
+    facts = {name: getattr(scored.model, name) for name in names}
+    return facts | {"settings": scored.settings, "accuracy": scored.accuracy}
 
 
 def main() -> None:

@@ -187,9 +187,9 @@ def test_a_benchmark_and_its_figure() -> None:
     assert "Run 7" in Path("results/results.md").read_text(encoding="utf-8")
     assert Path("results/languages-dev.svg").exists()
     if not installed("cluster"):
-        refused(benchmark("--dask", "tcp://127.0.0.1:1"), "reinflect[cluster]")
+        refused(benchmark("--out", "others", "--dask", "tcp://127.0.0.1:1"), "reinflect[cluster]")
     else:
-        refused(benchmark("--dask", "nowhere"), "tcp://HOST:PORT")
+        refused(benchmark("--out", "others", "--dask", "nowhere"), "tcp://HOST:PORT")
 
 
 @needs_models

@@ -110,7 +110,7 @@ for number in range(150):
 
 def test_writers_of_one_file_do_not_fail_because_of_each_other(tmp_path: Path) -> None:
     path = tmp_path / "one"
-    command = [sys.executable, "-c", WRITE, path]
+    command = [sys.executable, "-c", WRITE, str(path)]
     programs = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(4)]
     assert [program.communicate()[1] for program in programs] == [""] * 4
     assert len(path.read_text()) == 9000

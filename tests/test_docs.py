@@ -1,7 +1,6 @@
 """What the pages show is what the program does: every line runs, with small models unless the test is long."""
 
 import doctest
-import json
 import os
 import re
 import shlex
@@ -17,20 +16,18 @@ from urllib.request import urlopen
 import pytest
 from click.testing import CliRunner, Result
 
-from reinflect.cli import COMMANDS, main
+from reinflect.cli import main
 from reinflect.inflector.inflector import Inflector
+from tests.cli.test_serve import program
 from tests.conftest import CONLL2017
 
 ROOT = Path(__file__).parents[1]
 MODELS = ROOT / "models" / "reinflect_models"
 """The pocket models, which the sdist leaves out."""
-PAGES = [
-    "README.md",
-    "BENCHMARKS.md",
-    "models/README.md",
-    *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")),
-]
-TEXTS = {page: (ROOT / page).read_text(encoding="utf-8") for page in PAGES}
+TEXTS = {
+    str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
+    for path in [ROOT / "README.md", *ROOT.glob("docs/*.md")]
+}
 README, COMMANDS_PAGE, TRAINING = (TEXTS[page] for page in ("README.md", "docs/commands.md", "docs/training.md"))
 LINGUIST, RESEARCHER = TEXTS["docs/guide.md"].split("\n## ")[1:]
 WALKS = {
@@ -102,19 +99,10 @@ def run(line: str) -> Result:
     return result
 
 
-def serves(words: Sequence[str]) -> str:
-    """Start the server on any free port, and ask it for its models."""
-    program = [sys.executable, "-m", "reinflect", *words, "--port", "0"]
-    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as server:
-        assert server.stdout is not None
-        try:
-            for line in server.stdout:
-                if address := re.search(r"http://\S+:\d+", line):
-                    with urlopen(f"{address[0]}/api/models") as answer:
-                        return json.dumps(json.load(answer))
-        finally:
-            server.terminate()
-    raise AssertionError("the server does not say where it is")
+def served(models: Sequence[str]) -> str:
+    """What a server of these models says about them."""
+    with program(*map(Path, models)) as (_, port), urlopen(f"http://127.0.0.1:{port}/api/models") as answer:
+        return str(answer.read())
 
 
 def check_suggestions() -> list[str]:
@@ -157,7 +145,7 @@ def test_every_line_runs_and_shows_what_the_page_shows(
         if line.startswith("> "):
             write(page, line.removeprefix("> "))
         elif command(line) == "serve":
-            assert "verbs" in serves(shlex.split(line)[1:])
+            assert "verbs" in served(shlex.split(line)[2:])
         else:
             result = run(line)
             if line in excerpts and (MODELS.is_dir() or ("finnish" not in line and "german " not in line)):
@@ -173,12 +161,12 @@ def test_every_line_runs_and_shows_what_the_page_shows(
         assert "she then" in Path("report.html").read_text(encoding="utf-8")
     if walk == "researcher":
         assert "Welsh" in Path("results.html").read_text(encoding="utf-8")
-    for program in blocks(page, "python"):
+    for code in blocks(page, "python"):
         for shown, less in {"epochs=10": "epochs=1", "seeds=2": "seeds=1", "workers=2": "workers=1"}.items():
-            program = program.replace(shown, less)
-        Path("shown.py").write_text(program.replace("dev.tsv", "short-dev.tsv"), encoding="utf-8")
+            code = code.replace(shown, less)
+        Path("shown.py").write_text(code.replace("dev.tsv", "short-dev.tsv"), encoding="utf-8")
         run_path("shown.py", run_name="__main__")
-        assert capsys.readouterr().out, program
+        assert capsys.readouterr().out, code
 
 
 @pytest.mark.long
@@ -230,14 +218,6 @@ def test_the_readme_shows_what_the_demo_prints() -> None:
     if MODELS.is_dir():
         printed = CliRunner(env={"REINFLECT_MODELS": str(MODELS)}).invoke(main, ["demo", "--only", "words"]).stdout
         assert shown.partition("…")[0] in printed
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_commands_and_links_on_a_page_lead_somewhere(page: str) -> None:
-    if page != "docs/lab-notebook.md":  # which has commands of its time
-        assert set(re.findall(r"`reinflect (\w+)", TEXTS[page])) <= set(COMMANDS)
-    for target in re.findall(r"\]\((?!https?:)([^)#]+)", TEXTS[page]):
-        assert ((ROOT / page).parent / target).exists(), target
 
 
 # Python

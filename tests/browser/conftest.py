@@ -13,15 +13,8 @@ from tests.web.made_up import german, hebrew
 from tests.web.running import running
 
 PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-]
+FLAGS = """--headless --no-sandbox --disable-gpu --disable-background-networking --disable-component-update
+--disable-sync --no-first-run""".split()
 
 
 @pytest.fixture(scope="module")
@@ -62,12 +55,11 @@ def opened(browser: Browser, address: str, **options: Any) -> Iterator[Page]:
 def page(browser: Browser, address: str) -> Iterator[Page]:
     """The page of one word; errors, warnings and requests to other servers fail the test."""
     complaints: list[str] = []
+    ours = (address, "blob:")
     with opened(browser, "about:blank", reduced_motion="reduce") as page:
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("console", lambda line: complaints.append(line.text) if line.type in ("error", "warning") else None)
-        page.on(
-            "request", lambda sent: complaints.append(sent.url) if not sent.url.startswith((address, "blob:")) else None
-        )
+        page.on("request", lambda sent: None if sent.url.startswith(ours) else complaints.append(sent.url))
         page.goto(f"{address}#word")
         page.wait_for_selector("#picker .chip")
         yield page

@@ -1,8 +1,9 @@
 """The page in a real Chromium, used as linguists use it."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 import pytest
 from playwright.sync_api import Browser, Page, Request, Route, expect
@@ -18,6 +19,8 @@ from tests.web.running import running
 
 PAST = "V;IND;PST;3;SG"
 CLIPBOARD = ["clipboard-read", "clipboard-write"]
+FITS = "document.documentElement.scrollWidth <= innerWidth"
+SHARES = "cells => cells.map(cell => Number(cell.style.getPropertyValue('--share')))"
 
 
 def inflect(page: Page, lemma: str, features: str) -> None:
@@ -35,13 +38,23 @@ def make_table(page: Page, words: str) -> None:
     page.get_by_role("button", name="Make the table").click()
 
 
+def alter(page: Page, address: str, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    """Let the server answer this with changes."""
+
+    def answer(route: Route) -> None:
+        response = route.fetch()
+        route.fulfill(response=response, json=response.json() | change(response.json()))
+
+    page.route(address, answer)
+
+
 def downloaded(page: Page, button: str) -> bytes:
     with page.expect_download() as download:
         page.get_by_role("button", name=button).click()
     return download.value.path().read_bytes()
 
 
-def test_type_a_lemma_pick_its_features_and_read_the_form(page: Page) -> None:
+def test_pick_features_and_read_the_form_which_follows_the_typing(page: Page) -> None:
     page.fill("#lemma", "machen")
     for atom in ("V verb", "IND indicative", "PST past", "3 third person", "SG singular"):
         page.get_by_role("button", name=atom, exact=True).click()
@@ -50,6 +63,8 @@ def test_type_a_lemma_pick_its_features_and_read_the_form(page: Page) -> None:
     expect(page.locator("#word-result .sure")).to_contain_text(re.compile(r"\d+ % confidence, 3 of 3 models"))
     expect(page.locator("#word-result .alternatives li").first).to_contain_text("gemacht")
     expect(page.locator("#word-message")).to_be_hidden()
+    page.fill("#lemma", "fragen")
+    expect(page.locator("#form")).to_have_text("fragte")
 
 
 def test_a_feature_replaces_another_of_its_dimension(page: Page) -> None:
@@ -61,25 +76,15 @@ def test_a_feature_replaces_another_of_its_dimension(page: Page) -> None:
     expect(page.get_by_role("button", name="NFIN non-finite")).to_have_class(re.compile("unfit"))
 
 
-def test_pick_a_whole_combination(page: Page) -> None:
+def test_a_whole_combination_is_picked_or_its_label_typed(page: Page) -> None:
     page.fill("#lemma", "sagen")
     page.get_by_label("Combinations seen in training").select_option("V;IND;PST;2;SG")
     expect(page.locator("#form")).to_have_text("sagtest")
     expect(page.get_by_role("button", name="2 second person")).to_have_attribute("aria-pressed", "true")
-
-
-def test_labels_are_shown_and_accepted(page: Page) -> None:
     inflect(page, "machen", "participle")
     expect(page.locator("#form")).to_have_text("machend")
     expect(page.locator("#word-result .asked")).to_contain_text("participle")
     expect(page.get_by_role("button", name="V.PTCP participle")).to_have_attribute("aria-pressed", "true")
-
-
-def test_the_form_follows_the_typing(page: Page) -> None:
-    inflect(page, "sagen", PAST)
-    expect(page.locator("#form")).to_have_text("sagte")
-    page.fill("#lemma", "fragen")
-    expect(page.locator("#form")).to_have_text("fragte")
 
 
 def test_typing_waits_for_the_model_and_keeps_its_place_while_the_page_still_starts(page: Page) -> None:
@@ -106,7 +111,7 @@ def test_typing_waits_for_the_model_and_keeps_its_place_while_the_page_still_sta
     expect(page.locator("#features")).to_have_value("V;PST")
 
 
-def test_empty_fields_are_marked(page: Page) -> None:
+def test_empty_fields_and_unusable_lines_are_named(page: Page) -> None:
     page.get_by_role("button", name="Inflect").click()
     expect(page.locator("#word-message")).to_have_text("There is no lemma. Type a word to inflect.")
     expect(page.locator("#lemma")).to_be_focused()
@@ -122,22 +127,20 @@ def test_empty_fields_are_marked(page: Page) -> None:
     show_tab(page, "Many words")
     page.get_by_role("button", name="Make the table").click()
     expect(page.locator("#table-message")).to_contain_text("There are no words")
-    page.fill("#table-words", "machen")
     page.get_by_label("Forms to make of lemmas alone").select_option("only these forms")
-    page.get_by_role("button", name="Make the table").click()
+    make_table(page, "machen")
     expect(page.locator("#table-message")).to_contain_text("no features")
+    make_table(page, "machen\n\tV;PST\n")
+    expect(page.locator("#table-message")).to_have_text("line 2 has no lemma.")
 
 
-def test_an_unknown_feature_is_named_and_can_be_replaced(page: Page) -> None:
+def test_what_the_model_has_not_seen_is_named_and_an_unknown_feature_can_be_replaced(page: Page) -> None:
     inflect(page, "machen", "V;IND;PTS;3;SG")
     expect(page.locator("#word-message")).to_contain_text("never seen the feature PTS")
     page.locator("#word-message").get_by_role("button", name="PST").click()
     expect(page.locator("#features")).to_have_value(PAST)
     expect(page.locator("#form")).to_have_text("machte")
     expect(page.locator("#word-message")).to_be_hidden()
-
-
-def test_unseen_bundles_and_characters_lead_to_notes(page: Page) -> None:
     inflect(page, "mañen", "V;PST;SG")
     expect(page.locator("#word-message")).to_contain_text("not seen these features together")
     expect(page.locator("#word-message")).to_contain_text("ñ")
@@ -152,14 +155,11 @@ def test_open_the_paradigm_and_read_a_cell(page: Page) -> None:
     row = page.locator("#paradigm-tables table").nth(1).locator("tbody tr").nth(2)
     expect(row.get_by_role("rowheader")).to_have_text("Third person")
     expect(row.locator("button.cell bdi").first).to_have_text("machte")
-    shares = page.locator("button.cell").evaluate_all(
-        "cells => cells.map(cell => cell.style.getPropertyValue('--share'))"
-    )
-    assert len(set(shares)) > 3
-    colours = page.locator("button.cell").evaluate_all(
-        "cells => cells.map(cell => getComputedStyle(cell).backgroundColor)"
-    )
-    assert len(set(colours)) == len(set(shares))
+    cells = page.locator("button.cell")
+    shares = set(cells.evaluate_all(SHARES))
+    assert len(shares) > 3
+    colours = cells.evaluate_all("cells => cells.map(cell => getComputedStyle(cell).backgroundColor)")
+    assert len(set(colours)) == len(shares)
     row.locator("button.cell").first.click()
     expect(page.locator("dialog#cell .form")).to_have_text("machte")
     expect(page.locator("dialog#cell .alternatives li").first).to_contain_text("gemacht")
@@ -190,10 +190,8 @@ def test_step_through_the_trace_by_keyboard(page: Page) -> None:
     expect(page.locator(".gate")).to_contain_text("copied")
     page.get_by_label("Model whose steps are shown").select_option("soft-1")
     expect(page.locator(".letter.feature")).to_have_text(["V", "IND", "PST", "3", "SG"])
-    shades = page.locator(".letter").evaluate_all(
-        "boxes => boxes.map(box => box.style.getPropertyValue('--attention'))"
-    )
-    assert shades[:3] == ["0.01", "0.9", "0.01"]
+    attention = "box => box.style.getPropertyValue('--attention')"
+    assert [letter.evaluate(attention) for letter in page.locator(".letter").all()[:3]] == ["0.01", "0.9", "0.01"]
 
 
 def test_play_the_trace(browser: Browser, address: str) -> None:
@@ -213,20 +211,14 @@ def test_play_the_trace(browser: Browser, address: str) -> None:
 
 def test_paste_a_column_and_export_the_table(page: Page) -> None:
     show_tab(page, "Many words")
-    page.fill("#table-words", "machen\r\nsagen\r\n\r\nfragen\tV;NFIN\r\n")
     page.get_by_label("Forms to make of lemmas alone").select_option("only these forms")
     page.fill("#table-bundle", PAST)
     page.press("#table-bundle", "Enter")
-    page.get_by_role("button", name="Make the table").click()
+    make_table(page, "machen\r\nsagen\r\n\r\nfragen\tV;NFIN\r\n")
     expect(page.locator("#table-result tbody tr")).to_have_count(3)
-    text = downloaded(page, "Download TSV").decode()
-    rows = [line.split("\t") for line in text.splitlines()]
+    rows = [line.split("\t") for line in downloaded(page, "Download TSV").decode().splitlines()]
     assert rows[0] == ["lemma", "form", "features", "confidence"]
-    assert [row[:3] for row in rows[1:]] == [
-        ["machen", "machte", PAST],
-        ["sagen", "sagte", PAST],
-        ["fragen", "fragen", "V;NFIN"],
-    ]
+    assert [row[1:3] for row in rows[1:]] == [["machte", PAST], ["sagte", PAST], ["fragen", "V;NFIN"]]
     page.get_by_label("one lemma per row").check()
     words = ["lemma", "indicative, past tense, third person, singular", "non-finite"]
     expect(page.locator("#table-result thead th")).to_have_text(words)
@@ -249,23 +241,12 @@ def test_copy_the_table(browser: Browser, address: str) -> None:
 
 
 def test_a_long_column_is_sent_in_several_requests(page: Page) -> None:
-    sizes: list[int] = []
-
-    def count(sent: Request) -> None:
-        if "batch" in sent.url and sent.post_data_json:
-            sizes.append(len(sent.post_data_json["rows"]))
-
-    page.on("request", count)
+    batches: list[Request] = []
+    page.on("request", lambda sent: batches.append(sent) if "batch" in sent.url else None)
     show_tab(page, "Many words")
     make_table(page, "\n".join(f"mach{number}en\tV;NFIN" for number in range(150)))
     expect(page.locator("#table-result tbody tr")).to_have_count(150)
-    assert sizes == [60, 60, 30]
-
-
-def test_an_unusable_line_is_named(page: Page) -> None:
-    show_tab(page, "Many words")
-    make_table(page, "machen\n\tV;PST\n")
-    expect(page.locator("#table-message")).to_have_text("line 2 has no lemma.")
+    assert [len(cast(Any, sent.post_data_json)["rows"]) for sent in batches] == [60, 60, 30]
 
 
 def test_mark_a_form_wrong_and_export_the_correction(page: Page) -> None:
@@ -290,9 +271,8 @@ def test_mark_a_form_wrong_and_export_the_correction(page: Page) -> None:
     with page.expect_download() as found:
         page.get_by_role("button", name="Download as TSV").click()
     assert found.value.suggested_filename == "german-corrections.tsv"
-    assert found.value.path().read_text(encoding="utf-8") == (
-        f"machen\tmächte\t{PAST}\nmachen\tmacht\u0323est\tV;IND;PST;2;SG\n"
-    )
+    exported = f"machen\tmächte\t{PAST}\nmachen\tmacht\u0323est\tV;IND;PST;2;SG\n"
+    assert found.value.path().read_text(encoding="utf-8") == exported
     page.get_by_role("button", name=f"Remove the correction of machen, {PAST}").click()
     expect(page.locator("#corrections-list tbody tr")).to_have_count(1)
 
@@ -308,10 +288,8 @@ def test_right_to_left_words_keep_direction_and_marks(page: Page) -> None:
     letters = page.locator(".lemma .letter")
     expect(letters).to_have_count(len(lemma) + 1)
     expect(letters.nth(1)).to_have_text("◌\u05c1")
-    first, last = letters.first.bounding_box(), letters.last.bounding_box()
-    assert first
-    assert last
-    assert first["x"] > last["x"]
+    places = letters.evaluate_all("letters => letters.map(letter => letter.getBoundingClientRect().x)")
+    assert places == sorted(set(places), reverse=True)
 
 
 def test_tabs_work_by_keyboard_and_address(page: Page) -> None:
@@ -328,12 +306,7 @@ def test_tabs_work_by_keyboard_and_address(page: Page) -> None:
 
 
 def test_a_single_form_is_shown_without_others(page: Page) -> None:
-    def only_the_first(route: Route) -> None:
-        answer = route.fetch()
-        content = answer.json()
-        route.fulfill(response=answer, json=content | {"answers": content["answers"][:1]})
-
-    page.route("**/api/nbest", only_the_first)
+    alter(page, "**/api/nbest", lambda answer: {"answers": answer["answers"][:1]})
     inflect(page, "machen", PAST)
     expect(page.locator("#form")).to_have_text("machte")
     expect(page.locator("#word-result h3")).to_have_count(0)
@@ -341,11 +314,7 @@ def test_a_single_form_is_shown_without_others(page: Page) -> None:
 
 
 def test_endless_steps_are_explained(page: Page) -> None:
-    def without_end(route: Route) -> None:
-        answer = route.fetch()
-        route.fulfill(response=answer, json=answer.json() | {"form": "machen"})
-
-    page.route("**/api/trace", without_end)
+    alter(page, "**/api/trace", lambda _: {"form": "machen"})
     inflect(page, "machen", PAST)
     page.get_by_role("button", name="Show the steps").click()
     expect(page.locator("#trace")).to_contain_text("These steps do not end")
@@ -355,26 +324,25 @@ def test_endless_steps_are_explained(page: Page) -> None:
     expect(page.locator("#trace")).not_to_contain_text("null")
 
 
-def test_requests_are_repeated_when_the_server_is_busy(browser: Browser, address: str) -> None:
+def test_a_busy_server_is_asked_again_and_a_stopped_one_named(browser: Browser, address: str) -> None:
+    busy = {"error": "64 requests are waiting already; try again in a moment", "code": "busy", "field": None}
+    refused: list[str] = []
+
+    def refuse(route: Route) -> None:
+        refused.append(route.request.url)
+        route.fulfill(status=503, json=busy, headers={"retry-after": "0"})
+
     with opened(browser, f"{address}#word") as page:  # not the fixture: browsers log every 503 as an error
-        busy = {"error": "64 requests are waiting already; try again in a moment", "code": "busy", "field": None}
-        refused: list[str] = []
-
-        def at_first(route: Route) -> None:
-            if len(refused) == 2:
-                route.continue_()
-                return
-            refused.append(route.request.url)
-            route.fulfill(status=503, json=busy, headers={"retry-after": "0"})
-
-        page.route("**/api/nbest", at_first)
+        page.route("**/api/nbest", refuse, times=2)
         inflect(page, "machen", PAST)
         expect(page.locator("#form")).to_have_text("machte")
         assert len(refused) == 2
-        page.unroute("**/api/nbest")
-        page.route("**/api/nbest", lambda route: route.fulfill(status=503, json=busy, headers={"retry-after": "0"}))
+        page.route("**/api/nbest", refuse)
         inflect(page, "sagen", PAST)
         expect(page.locator("#word-message")).to_contain_text("try again in a moment")
+        page.route("**/api/nbest", lambda route: route.abort())
+        inflect(page, "fragen", PAST)
+        expect(page.locator("#word-message")).to_contain_text("Is reinflect serve still running?")
 
 
 def test_the_page_fits_a_phone_and_every_field_and_button_has_a_name(page: Page) -> None:
@@ -384,20 +352,13 @@ def test_the_page_fits_a_phone_and_every_field_and_button_has_a_name(page: Page)
     expect(page.locator(".stage")).to_be_visible()
     for tab in ("Paradigm", "Many words", "Corrections", "One word"):
         show_tab(page, tab)
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), tab
+        assert page.evaluate(FITS), tab
     page.evaluate("for (const panel of document.querySelectorAll('[role=tabpanel]')) panel.hidden = false")
     nameless = page.evaluate(
         "[...document.querySelectorAll('button, input, select, textarea')].filter(field => !field.labels?.length"
         " && !field.getAttribute('aria-label') && !field.textContent.trim()).map(field => field.outerHTML)"
     )
     assert nameless == []
-
-
-def test_a_stopped_server_leads_to_a_message(browser: Browser, address: str) -> None:
-    with opened(browser, f"{address}#word") as page:
-        page.route("**/api/nbest", lambda route: route.abort())
-        inflect(page, "machen", PAST)
-        expect(page.locator("#word-message")).to_contain_text("Is reinflect serve still running?")
 
 
 def test_about_is_a_panel_of_facts(browser: Browser) -> None:
@@ -417,10 +378,7 @@ def test_about_is_a_panel_of_facts(browser: Browser) -> None:
 def test_a_model_whose_file_has_changed_can_be_loaded_again(browser: Browser, tmp_path: Path) -> None:
     path = tmp_path / "verbs.reinflect"
     tiny_models.inflector().save(path)
-    with (
-        running({"verbs": Inflector.load(path)}) as server,
-        opened(browser, server.address) as page,
-    ):
+    with running({"verbs": Inflector.load(path)}) as server, opened(browser, server.address) as page:
         expect(page.locator("#paradigm-lemma")).to_be_focused()
         expect(page.locator("#file-message")).to_be_hidden()
         path.write_bytes(b"another file")
@@ -437,22 +395,17 @@ def test_a_model_whose_file_has_changed_can_be_loaded_again(browser: Browser, tm
 def test_the_page_opens_on_an_example_with_headings_in_words(browser: Browser, address: str) -> None:
     with opened(browser, address) as page:
         expect(page.locator("#paradigm-title h2")).to_have_text("sehen")
-        expect(page.locator("#paradigm-summary")).to_contain_text(
-            "An example of this model, with 14 forms, 1 attested."
-        )
+        summary = "An example of this model, with 14 forms, 1 attested."
+        expect(page.locator("#paradigm-summary")).to_contain_text(summary)
         assert page.url == f"{address}#paradigm?lemma=sehen&model=german"
-        expect(page.locator("#paradigm-tables caption")).to_have_text(
-            ["Indicative, present tense", "Indicative, past tense", "Other forms"]
-        )
+        captions = ["Indicative, present tense", "Indicative, past tense", "Other forms"]
+        expect(page.locator("#paradigm-tables caption")).to_have_text(captions)
         expect(page.locator("thead th").filter(visible=True)).to_have_text(["Singular", "Plural"] * 2)
         attested = page.locator("button.cell.attested")
         expect(attested).to_have_accessible_name("sah, indicative, past tense, first person, singular, attested")
         expect(attested.locator("svg.attested")).to_be_visible()
         least = page.locator("button.cell.least")
-        shares = page.locator("button.cell:not(.attested)").evaluate_all(
-            "cells => cells.map(cell => Number(cell.style.getPropertyValue('--share')))"
-        )
-        assert float(least.evaluate("cell => cell.style.getPropertyValue('--share')")) == min(shares)
+        assert least.evaluate_all(SHARES) == [min(page.locator("button.cell:not(.attested)").evaluate_all(SHARES))]
         page.locator("#least-sure").click()
         expect(least).to_be_focused()
         page.locator("#paradigm-rules").click()
@@ -507,10 +460,8 @@ def test_confirm_a_form_and_take_another_with_one_key_or_click(page: Page) -> No
 
 def test_a_label_that_is_spelled_as_a_bundle_leaves_no_cell_without_a_form(browser: Browser) -> None:
     model = cast(Inflector, MadeUp(VERBS, cut="en", labels=Labels(((PAST, "V;NFIN"),)), attested=german().attested))
-    with (
-        running({"german": model}) as server,
-        opened(browser, f"{server.address}#paradigm?lemma=machen&model=german") as page,
-    ):
+    with running({"german": model}) as server, opened(browser, server.address) as page:
+        page.goto(f"{server.address}#paradigm?lemma=machen&model=german")
         expect(page.locator("#paradigm-summary")).to_contain_text("14 forms.")
         expect(page.locator("button.cell")).to_have_count(14)
         page.locator("#paradigm-rules").click()
@@ -518,11 +469,8 @@ def test_a_label_that_is_spelled_as_a_bundle_leaves_no_cell_without_a_form(brows
 
 
 def test_a_link_opens_a_word_or_a_paradigm(browser: Browser, address: str) -> None:
-    with opened(
-        browser,
-        f"{address}#word?lemma=סוס&features=N;PL;DEF&model=hebrew",
-        permissions=["clipboard-read", "clipboard-write"],
-    ) as page:
+    hebrew = f"{address}#word?lemma=סוס&features=N;PL;DEF&model=hebrew"
+    with opened(browser, hebrew, permissions=CLIPBOARD) as page:
         expect(page.locator("#form")).to_have_text("הסוסים")
         page.get_by_label("Model", exact=True).select_option("german")
         inflect(page, "machen", PAST)
@@ -552,15 +500,13 @@ def test_many_words_take_lemmas_alone_and_wide_sheets(page: Page) -> None:
     make_table(page, f"{first}\nsagen\tsay\t-\t\tsagender\tx\nsagen\tsaw\t\tsaw\n")
     expect(page.locator("#table-message")).to_contain_text("2 given, 4 predicted. Kept as they are: Gloss, participle.")
     expect(page.locator("#table-result .cell.attested")).to_contain_text(["sagender", "saw"])
-    text = downloaded(page, "Download TSV").decode()
-    assert text.splitlines() == [
+    assert downloaded(page, "Download TSV").decode().splitlines() == [
         first,
         "sagen\tsay\tsagte\tsagte\tsagender\tx",
         "sagen\tsaw\tsagte\tsaw\tsagend\t",
     ]
-    page.fill("#table-words", "lemma\tform\tfeatures\tconfidence\nsagen\tx\tV;NFIN\t0.5\n")
     page.get_by_label("one form per row").check()
-    page.get_by_role("button", name="Make the table").click()
+    make_table(page, "lemma\tform\tfeatures\tconfidence\nsagen\tx\tV;NFIN\t0.5\n")
     expect(page.locator("#table-result tbody tr")).to_have_count(1)
     expect(page.locator("#table-result .cell")).to_contain_text("sagen")
 
@@ -574,66 +520,59 @@ def report() -> str:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_all_text_has_enough_contrast(browser: Browser, address: str, scheme: Literal["light", "dark"]) -> None:
-    context = browser.new_context(color_scheme=scheme, reduced_motion="reduce")
-    page = context.new_page()
     seen = 0
 
-    def check() -> None:
+    def check(page: Page) -> None:
         nonlocal seen
         number, poor = page.evaluate(CONTRAST)
         assert poor == []
         seen += number
 
-    page.goto(address)
-    page.locator("#paradigm-rules").click()
-    page.locator("button.cell").nth(0).press("c")
-    page.locator("button.cell").nth(1).click()
-    expect(page.locator("dialog#cell .other").first).to_be_visible()
-    check()
-    page.keyboard.press("1")
-    expect(page.locator("button.cell.corrected")).to_be_visible()
-    expect(page.locator("button.cell.least")).to_be_visible()
-    check()
-    page.goto(f"{address}#word?lemma=mañen&features=V;IND;PTS;3;SG&model=german")
-    expect(page.locator("#word-message")).to_be_visible()
-    page.get_by_role("button", name="Show the steps").click()
-    page.locator(".stage").press("End")
-    page.locator(".steps summary").click()
-    check()
-    for tab in ("Corrections", "Many words"):
-        show_tab(page, tab)
-        check()
-    page.get_by_role("button", name="Make the table").click()
-    expect(page.locator("#table-message")).to_be_visible()
-    page.get_by_role("button", name="About this model").click()
-    check()
-    page = context.new_page()  # the policy of the server's page would block the styles
-    page.set_content(report())
-    check()
+    with opened(browser, address, color_scheme=scheme, reduced_motion="reduce") as page:
+        page.locator("#paradigm-rules").click()
+        page.locator("button.cell").nth(0).press("c")
+        page.locator("button.cell").nth(1).click()
+        expect(page.locator("dialog#cell .other").first).to_be_visible()
+        check(page)
+        page.keyboard.press("1")
+        expect(page.locator("button.cell.corrected")).to_be_visible()
+        expect(page.locator("button.cell.least")).to_be_visible()
+        check(page)
+        page.goto(f"{address}#word?lemma=mañen&features=V;IND;PTS;3;SG&model=german")
+        expect(page.locator("#word-message")).to_be_visible()
+        page.get_by_role("button", name="Show the steps").click()
+        page.locator(".stage").press("End")
+        page.locator(".steps summary").click()
+        check(page)
+        for tab in ("Corrections", "Many words"):
+            show_tab(page, tab)
+            check(page)
+        page.get_by_role("button", name="Make the table").click()
+        expect(page.locator("#table-message")).to_be_visible()
+        page.get_by_role("button", name="About this model").click()
+        check(page)
+        plain = page.context.new_page()  # the policy of the server's page would block the styles
+        plain.set_content(report())
+        check(plain)
     assert seen > 250
-    context.close()
 
 
 def test_a_phone_shows_that_tables_scroll_and_wraps_long_lemmas(browser: Browser, address: str) -> None:
-    context = browser.new_context(viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True)
-    page = context.new_page()
-    page.goto(f"{address}#paradigm?lemma={'Donaudampfschifffahrt' * 8}&model=german")
-    expect(page.locator("#paradigm-link")).to_be_visible()
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    page.locator("button.cell").first.click()
-    expect(page.locator("dialog#cell .other").first).to_be_visible()
-    assert page.evaluate("document.querySelector('dialog#cell').scrollWidth <= innerWidth")
-    page.goto(f"{address}#table")
-    page.fill("#table-words", "machen")
-    page.get_by_label("one lemma per row").check()
-    page.get_by_role("button", name="Make the table").click()
-    expect(page.locator("#table-result.more")).to_be_visible()
-    hint = page.locator("#table-result").evaluate("box => getComputedStyle(box, '::before').content")
-    assert hint == '"Scroll sideways to see all columns"'
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    page = context.new_page()
-    page.set_content(report())
-    width = page.locator("body").evaluate("body => getComputedStyle(body).maxWidth")
-    assert width == "1088px"  # the style sheet counts
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    context.close()
+    long = f"{address}#paradigm?lemma={'Donaudampfschifffahrt' * 8}&model=german"
+    with opened(browser, long, viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True) as page:
+        expect(page.locator("#paradigm-link")).to_be_visible()
+        assert page.evaluate(FITS)
+        page.locator("button.cell").first.click()
+        expect(page.locator("dialog#cell .other").first).to_be_visible()
+        assert page.evaluate("document.querySelector('dialog#cell').scrollWidth <= innerWidth")
+        page.goto(f"{address}#table")
+        page.get_by_label("one lemma per row").check()
+        make_table(page, "machen")
+        expect(page.locator("#table-result.more")).to_be_visible()
+        hint = page.locator("#table-result").evaluate("box => getComputedStyle(box, '::before').content")
+        assert hint == '"Scroll sideways to see all columns"'
+        assert page.evaluate(FITS)
+        printed = page.context.new_page()
+        printed.set_content(report())
+        expect(printed.locator("body")).to_have_css("max-width", "1088px")  # the style sheet counts
+        assert printed.evaluate(FITS)

@@ -6,8 +6,9 @@ failed: what was synced is on the disk; names that were not are kept or dropped,
 
 import io
 import os
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -35,143 +36,117 @@ class Step(NamedTuple):
     data: bytes = b""
 
 
-@dataclass
-class Recorder:
-    """Records what is done to the files of one folder."""
+@contextmanager
+def recorded(folder: Path) -> Iterator[list[Step]]:
+    """What is done to the files of one folder."""
+    plain_open, plain_sync, plain_replace, steps = io.open, os.fsync, os.replace, list[Step]()
 
-    folder: Path
-    steps: list[Step] = field(default_factory=list)
+    class File(io.FileIO):
+        def write(self, data: Any) -> int:
+            written = super().write(data)
+            steps.append(Step("write", os.fstat(self.fileno()).st_ino, data=bytes(data[:written])))
+            return written
 
-    def __call__(self, work: Callable[[], object]) -> list[Step]:
-        plain_open, plain_sync, plain_replace, steps = io.open, os.fsync, os.replace, self.steps
+    def open_and_watch(path: Any, mode: str = "r", *arguments: Any, **options: Any) -> Any:
+        if mode != "wb" or Path(path).parent != folder:
+            return plain_open(path, mode, *arguments, **options)
+        file = File(path, mode)
+        steps.append(Step("make", os.fstat(file.fileno()).st_ino, Path(path).name))
+        return io.BufferedWriter(file)
 
-        class File(io.FileIO):
-            def write(self, data: Any) -> int:
-                written = super().write(data)
-                steps.append(Step("write", os.fstat(self.fileno()).st_ino, data=bytes(data[:written])))
-                return written
+    def sync(handle: int) -> None:
+        number = os.fstat(handle).st_ino
+        steps.append(Step("sync folder") if number == folder.stat().st_ino else Step("sync", number))
+        plain_sync(handle)
 
-        def open_and_watch(path: Any, mode: str = "r", *given: Any, **options: Any) -> Any:
-            if mode != "wb" or Path(path).parent != self.folder:
-                return plain_open(path, mode, *given, **options)
-            file = File(path, mode)
-            steps.append(Step("make", os.fstat(file.fileno()).st_ino, Path(path).name))
-            return io.BufferedWriter(file)
+    def rename(source: Path, target: Path) -> None:
+        steps.append(Step("rename", source.stat().st_ino, target.name))
+        plain_replace(source, target)
 
-        def sync(handle: int) -> None:
-            number, folder = os.fstat(handle).st_ino, self.folder.stat().st_ino
-            steps.append(Step("sync folder") if number == folder else Step("sync", number))
-            plain_sync(handle)
-
-        def rename(source: Path, target: Path) -> None:
-            steps.append(Step("rename", source.stat().st_ino, target.name))
-            plain_replace(source, target)
-
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(io, "open", open_and_watch)
-            patch.setattr(os, "fsync", sync)
-            patch.setattr(os, "replace", rename)
-            work()
-        return steps
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(io, "open", open_and_watch)
+        patch.setattr(os, "fsync", sync)
+        patch.setattr(os, "replace", rename)
+        yield steps
 
 
-def after_power_loss(before: dict[str, bytes], done: list[Step], writes: Fate, names: Fate) -> dict[str, bytes]:
-    """The files of a folder, by name."""
+def after_power_loss(old: bytes, name: str, done: list[Step], writes: Fate, names: Fate) -> bytes:
+    """The content of a file of that name."""
     last_sync = {step.file: number for number, step in enumerate(done) if step.what == "sync"}
     names_synced = max((number for number, step in enumerate(done) if step.what == "sync folder"), default=-1)
-    contents: dict[int, bytes] = {}
-    files: dict[str, int] = {}
+    contents, named = {0: old}, 0
     for number, step in enumerate(done):
         if step.what == "make":
             contents[step.file] = b""
         elif step.what == "write":
             kept = writes == "kept" or number < last_sync.get(step.file, -1)
             contents[step.file] += step.data if kept else step.data[: len(step.data) // 2 if writes == "cut" else 0]
-        if step.what in ("make", "rename") and (names == "kept" or number < names_synced):
-            files = {name: file for name, file in files.items() if file != step.file} | {step.name: step.file}
-    return before | {name: contents[file] for name, file in files.items()}
-
-
-class Kind(NamedTuple):
-    """A kind of file, with how its writer and reader are called."""
-
-    name: str
-    write: Callable[[Path, int], object]
-    read: Callable[[Path], object]
-    """What the reader makes of a file; files of different numbers differ."""
-
-
-def checkpoint(path: Path) -> Checkpoint:
-    return Checkpoint(path, "mark")
+        if step.what in ("make", "rename") and step.name == name and (names == "kept" or number < names_synced):
+            named = step.file
+    return contents[named]
 
 
 def save_checkpoint(path: Path, number: int) -> None:
     fleet = fleet_of(pack())
-    checkpoint(path).save(fleet, number, fleet.no_losses(), 0)
+    Checkpoint(path, "mark").save(fleet, number, fleet.no_losses(), 0)
 
 
-def resumed(path: Path) -> int:
-    loaded = checkpoint(path).load(fleet_of(pack()))
+def update_of_checkpoint(path: Path) -> int:
+    loaded = Checkpoint(path, "mark").load(fleet_of(pack()))
     assert loaded
     return loaded.update
 
 
-def seconds_of_pack(path: Path) -> float:
-    result = read_result(path)
-    assert result
-    return result.seconds
+RESULT = made_up.pack(made_up.result(made_up.corpus()))
+KINDS: dict[str, tuple[Callable[[Path, int], object], Callable[[Path], object]]] = {
+    "text": (lambda path, number: write_text(path, f"{number}" * 100_000), read_text),
+    "items.tsv": (lambda path, number: write_items(path, language("german")[number:]), read_items),
+    "items.xlsx": (lambda path, number: write_items(path, language("german")[number:]), read_items),
+    "model.reinflect": (
+        lambda path, number: replace(inflector(), known_runs={"ä": number}).save(path),
+        lambda path: Inflector.load(path).known_runs,
+    ),
+    f"one{ENDING}": (lambda path, number: write_result(path, replace(RESULT, seconds=number)), read_result),
+    "one.checkpoint": (save_checkpoint, update_of_checkpoint),
+}
+"""How kinds of files are written and read; the files of different numbers differ."""
 
 
-def write_pack(path: Path, number: int) -> None:
-    write_result(path, replace(made_up.pack(made_up.result(made_up.corpus())), seconds=float(number)))
-
-
-def save_model(path: Path, number: int) -> None:
-    replace(inflector(), known_runs={"ä": number}).save(path)
-
-
-KINDS = [
-    Kind("text", lambda path, number: write_text(path, f"{number}" * 100_000), read_text),
-    Kind("items.tsv", lambda path, number: write_items(path, language("german")[number:]), read_items),
-    Kind("items.xlsx", lambda path, number: write_items(path, language("german")[number:]), read_items),
-    Kind("model.reinflect", save_model, lambda path: Inflector.load(path).known_runs),
-    Kind(f"one{ENDING}", write_pack, seconds_of_pack),
-    Kind("one.checkpoint", save_checkpoint, resumed),
-]
-
-
-def outcomes(kind: Kind, folder: Path, without: str = "") -> tuple[set[str], set[str]]:
+def outcomes(name: str, folder: Path, without: str = "") -> tuple[set[str], set[str]]:
     """Which of old, new and damaged a reader can find if the power fails while a file is written; and afterwards."""
-    path, elsewhere = folder / kind.name, folder / "elsewhere"
-    elsewhere.mkdir()
-    kind.write(path, 1)
-    before, old = {kind.name: path.read_bytes()}, kind.read(path)
-    steps = [step for step in Recorder(folder)(lambda: kind.write(path, 2)) if step.what != without]
-    new = kind.read(path)
+    path, copy, (write, read) = folder / name, folder / "elsewhere" / name, KINDS[name]
+    copy.parent.mkdir()
+    write(path, 1)
+    content, old = path.read_bytes(), read(path)
+    with recorded(folder) as steps:
+        write(path, 2)
+    new = read(path)
     assert old != new
-    assert {step.what for step in steps} == {"make", "write", "sync", "rename", "sync folder"} - {without}
+    assert {step.what for step in steps} == {"make", "write", "sync", "rename", "sync folder"}
+    steps = [step for step in steps if step.what != without]
 
-    def found(done: list[Step], writes: Fate, names: Fate) -> str:
-        place = elsewhere / kind.name
-        place.write_bytes(after_power_loss(before, done, writes, names)[kind.name])
+    def outcome(done: list[Step], writes: Fate, names: Fate) -> str:
+        copy.write_bytes(after_power_loss(content, name, done, writes, names))
         try:
-            content = kind.read(place)
+            return {repr(old): "old", repr(new): "new"}.get(repr(read(copy)), "damaged")
         except Exception:
             return "damaged"
-        return {repr(old): "old", repr(new): "new"}.get(repr(content), "damaged")
 
     fates: list[tuple[Fate, Fate]] = list(product(("kept", "dropped", "cut"), ("kept", "dropped")))
-    meanwhile = {found(steps[:number], *fate) for number in range(len(steps)) for fate in fates}
-    return meanwhile, {found(steps, *fate) for fate in fates}
+    meanwhile = {outcome(steps[:number], *fate) for number in range(len(steps)) for fate in fates}
+    return meanwhile, {outcome(steps, *fate) for fate in fates}
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-def test_a_reader_finds_the_old_file_or_the_new_one(kind: Kind, tmp_path: Path) -> None:
-    assert outcomes(kind, tmp_path) == ({"old", "new"}, {"new"})
+@pytest.mark.parametrize("name", KINDS)
+def test_a_reader_finds_the_old_file_or_the_new_one(name: str, tmp_path: Path) -> None:
+    assert outcomes(name, tmp_path) == ({"old", "new"}, {"new"})
 
 
-def test_a_writer_that_forgets_to_sync_is_noticed(tmp_path: Path) -> None:
-    expected = {"sync": ({"old", "new", "damaged"}, {"new", "damaged"}), "sync folder": ({"old"}, {"old", "new"})}
-    for name, found in expected.items():
-        (tmp_path / name).mkdir()
-        assert outcomes(KINDS[0], tmp_path / name, without=name) == found
+@pytest.mark.parametrize(
+    ("forgotten", "expected"),
+    [("sync", ({"old", "new", "damaged"}, {"new", "damaged"})), ("sync folder", ({"old"}, {"old", "new"}))],
+)
+def test_a_writer_that_forgets_to_sync_is_noticed(
+    forgotten: str, expected: tuple[set[str], set[str]], tmp_path: Path
+) -> None:
+    assert outcomes("text", tmp_path, without=forgotten) == expected

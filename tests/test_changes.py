@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from reinflect.changes import Changes, held_out_forms
+from reinflect.changes import changes, held_out_forms
 from reinflect.cli import main
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item, read_items, write_items
@@ -44,36 +44,36 @@ def forms(items: Sequence[Item], wrong: set[int]) -> dict[Cell, str]:
     return {cell: "wrong" if number in wrong else "right" for number, cell in enumerate(cells(items))}
 
 
-def between(items: Sequence[Item], before: set[int], after: set[int]) -> Changes:
+def between(items: Sequence[Item], before: set[int], after: set[int]) -> str:
     """The comparison of two models that have these items wrong."""
-    return Changes.between(forms(items, before), forms(items, after), items)
+    return changes(forms(items, before), forms(items, after), items, ("old", "new"), "dev items")
 
 
 def test_what_changed_is_counted_by_bundle_and_item() -> None:
-    changes = between(gold(20), {1, 3, 5, 4}, {2, 4, 6, 7})
-    assert (changes.comparison.won, changes.comparison.lost) == (3, 3)
-    assert changes.bundles == {"V;PST": (10, 7, 9), "V;PRS": (10, 9, 7)}
-    flipped = [(before.lemma, after.correct) for before, after in changes.flipped]
-    assert flipped == [(f"lemma{number}", number in (1, 3, 5)) for number in (1, 3, 5, 2, 6, 7)]
-    text = changes.text("old", "new", "dev items")
+    text = between(gold(20), {1, 3, 5, 4}, {2, 4, 6, 7})
     assert text.startswith("on 20 dev items:\nmodel  accuracy\nold       80.00\nnew       80.00\n")
-    assert "V;PST          7 of 10    9 of 10  better" in text
-    assert "3 became right and 3 wrong:" in text
-    assert "lemma2  V;PRS     right   wrong  now wrong: right" in text
+    assert "V;PST          7 of 10    9 of 10  better\n" in text
+    assert "V;PRS          9 of 10    7 of 10  worse\n" in text
+    _, listed = text.split("3 became right and 3 wrong:\n")
+    assert [line.split()[0] for line in listed.splitlines()[1:]] == [f"lemma{number}" for number in (1, 3, 5, 2, 6, 7)]
+    assert "lemma1  V;PST     wrong   right  now right" in listed
+    assert "lemma2  V;PRS     right   wrong  now wrong: right" in listed
 
 
 def test_where_nothing_changed_nothing_is_listed() -> None:
     items = gold(4)
-    text = between(items, {1}, {1}).text("old", "new", "dev items")
+    text = between(items, {1}, {1})
     assert "There is no difference" in text
     assert "became" not in text
+    assert "better" not in text
     fewer = {cell: form for cell, form in forms(items, set()).items() if cell != ("lemma0", "V;PRS")}
-    assert len(Changes.between(fewer, forms(items, {0}), items).cells) == 3, "one was not predicted"
+    text = changes(fewer, forms(items, {0}), items, ("old", "new"), "items")
+    assert text.startswith("on 3 items:"), "one was not predicted"
 
 
 def test_many_changes_fit_a_screen() -> None:
     items = gold(30, [f"V;{number}" for number in range(30)])
-    text = between(items, set(range(30)), set()).text("old", "new", "dev items")
+    text = between(items, set(range(30)), set())
     assert "… and 20 more" in text
     assert "30 became right and 0 wrong, such as:" in text
     assert text.count("now right") == 10

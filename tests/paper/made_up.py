@@ -9,8 +9,7 @@ from reinflect.data.items import Item
 from reinflect.decode.search import Predictions
 from reinflect.ensemble.member import Trained
 from reinflect.learn.lesson import Lesson, ModelSpec
-from reinflect.paper.combine import Combined, averages, combine
-from reinflect.paper.figures import Average, Scores
+from reinflect.paper.combine import Average, Combined, Scores, averages, combine
 from reinflect.paper.grid import Grid
 from reinflect.run.pack_files import PackResult
 from reinflect.score.scores import Evaluation, MacroEvaluation, evaluate

@@ -17,9 +17,8 @@ from reinflect.inflector.card import fingerprint
 from reinflect.inflector.inflector import Inflector
 from reinflect.learn.fleet import Fleet
 from reinflect.learn.loop import fingerprint_of
-from reinflect.paper.benchmark import Benchmark, BenchmarkPlan, run_benchmark, store_in
+from reinflect.paper.benchmark import Benchmark, run_benchmark, store_in, write_all, write_models
 from reinflect.paper.grid import Grid
-from reinflect.paper.output import write_all, write_models
 from reinflect.run.pack_files import ENDING, PackResult, read_results, write_result
 from reinflect.run.packs import Pack
 from reinflect.run.store import Store
@@ -76,9 +75,8 @@ def run(data: Path, out: Path, watcher: Watcher | None = None, **options: Any) -
     shared = {name: options.pop(name) for name in ("workers", "trainers", "checkpoint_seconds") if name in options}
     trained = plans(**{name: options.pop(name) for name in ("grid", "presets") if name in options})
     save_models = options.pop("save_models", False)
-    plan = BenchmarkPlan(data=data, out=out, plans=trained, **options)
     with store_in(out, save_models=save_models) as store:
-        made = run_benchmark(plan, store, Resources(watcher=watcher or Watcher(), **shared))
+        made = run_benchmark(data, trained, store, Resources(watcher=watcher or Watcher(), **shared), **options)
         write_all(made, out, about=[], command={"command": "test"})
     return made
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from reinflect.paper.claims import claims
-from reinflect.paper.figures import Average, Figures
+from reinflect.paper.combine import Average, Figures
+from reinflect.paper.published import claims
 from tests.paper.made_up import macro
 
 

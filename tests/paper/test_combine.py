@@ -11,9 +11,9 @@ from reinflect.data.items import Item, read_items
 from reinflect.ensemble.strategies import RUNS
 from reinflect.errors import OutputError
 from reinflect.learn.lesson import Lesson
-from reinflect.paper.combine import averages, combine, evaluations, finish, parts_of, write_forms
-from reinflect.paper.figures import Part, read_scores
+from reinflect.paper.combine import Part, averages, combine, evaluations, finish, parts_of, write_forms
 from reinflect.paper.grid import PAPER, QUICK, made_up, with_kinds
+from reinflect.paper.page import read_scores
 from reinflect.systems.kind import Kind
 from tests.paper.made_up import BUNDLE, combined, corpus, everyone, gold, kinds, result, score
 
@@ -149,5 +149,5 @@ def test_predictions_that_no_file_can_hold_are_refused_and_a_byte_order_mark_is_
     lemma = "\ufeffa"
     german = Lesson((Item("c", BUNDLE, "cx"),), (Item(lemma, BUNDLE, "b"),), (), "german", "low")
     written = finish(german, everyone(german, QUICK, RIGHT), (), kinds(QUICK), folder=tmp_path)
-    assert written.evaluations["dev"]["run7"].items == 1
+    assert written.evaluations["dev", "run7"].items == 1
     assert [item.lemma for item in read_items(tmp_path / "low" / "run7" / "german-dev")] == [lemma]

@@ -1,6 +1,6 @@
 """A folder with files of many languages, named as in one of the shared tasks (`data/layouts.py`)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 
 from reinflect.data.items import Item, check_lengths, order_in, read_items
@@ -14,6 +14,14 @@ from reinflect.text import nearest
 SETTINGS = SIZES
 UNSIZED = ("small", "train", "large")
 """Training parts whose setting is that of their number of items."""
+
+
+def settings_in(figures: Container[str]) -> list[str]:
+    return [setting for setting in SETTINGS if setting in figures]
+
+
+def title(language: str) -> str:
+    return " ".join(part.capitalize() for part in language.split("-"))
 
 
 def languages_in(folder: Path, wanted: Sequence[str] | None = None) -> list[str]:

@@ -106,8 +106,8 @@ def test_everything_is_written(undisturbed: Undisturbed) -> None:
     assert (listener.last.trained, listener.last.models, listener.last.share) == (MODELS, MODELS, 1.0)
     assert len(listener.trained) == 9
     assert any("no training items for turkish-high" in note for note in listener.notes)
-    files = "commands.jsonl details.json languages-dev.svg languages-test.svg logs models packs predictions"
-    assert sorted(path.name for path in out.iterdir()) == [*files.split(), "results.json", "results.md"]
+    names = "commands.jsonl details.json languages-dev.svg languages-test.svg logs models packs predictions"
+    assert sorted(path.name for path in out.iterdir()) == [*names.split(), "results.json", "results.md"]
     assert len(made.models) == MODELS
     assert len(list((out / "packs").iterdir())) == len(list((out / "logs").iterdir())) == 9
     assert all(path.stat().st_size < 3000 for path in (out / "packs").iterdir())

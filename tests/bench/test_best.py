@@ -3,8 +3,9 @@
 import json
 import lzma
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -170,18 +171,15 @@ def fleet(system: str, **changes: object) -> SmallFleet:
     return SmallFleet(SYSTEMS[system], small(system, **changes), languages, seed=3, dtype=torch.float32)
 
 
+def as_arrays(parameters: Mapping[str, torch.Tensor]) -> dict[str, np.ndarray]:
+    return {name: tensor.numpy() for name, tensor in parameters.items()}
+
+
 def scores_of(random: SmallFleet) -> list[np.ndarray]:
+    facts: dict[str, Any] = {"system": random.system.name, "alignment": "naive", "seed": 1, "dev_accuracy": 0.0}
     models = [
-        Member(
-            system=random.system.name,
-            alignment="naive",
-            seed=number,
-            dev_accuracy=0.0,
-            settings=random.settings,
-            inventory=own.inventory,
-            parameters={name: tensor.numpy() for name, tensor in parameters.items()},
-        )
-        for number, (own, parameters) in enumerate(zip(random.languages, random.models, strict=True))
+        Member(**facts, settings=random.settings, inventory=own.inventory, parameters=parameters)
+        for own, parameters in zip(random.languages, map(as_arrays, random.models), strict=True)
     ]
     files: list[Questions] = [(own.items, own.alignments) for own in random.languages]
     return log_probabilities(models, files, [0, 1])

@@ -232,6 +232,8 @@ def test_a_time_limit_of_nothing_trains_nothing(data: Path, tmp_path: Path, monk
 def test_other_settings_are_other_models(data: Path, tmp_path: Path) -> None:
     fewer: dict[str, Any] = {"grid": FIRST, "languages": ["german"]}
     run(data, tmp_path, presets=LOW, **fewer)
+    (note,) = write_models(run(data, tmp_path, presets=LOW, save_models=True, **fewer), tmp_path)
+    assert "trained without --save-models" in note
     other = {"low": {"hacm": msgspec.structs.replace(HACM, epochs=1), "haem": HAEM}}
     made = run(data, tmp_path, presets=other, **fewer)
     assert made.account.trained == 2
@@ -248,14 +250,6 @@ def test_gold_of_other_items_is_refused(data: Path, tmp_path: Path) -> None:
     write_items(gold / "german-test", language("greek"))
     with pytest.raises(InputError, match="'german' are not those of its covered file"):
         run(data, tmp_path / "out", gold=gold)
-
-
-def test_models_kept_only_from_some_time_on_are_named(data: Path, tmp_path: Path) -> None:
-    options: dict[str, Any] = {"grid": FIRST, "languages": ["german"], "presets": LOW}
-    run(data, tmp_path, **options)
-    made = run(data, tmp_path, save_models=True, **options)
-    (note,) = write_models(made, tmp_path)
-    assert "trained without --save-models" in note
 
 
 @pytest.mark.parametrize("limit", [0, None], ids=["looking only", "training"])

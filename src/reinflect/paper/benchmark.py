@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
@@ -129,16 +129,14 @@ def run_benchmark(
     finished = by_key(store.finished)
     models = {digest: model for digest, model in store.get(wanted).items() if digest in finished}
     groups = grouped(models.values(), lambda model: f"{model.language}-{model.setting}")
-    of_corpus = [groups.get(corpus.label, []) for corpus in corpora]
+    jobs = [
+        (corpus, groups.get(corpus.label, []), right.get(corpus.language, ()), plans[corpus.setting].kinds)
+        for corpus in corpora
+    ]
     predictions = sum(len(model.dev.forms) + len(model.asked.forms) for model in models.values())
-    combined = map_in_processes(
-        partial(finish, folder=make_folder(store.out / PREDICTIONS)),
-        corpora,
-        of_corpus,
-        [right.get(corpus.language, ()) for corpus in corpora],
-        [plans[corpus.setting].kinds for corpus in corpora],
-        workers=resources.workers if predictions >= WORTH_PROCESSES else 1,
-    )
+    workers = resources.workers if predictions >= WORTH_PROCESSES else 1
+    finish_in = partial(finish, folder=make_folder(store.out / PREDICTIONS))
+    combined = map_in_processes(finish_in, *zip(*jobs, strict=True), workers=workers)
     by_corpus = dict(zip(corpora, combined, strict=True))
     results = []
     for result in store.finished:
@@ -180,16 +178,15 @@ def _copy_packs(source: Path, target: Path, specs: Sequence[ModelSpec], note: Ca
         result = read_result(path)
         if result is None:
             note(f"note: {path} is damaged, or of another version; not copied")
-        elif not all(_fits(model, lessons[model.key]) for model in result.models if model.key in lessons):
+        elif any(
+            model.usable and (len(model.dev.forms), len(model.asked.forms)) != (len(lesson.dev), len(lesson.asked))
+            for model in result.models
+            if (lesson := lessons.get(model.key))
+        ):
             remedy = "copy the file again from where it was made, or leave it out"
             raise InputError("its predictions are not for the items of --data", remedy, path=path)
         else:
             write_bytes(target / path.name, read_bytes(path))
-
-
-def _fits(model: Trained, lesson: Lesson) -> bool:
-    forms = len(model.dev.forms), len(model.asked.forms)
-    return forms == (len(lesson.dev), len(lesson.asked)) or not model.usable
 
 
 def write_all(benchmark: Benchmark, out: Path, *, about: Sequence[str], command: Mapping[str, Any]) -> None:
@@ -214,11 +211,11 @@ def write_all(benchmark: Benchmark, out: Path, *, about: Sequence[str], command:
         *([f"no training items: {', '.join(benchmark.absent)}"] if benchmark.absent else []),
         f"{counted(len(lines), 'command')} in this folder, {sum(seconds.values()):.0f} s: {times}",
     ]
-    changed = [(corpus.setting, combined.changed) for corpus, combined in benchmark.finished.items()]
-    write_text(out / "results.md", page(scores, about=about, changed=changed, results=results))
-    voters: dict[str, dict[str, Mapping[str, Sequence[str]]]] = {}
+    changed, voters = [], defaultdict[str, dict[str, Any]](dict)
     for corpus, combined in benchmark.finished.items():
-        voters.setdefault(corpus.setting, {})[corpus.language] = combined.chosen
+        changed.append((corpus.setting, combined.changed))
+        voters[corpus.setting][corpus.language] = combined.chosen
+    write_text(out / "results.md", page(scores, about=about, changed=changed, results=results))
     details = {
         "version": __version__,
         "versions": versions,
@@ -255,22 +252,12 @@ def write_models(benchmark: Benchmark, out: Path) -> list[str]:
         files = [store.numbers_file(model) for model in usable.values()]
         if all(file.exists() for file in files):
             members = [(model, store.member(spec, model)) for spec, model in usable.items()]
-            strategy, source = (
-                default_strategy({spec.system for spec in usable}),
-                f"{corpus.language}-train-{corpus.setting}",
-            )
+            strategy = default_strategy(spec.system for spec in usable)
+            keep, source = Keep(attested=False), f"{corpus.language}-train-{corpus.setting}"
             make_folder(path.parent)
-            assemble(members, corpus.train, corpus.dev, Keep(attested=False), strategy=strategy, source=source).save(
-                path
-            )
-        elif not path.exists():
-            notes.append(f"note: not written: {path} (some of its models were trained without --save-models)")
-            continue
-        elif not _has(path, usable, corpus):
-            notes.append(
-                f"note: {path} has models of other settings or data; some of its models were now trained without "
-                "--save-models, or their parameters are missing"
-            )
+            assemble(members, corpus.train, corpus.dev, keep, strategy=strategy, source=source).save(path)
+        elif missing := _missing(path, usable, corpus):
+            notes.append(f"note: {missing}")
             continue
         for file in files:  # also those left by a command that was killed while it removed them
             file.unlink(missing_ok=True)
@@ -280,13 +267,18 @@ def write_models(benchmark: Benchmark, out: Path) -> list[str]:
     return notes
 
 
-def _has(path: Path, models: Mapping[ModelSpec, Trained], corpus: Lesson) -> bool:
-    """Whether a file has these models, as far as that shows without their parameters."""
-    try:
-        members = Inflector.load(path).members
-    except ReinflectError:
-        return False
+def _missing(path: Path, models: Mapping[ModelSpec, Trained], corpus: Lesson) -> str:
+    """What keeps a file from having these models, as far as that shows without their parameters; empty if nothing."""
+    if not path.exists():
+        return f"not written: {path} (some of its models were trained without --save-models)"
     settings = {model.name: spec.settings for spec, model in models.items()}
     voters = voters_of([*models.values()], corpus.train, corpus.dev)
     wanted = {(voter.name, settings[voter.name], voter.dev_accuracy) for voter in voters}
-    return {(member.name, member.settings, member.dev_accuracy) for member in members} == wanted
+    with suppress(ReinflectError):
+        members = Inflector.load(path).members
+        if {(member.name, member.settings, member.dev_accuracy) for member in members} == wanted:
+            return ""
+    return (
+        f"{path} has models of other settings or data; some of its models were now trained without --save-models, or "
+        "their parameters are missing"
+    )

@@ -224,4 +224,5 @@ def test_suggestions_can_be_filled_in_and_learnt_from(folder: Path, tmp_path: Pa
     (tmp_path / "item.tsv").write_text("gehen\tging\tV;PST\n", encoding="utf-8")
     (tmp_path / "past.txt").write_text("V;PST\n", encoding="utf-8")
     call = ["suggest", folder / "held", "--lemmas", tmp_path / "item.tsv", "--features", tmp_path / "past.txt"]
-    assert "found no unknown forms to suggest" in reinflect(*call).stderr
+    refused = reinflect(*call)
+    assert (refused.exit_code, "found no unknown forms to suggest" in refused.stderr) == (2, True)

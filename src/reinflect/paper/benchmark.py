@@ -160,8 +160,8 @@ def read_gold(folder: Path, corpora: Sequence[Lesson]) -> dict[str, list[Item]]:
         raise InputError("found no right forms of test items", f"it needs files such as {files}", path=folder)
     for corpus in corpora:  # gold of other cells would score as if nothing had been predicted
         both = (corpus.asked, gold.get(corpus.language, ()))
-        asked, answered = ({(item.lemma, item.features.spelling) for item in items} for items in both)
-        if asked and answered and asked != answered:
+        covered, right = ({(item.lemma, item.features.spelling) for item in items} for items in both)
+        if covered and right and covered != right:
             what = f"the test items of {quoted(corpus.language)} are not those of its covered file"
             raise InputError(what, "give the uncovered files of the same data", path=folder)
     return gold

@@ -203,7 +203,7 @@ def languages_chart(figures: Figures, split: str) -> Html | None:
     for setting in settings_in(figures):
         ours = accuracies(figures, setting, SHOWN)
         pairs = {title(name): pair for name in ours if (pair := published.of_language(name, setting))}
-        run7, next_best = ({name: pair[place] for name, pair in pairs.items()} for place in (0, 1))
+        run7, next_best = ({name: pair[column] for name, pair in pairs.items()} for column in (0, 1))
         dots = {
             f"next best, {published.NEXT_BEST[setting]} (test, published)": ("next", next_best),
             "Run 7 of the paper (test, published)": ("published", run7),

@@ -24,6 +24,7 @@ from reinflect.errors import InputError, OutputError, ReinflectError
 from reinflect.inflector.inflector import Inflector
 from reinflect.learn.fleet import Fleet
 from reinflect.learn.lesson import lessons_of
+from reinflect.paper.combine import predicted
 from reinflect.run.store import CHECKPOINT, Store
 from reinflect.run.watch import Progress, Resources, Watcher
 from reinflect.score import evaluate
@@ -52,10 +53,6 @@ def accuracies(outcome: Outcome) -> list[float]:
     return [member.dev_accuracy for member in outcome.inflector.members]
 
 
-def with_forms(items: Sequence[Item], forms: Sequence[str]) -> list[Item]:
-    return [Item(item.lemma, item.features, form) for item, form in zip(items, forms, strict=True)]
-
-
 def test_every_kind_and_seed_votes(tmp_path: Path) -> None:
     threads = torch.get_num_threads()
     outcome = trained(*KINDS, out=tmp_path / "model")
@@ -66,8 +63,8 @@ def test_every_kind_and_seed_votes(tmp_path: Path) -> None:
     assert outcome.training.scored == len(DEV)
     back = Inflector.load(tmp_path / "model")
     for forms, accuracy in zip(back.member_forms(DEV), accuracies(outcome), strict=True):
-        assert evaluate(DEV, with_forms(DEV, forms)).accuracy == accuracy
-    assert evaluate(DEV, with_forms(DEV, back.inflect_many(DEV))).accuracy == outcome.training.accuracy
+        assert evaluate(DEV, predicted(DEV, forms)).accuracy == accuracy
+    assert evaluate(DEV, predicted(DEV, back.inflect_many(DEV))).accuracy == outcome.training.accuracy
     assert max(accuracies(outcome)) > 0
     assert accuracies(outcome) == sorted(accuracies(outcome), reverse=True)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "model.log.jsonl"]
@@ -101,7 +98,7 @@ def test_the_strategy_decides_who_votes_and_what_is_scored(tmp_path: Path) -> No
     back = Inflector.load(tmp_path / "model")
     forms = back.inflect_many(DEV)
     assert forms == [vote(each) for each in zip(*back.member_forms(DEV)[:3], strict=True)]
-    assert evaluate(DEV, with_forms(DEV, forms)).accuracy == outcome.training.accuracy
+    assert evaluate(DEV, predicted(DEV, forms)).accuracy == outcome.training.accuracy
     runs = {f"run{number}" for number in range(3, 8)}
     assert set(back.choices) == {*runs, "vote", "max", "average", "ensemble-3"}
 

@@ -34,19 +34,19 @@ from reinflect.files import write_text
 from reinflect.inflector.inflector import Inflector
 from reinflect.learn.lesson import Lesson
 from reinflect.paper.benchmark import PREDICTIONS, read_gold
-from reinflect.paper.claims import title
 from reinflect.paper.combine import (
+    Figures,
     Forms,
     Kept,
+    Scores,
     averages,
     evaluations,
     forms_by_rules,
     kept_forms,
     write_forms,
 )
-from reinflect.paper.corpora import SETTINGS, read_corpora
-from reinflect.paper.figures import Figures, Scores, read_scores
-from reinflect.paper.page import Details, data_of
+from reinflect.paper.corpora import SETTINGS, read_corpora, title
+from reinflect.paper.page import Details, data_of, read_scores
 from reinflect.paper.tables import Rows, combining_table, markdown, seen_table
 from reinflect.run.pack_files import by_key, read_results
 from reinflect.run.processes import map_in_processes

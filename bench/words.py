@@ -85,13 +85,7 @@ def weigh_lists(arguments: argparse.Namespace) -> None:
         test = compare(after, before)
         p_values.append(test.p_value)
         right, wrong = (f"{100 * share:.0f}" for share in taught.words.overall[0])
-        scores = [
-            f"{before.accuracy:.1f}",
-            f"{after.accuracy:.1f}",
-            f"{test.difference:+.1f}",
-            test.won,
-            test.lost,
-        ]
+        scores = [f"{before.accuracy:.1f}", f"{after.accuracy:.1f}", f"{test.difference:+.1f}", test.won, test.lost]
         rows.append(
             [language, f"{words.size:,}", right, wrong, *map(str, scores), f"{sure_before:.1f} {sure_after:.1f}"]
         )

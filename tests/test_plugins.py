@@ -31,8 +31,8 @@ def items(first: int, last: int) -> list[Item]:
 
 
 def environment(*, plugins: bool = True) -> dict[str, str]:
-    paths = [str(ROOT / "src"), *([str(PLUGINS)] if plugins else [])]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "OMP_NUM_THREADS": "1"}
+    paths = [ROOT / "src", PLUGINS] if plugins else [ROOT / "src"]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths)), "OMP_NUM_THREADS": "1"}
 
 
 def run(folder: Path, *words: object, plugins: bool = True, code: int = 0) -> subprocess.CompletedProcess[str]:
@@ -44,14 +44,17 @@ def run(folder: Path, *words: object, plugins: bool = True, code: int = 0) -> su
     return done
 
 
+def as_options(changes: str) -> list[str]:
+    return [word for change in changes.split() for word in ("--set", change)]
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Data files, and a model of the toy system and HAEM that the command trained with two workers."""
     folder = tmp_path_factory.mktemp("plugins")
     write_items(folder / "train.tsv", items(0, 60))
     write_items(folder / "dev.tsv", items(100, 130))
-    small = "embedding=6 hidden=8 history_hidden=4 batch=4 haem.epochs=2 score_from=0".split()
-    changes = [word for change in small for word in ("--set", change)]
+    changes = as_options("embedding=6 hidden=8 history_hidden=4 batch=4 haem.epochs=2 score_from=0")
     trained = run(
         folder, "train", "--train", "train.tsv", "--dev", "dev.tsv", "--out", "toy.reinflect", "--preset", "low",
         "--systems", "toy,haem", "--alignments", "mirror", "--augment", "doubled", "--set", "doubled.epochs=2",
@@ -61,7 +64,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_system_of_another_package_learns_and_is_saved(folder: Path) -> None:
+def test_a_system_of_another_package_learns_by_its_aligner_and_augmentation(folder: Path) -> None:
     card = json.loads(run(folder, "info", "toy.reinflect", "--json").stdout)
     members = {member["name"]: member for member in card["members"]}
     assert set(members) == {"toy-1", "toy-2", "haem-mirror-1", "haem-mirror-2"}
@@ -69,15 +72,15 @@ def test_a_system_of_another_package_learns_and_is_saved(folder: Path) -> None:
     assert members["toy-1"]["settings"]["sharpness"] == 1.0
     assert card["strategy"] == "runner-up"
     assert card["voters"] == ["toy-2"]
-
-
-def test_the_augmentation_made_a_phase_and_its_setting_was_used(folder: Path) -> None:
     lines = (folder / "toy.reinflect.log.jsonl").read_text(encoding="utf-8").splitlines()
     epochs = [json.loads(line)["epoch"] for line in lines if json.loads(line)["model"] == "haem-mirror-1"]
     assert epochs == [1, 2, 3, 4], "two epochs of the phase, two of the real items"
 
 
-def test_it_inflects_and_is_traced(folder: Path) -> None:
+def test_it_aligns_inflects_and_is_traced(folder: Path) -> None:
+    (folder / "pair.tsv").write_text("legen\tgelegt\tV\n", encoding="utf-8")
+    rows = run(folder, "align", "pair.tsv", "--method", "mirror").stdout
+    assert rows.splitlines()[0].split()[1:] == list("legen")
     assert run(folder, "inflect", "toy.reinflect", "zuzu", "N;PL").stdout == "zuzuka\n"
     voted = run(folder, "inflect", "toy.reinflect", "zuzu", "N;GEN", "--strategy", "runner-up", "--json", "--n-best", 2)
     assert json.loads(voted.stdout.splitlines()[0])["form"] == "zuzuton"
@@ -107,8 +110,7 @@ def test_it_is_benchmarked_and_reported(folder: Path) -> None:
     for language in ("northern", "southern"):
         write_items(folder / f"{language}-train-low", items(0, 40))
         write_items(folder / f"{language}-dev", items(100, 115))
-    small = "embedding=5 hidden=6 history_hidden=4 batch=4 epochs=2 toy.epochs=15 score_from=0".split()
-    changes = [word for change in small for word in ("--set", change)]
+    changes = as_options("embedding=5 hidden=6 history_hidden=4 batch=4 epochs=2 toy.epochs=15 score_from=0")
     out = folder / "benchmark"
     done = run(
         folder, "benchmark", "--data", folder, "--settings", "low", "--grid", "quick", "--systems", "toy",
@@ -139,14 +141,6 @@ def test_help_and_errors_list_what_is_installed(folder: Path) -> None:
     refused = run(folder, "train", "--train", "train.tsv", "--out", "m", "--systems", "toy", "--preset", "high", code=2)
     assert refused.stderr.splitlines()[-1].startswith("reinflect: the system toy has no preset high; choose low, or")
 
-
-def test_an_aligner_of_another_package_aligns(folder: Path) -> None:
-    (folder / "pair.tsv").write_text("legen\tgelegt\tV\n", encoding="utf-8")
-    rows = run(folder, "align", "pair.tsv", "--method", "mirror").stdout
-    assert rows.splitlines()[0].split()[1:] == list("legen")
-
-
-def test_a_model_of_a_system_that_is_not_installed_is_refused_in_one_line(folder: Path) -> None:
     refused = run(folder, "inflect", "toy.reinflect", "zuzu", "N;PL", plugins=False, code=2)
     assert refused.stderr.count("\n") == 1
     assert "'toy', which is not installed" in refused.stderr

@@ -1,6 +1,5 @@
 """A start from other models: which ones, how much of them, and how models with and without it vote."""
 
-import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -21,13 +20,14 @@ from reinflect.inflector.pocket import add_model
 from reinflect.learn.lesson import LONGEST, ModelSpec, Start, lessons_of, specs, started
 from reinflect.run.pack_files import PackResult
 from reinflect.run.store import Store
-from reinflect.run.watch import Resources, Watcher
+from reinflect.run.watch import Resources
 from reinflect.start import AUTO, Relative, Startable, best_few, find_starts, relatives, start_from
 from reinflect.systems.kind import Kind, Wish, make_plan
 from reinflect.train import train_model
 from tests.fuzz import tiny_models
 from tests.inflector.test_file import made
 from tests.report.pages import Page
+from tests.test_train import Listener
 
 Reinflect = Callable[..., Result]
 
@@ -51,21 +51,13 @@ OWN = verbs(["sorg", "raub", "plag", "zwick"], ["e", "st", "t", "te", "tes", "te
 """A dialect of RELATED."""
 
 
-class Notes(Watcher):
-    def __init__(self) -> None:
-        self.notes: list[str] = []
-
-    def note(self, text: str) -> None:
-        self.notes.append(text)
-
-
 def trained(
     items: Sequence[Item], dev: Sequence[Item] | None, *changes: str, starts: Sequence[Startable] = (), **more: Any
 ) -> tuple[Inflector, list[str]]:
     """The inflector of one seed of haem-naive, and the notes about starts."""
-    watcher, wish = Notes(), Wish(["haem-naive"], preset="low", changes=[*CHANGES, *changes], seeds=1, starts=starts)
+    watcher, wish = Listener(), Wish(["haem-naive"], preset="low", changes=[*CHANGES, *changes], seeds=1, starts=starts)
     inflector = train_model(items, dev, wish, Keep(), Resources(watcher=watcher), **more).inflector
-    return inflector, [note for note in watcher.notes if note.startswith("note")]
+    return inflector, watcher.notes
 
 
 @pytest.fixture(scope="module")
@@ -260,23 +252,6 @@ def test_the_library_has_the_same_start() -> None:
     assert labels == [{"", "from-related"}, {"", "from-related"}, {"", "from-related+unrelated"}, {""}]
 
 
-NO_MODELS = {
-    "relate": "there is no pocket model 'relate'; did you mean related or unrelated?",
-    "own.tsv": "own.tsv: not a valid reinflect model",
-    "gone.reinflect": "gone.reinflect: there is no such file",
-}
-
-
-@pytest.mark.usefixtures("installed")
-def test_what_is_no_model_is_one_line(reinflect: Reinflect) -> None:
-    write_items("own.tsv", OWN)
-    for name, message in NO_MODELS.items():
-        ran = reinflect("train", "--train", "own.tsv", "--out", "x.reinflect", *WORK, "--from", name)
-        assert ran.exit_code == 2
-        assert message in ran.stderr.splitlines()[-1]
-        assert not list(Path().glob("x.reinflect*"))
-
-
 def test_a_file_keeps_the_variant_and_one_without_it_loads(tmp_path: Path) -> None:
     def set_apart(header: dict[str, Any], variant: str = "from-x") -> None:
         header["members"][0]["variant"] = variant
@@ -289,7 +264,7 @@ def test_a_file_keeps_the_variant_and_one_without_it_loads(tmp_path: Path) -> No
 
     path = made(tmp_path / "one", lambda header, _: set_apart(header))
     names = [member.name for member in Inflector.load(path).members]
-    assert "+from-x-" in json.dumps(names)
+    assert "+from-x-" in " ".join(names)
     Inflector.load(path).save(tmp_path / "again")
     assert [member.name for member in Inflector.load(tmp_path / "again").members] == names
     old = Inflector.load(made(tmp_path / "old", lambda header, _: without(header)))

@@ -10,7 +10,6 @@ from multiprocessing import active_children
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 
@@ -25,11 +24,9 @@ from reinflect.errors import InputError, OutputError, ReinflectError
 from reinflect.inflector.inflector import Inflector
 from reinflect.learn.fleet import Fleet
 from reinflect.learn.lesson import lessons_of
-from reinflect.run.pack_files import PackResult
-from reinflect.run.packs import Pack
+from reinflect.paper.combine import predicted
 from reinflect.run.store import CHECKPOINT, Store
 from reinflect.run.watch import Progress, Resources, Watcher
-from reinflect.run.work import PackError, train_pack
 from reinflect.score import evaluate
 from reinflect.systems.symbols import Inventory
 from reinflect.train import Outcome, train_model
@@ -56,10 +53,6 @@ def accuracies(outcome: Outcome) -> list[float]:
     return [member.dev_accuracy for member in outcome.inflector.members]
 
 
-def with_forms(items: Sequence[Item], forms: Sequence[str]) -> list[Item]:
-    return [Item(item.lemma, item.features, form) for item, form in zip(items, forms, strict=True)]
-
-
 def test_every_kind_and_seed_votes(tmp_path: Path) -> None:
     threads = torch.get_num_threads()
     outcome = trained(*KINDS, out=tmp_path / "model")
@@ -70,21 +63,14 @@ def test_every_kind_and_seed_votes(tmp_path: Path) -> None:
     assert outcome.training.scored == len(DEV)
     back = Inflector.load(tmp_path / "model")
     for forms, accuracy in zip(back.member_forms(DEV), accuracies(outcome), strict=True):
-        assert evaluate(DEV, with_forms(DEV, forms)).accuracy == accuracy
-    assert evaluate(DEV, with_forms(DEV, back.inflect_many(DEV))).accuracy == outcome.training.accuracy
+        assert evaluate(DEV, predicted(DEV, forms)).accuracy == accuracy
+    assert evaluate(DEV, predicted(DEV, back.inflect_many(DEV))).accuracy == outcome.training.accuracy
     assert max(accuracies(outcome)) > 0
     assert accuracies(outcome) == sorted(accuracies(outcome), reverse=True)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "model.log.jsonl"]
     lines = [json.loads(line) for line in (tmp_path / "model.log.jsonl").read_text().splitlines()]
     epochs = {(line["model"], line["epoch"]) for line in lines}
     assert epochs == {(name, epoch) for name in names for epoch in range(1, EPOCHS + 1)}
-
-
-def test_the_model_does_not_depend_on_the_number_of_processes(tmp_path: Path) -> None:
-    for workers in (1, 2):
-        trained("haem-naive", "hacm-naive", seeds=4, out=tmp_path / str(workers), workers=workers)
-    for end in ("", ".log.jsonl"):
-        assert (tmp_path / f"1{end}").read_bytes() == (tmp_path / f"2{end}").read_bytes()
 
 
 @pytest.mark.parametrize("seeds", [2, 5])
@@ -112,7 +98,7 @@ def test_the_strategy_decides_who_votes_and_what_is_scored(tmp_path: Path) -> No
     back = Inflector.load(tmp_path / "model")
     forms = back.inflect_many(DEV)
     assert forms == [vote(each) for each in zip(*back.member_forms(DEV)[:3], strict=True)]
-    assert evaluate(DEV, with_forms(DEV, forms)).accuracy == outcome.training.accuracy
+    assert evaluate(DEV, predicted(DEV, forms)).accuracy == outcome.training.accuracy
     runs = {f"run{number}" for number in range(3, 8)}
     assert set(back.choices) == {*runs, "vote", "max", "average", "ensemble-3"}
 
@@ -218,58 +204,6 @@ def test_a_process_that_is_killed_once_is_made_up_for(tmp_path: Path) -> None:
     for end in ("", ".log.jsonl"):
         assert (tmp_path / f"killed{end}").read_bytes() == (tmp_path / f"left alone{end}").read_bytes()
     assert len(list(tmp_path.iterdir())) == 4
-
-
-def test_on_a_gpu_that_is_too_small_everything_is_trained_all_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tried: list[str] = []
-    broken = {"haem-1ba"}
-
-    def run(pack: Pack, store: Store, stop: Any, device: str, seconds: float) -> PackResult:
-        """As on a GPU with room for three models."""
-        tried.append(f"{pack.name} {device}")
-        if device == "cuda" and len(pack.specs) > 3:
-            raise PackError("memory", "CUDA out of memory")
-        if pack.name in broken:
-            raise KeyError("as if it were killed")
-        return train_pack(pack, store, stop, "cpu", seconds)
-
-    monkeypatch.setattr("reinflect.run.driver.train_pack", run)
-    listener, out, kinds = Listener(), tmp_path / "model", ("haem-naive", "haem-smart")
-    with pytest.raises(KeyError):
-        trained(*kinds, seeds=5, out=out, device="cuda", watcher=listener)
-    assert tried == ["haem-1 cuda", "haem-1a cuda", "haem-1aa cuda", "haem-1ab cuda", "haem-1b cuda", "haem-1ba cuda"]
-    tried.clear()
-    broken.clear()
-    outcome = trained(*kinds, seeds=5, out=out, device="cuda", watcher=listener)
-    assert tried == ["haem-1ba cuda", "haem-1bb cuda"], "the others are finished"
-    assert "(2 of 4 packs of models are trained, 0 begun)" in listener.notes[-1]
-    assert not outcome.retried, "nothing went wrong this time"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "model.log.jsonl"]
-    lines = [json.loads(line) for line in (tmp_path / "model.log.jsonl").read_text().splitlines()]
-    assert len(lines) == 10 * EPOCHS
-    expected = {member.name: member.parameters for member in trained(*kinds, seeds=5).inflector.members}
-    assert {member.name for member in outcome.inflector.members} == expected.keys()
-    for member in outcome.inflector.members:
-        for name, array in member.parameters.items():
-            assert np.allclose(array, expected[member.name][name], atol=1e-4)
-
-
-def test_checkpoints_that_cannot_be_read_are_named_and_removed(tmp_path: Path) -> None:
-    out = tmp_path / "model"
-    state = Store.beside(out).state
-    state.mkdir()
-    for name in ("haem-naive-1-2", "haem-naive-9"):
-        (state / f"{name}{CHECKPOINT}").write_bytes(b"of another time")
-    listener = Listener()
-    trained(out=out, watcher=listener)
-    assert [note.partition(" (")[0] for note in listener.notes] == [
-        f"note: ignored {state / name}{CHECKPOINT}" for name in ("haem-naive-1-2", "haem-naive-9")
-    ]
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "model.log.jsonl"]
-    trained(out=tmp_path / "fresh")
-    assert (tmp_path / "fresh").read_bytes() == out.read_bytes()
 
 
 def test_a_failure_to_write_keeps_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import compress, islice
+from itertools import compress
 
 from reinflect.data.corrections import question
-from reinflect.data.items import Item
+from reinflect.data.items import Item, grouped
 from reinflect.data.training_files import TrainingFiles
 from reinflect.decode.search import Predictions
 from reinflect.ensemble.strategies import Voter, combined, find_strategy
@@ -14,11 +14,13 @@ from reinflect.inflector.card import fingerprint
 from reinflect.inflector.inflector import Inflector
 from reinflect.learn.lesson import fold_split
 from reinflect.score.scores import Cell, Judged, evaluate
-from reinflect.score.significance import Comparison, compare
+from reinflect.score.significance import compare
 from reinflect.text import table
 
 MOST_LISTED = 10
 """Bundles, and items of either kind, that a report lists."""
+Pair = tuple[Judged, Judged]
+"""An item as the earlier model predicts it, and as the later one does."""
 
 
 @dataclass(frozen=True)
@@ -54,74 +56,60 @@ class Rival:
 
     def text(self, new: Inflector, out: str, items: Sequence[Item]) -> str:
         """The report at the end of a training of the model `out` on these items."""
-        if self.taught is None:
-            what, cells = "dev items", [_cell(item) for item in self.gold]
-            forms = [dict(zip(cells, each.inflect_many(self.gold), strict=True)) for each in (self.inflector, new)]
-        else:
-            what = "items, each predicted by the models that had not learnt from it"
-            forms = [held_out_forms(self.inflector, self.gold, self.taught), held_out_forms(new, self.gold, items)]
-        return Changes.between(forms[0], forms[1], self.gold).text(self.path, out, what)
-
-
-@dataclass(frozen=True)
-class Changes:
-    """The predictions of two models for the same items, with the right forms."""
-
-    comparison: Comparison
-    """Of the later model with the earlier."""
-    cells: tuple[tuple[Judged, Judged], ...]
-    """Each item as the earlier model predicts it, and as the later one does."""
-
-    @classmethod
-    def between(cls, before: Mapping[Cell, str], after: Mapping[Cell, str], gold: Sequence[Item]) -> "Changes":
-        """Compare two models by their predictions; only items that both have predicted count."""
-        items = [item for item in gold if _cell(item) in before and _cell(item) in after]
-        earlier, later = (
-            evaluate(items, [replace(item, form=forms[_cell(item)]) for item in items], name="changes")
-            for forms in (before, after)
+        what = "items, each predicted by the models that had not learnt from it" if self.taught else "dev items"
+        before, after = (
+            held_out_forms(inflector, self.gold, taught)
+            if self.taught
+            else dict(zip(map(_cell, self.gold), inflector.inflect_many(self.gold), strict=True))
+            for inflector, taught in ((self.inflector, self.taught or ()), (new, items))
         )
-        return cls(compare(later, earlier), tuple(zip(earlier.cells, later.cells, strict=True)))
+        return changes(before, after, self.gold, (self.path, out), what)
 
-    @property
-    def bundles(self) -> dict[str, tuple[int, int, int]]:
-        """Bundles whose accuracy changed, the most changed first: items, right before, right now."""
-        counts: dict[str, tuple[int, int, int]] = {}
-        for earlier, later in self.cells:
-            items, was, now = counts.get(earlier.features.spelling, (0, 0, 0))
-            counts[earlier.features.spelling] = items + 1, was + earlier.correct, now + later.correct
-        moved = sorted(counts, key=lambda name: -abs(counts[name][2] - counts[name][1]))
-        return {name: counts[name] for name in moved if counts[name][1] != counts[name][2]}
 
-    @property
-    def flipped(self) -> list[tuple[Judged, Judged]]:
-        """The items that only one of the two gets right; first those that are right now."""
-        flipped = [pair for pair in self.cells if pair[0].correct != pair[1].correct]
-        return sorted(flipped, key=lambda pair: not pair[1].correct)
+def changes(
+    before: Mapping[Cell, str], after: Mapping[Cell, str], gold: Sequence[Item], names: tuple[str, str], what: str
+) -> str:
+    """How two models differ in their predictions for those items that both have predicted."""
+    items = [item for item in gold if _cell(item) in before and _cell(item) in after]
+    earlier, later = (
+        evaluate(items, [replace(item, form=forms[_cell(item)]) for item in items], name="changes")
+        for forms in (before, after)
+    )
+    comparison, pairs = compare(later, earlier), list(zip(earlier.cells, later.cells, strict=True))
+    old, new = map(printable, names)
+    rows = [(old, f"{comparison.other_accuracy:.2f}"), (new, f"{comparison.accuracy:.2f}")]
+    accuracies = table(("model", "accuracy"), rows, sides=("left", "right"))
+    overall = f"on {len(pairs)} {what}:\n{accuracies}{comparison.text(new, old)}"
+    return "\n".join([overall, *_changed_bundles(pairs), *_changed_items(pairs)])
 
-    def text(self, before: str, after: str, what: str) -> str:
-        comparison, names = self.comparison, (printable(before), printable(after))
-        rows = [(names[0], f"{comparison.other_accuracy:.2f}"), (names[1], f"{comparison.accuracy:.2f}")]
-        accuracies = table(("model", "accuracy"), rows, sides=("left", "right"))
-        parts = [f"on {len(self.cells)} {what}:\n{accuracies}{comparison.text(names[1], names[0])}"]
-        if moved := self.bundles:
-            bundles = [
-                (printable(name), f"{old} of {count}", f"{new} of {count}", "better" if new > old else "worse")
-                for name, (count, old, new) in islice(moved.items(), MOST_LISTED)
-            ]
-            more = f"… and {len(moved) - MOST_LISTED} more\n" if len(moved) > MOST_LISTED else ""
-            columns = ("features", "right before", "right now", "")
-            parts.append(table(columns, bundles, sides=("left", "right", "right", "left")) + more)
-        if flipped := self.flipped:
-            listed = flipped[: comparison.won][:MOST_LISTED] + flipped[comparison.won :][:MOST_LISTED]
-            items = [
-                [printable(text) for text in (was.lemma, was.features.spelling, was.predicted, now.predicted)]
-                + ["now right" if now.correct else f"now wrong: {printable(now.gold)}"]
-                for was, now in listed
-            ]
-            such_as = ", such as" if len(flipped) > len(listed) else ""
-            flips = f"{comparison.won} became right and {comparison.lost} wrong{such_as}:\n"
-            parts.append(flips + table(("lemma", "features", "before", "now", ""), items, sides=("left",) * 5))
-        return "\n".join(parts)
+
+def _changed_bundles(pairs: Sequence[Pair]) -> list[str]:
+    """The bundles whose accuracy changed, the most changed first; nothing if there are none."""
+    gains: dict[int, list[list[str]]] = {}
+    for name, group in grouped(pairs, lambda pair: pair[0].features.spelling).items():
+        was, now = (sum(cell.correct for cell in cells) for cells in zip(*group, strict=True))
+        verdict = "better" if now > was else "worse"
+        row = [printable(name), f"{was} of {len(group)}", f"{now} of {len(group)}", verdict]
+        gains.setdefault(abs(now - was), []).append(row)
+    rows = [row for gain in sorted(gains, reverse=True) if gain for row in gains[gain]]
+    more = f"… and {len(rows) - MOST_LISTED} more\n" if len(rows) > MOST_LISTED else ""
+    header, listed = ("features", "right before", "right now", ""), rows[:MOST_LISTED]
+    return [table(header, listed, sides=("left", "right", "right", "left")) + more] if rows else []
+
+
+def _changed_items(pairs: Sequence[Pair]) -> list[str]:
+    """The items that only one of the two has right, first those that are right now; nothing if there are none."""
+    right = [(was, now) for was, now in pairs if now.correct and not was.correct]
+    wrong = [(was, now) for was, now in pairs if was.correct and not now.correct]
+    rows = [
+        [printable(text) for text in (was.lemma, was.features.spelling, was.predicted, now.predicted)]
+        + ["now right" if now.correct else f"now wrong: {printable(now.gold)}"]
+        for was, now in (*right[:MOST_LISTED], *wrong[:MOST_LISTED])
+    ]
+    such_as = ", such as" if len(rows) < len(right) + len(wrong) else ""
+    flips = f"{len(right)} became right and {len(wrong)} wrong{such_as}:\n"
+    header = ("lemma", "features", "before", "now", "")
+    return [flips + table(header, rows, sides=("left",) * 5)] if rows else []
 
 
 def held_out_forms(inflector: Inflector, items: Sequence[Item], taught: Sequence[Item]) -> dict[Cell, str]:

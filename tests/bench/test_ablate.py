@@ -31,20 +31,14 @@ TINY = "embedding=5 hidden=6 epochs=2 score_from=0 score_every=1 batch=2"
 
 
 def test_one_setting_is_changed_at_a_time() -> None:
-    dropout, haem_dropout, batch, kinds = factors(
-        ["dropout=0,0.3", "haem.batch=4,2,8", "haem.dropout_on=encoder,encoder+state"], BOTH
-    )
-    assert [(factor.system, factor.base) for factor in (dropout, haem_dropout, batch)] == [
-        ("hacm", "dropout=0"),
-        ("haem", "dropout=0.3"),
-        ("haem", "batch=2"),
-    ]
+    varied = ["dropout=0,0.3", "haem.batch=4,2,8", "haem.dropout_on=encoder,encoder+state"]
+    dropout, haem_dropout, batch, kinds = factors(varied, BOTH)
+    bases = [f"{factor.system}.{factor.base}" for factor in (dropout, haem_dropout, batch)]
+    assert bases == ["hacm.dropout=0", "haem.dropout=0.3", "haem.batch=2"]
     assert dropout.variants == {"dropout=0": small("hacm"), "dropout=0.3": small("hacm", dropout=0.3)}
     assert {(variant.batch, variant.dropout) for variant in batch.variants.values()} == {(4, 0.3), (2, 0.3), (8, 0.3)}
-    assert [getattr(variant, "dropout_on", None) for variant in kinds.variants.values()] == [
-        ("encoder",),
-        ("encoder", "state"),
-    ]
+    places = [getattr(variant, "dropout_on", None) for variant in kinds.variants.values()]
+    assert places == [("encoder",), ("encoder", "state")]
     (factor,) = factors(["hacm.step=0.5,0.1"], BOTH)
     assert factor.base == "step=0.5", "without the preset's value it is the first"
 

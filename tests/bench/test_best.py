@@ -3,8 +3,9 @@
 import json
 import lzma
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -47,9 +48,10 @@ def accuracy(forms: list[str]) -> float:
     return sum(form == "right" for form in forms) / len(forms)
 
 
-def fitted_twice(ballots: Ballots, items: int) -> dict[str, dict[str, list[str]]]:
-    seen, lemmas = {split: [True] * items for split in ("dev", "test")}, [f"lemma{number}" for number in range(items)]
-    return cross_fitted(KINDS[:4], {"dev": ballots, "test": ballots}, [["right"]] * items, seen, lemmas)
+def fitted_twice(kinds: list[str], ballots: Ballots) -> dict[str, dict[str, list[str]]]:
+    items, splits = len(ballots.forms), ("dev", "test")
+    seen, lemmas = dict.fromkeys(splits, [True] * items), [f"lemma{number}" for number in range(items)]
+    return cross_fitted(kinds, dict.fromkeys(splits, ballots), [["right"]] * items, seen, lemmas)
 
 
 def test_ballots_count_members_and_probabilities_by_kind() -> None:
@@ -120,8 +122,7 @@ def test_the_best_way_is_chosen_without_the_items_it_is_judged_on(monkeypatch: p
     """Forty ways that choose by chance: the one with the most right forms is no better than the others elsewhere."""
     ballots = Ballots([["right", "wrong"]] * 400, np.random.default_rng(5).normal(size=(400, 2, 40)))
     monkeypatch.setattr(weights, "WAYS", {str(group): (group,) for group in range(40)})
-    monkeypatch.setitem(globals(), "KINDS", ["a"])
-    forms = fitted_twice(ballots, 400)
+    forms = fitted_twice(["a"], ballots)
     ways = {name: accuracy(by_split["dev"]) for name, by_split in forms.items() if name != "best"}
     winner = max(ways, key=lambda name: ways[name])
     assert ways[winner] > 0.53
@@ -142,7 +143,7 @@ def test_scored_candidates_count() -> None:
     assert ballots.numbers[50, 0, 5] == pytest.approx((-20 + scores[3, 100]) / 2 / 20)
     assert ballots.numbers[50, 1, 6] == pytest.approx(np.maximum(scores[:2, 101], -6).mean() / 6)
     assert not ballots.numbers[:20, :, 4:].any()
-    ways = fitted_twice(ballots, 300)
+    ways = fitted_twice(["a", "a", "b", "b"], ballots)
     assert accuracy(ways["scores"]["dev"]) > accuracy(ways["weights"]["dev"]) + 0.2
     assert ways["best"] == ways["scores"]
 
@@ -170,18 +171,15 @@ def fleet(system: str, **changes: object) -> SmallFleet:
     return SmallFleet(SYSTEMS[system], small(system, **changes), languages, seed=3, dtype=torch.float32)
 
 
+def as_arrays(parameters: Mapping[str, torch.Tensor]) -> dict[str, np.ndarray]:
+    return {name: tensor.numpy() for name, tensor in parameters.items()}
+
+
 def scores_of(random: SmallFleet) -> list[np.ndarray]:
+    facts: dict[str, Any] = {"system": random.system.name, "alignment": "naive", "seed": 1, "dev_accuracy": 0.0}
     models = [
-        Member(
-            system=random.system.name,
-            alignment="naive",
-            seed=number,
-            dev_accuracy=0.0,
-            settings=random.settings,
-            inventory=own.inventory,
-            parameters={name: tensor.numpy() for name, tensor in parameters.items()},
-        )
-        for number, (own, parameters) in enumerate(zip(random.languages, random.models, strict=True))
+        Member(**facts, settings=random.settings, inventory=own.inventory, parameters=parameters)
+        for own, parameters in zip(random.languages, map(as_arrays, random.models), strict=True)
     ]
     files: list[Questions] = [(own.items, own.alignments) for own in random.languages]
     return log_probabilities(models, files, [0, 1])

@@ -14,7 +14,6 @@ from bench.distil import Student, largest_corpora
 from click.testing import Result
 
 from bench import distil
-from reinflect.data.corrections import question
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.errors import INTERRUPTED, InputError
@@ -22,7 +21,6 @@ from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.pocket import VARIABLE, read_index
 from reinflect.learn.fleet import Fleet
 from reinflect.learn.lesson import Lesson
-from reinflect.paper.corpora import read_corpora
 
 ROOT = Path(__file__).parents[2]
 TINY = "embedding=5 hidden=6 history_hidden=4 epochs=2 score_from=0".split()
@@ -55,13 +53,6 @@ def test_cells_are_lemmas_with_bundles_of_their_part_of_speech_in_no_file() -> N
     assert some == cells(large, most=100) == sorted(some, key=lambda cell: cell[::-1])
     assert set(cells(large, most=50)) < set(some), "a smaller sample is the beginning of a larger one"
     assert cells(large, most=0) == cells([]) == []
-
-
-def test_cells_of_real_files(conll2017: Path) -> None:
-    [corpus], _ = read_corpora(conll2017, ["norwegian-bokmal"], ["medium"])
-    sample = set(map(question, cells_of(corpus, 2000)))
-    assert len(sample) == 2000
-    assert not sample & {question(item) for item in (*corpus.train, *corpus.dev, *corpus.asked)}
 
 
 def test_a_cell_counts_if_enough_models_agree_on_a_form() -> None:

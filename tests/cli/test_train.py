@@ -229,6 +229,8 @@ def test_a_second_run_of_the_same_model_is_refused(data: Path, tmp_path: Path, r
         ("--train long", "long, line 2: found a lemma or form of 1001 characters"),
         ("--dev long", "long, line 2: found a lemma or form of 1001 characters"),
         ("--add long", "long, line 2: found a lemma or form of 1001 characters"),
+        ("--from notes", "notes: not a valid reinflect model"),
+        ("--from gone.reinflect", "gone.reinflect: there is no such file"),
         ("--train few", "few: found 1 different item, too few to hold some out"),
         ("--train headings", "headings, line 1: found the headings 'Lemma', 'Form', 'Features'"),
         ("CHECKPOINT=soon", "REINFLECT_CHECKPOINT_SECONDS='soon'"),

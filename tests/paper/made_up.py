@@ -9,11 +9,10 @@ from reinflect.data.items import Item
 from reinflect.decode.search import Predictions
 from reinflect.ensemble.member import Trained
 from reinflect.learn.lesson import Lesson, ModelSpec
-from reinflect.paper.combine import Combined, averages, combine
-from reinflect.paper.figures import Average, Scores
+from reinflect.paper.combine import Average, Combined, Scores, averages, combine
 from reinflect.paper.grid import Grid
 from reinflect.run.pack_files import PackResult
-from reinflect.score.scores import Evaluation, MacroEvaluation, evaluate
+from reinflect.score.scores import MacroEvaluation, evaluate
 from reinflect.settings import Settings
 from reinflect.systems.hacm import HacmSettings
 from reinflect.systems.haem import HaemSettings
@@ -100,25 +99,21 @@ def pack(*models: Trained, name: str = "german-low-hacm-naive", seconds: float =
 
 def macro(**accuracies: float) -> Average:
     """A score with such an accuracy, in per cent, for each language (`norwegian_nynorsk` is one with a hyphen)."""
-    languages = {name.replace("_", "-"): _evaluation(accuracy) for name, accuracy in accuracies.items()}
+    gold, languages = [Item(str(number), BUNDLE, "x") for number in range(1000)], {}
+    for name, accuracy in accuracies.items():
+        predicted = [Item(item.lemma, BUNDLE, "x" if n < 10 * accuracy else "y") for n, item in enumerate(gold)]
+        languages[name.replace("_", "-")] = evaluate(gold, predicted)
     return Average.over(MacroEvaluation("made up", languages))
-
-
-def _evaluation(accuracy: float) -> Evaluation:
-    right = [Item(str(number), BUNDLE, "x") for number in range(1000)]
-    predicted = [Item(item.lemma, BUNDLE, "x" if n < 10 * accuracy else "y") for n, item in enumerate(right)]
-    return evaluate(right, predicted)
 
 
 def combined(
     grid: Grid, *corpora: Lesson, right: Mapping[str, int], gold: Mapping[str, Sequence[Item]] | None = None
 ) -> dict[Lesson, Combined]:
     """All systems; `gold` are the right forms of some languages' test items."""
+    answers = gold or {}
     return {
-        lesson: combine(
-            lesson, kinds(grid, lesson.setting), everyone(lesson, grid, right), (gold or {}).get(lesson.language, ())
-        )
-        for lesson in corpora
+        lesson: combine(lesson, kinds(grid, lesson.setting), models, answers.get(lesson.language, ()))
+        for lesson, models in ((lesson, everyone(lesson, grid, right)) for lesson in corpora)
     }
 
 

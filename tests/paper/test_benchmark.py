@@ -16,15 +16,10 @@ from reinflect.errors import InputError
 from reinflect.inflector.card import fingerprint
 from reinflect.inflector.inflector import Inflector
 from reinflect.learn.fleet import Fleet
-from reinflect.learn.loop import fingerprint_of
-from reinflect.paper.benchmark import Benchmark, BenchmarkPlan, run_benchmark, store_in
+from reinflect.paper.benchmark import Benchmark, run_benchmark, store_in, write_all, write_models
 from reinflect.paper.grid import Grid
-from reinflect.paper.output import write_all, write_models
-from reinflect.run.pack_files import ENDING, PackResult, read_results, write_result
-from reinflect.run.packs import Pack
-from reinflect.run.store import Store
+from reinflect.run.pack_files import ENDING, read_results, write_result
 from reinflect.run.watch import Progress, Resources, Watcher
-from reinflect.run.work import PackError, train_pack
 from reinflect.score import evaluate
 from reinflect.settings import Settings
 from reinflect.systems.kind import Kind, Plan
@@ -33,11 +28,14 @@ from tests.paper.made_up import kinds
 
 FIRST: Grid = {Kind("hacm", "naive"): {"low": 2, "high": 1}}
 GRID: Grid = {**FIRST, Kind("haem", "naive"): {"low": 2, "high": 1}, Kind("haem", "smart"): {"low": 2, "high": 1}}
-OWN = small("haem", epochs=6, score_every=2)
-OWN_HACM = small("hacm", epochs=6, score_every=2)
-PRESETS: Mapping[str, Mapping[str, Settings]] = {
-    setting: {"hacm": OWN_HACM, "haem": OWN} for setting in ("low", "high")
-}
+NAIVE: Grid = {Kind("haem", "naive"): {"low": 1, "high": 1}}
+TWO: Grid = {**NAIVE, Kind("haem", "smart"): {"low": 1}}
+HAEM, HACM = (small(system, epochs=6, score_every=2) for system in ("haem", "hacm"))
+LONG, LONG_HACM = (msgspec.structs.replace(settings, epochs=40, patience=40) for settings in (HAEM, HACM))
+Presets = Mapping[str, Mapping[str, Settings]]
+PRESETS: Presets = {setting: {"hacm": HACM, "haem": HAEM} for setting in ("low", "high")}
+LOW: Presets = {"low": PRESETS["low"]}
+HIGH: dict[str, Any] = {"grid": TWO, "presets": {"high": {"haem": HAEM}}}
 MODELS = 2 * 6 + 3
 
 
@@ -47,12 +45,12 @@ def data(two_languages: Path) -> Path:
 
 
 class Listener(Watcher):
-    """Remembers what is said."""
+    """Remembers notes and trained packs, and how far the training was at last."""
 
     def __init__(self) -> None:
         self.notes: list[str] = []
-        self.last: Progress | None = None
         self.trained: list[str] = []
+        self.last: Progress | None = None
 
     def note(self, text: str) -> None:
         self.notes.append(text)
@@ -67,27 +65,31 @@ class Listener(Watcher):
 Undisturbed = tuple[Path, Benchmark, Listener]
 
 
-def plans(grid: Grid = GRID, presets: Mapping[str, Mapping[str, Settings]] = PRESETS) -> dict[str, Plan]:
+def run(
+    data: Path,
+    out: Path,
+    watcher: Watcher | None = None,
+    *,
+    grid: Grid = GRID,
+    presets: Presets = PRESETS,
+    save_models: bool = False,
+    workers: int = 1,
+    **options: Any,
+) -> Benchmark:
     aligners = {"naive": Naive(), "smart": Smart()}
-    return {setting: Plan(kinds(grid, setting), {**settings, **aligners}) for setting, settings in presets.items()}
-
-
-def run(data: Path, out: Path, watcher: Watcher | None = None, **options: Any) -> Benchmark:
-    shared = {name: options.pop(name) for name in ("workers", "trainers", "checkpoint_seconds") if name in options}
-    trained = plans(**{name: options.pop(name) for name in ("grid", "presets") if name in options})
-    save_models = options.pop("save_models", False)
-    plan = BenchmarkPlan(data=data, out=out, plans=trained, **options)
+    plans = {setting: Plan(kinds(grid, setting), {**systems, **aligners}) for setting, systems in presets.items()}
+    resources = Resources(workers=workers, checkpoint_seconds=1000.0, watcher=watcher or Watcher())
     with store_in(out, save_models=save_models) as store:
-        made = run_benchmark(plan, store, Resources(watcher=watcher or Watcher(), **shared))
-        write_all(made, out, about=[], command={"command": "test"})
-    return made
+        benchmark = run_benchmark(data, plans, store, resources, **options)
+        write_all(benchmark, out, about=[], command={"command": "test"})
+    return benchmark
 
 
 def said(folder: Path) -> dict[str, str]:
     """All that does not depend on how long things took."""
     files = [path for path in folder.rglob("*") if path.is_file() and "predictions" in path.parts]
-    found = {str(path.relative_to(folder)): path.read_text(encoding="utf-8") for path in files}
-    return found | {"results": (folder / "results.json").read_text(encoding="utf-8")}
+    texts = {str(path.relative_to(folder)): path.read_text(encoding="utf-8") for path in files}
+    return texts | {"results": (folder / "results.json").read_text(encoding="utf-8")}
 
 
 @pytest.fixture(scope="module")
@@ -104,20 +106,12 @@ def test_everything_is_written(undisturbed: Undisturbed) -> None:
     assert (listener.last.trained, listener.last.models, listener.last.share) == (MODELS, MODELS, 1.0)
     assert len(listener.trained) == 9
     assert any("no training items for turkish-high" in note for note in listener.notes)
-    assert sorted(path.name for path in out.iterdir()) == [
-        "commands.jsonl",
-        "details.json",
-        "languages-dev.svg",
-        "languages-test.svg",
-        "logs",
-        "models",
-        "packs",
-        "predictions",
-        "results.json",
-        "results.md",
-    ]
+    names = "commands.jsonl details.json languages-dev.svg languages-test.svg logs models packs predictions"
+    assert sorted(path.name for path in out.iterdir()) == [*names.split(), "results.json", "results.md"]
     assert len(made.models) == MODELS
     assert len(list((out / "packs").iterdir())) == len(list((out / "logs").iterdir())) == 9
+    assert all(path.stat().st_size < 3000 for path in (out / "packs").iterdir())
+    assert {(result.device, result.version) for result in read_results(out / "packs")} == {("cpu", "0.2.0")}
     systems = {"hacm-naive", "haem-naive", "haem-smart", "baseline", *(f"run{n}" for n in range(1, 8))}
     for setting, languages in (("low", ["german", "turkish"]), ("high", ["german"])):
         assert {path.name for path in (out / "predictions" / setting).iterdir()} == systems
@@ -162,22 +156,18 @@ def test_models_that_are_kept_say_what_run_7_said(data: Path, undisturbed: Undis
         assert inflector.training.accuracy == pytest.approx(100 * sum(right) / len(right), abs=0.01)
 
 
-class Alarm:
-    """Says stop at the so-manieth time it is asked: a time limit that does not depend on the machine."""
+def stopped(monkeypatch: pytest.MonkeyPatch, data: Path, out: Path, updates: int, **options: Any) -> Benchmark:
+    """A run whose time is up after so many updates: a time limit that does not depend on the machine."""
+    plain, done = Fleet.update, list[Fleet]()
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, updates: int) -> None:
-        plain = Fleet.update
+    def counted(fleet: Fleet, *arguments: Any) -> object:
+        done.append(fleet)
+        return plain(fleet, *arguments)
 
-        def counted(fleet: Fleet, *arguments: object) -> object:
-            self.left -= 1
-            return plain(fleet, *arguments)  # type: ignore[arg-type]
-
-        self.left = updates
-        monkeypatch.setattr(Fleet, "update", counted)
-        monkeypatch.setattr("reinflect.paper.benchmark.time.monotonic", self.now)
-
-    def now(self) -> float:
-        return 0.0 if self.left > 0 else 1000.0
+    with monkeypatch.context() as patch:
+        patch.setattr(Fleet, "update", counted)
+        patch.setattr("reinflect.paper.benchmark.time.monotonic", lambda: 0.0 if len(done) < updates else 1000.0)
+        return run(data, out, time_limit=500.0, **options)
 
 
 def test_stopped_again_and_again_it_ends_as_if_nothing_had_been(
@@ -186,9 +176,7 @@ def test_stopped_again_and_again_it_ends_as_if_nothing_had_been(
     whole, _, _ = undisturbed
     stops, trained = 0, 0
     while trained < MODELS:
-        with monkeypatch.context() as patch:
-            Alarm(patch, updates=31)
-            made = run(data, tmp_path, time_limit=500.0, gold=data, checkpoint_seconds=1000.0)
+        made = stopped(monkeypatch, data, tmp_path, 31, gold=data)
         assert not made.account.interrupted
         assert len(made.models) >= trained
         stops, trained = stops + 1, len(made.models)
@@ -215,7 +203,7 @@ def test_folders_from_several_machines_are_put_together(
 ) -> None:
     whole, _, _ = undisturbed
     run(data, tmp_path / "german", languages=["german"])
-    run(data, tmp_path / "turkish", languages=["turkish"], presets={"low": PRESETS["low"]})
+    run(data, tmp_path / "turkish", languages=["turkish"], presets=LOW)
     damaged = tmp_path / "german" / "packs" / "half.pack.xz"
     damaged.write_bytes(b"half of it")
     monkeypatch.setattr(Fleet, "update", lambda *_: pytest.fail("trained again"))
@@ -236,12 +224,17 @@ def test_a_time_limit_of_nothing_trains_nothing(data: Path, tmp_path: Path, monk
     assert made.models == {}
     assert set(made.scores["dev"]["low"]) == {"baseline"}
     assert not (tmp_path / "languages-dev.svg").exists()
+    for _ in range(2):  # a command with any letter in it is remembered
+        write_all(made, tmp_path, about=[], command={"command": "--data a\u2028b\x0c\x85"})
+    assert "3 commands in this folder" in (tmp_path / "results.md").read_text(encoding="utf-8")
 
 
 def test_other_settings_are_other_models(data: Path, tmp_path: Path) -> None:
     fewer: dict[str, Any] = {"grid": FIRST, "languages": ["german"]}
-    run(data, tmp_path, presets={"low": PRESETS["low"]}, **fewer)
-    other = {"low": {"hacm": msgspec.structs.replace(OWN_HACM, epochs=1), "haem": OWN}}
+    run(data, tmp_path, presets=LOW, **fewer)
+    (note,) = write_models(run(data, tmp_path, presets=LOW, save_models=True, **fewer), tmp_path)
+    assert "trained without --save-models" in note
+    other = {"low": {"hacm": msgspec.structs.replace(HACM, epochs=1), "haem": HAEM}}
     made = run(data, tmp_path, presets=other, **fewer)
     assert made.account.trained == 2
     assert sum(len(one.models) for one in read_results(tmp_path / "packs")) == 4
@@ -259,38 +252,12 @@ def test_gold_of_other_items_is_refused(data: Path, tmp_path: Path) -> None:
         run(data, tmp_path / "out", gold=gold)
 
 
-def test_models_kept_only_from_some_time_on_are_named(data: Path, tmp_path: Path) -> None:
-    options: dict[str, Any] = {"grid": FIRST, "languages": ["german"], "presets": {"low": PRESETS["low"]}}
-    run(data, tmp_path, **options)
-    made = run(data, tmp_path, save_models=True, **options)
-    (note,) = write_models(made, tmp_path)
-    assert "trained without --save-models" in note
-
-
-def test_packs_are_small(undisturbed: Undisturbed) -> None:
-    out, _, _ = undisturbed
-    assert all(path.stat().st_size < 3000 for path in (out / "packs").iterdir())
-    (result, *_) = read_results(out / "packs")
-    assert (result.device, result.version) == ("cpu", "0.2.0")
-
-
-NAIVE: Grid = {Kind("haem", "naive"): {"low": 1, "high": 1}}
-ONE: Grid = {**NAIVE, Kind("haem", "smart"): {"low": 1}}
-LONG = msgspec.structs.replace(OWN, epochs=40, patience=40)
-
-
-def stopped(monkeypatch: pytest.MonkeyPatch, data: Path, out: Path, updates: int, **options: Any) -> Benchmark:
-    with monkeypatch.context() as patch:
-        Alarm(patch, updates=updates)
-        return run(data, out, time_limit=500.0, checkpoint_seconds=1000.0, **options)
-
-
 @pytest.mark.parametrize("limit", [0, None], ids=["looking only", "training"])
 def test_what_another_command_has_begun_is_kept(
     limit: float | None, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    high: dict[str, Any] = {"grid": ONE, "presets": {"high": {"haem": LONG}}}
-    low: dict[str, Any] = {"grid": ONE, "presets": {"low": {"haem": OWN}}}
+    high: dict[str, Any] = {"grid": TWO, "presets": {"high": {"haem": LONG}}}
+    low: dict[str, Any] = {"grid": TWO, "presets": LOW}
     if limit == 0:
         run(data, tmp_path, **low)
     stopped(monkeypatch, data, tmp_path, 40, **high)
@@ -298,11 +265,10 @@ def test_what_another_command_has_begun_is_kept(
     before = begun.read_bytes()
     run(data, tmp_path, time_limit=limit, **low)
     assert begun.read_bytes() == before
-    other: dict[str, Any] = {"grid": ONE, "presets": {"high": {"haem": OWN}}}
-    stopped(monkeypatch, data, tmp_path, 3, **other)  # a pack of the same name
+    stopped(monkeypatch, data, tmp_path, 3, **HIGH)  # a pack of the same name
     assert begun.read_bytes() == before
     assert len(list((tmp_path / "training.state").glob("*.checkpoint"))) == 2
-    run(data, tmp_path, **other)
+    run(data, tmp_path, **HIGH)
     assert begun.read_bytes() == before
     run(data, tmp_path, **high)
     assert not (tmp_path / "training.state").exists()
@@ -310,53 +276,10 @@ def test_what_another_command_has_begun_is_kept(
     assert said(tmp_path / "whole")["results"] == said(tmp_path)["results"]
 
 
-def test_a_checkpoint_of_what_is_done_does_not_stay(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As when it was killed after the pack was written, and before the checkpoint was removed."""
-    options: dict[str, Any] = {"grid": ONE, "presets": {"high": {"haem": OWN}}}
-    stopped(monkeypatch, data, tmp_path, 3, **options)
-    (begun,) = (tmp_path / "training.state").glob("*.checkpoint")
-    content = begun.read_bytes()
-    run(data, tmp_path, **options)
-    begun.parent.mkdir()
-    begun.write_bytes(content)
-    run(data, tmp_path, **options)
-    assert not begun.parent.exists()
-
-
-def test_the_second_half_of_a_pack_goes_on_when_the_first_is_done(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tried: list[tuple[str, bool]] = []
-
-    def small_packs_only(pack: Pack, store: Store, *arguments: Any) -> PackResult:
-        if len(pack.specs) > 2:
-            raise PackError("memory", "too many")
-        tried.append((pack.name, fingerprint_of(store.checkpoint(pack, 1.0).path) == pack.fingerprint))
-        return train_pack(pack, store, *arguments)
-
-    monkeypatch.setattr("reinflect.run.driver.train_pack", small_packs_only)
-    options: dict[str, Any] = {
-        "grid": {Kind("haem", "naive"): {"low": 4}},
-        "presets": {"low": {"haem": LONG}},
-        "languages": ["german"],
-    }
-    once = len(read_items(data / "german-train-low")) // LONG.batch + 1
-    stopped(monkeypatch, data, tmp_path, 40 * once + 20, **options)
-    name = "german-low-haem-naive"
-    assert tried == [(f"{name}a", False), (f"{name}b", False)]
-    tried.clear()
-    made = run(data, tmp_path, **options)
-    assert tried == [(f"{name}b", True)]
-    assert len(made.models) == 4
-    assert not (tmp_path / "training.state").exists()
-
-
 def test_models_of_several_settings_are_not_mixed_up(data: Path, tmp_path: Path) -> None:
     """Stopped when one of its models was there, then another with other settings, then the first again."""
-    first, second = ({"low": {"haem": own}} for own in (LONG, OWN))
-    options: dict[str, Any] = {"grid": ONE, "languages": ["german"], "save_models": True}
+    first, second = ({"low": {"haem": own}} for own in (LONG, HAEM))
+    options: dict[str, Any] = {"grid": TWO, "languages": ["german"], "save_models": True}
     half: dict[str, Any] = options | {"grid": NAIVE}
     dev = read_items(data / "german-dev")
     path = tmp_path / "models" / "low" / "german.reinflect"
@@ -377,14 +300,13 @@ def test_models_of_several_settings_are_not_mixed_up(data: Path, tmp_path: Path)
     assert write_models(made, tmp_path) == []
     (note,) = write_models(run(data, tmp_path, presets=first, **options), tmp_path)
     assert f"{path} has models of other settings or data" in note
-    assert {member.settings.epochs for member in Inflector.load(path).members} == {OWN.epochs}
+    assert {member.settings.epochs for member in Inflector.load(path).members} == {HAEM.epochs}
 
 
 def test_predictions_of_other_settings_do_not_stay(data: Path, tmp_path: Path) -> None:
-    options: dict[str, Any] = {"presets": {"low": PRESETS["low"]}}
-    run(data, tmp_path, **options)
+    run(data, tmp_path, presets=LOW)
     assert (tmp_path / "predictions" / "low" / "run7" / "german-dev").exists()
-    other = {"low": {"hacm": msgspec.structs.replace(OWN_HACM, epochs=40, patience=40), "haem": LONG}}
+    other = {"low": {"hacm": LONG_HACM, "haem": LONG}}
     run(data, tmp_path, presets=other, languages=["german"], time_limit=0)
     left = {str(path.relative_to(tmp_path / "predictions" / "low")) for path in tmp_path.rglob("predictions/low/*/*")}
     assert {name for name in left if "german" in name} == {"baseline/german-dev", "baseline/german-test"}
@@ -392,18 +314,17 @@ def test_predictions_of_other_settings_do_not_stay(data: Path, tmp_path: Path) -
 
 
 def test_a_damaged_pack_is_replaced_by_a_whole_one(data: Path, tmp_path: Path) -> None:
-    options: dict[str, Any] = {"grid": ONE, "presets": {"high": {"haem": OWN}}}
     for name in ("one", "two"):
-        run(data, tmp_path / name, **options)
+        run(data, tmp_path / name, **HIGH)
     (pack,) = (tmp_path / "one" / "packs").iterdir()
     pack.write_bytes(pack.read_bytes()[:-9])
-    made = run(data, tmp_path / "one", merge=[tmp_path / "two"], time_limit=0, **options)
+    made = run(data, tmp_path / "one", merge=[tmp_path / "two"], time_limit=0, **HIGH)
     assert len(made.models) == 1
 
 
 def test_the_time_is_that_of_the_models_that_were_asked_for(data: Path, tmp_path: Path) -> None:
     """A pack may have those of other languages in it, as on a GPU it has."""
-    options: dict[str, Any] = {"grid": NAIVE, "presets": {"low": PRESETS["low"]}}
+    options: dict[str, Any] = {"grid": NAIVE, "presets": LOW}
     run(data, tmp_path, **options)
     one, two = read_results(tmp_path / "packs")
     for path in (tmp_path / "packs").iterdir():
@@ -414,11 +335,3 @@ def test_the_time_is_that_of_the_models_that_were_asked_for(data: Path, tmp_path
     (result,) = made.results
     assert [model.language for model in result.models] == ["german"]
     assert result.seconds == 4.0
-
-
-def test_a_command_with_any_letter_in_it_is_remembered(data: Path, tmp_path: Path) -> None:
-    options: dict[str, Any] = {"grid": ONE, "presets": {"high": {"haem": OWN}}, "time_limit": 0}
-    made = run(data, tmp_path, **options)
-    for _ in range(2):
-        write_all(made, tmp_path, about=[], command={"command": "--data a\u2028b\x0c\x85"})
-    assert "3 commands in this folder" in (tmp_path / "results.md").read_text(encoding="utf-8")

@@ -2,14 +2,15 @@
 
 import pytest
 
-from reinflect.paper.claims import claims
-from reinflect.paper.figures import Average, Figures
+from reinflect.paper.combine import Average, Figures
+from reinflect.paper.published import claims
 from tests.paper.made_up import macro
 
 
 def one_language(name: str, naive: float, smart: float, setting: str = "low") -> dict[str, dict[str, Average]]:
-    figures = {f"{system}-naive": macro(**{name: naive}) for system in ("hacm", "haem")}
-    return {setting: figures | {f"{system}-smart": macro(**{name: smart}) for system in ("hacm", "haem")}}
+    accuracies = {"naive": macro(**{name: naive}), "smart": macro(**{name: smart})}
+    kinds = ((system, alignment) for system in ("hacm", "haem") for alignment in accuracies)
+    return {setting: {f"{system}-{alignment}": accuracies[alignment] for system, alignment in kinds}}
 
 
 def test_without_figures_nothing_is_checked() -> None:

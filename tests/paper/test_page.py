@@ -13,8 +13,7 @@ from reinflect.cli import main
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item, write_items
 from reinflect.errors import InputError
-from reinflect.paper.figures import read_scores
-from reinflect.paper.page import Details, Language, benchmark_page, data_of, measured, read_languages
+from reinflect.paper.page import Details, Language, benchmark_page, data_of, measured, read_languages, read_scores
 from reinflect.run.pack_files import read_results
 from tests.paper.made_up import corpus, result
 from tests.report.pages import Page
@@ -54,21 +53,10 @@ def languages_of(folder: Path, data: Path) -> list[Language]:
     return list(read_languages(folder, data, read_scores(folder), Details.read(folder)))
 
 
-def page_of(folder: Path, data: Path | None) -> Page:
-    return Page(benchmark_page(folder, data))
-
-
 def test_the_page_has_all_sections(place: Path) -> None:
-    page = page_of(place / "out", place / "data")
-    assert page.titles == [
-        "table-of-runs-dev",
-        "claims-of-the-paper",
-        "accuracy-by-language-dev",
-        "learning-curves",
-        "by-part-of-speech",
-        "confidence",
-        "languages-at-low",
-    ]
+    page = Page(benchmark_page(place / "out", place / "data"))
+    beginning = ["table-of-runs-dev", "claims-of-the-paper", "accuracy-by-language-dev", "learning-curves"]
+    assert page.titles == [*beginning, "by-part-of-speech", "confidence", "languages-at-low"]
     results = json.loads((place / "out" / "results.json").read_text(encoding="utf-8"))["dev"]["low"]
     assert f"Run 7 at low, dev{results['run7']['accuracy']:.2f}" in page.text
     assert f"German: {results['run7']['languages']['german']['accuracy']:.1f}" in page.text
@@ -96,7 +84,7 @@ def test_the_data_folder_is_taken_from_the_recorded_command(
 
 
 def test_without_data_the_page_has_tables_and_curves(place: Path) -> None:
-    page = page_of(place / "out", None)
+    page = Page(benchmark_page(place / "out", None))
     assert "name it with --dev" in page.text
     assert "learning-curves" in page.titles
     assert "by-part-of-speech" not in page.titles
@@ -107,7 +95,7 @@ def test_missing_parts_are_named_or_left_out(place: Path, tmp_path: Path) -> Non
     for name in ("results.json", "packs"):
         copy = shutil.copytree if (place / "out" / name).is_dir() else shutil.copy
         copy(place / "out" / name, tmp_path / name)
-    page = page_of(tmp_path, place / "data")
+    page = Page(benchmark_page(tmp_path, place / "data"))
     assert "the folder logs is missing or empty" in page.text
     assert page.titles == ["table-of-runs-dev", "accuracy-by-language-dev", "confidence", "languages-at-low"]
 
@@ -121,11 +109,9 @@ def test_models_of_other_settings_are_not_shown(place: Path, tmp_path: Path) -> 
     details["models"] = [model.key for one in own for model in one.models]
     path.write_text(json.dumps(details), encoding="utf-8")
     shown = languages_of(tmp_path / "out", place / "data")
-    assert {one.name: bool(one.confidences) for one in shown} == {"german": True, "hebrew": False}
-    assert {one.name: {log.kind for log in one.logs} for one in shown} == {
-        "german": {"hacm-naive", "hacm-smart"},
-        "hebrew": set(),
-    }
+    assert {each.name: bool(each.confidences) for each in shown} == {"german": True, "hebrew": False}
+    logged = {each.name: {log.kind for log in each.logs} for each in shown}
+    assert logged == {"german": {"hacm-naive", "hacm-smart"}, "hebrew": set()}
     del details["models"]  # as in older versions
     path.write_text(json.dumps(details), encoding="utf-8")
     assert all(len(one.logs) == 8 for one in languages_of(tmp_path / "out", place / "data"))
@@ -171,8 +157,5 @@ def test_what_is_confidently_wrong_is_found_out() -> None:
     wrong = [f"a{number}{'x' if number % 2 else 'y'}" for number in range(ITEMS)]
     found = measured(own, [result(own, "haem-smart", seed, dev=wrong, test=[""] * 3) for seed in (1, 2)])
     assert all(0.35 < confidence < 0.65 for confidence, _ in found)
-
-
-def test_too_few_items_are_not_measured() -> None:
-    own = corpus(items=30)
-    assert measured(own, [result(own, right=15)]) == []
+    few = corpus(items=30)
+    assert measured(few, [result(few, right=15)]) == [], "too few items are not measured"

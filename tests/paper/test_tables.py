@@ -7,7 +7,6 @@ from xml.etree import ElementTree
 import pytest
 
 from reinflect.paper import published
-from reinflect.paper.combine import Changes
 from reinflect.paper.grid import PAPER, QUICK
 from reinflect.paper.page import languages_chart
 from reinflect.paper.tables import COLUMNS, language_table, languages_note, main_table, markdown, page
@@ -21,15 +20,13 @@ RIGHT = {"hacm-naive": 1, "hacm-smart": 2, "haem-naive": 3, "haem-smart": 2}
 def test_the_whole_page() -> None:
     languages = [corpus("turkish"), corpus("scottish-gaelic"), corpus("turkish", "high")]
     systems = combined(QUICK, *languages, right=RIGHT, gold={"turkish": gold()})
-    changes = {setting: {"hacm": Changes()} for setting in ("low", "high")}
-    for lesson, each in systems.items():
-        changes[lesson.setting]["hacm"].update(each.changed["hacm"])
+    changed = [(lesson.setting, {"hacm": each.changed["hacm"]}) for lesson, each in systems.items()]
     models = [replace(result(lesson, seed=n), dev_accuracy=30.0 * n) for lesson in languages for n in (1, 2)]
     models[0] = replace(models[0], dev_accuracy=-1.0)  # it diverged
     text = page(
         score(systems),
         about=["data: made up; grid: quick"],
-        changes=changes,
+        changed=changed,
         results=[pack(*models[:3], seconds=3), pack(*models[3:], seconds=60)],
     )
     assert text == GOLDEN.read_text(encoding="utf-8")
@@ -54,12 +51,12 @@ def test_languages_that_the_paper_has_not_stand_alone() -> None:
     figures = {"low": {"run7": macro(german=50.0, adyghe=70.0), "best": macro(german=52.0)}}
     assert main_table(figures, "dev")[1:] == [["low", "ours", "60.00", "0.40", "52.00"]]
     assert languages_note(figures) == "Languages averaged: 1 to 2 (low).\n"
-    assert language_table(figures["low"], "low") == [
+    assert language_table(figures, "low") == [
         ["language", "run7", "best"],
         ["Adyghe", "70.00", "–"],
         ["German", "50.00", "52.00"],
     ]
-    assert "## Claims" not in page({"dev": figures}, about=[], changes={}, results=[])
+    assert "## Claims" not in page({"dev": figures}, about=[], changed=[], results=[])
 
 
 @pytest.mark.parametrize(

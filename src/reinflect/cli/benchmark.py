@@ -125,22 +125,13 @@ def command(
     seconds = checkpoint_seconds(SECONDS_ON_A_GPU if where == "cuda" else SECONDS_BETWEEN)
 
     from reinflect.align.pairs import default_folder
-    from reinflect.paper.benchmark import BenchmarkPlan, run_benchmark, store_in
-    from reinflect.paper.output import write_all, write_models
+    from reinflect.paper.benchmark import run_benchmark, store_in, write_all, write_models
     from reinflect.paper.tables import languages_note, main_table, markdown
     from reinflect.run.watch import Resources, display
 
     further = [*map(Kind.parse, kinds or ()), *crossed(systems or (), PAPER_ALIGNMENTS)]
     models = with_kinds(GRIDS[grid], further, augment)
-    plan = BenchmarkPlan(
-        data=Path(data),
-        out=Path(out),
-        plans={setting: grid_plan(models, setting, changes) for setting in settings},
-        languages=None if languages == (ALL,) else languages,
-        time_limit=time_limit,
-        gold=Path(gold) if gold else None,
-        merge=[Path(folder) for folder in merge],
-    )
+    plans = {setting: grid_plan(models, setting, changes) for setting in settings}
     store = click.get_current_context().with_resource(store_in(Path(out), save_models=save_models))
     with display() as shown:
         resources = Resources(
@@ -153,7 +144,16 @@ def command(
             alignment_cache=default_folder(),
             watcher=shown,
         )
-        benchmark = run_benchmark(plan, store, resources)
+        benchmark = run_benchmark(
+            Path(data),
+            plans,
+            store,
+            resources,
+            languages=None if languages == (ALL,) else languages,
+            time_limit=time_limit,
+            gold=Path(gold) if gold else None,
+            merge=[Path(folder) for folder in merge],
+        )
     about = [f"data: {Path(data).name}; grid: {grid}"]
     about += [f"settings changed: {', '.join(changes)}"] if changes else []
     write_all(benchmark, Path(out), about=about, command={"command": shlex.join(["reinflect", *sys.argv[1:]])})

@@ -1,10 +1,14 @@
-"""From predictions of single models to those of ensembles, runs and the rule baseline, and their scores."""
+"""From predictions of single models to those of ensembles, runs and the rule baseline, and to their figures."""
 
 import glob
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import ne
 from pathlib import Path
+from statistics import fmean
+
+import msgspec
 
 from reinflect.assemble import known_runs, voters_of
 from reinflect.data.items import Item, write_items
@@ -14,12 +18,10 @@ from reinflect.ensemble.member import Trained
 from reinflect.ensemble.strategies import RUNS, STRATEGIES, Strategy, Voter, best_first, choices, find_strategy, vote
 from reinflect.files import make_folder
 from reinflect.learn.lesson import Lesson
-from reinflect.paper.figures import Average, Scores
 from reinflect.score.baseline import Baseline
-from reinflect.score.scores import Evaluation, MacroEvaluation, Score, evaluate
+from reinflect.score.scores import DECIMALS, Evaluation, MacroEvaluation, Score, evaluate
 from reinflect.systems.kind import Kind
 
-BASELINE = "baseline"
 COMPARED = ("ensemble-7", "average")
 """Beside the seven runs: Run 6 as it was at high, of seven models; and its members' probabilities averaged."""
 NOT_WRITTEN = (*COMPARED, "vote")
@@ -33,8 +35,56 @@ Kept = Mapping[tuple[str, str], Sequence[str]]
 Changes = Counter[tuple[str, str]]
 """How many outputs the filter for repeats replaces by the lemma, by split and by whose they are: `single` models, or
 the `voted` forms E(·) of models that are not filtered before they vote, which the paper counts."""
-Evaluations = Mapping[str, Mapping[str, Evaluation]]
+Evaluations = Mapping[tuple[str, str], Evaluation]
 """Of one language in one setting, by split and system; without cells."""
+
+
+class Part(msgspec.Struct, frozen=True):
+    """The accuracy on a part of the items, and their number."""
+
+    accuracy: float
+    items: int
+
+
+class Figure(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The figures of a language."""
+
+    accuracy: float
+    levenshtein: float
+    seen: Part | None = None
+    """Of items whose bundle the training items have."""
+    unseen: Part | None = None
+    """Of the others."""
+
+    @classmethod
+    def of(cls, evaluation: Evaluation) -> "Figure":
+        seen = evaluation.seen
+        unseen = seen and Score(evaluation.items - seen.items, evaluation.correct - seen.correct, 0, 0)
+        parts = [Part(part.accuracy, part.items) if part and part.items else None for part in (seen, unseen)]
+        return Figure(evaluation.accuracy, evaluation.levenshtein, *parts)
+
+
+class Average(Figure, frozen=True, kw_only=True):
+    """The macro average of a system in a setting, and the figures of each language."""
+
+    languages: dict[str, Figure]
+    signature: str
+
+    @classmethod
+    def over(cls, macro: MacroEvaluation) -> "Average":
+        languages = {name: Figure.of(evaluation) for name, evaluation in macro.languages.items()}
+        averages = {}
+        for name in ("seen", "unseen"):
+            if parts := [part for figure in languages.values() if (part := getattr(figure, name))]:
+                accuracy = round(fmean(part.accuracy for part in parts), DECIMALS)
+                averages[name] = Part(accuracy, sum(part.items for part in parts))
+        return cls(macro.accuracy, macro.levenshtein, **averages, languages=languages, signature=macro.signature)
+
+
+Figures = Mapping[str, Mapping[str, Average]]
+"""By setting and system."""
+Scores = dict[str, dict[str, dict[str, Average]]]
+"""By split, setting and system."""
 
 
 @dataclass(frozen=True)
@@ -87,9 +137,10 @@ def combine(
     runs, counts = known_runs(corpus.train), Counter(model.kind for model in models)
     voters = best_first(voters_of(models, corpus.train, corpus.dev))
     kept = kept_forms(corpus, [voter.model for voter in voters], runs)
-    wanted = {str(kind): seeds for kind, seeds in kinds.items()}
     complete = {
-        kind: [voter for voter in voters if voter.kind == kind] for kind in wanted if counts[kind] >= wanted[kind]
+        str(kind): [voter for voter in voters if voter.kind == str(kind)]
+        for kind, seeds in kinds.items()
+        if counts[str(kind)] >= seeds
     }
 
     def voted(members: Sequence[Voter], strategy: Strategy = STRATEGIES["vote"]) -> Forms:
@@ -110,12 +161,12 @@ def combine(
         if name in votes and name not in ("vote", "max") and needed <= complete.keys():
             chosen[name] = [voter.name for voter in votes[name]]
             systems[name] = voted(votes[name], strategy)
-    if voters and wanted.keys() <= complete.keys():
+    if voters and len(complete) == len(kinds):
         systems["vote"] = voted(voters)
-    systems[BASELINE] = forms_by_rules(corpus)
-    changed: dict[str, Changes] = {}
+    systems["baseline"] = forms_by_rules(corpus)
+    changed: defaultdict[str, Changes] = defaultdict(Counter)
     for members in filter(None, complete.values()):
-        changed.setdefault(members[0].system, Counter()).update(_changes(corpus, members, kept, runs))
+        changed[members[0].system] += _changes(corpus, members, kept, runs)
     return Combined(systems, chosen, changed, evaluations(corpus, systems, gold))
 
 
@@ -123,13 +174,13 @@ def _changes(corpus: Lesson, voters: Sequence[Voter], kept: Kept, runs: dict[str
     """What the filter changes in the forms of one kind."""
     changes: Changes = Counter()
     for split, items in parts_of(corpus).items():
-        plain = [predictions_of(voter.model)[split].forms for voter in voters]
-        both = [zip(forms, kept[voter.name, split], strict=True) for forms, voter in zip(plain, voters, strict=True)]
-        numbers = [number for pairs in both for number, (before, after) in enumerate(pairs) if before != after]
-        changes["single", split] += len(numbers)
-        for number in set(numbers):  # the filter changes no vote on other items
-            form = vote([forms[number] for forms in plain])
-            changes["voted", split] += filtered([form], [items[number].lemma], runs) != [form]
+        plain = zip(*(predictions_of(voter.model)[split].forms for voter in voters), strict=True)
+        after = zip(*(kept[voter.name, split] for voter in voters), strict=True)
+        for item, forms, others in zip(items, plain, after, strict=True):
+            if forms != others:  # the filter changes no vote on other items
+                changes["single", split] += sum(map(ne, forms, others))
+                form = vote(forms)
+                changes["voted", split] += filtered([form], [item.lemma], runs) != [form]
     return changes
 
 
@@ -139,29 +190,33 @@ def predicted(items: Sequence[Item], forms: Sequence[str]) -> list[Item]:
 
 def evaluations(corpus: Lesson, systems: Mapping[str, Forms], gold: Sequence[Item]) -> Evaluations:
     """The scores of every system on dev and, if the right forms of the test items are given, on test."""
-    result: dict[str, dict[str, Evaluation]] = {}
+    result = {}
     for (split, items), right in zip(parts_of(corpus).items(), (corpus.dev, gold), strict=True):
-        if right and items:
-            result[split], trained = {}, seen_cells(corpus.train, right)
-            for system, forms in systems.items():
-                scored = evaluate(right, predicted(items, forms[split]), name=corpus.language)
-                seen = Score.of([cell for cell in scored.cells if (cell.lemma, cell.features.spelling) in trained])
-                result[split][system] = replace(scored, cells=[], seen=seen)
+        trained = seen_cells(corpus.train, right)
+        for system, forms in systems.items() if right and items else ():
+            scored = evaluate(right, predicted(items, forms[split]), name=corpus.language)
+            seen = Score.of([cell for cell in scored.cells if (cell.lemma, cell.features.spelling) in trained])
+            result[split, system] = replace(scored, cells=[], seen=seen)
     return result
 
 
 def averages(evaluated: Iterable[tuple[Lesson, Evaluations]]) -> Scores:
     """Macro averages over the languages of each setting."""
-    languages: dict[tuple[str, str, str], dict[str, Evaluation]] = {}
-    for corpus, by_split in evaluated:
-        for split, systems in by_split.items():
-            for system, evaluation in systems.items():
-                languages.setdefault((split, corpus.setting, system), {})[corpus.language] = evaluation
+    languages: defaultdict[tuple[str, str, str], dict[str, Evaluation]] = defaultdict(dict)
+    for corpus, evaluations in evaluated:
+        for (split, system), evaluation in evaluations.items():
+            languages[split, corpus.setting, system][corpus.language] = evaluation
     scores: Scores = {split: {} for split in SPLITS}
-    for (split, setting, system), of_system in languages.items():
-        macro = MacroEvaluation(f"{setting}-{split}", of_system)
+    for (split, setting, system), by_language in languages.items():
+        macro = MacroEvaluation(f"{setting}-{split}", by_language)
         scores[split].setdefault(setting, {})[system] = Average.over(macro)
     return scores
+
+
+def accuracies(figures: Figures, setting: str, system: str) -> dict[str, float]:
+    """The accuracy of a system in each language that it has in a setting."""
+    average = figures.get(setting, {}).get(system)
+    return {name: figure.accuracy for name, figure in average.languages.items()} if average else {}
 
 
 def finish(

@@ -1,6 +1,7 @@
 """A folder with files of many languages, named as in one of the shared tasks (`data/layouts.py`)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 
 from reinflect.data.items import Item, check_lengths, order_in, read_items
@@ -14,6 +15,14 @@ from reinflect.text import nearest
 SETTINGS = SIZES
 UNSIZED = ("small", "train", "large")
 """Training parts whose setting is that of their number of items."""
+
+
+def settings_in(figures: Container[str]) -> list[str]:
+    return [setting for setting in SETTINGS if setting in figures]
+
+
+def title(language: str) -> str:
+    return " ".join(part.capitalize() for part in language.split("-"))
 
 
 def languages_in(folder: Path, wanted: Sequence[str] | None = None) -> list[str]:
@@ -49,12 +58,11 @@ def layout_note(folder: Path, languages: Sequence[str]) -> str:
 def read_corpora(folder: Path, languages: Sequence[str], settings: Sequence[str]) -> tuple[list[Lesson], list[str]]:
     """Every language in every setting, setting by setting, and what is missing, such as `scottish-gaelic-high`."""
     parts, corpora, missing = parts_in(folder), [], []
-    for setting in settings:
-        for language in languages:
-            if corpus := _read(parts.get(language, {}), language, setting):
-                corpora.append(corpus)
-            else:
-                missing.append((language, f"{language}-{setting}"))
+    for setting, language in product(settings, languages):
+        if corpus := _read(parts.get(language, {}), language, setting):
+            corpora.append(corpus)
+        else:
+            missing.append((language, f"{language}-{setting}"))
     # A training file without a size in its name is in one setting only.
     unsized = {corpus.language for corpus in corpora if not parts[corpus.language].keys() & {*SETTINGS}}
     return corpora, [label for language, label in missing if language not in unsized]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
@@ -15,21 +16,21 @@ from reinflect.decode.search import Predictions
 from reinflect.ensemble.confidence import calibration_error, fit, judged_cells, seen_cells
 from reinflect.ensemble.member import Trained
 from reinflect.ensemble.strategies import DEFAULT, choices, find_strategy
-from reinflect.files import read_text
+from reinflect.errors import InputError
+from reinflect.files import read_bytes, read_text
 from reinflect.learn.lesson import Lesson
 from reinflect.paper import published
-from reinflect.paper.claims import Claim, title
-from reinflect.paper.corpora import SETTINGS, read_corpora
-from reinflect.paper.figures import Figures, Scores, read_json, read_scores, settings_in
+from reinflect.paper.combine import Figures, Scores, accuracies
+from reinflect.paper.corpora import SETTINGS, read_corpora, settings_in, title
 from reinflect.paper.tables import claims_table, language_table, languages_note, main_table
 from reinflect.report.curves import ModelLog, learning_curves, read_log
 from reinflect.report.drawing import dot_chart
 from reinflect.report.evaluations import bins_of, breakdown_table, calibration, mistakes_list
 from reinflect.report.html import Html, Section, element, folded, page, paragraph, table
 from reinflect.run.pack_files import by_key, read_results
-from reinflect.score.scores import Evaluation, Judged, evaluate
+from reinflect.score.scores import Judged, Score, evaluate
 
-COMMANDS, DETAILS = "commands.jsonl", "details.json"
+COMMANDS, DETAILS, RESULTS = "commands.jsonl", "details.json", "results.json"
 SHOWN = "run7"
 MISTAKES = 5
 FEW_LANGUAGES = 10
@@ -37,6 +38,7 @@ FEW_LANGUAGES = 10
 NO_DATA = "Single forms are not evaluated: the data folder of the benchmark was not found; name it with --dev."
 NO_LOGS = "There are no learning curves: the folder logs is missing or empty."
 HELD = {"held": "held", "not held": "not-held", "not checked": "note"}
+Content = TypeVar("Content")
 INTRODUCTIONS = {
     "Learning curves": "The mean of the best dev accuracy so far, and of the loss, over all models of a kind.",
     "By part of speech": "Run 7 on dev items, the forms of all languages together.",
@@ -53,8 +55,8 @@ class Language:
     name: str
     setting: str
     logs: Sequence[ModelLog]
-    evaluation: Evaluation | None = None
-    """Of Run 7 on dev items."""
+    cells: Sequence[Judged] = ()
+    """The forms of Run 7 for dev items."""
     confidences: Sequence[tuple[float, bool]] = ()
     """Confidence of each form, and whether it is right."""
 
@@ -63,7 +65,7 @@ class Details(msgspec.Struct, frozen=True):
     """The parts of `details.json` that are read again."""
 
     devices: list[str] = []
-    claims: dict[str, list[Claim]] = {}
+    claims: dict[str, list[published.Claim]] = {}
     models: frozenset[str] | None = None
     """Keys of the models in the figures; the folder may also have packs of other settings."""
 
@@ -80,6 +82,23 @@ class _Command(msgspec.Struct, frozen=True):
     """The part of a line of `commands.jsonl` that is read again."""
 
     command: str
+
+
+def read_scores(folder: Path) -> Scores:
+    """The figures in the output folder of a benchmark."""
+    path = folder / RESULTS
+    if not path.exists():
+        raise InputError(f"there is no {RESULTS} in it", "name a folder that reinflect benchmark wrote", path=folder)
+    return read_json(path, Scores, "results")
+
+
+def read_json(path: Path, content: type[Content], name: str) -> Content:
+    """A JSON file of a benchmark; `name` is what it holds."""
+    try:
+        return msgspec.json.decode(read_bytes(path), type=content)
+    except (ValueError, RecursionError) as error:
+        what = f"not the {name} of a benchmark ({error})"
+        raise InputError(what, "run the same reinflect benchmark again", path=path) from None
 
 
 def data_of(folder: Path) -> Path | None:
@@ -114,7 +133,7 @@ def benchmark_page(path: Path, data: Path | None) -> str:
     sections += [*charts, *_all_languages(languages)]
     few = len(languages) <= FEW_LANGUAGES
     for setting in settings_in(scores.get("dev", {})):
-        parts = [table(language_table(scores["dev"][setting], setting), words=1)]
+        parts = [table(language_table(scores["dev"], setting), words=1)]
         parts += [_language(language, single=few) for language in languages if language.setting == setting]
         sections.append(Section(f"Languages at {setting}", parts))
     lead = [f"Trained on: {', '.join(details.devices)}."] if details.devices else []
@@ -143,11 +162,11 @@ def read_languages(path: Path, data: Path | None, scores: Scores, details: Detai
         for name in sorted({name for average in scores["dev"][setting].values() for name in average.languages}):
             language = Language(name, setting, logs.get(f"{name}-{setting}", []))
             for corpus in read_corpora(data, [name], [setting])[0] if data else ():
-                path_of_forms = path / "predictions" / setting / SHOWN / f"{name}-dev"
-                predicted = read_items(path_of_forms, forms="optional") if path_of_forms.is_file() else None
-                evaluation = None if predicted is None else evaluate(corpus.dev, predicted, name=name)
+                forms = path / "predictions" / setting / SHOWN / f"{name}-dev"
+                predicted = read_items(forms, forms="optional") if forms.is_file() else None
+                cells = () if predicted is None else evaluate(corpus.dev, predicted).cells
                 trained = [m for m in models.get((name, setting), []) if len(m.dev.forms) == len(corpus.dev)]
-                language = replace(language, evaluation=evaluation, confidences=measured(corpus, trained))
+                language = replace(language, cells=cells, confidences=measured(corpus, trained))
             yield language
 
 
@@ -171,8 +190,7 @@ def measured(corpus: Lesson, models: Sequence[Trained], strategy: str = DEFAULT)
     pairs: list[tuple[float, bool]] = []
     for here, there in (halves, halves[::-1]):
         chosen, others = choices(here, [strategy]).get(strategy, []), {voter.name: voter for voter in there}
-        confidence = fit(*judged_cells(rule, chosen, seen))
-        if confidence is None:
+        if (confidence := fit(*judged_cells(rule, chosen, seen))) is None:
             return []
         evidence, right = judged_cells(rule, [others[voter.name] for voter in chosen], seen)
         pairs += zip(map(confidence.of, evidence), right, strict=True)
@@ -182,20 +200,18 @@ def measured(corpus: Lesson, models: Sequence[Trained], strategy: str = DEFAULT)
 def languages_chart(figures: Figures, split: str) -> Html | None:
     """The accuracies of each language in Run 7, ours and published, in the settings that have it."""
     panels = []
-    for setting in (setting for setting in settings_in(figures) if SHOWN in figures[setting]):
-        ours = {name: figure.accuracy for name, figure in figures[setting][SHOWN].languages.items()}
-        pairs = {name: pair for name in ours if (pair := published.of_language(name, setting))}
-        next_best = f"next best, {published.NEXT_BEST[setting]} (test, published)"
+    for setting in settings_in(figures):
+        ours = accuracies(figures, setting, SHOWN)
+        pairs = {title(name): pair for name in ours if (pair := published.of_language(name, setting))}
+        run7, next_best = ({name: pair[column] for name, pair in pairs.items()} for column in (0, 1))
         dots = {
-            next_best: ("next", {title(name): pair[1] for name, pair in pairs.items()}),
-            "Run 7 of the paper (test, published)": (
-                "published",
-                {title(name): pair[0] for name, pair in pairs.items()},
-            ),
+            f"next best, {published.NEXT_BEST[setting]} (test, published)": ("next", next_best),
+            "Run 7 of the paper (test, published)": ("published", run7),
             f"Run 7, ours ({split})": ("ours", {title(name): accuracy for name, accuracy in ours.items()}),
         }
         names = sorted(ours, key=lambda name: (-ours[name], name))
-        panels.append((f"At {setting}", list(map(title, names)), dots))
+        if ours:
+            panels.append((f"At {setting}", list(map(title, names)), dots))
     return dot_chart("accuracy of each language", panels, "accuracy, %") if panels else None
 
 
@@ -207,7 +223,7 @@ def _all_languages(languages: Sequence[Language]) -> list[Section]:
         heading = element("h3", f"At {setting}")
         if logs := [log for language in group for log in language.logs]:
             parts["Learning curves"] += [heading, learning_curves(logs)]
-        if cells := [cell for language in group if language.evaluation for cell in language.evaluation.cells]:
+        if cells := [cell for language in group for cell in language.cells]:
             parts["By part of speech"] += [heading, *_breakdowns(cells)]
         if measured := {title(language.name): language.confidences for language in group if language.confidences}:
             errors = {name: f"{calibration_error(bins_of(forms)):.3f}" for name, forms in measured.items()}
@@ -225,9 +241,8 @@ def _breakdowns(cells: Sequence[Judged]) -> list[Html]:
 def _language(language: Language, *, single: bool) -> Html:
     parts: list[Html] = []
     summary = title(language.name)
-    if language.evaluation:
-        cells = language.evaluation.cells
-        summary += f": {language.evaluation.accuracy:.1f}"
+    if cells := language.cells:
+        summary += f": {Score.of(cells).accuracy:.1f}"
         parts += [element("h3", "Commonest mistakes"), mistakes_list(cells, MISTAKES)]
         parts += [element("h3", "By part of speech"), *_breakdowns(cells)]
     if language.logs:

@@ -7,10 +7,8 @@ from statistics import fmean
 from reinflect.data.items import grouped
 from reinflect.ensemble.strategies import RUNS
 from reinflect.paper import published
-from reinflect.paper.claims import Claim, claims, title
-from reinflect.paper.combine import COMPARED, NOT_WRITTEN, SPLITS, Changes
-from reinflect.paper.corpora import SETTINGS
-from reinflect.paper.figures import Average, Figures, Scores, settings_in
+from reinflect.paper.combine import COMPARED, NOT_WRITTEN, SPLITS, Changes, Figures, Scores, accuracies
+from reinflect.paper.corpora import SETTINGS, settings_in, title
 from reinflect.run.pack_files import PackResult
 from reinflect.systems import SYSTEMS
 from reinflect.text import Side, in_columns
@@ -68,42 +66,43 @@ def main_table(figures: Figures, split: str) -> Rows:
     for setting in settings_in(figures):
         ours: list[float | None] = [getattr(figures[setting].get(system), what, None) for _, system, what in columns]
         theirs = [published.average(what, split, setting, system) for _, system, what in columns]
-        gaps = [None if a is None or b is None else a - b for a, b in zip(ours, theirs, strict=True)]
         rows.append([setting, "ours", *map(_number, ours)])
-        if _of_paper(figures[setting]):
+        if _of_paper(figures, setting):
             rows.append(["", "paper", *(_number(number, "") for number in theirs)])
-            rows.append(["", "difference", *(_number(gap, "+.2f") for gap in gaps)])
+            rows.append(["", "difference", *map(_difference, ours, theirs)])
     return rows
 
 
-def _of_paper(by_system: Mapping[str, Average]) -> bool:
-    """Whether the paper has all of these languages."""
-    return all(name in published.numbers()["languages"] for score in by_system.values() for name in score.languages)
+def _of_paper(figures: Figures, setting: str) -> bool:
+    """Whether the paper has all languages of a setting."""
+    scores = figures[setting].values()
+    return all(name in published.numbers()["languages"] for score in scores for name in score.languages)
 
 
 def _number(number: float | None, form: str = ".2f") -> str:
     return NOTHING if number is None else format(number, form)
 
 
+def _difference(first: float | None, second: float | None) -> str:
+    return NOTHING if first is None or second is None else f"{first - second:+.2f}"
+
+
 def languages_note(figures: Figures) -> str:
     """The number of languages averaged: not every system need be finished in every language."""
-    parts, fewer = [], False
-    for setting in settings_in(figures):
-        counts = sorted({len(score.languages) for score in figures[setting].values()})
-        fewer = fewer or (_of_paper(figures[setting]) and counts != [LANGUAGES_OF_THE_PAPER[setting]])
-        parts.append(f"{' to '.join(map(str, dict.fromkeys((counts[0], counts[-1]))))} ({setting})")
+    counts = {s: sorted({len(score.languages) for score in figures[s].values()}) for s in settings_in(figures)}
+    parts = [f"{' to '.join(map(str, dict.fromkeys((few[0], few[-1]))))} ({s})" for s, few in counts.items()]
+    fewer = any(_of_paper(figures, s) and few != [LANGUAGES_OF_THE_PAPER[s]] for s, few in counts.items())
     paper = " The paper averages 52 (high: 51); where ours are fewer, the difference means little."
     return f"Languages averaged: {', '.join(parts)}.{paper if fewer else ''}\n"
 
 
 def combining_table(figures: Figures, systems: Mapping[str, str] = WAYS) -> Rows:
     """Run 6 and other combinations of members."""
-    by_setting = [figures[setting] for setting in settings_in(figures)]
-    rows = [
-        [name, *(_number(getattr(of.get(system), "accuracy", None)) for of in by_setting)]
-        for system, name in systems.items()
-    ]
-    return [["", *settings_in(figures)], *rows]
+    settings, rows = settings_in(figures), []
+    for system, name in systems.items():
+        averages = [getattr(figures[setting].get(system), "accuracy", None) for setting in settings]
+        rows.append([name, *map(_number, averages)])
+    return [["", *settings], *rows]
 
 
 def seen_table(figures: Figures) -> Rows:
@@ -116,47 +115,45 @@ def seen_table(figures: Figures) -> Rows:
     return rows
 
 
-def language_table(by_system: Mapping[str, Average], setting: str) -> Rows:
+def language_table(figures: Figures, setting: str) -> Rows:
     """Naive and smart in every language, and Run 7 with the published one; else, all systems."""
-    names = sorted({name for score in by_system.values() for name in score.languages})
-
-    def accuracy(system: str, name: str) -> float | None:
-        return getattr(by_system[system].languages.get(name), "accuracy", None) if system in by_system else None
-
-    if not _of_paper(by_system):
-        systems = [system for system in by_system if system not in NOT_WRITTEN]
-        rows = [[title(name), *(_number(accuracy(system, name)) for system in systems)] for name in names]
+    by_system = {
+        system: accuracies(figures, setting, system) for system in (*figures[setting], *KINDS.values(), "run7")
+    }
+    names = sorted({name for of_system in by_system.values() for name in of_system})
+    if not _of_paper(figures, setting):
+        systems = [system for system in figures[setting] if system not in NOT_WRITTEN]
+        rows = [[title(name), *(_number(by_system[system].get(name)) for system in systems)] for name in names]
         return [["language", *systems], *(row for row in rows if set(row[1:]) != {NOTHING})]
     rows = [["language", "HACM N", "S", "N − S", "HAEM N", "S", "N − S", "Run 7", "published (test)", "next best"]]
     for name in names:
         cells = []
         for system in ("hacm", "haem"):
-            naive, smart = (accuracy(f"{system}-{alignment}", name) for alignment in ("naive", "smart"))
-            gap = None if naive is None or smart is None else naive - smart
-            cells += [_number(naive), _number(smart), _number(gap, "+.2f")]
+            naive, smart = (by_system[f"{system}-{alignment}"].get(name) for alignment in ("naive", "smart"))
+            cells += [_number(naive), _number(smart), _difference(naive, smart)]
         theirs = published.of_language(name, setting) or (None, None)
-        rows.append([title(name), *cells, _number(accuracy("run7", name)), *(_number(each, ".1f") for each in theirs)])
+        run7 = _number(by_system["run7"].get(name))
+        rows.append([title(name), *cells, run7, *(_number(number, ".1f") for number in theirs)])
     return rows
 
 
-def claims_table(checked: Sequence[Claim]) -> Rows:
+def claims_table(checked: Sequence[published.Claim]) -> Rows:
     rows = [[claim.text, HELD[claim.held], claim.evidence] for claim in checked]
     return [["claim of the paper's §6", "here", "accuracies"], *rows]
 
 
-def repeats_table(changes: Mapping[str, Mapping[str, Changes]]) -> Rows:
+def repeats_table(changed: Sequence[tuple[str, Mapping[str, Changes]]]) -> Rows:
     """How many outputs the filter for repeats changed, by setting and system."""
-    totals: dict[str, Changes] = {}
-    for by_system in changes.values():
-        for system, counts in by_system.items():
-            totals.setdefault(system, Counter()).update(counts)
-    header = ["system", "setting", "votes, dev", "votes, test", "single models, dev", "single models, test"]
-    columns = [(what, split) for what in ("voted", "single") for split in SPLITS]
-    return [header] + [
-        [SYSTEMS[system].title, setting, *(str(counts[column]) for column in columns)]
-        for setting, by_system in (*changes.items(), ("all", totals))
-        for system, counts in by_system.items()
-    ]
+    rows = [["system", "setting", "votes, dev", "votes, test", "single models, dev", "single models, test"]]
+    for setting in (*dict.fromkeys(setting for setting, _ in changed), "all"):
+        sums: dict[str, Changes] = {}
+        for by_system in (by_system for other, by_system in changed if setting in (other, "all")):
+            for system, counts in by_system.items():
+                sums.setdefault(system, Counter()).update(counts)
+        for system, total in sums.items():
+            numbers = [str(total[what, split]) for what in ("voted", "single") for split in SPLITS]
+            rows.append([SYSTEMS[system].title, setting, *numbers])
+    return rows
 
 
 def models_table(results: Sequence[PackResult]) -> Rows:
@@ -174,9 +171,13 @@ def models_table(results: Sequence[PackResult]) -> Rows:
 
 
 def page(
-    scores: Scores, *, about: Sequence[str], changes: Mapping[str, Mapping[str, Changes]], results: Sequence[PackResult]
+    scores: Scores,
+    *,
+    about: Sequence[str],
+    changed: Sequence[tuple[str, Mapping[str, Changes]]],
+    results: Sequence[PackResult],
 ) -> str:
-    """All tables."""
+    """All tables; `changed` has the changes by the filter for repeats, by system, in each language of a setting."""
     parts = ["# Benchmark\n", "".join(f"- {line}\n" for line in about)]
     for split, figures in scores.items():
         if figures:
@@ -187,10 +188,10 @@ def page(
                 parts += [f"### Every language ({split})\n", f"![accuracy of every language](languages-{split}.svg)\n"]
     dev = scores["dev"]
     for setting in settings_in(dev):
-        parts += [f"## Languages at {setting} (dev)\n", markdown(language_table(dev[setting], setting), 1)]
-    if all(map(_of_paper, dev.values())):
-        parts += ["## Claims\n", markdown(claims_table(claims(dev)), 3)]
-    parts += ["## Outputs changed by the filter for repeats\n", markdown(repeats_table(changes), 2)]
+        parts += [f"## Languages at {setting} (dev)\n", markdown(language_table(dev, setting), 1)]
+    if all(_of_paper(dev, setting) for setting in dev):
+        parts += ["## Claims\n", markdown(claims_table(published.claims(dev)), 3)]
+    parts += ["## Outputs changed by the filter for repeats\n", markdown(repeats_table(changed), 2)]
     paper = [f"{count} for {SYSTEMS[system].title}" for system, count in published.numbers()["repeats"].items()]
     parts.append(REPEATS_NOTE.format(", ".join(paper)))
     parts += ["## Single models\n", markdown(models_table(results), 2), MODELS_NOTE]

@@ -226,14 +226,14 @@ def test_on_a_gpu_that_is_too_small_everything_is_trained_all_the_same(
     tried: list[str] = []
     broken = {"haem-1ba"}
 
-    def run(pack: Pack, store: Store, stop: Any, device: str, seconds: float) -> PackResult:
+    def run(pack: Pack, store: Store, stop: Any, seconds: float) -> PackResult:
         """As on a GPU with room for three models."""
-        tried.append(f"{pack.name} {device}")
-        if device == "cuda" and len(pack.specs) > 3:
+        tried.append(f"{pack.name} {pack.device}")
+        if pack.device == "cuda" and len(pack.specs) > 3:
             raise PackError("memory", "CUDA out of memory")
         if pack.name in broken:
             raise KeyError("as if it were killed")
-        return train_pack(pack, store, stop, "cpu", seconds)
+        return train_pack(pack.on_cpu(), store, stop, seconds)
 
     monkeypatch.setattr("reinflect.run.driver.train_pack", run)
     listener, out, kinds = Listener(), tmp_path / "model", ("haem-naive", "haem-smart")

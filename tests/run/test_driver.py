@@ -148,9 +148,9 @@ def go(store: Store, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Exe
     ) -> tuple[Execution, list[str], list[str]]:
         attempts, listener = list[str](), Listener()
 
-        def tried(own: Pack, _store: Store, _stop: object, device: str, _seconds: float) -> PackResult:
-            attempts.append(f"{own.name} {device}")
-            return attempt(own, device)
+        def tried(own: Pack, *_: object) -> PackResult:
+            attempts.append(f"{own.name} {own.device}")
+            return attempt(own, own.device)
 
         class InThisProcess(Processes):
             """Behaves like other processes, but has none."""
@@ -160,7 +160,7 @@ def go(store: Store, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Exe
 
         for name, value in {
             "train_pack": tried,
-            "pack_specs": lambda *_: list(packs),
+            "pack_specs": lambda *_: [replace(own, device=device) for own in packs],
             "prepared": lambda specs, _: specs,
             "memory_of_the_gpu": lambda: 300,
             "Processes": InThisProcess,

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +20,6 @@ import torch
 from reinflect.ensemble.member import Trained
 from reinflect.learn import loop
 from reinflect.learn.fleet import Fleet
-from reinflect.learn.lesson import ModelSpec
 from reinflect.run import driver
 from reinflect.run.driver import Execution, train_specs
 from reinflect.run.pack_files import PackResult
@@ -112,9 +111,9 @@ class Listener(Watcher):
         assert now.trained <= now.models
 
 
-def result(own: Pack, device: str) -> PackResult:
+def result(own: Pack) -> PackResult:
     """A model's numbers say where it was trained."""
-    where = {"on": np.array([device != "cpu"], dtype=np.float32)}
+    where = {"on": np.array([own.device != "cpu"], dtype=np.float32)}
     models = [
         Trained(
             system=spec.system,
@@ -130,7 +129,8 @@ def result(own: Pack, device: str) -> PackResult:
     return PackResult(own.name, models, numbers={spec.digest: where for spec in own.specs})
 
 
-Attempt = Callable[[Pack, str], PackResult]
+Attempt = Callable[[Pack], PackResult]
+Go = Callable[..., tuple[Execution, list[str], list[str]]]
 
 
 @pytest.fixture
@@ -140,7 +140,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 @pytest.fixture
-def go(store: Store, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Execution, list[str], list[str]]]:
+def go(store: Store, monkeypatch: pytest.MonkeyPatch) -> Go:
     """Trains packs by a made-up attempt; the execution, the attempts, the notes without the word."""
 
     def trained(
@@ -150,7 +150,7 @@ def go(store: Store, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Exe
 
         def tried(own: Pack, *_: object) -> PackResult:
             attempts.append(f"{own.name} {own.device}")
-            return attempt(own, own.device)
+            return attempt(own)
 
         class InThisProcess(Processes):
             """Behaves like other processes, but has none."""
@@ -177,16 +177,13 @@ def go(store: Store, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Exe
     return trained
 
 
-Go = Callable[..., tuple[Execution, list[str], list[str]]]
+def room_for(most: int) -> Attempt:
+    """Only so many models fit into the memory of the GPU."""
 
-
-def room_for(most: int, device: str = "cuda") -> Attempt:
-    """Only so many models fit into the memory of the device."""
-
-    def attempt(own: Pack, on: str) -> PackResult:
-        if on == device and len(own.specs) > most:
+    def attempt(own: Pack) -> PackResult:
+        if own.device == "cuda" and len(own.specs) > most:
             raise PackError("memory", "too much")
-        return result(own, on)
+        return result(own)
 
     return attempt
 
@@ -246,12 +243,12 @@ def test_what_happens_after_a_failure(
 ) -> None:
     left = times
 
-    def attempt(own: Pack, on: str) -> PackResult:
+    def attempt(own: Pack) -> PackResult:
         nonlocal left
         if own.name == "one" and left:
             left -= 1
             raise failure
-        return result(own, on)
+        return result(own)
 
     packs = pack(name="one", seeds=[1]), pack(name="two", seeds=[2])
     execution, tried, _ = go(attempt, *packs, device=device, executor=executor)
@@ -283,26 +280,6 @@ def test_nothing_is_tried_again_once_the_training_is_stopped(failure: Exception,
     assert (len(tried), execution.finished, execution.failed) == (1, False, None)
 
 
-def test_a_training_is_resumed_with_its_halves(go: Go, store: Store) -> None:
-    own, calls = pack(seeds=[1, 2, 3, 4, 5], name="haem-1"), 0
-
-    def killed(part: Pack, device: str) -> PackResult:
-        nonlocal calls
-        calls += 1
-        if calls == 4:
-            raise KeyError("as if it were killed")
-        return room_for(2)(part, device)
-
-    with pytest.raises(KeyError):
-        go(killed, own)
-    assert [piece.name for piece in store.pieces(own)] == ["haem-1aa", "haem-1ab", "haem-1b"]
-    execution, tried, _ = go(room_for(2), own)
-    assert tried == ["haem-1ab cuda", "haem-1b cuda"]
-    assert execution.finished
-    other = replace(own, specs=own.specs[:4])
-    assert store.pieces(other) == [other], "of other work"
-
-
 def test_packs_share_the_memory_of_a_gpu(go: Go, monkeypatch: pytest.MonkeyPatch) -> None:
     """A pack begins when it fits beside those that run; one that is too large for any room begins alone."""
     sizes = {"a": 200, "b": 150, "c": 90, "d": 400}
@@ -323,43 +300,13 @@ def test_packs_share_the_memory_of_a_gpu(go: Go, monkeypatch: pytest.MonkeyPatch
 # Real training
 
 
-def failing(times: int, error: Exception, original: Callable[..., object]) -> Callable[..., object]:
-    """The first so many updates of all fail."""
-    left = times
+def test_a_failed_update_is_a_failure_of_its_pack(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def update(*_: object) -> None:
+        raise MEMORY[0]
 
-    def update(*arguments: object) -> object:
-        nonlocal left
-        if left:
-            left -= 1
-            raise error
-        return original(*arguments)
-
-    return update
-
-
-def numbers(specs: Sequence[ModelSpec], store: Store) -> list[dict[str, list[float]]]:
-    trained = store.get(specs)
-    members = [store.member(spec, trained[spec.digest]) for spec in specs]
-    return [{name: array.flatten().tolist() for name, array in member.parameters.items()} for member in members]
-
-
-def test_models_are_what_they_are_without_the_accident(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    own, plain = pack(), Store.beside(tmp_path / "plain")
-    with plain.held():
-        train_specs(own.specs, plain, Resources())
-        expected = numbers(own.specs, plain)
-    store = Store.beside(tmp_path / "model")
-    with store.held():
-        monkeypatch.setattr(Fleet, "update", failing(1, MEMORY[0], Fleet.update))
-        execution = train_specs(own.specs, store, Resources(checkpoint_seconds=0.0))
-        assert "needs more memory than this machine has" in execution.retried[0]
-        assert len(execution.packs) == 2
-        assert not list(store.state.glob("*.checkpoint"))
-        for one, other in zip(numbers(own.specs, store), expected, strict=True):
-            for name, values in one.items():
-                assert values == pytest.approx(other[name], abs=1e-4)
-        store.remove()
-    assert not store.state.exists()
+    monkeypatch.setattr(Fleet, "update", update)
+    with pytest.raises(PackError, match="memory"):
+        train_pack(pack(), store)
 
 
 def test_a_pack_that_diverges_altogether_is_a_result(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,13 +31,10 @@ if TYPE_CHECKING:
 
 SECONDS_TO_WAIT = 60.0
 """For a worker, before the command gives up."""
-PAUSE = 0.2
 RETRIES = 3
 """Of a pack whose worker reports an error; the scheduler limits how many workers may die with one pack."""
 AHEAD = 2
 """Packs sent for each worker. Not all at once: the scheduler keeps them in memory."""
-CONFIGURATION = {"distributed.admin.large-graph-warning-threshold": "100 GiB"}
-"""No warnings about the large packs for a GPU."""
 REMEDY = "start workers from the same environment, with --nthreads 1"
 
 
@@ -96,22 +93,20 @@ class Cluster:
         self.executor: Executor = client.get_executor(pure=False, retries=RETRIES)
         self._had_worker = time.monotonic()
         while not self.limit():
-            time.sleep(PAUSE)
-        gpus = []
+            time.sleep(0.2)
         with self._lost_means():
-            answers = client.run(check_worker, versions(), on_error="return")
-        for address, gpu in answers.items():
-            if isinstance(gpu, InputError):
-                raise gpu
-            if isinstance(gpu, BaseException):
-                finding = f"the Dask worker at {address} cannot run this version of reinflect ({first_line(gpu)})"
+            gpus = client.run(check_worker, versions(), on_error="return")
+        for address, error in gpus.items():
+            if isinstance(error, InputError):
+                raise error
+            if isinstance(error, BaseException):
+                finding = f"the Dask worker at {address} cannot run this version of reinflect ({first_line(error)})"
                 raise InputError(finding, REMEDY)
-            gpus.append(gpu)
-        if device == "cuda" and not all(gpus):
+        if device == "cuda" and not all(gpus.values()):
             raise InputError("found workers without a GPU", "start them where there is one, or use --device cpu")
-        self.device = "cuda" if device != "cpu" and all(gpus) else "cpu"
-        shared = Counter(gpu[0] for gpu in gpus if gpu)
-        memory = [gpu[1] // max(PARTS_OF_A_GPU, shared[gpu[0]]) for gpu in gpus if gpu]
+        self.device = "cuda" if device != "cpu" and all(gpus.values()) else "cpu"
+        shared = Counter(name for name, _ in filter(None, gpus.values()))
+        memory = [size // max(PARTS_OF_A_GPU, shared[name]) for name, size in filter(None, gpus.values())]
         self.budget = min(memory) if self.device == "cuda" else None
         """Bytes of a worker's GPU that a pack may take."""
 
@@ -152,8 +147,9 @@ def connected(address: str, device: str) -> Iterator[Cluster]:
     except ImportError as error:
         finding = f"--dask needs the package {error.name}, which is not installed"
         raise InputError(finding, "install it: pip install 'reinflect[cluster]'") from None
-    # Dask logs and warns of problems that we report in one line.
-    with dask.config.set(CONFIGURATION), distributed.utils.silence_logging_cmgr(logging.CRITICAL):
+    # Dask logs and warns of problems that we report in one line, and of the large packs for a GPU.
+    configuration = dask.config.set({"distributed.admin.large-graph-warning-threshold": "100 GiB"})
+    with configuration, distributed.utils.silence_logging_cmgr(logging.CRITICAL):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", VersionMismatchWarning)
             named = "scheduler_file" if Path(address).is_file() else "address"

@@ -15,8 +15,7 @@ from pathlib import Path
 import pytest
 from distributed import Client
 
-from reinflect.run.pack_files import read_results
-from tests.crash.jobs import write_data
+from tests.crash.jobs import BENCHMARK, write_data
 
 CHANGES = "embedding=5 hidden=6 history_hidden=4 epochs=40 patience=90 score_from=0 score_every=20".split()
 SECONDS = 300.0
@@ -130,23 +129,13 @@ def cluster(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
         yield Cluster(data, tmp_path, stack)
 
 
-def results(out: Path) -> dict[str, object]:
-    """All that does not depend on how long things took."""
-    files = [path for path in out.rglob("*") if path.is_file() and path.parent.name != "packs" and "." not in path.name]
-    content: dict[str, object] = {str(path.relative_to(out)): path.read_bytes() for path in files}
-    content["results"] = (out / "results.json").read_bytes()
-    content["logs"] = {path.name: path.read_bytes() for path in (out / "logs").iterdir()}
-    content["packs"] = [(pack.pack, pack.device, pack.models) for pack in read_results(out / "packs")]
-    return content
-
-
 @pytest.fixture(scope="module")
 def undisturbed(data: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
-    """What one process makes of it; the folder of unfinished packs is gone."""
+    """What one process makes of it."""
     out = tmp_path_factory.mktemp("undisturbed")
     done = subprocess.run(command(data, out, "--workers", 1), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    return results(out)
+    return BENCHMARK.made(out)
 
 
 def last_words(process: Process, code: int) -> str:
@@ -182,8 +171,7 @@ def test_accidents_in_the_middle_of_training(accident: str, cluster: Cluster, un
             os.killpg(process.pid, signal.SIGINT)
             assert "are not trained yet; the same command resumes the training" in last_words(process, 130)
             assert "8 of 8 models trained" in cluster.finish("--dask", cluster.file)
-    assert results(cluster.out) == undisturbed
-    assert not (cluster.out / "training.state").exists()
+    assert BENCHMARK.made(cluster.out) == undisturbed
 
 
 def test_clusters_that_are_of_no_use_are_told_in_one_line(cluster: Cluster) -> None:

@@ -39,7 +39,9 @@ MEMORY: list[Exception] = [
     RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
     RuntimeError("[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried"),
     MemoryError(),
+    RuntimeError("CUDA error: operation failed due to a previous error during capture"),
 ]
+MEMORY[-1].__context__ = MEMORY[0]
 GPU: list[Exception] = [
     torch.AcceleratorError("CUDA error: unspecified launch failure\nCUDA kernel errors …", 719),
     RuntimeError("CUDA error: device-side assert triggered"),
@@ -59,41 +61,11 @@ def test_failures_are_classified(error: Exception, kind: str) -> None:
     assert "\n" not in caught.value.reason
 
 
-def test_what_began_as_an_error_of_memory_is_one() -> None:
-    def capture() -> None:
-        try:
-            raise MEMORY[0]
-        finally:
-            raise RuntimeError("CUDA error: operation failed due to a previous error during capture")
-
-    with pytest.raises(PackError) as caught, classify_failures():
-        capture()
-    assert caught.value.kind == "memory"
-
-
 @pytest.mark.parametrize("error", [RuntimeError("shapes do not fit"), KeyError("CUDA error"), KeyboardInterrupt()])
 def test_mistakes_are_not_failures(error: BaseException) -> None:
     with pytest.raises(type(error)) as caught, classify_failures():
         raise error
     assert caught.value is error
-
-
-def test_a_failure_holds_nothing_of_what_was_computed() -> None:
-    held = []
-
-    def update() -> None:
-        tensor = torch.zeros(3)
-        held.append(weakref.ref(tensor))
-        raise torch.OutOfMemoryError("CUDA out of memory.")
-
-    try:
-        with classify_failures():
-            update()
-    except PackError as error:
-        kept = error
-    gc.collect()
-    assert kept.kind == "memory"
-    assert held[0]() is None
 
 
 # The loop, with packs whose training is made up
@@ -300,13 +272,21 @@ def test_packs_share_the_memory_of_a_gpu(go: Go, monkeypatch: pytest.MonkeyPatch
 # Real training
 
 
-def test_a_failed_update_is_a_failure_of_its_pack(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_update_is_a_failure_of_its_pack_and_leaves_nothing(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tensors = []
+
     def update(*_: object) -> None:
-        raise MEMORY[0]
+        tensor = torch.zeros(3)
+        tensors.append(weakref.ref(tensor))
+        raise torch.OutOfMemoryError("CUDA out of memory.")
 
     monkeypatch.setattr(Fleet, "update", update)
     with pytest.raises(PackError, match="memory"):
         train_pack(pack(), store)
+    gc.collect()
+    assert tensors[0]() is None
 
 
 def test_a_pack_that_diverges_altogether_is_a_result(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -337,7 +317,10 @@ def test_a_process_that_dies_takes_no_other_with_it_and_is_replaced() -> None:
         first = processes.submit(die, 1).result()
         assert processes.submit(die, 2).result() == first, "it is used again"
         assert isinstance(processes.submit(die, 3).exception(), LOST)
-        assert processes.submit(die, 4).result() != first
+        second = processes.submit(die, 4).result()
+        assert second != first
+        assert isinstance(processes.submit(int, "x").exception(), ValueError)
+        assert processes.submit(die, 5).result() != second, "one that failed is replaced, too"
         assert not waiting.done()
         processes.stop()
         assert waiting.result() not in (first, os.getpid())

@@ -163,16 +163,6 @@ def test_the_longest_packs_come_first_on_a_gpu() -> None:
     assert first.on_cpu().weight < second.on_cpu().weight
 
 
-def test_a_pack_takes_no_more_of_a_gpu_than_it_may() -> None:
-    wanted = ready("german", "turkish")
-    whole = pack_specs(wanted, "cuda")
-    most = max(pack.bytes for pack in whole)
-    assert contents(pack_specs(wanted, "cuda", most)) == contents(whole)
-    smaller = pack_specs(wanted, "cuda", most // 2)
-    assert len(smaller) > len(whole)
-    assert all(pack.bytes <= most // 2 for pack in smaller if len(pack.specs) > 1)
-
-
 def test_halves_are_all_of_a_pack() -> None:
     pack = Pack("haem", tuple(ready("german")[:3]), 90)
     one, two = pack.halves()

@@ -2,9 +2,6 @@
 
 import lzma
 import os
-import signal
-import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -272,28 +269,6 @@ def test_only_packs_that_are_not_finished_are_trained_again(tmp_path: Path, pack
         files = content(store)
     assert files.keys() == expected.keys()
     assert all(files[name] == expected[name] for name in files if not name.endswith(".xz")), "but for seconds"
-
-
-def test_a_killed_process_leaves_its_finished_packs(tmp_path: Path, packs_trained: list[str]) -> None:
-    code = (
-        "import os, sys\n"
-        "from tests.run.test_store import *\n"
-        "def killed(own, *arguments):\n"
-        "    if own.name == 'haem-naive': os.kill(os.getpid(), 9)\n"
-        "    return train_pack(own, *arguments)\n"
-        "driver.train_pack = killed\n"
-        "with Store.beside(Path(sys.argv[1])).held() as store: train(store, specs())\n"
-    )
-    ran = subprocess.run([sys.executable, "-c", code, tmp_path / "model"], cwd=Path(__file__).parents[2])
-    assert ran.returncode == -signal.SIGKILL
-    store = Store.beside(tmp_path / "model")
-    before = content(store)
-    with store.held():
-        execution, notes = train(store, specs())
-        assert execution.finished
-        assert packs_trained == ["haem-naive"]
-        assert notes == [resuming(store, 2, 0)]
-        assert before.items() <= content(store).items()
 
 
 def test_other_work_in_the_folder_is_reported_and_left_alone(tmp_path: Path, packs_trained: list[str]) -> None:

@@ -81,9 +81,8 @@ class Pack:
             + sum(len(phase.items) * phase.epochs for phase in spec.lesson.phases)
             for spec in self.specs
         )
-        return items + (self.device != "cpu") * ITEMS_AN_UPDATE * max(
-            _updates(spec) * spec.settings.epochs for spec in self.specs
-        )
+        updates = max(_updates(spec) * spec.settings.epochs for spec in self.specs)
+        return items if self.device == "cpu" else items + ITEMS_AN_UPDATE * updates
 
     def halves(self) -> "list[Pack]":
         """Two packs in place of one that is too large."""
@@ -150,10 +149,10 @@ def _parts_within(specs: Sequence[ModelSpec], budget: int | None) -> list[tuple[
     ranked = sorted(specs, key=lambda spec: (round(2 * math.log2(_updates(spec))), measure(spec.lesson).mean))
     parts = []
     for kind in grouped(ranked, lambda spec: alike(spec.settings)).values():
-        number, division = 1, [(tuple(kind), sum(needs(kind, measure)))]
-        while budget is not None and number < len(kind) and any(size > budget for _, size in division):
-            number += 1
+        for number in range(1, len(kind) + 1):
             division = [(part, sum(needs(part, measure))) for part in _split(kind, number)]
+            if budget is None or all(size <= budget for _, size in division):
+                break
         parts += division
     return parts
 

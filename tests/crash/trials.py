@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from reinflect.files import Snapshot
 from reinflect.inflector.inflector import Inflector
 from tests.crash.jobs import Job
 
@@ -61,12 +62,11 @@ class Trial:
         over, wrong = threading.Event(), list[Exception]()
 
         def watch() -> None:
-            seen: set[tuple[int, int, int]] = set()
+            seen = set[Snapshot]()
             while not over.wait(0.005):
                 for path in (self.folder / "out").glob(self.job.models):
-                    about = path.stat()
-                    if (mark := (about.st_ino, about.st_size, about.st_mtime_ns)) not in seen:
-                        seen.add(mark)
+                    if (snapshot := Snapshot.of(path)) not in seen:
+                        seen.add(snapshot)
                         try:
                             Inflector.load(path)
                         except Exception as error:

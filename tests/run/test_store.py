@@ -2,11 +2,9 @@
 
 import lzma
 import os
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from threading import Thread
-from typing import Any
 
 import msgspec
 import pytest
@@ -15,7 +13,7 @@ from reinflect.align.naive import Naive
 from reinflect.decode.search import Predictions
 from reinflect.errors import OutputError
 from reinflect.files import atomic_path
-from reinflect.learn.lesson import Lesson, ModelSpec, Phase
+from reinflect.learn.lesson import Lesson, ModelSpec
 from reinflect.learn.loop import Checkpoint, fingerprint_of
 from reinflect.paper.benchmark import store_in
 from reinflect.run import driver
@@ -402,53 +400,17 @@ def test_a_model_that_two_packs_have_counts_once() -> None:
     assert by_key([made_up.pack(one, name="a"), made_up.pack(two, name="b")]) == {one.key: one}
 
 
-def test_a_lesson_keeps_its_digest_when_it_is_prepared() -> None:
-    own = corpus("scottish-gaelic")
-    planned = own.for_kind(Kind("haem", "naive"), {"naive": Naive()}, 1)
-    prepared = planned.prepared()
-    assert prepared.alignments
-    assert prepared.digest == planned.digest != own.digest
-    assert replace(prepared, phases=(Phase(own.train, prepared.alignments, 1),)).digest == planned.digest
-
-
 # Checkpoints
 
 
-def with_lesson(own: Pack, **changes: object) -> Pack:
-    lesson = replace(own.specs[0].lesson, **changes)  # type: ignore[arg-type]
-    return replace(own, specs=tuple(replace(spec, lesson=lesson) for spec in own.specs))
-
-
-def with_specs(own: Pack, numbers: Sequence[int], **changes: Any) -> Pack:
-    changed = [replace(spec, **changes) if number in numbers else spec for number, spec in enumerate(own.specs)]
-    return replace(own, specs=tuple(changed))
-
-
-def test_whatever_decides_the_outcome_is_in_the_fingerprint_of_a_pack() -> None:
+def test_the_specs_of_a_pack_in_their_order_are_its_fingerprint() -> None:
+    """Whatever decides the outcome is in the digests of specs (tests/learn)."""
     own = pack()
-    lesson, clipped = own.specs[0].lesson, small("haem", clip=4.0)
-    items, dev = lesson.train, lesson.dev
-    others = [
-        with_specs(own, range(3), kind=Kind("hacm", "naive")),
-        with_specs(own, range(3), settings=clipped),
-        with_specs(own, [1], settings=clipped),
-        with_specs(own, [1], seed=7),
-        replace(own, specs=own.specs[:2]),
-        replace(own, specs=own.specs[::-1]),
-        with_lesson(own, language="greek"),
-        with_lesson(own, setting="low"),
-        with_lesson(own, alignment="smart"),
-        with_lesson(own, recipe="smart(sweeps=3)"),
-        with_lesson(own, fold=0),
-        with_lesson(own, train=(replace(items[0], form="x"), *items[1:])),
-        with_lesson(own, dev=dev[:-1]),
-        with_lesson(own, asked=dev[:1]),
-        with_lesson(own, train=(*items, dev[0]), dev=dev[1:]),
-    ]
-    prints = [other.fingerprint for other in others]
-    assert len({*prints, own.fingerprint}) == len(others) + 1
-    lines = with_lesson(own, train=tuple(replace(item, line=9) for item in items))
-    assert lines.fingerprint == own.fingerprint, "a line's number decides nothing"
+    first, second, third = own.specs
+    changed = replace(second, settings=small("haem", clip=4.0))
+    others = [replace(own, specs=specs) for specs in ((first, second), (third, second, first), (first, changed, third))]
+    assert len({each.fingerprint for each in (own, *others)}) == 4
+    assert replace(own, specs=own.specs, name="other").fingerprint == own.fingerprint
 
 
 @pytest.fixture

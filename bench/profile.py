@@ -24,7 +24,7 @@ from reinflect.learn.fleet import Epoch, Fleet
 from reinflect.learn.lesson import specs
 from reinflect.paper.corpora import languages_in, read_corpora
 from reinflect.run.driver import prepared
-from reinflect.run.packs import Pack, needs, pack_for_gpu, padding
+from reinflect.run.packs import Pack, memory_of_the_gpu, pack_specs
 from reinflect.run.watch import Resources
 from reinflect.systems.kind import Wish, make_plan
 from reinflect.systems.symbols import RecurrentSettings
@@ -48,9 +48,8 @@ def main() -> None:
     models = [spec for corpus in corpora for spec in specs(make_plan(wish, len(corpus.train)), [corpus])]
     models = prepared(models, Resources(workers=arguments.workers))
     print(f"{len(corpora)} languages at {arguments.setting}, read and aligned in {time.perf_counter() - began:.1f} s")
-    for name in systems:
-        for pack in pack_for_gpu([spec for spec in models if spec.system == name]):
-            _profile(pack, arguments.updates, arguments.kernels)
+    for pack in pack_specs(models, "cuda", memory_of_the_gpu()):
+        _profile(pack, arguments.updates, arguments.kernels)
 
 
 def _profile(pack: Pack, updates: int, kernels: int) -> None:
@@ -58,15 +57,16 @@ def _profile(pack: Pack, updates: int, kernels: int) -> None:
     fleet = Fleet(pack.specs, device="cuda")
     torch.cuda.synchronize()
     took = time.perf_counter() - began
-    share = padding(pack.specs)
+    epoch, lengths = fleet.prepare(), [fleet.train.files[file].lengths[ACTIONS] for file in fleet.files]
+    padding = 1 - sum(map(sum, lengths)) / (sum(most[ACTIONS] for most in epoch.longest) * epoch.items[0].numel())
     print(
-        f"\n{pack.name}: {len(pack.specs)} models of {fleet.parameters.flat.shape[1]:,} numbers, {share:.1%} padding; "
-        f"made in {took:.1f} s"
+        f"\n{pack.name}: {len(pack.specs)} models of {fleet.parameters.flat.shape[1]:,} numbers, "
+        f"{padding:.1%} padding; made in {took:.1f} s"
     )
     torch.cuda.reset_peak_memory_stats()
     _measure(fleet, updates, kernels)
-    most, expected = torch.cuda.max_memory_allocated(), needs(pack.specs).bytes
-    print(f"  memory: {most / 2**30:.1f} GiB at most, {expected / 2**30:.1f} expected")
+    most = torch.cuda.max_memory_allocated()
+    print(f"  memory: {most / 2**30:.1f} GiB at most, {pack.bytes / 2**30:.1f} expected")
     del fleet
     torch.cuda.empty_cache()
 

@@ -10,6 +10,7 @@ from multiprocessing import active_children
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -25,8 +26,11 @@ from reinflect.inflector.inflector import Inflector
 from reinflect.learn.fleet import Fleet
 from reinflect.learn.lesson import lessons_of
 from reinflect.paper.combine import predicted
+from reinflect.run.pack_files import PackResult
+from reinflect.run.packs import Pack
 from reinflect.run.store import CHECKPOINT, Store
 from reinflect.run.watch import Progress, Resources, Watcher
+from reinflect.run.work import PackError, train_pack
 from reinflect.score import evaluate
 from reinflect.systems.symbols import Inventory
 from reinflect.train import Outcome, train_model
@@ -204,6 +208,58 @@ def test_a_process_that_is_killed_once_is_made_up_for(tmp_path: Path) -> None:
     for end in ("", ".log.jsonl"):
         assert (tmp_path / f"killed{end}").read_bytes() == (tmp_path / f"left alone{end}").read_bytes()
     assert len(list(tmp_path.iterdir())) == 4
+
+
+def test_on_a_gpu_that_is_too_small_everything_is_trained_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[str] = []
+    broken = {"haem-1ba"}
+
+    def run(pack: Pack, store: Store, stop: Any, seconds: float) -> PackResult:
+        """As on a GPU with room for three models."""
+        tried.append(f"{pack.name} {pack.device}")
+        if pack.device == "cuda" and len(pack.specs) > 3:
+            raise PackError("memory", "CUDA out of memory")
+        if pack.name in broken:
+            raise KeyError("as if it were killed")
+        return train_pack(pack.on_cpu(), store, stop, seconds)
+
+    monkeypatch.setattr("reinflect.run.driver.train_pack", run)
+    listener, out, kinds = Listener(), tmp_path / "model", ("haem-naive", "haem-smart")
+    with pytest.raises(KeyError):
+        trained(*kinds, seeds=5, out=out, device="cuda", watcher=listener)
+    assert tried == ["haem-1 cuda", "haem-1a cuda", "haem-1aa cuda", "haem-1ab cuda", "haem-1b cuda", "haem-1ba cuda"]
+    tried.clear()
+    broken.clear()
+    outcome = trained(*kinds, seeds=5, out=out, device="cuda", watcher=listener)
+    assert tried == ["haem-1ba cuda", "haem-1bb cuda"], "the others are finished"
+    assert "(2 of 4 packs of models are trained, 0 begun)" in listener.notes[-1]
+    assert not outcome.retried, "nothing went wrong this time"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "model.log.jsonl"]
+    lines = [json.loads(line) for line in (tmp_path / "model.log.jsonl").read_text().splitlines()]
+    assert len(lines) == 10 * EPOCHS
+    expected = {member.name: member.parameters for member in trained(*kinds, seeds=5).inflector.members}
+    assert {member.name for member in outcome.inflector.members} == expected.keys()
+    for member in outcome.inflector.members:
+        for name, array in member.parameters.items():
+            assert np.allclose(array, expected[member.name][name], atol=1e-4)
+
+
+def test_checkpoints_that_cannot_be_read_are_named_and_removed(tmp_path: Path) -> None:
+    out = tmp_path / "model"
+    state = Store.beside(out).state
+    state.mkdir()
+    for name in ("haem-naive-1-2", "haem-naive-9"):
+        (state / f"{name}{CHECKPOINT}").write_bytes(b"of another time")
+    listener = Listener()
+    trained(out=out, watcher=listener)
+    assert [note.partition(" (")[0] for note in listener.notes] == [
+        f"note: ignored {state / name}{CHECKPOINT}" for name in ("haem-naive-1-2", "haem-naive-9")
+    ]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "model.log.jsonl"]
+    trained(out=tmp_path / "fresh")
+    assert (tmp_path / "fresh").read_bytes() == out.read_bytes()
 
 
 def test_a_failure_to_write_keeps_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,12 +50,9 @@ class Runner:
     """The process that stands ready."""
 
     def __init__(self, warm_up: Sequence[object]) -> None:
+        program = [sys.executable, "-m", "tests.crash.steps", *map(str, warm_up)]
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.crash.steps", *map(str, warm_up)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            cwd=Path(__file__).parents[2],
+            program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2]
         )
 
     def __call__(self, arguments: Sequence[object], watched: Path, accident: Accident = "none", step: int = -1) -> Ran:
@@ -70,11 +67,7 @@ class Runner:
         return Ran(**json.loads(answer))
 
     def close(self) -> None:
-        assert self._process.stdin
-        assert self._process.stdout
-        self._process.stdin.close()
-        self._process.wait()
-        self._process.stdout.close()
+        self._process.communicate()
 
 
 # In the process that stands ready:

@@ -1,7 +1,9 @@
 """SIGKILL at any moment, in processes as users have them: the same command goes on, and ends as if nothing had been."""
 
 import random
+import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -14,17 +16,6 @@ JOBS = pytest.mark.parametrize("job", [TRAIN, BENCHMARK], ids=lambda job: job.na
 KILLS = {TRAIN.name: (True, False), BENCHMARK.name: (False,)}
 """Whether all processes are killed, or only the one that started the others; for every day."""
 MOMENTS = 20
-
-
-def killed_at(trial: Trial, moment: float, *, group: bool) -> float | None:
-    """Kill it then, and run it to its end; how long it took if it came to its end before."""
-    with trial.watched():
-        process, started, took = trial.start(), time.monotonic(), 0.0
-        while process.poll() is None and (took := time.monotonic() - started) < moment:
-            time.sleep(0.01)
-        there = trial.kill(process, group=group)
-        trial.finish(workers=1 if group else 2)
-    return None if there else took
 
 
 @JOBS
@@ -49,24 +40,23 @@ def test_killed_again_and_again_it_ends_as_if_nothing_had_been(
 
 @pytest.mark.long
 @JOBS
-def test_killed_at_moments_all_over_a_long_job(
-    job: Job, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_killed_at_moments_all_over_a_long_job(job: Job, data: Path, tmp_path: Path) -> None:
     whole = Trial(job, data, tmp_path / "whole", LONG[job.name], 0.5)
     started = time.monotonic()
     whole.finish()
-    first = seconds = time.monotonic() - started
-    trials = 0
+    seconds = time.monotonic() - started
     for number in range(MOMENTS):
-        took: float | None = seconds
-        while took is not None:  # again, if it was over before: the machine has more time for it now
-            seconds = took
-            trial = Trial(job, data, tmp_path / str(trials), LONG[job.name], 0.5)
-            took = killed_at(trial, seconds * (number + 0.5) / MOMENTS, group=number % 2 == 1)
+        killed, group = False, number % 2 == 1
+        while not killed:  # again, if it was over before: the machine has more time for it now
+            trial = Trial(job, data, tmp_path / f"{number}, {seconds}", LONG[job.name], 0.5)
+            with trial.watched():
+                process, started = trial.start(), time.monotonic()
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(seconds * (number + 0.5) / MOMENTS)
+                    seconds = time.monotonic() - started
+                killed = trial.kill(process, group=group)
+                trial.finish(workers=1 if group else 2)
             assert job.made(trial.folder) == job.made(whole.folder), number
-            trials += 1
-    with capsys.disabled():
-        print(f"\n{job.name}: {MOMENTS} kills, uniform over a job of {first:.0f} s (at last {seconds:.0f} s), survived")
 
 
 @pytest.mark.long

@@ -5,32 +5,23 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from click.testing import Result
 
+from reinflect.run.store import Store
 from tests.crash.conftest import Bench, Made
 from tests.crash.jobs import BENCHMARK, SHORT, TRAIN, Job
 from tests.crash.steps import Ran
-from tests.crash.trials import Trial, nobody_left, wait_for
+from tests.crash.trials import Trial
 
 Reinflect = Callable[..., Result]
 
 
-@dataclass(frozen=True)
-class Disk:
-    """A file system of our own, in memory."""
-
-    path: Path
-
-    def remount(self, *options: str) -> None:
-        subprocess.run(["mount", "-o", ",".join(["remount", *options]), self.path], check=True)
-
-
 @pytest.fixture
-def disk(tmp_path: Path) -> Iterator[Disk]:
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of our own, in memory."""
     path = tmp_path / "disk"
     path.mkdir()
     if not shutil.which("mount"):
@@ -39,16 +30,27 @@ def disk(tmp_path: Path) -> Iterator[Disk]:
     if made.returncode:
         pytest.skip(f"a disk of our own may not be mounted here ({made.stderr.strip()})")
     try:
-        yield Disk(path)
+        yield path
     finally:
         subprocess.run(["umount", "--lazy", path], check=True)
 
 
-def test_a_disk_that_is_too_small(bench: Bench, disk: Disk) -> None:
+def remount(disk: Path, option: str) -> None:
+    subprocess.run(["mount", "-o", f"remount,{option}", disk], check=True)
+
+
+def goes_on(bench: Bench, folder: Path) -> None:
+    """The same command ends as if nothing had been."""
+    again = bench.runner(bench.command(folder), folder)
+    assert again.code == 0, again.said
+    assert bench.job.made(folder) == bench.made
+
+
+def test_a_disk_that_is_too_small(bench: Bench, disk: Path) -> None:
     """Made a little larger each time, it is full at another place each time."""
-    folder, complaints = bench.job.prepare(disk.path / "job"), set[str]()
+    folder, complaints = bench.job.prepare(disk / "job"), set[str]()
     for kilobytes in (4, 24, 48, 64, 80, 96, 112, 128, 144, 160, 192, 224, 256, 320, 400, 500):
-        disk.remount(f"size={kilobytes}k")
+        remount(disk, f"size={kilobytes}k")
         ran = bench.runner(bench.command(folder), folder)
         bench.job.check_visible(folder)
         if ran.code == 0:
@@ -57,30 +59,23 @@ def test_a_disk_that_is_too_small(bench: Bench, disk: Disk) -> None:
         assert "(No space left on device); make room there, then run the same command again" in ran.complaint
         assert not list(folder.rglob("*.part"))
     assert len(complaints) > 1
-    disk.remount("size=16m")
-    again = bench.runner(bench.command(folder), folder)
-    assert again.code == 0, again.said
-    assert bench.job.made(folder) == bench.made
+    remount(disk, "size=16m")
+    goes_on(bench, folder)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.6, 0.9])
-def test_a_disk_that_is_read_only(bench: Bench, disk: Disk, share: float) -> None:
+def test_a_disk_that_is_read_only(bench: Bench, disk: Path, share: float) -> None:
     """From the beginning, or from where an earlier run was killed."""
-    folder = bench.job.prepare(disk.path / "job")
+    folder = bench.job.prepare(disk / "job")
     if share:
         bench.runner(bench.command(folder), folder, "kill", int(share * len(bench.undisturbed.steps)))
     before = bench.job.made(folder)
-    disk.remount("ro")
-    assert "read-only" in refused(bench, folder) or "no permission to write" in refused(bench, folder)
+    remount(disk, "ro")
+    refused = bench.runner(bench.command(folder), folder).complaint.lower()
+    assert "read-only" in refused or "no permission to write" in refused
     assert bench.job.made(folder) == before
-    disk.remount("rw")
-    again = bench.runner(bench.command(folder), folder)
-    assert again.code == 0, again.said
-    assert bench.job.made(folder) == bench.made
-
-
-def refused(bench: Bench, folder: Path) -> str:
-    return bench.runner(bench.command(folder), folder).complaint.lower()
+    remount(disk, "rw")
+    goes_on(bench, folder)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such limits")
@@ -132,20 +127,12 @@ def test_something_else_in_the_place(
     assert kind == "folder" or place.read_text() == "mine"
 
 
-@pytest.mark.parametrize("job", [TRAIN, BENCHMARK], ids=lambda job: job.name)
-def test_a_second_process_is_told_who_is_there_and_the_first_does_not_notice(
-    job: Job, data: Path, undisturbed: Made, tmp_path: Path, reinflect: Reinflect
-) -> None:
-    trial = Trial(job, data, tmp_path, SHORT[job.name], 0)
-    first = trial.start(workers=1)
-    wait_for(lambda: trial.checkpoints() or first.poll() is not None)
-    second = reinflect(*job.command(data, trial.folder, "--workers", 1, changes=SHORT[job.name]))
-    assert f"(process {first.pid}) " in Ran(second.exit_code, second.stderr, []).complaint
-    assert "wait for it, or choose another --out" in second.stderr
-    _, said = first.communicate()
-    assert first.returncode == 0, said
-    wait_for(lambda: nobody_left(first.pid))
-    assert job.made(trial.folder) == undisturbed(job)
+def test_a_second_benchmark_is_told_who_is_there(data: Path, tmp_path: Path, reinflect: Reinflect) -> None:
+    """A training is in tests/cli, and that the first does not notice in tests/run."""
+    with Store.inside(tmp_path / "out").held():
+        second = reinflect(*BENCHMARK.command(data, tmp_path, "--workers", 1))
+    complaint = Ran(second.exit_code, second.stderr, []).complaint
+    assert f"(process {os.getpid()}) is working on this; wait for it, or choose another --out" in complaint
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write anywhere")

@@ -29,28 +29,23 @@ def spread(numbers: Sequence[int], many: int) -> list[int]:
     return [numbers[(2 * place + 1) * len(numbers) // (2 * many)] for place in range(many)]
 
 
-def survives(bench: Bench, folder: Path, accident: Accident, step: int) -> str:
-    """Have an accident, then run the same again; what was said of it."""
+def survives(bench: Bench, folder: Path, accident: Accident, step: int) -> None:
+    """Have an accident, then run the same again."""
     place = f"{accident} at step {step}, {bench.undisturbed.steps[step]}"
     bench.job.prepare(folder)
     ran = bench.runner(bench.command(folder), folder, accident, step)
-    said = ""
     if accident == "kill":
         assert ran.code == -9, f"{place}: {ran.said}"
     elif ran.code != 0:  # some things can be done without, such as a cache
-        said = ran.complaint
+        assert ran.complaint
     bench.job.check_visible(folder)
     if accident == "gone":
-        folder.mkdir(exist_ok=True)
-        (folder / "out").mkdir(exist_ok=True)
+        (folder / "out").mkdir(parents=True, exist_ok=True)
     elif accident in ("full", "no room"):
         assert not list(folder.rglob("*.part")), place
     again = bench.runner(bench.command(folder), folder)
     assert again.code == 0, f"{place}: {again.said}"
-    made = bench.job.made(folder)
-    assert made.keys() == bench.made.keys(), place
-    assert made == bench.made, place
-    return said
+    assert bench.job.made(folder) == bench.made, place
 
 
 @pytest.mark.parametrize("accident", ["kill", *FAULTS])
@@ -62,15 +57,9 @@ def test_it_survives_accidents(bench: Bench, accident: Accident, tmp_path: Path)
 
 @pytest.mark.long
 @pytest.mark.parametrize("accident", ["kill", *FAULTS])
-def test_it_survives_accidents_at_many_more_steps(
-    bench: Bench, accident: Accident, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_it_survives_accidents_at_many_more_steps(bench: Bench, accident: Accident, tmp_path: Path) -> None:
     """Kills at every step of a training, and at every kind of step of a benchmark, which has many more."""
     steps = bench.undisturbed.steps
     every = list(range(len(steps))) if bench.job is TRAIN else kinds(steps)
-    chosen = every if accident == "kill" else spread(kinds(steps), 40)
-    said = {survives(bench, tmp_path / str(step), accident, step) for step in chosen}
-    with capsys.disabled():
-        print(f"\n{bench.job.name}, {accident}: {len(chosen)} of {len(steps)} steps, all survived")
-        for line in sorted({re.sub(r"/\S*/", "", line) for line in said if line}):
-            print(f"  {line}")
+    for step in every if accident == "kill" else spread(kinds(steps), 40):
+        survives(bench, tmp_path / str(step), accident, step)

@@ -7,9 +7,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
+from reinflect.files import Snapshot
 from reinflect.inflector.inflector import Inflector
 from tests.crash.jobs import Job
 
@@ -43,16 +44,11 @@ class Trial:
         return said
 
     def kill(self, process: "subprocess.Popen[str]", *, group: bool) -> bool:
-        """SIGKILL to the process, or to all that it started too; whether it was still there.
-
-        Where all of them are killed, nobody is left who could remove the semaphores they share.
-        """
-        there, shared = process.poll() is None, semaphores(process.pid)
-        if there:
+        """SIGKILL to the process, or to all that it started too; whether it was still there."""
+        if there := process.poll() is None:
             (os.killpg if group else os.kill)(process.pid, signal.SIGKILL)
         process.communicate()
         wait_for(lambda: nobody_left(process.pid))
-        assert group or not [path for path in shared if path.exists()]
         self.job.check_visible(self.folder)
         return there
 
@@ -66,12 +62,11 @@ class Trial:
         over, wrong = threading.Event(), list[Exception]()
 
         def watch() -> None:
-            seen: set[tuple[int, int, int]] = set()
+            seen = set[Snapshot]()
             while not over.wait(0.005):
                 for path in (self.folder / "out").glob(self.job.models):
-                    about = path.stat()
-                    if (mark := (about.st_ino, about.st_size, about.st_mtime_ns)) not in seen:
-                        seen.add(mark)
+                    if (snapshot := Snapshot.of(path)) not in seen:
+                        seen.add(snapshot)
                         try:
                             Inflector.load(path)
                         except Exception as error:
@@ -100,13 +95,3 @@ def nobody_left(group: int) -> bool:
     except ProcessLookupError:
         return True
     return False
-
-
-def semaphores(group: int) -> set[Path]:
-    """What the processes of a group share, which are files on Linux, and stay there if nobody removes them."""
-    found = set[Path]()
-    for maps in Path("/proc").glob("[0-9]*/maps"):
-        with suppress(OSError):  # of a process that has ended, or is another's
-            if os.getpgid(int(maps.parent.name)) == group:
-                found |= {Path(word) for word in maps.read_text().split() if word.startswith("/dev/shm/sem.")}
-    return found

@@ -15,9 +15,7 @@ from pathlib import Path
 import pytest
 from distributed import Client
 
-from reinflect.data.items import Item, write_items
-from reinflect.run.pack_files import read_results
-from tests.learn.tiny import language
+from tests.crash.jobs import BENCHMARK, write_data
 
 CHANGES = "embedding=5 hidden=6 history_hidden=4 epochs=40 patience=90 score_from=0 score_every=20".split()
 SECONDS = 300.0
@@ -32,7 +30,7 @@ def slowly(fleet, prepare=Fleet.prepare):
 Fleet.prepare = slowly
 """
 """What a worker loads first whose packs take long enough to be interrupted."""
-OTHER_VERSION = "import reinflect.run.work\nreinflect.run.work.__version__ = '9.9'\n"
+OTHER_VERSION = "import reinflect.run.cluster\nreinflect.run.cluster.__version__ = '9.9'\n"
 IMPATIENT = (
     "import sys, reinflect.cli, reinflect.run.cluster\n"
     "reinflect.run.cluster.SECONDS_TO_WAIT = 0.5\n"
@@ -45,12 +43,7 @@ Process = subprocess.Popen[str]
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("data")
-    items = language("german")
-    write_items(folder / "german-dev", items[:4])
-    write_items(folder / "german-train-low", items[4:])
-    write_items(folder / "german-covered-test", [Item(item.lemma, item.features) for item in items[:3]])
-    return folder
+    return write_data(tmp_path_factory.mktemp("data"))
 
 
 def command(data: Path, out: Path, *more: object, program: Sequence[str] = ("-m", "reinflect")) -> list[str]:
@@ -67,11 +60,25 @@ def wait_until(ready: Callable[[], object], process: Process) -> None:
         time.sleep(0.02)
 
 
-class Cluster:
-    """A scheduler with its workers, all of which end with the test."""
+@contextmanager
+def running(call: Sequence[str], environment: dict[str, str]) -> Iterator[Process]:
+    """A process in a group of its own, which ends with the block."""
+    with subprocess.Popen(
+        call, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
 
-    def __init__(self, folder: Path, stack: ExitStack) -> None:
-        self.folder, self.file, self.stack = folder, folder / "scheduler.json", stack
+
+class Cluster:
+    """A scheduler with its workers, all of which end with the test, and the folder `out` of a benchmark."""
+
+    def __init__(self, data: Path, folder: Path, stack: ExitStack) -> None:
+        self.data, self.folder, self.file, self.stack = data, folder, folder / "scheduler.json", stack
+        self.out = folder / "out"
         more = {"REINFLECT_CACHE": str(folder / "cache"), "DASK_TEMPORARY_DIRECTORY": str(folder)}
         self.environment = os.environ | more | {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "5s"}
         host = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(self.file)]
@@ -81,7 +88,10 @@ class Cluster:
     def start(self, call: Sequence[str]) -> Process:
         return self.stack.enter_context(running(call, self.environment))
 
-    def add_worker(self, preload: str = "") -> Process:
+    def benchmark(self, program: Sequence[str] = ("-m", "reinflect")) -> Process:
+        return self.start(command(self.data, self.out, "--dask", self.file, program=program))
+
+    def add_worker(self, preload: str = SLOW) -> Process:
         """A worker that executes some code first."""
         with Client(scheduler_file=str(self.file), set_as_default=False) as client:
             before = len(client.nthreads())
@@ -96,129 +106,86 @@ class Cluster:
         """The logs of packs that workers are in the middle of."""
         return [log for log in (self.folder / "temporary").glob("*/*.jsonl") if log.stat().st_size]
 
+    def some_finished(self) -> bool:
+        """Whether some pack is finished, and another is not."""
+        return bool(list(self.out.glob("packs/*.xz")) and self.logs())
 
-@contextmanager
-def running(call: Sequence[str], environment: dict[str, str]) -> Iterator[Process]:
-    """A process in a group of its own, which ends with the block."""
-    with subprocess.Popen(
-        call, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
-    ) as process:
-        try:
-            yield process
-        finally:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
+    def finish(self, *more: object) -> str:
+        """The same command resumes the benchmark, and keeps what is finished; what it says."""
+        kept = {path: path.stat().st_mtime_ns for path in (self.out / "packs").iterdir()}
+        assert 0 < len(kept) < 4
+        call = command(self.data, self.out, *more)
+        done = subprocess.run(call, env=self.environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        assert {path: path.stat().st_mtime_ns for path in kept} == kept
+        return done.stderr
 
 
 @pytest.fixture
-def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+def cluster(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
     (tmp_path / "temporary").mkdir()
     monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
     with ExitStack() as stack:
-        yield Cluster(tmp_path, stack)
-
-
-def results(out: Path) -> dict[str, object]:
-    """All that does not depend on how long things took."""
-    files = [path for path in out.rglob("*") if path.is_file() and path.parent.name != "packs" and "." not in path.name]
-    content: dict[str, object] = {str(path.relative_to(out)): path.read_bytes() for path in files}
-    content["results"] = (out / "results.json").read_bytes()
-    content["logs"] = {path.name: path.read_bytes() for path in (out / "logs").iterdir()}
-    content["packs"] = [(pack.pack, pack.device, pack.models) for pack in read_results(out / "packs")]
-    return content
+        yield Cluster(data, tmp_path, stack)
 
 
 @pytest.fixture(scope="module")
-def undisturbed(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def undisturbed(data: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
     """What one process makes of it."""
     out = tmp_path_factory.mktemp("undisturbed")
     done = subprocess.run(command(data, out, "--workers", 1), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    return out
+    return BENCHMARK.made(out)
+
+
+def last_words(process: Process, code: int) -> str:
+    """What a command said that ended with this code."""
+    _, stderr = process.communicate(timeout=SECONDS)
+    assert process.returncode == code, stderr
+    assert "Traceback" not in stderr
+    return stderr
 
 
 def complaint(process: Process) -> str:
     """The one line with which a command failed."""
-    _, stderr = process.communicate(timeout=SECONDS)
-    assert process.returncode == 2, stderr
-    assert "Traceback" not in stderr
-    (line,) = [line for line in stderr.splitlines() if line.startswith("reinflect:")]
+    (line,) = [line for line in last_words(process, 2).splitlines() if line.startswith("reinflect:")]
     return line
 
 
-def finish(data: Path, out: Path, cluster: Cluster, undisturbed: Path, *more: object) -> str:
-    """The same command resumes the benchmark, and ends as if nothing had happened; what it says."""
-    kept = {path: path.stat().st_mtime_ns for path in (out / "packs").iterdir()}
-    done = subprocess.run(command(data, out, *more), env=cluster.environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert {path: path.stat().st_mtime_ns for path in kept} == kept
-    assert results(out) == results(undisturbed)
-    assert not (out / "training.state").exists()
-    return done.stderr
+@pytest.mark.parametrize("accident", ["worker", "scheduler", "ctrl-c"])
+def test_accidents_in_the_middle_of_training(accident: str, cluster: Cluster, undisturbed: dict[str, object]) -> None:
+    """The benchmark goes on, or the same command resumes it, and it ends as if nothing had happened."""
+    workers = [cluster.add_worker() for _ in range(2)]
+    process = cluster.benchmark()
+    if accident == "worker":
+        wait_until(lambda: len(cluster.logs()) == 2, process)
+        os.killpg(workers[0].pid, signal.SIGKILL)
+        assert "8 of 8 models trained" in last_words(process, 0)
+    else:
+        wait_until(cluster.some_finished, process)
+        if accident == "scheduler":
+            os.killpg(cluster.scheduler.pid, signal.SIGKILL)
+            assert "lost the Dask scheduler at tcp://" in complaint(process)
+            cluster.finish("--workers", 1)
+        else:
+            os.killpg(process.pid, signal.SIGINT)
+            assert "are not trained yet; the same command resumes the training" in last_words(process, 130)
+            assert "8 of 8 models trained" in cluster.finish("--dask", cluster.file)
+    assert BENCHMARK.made(cluster.out) == undisturbed
 
 
-def test_a_worker_is_killed_in_the_middle_of_training(data: Path, undisturbed: Path, cluster: Cluster) -> None:
-    out = cluster.folder / "out"
-    workers = [cluster.add_worker(SLOW) for _ in range(2)]
-    process = cluster.start(command(data, out, "--dask", cluster.file))
-    wait_until(lambda: len(cluster.logs()) == 2, process)
-    os.killpg(workers[0].pid, signal.SIGKILL)
-    _, stderr = process.communicate(timeout=SECONDS)
-    assert process.returncode == 0, stderr
-    assert "8 of 8 models trained" in stderr
-    assert "Traceback" not in stderr
-    assert results(out) == results(undisturbed)
-    assert not (out / "training.state").exists()
-
-
-def test_the_scheduler_dies_and_the_same_command_goes_on_without_it(
-    data: Path, undisturbed: Path, cluster: Cluster
-) -> None:
-    out = cluster.folder / "out"
-    for _ in range(2):
-        cluster.add_worker(SLOW)
-    process = cluster.start(command(data, out, "--dask", cluster.file))
-    wait_until(lambda: list(out.glob("packs/*.xz")) and cluster.logs(), process)
-    os.killpg(cluster.scheduler.pid, signal.SIGKILL)
-    assert "lost the Dask scheduler at tcp://" in complaint(process)
-    assert 0 < len(list((out / "packs").iterdir())) < 4
-    finish(data, out, cluster, undisturbed, "--workers", 1)
-
-
-def test_ctrl_c_stops_the_workers_and_keeps_what_is_done(data: Path, undisturbed: Path, cluster: Cluster) -> None:
-    out = cluster.folder / "out"
-    for _ in range(2):
-        cluster.add_worker(SLOW)
-    process = cluster.start(command(data, out, "--dask", cluster.file))
-    wait_until(lambda: list(out.glob("packs/*.xz")) and cluster.logs(), process)
-    os.killpg(process.pid, signal.SIGINT)
-    _, stderr = process.communicate(timeout=SECONDS)
-    assert process.returncode == 130, stderr
-    assert "models are not trained yet; the same command resumes the training" in stderr
-    assert "Traceback" not in stderr
-    assert 0 < len(list((out / "packs").iterdir())) < 4
-    assert "8 of 8 models trained" in finish(data, out, cluster, undisturbed, "--dask", cluster.file)
-
-
-def test_clusters_that_are_of_no_use_are_told_in_one_line(data: Path, cluster: Cluster) -> None:
-    out = cluster.folder / "out"
-    impatient = command(data, out, "--dask", cluster.file, program=("-c", IMPATIENT))
-    assert "has had no worker for 0.5 s; start some, such as dask worker" in complaint(cluster.start(impatient))
-    cluster.add_worker(OTHER_VERSION)
-    told = complaint(cluster.start(command(data, out, "--dask", cluster.file)))
-    assert "has reinflect 9.9, not 0.2.0 as here; start workers from the same environment" in told
-    os.killpg(cluster.scheduler.pid, signal.SIGKILL)
-    cluster.environment["DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT"] = "1s"
-    told = complaint(cluster.start(command(data, out, "--dask", cluster.file)))
-    assert told.startswith("reinflect: could not reach a Dask scheduler at '")
-    assert "tcp://127.0.0.1:" in told
-    assert not list(out.glob("packs/*"))
-
-
-def test_a_worker_of_another_version_that_joins_later_is_refused(data: Path, cluster: Cluster) -> None:
-    out = cluster.folder / "out"
-    cluster.add_worker(SLOW)
-    process = cluster.start(command(data, out, "--dask", cluster.file))
+def test_clusters_that_are_of_no_use_are_told_in_one_line(cluster: Cluster) -> None:
+    said = complaint(cluster.benchmark(("-c", IMPATIENT)))
+    assert "has had no worker for 0.5 s; start some, such as dask worker" in said
+    cluster.add_worker()
+    process = cluster.benchmark()
     wait_until(cluster.logs, process)
     cluster.add_worker(OTHER_VERSION)
-    assert "a Dask worker has reinflect 9.9, not 0.2.0 as here; start workers from" in complaint(process)
+    other = " has reinflect 9.9, not 0.2.0 as here; start workers from the same environment"
+    assert other in complaint(process), "it joined later"
+    assert other in complaint(cluster.benchmark()), "it was there from the beginning"
+    os.killpg(cluster.scheduler.pid, signal.SIGKILL)
+    cluster.environment["DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT"] = "1s"
+    said = complaint(cluster.benchmark())
+    assert said.startswith("reinflect: could not reach a Dask scheduler at '")
+    assert "tcp://127.0.0.1:" in said

@@ -2,10 +2,6 @@
 
 import lzma
 import os
-import signal
-import subprocess
-import sys
-from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from threading import Thread
@@ -14,11 +10,10 @@ import msgspec
 import pytest
 
 from reinflect.align.naive import Naive
-from reinflect.data.items import Item
 from reinflect.decode.search import Predictions
 from reinflect.errors import OutputError
 from reinflect.files import atomic_path
-from reinflect.learn.lesson import Lesson, ModelSpec, Phase
+from reinflect.learn.lesson import Lesson, ModelSpec
 from reinflect.learn.loop import Checkpoint, fingerprint_of
 from reinflect.paper.benchmark import store_in
 from reinflect.run import driver
@@ -26,13 +21,14 @@ from reinflect.run.driver import Execution, train_specs
 from reinflect.run.pack_files import ENDING, PackResult, by_key, read_result, read_results, write_result
 from reinflect.run.packs import Pack
 from reinflect.run.store import Store
-from reinflect.run.watch import Resources, Watcher
+from reinflect.run.watch import Resources
 from reinflect.run.work import train_pack
 from reinflect.settings import Settings
 from reinflect.systems.kind import Kind
 from tests.learn.tiny import fleet_of, language, pack, small, spec_for
 from tests.paper import made_up
-from tests.paper.made_up import BUNDLE, SETTINGS, corpus, result, spec
+from tests.paper.made_up import corpus, result, spec
+from tests.run.test_driver import Listener
 
 
 def begin(store: Store, *packs: Pack) -> None:
@@ -60,15 +56,6 @@ def test_nothing_is_left_where_there_is_nothing_to_resume_from(tmp_path: Path) -
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_can_be_resumed_stays(tmp_path: Path) -> None:
-    for store in both(tmp_path):
-        with store.held():
-            begin(store, pack())
-        with store.held():
-            assert store.checkpoint(pack(), 1.0).path.exists()
-            assert store.log(pack()).exists()
-
-
 def test_a_second_command_is_kept_out_and_the_first_does_not_notice(tmp_path: Path) -> None:
     for store in both(tmp_path):
         refused = rf"{store.out.name}: another command \(process {os.getpid()}\) is working on this; wait for it"
@@ -81,20 +68,8 @@ def test_a_second_command_is_kept_out_and_the_first_does_not_notice(tmp_path: Pa
             with Store.beside(tmp_path / "other").held():
                 pass
         with store.held():
-            pass
-
-
-def test_the_lock_of_a_dead_process_keeps_no_one_out(tmp_path: Path) -> None:
-    code = (
-        "import os, sys; from pathlib import Path; from reinflect.run.store import Store\n"
-        "with Store.beside(Path(sys.argv[1])).held():\n"
-        "    Path(sys.argv[1] + '.state/a.checkpoint').touch(); os.kill(os.getpid(), 9)"
-    )
-    assert subprocess.run([sys.executable, "-c", code, tmp_path / "model"]).returncode == -9
-    store = Store.beside(tmp_path / "model")
-    assert (store.state / ".lock").exists()
-    with store.held():
-        assert (store.state / "a.checkpoint").exists()
+            assert store.checkpoint(pack(), 1.0).path.exists(), "what can be resumed stays"
+            assert store.log(pack()).exists()
 
 
 def test_what_a_killed_command_was_writing_is_swept_away(tmp_path: Path) -> None:
@@ -124,18 +99,7 @@ def test_of_a_benchmark_everything_unfinished_is_swept_away(tmp_path: Path) -> N
         assert all(path.exists() for path in (*others, being_written))
 
 
-@pytest.mark.parametrize(("name", "message"), [("packs", "a file, not a folder"), ("results.json/x", "not a file")])
-def test_what_would_prevent_writing_later_is_an_error_now(tmp_path: Path, name: str, message: str) -> None:
-    (tmp_path / name).parent.mkdir(exist_ok=True)
-    (tmp_path / name).touch()
-    with pytest.raises(OutputError, match=message), store_in(tmp_path):
-        pytest.fail("it began")
-
-
-def test_a_file_in_the_folders_place_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "model.state").touch()
-    with pytest.raises(OutputError, match=r"model\.state: needed as a folder, but not a folder; remove it, or choose"):
-        Store.beside(tmp_path / "model").held().__enter__()
+def test_a_folder_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="No such file"):
         Store.beside(tmp_path / "nowhere" / "model").held().__enter__()
 
@@ -234,14 +198,6 @@ def test_a_finished_pack_leaves_all_that_its_models_are_made_of(tmp_path: Path) 
 # What an earlier command left
 
 
-class Listener(Watcher):
-    def __init__(self) -> None:
-        self.notes: list[str] = []
-
-    def note(self, text: str) -> None:
-        self.notes.append(text)
-
-
 @pytest.fixture
 def packs_trained(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of packs as they are trained."""
@@ -313,28 +269,6 @@ def test_only_packs_that_are_not_finished_are_trained_again(tmp_path: Path, pack
     assert all(files[name] == expected[name] for name in files if not name.endswith(".xz")), "but for seconds"
 
 
-def test_a_killed_process_leaves_its_finished_packs(tmp_path: Path, packs_trained: list[str]) -> None:
-    code = (
-        "import os, sys\n"
-        "from tests.run.test_store import *\n"
-        "def killed(own, *arguments):\n"
-        "    if own.name == 'haem-naive': os.kill(os.getpid(), 9)\n"
-        "    return train_pack(own, *arguments)\n"
-        "driver.train_pack = killed\n"
-        "with Store.beside(Path(sys.argv[1])).held() as store: train(store, specs())\n"
-    )
-    ran = subprocess.run([sys.executable, "-c", code, tmp_path / "model"], cwd=Path(__file__).parents[2])
-    assert ran.returncode == -signal.SIGKILL
-    store = Store.beside(tmp_path / "model")
-    before = content(store)
-    with store.held():
-        execution, notes = train(store, specs())
-        assert execution.finished
-        assert packs_trained == ["haem-naive"]
-        assert notes == [resuming(store, 2, 0)]
-        assert before.items() <= content(store).items()
-
-
 def test_other_work_in_the_folder_is_reported_and_left_alone(tmp_path: Path, packs_trained: list[str]) -> None:
     store = Store.beside(tmp_path / "model")
     also = f"note: {store.state} also has work with other data or settings, which this command does not use"
@@ -356,34 +290,23 @@ def test_other_work_in_the_folder_is_reported_and_left_alone(tmp_path: Path, pac
         assert execution.finished
 
 
-def test_a_damaged_checkpoint_is_said_and_not_used(tmp_path: Path) -> None:
-    for store in both(tmp_path):
-        with store.held():
-            train(store, specs(), "hacm-naive-1")
-            (path,) = store.state.glob("*.checkpoint")
-            path.write_bytes(path.read_bytes()[:-1] + b"\x7f")
-            execution, notes = train(store, specs())
-        assert notes == [
-            f"note: ignored {path} (damaged, or of another version); its models are trained from the beginning"
-        ]
-        assert execution.finished
-        assert not path.exists()
-
-
-def test_packs_of_another_format_are_skipped_with_a_note(tmp_path: Path, packs_trained: list[str]) -> None:
+def test_what_is_damaged_or_of_another_format_is_said_and_not_used(tmp_path: Path) -> None:
     store = Store.beside(tmp_path / "model")
     with store.held():
-        train(store, specs())
-        expected = store.get(specs())
-        (path,) = store.state.glob("haem-naive.*.pack.xz")
-        plain = msgspec.json.decode(lzma.decompress(path.read_bytes()))
-        path.write_bytes(lzma.compress(msgspec.json.encode(plain | {"format": 1})))
-        packs_trained.clear()
-        _, notes = train(store, specs())
-        ignored = f"note: ignored {path} (damaged, or of another version); its models count as not trained"
-        assert notes == [ignored, resuming(store, 2, 0)]
-        assert packs_trained == ["haem-naive"]
-        assert store.get(specs()) == expected
+        train(store, specs(), "hacm-naive-2")
+        (checkpoint,), (finished,) = store.state.glob("*.checkpoint"), store.state.glob("*.pack.xz")
+        models = store.get(specs()[:2])
+        checkpoint.write_bytes(checkpoint.read_bytes()[:-1] + b"\x7f")
+        plain = msgspec.json.decode(lzma.decompress(finished.read_bytes()))
+        finished.write_bytes(lzma.compress(msgspec.json.encode(plain | {"format": 1})))
+        execution, notes = train(store, specs())
+    assert notes == [
+        f"note: ignored {finished} (damaged, or of another version); its models count as not trained",
+        f"note: ignored {checkpoint} (damaged, or of another version); its models are trained from the beginning",
+    ]
+    assert execution.finished
+    assert not checkpoint.exists()
+    assert store.get(specs()[:2]) == models
 
 
 def test_nothing_is_left_of_halves(tmp_path: Path, packs_trained: list[str]) -> None:
@@ -477,81 +400,17 @@ def test_a_model_that_two_packs_have_counts_once() -> None:
     assert by_key([made_up.pack(one, name="a"), made_up.pack(two, name="b")]) == {one.key: one}
 
 
-def test_a_model_is_known_by_all_that_decides_it() -> None:
-    own = corpus()
-    others = [
-        corpus("dutch"),
-        corpus(setting="high"),
-        replace(own, train=(*own.train, Item("d", BUNDLE, "dx"))),
-        replace(own, dev=own.dev[:2]),
-        replace(own, asked=()),
-        replace(own, train=(*own.train, own.dev[0]), dev=own.dev[1:]),
-        replace(own, fold=0),
-    ]
-    keys = [spec(lesson, "haem-naive").digest for lesson in (own, *others)]
-    keys += [
-        spec(own, "hacm-naive").digest,
-        spec(own, "haem-smart").digest,
-        spec(own, "haem-naive", 2).digest,
-        spec(own, "haem-naive", settings=msgspec.structs.replace(SETTINGS["haem"], batch=7)).digest,
-    ]
-    assert len(set(keys)) == len(keys)
-    assert spec(corpus(), "haem-naive").digest == keys[0]
-
-
-def test_a_lesson_keeps_its_digest_when_it_is_prepared() -> None:
-    own = corpus("scottish-gaelic")
-    planned = own.for_kind(Kind("haem", "naive"), {"naive": Naive()}, 1)
-    prepared = planned.prepared()
-    assert prepared.alignments
-    assert prepared.digest == planned.digest != own.digest
-    assert replace(prepared, phases=(Phase(own.train, prepared.alignments, 1),)).digest == planned.digest
-
-
 # Checkpoints
 
 
-def with_lesson(own: Pack, **changes: object) -> Pack:
-    lesson = replace(own.specs[0].lesson, **changes)  # type: ignore[arg-type]
-    return replace(own, specs=tuple(replace(spec, lesson=lesson) for spec in own.specs))
-
-
-def with_items(own: Pack, change: Callable[[Lesson], tuple[tuple[Item, ...], tuple[Item, ...]]]) -> Pack:
-    train, dev = change(own.specs[0].lesson)
-    return with_lesson(own, train=train, dev=dev)
-
-
-def with_settings(own: Pack, numbers: Iterable[int], **changes: object) -> Pack:
-    specs = list(own.specs)
-    for number in numbers:
-        settings = msgspec.structs.replace(specs[number].settings, **changes)
-        specs[number] = replace(specs[number], settings=settings)
-    return replace(own, specs=tuple(specs))
-
-
-CHANGES: dict[str, Callable[[Pack], Pack]] = {
-    "system": lambda own: replace(own, specs=tuple(replace(spec, kind=Kind("hacm", "naive")) for spec in own.specs)),
-    "settings": lambda own: with_settings(own, range(3), clip=4.0),
-    "one model's settings": lambda own: with_settings(own, [1], clip=4.0),
-    "seeds": lambda own: replace(own, specs=own.specs[:2]),
-    "order": lambda own: replace(own, specs=own.specs[::-1]),
-    "language": lambda own: with_lesson(own, language="greek"),
-    "setting": lambda own: with_lesson(own, setting="low"),
-    "alignment": lambda own: with_lesson(own, alignment="smart"),
-    "how it is aligned": lambda own: with_lesson(own, recipe="smart(sweeps=3)"),
-    "items": lambda own: with_items(
-        own, lambda lesson: ((replace(lesson.train[0], form="x"), *lesson.train[1:]), lesson.dev)
-    ),
-    "dev": lambda own: with_items(own, lambda lesson: (lesson.train, lesson.dev[:-1])),
-    "which are dev": lambda own: with_items(own, lambda lesson: ((*lesson.train, lesson.dev[0]), lesson.dev[1:])),
-}
-
-
-def test_whatever_decides_the_outcome_is_in_the_fingerprint_of_a_pack() -> None:
-    prints = {name: change(pack()).fingerprint for name, change in CHANGES.items()}
-    assert len({*prints.values(), pack().fingerprint}) == len(CHANGES) + 1
-    lines = with_items(pack(), lambda lesson: (tuple(replace(item, line=9) for item in lesson.train), lesson.dev))
-    assert lines.fingerprint == pack().fingerprint, "a line's number decides nothing"
+def test_the_specs_of_a_pack_in_their_order_are_its_fingerprint() -> None:
+    """Whatever decides the outcome is in the digests of specs (tests/learn)."""
+    own = pack()
+    first, second, third = own.specs
+    changed = replace(second, settings=small("haem", clip=4.0))
+    others = [replace(own, specs=specs) for specs in ((first, second), (third, second, first), (first, changed, third))]
+    assert len({each.fingerprint for each in (own, *others)}) == 4
+    assert replace(own, specs=own.specs, name="other").fingerprint == own.fingerprint
 
 
 @pytest.fixture

@@ -4,31 +4,73 @@ When a worker is lost, Dask gives its pack to another, where the pack starts aga
 """
 
 import logging
+import platform
 import time
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+import torch
+
+from reinflect import __version__
 from reinflect.errors import InputError, ReinflectError, quoted
-from reinflect.run.packs import PARTS_OF_A_GPU, memory_of_the_gpu
-from reinflect.run.work import differing, versions
+from reinflect.run.pack_files import PackResult
+from reinflect.run.packs import PARTS_OF_A_GPU, Pack, memory_of_the_gpu
+from reinflect.run.store import Store
+from reinflect.run.work import train_pack
 
 if TYPE_CHECKING:
     from distributed import Client
 
 SECONDS_TO_WAIT = 60.0
 """For a worker, before the command gives up."""
-PAUSE = 0.2
 RETRIES = 3
 """Of a pack whose worker reports an error; the scheduler limits how many workers may die with one pack."""
 AHEAD = 2
 """Packs sent for each worker. Not all at once: the scheduler keeps them in memory."""
-CONFIGURATION = {"distributed.admin.large-graph-warning-threshold": "100 GiB"}
-"""No warnings about the large packs for a GPU."""
+REMEDY = "start workers from the same environment, with --nthreads 1"
+
+
+def versions() -> dict[str, str]:
+    """What must be the same wherever packs of one command are trained."""
+    return {
+        "reinflect": __version__,
+        "Python": ".".join(platform.python_version_tuple()[:2]),
+        "torch": torch.__version__.split("+")[0],
+        "distributed": version("distributed"),
+    }
+
+
+# On the workers:
+
+
+def check_worker(wanted: Mapping[str, str], dask_worker: Any = None) -> tuple[str, int] | None:
+    """The name of this worker's GPU and the memory packs may take; an error if the worker is of no use."""
+    from distributed import get_worker
+
+    worker, there, complaint = dask_worker or get_worker(), versions(), ""
+    if other := [f"{name} {there[name]}, not {number}" for name, number in wanted.items() if there[name] != number]:
+        complaint = f"has {', '.join(other)} as here"
+    elif (threads := worker.state.nthreads) != 1:
+        complaint = f"has {threads} threads, of which only one can train"
+    if complaint:
+        raise InputError(f"the Dask worker at {worker.address} {complaint}", REMEDY)
+    memory = memory_of_the_gpu()
+    return None if memory is None else (str(torch.cuda.get_device_properties(0).uuid), memory)
+
+
+def train_elsewhere(pack: Pack, store: Store, wanted: Mapping[str, str]) -> PackResult:
+    """Train a pack where the folder of the store may not exist; checkpoints would end with the worker."""
+    check_worker(wanted)
+    with TemporaryDirectory() as folder:
+        return train_pack(pack, replace(store, state=Path(folder)), unwanted)
 
 
 def unwanted() -> bool:
@@ -40,68 +82,48 @@ def unwanted() -> bool:
     return task is None or task.state != "executing" or worker.status in (Status.closing, Status.closed)
 
 
-def about() -> dict[str, Any]:
-    """What a worker is: its versions, and its GPU's name and the memory packs may take."""
-    import torch
-
-    memory = memory_of_the_gpu()
-    gpu = None if memory is None else (str(torch.cuda.get_device_properties(0).uuid), memory)
-    return {"versions": versions(), "gpu": gpu}
+# In the command:
 
 
 class Cluster:
     """A cluster whose first workers have been checked."""
 
-    def __init__(self, client: "Client", address: str, device: str) -> None:
-        self.client, self.address = client, address
+    def __init__(self, client: "Client", device: str) -> None:
+        self.client, self.address = client, client.scheduler_info()["address"]
         self.executor: Executor = client.get_executor(pure=False, retries=RETRIES)
         self._had_worker = time.monotonic()
+        while not self.limit():
+            time.sleep(0.2)
         with self._lost_means():
-            while not client.nthreads():
-                self.check()
-                time.sleep(PAUSE)
-            gpus = self._gpus(client.nthreads())
-        if device == "cuda" and not all(gpus):
+            gpus = client.run(check_worker, versions(), on_error="return")
+        for address, error in gpus.items():
+            if isinstance(error, InputError):
+                raise error
+            if isinstance(error, BaseException):
+                finding = f"the Dask worker at {address} cannot run this version of reinflect ({first_line(error)})"
+                raise InputError(finding, REMEDY)
+        if device == "cuda" and not all(gpus.values()):
             raise InputError("found workers without a GPU", "start them where there is one, or use --device cpu")
-        self.device = "cuda" if device != "cpu" and all(gpus) else "cpu"
-        shared = Counter(gpu[0] for gpu in gpus if gpu)
-        memory = [gpu[1] // max(PARTS_OF_A_GPU, shared[gpu[0]]) for gpu in gpus if gpu]
+        self.device = "cuda" if device != "cpu" and all(gpus.values()) else "cpu"
+        shared = Counter(name for name, _ in filter(None, gpus.values()))
+        memory = [size // max(PARTS_OF_A_GPU, shared[name]) for name, size in filter(None, gpus.values())]
         self.budget = min(memory) if self.device == "cuda" else None
         """Bytes of a worker's GPU that a pack may take."""
 
-    def _gpus(self, threads: Mapping[str, int]) -> list[Any]:
-        """The GPU of each worker; an error if a worker cannot be used."""
-        gpus = []
-        for address, answer in self.client.run(about, on_error="return").items():
-            if isinstance(answer, BaseException):
-                complaint = f"cannot run this version of reinflect ({first_line(answer)})"
-            elif threads.get(address, 1) != 1:
-                complaint = f"has {threads[address]} threads, of which only one can train"
-            else:
-                complaint = differing(answer["versions"], versions())
-                gpus.append(answer["gpu"])
-            if complaint:
-                remedy = "start workers from the same environment, with --nthreads 1"
-                raise InputError(f"the Dask worker at {address} {complaint}", remedy)
-        return gpus
-
     def limit(self) -> int:
-        """How many packs to have sent."""
-        with self._lost_means():
-            return AHEAD * len(self.client.nthreads())
-
-    def check(self) -> None:
-        """Raise an error if the scheduler is gone, or has had no worker for too long."""
+        """How many packs to have sent; an error if the scheduler is gone, or has had no worker for too long."""
         with self._lost_means():
             if self.client.status != "running":
                 raise OSError
-            if self.client.nthreads():
-                self._had_worker = time.monotonic()
-            elif time.monotonic() - self._had_worker > SECONDS_TO_WAIT:
-                raise InputError(
-                    f"the Dask scheduler at {self.address} has had no worker for {SECONDS_TO_WAIT:g} s",
-                    f"start some, such as dask worker {self.address} --nthreads 1",
-                )
+            workers = len(self.client.nthreads())
+        if workers:
+            self._had_worker = time.monotonic()
+        elif time.monotonic() - self._had_worker > SECONDS_TO_WAIT:
+            raise InputError(
+                f"the Dask scheduler at {self.address} has had no worker for {SECONDS_TO_WAIT:g} s",
+                f"start some, such as dask worker {self.address} --nthreads 1",
+            )
+        return AHEAD * workers
 
     @contextmanager
     def _lost_means(self) -> Iterator[None]:
@@ -125,12 +147,11 @@ def connected(address: str, device: str) -> Iterator[Cluster]:
     except ImportError as error:
         finding = f"--dask needs the package {error.name}, which is not installed"
         raise InputError(finding, "install it: pip install 'reinflect[cluster]'") from None
-    with ExitStack() as stack:
-        stack.enter_context(dask.config.set(CONFIGURATION))
-        # We report the same problems in one line.
-        stack.enter_context(distributed.utils.silence_logging_cmgr(logging.CRITICAL))
+    # Dask logs and warns of problems that we report in one line, and of the large packs for a GPU.
+    configuration = dask.config.set({"distributed.admin.large-graph-warning-threshold": "100 GiB"})
+    with configuration, distributed.utils.silence_logging_cmgr(logging.CRITICAL):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", VersionMismatchWarning)  # `Cluster` checks versions
+            warnings.simplefilter("ignore", VersionMismatchWarning)
             named = "scheduler_file" if Path(address).is_file() else "address"
             try:
                 client = distributed.Client(**{named: address}, set_as_default=False)
@@ -138,15 +159,11 @@ def connected(address: str, device: str) -> Iterator[Cluster]:
                 finding = f"could not reach a Dask scheduler at {quoted(address, 80)} ({first_line(error)})"
                 remedy = "give tcp://HOST:PORT or the file of dask scheduler --scheduler-file, and check that it runs"
                 raise InputError(finding, remedy) from None
-        stack.callback(_leave, client)
-        cluster = Cluster(client, client.scheduler_info()["address"], device)
-        stack.callback(cluster.executor.shutdown, wait=False)  # running packs, too, end at their next update
-        yield cluster
-
-
-def _leave(client: "Client") -> None:
-    with suppress(OSError, TimeoutError):
-        client.close(timeout=5)
+        try:
+            yield Cluster(client, device)
+        finally:
+            with suppress(OSError, TimeoutError):
+                client.close(timeout=5)  # running packs, too, end at their next update
 
 
 def first_line(error: BaseException) -> str:

@@ -12,18 +12,18 @@ from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
-from math import nan
+from math import isnan, nan
 from typing import Any
 
 from reinflect.errors import InputError, ReinflectError
 from reinflect.learn.lesson import Lesson, ModelSpec
-from reinflect.run.cluster import Cluster, connected, first_line, unwanted
+from reinflect.run.cluster import Cluster, connected, first_line, train_elsewhere, versions
 from reinflect.run.pack_files import PackResult, by_key
-from reinflect.run.packs import PARTS_OF_A_GPU, Pack, memory_of_the_gpu, pack_specs, unfinished_groups, weight
+from reinflect.run.packs import PARTS_OF_A_GPU, Pack, memory_of_the_gpu, pack_specs, unfinished_groups
 from reinflect.run.processes import LOST, Here, Processes, map_in_processes, stopped
 from reinflect.run.store import Store
 from reinflect.run.watch import Epochs, Progress, Resources, on_interrupt
-from reinflect.run.work import Failure, PackError, train_elsewhere, train_pack, versions
+from reinflect.run.work import Failure, PackError, train_pack
 from reinflect.systems.kind import UNALIGNED
 
 WORTH_PROCESSES = 20_000
@@ -71,9 +71,9 @@ def train_specs(specs: Sequence[ModelSpec], store: Store, resources: Resources, 
     store.read(note)
     done = by_key(store.results)
     trained = sum(spec.digest in done for spec in specs)
+    if trained == len(specs):
+        store.note_earlier(specs, [], note)
     if trained == len(specs) or resources.enough():
-        if specs and trained == len(specs):
-            store.note_earlier(specs, [], note)
         return Execution([], trained == len(specs), time.monotonic() - began)
     with ExitStack() as stack:
         scheduler = resources.scheduler
@@ -92,10 +92,12 @@ def train_specs(specs: Sequence[ModelSpec], store: Store, resources: Resources, 
         ]
         store.note_earlier(specs, packs, note)
         preparing = time.monotonic() - began
-        driver = _Driver(packs, store, resources, cluster, device, memory, (trained, len(specs)))
+        workers = min(resources.trainers or (1 if device == "cuda" else resources.workers), len(packs))
+        executor = cluster.executor if cluster else Processes() if workers > 1 else Here()
+        driver = _Driver(packs, store, resources, executor, workers, cluster, memory, trained, len(specs))
         stack.enter_context(on_interrupt(driver.interrupted.set, resources.watcher))
         if cluster is None:
-            stack.enter_context(driver.executor)
+            stack.enter_context(executor)
         try:
             driver.run()
             failed = final_error(driver.lost, store) if driver.lost else None
@@ -107,35 +109,28 @@ def train_specs(specs: Sequence[ModelSpec], store: Store, resources: Resources, 
     return Execution(driver.packs, finished, preparing, training, driver.retried, failed)
 
 
+@dataclass
 class _Driver:
     """Packs that wait, are being trained, or are lost."""
 
-    def __init__(
-        self,
-        packs: Sequence[Pack],
-        store: Store,
-        resources: Resources,
-        cluster: Cluster | None,
-        device: str,
-        room: int | None,
-        models: tuple[int, int],
-    ) -> None:
-        self.store, self.resources, self.cluster, self.device, self.room = store, resources, cluster, device, room
-        workers = resources.trainers or (1 if device == "cuda" else resources.workers)
-        self.workers = min(workers, len(packs))
-        self.executor: Executor = Here()
-        if cluster:
-            self.executor = cluster.executor
-        elif self.workers > 1:  # a process that lost its GPU cannot use another
-            self.executor = Processes(lambda error: isinstance(error, PackError) and error.kind == "gpu")
-        self.packs, self.waiting, self.running = list(packs), deque(packs), dict[Future[PackResult], Pack]()
-        self.weights = {pack.name: weight(pack, device) for pack in packs}
-        self.epochs: dict[str, Epochs] = {}
-        self.on_cpu, self.deaths = set[str](), Counter[str]()
+    packs: list[Pack]
+    store: Store
+    resources: Resources
+    executor: Executor
+    workers: int
+    cluster: Cluster | None
+    memory: int | None
+    """Of the GPU that packs share."""
+    trained: int
+    models: int
+    """Models that are trained, and models in all."""
+
+    def __post_init__(self) -> None:
+        self.waiting, self.running = deque(self.packs), dict[Future[PackResult], Pack]()
+        self.epochs, self.deaths = dict[Pack, Epochs](), Counter[str]()
         self.retried, self.lost = list[str](), list[tuple[str, Failure]]()
         self.interrupted = threading.Event()
-        self.trained, self.models = models
-        self.weight_done, self.first_share = 0.0, nan
+        self.weight_done, self.first_share = 0, nan
         self.began, self.last_look = time.monotonic(), -PAUSE
 
     def run(self) -> None:
@@ -156,35 +151,29 @@ class _Driver:
     def stopped(self) -> bool:
         return self.interrupted.is_set() or self.resources.enough()
 
-    def next_that_fits(self) -> Pack | None:
-        """Take the first pack for which a worker is free, and there is room in the memory they share."""
-        if len(self.running) >= (self.cluster.limit() if self.cluster else self.workers):
-            return None
-        room = None if self.room is None else self.room - sum(pack.bytes for pack in self.running.values())
-        for pack in self.waiting:
-            if not self.running or room is None or pack.bytes <= room:
-                self.waiting.remove(pack)
-                return pack
-        return None
-
     def submit_what_fits(self) -> None:
-        while not self.stopped() and (pack := self.next_that_fits()):
-            self.submit(pack)
+        """Begin the packs for which a worker is free, and there is room in the memory they share."""
+        limit = self.cluster.limit() if self.cluster else self.workers
+        for pack in list(self.waiting):
+            if len(self.running) >= limit or self.stopped():
+                return
+            taken = sum(other.bytes for other in self.running.values())
+            if not self.running or self.memory is None or taken + pack.bytes <= self.memory:
+                self.waiting.remove(pack)
+                self.submit(pack)
 
     def submit(self, pack: Pack) -> None:
-        device = "cpu" if pack.name in self.on_cpu else self.device
-        work = pack, self.store.paths
         if self.cluster:
-            future = self.executor.submit(train_elsewhere, *work, unwanted, device, versions())
+            future = self.executor.submit(train_elsewhere, pack, self.store.paths, versions())
         else:
-            self.epochs[pack.name] = Epochs(self.store.log(pack), pack.epochs)
+            self.epochs[pack] = Epochs(self.store.log(pack), pack.epochs)
             stop = stopped if isinstance(self.executor, Processes) else self.look
-            future = self.executor.submit(train_pack, *work, stop, device, self.resources.checkpoint_seconds)
+            future = self.executor.submit(train_pack, pack, self.store.paths, stop, self.resources.checkpoint_seconds)
         self.running[future] = pack
 
     def collect(self, pack: Pack, future: "Future[PackResult]") -> None:
         """Keep the result of a pack, or do something about its failure."""
-        self.epochs.pop(pack.name, None)
+        self.epochs.pop(pack, None)
         try:
             result = future.result()
         except PackError as error:
@@ -195,7 +184,7 @@ class _Driver:
         except (Exception, CancelledError) as error:
             if self.cluster is None or isinstance(error, ReinflectError):
                 raise
-            self.cluster.check()
+            self.cluster.limit()  # which explains that the scheduler is gone
             if type(error).__name__ != "KilledWorker":
                 what = f"{pack.name} could not be trained on a Dask worker ({first_line(error)})"
                 raise InputError(what, "correct that and run the same command again: finished packs are kept") from None
@@ -204,7 +193,7 @@ class _Driver:
         else:
             self.store.put(pack, result)
             if result.finished:
-                self.weight_done += self.weights.pop(pack.name)
+                self.weight_done += pack.weight
                 self.trained += len(pack.specs)
                 scored = [model.dev_accuracy for model in result.models if model.dev_accuracy >= 0]
                 mean = sum(scored) / len(scored) if scored else nan
@@ -214,36 +203,28 @@ class _Driver:
         """Try a pack in another way after a failure; if there is none, it is lost."""
         if self.stopped():
             return
-        on_cpu = self.device == "cpu" or pack.name in self.on_cpu
-        several, text = len(pack.specs) > 1, ""
-        if kind == "memory" and several:
-            halves = self.store.halve(pack)
-            memory = "this machine" if on_cpu else "the GPU"
+        again = [pack]
+        if kind == "memory" and len(pack.specs) > 1:
+            again = self.store.halve(pack)
+            memory = "this machine" if pack.device == "cpu" else "the GPU"
             text = f"{pack.name} ({len(pack.specs)} models) needs more memory than {memory} has; "
-            text += f"training it in two halves, {' and '.join(half.name for half in halves)}"
-            self.weights |= {half.name: self.weights[pack.name] / 2 for half in halves}
-            del self.weights[pack.name]
-            number = self.packs.index(pack)
-            self.packs[number : number + 1] = halves
-            self.waiting.extendleft(reversed(halves))
-            if pack.name in self.on_cpu:
-                self.on_cpu |= {half.name for half in halves}
+            text += f"training it in two halves, {' and '.join(half.name for half in again)}"
         elif kind == "process" and self.deaths[pack.name] < MOST_DEATHS:
             text = f"the process that trained {pack.name} ended unexpectedly; trying again"
-            self.waiting.appendleft(pack)
-        elif kind != "process" and not on_cpu:
-            self.on_cpu.add(pack.name)
-            self.waiting.appendleft(pack)
-            if kind == "memory":
-                text = f"{pack.name} (1 model) needs more memory than the GPU has; training it on the CPU"
-            else:
-                packs = "it"
-                if isinstance(self.executor, Here):
-                    self.device, packs = "cpu", "it and all further packs"  # this process cannot use the GPU any more
-                text = f"the GPU failed while it trained {pack.name} ({reason}); training {packs} on the CPU"
-        else:
+        elif kind == "process" or pack.device == "cpu":
             self.lost.append((pack.name, kind))
             return
+        elif kind == "memory":
+            again = [pack.on_cpu()]
+            text = f"{pack.name} (1 model) needs more memory than the GPU has; training it on the CPU"
+        else:
+            again, packs = [pack.on_cpu()], "it"
+            if isinstance(self.executor, Here):  # this process cannot use the GPU any more
+                self.waiting, packs = deque(other.on_cpu() for other in self.waiting), "it and all further packs"
+            text = f"the GPU failed while it trained {pack.name} ({reason}); training {packs} on the CPU"
+        number = [other.name for other in self.packs].index(pack.name)
+        self.packs[number : number + 1] = again
+        self.waiting.extendleft(reversed(again))
         self.retried.append(text)
         self.resources.watcher.note(f"note: {text}")
 
@@ -251,23 +232,21 @@ class _Driver:
         """Show the progress every so often; whether to stop."""
         if time.monotonic() - self.last_look >= PAUSE:
             self.last_look = time.monotonic()
-            if self.cluster:
-                self.cluster.check()
             self.resources.watcher.progress(self.progress())
         return self.stopped()
 
     def progress(self) -> Progress:
-        for epochs in self.epochs.values():
+        weight = float(self.weight_done)
+        for pack, epochs in self.epochs.items():
             epochs.read_on()
-        weight = self.weight_done + sum(
-            self.weights[name] * epochs.epoch / epochs.epochs for name, epochs in self.epochs.items()
-        )
-        share = weight / (self.weight_done + sum(self.weights.values()))
-        if self.first_share != self.first_share:  # what earlier commands did of packs they began took no time
+            weight += pack.weight * epochs.epoch / epochs.epochs
+        share = weight / sum(pack.weight for pack in self.packs)
+        if isnan(self.first_share):  # what earlier commands did of packs they began took no time
             self.first_share = share
         now = share - self.first_share
         left = (time.monotonic() - self.began) * (1 - share) / now if now > 0 else nan
-        return Progress(self.trained, self.models, dict(self.epochs), share, left)
+        running = {pack.name: epochs for pack, epochs in self.epochs.items()}
+        return Progress(self.trained, self.models, running, share, left)
 
 
 def final_error(lost: Sequence[tuple[str, Failure]], store: Store) -> str:

@@ -6,7 +6,6 @@ files from several machines can be put into one folder, whatever packs they were
 
 import lzma
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -23,9 +22,9 @@ FORMAT = 3
 READABLE = {2, FORMAT}
 """Files of format 2 also have the settings of each model."""
 ENDING = ".pack.xz"
+IN_THE_FILE = "format", "version", "pack", "device", "seconds", "models"
 PRESET = 1
 """Of xz: a low one, because models wait to be trained while packs are written."""
-READING_THREADS = 4
 DECIMALS = 4
 """Of log-probabilities in files that are kept."""
 LARGEST = 1 << 30
@@ -48,6 +47,7 @@ class PackResult:
     seconds: float = 0.0
     """Includes decoding, and earlier commands that were interrupted."""
     version: str = __version__
+    format: int = field(default=FORMAT, compare=False)
     numbers: dict[str, Numbers] = field(default_factory=dict, repr=False, compare=False)
     """The parameters of each model, by its key; not in the file."""
     log: bytes = field(default=b"", repr=False, compare=False)
@@ -58,41 +58,29 @@ class PackResult:
         return stem_of(self.pack, [model.key for model in self.models])
 
 
-class _PackFile(msgspec.Struct):
-    """What a pack file has."""
-
-    format: int
-    version: str
-    pack: str
-    device: str
-    seconds: float
-    models: list[Trained]
-
-
 def write_result(path: Path, result: PackResult) -> None:
-    plain = _PackFile(FORMAT, result.version, result.pack, result.device, round(result.seconds, 3), result.models)
+    plain = {name: getattr(result, name) for name in IN_THE_FILE}
     write_bytes(path, lzma.compress(msgspec.json.encode(plain), preset=PRESET))
 
 
-def rounded(model: Trained, decimals: int = DECIMALS) -> Trained:
+def rounded(model: Trained) -> Trained:
     """A model with the decimals of files that are kept."""
     dev, asked = (
-        Predictions(forms, [round(score, decimals) for score in scores]) for forms, scores in (model.dev, model.asked)
+        Predictions(forms, [round(score, DECIMALS) for score in scores]) for forms, scores in (model.dev, model.asked)
     )
-    return replace(model, dev=dev, asked=asked, dev_accuracy=round(model.dev_accuracy, decimals))
+    return replace(model, dev=dev, asked=asked, dev_accuracy=round(model.dev_accuracy, DECIMALS))
 
 
 def read_result(path: Path) -> PackResult | None:
     """The content of a file; None if it is damaged or of another format."""
     try:
-        plain = msgspec.json.decode(unpacked(path.read_bytes()), type=_PackFile)
-        splits = [split for model in plain.models for split in (model.dev, model.asked)]
-        if plain.format not in READABLE or not plain.models or any(len(forms) != len(p) for forms, p in splits):
-            return None
-        return PackResult(plain.pack, plain.models, True, plain.device, plain.seconds, plain.version)
+        result = msgspec.json.decode(unpacked(path.read_bytes()), type=PackResult)
     except UNREADABLE as error:
         raise_if_too_many_files(error)
         return None
+    splits = [split for model in result.models for split in (model.dev, model.asked)]
+    whole = result.models and all(len(forms) == len(scores) for forms, scores in splits)
+    return result if whole and result.format in READABLE else None
 
 
 def unpacked(raw: bytes) -> bytes:
@@ -106,13 +94,12 @@ def unpacked(raw: bytes) -> bytes:
 
 def read_results(folder: Path, note: Note = lambda _: None) -> list[PackResult]:
     """All packs of a folder, sorted by name; files that cannot be used are skipped, with a note."""
-    results, paths = [], sorted(folder.glob(f"*{ENDING}"))
-    with ThreadPoolExecutor(READING_THREADS) as threads:  # xz releases the lock
-        for path, result in zip(paths, threads.map(read_result, paths), strict=True):
-            if result is None:
-                note(f"note: ignored {path} (damaged, or of another version); its models count as not trained")
-            else:
-                results.append(result)
+    results = []
+    for path in sorted(folder.glob(f"*{ENDING}")):
+        if result := read_result(path):
+            results.append(result)
+        else:
+            note(f"note: ignored {path} (damaged, or of another version); its models count as not trained")
     return results
 
 

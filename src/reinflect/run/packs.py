@@ -1,31 +1,27 @@
 """Packs: which models train together.
 
-On a GPU these are models with sequences of similar length, as many as its memory holds: all sequences of an update are
-padded to its longest, so models with long words slow the others down. On a CPU a pack has a few seeds of one kind.
+On a GPU these are models with sequences of similar length, as many as a part of its memory holds. On a CPU a pack has a
+few seeds of one kind.
 """
 
 import hashlib
 import math
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Container, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
+from typing import NamedTuple
 
-import msgspec
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from reinflect import __version__
 from reinflect.data.items import grouped
 from reinflect.learn.lesson import Lesson, ModelSpec
-from reinflect.learn.optimiser import epoch_batches
 from reinflect.learn.scoring import places_at_once
 from reinflect.settings import alike
 from reinflect.systems import SYSTEMS
 from reinflect.systems.symbols import expected_shapes, row_length
-from reinflect.systems.system import System
 
-MOST_PADDING = 0.25
 SHARE_OF_MEMORY = 0.8
 """Of a GPU's whole memory, not of what is free now, so that packs are the same when training resumes. The rest is for
 the driver, other programs, and gaps between tensors."""
@@ -45,7 +41,6 @@ SEEDS_A_PACK, MODELS_A_PACK = 3, 12
 thread, an update of 1, 2, 3 or 5 models took 3.6, 2.7, 2.4, 2.3 ms a model (HACM) and 4.7, 3.7, 3.3, 3.0 ms (HAEM)."""
 ITEMS_AN_UPDATE = 300
 """The calls of an update take a GPU as long as this number of items, measured on the packs of the paper's grid."""
-Measures = Callable[[Lesson], "_Measure"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +51,8 @@ class Pack:
     """Such as `haem-smart-1`."""
     specs: tuple[ModelSpec, ...]
     bytes: int = 0
-    """The estimated GPU memory it takes; 0 on a CPU."""
+    """The estimated memory it takes on a GPU."""
+    device: str = "cpu"
 
     @property
     def system(self) -> str:
@@ -77,11 +73,24 @@ class Pack:
         """The largest number of epochs of any model."""
         return max(spec.settings.epochs + sum(phase.epochs for phase in spec.lesson.phases) for spec in self.specs)
 
+    @cached_property
+    def weight(self) -> int:
+        """The relative duration: the items, and on a GPU the cost of each update."""
+        items = sum(
+            len(spec.lesson.train) * spec.settings.epochs
+            + sum(len(phase.items) * phase.epochs for phase in spec.lesson.phases)
+            for spec in self.specs
+        )
+        updates = max(_updates(spec) * spec.settings.epochs for spec in self.specs)
+        return items if self.device == "cpu" else items + ITEMS_AN_UPDATE * updates
+
     def halves(self) -> "list[Pack]":
         """Two packs in place of one that is too large."""
-        middle = -(-len(self.specs) // 2)
-        parts = {f"{self.name}a": self.specs[:middle], f"{self.name}b": self.specs[middle:]}
-        return [replace(self, name=name, specs=specs, bytes=self.bytes // 2) for name, specs in parts.items()]
+        parts = zip("ab", _split(self.specs, 2), strict=True)
+        return [replace(self, name=self.name + end, specs=specs, bytes=self.bytes // 2) for end, specs in parts]
+
+    def on_cpu(self) -> "Pack":
+        return replace(self, bytes=0, device="cpu")
 
 
 def stem_of(name: str, keys: Iterable[str]) -> str:
@@ -109,97 +118,72 @@ def pack_specs(specs: Sequence[ModelSpec], device: str = "cpu", budget: int | No
 
     They do not depend on the number of workers: a model's last bits may differ with the other models of its pack.
     """
-    groups = grouped(specs, lambda spec: _group(spec, device))
-    if device != "cpu":
-        packs = [pack for name, group in groups.items() for pack in pack_for_gpu(group, budget=budget, name=name)]
-        # The longest first, so that the processes of a GPU end together.
-        return sorted(packs, key=lambda pack: weight(pack, device), reverse=True)
     packs = []
-    for name, group in groups.items():
-        most = MODELS_A_PACK if group[0].lesson.label else SEEDS_A_PACK
-        kinds = grouped(group, lambda spec: alike(spec.settings)).values()
-        parts = [part for kind in kinds for part in _split(kind, -(-len(kind) // most))]
-        packs += [
-            Pack(name if len(parts) == 1 else f"{name}-{number}", tuple(part))
-            for number, part in enumerate(parts, start=1)
-        ]
-    return packs
+    for name, group in grouped(specs, lambda spec: _group(spec, device)).items():
+        if device == "cpu":
+            most = MODELS_A_PACK if group[0].lesson.label else SEEDS_A_PACK
+            kinds = grouped(group, lambda spec: alike(spec.settings)).values()
+            parts = [(part, 0) for kind in kinds for part in _split(kind, -(-len(kind) // most))]
+        else:
+            parts = _parts_within(group, budget)
+        for number, (part, size) in enumerate(parts, start=1):
+            alone = device == "cpu" and len(parts) == 1
+            packs.append(Pack(name if alone else f"{name}-{number}", part, size, device))
+    # On a GPU the longest come first, so that its processes end together.
+    return packs if device == "cpu" else sorted(packs, key=lambda pack: -pack.weight)
 
 
-def _split(specs: Sequence[ModelSpec], parts: int) -> list[Sequence[ModelSpec]]:
+def _split(specs: Sequence[ModelSpec], parts: int) -> list[tuple[ModelSpec, ...]]:
     """Parts of nearly the same size, the larger ones first."""
-    return [[specs[number] for number in part] for part in np.array_split(np.arange(len(specs)), parts)]
+    return [tuple(specs[number] for number in part) for part in np.array_split(np.arange(len(specs)), parts)]
 
 
-def weight(pack: Pack, device: str) -> float:
-    """The relative duration of a pack: its items, and on a GPU the cost of each update."""
-    items = sum(
-        len(spec.lesson.train) * spec.settings.epochs
-        + sum(len(phase.items) * phase.epochs for phase in spec.lesson.phases)
-        for spec in pack.specs
-    )
-    if device == "cpu":
-        return float(items)
-    updates = max(-(-len(spec.lesson.train) // spec.settings.batch) * spec.settings.epochs for spec in pack.specs)
-    return float(items + ITEMS_AN_UPDATE * updates)
+def _parts_within(specs: Sequence[ModelSpec], budget: int | None) -> list[tuple[tuple[ModelSpec, ...], int]]:
+    """Specs of one system in parts, with the memory each takes: of like settings, as many parts as it takes until each
+    fits, or has one model.
 
-
-def pack_for_gpu(specs: Sequence[ModelSpec], *, budget: int | None = None, name: str = "") -> list[Pack]:
-    """Packs of specs of one system, each within a budget of bytes and with little padding.
-
-    Models come by the number of their updates, then by the length of their sequences; a pack ends where the next
-    lesson would bring too much padding, and is divided until its parts fit. The packs do not depend on the order of the
-    specs. A model that needs more than the budget has its own pack. The default budget is the memory of the GPU.
+    Models with about as many updates come together, and of these the ones with shorter sequences first, because all
+    sequences of an update are padded to its longest.
     """
-    budget = memory_of_the_gpu() if budget is None else budget
-    measures = measures_for(specs[0].system)
-    ranked = sorted(specs, key=lambda spec: measures(spec.lesson).rank(spec))
-    kinds = grouped(ranked, lambda spec: alike(spec.settings))
-    parts = [
-        part
-        for kind in sorted(kinds, key=msgspec.json.encode)
-        for run in _runs(kinds[kind], measures)
-        for part in _fitting(run, measures, budget)
-    ]
-    return [
-        Pack(f"{name or specs[0].system}-{number}", tuple(part), needs(part, measures).bytes)
-        for number, part in enumerate(parts, start=1)
-    ]
+    measure = cache(partial(_measure, specs[0].system))
+    ranked = sorted(specs, key=lambda spec: (round(2 * math.log2(_updates(spec))), measure(spec.lesson).mean))
+    parts = []
+    for kind in grouped(ranked, lambda spec: alike(spec.settings)).values():
+        for number in range(1, len(kind) + 1):
+            division = [(part, sum(needs(part, measure))) for part in _split(kind, number)]
+            if budget is None or all(size <= budget for _, size in division):
+                break
+        parts += division
+    return parts
 
 
-def _runs(specs: Sequence[ModelSpec], measures: Measures) -> Iterator[list[ModelSpec]]:
-    """Sorted specs in runs of whole lessons with little padding: no more than the bound, or than the run had before."""
-    run: list[ModelSpec] = []
-    for lesson in grouped(specs, lambda spec: spec.lesson).values():
-        if run and padding([*run, *lesson], measures) > max(MOST_PADDING, padding(run, measures)):
-            yield run
-            run = []
-        run += lesson
-    yield run
+def _updates(spec: ModelSpec) -> int:
+    """Those of an epoch."""
+    return -(-len(spec.lesson.train) // spec.settings.batch)
 
 
-def _fitting(specs: Sequence[ModelSpec], measures: Measures, budget: int | None) -> list[Sequence[ModelSpec]]:
-    """The specs in as many equal parts as it takes until each fits."""
-    for parts in range(1, len(specs)):
-        division = _split(specs, parts)
-        if budget is None or all(needs(part, measures).bytes <= budget for part in division):
-            return division
-    return _split(specs, len(specs))
+class _Measure(NamedTuple):
+    """What packing needs to know about a lesson, as a system learns from it."""
+
+    mean: float
+    """Of the numbers of actions of its items."""
+    actions: int
+    """The most actions of any item, in any phase."""
+    source: int
+    """The most symbols the encoder reads, or a few more: a lemma with its ends, and features if it reads them."""
 
 
-def padding(specs: Sequence[ModelSpec], measures: Measures | None = None) -> float:
-    """The share of an epoch's places (updates × models × batch × longest of the update) that have no action."""
-    measures = measures or measures_for(specs[0].system)
-    each = [measures(spec.lesson).longest_each(spec.settings.batch, spec.seed) for spec in specs]
-    longest = np.zeros(max(map(len, each)), dtype=np.int64)
-    for lengths in each:
-        np.maximum(longest[: len(lengths)], lengths, out=longest[: len(lengths)])
-    actions = sum(int(measures(spec.lesson).lengths.sum()) for spec in specs)
-    return 1 - actions / (int(longest.sum()) * len(specs) * specs[0].settings.batch)
+def _measure(name: str, lesson: Lesson) -> _Measure:
+    system = SYSTEMS[name]
+    lengths = [system.bound(*pair) for pair in zip(lesson.train, lesson.alignments, strict=True)]
+    further = (pair for phase in lesson.phases for pair in zip(phase.items, phase.alignments, strict=True))
+    actions = max(*lengths, *(system.bound(*pair) for pair in further), 0)
+    items = (*lesson.train, *lesson.dev, *lesson.asked)
+    source = max(len(item.lemma) + 2 + system.reads_features * len(item.features.atoms) for item in items)
+    return _Measure(sum(lengths) / len(lengths), actions, source)
 
 
-@dataclass(frozen=True)
-class Needs:
+class Needs(NamedTuple):
     """The estimated bytes of GPU memory that a pack takes."""
 
     parameters: int
@@ -210,78 +194,24 @@ class Needs:
     items: int
     """All items as arrays."""
 
-    @property
-    def bytes(self) -> int:
-        return self.parameters + self.update + self.decoding + self.items
 
-
-@dataclass(frozen=True, eq=False)
-class _Measure:
-    """What packing needs to know about a lesson, as a system learns from it."""
-
-    system: System
-    lesson: Lesson
-    _longest: dict[tuple[int, int], NDArray[np.int64]] = field(default_factory=dict, repr=False)
-
-    @cached_property
-    def lengths(self) -> NDArray[np.int64]:
-        """The actions of each item."""
-        pairs = zip(self.lesson.train, self.lesson.alignments, strict=True)
-        return np.array([self.system.bound(*pair) for pair in pairs], dtype=np.int64)
-
-    @cached_property
-    def actions(self) -> int:
-        """The most actions of any item, in any phase."""
-        phases = self.lesson.phases
-        pairs = (pair for phase in phases for pair in zip(phase.items, phase.alignments, strict=True))
-        return max(int(self.lengths.max()), *(self.system.bound(*pair) for pair in pairs), 0)
-
-    @cached_property
-    def source(self) -> int:
-        """The most symbols the encoder reads, or a few more: a lemma with its ends, and features if it reads them."""
-        items = (*self.lesson.train, *self.lesson.dev, *self.lesson.asked)
-        return max(len(item.lemma) + 2 + self.system.reads_features * len(item.features.atoms) for item in items)
-
-    @cached_property
-    def content(self) -> tuple[str, ...]:
-        return self.lesson.label, self.lesson.alignment, "\n".join(item.form for item in self.lesson.train)
-
-    def longest_each(self, batch: int, seed: int) -> NDArray[np.int64]:
-        """The longest sequence of each update in the first epoch; later epochs have the same in another order."""
-        if (batch, seed) not in self._longest:
-            items = epoch_batches(self.lengths, batch, seed, 0)
-            self._longest[batch, seed] = np.where(items >= 0, self.lengths[items], 0).max(axis=1)
-        return self._longest[batch, seed]
-
-    def rank(self, spec: ModelSpec) -> tuple[object, ...]:
-        """Orders specs: about as many updates together, and of these the ones with shorter sequences first."""
-        updates = -(-len(spec.lesson.train) // spec.settings.batch)
-        settings = msgspec.json.encode(spec.settings)
-        return round(2 * math.log2(updates)), float(self.lengths.mean()), *self.content, spec.seed, settings
-
-
-def measures_for(system: str) -> Measures:
-    """The measures of lessons, each made once."""
-    return cache(partial(_Measure, SYSTEMS[system]))
-
-
-def needs(specs: Sequence[ModelSpec], measures: Measures | None = None) -> Needs:
-    measures = measures or measures_for(specs[0].system)
-    lessons = [measures(lesson) for lesson in {spec.lesson for spec in specs}]
+def needs(specs: Sequence[ModelSpec], measure: Callable[[Lesson], _Measure] | None = None) -> Needs:
     system, settings = SYSTEMS[specs[0].system], specs[0].settings
-    each = [system.sizes(lesson.lesson.inventory, settings) for lesson in lessons]
+    lessons = {spec.lesson for spec in specs}
+    measures = list(map(measure or partial(_measure, system.name), lessons))
+    actions, source = max(lesson.actions for lesson in measures), max(lesson.source for lesson in measures)
+    each = [system.sizes(lesson.inventory, settings) for lesson in lessons]
     shapes, sizes = system.shapes(settings), {size: max(row[size] for row in each) for size in each[0]}
     resolved = expected_shapes(shapes, sizes)
     maps = {name: shape for name, shape in resolved.items() if len(shape) == 2 and shapes[name].start != "embedding"}
-    actions, source = max(lesson.actions for lesson in lessons), max(lesson.source for lesson in lessons)
     # The output of each map at every action of the longest batch; of a recurrent map, about as many gates and states.
     update = COPIES_OF_STATES * settings.batch * max(actions, source) * sum(shape[-1] for shape in maps.values())
     update += COPIES_OF_PAIRS * settings.batch * actions * source * system.pair_numbers(settings)
     update += sum(math.prod(shape) for shape in maps.values())  # weights in other precision, or times a norm's gain
-    inflected = max(len(lesson.lesson.dev) + len(lesson.lesson.asked) for lesson in lessons)
-    phases = max(sum(len(phase.items) for phase in lesson.lesson.phases) for lesson in lessons)
-    items = inflected + phases + max(len(lesson.lesson.train) for lesson in lessons)
-    item = ARRAYS_AN_ITEM * max(actions, source) + max(len(lesson.lesson.inventory.atoms) for lesson in lessons)
+    inflected = max(len(lesson.dev) + len(lesson.asked) for lesson in lessons)
+    phases = max(sum(len(phase.items) for phase in lesson.phases) for lesson in lessons)
+    items = inflected + phases + max(len(lesson.train) for lesson in lessons)
+    item = ARRAYS_AN_ITEM * max(actions, source) + max(len(lesson.inventory.atoms) for lesson in lessons)
     places = max(places_at_once(settings.hidden), len(specs) * source)
     return Needs(
         parameters=BYTES * len(specs) * COPIES_OF_PARAMETERS * row_length(shapes, sizes),

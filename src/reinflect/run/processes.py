@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager, suppress
 from multiprocessing import get_context, parent_process, resource_tracker
-from types import TracebackType
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -37,21 +36,20 @@ class Here(Executor):
 class Processes(Executor):
     """Processes that take a call each, and are told when to stop.
 
-    Each is a pool of its own, so that one that dies takes no other with it; it is replaced by the next call, as is one
-    that raised an error of `spent`.
+    Each is a pool of its own, so that one that dies takes no other with it. The next call replaces it, as it does one
+    whose call failed: a process that lost its GPU cannot use another.
     """
 
-    def __init__(self, spent: Callable[[BaseException], bool] = lambda _: False) -> None:
+    def __init__(self) -> None:
         self._context = get_context("spawn")
         self._flag = self._context.RawValue("b", 0)
-        self._spent, self._pools = spent, dict[ProcessPoolExecutor, Future[Any]]()
+        self._pools = dict[ProcessPoolExecutor, Future[Any]]()
 
     def submit(self, function: Callable[..., T], /, *arguments: Any, **options: Any) -> Future[T]:
         with without_interrupts():
             for pool in [pool for pool, last in self._pools.items() if last.done()]:
-                error = self._pools.pop(pool).exception()
-                with suppress(LOST):  # of a process that has died
-                    if error is None or not self._spent(error):
+                if self._pools.pop(pool).exception() is None:
+                    with suppress(LOST):  # it has died since
                         self._pools[pool] = future = pool.submit(function, *arguments, **options)
                         return future
                 pool.shutdown()
@@ -63,9 +61,7 @@ class Processes(Executor):
         """Have every call that asks `stopped` return what it has."""
         self._flag.value = STOP
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._flag.value = STOP if kind is None or issubclass(kind, Exception) else QUIT
         for pool in self._pools:
             pool.shutdown()
@@ -85,7 +81,7 @@ def map_in_processes(function: Callable[..., T], *arguments: Sequence[Any], work
 
 @contextmanager
 def without_interrupts() -> Iterator[None]:
-    """Threads and processes started in the block ignore Ctrl-C, which a terminal sends to every process."""
+    """Processes started in the block, and their threads, ignore Ctrl-C, which a terminal sends to every process."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -103,7 +99,7 @@ _flag: Any = None
 
 
 def _begin(flag: Any = None) -> None:
-    """Ignore Ctrl-C, which a terminal sends to every process, and end with the process that started this one."""
+    """Ignore Ctrl-C, and end with the process that started this one."""
     global _flag
     _flag = flag
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -41,15 +41,13 @@ class Store:
     @classmethod
     def beside(cls, out: Path) -> "Store":
         """`OUT.state`, which is removed once OUT is written; through a link to OUT it is the same."""
-        real = out.resolve()
-        folder = real.with_name(f"{real.name}.state")
+        folder = out.resolve().with_name(f"{out.resolve().name}.state")
         return cls(folder, out, folder, folder, folder)
 
     @classmethod
     def inside(cls, out: Path, *, numbers: bool = False) -> "Store":
         """Folders in OUT that stay there; `OUT/training.state` has the unfinished packs."""
-        folder = out / "parameters" if numbers else None
-        return cls(out / "training.state", out, out / "packs", out / "logs", folder)
+        return cls(out / "training.state", out, out / "packs", out / "logs", out / "parameters" if numbers else None)
 
     @property
     def paths(self) -> "Store":
@@ -118,18 +116,17 @@ class Store:
     def put(self, pack: Pack, result: PackResult) -> None:
         """Write the files of a finished pack and remove its checkpoint; keep a stopped one in memory."""
         if result.finished:
-            if not self.beside_out:
-                models = [rounded(model) for model in result.models]
-                result = replace(result, models=models, seconds=round(result.seconds, 3))
+            models = result.models if self.beside_out else list(map(rounded, result.models))
+            kept = replace(result, models=models, seconds=round(result.seconds, 3), numbers={}, log=b"")
             for folder in {self.packs, self.logs, self.kept_numbers or self.packs}:
                 make_folder(folder)
             if self.kept_numbers is not None:
-                for model in result.models:
+                for model in models:
                     write_bytes(self.numbers_file(model), encode(result.numbers[model.key]))
             write_bytes(self._finished_log(pack.stem), result.log)
-            write_result(self.packs / f"{pack.stem}{ENDING}", result)
+            write_result(self.packs / f"{pack.stem}{ENDING}", kept)
             self._remove(pack.stem, CHECKPOINT, LOG, BUSY)
-            result = replace(result, numbers={}, log=b"")
+            result = kept
         self.results.append(result)
 
     def log(self, pack: Pack) -> Path:
@@ -188,17 +185,16 @@ class Store:
     @contextmanager
     def taken(self, pack: Pack, patience: float = SECONDS_TO_END) -> Iterator[None]:
         """Lock a pack's files for this process, once no worker of a killed command writes to them any more."""
-        end = time.monotonic() + patience
-        while True:
+        end, lock = time.monotonic() + patience, None
+        while lock is None:
             try:
                 with writing(make_folder(self.state)):
                     lock = take(self._file(pack, BUSY))
-                break
             except TakenError as taken:
                 if time.monotonic() > end:
                     finding = f"{taken}, of an earlier command, is still training {pack.name}"
                     raise OutputError(self.out, finding, "end it, then try again") from None
-            time.sleep(0.02)
+                time.sleep(0.02)
         try:
             yield
         finally:

@@ -25,7 +25,7 @@ class Progress:
     models: int
     """Models that are trained, those of earlier commands included, and models in all."""
     running: Mapping[str, "Epochs"]
-    """The packs that are being trained here, by name."""
+    """The packs that are being trained on this machine, by name."""
     share: float
     """Of this command's work, from 0 to 1."""
     seconds_left: float
@@ -58,6 +58,9 @@ class Epochs:
     @property
     def mean_best(self) -> float:
         return sum(self.best.values()) / len(self.best) if self.best else math.nan
+
+    def __str__(self) -> str:
+        return f"epoch {self.epoch} of {self.epochs}{_best(self.mean_best)}"
 
 
 class Watcher:
@@ -133,7 +136,7 @@ class Lines(Watcher):
             self._printed = time.monotonic()
             for name, pack in now.running.items():
                 if pack.epoch:
-                    self.note(f"{name}: epoch {pack.epoch} of {pack.epochs}{_best(pack.mean_best)}")
+                    self.note(f"{name}: {pack}")
             self.note(_all_packs(now))
 
     def finished(self, pack: str, seconds: float, mean_best: float, now: Progress) -> None:
@@ -164,7 +167,7 @@ class Bars(Watcher):
         for name in self._tasks.keys() - {*now.running, "all packs"}:
             self._hide(name)
         for name, pack in now.running.items():
-            self._show(name, pack.epoch / pack.epochs, f"epoch {pack.epoch} of {pack.epochs}{_best(pack.mean_best)}")
+            self._show(name, pack.epoch / pack.epochs, str(pack))
         self._show("all packs", now.share, _all_packs(now))
 
     def _show(self, name: str, share: float, what: str) -> None:

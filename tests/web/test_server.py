@@ -94,6 +94,7 @@ def test_other_files_cannot_be_read(here: Running, path: str) -> None:
         (b"GET / HTTP/1.1\r\n" + HOST + b"Host: evil.example\r\n\r\n", "wrong_host"),
         (b"what is this?\r\n\r\n", "broken_request"),
         (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "broken_request"),
+        (b"?" * 100_000, "broken_request"),
         (b"\x16\x03\x01\x02\x00\x01\x00\r\n\r\n", "broken_request"),  # the start of a TLS connection
         (GET[:-2] + b"X: " + b"x" * 400_000, "broken_request"),
         (GET[:-2] + b"X: " + b"x" * server.MOST_HEAD_BYTES + b"\r\n\r\n", "broken_request"),

@@ -10,12 +10,10 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from reinflect.data.features import Bundle
-from reinflect.data.items import Item
 from reinflect.errors import ReinflectError, printable
 
-Translate = Callable[[str], str]
-AnyRequest = TypeVar("AnyRequest", bound="ModelRequest | InflectRequest")
 Value = TypeVar("Value")
+Used = TypeVar("Used")
 
 
 class Limits(msgspec.Struct):
@@ -69,76 +67,44 @@ def json_response(content: object, status: int = 200, headers: Mapping[str, str]
     return Response(msgspec.json.encode(content), status, headers, media_type="application/json")
 
 
-class ModelRequest(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """The body of a request. Every request may name a model; the default is the first."""
+class Query(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """The body of a request."""
 
     model: str | None = None
-
-    def prepare(self, to_features: Translate) -> None:
-        """Refuse values that cannot be used, and replace the user's labels by features."""
+    """By default the first."""
 
 
-class Row(msgspec.Struct, forbid_unknown_fields=True):
-    """A lemma with its features: one of the `rows` of a batch."""
-
+class WordQuery(Query):
     lemma: str
     features: str
 
-    @property
-    def item(self) -> Item:
-        return Item(self.lemma, Bundle(self.features))
 
-    @property
-    def pair(self) -> dict[str, str]:
-        return {"lemma": self.lemma, "features": self.features}
-
-    def prepare(self, to_features: Translate) -> None:
-        check_text("lemma", self.lemma)
-        check_text("features", self.features)
-        self.features = to_features(self.features)
-
-
-class InflectRequest(Row, kw_only=True):
-    model: str | None = None
-
-
-class NbestRequest(InflectRequest, kw_only=True):
+class NbestQuery(WordQuery):
     n: Annotated[int, msgspec.Meta(ge=1)] = 5
 
-    def prepare(self, to_features: Translate) -> None:
-        super().prepare(to_features)
-        if self.n > LIMITS.answers:
-            raise RequestError("too_many_answers", f"n is too large; ask for at most {LIMITS.answers} forms", "n")
 
-
-class TraceRequest(InflectRequest, kw_only=True):
+class TraceQuery(WordQuery):
     member: str | None = None
     """By default the best voter."""
 
 
-class ParadigmRequest(ModelRequest):
+class ParadigmQuery(Query):
     """All forms of a lemma, or the forms of some bundles: by the model, or by the rule baseline."""
 
     lemma: str
     bundles: list[str] | None = None
 
-    def prepare(self, to_features: Translate) -> None:
-        check_text("lemma", self.lemma)
-        if self.bundles is not None:
-            check_each("bundles", self.bundles, LIMITS.paradigm_cells, lambda text: check_text("features", text))
-            self.bundles = list(map(to_features, self.bundles))
+
+class Row(msgspec.Struct, forbid_unknown_fields=True):
+    lemma: str
+    features: str
 
 
-class BatchRequest(ModelRequest):
+class BatchQuery(Query):
     rows: list[Row]
 
-    def prepare(self, to_features: Translate) -> None:
-        if not self.rows:
-            raise RequestError("no_rows", "there are no rows; give at least one lemma with its features", "rows")
-        check_each("rows", self.rows, LIMITS.batch_rows, lambda row: row.prepare(to_features))
 
-
-async def read(request: Request, kind: type[AnyRequest]) -> AnyRequest:
+async def read(request: Request, kind: type[Query]) -> Query:
     """The body of a request, decoded; the server has refused one that is too large."""
     if request.headers.get("content-type", "").split(";")[0].strip().lower() != "application/json":
         message = "the body must be JSON; send it with the header Content-Type: application/json"
@@ -171,14 +137,16 @@ def check_text(name: Literal["lemma", "features"], text: str) -> None:
         raise RequestError(f"{name}_unusable", message, name)
 
 
-def check_each(field: str, values: Sequence[Value], most: int, check: Callable[[Value], None]) -> None:
-    """Check the number of values, and each of them; an error says which one is wrong."""
+def use_each(field: str, values: Sequence[Value], most: int, use: Callable[[Value], Used]) -> list[Used]:
+    """What is made of each value; an error says which one is wrong."""
     check_number(field, values, most)
+    used = []
     for number, value in enumerate(values, start=1):
         try:
-            check(value)
+            used.append(use(value))
         except RequestError as error:
             raise RequestError(error.code, f"{field}, number {number}: {error.message}", field) from None
+    return used
 
 
 def check_number(field: str, values: Sequence[object], most: int) -> None:

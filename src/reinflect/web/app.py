@@ -152,11 +152,8 @@ class Api(Router):
         return summary(name, inflector) | {"changed": changed}
 
     async def model(self, request: Request) -> Response:
-        async def answer() -> Response:
-            loaded = await self._find(request.path_params["name"])
-            return await self._alone(lambda: loaded.inventory)
-
-        return await while_connected(request, answer())
+        loaded = await self._find(request.path_params["name"])
+        return await self._alone(lambda: loaded.inventory)
 
     async def post(self, name: str, request: Request) -> Response:
         await self.queue.refuse_if_full()

@@ -10,7 +10,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from reinflect.data.features import Bundle
-from reinflect.errors import ReinflectError, printable
+from reinflect.errors import ReinflectError, shortened
 
 Value = TypeVar("Value")
 Used = TypeVar("Used")
@@ -32,8 +32,6 @@ class Limits(msgspec.Struct):
 
 
 LIMITS = Limits()
-QUOTED = 200
-"""Characters of an error message that may quote the request."""
 HEADERS_OF = {503: {"retry-after": "1"}} | {status: {"connection": "close"} for status in (403, 408, 411, 413)}
 
 
@@ -117,7 +115,7 @@ async def read(request: Request, kind: type[Query]) -> Query:
         message = f"the body did not arrive within {LIMITS.body_seconds} seconds; send less at once"
         raise RequestError("body_too_slow", message, status=408) from None
     except msgspec.ValidationError as error:
-        finding = printable(str(error))[:QUOTED]  # may quote the name of an unknown field
+        finding = shortened(str(error), 200)  # may quote the name of an unknown field
         raise RequestError("wrong_question", f"not a valid request: {finding}; see docs/api-web.md") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise RequestError("broken_json", "the body is not valid JSON; check quotes, commas and brackets") from None

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
+import msgspec
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -21,26 +22,15 @@ from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.pocket import load
 from reinflect.score.baseline import Baseline
 from reinflect.text import nearest
-from reinflect.web import requests
 from reinflect.web.guard import Guard, Hosts, log
 from reinflect.web.inventory import inventory, summary
 from reinflect.web.queue import Queue
-from reinflect.web.requests import LIMITS, RequestError, check_number, check_text, json_response, use_each
+from reinflect.web.requests import LIMITS, RequestError, Row, body_of, check_text, json_response, read, use_each
 
 STATIC = Path(__file__).parent / "static"
 PALETTE = Path(__file__).parents[1] / "report" / "palette.css"
 """The colours that the page shares with reports."""
 TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
-POSTS: dict[str, type[requests.Query]] = {
-    "inflect": requests.WordQuery,
-    "nbest": requests.NbestQuery,
-    "paradigm": requests.ParadigmQuery,
-    "trace": requests.TraceQuery,
-    "batch": requests.BatchQuery,
-    "rules": requests.ParadigmQuery,
-    "reload": requests.Query,
-}
-"""The requests of the addresses `/api/…`, which the methods of `Api` with the same names answer."""
 UNKNOWN = 20
 """Unknown features, and combinations, that a response names, at most: the search for similar ones takes time."""
 IDLE_SECONDS = 600.0
@@ -89,18 +79,16 @@ class Loaded:
         check_text("features", text)
         return self.inflector.features_of(text)
 
-    def item(self, word: requests.WordQuery | requests.Row) -> Item:
-        check_text("lemma", word.lemma)
-        return Item(word.lemma, Bundle(self.features(word.features)))
+    def item(self, lemma: str, features: str) -> Item:
+        check_text("lemma", lemma)
+        return Item(lemma, Bundle(self.features(features)))
 
-    def bundles(self, query: requests.ParadigmQuery, usual: Callable[[], list[str]]) -> list[str]:
-        """The bundles of a request, or the usual ones."""
-        check_text("lemma", query.lemma)
-        if query.bundles is not None:
-            return use_each("bundles", query.bundles, LIMITS.paradigm_cells, self.features)
-        bundles = usual()
-        check_number("bundles", bundles, LIMITS.paradigm_cells)
-        return bundles
+    def items(self, lemma: str, bundles: Sequence[str] | None, usual: Callable[[], list[str]]) -> list[Item]:
+        """A lemma with these bundles, or with the usual ones."""
+        check_text("lemma", lemma)
+        spellings, translate = (usual(), str) if bundles is None else (bundles, self.features)
+        translated = use_each("bundles", spellings, LIMITS.paradigm_cells, translate)
+        return [Item(lemma, Bundle(features)) for features in translated]
 
     def unseen(self, items: Sequence[Item]) -> dict[str, list[dict[str, Any]]]:
         """Features that the model does not know, and combinations of features that are new to it, with near ones."""
@@ -157,56 +145,63 @@ class Api(Router):
 
     async def post(self, name: str, request: Request) -> Response:
         await self.queue.refuse_if_full()
-        query = await requests.read(request, POSTS[name])
+        fields = await read(request, POSTS[name])
 
         async def answer() -> Response:
-            loaded = await self._find(query.model)
-            answered = await getattr(self, name)(query, loaded)
+            loaded = await self._find(fields.pop("model"))
+            answered = await getattr(self, name)(loaded, **fields)
             loaded.changed()
             return json_response(answered)
 
         return await while_connected(request, answer())
 
-    async def inflect(self, query: requests.WordQuery, loaded: Loaded) -> dict[str, Any]:
-        [row], unseen = await self._rows(loaded, [loaded.item(query)])
+    async def inflect(self, loaded: Loaded, lemma: str, features: str) -> dict[str, Any]:
+        [row], unseen = await self._rows(loaded, [loaded.item(lemma, features)])
         return row | unseen
 
-    async def batch(self, query: requests.BatchQuery, loaded: Loaded) -> dict[str, Any]:
-        if not query.rows:
+    async def batch(self, loaded: Loaded, rows: list[Row]) -> dict[str, Any]:
+        if not rows:
             raise RequestError("no_rows", "there are no rows; give at least one lemma with its features", "rows")
-        rows, unseen = await self._rows(loaded, use_each("rows", query.rows, LIMITS.batch_rows, loaded.item))
-        return {"rows": rows} | unseen
+        items = use_each("rows", rows, LIMITS.batch_rows, lambda row: loaded.item(row.lemma, row.features))
+        answered, unseen = await self._rows(loaded, items)
+        return {"rows": answered} | unseen
 
-    async def paradigm(self, query: requests.ParadigmQuery, loaded: Loaded) -> dict[str, Any]:
+    async def paradigm(self, loaded: Loaded, lemma: str, bundles: list[str] | None = None) -> dict[str, Any]:
         # In a thread: sorting a hundred thousand takes a second.
-        bundles = await asyncio.to_thread(loaded.bundles, query, loaded.inflector.usual_bundles)
-        rows, unseen = await self._rows(loaded, [Item(query.lemma, Bundle(features)) for features in bundles])
-        cells = [{"features": row["features"], "answer": row["answer"]} for row in rows]
-        return {"lemma": query.lemma, "cells": cells} | unseen
+        items = await asyncio.to_thread(loaded.items, lemma, bundles, loaded.inflector.usual_bundles)
+        rows, unseen = await self._rows(loaded, items)
+        return {
+            "lemma": lemma,
+            "cells": [{"features": row["features"], "answer": row["answer"]} for row in rows],
+        } | unseen
 
-    async def nbest(self, query: requests.NbestQuery, loaded: Loaded) -> dict[str, Any]:
-        if query.n > LIMITS.answers:
+    async def nbest(
+        self, loaded: Loaded, lemma: str, features: str, n: Annotated[int, msgspec.Meta(ge=1)] = 5
+    ) -> dict[str, Any]:
+        item = loaded.item(lemma, features)
+        if n > LIMITS.answers:
             raise RequestError("too_many_answers", f"n is too large; ask for at most {LIMITS.answers} forms", "n")
-        item, nbest = loaded.item(query), partial(loaded.inflector.nbest_many, n=query.n, attested=True)
-        [answers] = await self.queue.ask((loaded, query.n), nbest, [item])
-        return {"lemma": item.lemma, "features": item.features.spelling, "answers": answers} | loaded.unseen([item])
+        nbest = partial(loaded.inflector.nbest_many, n=n, attested=True)
+        [answers] = await self.queue.ask((loaded, n), nbest, [item])
+        return {"lemma": lemma, "features": item.features.spelling, "answers": answers} | loaded.unseen([item])
 
-    async def rules(self, query: requests.ParadigmQuery, loaded: Loaded) -> dict[str, Any]:
+    async def rules(self, loaded: Loaded, lemma: str, bundles: list[str] | None = None) -> dict[str, Any]:
         """What the rule baseline says; it learns from the attested forms when it is first asked."""
         if not loaded.inflector.attested:
             message = "this model keeps no attested forms to learn rules from; train it without --no-attested"
             raise RequestError("cannot_answer", message, "model")
         rules = await self._alone(lambda: loaded.rules)
-        bundles = list(map(Bundle, loaded.bundles(query, lambda: list(rules.rules))))
-        forms = [rules.inflect(query.lemma, bundle) if rules.knows(bundle) else None for bundle in bundles]
-        cells = [{"features": bundle.spelling, "form": form} for bundle, form in zip(bundles, forms, strict=True)]
-        return {"lemma": query.lemma, "cells": cells, "items": len(loaded.inflector.attested)}
+        features = [item.features for item in loaded.items(lemma, bundles, lambda: list(rules.rules))]
+        forms = [rules.inflect(lemma, bundle) if rules.knows(bundle) else None for bundle in features]
+        cells = [{"features": bundle.spelling, "form": form} for bundle, form in zip(features, forms, strict=True)]
+        return {"lemma": lemma, "cells": cells, "items": len(loaded.inflector.attested)}
 
-    async def trace(self, query: requests.TraceQuery, loaded: Loaded) -> Any:
-        item = loaded.item(query)
-        return await self._alone(partial(loaded.inflector.trace, item.lemma, item.features, query.member))
+    async def trace(self, loaded: Loaded, lemma: str, features: str, member: str | None = None) -> Any:
+        """The steps of a member, by default the best voter."""
+        item = loaded.item(lemma, features)
+        return await self._alone(partial(loaded.inflector.trace, lemma, item.features, member))
 
-    async def reload(self, _query: requests.Query, loaded: Loaded) -> dict[str, Any]:
+    async def reload(self, loaded: Loaded) -> dict[str, Any]:
         """Load the file of a model again, if it has changed; if the new one cannot be used, the model stays."""
         await self._alone(partial(self._load, loaded.name))
         return self._summary(loaded.name)
@@ -255,6 +250,10 @@ class Api(Router):
             message = f"the file of this model cannot be used now ({error.found}){outcome}"
             raise RequestError("cannot_answer", message, "model") from None
         return self.loaded[name]
+
+
+POSTS = {name: body_of(getattr(Api, name)) for name in "inflect nbest paradigm trace batch rules reload".split()}
+"""The requests of the addresses `/api/…`, which the methods of these names answer."""
 
 
 async def while_connected(request: Request, answer: Coroutine[Any, Any, Result]) -> Result:

@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Literal, TypeVar
+from inspect import signature
+from typing import Any, Literal, TypeVar
 
 import msgspec
 from starlette.exceptions import HTTPException
@@ -65,52 +66,30 @@ def json_response(content: object, status: int = 200, headers: Mapping[str, str]
     return Response(msgspec.json.encode(content), status, headers, media_type="application/json")
 
 
-class Query(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """The body of a request."""
-
-    model: str | None = None
-    """By default the first."""
-
-
-class WordQuery(Query):
-    lemma: str
-    features: str
-
-
-class NbestQuery(WordQuery):
-    n: Annotated[int, msgspec.Meta(ge=1)] = 5
-
-
-class TraceQuery(WordQuery):
-    member: str | None = None
-    """By default the best voter."""
-
-
-class ParadigmQuery(Query):
-    """All forms of a lemma, or the forms of some bundles: by the model, or by the rule baseline."""
-
-    lemma: str
-    bundles: list[str] | None = None
-
-
 class Row(msgspec.Struct, forbid_unknown_fields=True):
     lemma: str
     features: str
 
 
-class BatchQuery(Query):
-    rows: list[Row]
+def body_of(answer: Callable[..., object]) -> type[msgspec.Struct]:
+    """The body of a request: a model, by default the first, and the parameters of what answers it for that model."""
+    _self, _loaded, *parameters = signature(answer).parameters.values()
+    fields = [
+        (each.name, each.annotation, msgspec.NODEFAULT if each.default is each.empty else each.default)
+        for each in parameters
+    ]
+    return msgspec.defstruct("Body", [*fields, ("model", str | None, None)], forbid_unknown_fields=True, kw_only=True)
 
 
-async def read(request: Request, kind: type[Query]) -> Query:
-    """The body of a request, decoded; the server has refused one that is too large."""
+async def read(request: Request, kind: type[msgspec.Struct]) -> dict[str, Any]:
+    """The fields of a request's body; the server has refused one that is too large."""
     if request.headers.get("content-type", "").split(";")[0].strip().lower() != "application/json":
         message = "the body must be JSON; send it with the header Content-Type: application/json"
         raise RequestError("not_json", message, status=415)
     try:
         async with asyncio.timeout(LIMITS.body_seconds):
             body = await request.body()
-        return msgspec.json.decode(body, type=kind)
+        return msgspec.structs.asdict(msgspec.json.decode(body, type=kind))
     except TimeoutError:
         message = f"the body did not arrive within {LIMITS.body_seconds} seconds; send less at once"
         raise RequestError("body_too_slow", message, status=408) from None
@@ -136,8 +115,9 @@ def check_text(name: Literal["lemma", "features"], text: str) -> None:
 
 
 def use_each(field: str, values: Sequence[Value], most: int, use: Callable[[Value], Used]) -> list[Used]:
-    """What is made of each value; an error says which one is wrong."""
-    check_number(field, values, most)
+    """What is made of each of so many values at most; an error says which one is wrong."""
+    if len(values) > most:
+        raise RequestError(f"too_many_{field}", f"found {len(values):,} {field}; send at most {most:,} at once", field)
     used = []
     for number, value in enumerate(values, start=1):
         try:
@@ -145,8 +125,3 @@ def use_each(field: str, values: Sequence[Value], most: int, use: Callable[[Valu
         except RequestError as error:
             raise RequestError(error.code, f"{field}, number {number}: {error.message}", field) from None
     return used
-
-
-def check_number(field: str, values: Sequence[object], most: int) -> None:
-    if len(values) > most:
-        raise RequestError(f"too_many_{field}", f"found {len(values):,} {field}; send at most {most:,} at once", field)

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from itertools import repeat
 from pathlib import Path
 from typing import Any, cast
 
@@ -156,17 +157,22 @@ def test_clients_that_send_byte_by_byte_do_not_keep_others_waiting(here: Running
         stop.set()
 
 
-def test_an_endless_body_is_cut_off(here: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+LONG_BATCH = post("batch", {"rows": [{"lemma": "machen" + "x" * 180, "features": PAST}] * 1000})
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [(CHUNKED, b"1\r\n{\r\n" * 20_000), (b"", LONG_BATCH)],
+    ids=["an endless body", "a client that receives nothing"],
+)
+def test_who_sends_without_end_is_cut_off(
+    here: Running, first: bytes, then: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(server, "WAIT_SECONDS", 0.2)
     with here.connect() as connection:
-        connection.sendall(CHUNKED)
+        connection.sendall(first)
         with pytest.raises(ConnectionError):
-            send_endlessly(connection, b"1\r\n{\r\n" * 20_000)
-
-
-def send_endlessly(connection: socket.socket, content: bytes) -> None:
-    while True:
-        connection.sendall(content)
+            list(map(connection.sendall, repeat(then)))
 
 
 def test_a_slow_body_is_refused(here: Running, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,13 +193,6 @@ def test_an_idle_connection_is_closed(here: Running, sent: bytes, monkeypatch: p
         if GET in sent:
             assert reply(connection).status == 200
         assert ended(connection)
-
-
-def test_a_client_that_receives_nothing_is_disconnected(here: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "WAIT_SECONDS", 0.2)
-    request = post("batch", {"rows": [{"lemma": "machen" + "x" * 180, "features": PAST}] * 1000})
-    with here.connect() as connection, pytest.raises(ConnectionError):
-        send_endlessly(connection, request)
 
 
 def test_many_idle_and_slow_connections_keep_no_other_out(here: Running) -> None:

@@ -3,8 +3,8 @@
 import asyncio
 import json
 import math
-import resource
 import socket
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
@@ -206,43 +206,41 @@ def test_many_idle_and_slow_connections_keep_no_other_out(here: Running) -> None
         assert answered(here)
 
 
-@pytest.fixture
-def program(tmp_path: Path) -> Iterator[load.Server]:
-    """The real program."""
+@pytest.mark.skipif(sys.platform == "win32", reason="needs ulimit")
+def test_clients_wait_without_a_traceback_when_no_more_files_may_be_open(tmp_path: Path) -> None:
     tiny_models.inflector().save(tmp_path / "tiny.reinflect")
-    with load.served(tmp_path / "tiny.reinflect") as started:
-        yield started
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="needs prlimit")
-def test_clients_wait_without_a_traceback_when_no_more_files_may_be_open(
-    program: load.Server, capfd: pytest.CaptureFixture[str]
-) -> None:
-    resource.prlimit(program.process.pid, resource.RLIMIT_NOFILE, (100, 100))
-    with ExitStack() as stack:
-        for _ in range(200):
-            stack.enter_context(socket.create_connection(("127.0.0.1", program.port), timeout=PATIENCE))
-        late = socket.create_connection(("127.0.0.1", program.port), timeout=PATIENCE)
-        late.sendall(GET)
-    with late:
+    serve = f"ulimit -n 100; exec {sys.executable} -u -m reinflect serve {tmp_path / 'tiny.reinflect'} --port 0"
+    with (
+        (tmp_path / "errors").open("wb") as errors,
+        subprocess.Popen(["sh", "-c", serve], stdout=subprocess.PIPE, stderr=errors, text=True) as program,
+        ExitStack() as stack,
+    ):
+        stack.callback(program.terminate)
+        assert program.stdout
+        port = int(program.stdout.readline().split(" at ")[1].split("/")[2].rsplit(":", 1)[1])
+        with ExitStack() as clients:
+            for _ in range(200):
+                clients.enter_context(socket.create_connection(("127.0.0.1", port), timeout=PATIENCE))
+            late = stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=PATIENCE))
+            late.sendall(GET)
         assert reply(late).status == 200
-    program.process.terminate()
-    program.process.wait(PATIENCE)
-    assert capfd.readouterr().err == ""
+    assert (tmp_path / "errors").read_text() == ""
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
-def test_each_request_gets_the_right_answer_or_a_refusal(program: load.Server) -> None:
+def test_each_request_gets_the_right_answer_or_a_refusal(tmp_path: Path) -> None:
     """A small part of `bench.load`: more clients than may wait, and others that disturb."""
-    others = get_context("spawn").Process(target=load.disturb, args=(program.port, dict.fromkeys(load.OTHERS, 2)))
-    others.start()
-    for clients in (1, 8, 100):
-        row = dict(zip(load.HEADER, asyncio.run(load.measure(program, load.words(3), clients, 1.0)), strict=True))
-        assert (row["clients"], row["wrong"]) == (str(clients), "0")
-        assert row["median ms"] != "–", "an answer"
-    assert others.is_alive()
-    others.kill()
-    assert program.memory() > 1
+    tiny_models.inflector().save(tmp_path / "tiny.reinflect")
+    with load.served(tmp_path / "tiny.reinflect") as program:
+        others = get_context("spawn").Process(target=load.disturb, args=(program.port, dict.fromkeys(load.OTHERS, 2)))
+        others.start()
+        for clients in (1, 8, 100):
+            row = dict(zip(load.HEADER, asyncio.run(load.measure(program, load.words(3), clients, 1.0)), strict=True))
+            assert (row["clients"], row["wrong"]) == (str(clients), "0")
+            assert row["median ms"] != "–", "an answer"
+        assert others.is_alive()
+        others.kill()
+        assert program.memory() > 1
 
 
 def test_a_slow_model_leads_to_a_refusal(slow: Slow, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,6 +26,8 @@ MOST_HEAD_BYTES = 64 * 1024
 """Of the head of a request: its first line and its headers."""
 MOST_DROPPED_BYTES = 8 * LIMITS.body_bytes
 """Of what a client still sends after it was refused: most receive no answer before they have sent everything."""
+BACKLOG = 512
+"""Connections that wait to be accepted, and that are accepted at once; asyncio tries as often when it cannot."""
 
 
 class Connection(HttpToolsProtocol):
@@ -106,6 +108,7 @@ class Server(uvicorn.Server):
                 access_log=False,
                 server_header=False,
                 proxy_headers=False,
+                backlog=BACKLOG,
                 timeout_keep_alive=WAIT_SECONDS,
                 timeout_graceful_shutdown=ENDING_SECONDS + 2,  # to send refusals
             )

@@ -8,6 +8,7 @@ import pytest
 import reinflect
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
+from reinflect.errors import InputError
 
 
 def test_every_public_name_is_there_and_listed() -> None:
@@ -25,7 +26,6 @@ def test_a_module_does_not_replace_the_function_of_its_name(name: str) -> None:
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="module 'reinflect' has no attribute 'inflate'"):
         getattr(reinflect, "inflate")  # noqa: B009
-    assert not hasattr(reinflect, "inflate")
 
 
 def test_importing_the_package_imports_nothing_heavy() -> None:
@@ -49,12 +49,6 @@ def test_align() -> None:
     assert [("".join(x for x, _ in one), "".join(y for _, y in one)) for one in learnt] == pairs
     with pytest.raises(TypeError):
         reinflect.align(pairs, "naive", sweeps=20)
-
-
-@pytest.mark.parametrize(("method", "remedy"), [("smrt", "did you mean smart?"), ("xyz", "aligners: naive, smart")])
-def test_an_unknown_aligner_is_named(method: str, remedy: str) -> None:
-    from reinflect.errors import InputError
-
-    with pytest.raises(InputError) as caught:
-        reinflect.align([("a", "b")], method)
-    assert str(caught.value) == f"there is no aligner '{method}'; {remedy}"
+    for method, remedy in {"smrt": r"did you mean smart\?", "xyz": "aligners: naive, smart"}.items():
+        with pytest.raises(InputError, match=f"^there is no aligner '{method}'; {remedy}$"):
+            reinflect.align([("a", "b")], method)

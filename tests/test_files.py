@@ -1,3 +1,5 @@
+"""Files that are written whole or not at all, errors of files, and locks that name their holder."""
+
 import errno
 import os
 import stat
@@ -7,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from reinflect.errors import InputError, OutputError, quoted
-from reinflect.files import atomic_path, check_writable, read_text, sweep, write_text, writing
+from reinflect.errors import InputError, OutputError, quoted, writing
+from reinflect.files import TakenError, atomic_path, check_writable, read_text, sweep, take, write_text
 
 AS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
 
@@ -29,20 +31,16 @@ def test_work_that_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path) ->
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_links_and_permissions_stay_as_they_are(tmp_path: Path) -> None:
+def test_links_permissions_and_devices_stay_as_they_are(tmp_path: Path) -> None:
     real, link = tmp_path / "real.txt", tmp_path / "link.txt"
     real.write_text("old")
     real.chmod(0o640)
     link.symlink_to(real)
     write_text(link, "new")
     assert link.is_symlink()
-    assert real.read_text() == "new"
-    assert stat.S_IMODE(real.stat().st_mode) == 0o640
-
-
-def test_a_device_is_written_to_and_never_replaced() -> None:
+    assert (real.read_text(), stat.S_IMODE(real.stat().st_mode)) == ("new", 0o640)
     write_text("/dev/null", "gone")
-    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)  # noqa: PTH116
+    assert Path("/dev/null").is_char_device()
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
@@ -60,23 +58,23 @@ def test_closed_streams_are_errors(monkeypatch: pytest.MonkeyPatch) -> None:
         write_text("-", "lost")
 
 
-def test_names_that_cannot_be_used_are_reported_early(tmp_path: Path) -> None:
-    read: dict[Path | str, str] = {
-        "": "an empty file name",
-        tmp_path: "this is a folder, not a file",
-        tmp_path / "none.tsv": "no such file",
-    }
-    invalid = dict.fromkeys(("a\0b", "\ud800"), "^[^\0\ud800]*: not a valid file name; check the name$")
-    for name, finding in (read | invalid).items():
-        with pytest.raises(InputError, match=finding):
-            read_text(name)
-    written: dict[Path | str, str] = {
-        "": "an empty file name",
-        tmp_path: "a folder, not a file",
-        tmp_path / "none" / "a": "there is no folder",
-    }
-    for name, finding in written.items():
-        with pytest.raises(OutputError, match=finding):
+UNUSABLE = {
+    "": ("an empty file name", "an empty file name"),
+    ".": ("this is a folder, not a file", "a folder, not a file"),
+    "none/a": ("no such file", "there is no folder"),
+    "a\0b": ("^[^\0]*: not a valid file name; check the name$", None),
+    "\ud800": ("^[^\ud800]*: not a valid file name; check the name$", None),
+}
+"""What reading and writing such names finds."""
+
+
+@pytest.mark.parametrize("name", UNUSABLE, ids=ascii)
+def test_names_that_cannot_be_used_are_reported_early(name: str) -> None:
+    reading, to_write = UNUSABLE[name]
+    with pytest.raises(InputError, match=reading):
+        read_text(name)
+    if to_write:
+        with pytest.raises(OutputError, match=to_write):
             check_writable(name)
 
 
@@ -136,3 +134,69 @@ def test_the_remedy_fits_what_happened(tmp_path: Path, number: int, remedy: str)
     message = rf"log: could not be written \({os.strerror(number)}\); {remedy}"
     with pytest.raises(OutputError, match=message), writing(tmp_path / "log"):
         raise OSError(number, os.strerror(number))
+
+
+# Locks
+
+HOLD = (
+    "import sys, time; from pathlib import Path; from reinflect.files import take\n"
+    "take(Path(sys.argv[1])); print('held', flush=True); time.sleep(600)"
+)
+
+
+def test_another_process_is_named_and_its_lock_ends_with_it(tmp_path: Path) -> None:
+    path = tmp_path / ".a.abcdefgh.part"
+    with subprocess.Popen([sys.executable, "-c", HOLD, path], stdout=subprocess.PIPE) as other:
+        assert other.stdout
+        assert other.stdout.readline() == b"held\n"
+        with pytest.raises(TakenError, match=f"^process {other.pid}$"):
+            take(path)
+        sweep(tmp_path)
+        assert path.exists()
+        other.kill()
+    handle = take(path)
+    with pytest.raises(TakenError, match=f"^process {os.getpid()}$"):
+        take(path)
+    os.close(handle)
+    sweep(tmp_path)
+    assert not path.exists()
+
+
+def test_work_continues_on_a_file_system_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unsupported(*_handle_and_flags: int) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr("fcntl.flock", unsupported)
+    for _ in range(2):
+        os.close(take(tmp_path / ".a.abcdefgh.part"))
+    sweep(tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("content", "holder"),
+    [("", "another process"), (" process 12 on somewhere.example", "process 12 on somewhere.example")],
+)
+def test_the_holder_is_named_with_its_machine_if_the_lock_says_so(tmp_path: Path, content: str, holder: str) -> None:
+    handle = take(tmp_path / "lock")
+    (tmp_path / "lock").write_text(content)
+    with pytest.raises(TakenError, match=f"^{holder}$"):
+        take(tmp_path / "lock")
+    os.close(handle)
+
+
+def test_a_lock_file_that_its_holder_removed_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "lock"
+    plain, opened = os.open, list[int]()
+
+    def open_just_before_it_goes(*arguments: object) -> int:
+        opened.append(plain(*arguments))  # type: ignore[arg-type]
+        if len(opened) == 1:
+            path.unlink()
+        return opened[-1]
+
+    monkeypatch.setattr(os, "open", open_just_before_it_goes)
+    handle = take(path)
+    assert len(opened) == 2
+    assert os.path.samestat(os.fstat(handle), path.stat())
+    os.close(handle)

@@ -26,18 +26,14 @@ EPOCHS_AND_PATIENCE = {
 }
 
 
-@pytest.mark.parametrize("setting", ["low", "medium", "high"])
-def test_the_settings_of_the_2017_submission(setting: str) -> None:
-    preset = load_preset(f"paper-{setting}")
+def test_the_settings_of_the_2017_submission() -> None:
     for system, by_setting in EPOCHS_AND_PATIENCE.items():
-        epochs, patience = by_setting[setting]
-        expected = {**PAPER[system], **BOTH, "epochs": epochs, "patience": patience}
-        assert {name: getattr(preset[system], name) for name in expected} == expected
-
-
-def test_what_is_known_of_the_soft_attention_of_2017() -> None:
-    settings = load_preset("paper-high")["soft"]
-    assert (settings.hidden, settings.epochs) == (600, 100)
+        for setting, (epochs, patience) in by_setting.items():
+            preset = load_preset(f"paper-{setting}")
+            expected = {**PAPER[system], **BOTH, "epochs": epochs, "patience": patience}
+            assert {name: getattr(preset[system], name) for name in expected} == expected
+    soft = load_preset("paper-high")["soft"]
+    assert (soft.hidden, soft.epochs) == (600, 100)
 
 
 DROPS = {"hacm": {"encoder", "state"}, "soft": {"encoder", "written", "state"}}
@@ -85,14 +81,11 @@ def test_single_changes(change: str, key: str, value: object) -> None:
     assert values == [value] * {"copy_mixture": 1}.get(key, len(PLAIN))
 
 
-def test_a_change_applies_to_the_systems_that_have_the_setting() -> None:
+def test_a_change_applies_to_one_system_or_those_that_have_it_and_the_last_counts() -> None:
     settings = changed(PLAIN, ["history_hidden=9", "attention=8"])
     assert settings["haem"] == HaemSettings(history_hidden=9)
     assert settings["soft"] != PLAIN["soft"]
     assert settings["hacm"] == PLAIN["hacm"]
-
-
-def test_a_change_to_one_system_and_the_last_of_several_count() -> None:
     for changes, hidden in {
         ("haem.hidden=200", "hidden=50"): (50, 50),
         ("hidden=50", "haem.hidden=200"): (50, 200),

@@ -2,6 +2,7 @@
 
 import ctypes
 import mmap
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
@@ -74,8 +75,7 @@ def release_compiler() -> None:
     """Free the memory of the compiler's own instructions, 50 MB; Linux reads them again when they are called."""
     with suppress(OSError, AttributeError):
         advise = ctypes.CDLL(None).madvise
-        for line in Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines():
-            addresses, rights, *_ = line.split(maxsplit=5)
-            if rights == "r-xp" and "libllvmlite" in line:
-                start, end = (int(address, 16) for address in addresses.split("-"))
-                advise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), mmap.MADV_DONTNEED)
+        maps = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace")
+        for addresses in re.findall(r"^(\w+)-(\w+) r-xp .*libllvmlite", maps, re.MULTILINE):
+            start, end = (int(address, 16) for address in addresses)
+            advise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), mmap.MADV_DONTNEED)

@@ -1,9 +1,14 @@
 """Errors for users. Every message is one line: place, finding, remedy."""
 
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 INTERRUPTED = 130
 """Exit code of the command line after Ctrl-C."""
+NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+TOO_MANY_FILES = {errno.EMFILE, errno.ENFILE}
 
 
 class ReinflectError(Exception):
@@ -42,6 +47,37 @@ class UnseenWarning(UserWarning):
 
 class FetchError(ReinflectError):
     """A download that failed."""
+
+
+@contextmanager
+def writing(path: Path | str) -> Iterator[None]:
+    """Turn whatever prevents a file from being written into an error that names the file."""
+    try:
+        yield
+    except BrokenPipeError:  # the reader has closed the pipe
+        raise
+    except OSError as error:
+        raise cannot_write(path, error) from None
+
+
+def cannot_write(
+    path: Path | str, error: OSError, remedy: str = "check the disk or choose another place"
+) -> OutputError:
+    return OutputError(path, f"could not be written ({error.strerror or error})", remedy_for(error, remedy))
+
+
+def remedy_for(error: OSError, otherwise: str) -> str:
+    if error.errno in NO_ROOM:
+        return "make room there, then run the same command again, or choose another place"
+    if error.errno in TOO_MANY_FILES:
+        return "allow more open files (ulimit -n), or use fewer --workers"
+    return otherwise
+
+
+def raise_if_too_many_files(error: Exception) -> None:
+    """Raise an error that says nothing of the file itself: nobody could open it."""
+    if isinstance(error, OSError) and error.errno in TOO_MANY_FILES:
+        raise error
 
 
 def source_name(path: Path | str) -> str:

@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from glob import escape
+from itertools import islice
 from pathlib import Path
 from secrets import token_hex
 from typing import BinaryIO, Literal, NamedTuple
 
-from reinflect.errors import InputError, OutputError, quoted
+from reinflect.errors import InputError, OutputError, cannot_write, quoted, remedy_for, writing
 
 STANDARD = "-"
 LARGEST = 1 << 29
@@ -22,8 +23,6 @@ PIECE = 1 << 16
 LONGEST_LINE = 10_000
 """Characters; some work grows with the square of the length."""
 BYTE_ORDER_MARK = "\ufeff"
-PART = ".????????.part"
-"""How the names of unfinished files end; see `atomic_path`."""
 LONGEST_STEM = 60
 """Characters of a file's name in the name of its unfinished file."""
 UNREADABLE: dict[type[OSError], tuple[str, str]] = {
@@ -33,8 +32,6 @@ UNREADABLE: dict[type[OSError], tuple[str, str]] = {
 }
 Kind = Literal["model", "page", "JSON", "table", "other"]
 LOCK = ".lock"
-NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-TOO_MANY_FILES = {errno.EMFILE, errno.ENFILE}
 NO_SYNC = {errno.EINVAL, errno.ENOTSUP, errno.EBADF}
 """Where folders cannot be synced."""
 
@@ -45,12 +42,9 @@ def read_text(path: Path | str) -> str:
     try:
         return raw.decode("utf-8").removeprefix(BYTE_ORDER_MARK)
     except UnicodeDecodeError as error:
-        raise InputError(
-            f"found the byte 0x{raw[error.start]:02X}, which is not UTF-8",
-            "save the file as UTF-8 (in a spreadsheet or editor: encoding 'UTF-8')",
-            path=path,
-            line=raw.count(b"\n", 0, error.start) + 1,
-        ) from None
+        finding = f"found the byte 0x{raw[error.start]:02X}, which is not UTF-8"
+        remedy = "save the file as UTF-8 (in a spreadsheet or editor: encoding 'UTF-8')"
+        raise InputError(finding, remedy, path=path, line=raw.count(b"\n", 0, error.start) + 1) from None
 
 
 def lines_of(text: str, path: Path | str) -> Iterator[tuple[int, str]]:
@@ -67,30 +61,27 @@ def lines_of(text: str, path: Path | str) -> Iterator[tuple[int, str]]:
 def read_bytes(path: Path | str) -> bytes:
     if path == "":  # as from a shell variable that was never set
         raise InputError("found an empty file name", "name a file, or - for standard input")
-    failure = partial(InputError, path=path)
     try:
-        if str(path) == STANDARD:
-            if sys.stdin is None:
-                raise failure("this is closed", "pipe the data in, or name a file")
-            return _whole(sys.stdin.buffer, path)
-        with Path(path).open("rb") as file:
-            return _whole(file, path, os.fstat(file.fileno()).st_size)
+        if str(path) != STANDARD:
+            with Path(path).open("rb") as file:
+                return _whole(file, path, os.fstat(file.fileno()).st_size)
+        if sys.stdin is None:
+            raise InputError("this is closed", "pipe the data in, or name a file", path=path)
+        return _whole(sys.stdin.buffer, path)
     except OSError as error:
         otherwise = (f"could not be read ({error.strerror})", remedy_for(error, "check the file and its disk"))
-        raise failure(*UNREADABLE.get(type(error), otherwise)) from None
+        raise InputError(*UNREADABLE.get(type(error), otherwise), path=path) from None
     except ValueError:  # a character that no system allows in names
-        raise failure("not a valid file name", "check the name") from None
+        raise InputError("not a valid file name", "check the name", path=path) from None
 
 
-def _whole(file: BinaryIO, path: Path | str, claimed: int = 0) -> bytes:
-    """The whole content of a file, unless its actual or claimed size exceeds LARGEST."""
-    pieces, size = [], 0
-    while max(size, claimed) <= LARGEST and (piece := file.read(PIECE)):
-        pieces.append(piece)
-        size += len(piece)
-    if max(size, claimed) > LARGEST:
+def _whole(file: BinaryIO, path: Path | str, size: int = 0) -> bytes:
+    """The content of a file, unless it claims to be larger than LARGEST, or is: a device may have no end."""
+    pieces = islice(iter(partial(file.read, PIECE), b""), LARGEST // PIECE + 1)
+    content = b"" if size > LARGEST else b"".join(pieces)
+    if max(size, len(content)) > LARGEST:
         raise InputError(f"this is larger than {LARGEST:,} bytes", "split it into several files", path=path)
-    return b"".join(pieces)
+    return content
 
 
 class Snapshot(NamedTuple):
@@ -133,11 +124,9 @@ def has_content(path: Path | str) -> bool:
 
 def kind_of_file(path: Path | str) -> Kind:
     """What a file is, by its beginning: a table has a tab in every line."""
-    try:
-        with Path(path).open("rb") as file:
-            start = file.read(PIECE)
-    except OSError:
-        return "other"
+    start = b""
+    with suppress(OSError), Path(path).open("rb") as file:
+        start = file.read(PIECE)
     if b'"reinflect"' in start[:200] and start[8:9] == b"{":  # after the size of a safetensors header
         return "model"
     text = start.removeprefix(BYTE_ORDER_MARK.encode()).lstrip(b"\n")
@@ -194,22 +183,11 @@ def atomic_path(path: Path | str) -> Iterator[Path]:
             _sync_folder(target.parent)
         except BaseException:
             with suppress(OSError):
-                part.unlink(missing_ok=True)
+                part.unlink()
             raise
         finally:
             if sys.platform != "win32":
                 os.close(handle)
-
-
-@contextmanager
-def writing(path: Path | str) -> Iterator[None]:
-    """Turn whatever prevents a file from being written into an error that names the file."""
-    try:
-        yield
-    except BrokenPipeError:  # the reader has closed the pipe
-        raise
-    except OSError as error:
-        raise cannot_write(path, error) from None
 
 
 def _sync_folder(folder: Path) -> None:
@@ -240,8 +218,12 @@ def held(folder: Path, out: Path, *, lasting: bool = True) -> Iterator[None]:
     At the end a folder that is empty is removed: a lasting one, and those above it, only if they were made for this.
     """
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    lock = None
     try:
-        lock = take_in(folder, LOCK, parents=lasting)
+        while lock is None:
+            folder.mkdir(parents=lasting, exist_ok=True)
+            with suppress(FileNotFoundError):  # another command that ends may just have removed the folder
+                lock = take(folder / LOCK)
     except TakenError as taken:
         finding = f"another command ({taken}) is working on this"
         raise OutputError(out, finding, "wait for it, or choose another --out") from None
@@ -255,45 +237,29 @@ def held(folder: Path, out: Path, *, lasting: bool = True) -> Iterator[None]:
         yield
     finally:
         with suppress(OSError):
-            (folder / LOCK).unlink(missing_ok=True)
-        os.close(lock)
-        with suppress(OSError):
+            (folder / LOCK).unlink()
             for path in missing if lasting else [folder]:
                 path.rmdir()
-
-
-def cannot_write(
-    path: Path | str, error: OSError, remedy: str = "check the disk or choose another place"
-) -> OutputError:
-    return OutputError(path, f"could not be written ({error.strerror or error})", remedy_for(error, remedy))
-
-
-def remedy_for(error: OSError, otherwise: str) -> str:
-    if error.errno in NO_ROOM:
-        return "make room there, then run the same command again, or choose another place"
-    if error.errno in TOO_MANY_FILES:
-        return "allow more open files (ulimit -n), or use fewer --workers"
-    return otherwise
-
-
-def raise_if_too_many_files(error: Exception) -> None:
-    """Raise an error that says nothing of the file itself: nobody could open it."""
-    if isinstance(error, OSError) and error.errno in TOO_MANY_FILES:
-        raise error
+        os.close(lock)
 
 
 def sweep(folder: Path, name: str | None = None) -> None:
     """Remove the unfinished files that killed processes left in a folder, for the file of that name or for any."""
-    for part in folder.glob(f".*{PART}" if name is None else f"{escape(_prefix(name))}{PART[1:]}"):
-        remove_if_free(part)
+    for part in folder.glob(_part_name("*" if name is None else escape(name[:LONGEST_STEM]), "????????")):
+        with suppress(OSError):
+            with part.open("rb+") as file:
+                if not try_lock(file.fileno()):
+                    continue  # a process is writing it
+                if sys.platform != "win32":
+                    part.unlink()  # a process that locks it from now on sees that it is gone
+            part.unlink(missing_ok=True)  # on Windows, where no open file can be removed
 
 
 def _new_part(target: Path) -> tuple[int, Path]:
     """An unfinished file beside its target; its lock shows `sweep` that this process is still writing."""
-    mode = target.stat().st_mode & 0o777 | 0o600 if target.exists() else 0o666
     while True:
-        part = target.with_name(f"{_prefix(target.name)}{token_hex(4)}{PART[-5:]}")
-        handle = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode)
+        part = target.with_name(_part_name(target.name[:LONGEST_STEM], token_hex(4)))
+        handle = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600 if target.exists() else 0o666)
         if sys.platform == "win32":
             os.close(handle)  # Windows can neither rename nor remove an open file
             return handle, part
@@ -302,8 +268,8 @@ def _new_part(target: Path) -> tuple[int, Path]:
         os.close(handle)  # another process took it for one that was left behind, and removes it
 
 
-def _prefix(name: str) -> str:
-    return f".{name[:LONGEST_STEM]}."
+def _part_name(stem: str, token: str) -> str:
+    return f".{stem}.{token}.part"
 
 
 def _is_special(path: Path) -> bool:
@@ -314,14 +280,6 @@ class TakenError(Exception):
     """Another process holds the lock; the message names it."""
 
 
-def take_in(folder: Path, name: str, *, parents: bool = False) -> int:
-    """`take` in a folder, made if need be, with or without its parents."""
-    while True:
-        folder.mkdir(parents=parents, exist_ok=True)
-        with suppress(FileNotFoundError):  # a process that ends may just have removed the folder
-            return take(folder / name)
-
-
 def take(path: Path) -> int:
     """Make a lock file, lock it and write the holder's name into it. Closing the returned handle releases the lock.
 
@@ -329,31 +287,20 @@ def take(path: Path) -> int:
     """
     if path.is_symlink():
         raise OSError(errno.ELOOP, "this is a link; remove it", str(path))
+    machine = f" on {platform.node()}"
     while True:
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
         if not try_lock(handle):
-            holder = _holder(handle)
-            os.close(handle)
-            raise TakenError(holder)
-        with suppress(FileNotFoundError):
-            if os.path.samestat(os.fstat(handle), path.stat()):
-                break
+            with os.fdopen(handle, "rb") as file:
+                file.seek(1)  # on Windows no one can read a locked first byte
+                holder = file.read(1000).decode("utf-8", "replace").removesuffix(machine)
+            raise TakenError(holder or "another process")
+        if os.fstat(handle).st_nlink:
+            with suppress(OSError):  # on a full disk the lock holds without a name
+                os.ftruncate(handle, 0)
+                os.write(handle, f" process {os.getpid()}{machine}".encode())
+            return handle
         os.close(handle)  # its last holder has removed the file meanwhile
-    with suppress(OSError):  # on a full disk the lock holds without a name
-        os.ftruncate(handle, 0)
-        os.write(handle, f" {os.getpid()} {platform.node()}".encode())  # on Windows no one can read a locked first byte
-    return handle
-
-
-def _holder(handle: int) -> str:
-    """Such as `process 1234`."""
-    pid = machine = ""
-    with suppress(OSError):
-        os.lseek(handle, 1, os.SEEK_SET)
-        pid, _, machine = os.read(handle, 1000).decode("utf-8", "replace").partition(" ")
-    if not pid.isdigit():
-        return "another process"
-    return f"process {pid}" if machine == platform.node() else f"process {pid} on {machine}"
 
 
 def try_lock(handle: int) -> bool:
@@ -364,17 +311,6 @@ def try_lock(handle: int) -> bool:
         return lock_descriptor(handle, blocking=False)
     except OSError:
         return True
-
-
-def remove_if_free(path: Path) -> None:
-    """Remove a file, unless a process holds a lock on it; a process that locks it later can see that it is gone."""
-    with suppress(OSError):
-        with path.open("rb+") as file:
-            if not try_lock(file.fileno()):
-                return
-            if sys.platform != "win32":
-                path.unlink()
-        path.unlink(missing_ok=True)  # on Windows, where no open file can be removed
 
 
 CACHE_VARIABLE = "REINFLECT_CACHE"

@@ -228,20 +228,16 @@ class Registry(Mapping[str, T], Generic[T]):
 
     def __getitem__(self, name: str) -> T:
         if name not in self._loaded:
-            ours = self._ours.get(name)
-            thing = self._from_another_package(name) if ours is None else ours
+            thing = self._ours[name] if name in self._ours else self._from_another_package(self._others[name])
             self._loaded[name] = resolve_name(thing) if isinstance(thing, str) else thing
         return self._loaded[name]
 
-    def _from_another_package(self, name: str) -> T:
-        entry = self._others[name]
+    def _from_another_package(self, entry: "EntryPoint") -> T:
         try:
             return entry.load()  # type: ignore[no-any-return]
         except Exception as error:
-            finding = (
-                f"the {self.kind} {quoted(name)} of the package {self.package(name)} could not be loaded ({error})"
-            )
-            raise InputError(finding, "update or uninstall that package") from None
+            thing = f"the {self.kind} {quoted(entry.name)} of the package {self.package(entry.name)}"
+            raise InputError(f"{thing} could not be loaded ({error})", "update or uninstall that package") from None
 
     def package(self, name: str) -> str:
         """The package that brings a thing; empty for ours."""
@@ -250,10 +246,7 @@ class Registry(Mapping[str, T], Generic[T]):
 
     def find(self, name: str) -> T:
         """The thing of that name; an unknown name is the user's error."""
-        self.check(name)
-        return self[name]
-
-    def check(self, name: str) -> None:
         if name not in self:
             names = f"{self.group.rpartition('.')[2]}: {', '.join(self)}"
             raise InputError(f"there is no {self.kind} {quoted(name)}", nearest(name, self, names))
+        return self[name]

@@ -86,10 +86,9 @@ def read_header(
     entries = msgspec.convert(content, dict[str, Entry])
     end = 0
     for entry in sorted(entries.values(), key=lambda entry: entry.data_offsets):
-        size = math.prod(entry.shape) * np.dtype(TYPES[entry.dtype]).itemsize
-        if entry.data_offsets != (end, end + size):
+        start, end = end, end + math.prod(entry.shape) * np.dtype(TYPES[entry.dtype]).itemsize
+        if entry.data_offsets != (start, end):
             raise ValueError("its tensors do not fit")
-        end += size
     if end != left - length:
         raise ValueError("its tensors do not fit")
     return Header(entries, texts, end)

@@ -31,15 +31,13 @@ def in_columns(rows: Sequence[Sequence[str]], gap: str = " ", sides: Sequence[Si
     If any letter runs from right to left, a left-to-right mark follows each cell to keep the columns in order, and
     opens each line, because many programs take a line's direction from its first letter.
     """
+    from wcwidth import ljust, rjust
+
     widths = [max(map(display_width, column)) for column in zip(*rows, strict=True)]
     sign = LEFT_TO_RIGHT_MARK if any(runs_right_to_left(cell) for row in rows for cell in row) else ""
-    sides = sides or ["left"] * len(widths)
-
-    def padded(cell: str, width: int, side: Side) -> str:
-        room = " " * (width - display_width(cell))
-        return cell + sign + room if side == "left" else room + cell + sign
-
-    return [sign + gap.join(map(padded, row, widths, sides)).rstrip(" ") for row in rows]
+    pads = [rjust if side == "right" else ljust for side in sides or ["left"] * len(widths)]
+    padded = ([pad(cell + sign, width) for pad, cell, width in zip(pads, row, widths, strict=True)] for row in rows)
+    return [sign + gap.join(cells).rstrip(" ") for cells in padded]
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], *, sides: Sequence[Side]) -> str:

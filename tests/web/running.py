@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from http.client import HTTPResponse
 from typing import Any, NamedTuple
 
 from reinflect.inflector.inflector import Inflector
@@ -85,11 +86,6 @@ def head(name: str, host: str = "127.0.0.1", *more: str) -> bytes:
 
 def reply(connection: socket.socket) -> Reply:
     """The next response on a connection; an error if the connection ends first."""
-    with connection.makefile("rb") as stream:
-        status = stream.readline()
-        if not status:
-            raise ConnectionError("no response")
-        lines = iter(lambda: stream.readline().decode().strip(), "")
-        headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-        body = stream.read(int(headers["content-length"])) if "content-length" in headers else stream.read()
-    return Reply(int(status.split()[1]), headers, body)
+    with HTTPResponse(connection) as response:
+        response.begin()
+        return Reply(response.status, {name.lower(): value for name, value in response.getheaders()}, response.read())

@@ -6,10 +6,11 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
+from unittest.mock import Mock
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
@@ -18,6 +19,7 @@ from reinflect.data.items import Item
 from reinflect.inflector.inflector import Inflector
 from reinflect.score.baseline import Baseline
 from reinflect.web.app import PALETTE, POSTS, STATIC, UNKNOWN, create_app
+from reinflect.web.guard import LOCAL, Hosts, host_name
 from reinflect.web.inventory import example_lemmas, inventory
 from reinflect.web.requests import LIMITS
 from tests.web.made_up import MEMBERS, VERBS, MadeUp, german, hebrew
@@ -49,13 +51,17 @@ def ask(client: TestClient, name: str, status: int = 200, **body: object) -> dic
     return cast(dict[str, Any], response.json())
 
 
-def refusal(client: TestClient, name: str, status: int = 400, **body: object) -> str:
+def refused(client: TestClient, name: str, status: int = 400, **body: object) -> dict[str, Any]:
     content = ask(client, name, status, **body)
     assert content.keys() == {"error", "code", "field"}
     assert "\n" not in content["error"]
     assert len(content["error"]) < 300
     assert CODES[content["code"]] == status
-    return cast(str, content["error"])
+    return content
+
+
+def refusal(client: TestClient, name: str, status: int = 400, **body: object) -> str:
+    return cast(str, refused(client, name, status, **body)["error"])
 
 
 def row(lemma: str, features: str = PAST) -> dict[str, object]:
@@ -166,21 +172,15 @@ def test_attested_forms_beat_predictions_and_are_marked(client: TestClient) -> N
 
 
 def test_the_rules_are_learnt_once_and_from_attested_forms(monkeypatch: pytest.MonkeyPatch) -> None:
-    lessons: list[tuple[Item, ...]] = []
-    learn = Baseline.learn
-
-    def counted(items: tuple[Item, ...]) -> Baseline:
-        lessons.append(items)
-        return learn(items)
-
-    monkeypatch.setattr(Baseline, "learn", counted)
+    learn = Mock(wraps=Baseline.learn)
+    monkeypatch.setattr(Baseline, "learn", learn)
     with TestClient(create_app({"german": german(), "hebrew": hebrew()}), base_url=HERE) as client:
         for _ in range(2):
             content = ask(client, "rules", lemma="stehen", bundles=[FIRST, PAST])
             assert content["cells"] == [{"features": FIRST, "form": "stah"}, {"features": PAST, "form": None}]
             assert content["items"] == 1
         assert ask(client, "rules", lemma="stehen")["cells"] == content["cells"][:1]
-        assert lessons == [german().attested]
+        learn.assert_called_once_with(german().attested)
         assert "no attested forms" in refusal(client, "rules", model="hebrew", lemma="סוס")
 
 
@@ -240,15 +240,13 @@ def test_characters_are_not_changed(client: TestClient) -> None:
 def test_errors_have_codes_and_name_the_place(
     client: TestClient, name: str, code: str, body: dict[str, object]
 ) -> None:
-    message = refusal(client, name, CODES[code], **body)
-    content = ask(client, name, CODES[code], **body)
+    content = refused(client, name, CODES[code], **body)
     assert content["code"] == code
     in_list = ("rows" in body or "bundles" in body) and "many" not in code and code != "no_rows"
-    assert not in_list or ", number 2: " in message
+    assert not in_list or ", number 2: " in content["error"]
     assert content["field"] is None or content["field"] in (*body, "model")
-    assert code not in ("no_such_model", "cannot_answer") or re.search(
-        "the models are german, hebrew|choose from", message
-    )
+    if code in ("no_such_model", "cannot_answer"):
+        assert re.search("the models are german, hebrew|choose from", content["error"])
 
 
 @pytest.mark.parametrize("name", POSTS)
@@ -261,13 +259,10 @@ def test_invalid_bodies_are_refused(client: TestClient, name: str, body: bytes) 
     assert (response.status_code, response.json()["code"] in ("broken_json", "wrong_question")) == (400, True)
 
 
-def test_the_content_type_must_be_json(client: TestClient) -> None:
+def test_other_content_types_and_methods_are_refused(client: TestClient) -> None:
     """A form on a foreign page can send plain text, but not JSON."""
     response = client.post("/api/inflect", content=b'{"lemma": "machen", "features": "V"}')
     assert (response.status_code, response.json()["code"]) == (415, "not_json")
-
-
-def test_other_methods_are_refused(client: TestClient) -> None:
     response = client.get("/api/inflect")
     assert (response.status_code, response.json()["code"], response.headers["allow"]) == (405, "wrong_method", "POST")
     assert client.post("/").json()["code"] == "wrong_method"
@@ -303,21 +298,6 @@ def test_models_work_in_one_thread_of_their_own() -> None:
     assert threading.get_ident() not in model.threads
 
 
-scalars = st.none() | st.booleans() | st.integers() | st.text(max_size=8) | st.floats(allow_nan=False)
-words = st.sampled_from(["lemma", "features"])
-values = st.recursive(scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words, inner))
-fields = st.sampled_from(["model", "lemma", "features", "n", "rows", "bundles", "member"])
-
-
-@settings(max_examples=60)
-@given(body=st.dictionaries(fields, values), name=st.sampled_from(list(POSTS)))
-def test_any_json_gets_a_response(client: TestClient, body: dict[str, object], name: str) -> None:
-    content = json.dumps(body).encode()
-    response = client.post(f"/api/{name}", content=content, headers={"content-type": "application/json"})
-    assert response.status_code in (200, 400, 404), response.text
-    assert (response.status_code == 200) == ("error" not in response.json())
-
-
 def test_the_interface_is_documented() -> None:
     for name in ("models", *POSTS):
         assert f"/api/{name}" in INTERFACE
@@ -330,3 +310,79 @@ def test_the_interface_is_documented() -> None:
     assert len(raised) > 15
     assert all(any(map(pattern.fullmatch, CODES)) for pattern in patterns)
     assert all(any(pattern.fullmatch(code) for pattern in patterns) for code in CODES)
+
+
+# Who may ask: host names, pages of other servers, and the headers of every response
+
+
+def test_which_hosts_are_admitted() -> None:
+    """At a loopback address only local names; at others any address, but not any name."""
+    for address in ("127.0.0.1", "::1", "127.0.0.2"):
+        assert Hosts.at(address) == Hosts(LOCAL | {address}, any_address=False)
+    hosts = Hosts.at("0.0.0.0", ["Words.Example.org."])
+    for host in ("192.168.1.5:8000", "[fe80::1]:80", "[2001:db8::5]", "words.example.org", "WORDS.example.org:1"):
+        assert hosts.admit(host), host
+    for host in ("example.org", "1.2.3.4.example.org", "1.2.3", "0x7f.1", "words.example.org.evil", "fe80::1"):
+        assert not hosts.admit(host), host
+
+
+@given(st.text() | st.sampled_from(["", ":80", "a b", "a/b", "a@b", "a:b", "a:", "a:123456", "[a]", "[::1]x", "a\n"]))
+def test_any_text_can_be_checked(host: str) -> None:
+    name = host_name(host)
+    assert Hosts().admit(host) == (name in LOCAL)
+    assert name is None or not set(name) & set(" /@\n")
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:8000", "localhost", "LOCALHOST.:1", "[::1]:8000", "[::1]"])
+def test_local_host_names_are_admitted(client: TestClient, host: str) -> None:
+    assert client.get("/", headers={"host": host}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["evil.example", "evil.example:8000", "127.0.0.1.evil.example", "localhost.evil.example", "192.168.1.1", "0.0.0.0",
+     "127.0.0.1:8000:8000", "evil@127.0.0.1", "127.0.0.1/", "[::1", "::1", "", "localhost:", "a" * 5000],
+)  # fmt: skip
+def test_foreign_host_names_are_refused(client: TestClient, host: str) -> None:
+    """For files too: a foreign name must not show our page."""
+    responses = [client.get(path, headers={"host": host}) for path in ("/", "/static/app.js", "/api/models")]
+    responses.append(client.post("/api/inflect", json=row("machen"), headers={"host": host}))
+    for response in responses:
+        assert (response.status_code, response.json()["code"]) == (403, "wrong_host")
+        assert len(response.text) < 300
+
+
+@pytest.mark.parametrize("headers", [{}, {"origin": HERE}, {"origin": "https://127.0.0.1:8000"}])
+def test_our_page_and_programs_are_admitted(client: TestClient, headers: dict[str, str]) -> None:
+    assert client.post("/api/inflect", json=row("machen"), headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "origin",
+    ["null", "", "http://evil.example", "http://127.0.0.1", "http://127.0.0.1:3000", "http://localhost:8000",
+     "http://127.0.0.1:8000.evil.example", "http://evil@127.0.0.1:8000", "file://", "http://[", "127.0.0.1:8000"],
+)  # fmt: skip
+def test_foreign_pages_are_refused(client: TestClient, origin: str) -> None:
+    for name in POSTS:
+        response = client.post(f"/api/{name}", json=row("a"), headers={"origin": origin})
+        assert (response.status_code, response.json()["code"]) == (403, "wrong_origin")
+
+
+def test_every_response_has_the_security_headers(client: TestClient) -> None:
+    for response in (
+        client.get("/"),
+        client.get("/api/models"),
+        client.get("/static/app.js"),
+        client.get("/nothing"),
+        client.get("/", headers={"host": "evil.example"}),
+        client.post("/api/nbest", json=row("kaputt")),
+    ):
+        policy = dict(part.strip().split(" ", 1) for part in response.headers["content-security-policy"].split(";"))
+        assert policy["default-src"] == policy["frame-ancestors"] == policy["base-uri"] == "'none'"
+        assert policy["script-src"] == policy["style-src"] == policy["connect-src"] == "'self'"
+        assert response.headers["x-content-type-options"] == "nosniff"
+        assert response.headers["referrer-policy"] == "no-referrer"
+        assert response.headers["x-frame-options"] == "DENY"
+        assert "access-control-allow-origin" not in response.headers
+        caching = "no-store" if response.url.path.startswith("/api/") else "no-cache"
+        assert response.headers["cache-control"] == caching

@@ -10,13 +10,12 @@ from hypothesis import strategies as st
 
 from reinflect.web import queue
 from reinflect.web.queue import BATCH, Queue
-from reinflect.web.requests import LIMITS, RequestError
 
 Batch = tuple[str, list[str]]
 Request = tuple[str, list[str]]
 
 
-def together(*requests: Request, most: int = LIMITS.waiting, batch: int = BATCH) -> tuple[list[Any], list[Batch]]:
+def together(*requests: Request, batch: int = BATCH) -> tuple[list[Any], list[Batch]]:
     """The answers to, or errors of, requests that arrive at the same time, each of a kind; and the batches.
 
     The models answer in capitals; questions that begin with `!` raise an error.
@@ -41,9 +40,7 @@ def together(*requests: Request, most: int = LIMITS.waiting, batch: int = BATCH)
             there.close()
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(LIMITS, "waiting", most)
         patch.setattr(queue, "BATCH", batch)
-        patch.setattr(queue, "REFUSAL_SECONDS", 0.0)
         return asyncio.run(gathered()), batches
 
 
@@ -73,9 +70,3 @@ def test_each_request_gets_the_answers_it_would_get_alone(requests: list[Request
 )
 def test_batches(requests: list[Request], batches: list[Batch]) -> None:
     assert together(*requests)[1][: len(batches)] == batches
-
-
-def test_requests_beyond_the_limit_are_refused() -> None:
-    results, _ = together(*(("k", [letter]) for letter in "abcd"), most=2)
-    assert results[:2] == [["A"], ["B"]]
-    assert [error.code for error in results[2:] if isinstance(error, RequestError)] == ["busy"] * 2

@@ -1,5 +1,6 @@
 """The server on a real socket: broken, slow, large and chunked requests, many connections, and the shutdown."""
 
+import asyncio
 import json
 import math
 import socket
@@ -9,11 +10,14 @@ import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from itertools import repeat
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
+from bench import load
 from reinflect.data.items import Item
 from reinflect.ensemble.confidence import Answer
 from reinflect.inflector.inflector import Inflector
@@ -94,6 +98,7 @@ def test_other_files_cannot_be_read(here: Running, path: str) -> None:
         (b"GET / HTTP/1.1\r\n" + HOST + b"Host: evil.example\r\n\r\n", "wrong_host"),
         (b"what is this?\r\n\r\n", "broken_request"),
         (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "broken_request"),
+        (b"?" * 100_000, "broken_request"),
         (b"\x16\x03\x01\x02\x00\x01\x00\r\n\r\n", "broken_request"),  # the start of a TLS connection
         (GET[:-2] + b"X: " + b"x" * 400_000, "broken_request"),
         (GET[:-2] + b"X: " + b"x" * server.MOST_HEAD_BYTES + b"\r\n\r\n", "broken_request"),
@@ -155,17 +160,22 @@ def test_clients_that_send_byte_by_byte_do_not_keep_others_waiting(here: Running
         stop.set()
 
 
-def test_an_endless_body_is_cut_off(here: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+LONG_BATCH = post("batch", {"rows": [{"lemma": "machen" + "x" * 180, "features": PAST}] * 1000})
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [(CHUNKED, b"1\r\n{\r\n" * 20_000), (b"", LONG_BATCH)],
+    ids=["an endless body", "a client that receives nothing"],
+)
+def test_who_sends_without_end_is_cut_off(
+    here: Running, first: bytes, then: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(server, "WAIT_SECONDS", 0.2)
     with here.connect() as connection:
-        connection.sendall(CHUNKED)
+        connection.sendall(first)
         with pytest.raises(ConnectionError):
-            send_endlessly(connection, b"1\r\n{\r\n" * 20_000)
-
-
-def send_endlessly(connection: socket.socket, content: bytes) -> None:
-    while True:
-        connection.sendall(content)
+            list(map(connection.sendall, repeat(then)))
 
 
 def test_a_slow_body_is_refused(here: Running, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,13 +198,6 @@ def test_an_idle_connection_is_closed(here: Running, sent: bytes, monkeypatch: p
         assert ended(connection)
 
 
-def test_a_client_that_receives_nothing_is_disconnected(here: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "WAIT_SECONDS", 0.2)
-    request = post("batch", {"rows": [{"lemma": "machen" + "x" * 180, "features": PAST}] * 1000})
-    with here.connect() as connection, pytest.raises(ConnectionError):
-        send_endlessly(connection, request)
-
-
 def test_many_idle_and_slow_connections_keep_no_other_out(here: Running) -> None:
     begun = head("inflect", "127.0.0.1", "Content-Length: 100") + b"{"
     with ExitStack() as stack:
@@ -207,18 +210,37 @@ def test_many_idle_and_slow_connections_keep_no_other_out(here: Running) -> None
 def test_clients_wait_without_a_traceback_when_no_more_files_may_be_open(tmp_path: Path) -> None:
     tiny_models.inflector().save(tmp_path / "tiny.reinflect")
     serve = f"ulimit -n 100; exec {sys.executable} -u -m reinflect serve {tmp_path / 'tiny.reinflect'} --port 0"
-    with subprocess.Popen(["sh", "-c", serve], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:
+    with (
+        (tmp_path / "errors").open("wb") as errors,
+        subprocess.Popen(["sh", "-c", serve], stdout=subprocess.PIPE, stderr=errors, text=True) as program,
+        ExitStack() as stack,
+    ):
+        stack.callback(program.terminate)
         assert program.stdout
         port = int(program.stdout.readline().split(" at ")[1].split("/")[2].rsplit(":", 1)[1])
-        with ExitStack() as stack:
+        with ExitStack() as clients:
             for _ in range(200):
-                stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=PATIENCE))
-            late = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
+                clients.enter_context(socket.create_connection(("127.0.0.1", port), timeout=PATIENCE))
+            late = stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=PATIENCE))
             late.sendall(GET)
-        with late:
-            assert reply(late).status == 200
-        program.terminate()
-        assert program.communicate(timeout=PATIENCE)[1] == ""
+        assert reply(late).status == 200
+    assert (tmp_path / "errors").read_text() == ""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+def test_each_request_gets_the_right_answer_or_a_refusal(tmp_path: Path) -> None:
+    """A small part of `bench.load`: more clients than may wait, and others that disturb."""
+    tiny_models.inflector().save(tmp_path / "tiny.reinflect")
+    with load.served(tmp_path / "tiny.reinflect") as program:
+        others = get_context("spawn").Process(target=load.disturb, args=(program.port, dict.fromkeys(load.OTHERS, 2)))
+        others.start()
+        for clients in (1, 8, 100):
+            row = dict(zip(load.HEADER, asyncio.run(load.measure(program, load.words(3), clients, 1.0)), strict=True))
+            assert (row["clients"], row["wrong"]) == (str(clients), "0")
+            assert row["median ms"] != "–", "an answer"
+        assert others.is_alive()
+        others.kill()
+        assert program.memory() > 1
 
 
 def test_a_slow_model_leads_to_a_refusal(slow: Slow, monkeypatch: pytest.MonkeyPatch) -> None:

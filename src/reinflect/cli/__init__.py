@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
-from reinflect import __version__
+from reinflect import __version__, errors
 from reinflect.errors import INTERRUPTED, InputError, ReinflectError, StoppedError, one_line, quoted, source_name
-from reinflect.files import STANDARD, TOO_MANY_FILES, remedy_for
+from reinflect.files import STANDARD
 from reinflect.text import nearest
 
 COMMANDS = {
@@ -96,8 +96,8 @@ def describe(error: Exception) -> str:
         # Python would otherwise try to write the rest of the output on exit, and print a second error.
         with suppress(OSError, ValueError, AttributeError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        path = source_name(error.filename or ("this command" if error.errno in TOO_MANY_FILES else STANDARD))
-        return f"{path}: {error.strerror or error}; {remedy_for(error, 'check the disk and try again')}"
+        path = source_name(error.filename or ("this command" if error.errno in errors.TOO_MANY_FILES else STANDARD))
+        return f"{path}: {error.strerror or error}; {errors.remedy_for(error, 'check the disk and try again')}"
     return str(error)
 
 

@@ -22,8 +22,8 @@ from reinflect.data.items import Normalisation
 from reinflect.ensemble.confidence import Confidence
 from reinflect.ensemble.evidence import WordEvidence
 from reinflect.ensemble.member import FACTS, Member
-from reinflect.errors import InputError, quoted, shortened
-from reinflect.files import raise_if_too_many_files, read_bytes, write_bytes
+from reinflect.errors import InputError, quoted, raise_if_too_many_files, shortened
+from reinflect.files import read_bytes, write_bytes
 from reinflect.inflector.card import Training
 from reinflect.settings import from_table
 from reinflect.systems import MOVED, SYSTEMS

@@ -13,7 +13,8 @@ import torch
 from torch import Tensor
 
 from reinflect.ensemble.member import Numbers, Trained
-from reinflect.files import raise_if_too_many_files, write_bytes, writing
+from reinflect.errors import raise_if_too_many_files, writing
+from reinflect.files import write_bytes
 from reinflect.learn.fleet import Epoch, Fleet, Run
 from reinflect.learn.lesson import ModelSpec
 from reinflect.tensors import DIGEST, MISFITS, digest, read_header, read_tensors, signed

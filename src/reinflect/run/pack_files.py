@@ -15,7 +15,8 @@ from reinflect import __version__
 from reinflect.data.sheet_file import Note
 from reinflect.decode.search import Predictions
 from reinflect.ensemble.member import Numbers, Trained
-from reinflect.files import raise_if_too_many_files, write_bytes
+from reinflect.errors import raise_if_too_many_files
+from reinflect.files import write_bytes
 from reinflect.run.packs import stem_of
 
 FORMAT = 3

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from reinflect.data.sheet_file import Note
 from reinflect.ensemble.member import FACTS, Member, Numbers, Trained
-from reinflect.errors import OutputError
-from reinflect.files import TakenError, atomic_path, held, make_folder, read_bytes, sweep, take, write_bytes, writing
+from reinflect.errors import OutputError, writing
+from reinflect.files import TakenError, atomic_path, held, make_folder, read_bytes, sweep, take, write_bytes
 from reinflect.learn.lesson import ModelSpec
 from reinflect.learn.loop import Checkpoint, fingerprint_of
 from reinflect.run.pack_files import ENDING, PackResult, by_key, read_results, rounded, write_result

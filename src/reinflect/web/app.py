@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
+import msgspec
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -16,32 +17,20 @@ from starlette.routing import Route, Router
 from reinflect import __version__
 from reinflect.data.features import SEPARATOR, Bundle
 from reinflect.data.items import Item
-from reinflect.ensemble.confidence import Answer
 from reinflect.errors import InputError, printable
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.pocket import load
 from reinflect.score.baseline import Baseline
 from reinflect.text import nearest
-from reinflect.web import requests
 from reinflect.web.guard import Guard, Hosts, log
 from reinflect.web.inventory import inventory, summary
 from reinflect.web.queue import Queue
-from reinflect.web.requests import LIMITS, RequestError, json_response
+from reinflect.web.requests import LIMITS, RequestError, Row, body_of, check_text, json_response, read, use_each
 
 STATIC = Path(__file__).parent / "static"
 PALETTE = Path(__file__).parents[1] / "report" / "palette.css"
 """The colours that the page shares with reports."""
 TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
-POSTS: dict[str, type[requests.ModelRequest | requests.InflectRequest]] = {
-    "inflect": requests.InflectRequest,
-    "nbest": requests.NbestRequest,
-    "paradigm": requests.ParadigmRequest,
-    "trace": requests.TraceRequest,
-    "batch": requests.BatchRequest,
-    "rules": requests.ParadigmRequest,
-    "reload": requests.ModelRequest,
-}
-"""The requests of the addresses `/api/…`, which the methods of `Api` with the same names answer."""
 UNKNOWN = 20
 """Unknown features, and combinations, that a response names, at most: the search for similar ones takes time."""
 IDLE_SECONDS = 600.0
@@ -55,7 +44,7 @@ def create_app(models: Mapping[str, Inflector | Path], hosts: Hosts | None = Non
     A model given as a file is loaded when a request names it, and dropped after `IDLE_SECONDS` without one. `hosts` are
     the admitted host names; by default the local names of this computer.
     """
-    return Guard(Router(Api(models, queue or Queue()).routes(), redirect_slashes=False), hosts or Hosts())
+    return Guard(Api(models, queue or Queue()), hosts or Hosts())
 
 
 @dataclass(eq=False)
@@ -74,7 +63,6 @@ class Loaded:
     def rules(self) -> Baseline:
         return Baseline.learn(self.inflector.attested)
 
-    @property
     def changed(self) -> str | None:
         """A sentence if the file is no longer the one that was loaded; the terminal says it once."""
         source = self.inflector.source
@@ -85,6 +73,22 @@ class Loaded:
             log.warning("note: %s has changed since it was loaded; the page offers to load it again", path)
         self.change_noted = True
         return CHANGED
+
+    def features(self, text: str) -> str:
+        """Features, or those of a label."""
+        check_text("features", text)
+        return self.inflector.features_of(text)
+
+    def item(self, lemma: str, features: str) -> Item:
+        check_text("lemma", lemma)
+        return Item(lemma, Bundle(self.features(features)))
+
+    def items(self, lemma: str, bundles: Sequence[str] | None, usual: Callable[[], list[str]]) -> list[Item]:
+        """A lemma with these bundles, or with the usual ones."""
+        check_text("lemma", lemma)
+        spellings, translate = (usual(), str) if bundles is None else (bundles, self.features)
+        translated = use_each("bundles", spellings, LIMITS.paradigm_cells, translate)
+        return [Item(lemma, Bundle(features)) for features in translated]
 
     def unseen(self, items: Sequence[Item]) -> dict[str, list[dict[str, Any]]]:
         """Features that the model does not know, and combinations of features that are new to it, with near ones."""
@@ -99,30 +103,28 @@ class Loaded:
         }
 
 
-class Api:
+class Api(Router):
     """Answers the requests for each address."""
 
     def __init__(self, models: Mapping[str, Inflector | Path], queue: Queue) -> None:
-        self.queue = queue
-        self.loaded = {name: Loaded(name, model) for name, model in models.items() if not isinstance(model, Path)}
-        self.files = {name: model for name, model in models.items() if isinstance(model, Path)}
-        """Of models that are loaded for requests, and dropped when they are idle."""
-        self.names = list(models)
-        self._timers: dict[str, asyncio.TimerHandle] = {}
-        # Files are read once and looked up by name, so that no request can reach another file.
-        self._static = {
-            path.name: Response(path.read_bytes(), media_type=TYPES[path.suffix])
-            for path in (*STATIC.iterdir(), PALETTE)
-        }
-
-    def routes(self) -> list[Route]:
-        return [
+        routes = [
             Route("/", self.file),
             Route("/static/{name}", self.file),
             Route("/api/models", self.models_list),
             Route("/api/models/{name:path}", self.model),
             *(Route(f"/api/{name}", partial(self.post, name), methods=["POST"]) for name in POSTS),
         ]
+        super().__init__(routes, redirect_slashes=False)
+        self.names, self.queue = list(models), queue
+        self.loaded = {name: Loaded(name, model) for name, model in models.items() if not isinstance(model, Path)}
+        self.files = {name: model for name, model in models.items() if isinstance(model, Path)}
+        """Of models that are loaded for requests, and dropped when they are idle."""
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+        # Files are read once and looked up by name, so that no request can reach another file.
+        self._static = {
+            path.name: Response(path.read_bytes(), media_type=TYPES[path.suffix])
+            for path in (*STATIC.iterdir(), PALETTE)
+        }
 
     async def file(self, request: Request) -> Response:
         if response := self._static.get(request.path_params.get("name", "index.html")):
@@ -134,74 +136,84 @@ class Api:
 
     def _summary(self, name: str) -> dict[str, Any]:
         loaded = self.loaded.get(name)
-        return summary(name, loaded.inflector if loaded else None) | {"changed": loaded.changed if loaded else None}
+        inflector, changed = (loaded.inflector, loaded.changed()) if loaded else (None, None)
+        return summary(name, inflector) | {"changed": changed}
 
     async def model(self, request: Request) -> Response:
-        async def answer() -> Response:
-            loaded = await self._find(request.path_params["name"])
-            return await self._alone(lambda: loaded.inventory)
-
-        return await while_connected(request, answer())
+        loaded = await self._find(request.path_params["name"])
+        return await self._alone(lambda: loaded.inventory)
 
     async def post(self, name: str, request: Request) -> Response:
         await self.queue.refuse_if_full()
-        query = await requests.read(request, POSTS[name])
+        fields = await read(request, POSTS[name])
 
         async def answer() -> Response:
-            loaded = await self._find(query.model)
-            query.prepare(loaded.inflector.features_of)
-            answered = await getattr(self, name)(query, loaded)
-            loaded.changed  # noqa: B018 - notes a change in the terminal
+            loaded = await self._find(fields.pop("model"))
+            answered = await getattr(self, name)(loaded, **fields)
+            loaded.changed()
             return json_response(answered)
 
         return await while_connected(request, answer())
 
-    async def inflect(self, query: requests.InflectRequest, loaded: Loaded) -> dict[str, Any]:
-        [answer], unseen = await self._forms(loaded, [query.item])
-        return query.pair | {"answer": answer} | unseen
+    async def inflect(self, loaded: Loaded, lemma: str, features: str) -> dict[str, Any]:
+        [row], unseen = await self._rows(loaded, [loaded.item(lemma, features)])
+        return row | unseen
 
-    async def nbest(self, query: requests.NbestRequest, loaded: Loaded) -> dict[str, Any]:
-        nbest = partial(loaded.inflector.nbest_many, n=query.n, attested=True)
-        [answers] = await self.queue.ask((loaded, query.n), nbest, [query.item])
-        return query.pair | {"answers": answers} | loaded.unseen([query.item])
+    async def batch(self, loaded: Loaded, rows: list[Row]) -> dict[str, Any]:
+        if not rows:
+            raise RequestError("no_rows", "there are no rows; give at least one lemma with its features", "rows")
+        items = use_each("rows", rows, LIMITS.batch_rows, lambda row: loaded.item(row.lemma, row.features))
+        answered, unseen = await self._rows(loaded, items)
+        return {"rows": answered} | unseen
 
-    async def paradigm(self, query: requests.ParadigmRequest, loaded: Loaded) -> dict[str, Any]:
-        bundles = query.bundles
-        if bundles is None:  # in a thread: sorting a hundred thousand takes a second
-            bundles = await asyncio.to_thread(loaded.inflector.usual_bundles)
-            requests.check_number("bundles", bundles, LIMITS.paradigm_cells)
-        answers, unseen = await self._forms(loaded, [Item(query.lemma, Bundle(features)) for features in bundles])
-        cells = [{"features": features, "answer": answer} for features, answer in zip(bundles, answers, strict=True)]
-        return {"lemma": query.lemma, "cells": cells} | unseen
+    async def paradigm(self, loaded: Loaded, lemma: str, bundles: list[str] | None = None) -> dict[str, Any]:
+        # In a thread: sorting a hundred thousand takes a second.
+        items = await asyncio.to_thread(loaded.items, lemma, bundles, loaded.inflector.usual_bundles)
+        rows, unseen = await self._rows(loaded, items)
+        return {
+            "lemma": lemma,
+            "cells": [{"features": row["features"], "answer": row["answer"]} for row in rows],
+        } | unseen
 
-    async def batch(self, query: requests.BatchRequest, loaded: Loaded) -> dict[str, Any]:
-        answers, unseen = await self._forms(loaded, [row.item for row in query.rows])
-        return {"rows": [row.pair | {"answer": a} for row, a in zip(query.rows, answers, strict=True)]} | unseen
+    async def nbest(
+        self, loaded: Loaded, lemma: str, features: str, n: Annotated[int, msgspec.Meta(ge=1)] = 5
+    ) -> dict[str, Any]:
+        item = loaded.item(lemma, features)
+        if n > LIMITS.answers:
+            raise RequestError("too_many_answers", f"n is too large; ask for at most {LIMITS.answers} forms", "n")
+        nbest = partial(loaded.inflector.nbest_many, n=n, attested=True)
+        [answers] = await self.queue.ask((loaded, n), nbest, [item])
+        return {"lemma": lemma, "features": item.features.spelling, "answers": answers} | loaded.unseen([item])
 
-    async def trace(self, query: requests.TraceRequest, loaded: Loaded) -> Any:
-        return await self._alone(partial(loaded.inflector.trace, query.lemma, Bundle(query.features), query.member))
-
-    async def rules(self, query: requests.ParadigmRequest, loaded: Loaded) -> dict[str, Any]:
+    async def rules(self, loaded: Loaded, lemma: str, bundles: list[str] | None = None) -> dict[str, Any]:
         """What the rule baseline says; it learns from the attested forms when it is first asked."""
         if not loaded.inflector.attested:
             message = "this model keeps no attested forms to learn rules from; train it without --no-attested"
             raise RequestError("cannot_answer", message, "model")
         rules = await self._alone(lambda: loaded.rules)
-        bundles = list(rules.rules) if query.bundles is None else query.bundles
-        requests.check_number("bundles", bundles, LIMITS.paradigm_cells)
-        forms = [rules.inflect(query.lemma, bundle) if rules.knows(bundle) else None for bundle in map(Bundle, bundles)]
-        cells = [{"features": features, "form": form} for features, form in zip(bundles, forms, strict=True)]
-        return {"lemma": query.lemma, "cells": cells, "items": len(loaded.inflector.attested)}
+        features = [item.features for item in loaded.items(lemma, bundles, lambda: list(rules.rules))]
+        forms = [rules.inflect(lemma, bundle) if rules.knows(bundle) else None for bundle in features]
+        cells = [{"features": bundle.spelling, "form": form} for bundle, form in zip(features, forms, strict=True)]
+        return {"lemma": lemma, "cells": cells, "items": len(loaded.inflector.attested)}
 
-    async def reload(self, _query: requests.ModelRequest, loaded: Loaded) -> dict[str, Any]:
+    async def trace(self, loaded: Loaded, lemma: str, features: str, member: str | None = None) -> Any:
+        """The steps of a member, by default the best voter."""
+        item = loaded.item(lemma, features)
+        return await self._alone(partial(loaded.inflector.trace, lemma, item.features, member))
+
+    async def reload(self, loaded: Loaded) -> dict[str, Any]:
         """Load the file of a model again, if it has changed; if the new one cannot be used, the model stays."""
         await self._alone(partial(self._load, loaded.name))
         return self._summary(loaded.name)
 
-    async def _forms(self, loaded: Loaded, items: Sequence[Item]) -> tuple[list[Answer], dict[str, Any]]:
-        """The forms of items, and what is unseen; words, paradigms and batches are answered together."""
+    async def _rows(self, loaded: Loaded, items: Sequence[Item]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+        """Items with their forms, and what is unseen; words, paradigms and batches are answered together."""
         forms = partial(loaded.inflector.answers, attested=True)
-        return await self.queue.ask((loaded, "forms"), forms, items), loaded.unseen(items)
+        answered = zip(items, await self.queue.ask((loaded, "forms"), forms, items), strict=True)
+        rows = [
+            {"lemma": item.lemma, "features": item.features.spelling, "answer": answer} for item, answer in answered
+        ]
+        return rows, loaded.unseen(items)
 
     async def _alone(self, answer: Callable[[], Result]) -> Result:
         """What a function returns that may not run beside the models."""
@@ -227,7 +239,7 @@ class Api:
     def _load(self, name: str) -> Loaded:
         """A model, after its file was read if it is not loaded or has changed; a file that cannot be used is not."""
         loaded = self.loaded.get(name)
-        if loaded and not loaded.changed:
+        if loaded and not loaded.changed():
             return loaded
         source = loaded and loaded.inflector.source
         try:
@@ -238,6 +250,10 @@ class Api:
             message = f"the file of this model cannot be used now ({error.found}){outcome}"
             raise RequestError("cannot_answer", message, "model") from None
         return self.loaded[name]
+
+
+POSTS = {name: body_of(getattr(Api, name)) for name in "inflect nbest paradigm trace batch rules reload".split()}
+"""The requests of the addresses `/api/…`, which the methods of these names answer."""
 
 
 async def while_connected(request: Request, answer: Coroutine[Any, Any, Result]) -> Result:

@@ -41,7 +41,8 @@ class Hosts:
     @classmethod
     def at(cls, address: str, names: Iterable[str] = ()) -> "Hosts":
         """The hosts of a server that listens at an address; any address is admitted if others can reach it."""
-        return cls(LOCAL | {address} | set(map(_plain, names)), any_address=not ip_address(address).is_loopback)
+        admitted = LOCAL | {address} | {name.lower().removesuffix(".") for name in names}
+        return cls(admitted, any_address=not ip_address(address).is_loopback)
 
     def admit(self, host: str) -> bool:
         """Whether a Host header, with a port or without, names this server."""
@@ -76,11 +77,15 @@ class Guard:
             await response(scope, receive, send_with_headers)
 
     def _check(self, headers: Headers, method: str) -> None:
-        host, origin = ", ".join(headers.getlist("host")), headers.get("origin")
+        host = ", ".join(headers.getlist("host"))
+        origin = headers.get("origin", f"http://{host}")
         if not self.hosts.admit(host):
             message = f"{quoted(host)} is not a name of this server; to allow it, start the server with --allow-host"
             raise RequestError("wrong_host", message, status=403)
-        if origin is not None and method not in ("GET", "HEAD") and not same_origin(origin, host):
+        if method not in ("GET", "HEAD") and origin.lower() not in (
+            f"http://{host.lower()}",
+            f"https://{host.lower()}",
+        ):
             message = f"requests from a page of {quoted(origin)} are not allowed"
             raise RequestError("wrong_origin", message, status=403)
 
@@ -88,12 +93,7 @@ class Guard:
 def host_name(host: str) -> str | None:
     """The name in a Host header; None if the header is not valid."""
     parts = _HOST.fullmatch(host)
-    return _plain(parts[1] or parts[2]) if parts else None
-
-
-def same_origin(origin: str, host: str) -> bool:
-    """Whether an Origin header names the host that the request is for."""
-    return origin.lower() in (f"http://{host.lower()}", f"https://{host.lower()}")
+    return (parts[1] or parts[2]).lower().removesuffix(".") if parts else None
 
 
 def is_address(name: str) -> bool:
@@ -102,7 +102,3 @@ def is_address(name: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _plain(name: str) -> str:
-    return name.lower().removesuffix(".")

@@ -74,15 +74,12 @@ def label_of(features: str, labels: Labels) -> str | None:
 
 def example_lemmas(inflector: Inflector) -> dict[str, str]:
     """An attested lemma for each part of speech: the one with most forms, rather one that has a gap to fill."""
-    cells: dict[str, dict[str, set[tuple[str, ...]]]] = {}
-    for item in inflector.attested:
-        if len(item.lemma) <= LIMITS.lemma_characters:
-            lemmas = cells.setdefault(part_of(item.features), {})
-            lemmas.setdefault(item.lemma, set()).add(item.features.cell)
+    usable = [item for item in inflector.attested if len(item.lemma) <= LIMITS.lemma_characters]
     examples = {}
-    for part, lemmas in cells.items():
-        full = len(set().union(*lemmas.values()))
-        examples[part] = max(lemmas, key=lambda lemma: (len(lemmas[lemma]) < full, len(lemmas[lemma])))
+    for part, items in grouped(usable, lambda item: part_of(item.features)).items():
+        full = len({item.features.cell for item in items})
+        forms = Counter(lemma for lemma, _ in {(item.lemma, item.features.cell): None for item in items})
+        examples[part] = max(forms, key=lambda lemma: (forms[lemma] < full, forms[lemma]))
     return examples
 
 

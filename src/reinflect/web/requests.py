@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Literal, TypeVar
+from inspect import signature
+from typing import Any, Literal, TypeVar
 
 import msgspec
 from starlette.exceptions import HTTPException
@@ -10,12 +11,10 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from reinflect.data.features import Bundle
-from reinflect.data.items import Item
-from reinflect.errors import ReinflectError, printable
+from reinflect.errors import ReinflectError, shortened
 
-Translate = Callable[[str], str]
-AnyRequest = TypeVar("AnyRequest", bound="ModelRequest | InflectRequest")
 Value = TypeVar("Value")
+Used = TypeVar("Used")
 
 
 class Limits(msgspec.Struct):
@@ -34,8 +33,6 @@ class Limits(msgspec.Struct):
 
 
 LIMITS = Limits()
-QUOTED = 200
-"""Characters of an error message that may quote the request."""
 HEADERS_OF = {503: {"retry-after": "1"}} | {status: {"connection": "close"} for status in (403, 408, 411, 413)}
 
 
@@ -69,89 +66,35 @@ def json_response(content: object, status: int = 200, headers: Mapping[str, str]
     return Response(msgspec.json.encode(content), status, headers, media_type="application/json")
 
 
-class ModelRequest(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """The body of a request. Every request may name a model; the default is the first."""
-
-    model: str | None = None
-
-    def prepare(self, to_features: Translate) -> None:
-        """Refuse values that cannot be used, and replace the user's labels by features."""
-
-
 class Row(msgspec.Struct, forbid_unknown_fields=True):
-    """A lemma with its features: one of the `rows` of a batch."""
-
     lemma: str
     features: str
 
-    @property
-    def item(self) -> Item:
-        return Item(self.lemma, Bundle(self.features))
 
-    @property
-    def pair(self) -> dict[str, str]:
-        return {"lemma": self.lemma, "features": self.features}
-
-    def prepare(self, to_features: Translate) -> None:
-        check_text("lemma", self.lemma)
-        check_text("features", self.features)
-        self.features = to_features(self.features)
+def body_of(answer: Callable[..., object]) -> type[msgspec.Struct]:
+    """The body of a request: a model, by default the first, and the parameters of what answers it for that model."""
+    _self, _loaded, *parameters = signature(answer).parameters.values()
+    fields = [
+        (each.name, each.annotation, msgspec.NODEFAULT if each.default is each.empty else each.default)
+        for each in parameters
+    ]
+    return msgspec.defstruct("Body", [*fields, ("model", str | None, None)], forbid_unknown_fields=True, kw_only=True)
 
 
-class InflectRequest(Row, kw_only=True):
-    model: str | None = None
-
-
-class NbestRequest(InflectRequest, kw_only=True):
-    n: Annotated[int, msgspec.Meta(ge=1)] = 5
-
-    def prepare(self, to_features: Translate) -> None:
-        super().prepare(to_features)
-        if self.n > LIMITS.answers:
-            raise RequestError("too_many_answers", f"n is too large; ask for at most {LIMITS.answers} forms", "n")
-
-
-class TraceRequest(InflectRequest, kw_only=True):
-    member: str | None = None
-    """By default the best voter."""
-
-
-class ParadigmRequest(ModelRequest):
-    """All forms of a lemma, or the forms of some bundles: by the model, or by the rule baseline."""
-
-    lemma: str
-    bundles: list[str] | None = None
-
-    def prepare(self, to_features: Translate) -> None:
-        check_text("lemma", self.lemma)
-        if self.bundles is not None:
-            check_each("bundles", self.bundles, LIMITS.paradigm_cells, lambda text: check_text("features", text))
-            self.bundles = list(map(to_features, self.bundles))
-
-
-class BatchRequest(ModelRequest):
-    rows: list[Row]
-
-    def prepare(self, to_features: Translate) -> None:
-        if not self.rows:
-            raise RequestError("no_rows", "there are no rows; give at least one lemma with its features", "rows")
-        check_each("rows", self.rows, LIMITS.batch_rows, lambda row: row.prepare(to_features))
-
-
-async def read(request: Request, kind: type[AnyRequest]) -> AnyRequest:
-    """The body of a request, decoded; the server has refused one that is too large."""
+async def read(request: Request, kind: type[msgspec.Struct]) -> dict[str, Any]:
+    """The fields of a request's body; the server has refused one that is too large."""
     if request.headers.get("content-type", "").split(";")[0].strip().lower() != "application/json":
         message = "the body must be JSON; send it with the header Content-Type: application/json"
         raise RequestError("not_json", message, status=415)
     try:
         async with asyncio.timeout(LIMITS.body_seconds):
             body = await request.body()
-        return msgspec.json.decode(body, type=kind)
+        return msgspec.structs.asdict(msgspec.json.decode(body, type=kind))
     except TimeoutError:
         message = f"the body did not arrive within {LIMITS.body_seconds} seconds; send less at once"
         raise RequestError("body_too_slow", message, status=408) from None
     except msgspec.ValidationError as error:
-        finding = printable(str(error))[:QUOTED]  # may quote the name of an unknown field
+        finding = shortened(str(error), 200)  # may quote the name of an unknown field
         raise RequestError("wrong_question", f"not a valid request: {finding}; see docs/api-web.md") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise RequestError("broken_json", "the body is not valid JSON; check quotes, commas and brackets") from None
@@ -171,16 +114,14 @@ def check_text(name: Literal["lemma", "features"], text: str) -> None:
         raise RequestError(f"{name}_unusable", message, name)
 
 
-def check_each(field: str, values: Sequence[Value], most: int, check: Callable[[Value], None]) -> None:
-    """Check the number of values, and each of them; an error says which one is wrong."""
-    check_number(field, values, most)
-    for number, value in enumerate(values, start=1):
-        try:
-            check(value)
-        except RequestError as error:
-            raise RequestError(error.code, f"{field}, number {number}: {error.message}", field) from None
-
-
-def check_number(field: str, values: Sequence[object], most: int) -> None:
+def use_each(field: str, values: Sequence[Value], most: int, use: Callable[[Value], Used]) -> list[Used]:
+    """What is made of each of so many values at most; an error says which one is wrong."""
     if len(values) > most:
         raise RequestError(f"too_many_{field}", f"found {len(values):,} {field}; send at most {most:,} at once", field)
+    used = []
+    for number, value in enumerate(values, start=1):
+        try:
+            used.append(use(value))
+        except RequestError as error:
+            raise RequestError(error.code, f"{field}, number {number}: {error.message}", field) from None
+    return used

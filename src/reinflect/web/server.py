@@ -27,7 +27,7 @@ MOST_HEAD_BYTES = 64 * 1024
 MOST_DROPPED_BYTES = 8 * LIMITS.body_bytes
 """Of what a client still sends after it was refused: most receive no answer before they have sent everything."""
 BACKLOG = 512
-"""Connections that wait to be accepted, and that are accepted at once."""
+"""Connections that wait to be accepted, and that are accepted at once; asyncio tries as often when it cannot."""
 
 
 class Connection(HttpToolsProtocol):
@@ -35,19 +35,13 @@ class Connection(HttpToolsProtocol):
 
     error: RequestError | None = None
     """Why the connection ends."""
-    dropped_bytes = 0
-    head_bytes: int | None = None
-    """Received of a head that is not complete."""
+    unused_bytes = 0
+    """Received of a head that is not complete, or after the refusal."""
     state: tuple[object, int] | None = None
     deadline = 0.0
 
-    def on_message_begin(self) -> None:
-        super().on_message_begin()
-        self.head_bytes = 0
-
     def on_headers_complete(self) -> None:
-        self.head_bytes = None
-        headers = dict(self.headers)
+        headers, self.unused_bytes = dict(self.headers), 0
         if len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers) > MOST_HEAD_BYTES:
             self.error = RequestError("broken_request", f"the head of the request exceeds {MOST_HEAD_BYTES:,} bytes")
         elif b"transfer-encoding" in headers:
@@ -61,18 +55,17 @@ class Connection(HttpToolsProtocol):
 
     def on_body(self, body: bytes) -> None:
         """Keep a part of the body for the app, which is not called for each: there may be a million."""
+        self.unused_bytes = 0
         self.cycle.body += body if not self.cycle.response_complete else b""
 
     def data_received(self, data: bytes) -> None:
+        self.unused_bytes += len(data)
         if self.error:
-            self.dropped_bytes += len(data)
-            if self.dropped_bytes > MOST_DROPPED_BYTES:
+            if self.unused_bytes > MOST_DROPPED_BYTES:
                 self.transport.pause_reading()
             return
-        if self.head_bytes is not None:
-            self.head_bytes += len(data)
         super().data_received(data)
-        if (self.head_bytes or 0) > MOST_HEAD_BYTES:
+        if self.unused_bytes > MOST_HEAD_BYTES and not self.error:
             self.send_400_response("")
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002

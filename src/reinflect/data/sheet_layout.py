@@ -162,7 +162,7 @@ def _two_rows(whole: Sheet, sheet: Sheet, lemma: int) -> tuple[Sheet, str] | Non
 
 
 def _named_columns(sheet: Sheet, columns: Columns) -> dict[Column, int]:
-    """The columns by their names in the first row, if it has what is needed: names that the user gives, or the usual."""
+    """The columns by their names in the first row: those that the user gives, or else the usual ones."""
     header, number = sheet.header, sheet.rows[0].number
     places: dict[Column, int] = {}
     if not {name for _, name in columns.headers} <= {*header}:

@@ -320,19 +320,15 @@ def test_a_server_that_is_down(cache: Path) -> None:
         ("taken", "taken: could not be written (File exists)"),
         ("taken/deeper/still", "still: could not be written (Not a directory)"),
         ("x" * 300, "could not be written (File name too long)"),
+        ("locked", "no permission to write here"),
     ],
 )
-def test_a_folder_that_cannot_be_made(toy: DataSet, mirror: Mirror, tmp_path: Path, into: str, message: str) -> None:
-    (tmp_path / "taken").write_text("mine")
-    assert message in fails(OutputError, lambda: fetch(toy, into=tmp_path / into))
-    assert mirror.asked == []
-
-
-def test_a_folder_that_may_not_be_written(
-    toy: DataSet, mirror: Mirror, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_folder_that_cannot_be_made_or_written(
+    toy: DataSet, mirror: Mirror, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, into: str, message: str
 ) -> None:
+    (tmp_path / "taken").write_text("mine")
     monkeypatch.setattr("os.access", lambda *_: False)  # permissions do not stop the superuser
-    assert "no permission to write here" in fails(OutputError, lambda: fetch(toy, into=tmp_path / "locked"))
+    assert message in fails(OutputError, lambda: fetch(toy, into=tmp_path / into))
     assert mirror.asked == []
 
 

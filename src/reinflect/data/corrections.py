@@ -19,7 +19,7 @@ from reinflect.data.items import (
     swapped_columns_note,
     variants_note,
 )
-from reinflect.data.sheet_file import Note, kind_of_sheet
+from reinflect.data.sheet_file import Note, kind_of_sheet, listed
 from reinflect.data.words import two_ways
 from reinflect.errors import InputError, quoted, source_name
 from reinflect.files import lines_of, read_text
@@ -27,8 +27,6 @@ from reinflect.text import counted
 
 Question = tuple[str, tuple[str, ...]]
 """A cell: a lemma and its features in any order."""
-MOST_NAMED = 5
-"""Unknown features that a note names."""
 
 
 def question(item: Item) -> Question:
@@ -86,7 +84,7 @@ def _note_unknown(items: Sequence[Item], others: Sequence[Item], path: str, then
     atoms = {atom for item in items for atom in item.features.atoms}
     unknown = dict.fromkeys(atom for item in others for atom in item.features.atoms if atom not in atoms)
     if unknown:
-        names = ", ".join(map(quoted, list(unknown)[:MOST_NAMED])) + (", …" if len(unknown) > MOST_NAMED else "")
+        names = listed([*unknown], most=5)
         note(f"note: {source_name(path)}: features that no training item has: {names}; {then}")
 
 

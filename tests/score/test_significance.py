@@ -70,11 +70,8 @@ def test_few_differing_items_allow_no_verdict() -> None:
 
 def test_languages_have_equal_weights() -> None:
     """Ten items won in a small language outweigh twenty lost in a large one."""
-    small, large = systems(won=10, lost=0, same=10), systems(won=0, lost=20, same=980)
-    ours, others = (
-        MacroEvaluation("gold", {"small": one, "large": other}) for one, other in zip(small, large, strict=True)
-    )
-    compared = compare(ours, others)
+    pairs = zip(systems(won=10, lost=0, same=10), systems(won=0, lost=20, same=980), strict=True)
+    compared = compare(*(MacroEvaluation("gold", {"small": small, "large": large}) for small, large in pairs))
     assert compared.difference == 24
     assert (compared.won, compared.lost) == (10, 20)
     assert compared.real

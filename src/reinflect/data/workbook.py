@@ -160,7 +160,7 @@ def fill_workbook(
     for entry in entries:
         cell = book[sheet.name].cell(entry.row, entry.column + 1)
         if not isinstance(cell, MergedCell):  # which has no text of its own
-            _fill(cell, entry.value)
+            _filled(cell, entry.value)
             if entry.colour:
                 cell.fill = PatternFill("solid", fgColor=entry.colour)
     _append(book.create_sheet("confidence"), more)  # with a number after it if there is such a sheet
@@ -171,12 +171,7 @@ def _append(sheet: Any, rows: Iterable[Sequence[str | float]], font: Any = None)
     from openpyxl.cell import WriteOnlyCell
 
     for row in rows:
-        cells = [WriteOnlyCell(sheet) for _ in row]
-        for cell, value in zip(cells, row, strict=True):
-            _fill(cell, value)
-            if font:
-                cell.font = font
-        sheet.append(cells)
+        sheet.append([_filled(WriteOnlyCell(sheet), value, font) for value in row])
 
 
 def _check_texts(path: Path | str, values: Iterable[str | float]) -> None:
@@ -185,11 +180,14 @@ def _check_texts(path: Path | str, values: Iterable[str | float]) -> None:
             raise OutputError(path, f"an XLSX file cannot hold {quoted(text)}", "write a .csv file")
 
 
-def _fill(cell: Any, value: str | float) -> None:
+def _filled(cell: Any, value: str | float, font: Any = None) -> Any:
     cell.value = value
+    if font:
+        cell.font = font
     if isinstance(value, str):
         cell.data_type = "s"  # even if it begins with =
         cell.number_format = "@"  # keeps it text when a user types over it
+    return cell
 
 
 def _save(book: Any, path: Path | str) -> None:

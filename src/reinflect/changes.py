@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 
-from reinflect.data.corrections import question
+from reinflect.data.corrections import TrainingFiles, question
 from reinflect.data.items import Item, grouped
-from reinflect.data.training_files import TrainingFiles
 from reinflect.decode.search import Predictions
 from reinflect.ensemble.strategies import Voter, combined, find_strategy
 from reinflect.errors import InputError, printable, source_name

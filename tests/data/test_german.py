@@ -66,10 +66,7 @@ def test_past_of_fliegen_is_asked_for_and_never_trained_on() -> None:
     assert FORMS["fliegen", "V;IND;PST;3;SG"] == "flog"
 
 
-def test_a_split_is_a_plain_file_too() -> None:
+def test_a_split_is_a_plain_file_too_and_an_unknown_one_names_the_known() -> None:
     assert read_items(FOLDER / "dev.tsv") == read_split("dev")
-
-
-def test_an_unknown_split_names_the_known_ones() -> None:
     with pytest.raises(InputError, match=r"'train'.*train-low, train-medium, dev, test"):
         read_split("train")

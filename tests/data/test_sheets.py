@@ -165,23 +165,14 @@ SAME = [
     ("\ufefflemma,form,features\r\ngehen,ging,V;PST\r\n\r\nsehen,sah,V;PST\r\n", ""),
     ('lemma;form;features\ngehen;ging;"V;PST"\nsehen;sah;"V;PST"\n', ""),
     ("lemma\tform\tfeatures\ngehen\tging\tV;PST\nsehen\tsah\tV;PST\n", ""),
-    (
-        'Features,LEMMA,gloss,Word-Form\nV;PST,gehen,"go, past",ging\nV;PST,sehen,see,sah\n',
-        "ignored columns: gloss",
-    ),
+    ('Features,LEMMA,gloss,Word-Form\nV;PST,gehen,"go, past",ging\nV;PST,sehen,see,sah\n', "ignored columns: gloss"),
     ("MSD,citation form,inflected_form,,,\nV;PST,gehen,ging\nV;PST,sehen,sah,,,\n", ""),
     ("gehen,ging,V;PST\nsehen,sah,V;PST\n", ""),
     ('"gehen";"ging";"V;PST"\n"sehen";"sah";"V;PST"\n', ""),
     ("lemma,V;PST\ngehen,ging\nsehen,sah\n", ""),
     ('lemma;"V;PST"\ngehen;ging\nsehen;sah\n', ""),
-    (
-        "notes,lemma,V;PST,V;PRS\nirregular,gehen,ging,\n,sehen,sah\n",
-        "ignored columns (not inflected forms): notes",
-    ),
-    (
-        'lemma,features,notes,form\ngehen,V;PST,"two\nlines",ging\nsehen,V;PST,,sah\n',
-        "ignored columns: notes",
-    ),
+    ("notes,lemma,V;PST,V;PRS\nirregular,gehen,ging,\n,sehen,sah\n", "ignored columns (not inflected forms): notes"),
+    ('lemma,features,notes,form\ngehen,V;PST,"two\nlines",ging\nsehen,V;PST,,sah\n', "ignored columns: notes"),
     ("gehen,ging,V;PST,\nsehen,sah,V;PST,\n", ""),
     # Titles, glosses, numbers
     (

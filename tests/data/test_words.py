@@ -1,4 +1,4 @@
-"""Word lists in every layout and encoding; letters in two encodings, whatever the script."""
+"""Lists of words and of lemmas in every layout and encoding; letters in two encodings, whatever the script."""
 
 from pathlib import Path
 from typing import Literal
@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from reinflect.data import words
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item, read_items
+from reinflect.data.lexicon import Lexicon, read_lemmas
 from reinflect.data.words import Files, WordList, letters, two_ways
 from reinflect.errors import InputError
 
@@ -84,6 +85,47 @@ def test_what_is_no_list_is_named_in_one_line(
     assert message in str(raised.value)
     assert "list.txt" in str(raised.value)
     assert "\n" not in str(raised.value)
+
+
+# Lists of lemmas
+
+
+def lexicon(folder: Path, text: str, name: str) -> Lexicon:
+    (folder / name).write_text(text, encoding="utf-8")
+    return read_lemmas(folder / name)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "known"),
+    [
+        ("plain.txt", "gehen\r\nsehen\n\ngehen\n", set()),
+        ("sheet.csv", "My words,\ngloss,lemma\ngo,gehen\nsee,sehen\n", set()),
+        ("items.tsv", "gehen\tging\tV;PST\nsehen\t\tV;PST\n", {("gehen", ("PST", "V"))}),
+        ("asked.tsv", "gehen\tV;PST\nsehen\tV;PST\n", set()),
+        ("wide.csv", "lemma,V;PST\ngehen,ging\nsehen,\n", {("gehen", ("PST", "V"))}),
+    ],
+)
+def test_lemmas_come_from_any_file_and_their_forms_are_known(
+    tmp_path: Path, name: str, text: str, known: set[tuple[str, tuple[str, ...]]]
+) -> None:
+    found = lexicon(tmp_path, text, name)
+    assert found.lemmas == ("gehen", "sehen")
+    assert found.known == known
+
+
+def test_a_file_without_lemmas_is_refused(tmp_path: Path) -> None:
+    for name, text in (("empty.txt", "\n"), ("empty.csv", "lemma\n")):
+        with pytest.raises(InputError, match="found no lemmas; write one on each line"):
+            lexicon(tmp_path, text, name)
+
+
+def test_items_tell_the_part_of_speech() -> None:
+    words = Lexicon(("gehen", "Haus", "x")).knowing(
+        [Item("gehen", Bundle("PST;V.PTCP"), "gegangen"), Item("Haus", Bundle("N;PL")), Item("other", Bundle("V"), "y")]
+    )
+    assert words.known == {("gehen", ("PST", "V.PTCP"))}
+    having = {lemma: [words.may_have(lemma, Bundle(b)) for b in ("V;PST", "N;SG", "PL")] for lemma in words.lemmas}
+    assert having == {"gehen": [True, False, True], "Haus": [False, True, True], "x": [True, True, True]}
 
 
 # Letters in two encodings

@@ -231,20 +231,20 @@ def test_a_workbook_with_millions_of_shared_strings(tmp_path: Path, monkeypatch:
     assert "found more than 100,000 shared strings; remove" in refused(lambda: read_items(path), 50 * MILLION)
 
 
-def test_a_pack_that_unpacks_to_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+WANTING = [{"id": lzma.FILTER_LZMA2, "preset": 0, "dict_size": 512 * MILLION}]
+"""Much memory, to be unpacked."""
+
+
+@pytest.mark.parametrize(
+    "raw", [lzma.compress(b" " * 20 * MILLION, preset=0), lzma.compress(b"{}", filters=WANTING)], ids=["size", "memory"]
+)
+def test_a_pack_that_unpacks_to_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, raw: bytes) -> None:
     monkeypatch.setattr(packs, "LARGEST", MILLION)
     path = tmp_path / f"a{packs.ENDING}"
-    path.write_bytes(lzma.compress(b" " * 50 * MILLION, preset=0))
+    path.write_bytes(raw)
     tracemalloc.start()
     try:
         assert packs.read_result(path) is None
         assert tracemalloc.get_traced_memory()[1] < 5 * MILLION
     finally:
         tracemalloc.stop()
-
-
-def test_a_pack_that_wants_much_memory_to_be_unpacked(tmp_path: Path) -> None:
-    path = tmp_path / f"a{packs.ENDING}"
-    wanting = [{"id": lzma.FILTER_LZMA2, "preset": 0, "dict_size": 512 * MILLION}]
-    path.write_bytes(lzma.compress(b"{}", filters=wanting))
-    assert packs.read_result(path) is None

@@ -98,12 +98,9 @@ def test_an_unknown_bundle_gives_the_lemma() -> None:
 # Items that cannot be learnt from
 
 
-def test_an_item_without_a_form_is_an_error_with_its_place() -> None:
+def test_items_without_a_form_or_with_a_long_word_are_errors_with_their_places() -> None:
     with pytest.raises(InputError, match=r"^train\.tsv, line 7: found no form for 'sagen'; give"):
         Baseline.learn([*items("a:b"), Item("sagen", PAST, "", 7)], path="train.tsv")
-
-
-def test_a_too_long_word_is_an_error_with_its_place() -> None:
     longest = "a" * LONGEST
     assert Baseline.learn(items(f"{longest}:b")).inflect(longest, PAST) == "b"
     with pytest.raises(InputError, match=rf"^line 3: found a lemma or form of {LONGEST + 1} characters; "):
@@ -180,11 +177,12 @@ class SlowBaseline:
         upper, lower = slow_align(item.lemma[:: self.step], item.form[:: self.step])
         start = max(len(upper) - len(upper.lstrip(GAP)), len(lower) - len(lower.lstrip(GAP)))
         end = min(len(upper.rstrip(GAP)), len(lower.rstrip(GAP)))
+        stems = [lower[start:stop] for stop in range(start, end)]
         endings = {(upper[i:] + END, lower[i:] + END) for i in range(start, len(upper) + 1)}
-        beginnings = {(START + upper[:start] + s, START + lower[:start] + s) for s in prefixes(lower[start:end])}
-        features = item.features.spelling
-        self.endings.setdefault(features, Counter()).update(without_gaps(endings))
-        self.beginnings.setdefault(features, Counter()).update(without_gaps(beginnings))
+        beginnings = {(START + upper[:start] + stem, START + lower[:start] + stem) for stem in stems}
+        for rules, changes in ((self.endings, endings), (self.beginnings, beginnings)):
+            without_gaps = {(left.replace(GAP, ""), right.replace(GAP, "")) for left, right in changes}
+            rules.setdefault(item.features.spelling, Counter()).update(without_gaps)
 
     def inflect(self, lemma: str, features: Bundle) -> str:
         if features.spelling not in self.endings:
@@ -199,14 +197,6 @@ class SlowBaseline:
             (left, right), _ = min(fitting, key=lambda met: (-met[1], len(met[0][0]), -len(met[0][1]), met[0]))
             word = right + word.removeprefix(left)
         return word.replace(START, "").replace(END, "")[:: self.step]
-
-
-def prefixes(text: str) -> list[str]:
-    return [text[:i] for i in range(len(text))]
-
-
-def without_gaps(rules: set[tuple[str, str]]) -> set[tuple[str, str]]:
-    return {(left.replace(GAP, ""), right.replace(GAP, "")) for left, right in rules}
 
 
 @settings(max_examples=500)

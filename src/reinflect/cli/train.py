@@ -10,9 +10,9 @@ from reinflect.cli.models import load_inflector, model_file, read_for_models
 from reinflect.cli.options import columns_option, example, option, say, source_option, strategy_option, words_option
 from reinflect.cli.output import Output, json_text, output_options
 from reinflect.cli.wishes import wish_options
+from reinflect.data.corrections import read_training_files
 from reinflect.data.items import Columns
 from reinflect.data.sheets import sheet_bundles
-from reinflect.data.training_files import read_training_files
 from reinflect.data.words import WordList
 from reinflect.errors import INTERRUPTED, InputError, OutputError, quoted, source_name
 from reinflect.files import STANDARD

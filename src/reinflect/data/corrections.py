@@ -1,13 +1,26 @@
-"""Corrections of training items, such as users make where a model was wrong, and new items."""
+"""The files of a training: items, corrections of them such as users make where a model was wrong, and dev items."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from reinflect.data.features import Bundle
-from reinflect.data.items import COLUMNS_2017, COLUMNS_2023, Columns, Forms, Item, grouped, parse_items, read_items
-from reinflect.data.sheet_file import Note, kind_of_sheet
+from reinflect.data.items import (
+    COLUMNS_2017,
+    COLUMNS_2023,
+    Columns,
+    Forms,
+    Item,
+    check_lengths,
+    parse_items,
+    read_items,
+    swapped_columns_note,
+    variants_note,
+)
+from reinflect.data.sheet_file import Note, kind_of_sheet, listed
+from reinflect.data.words import two_ways
 from reinflect.errors import InputError, quoted, source_name
 from reinflect.files import lines_of, read_text
 from reinflect.text import counted
@@ -16,24 +29,63 @@ Question = tuple[str, tuple[str, ...]]
 """A cell: a lemma and its features in any order."""
 
 
-@dataclass(frozen=True)
-class Corrected:
-    """Items after corrections, and the number of corrections with each effect."""
+def question(item: Item) -> Question:
+    return item.lemma, item.features.cell
 
-    items: tuple[Item, ...]
-    replaced: int
-    added: int
-    same: int
-    covered: int
-    """Corrections without a form, such as suggestions that were not filled in."""
 
-    def note(self, path: Path | str) -> str:
-        if not self.replaced and not self.added and not self.same:
-            return f"note: {source_name(path)} has no forms yet; nothing added"
-        parts = [f"{counted(self.replaced, 'item')} corrected", f"{self.added} added"]
-        parts += [f"{self.same} already correct"] if self.same else []
-        parts += [f"{self.covered} ignored (no form)"] if self.covered else []
-        return f"note: {source_name(path)}: {', '.join(parts)}"
+class TrainingFiles(NamedTuple):
+    versions: list[list[Item]]
+    """The training items as they are in their file, and after each file of corrections."""
+    dev: list[Item] | None
+
+    @property
+    def items(self) -> list[Item]:
+        return self.versions[-1]
+
+
+def read_training_files(
+    train: str, additions: Sequence[str], dev: str | None, columns: Columns, note: Note
+) -> TrainingFiles:
+    """Read and check them; `note` receives what is doubtful."""
+    items = read_items(train, columns, note=note)
+    bundles = {item.features.spelling for item in items}
+    dev_items = read_further(dev, columns, bundles, note=note) if dev else []
+    files, versions = [(train, items)], [items]
+    for path in additions:
+        further = read_further(path, columns, bundles, forms="optional", note=note)
+        corrections = corrected(versions[-1], further, path)
+        note(corrections.note(path))
+        then = "they are learnt as new ones"
+        then += "" if columns.labels else "; if they are labels of yours, give --labels"
+        _note_unknown(versions[-1], [item for item in further if not item.covered], path, then, note)
+        files.append((path, further))
+        versions.append([*corrections.items])
+    files += [(dev, dev_items)] if dev else []
+    for path, rows in files:
+        check_lengths(rows, path, "models take", "shorten it or take it out")
+    items = versions[-1]
+    doubts = [swapped_columns_note(items, train, columns), variants_note(items, train)]
+    doubts += [variants_note(dev_items, dev, "the last counts")] if dev else []
+    for doubt in filter(None, doubts):
+        note(doubt)
+    if dev:
+        _note_unknown(items, dev_items, dev, "models cannot learn them", note)
+        if {*map(question, dev_items)} <= {*map(question, items)}:
+            note(
+                f"note: {source_name(dev)}: all its items are among the training items, so the accuracies below and "
+                "the confidences of the model say nothing about other words; leave --dev out, or give it other items"
+            )
+    if letters := two_ways(files):
+        note(letters.note)
+    return TrainingFiles(versions, dev_items if dev else None)
+
+
+def _note_unknown(items: Sequence[Item], others: Sequence[Item], path: str, then: str, note: Note) -> None:
+    atoms = {atom for item in items for atom in item.features.atoms}
+    unknown = dict.fromkeys(atom for item in others for atom in item.features.atoms if atom not in atoms)
+    if unknown:
+        names = listed([*unknown], most=5)
+        note(f"note: {source_name(path)}: features that no training item has: {names}; {then}")
 
 
 def read_further(
@@ -61,8 +113,24 @@ def read_further(
     return parse_items(text, path, columns, forms=forms, note=note)
 
 
-def question(item: Item) -> Question:
-    return item.lemma, item.features.cell
+@dataclass(frozen=True)
+class Corrected:
+    """Items after corrections, and the number of corrections with each effect."""
+
+    items: tuple[Item, ...]
+    replaced: int
+    added: int
+    same: int
+    covered: int
+    """Corrections without a form, such as suggestions that were not filled in."""
+
+    def note(self, path: Path | str) -> str:
+        if not self.replaced and not self.added and not self.same:
+            return f"note: {source_name(path)} has no forms yet; nothing added"
+        parts = [f"{counted(self.replaced, 'item')} corrected", f"{self.added} added"]
+        parts += [f"{self.same} already correct"] if self.same else []
+        parts += [f"{self.covered} ignored (no form)"] if self.covered else []
+        return f"note: {source_name(path)}: {', '.join(parts)}"
 
 
 def corrected(items: Sequence[Item], corrections: Sequence[Item], path: Path | str) -> Corrected:
@@ -70,30 +138,28 @@ def corrected(items: Sequence[Item], corrections: Sequence[Item], path: Path | s
 
     Corrections without a form are ignored; two that contradict each other are refused.
     """
-    right: dict[Question, list[Item]] = {}
-    for cell, (first, *others) in grouped((item for item in corrections if not item.covered), question).items():
-        right[cell] = [first]
-        for item in others:
-            if item.form in (before.form for before in right[cell]):
-                continue
-            if not first.line or first.line != item.line:  # several forms in one field of a sheet are on one line
-                where = f"{quoted(item.lemma)} {quoted(item.features.spelling)}"
-                problem = f"found {quoted(item.form)} for {where}, but {quoted(first.form)} before (line {first.line})"
-                remedy = "correct an item once only; two forms that are both right belong in the training file"
-                raise InputError(problem, remedy, path=path, line=item.line or None)
-            right[cell].append(item)
+    right: dict[Question, dict[str, Item]] = {}
+    for item in (item for item in corrections if not item.covered):
+        forms = right.setdefault(question(item), {})
+        first = next(iter(forms.values()), item)
+        # Several forms in one field of a sheet are on one line.
+        if item.form not in forms and first is not item and not (first.line and first.line == item.line):
+            where = f"{quoted(item.lemma)} {quoted(item.features.spelling)}"
+            problem = f"found {quoted(item.form)} for {where}, but {quoted(first.form)} before (line {first.line})"
+            remedy = "correct an item once only; two forms that are both right belong in the training file"
+            raise InputError(problem, remedy, path=path, line=item.line or None)
+        forms.setdefault(item.form, item)
     result: list[Item] = []
     done, replaced = set[Question](), set[Question]()
     for item in items:
         cell = question(item)
-        forms = [correction.form for correction in right.get(cell, [item])]
-        if cell not in done:
-            result += [replace(item, form=form) for form in forms]
+        correct = [*right.get(cell, [item.form])]
+        result += [replace(item, form=form) for form in correct] if cell not in done else []
         if cell in right:
             done.add(cell)
-        if item.form not in forms:
+        if item.form not in correct:
             replaced.add(cell)
-    added = [new for cell, new in right.items() if cell not in done]
-    result += [item for new in added for item in new]
+    added = [forms for cell, forms in right.items() if cell not in done]
+    result += [item for forms in added for item in forms.values()]
     covered = sum(item.covered for item in corrections)
     return Corrected(tuple(result), len(replaced), len(added), len(done) - len(replaced), covered)

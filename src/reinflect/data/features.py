@@ -6,7 +6,7 @@ Labels are a user's own names for features: `1sg present` for `V;IND;PRS;1;SG`, 
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Container, Iterable, Iterator
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
@@ -130,8 +130,6 @@ def _case(spelling: str, features: Iterable[str]) -> str:
     return layers[0] if inside and not any(feature.isdigit() for feature in inside) else ""
 
 
-Line = tuple[int | None, str, str]
-"""Its number, a label, and features."""
 TSV_REMEDY = "write a label, a tab, and its features"
 TOML_REMEDY = "write lines such as 'past' = 'V;PST'"
 
@@ -144,9 +142,8 @@ class Labels:
 
     @classmethod
     def read(cls, path: Path | str) -> "Labels":
-        text = read_text(path)
         pairs: dict[str, str] = {}
-        for number, label, features in (_toml_lines if str(path).lower().endswith(".toml") else _tsv_lines)(text, path):
+        for number, label, features in _lines_of_labels(path):
             error = partial(InputError, path=path, line=number)
             if not label or not Bundle(features).atoms:
                 raise error(f"found no {'features' if label else 'label'} in this line", TSV_REMEDY)
@@ -157,9 +154,8 @@ class Labels:
                 raise error(problem, "give each label one meaning")
         if not pairs:
             raise InputError("found no labels", "give at least one line: a label, a tab, its features", path=path)
-        labels = cls(tuple(pairs.items()))
-        labels._check(path)
-        return labels
+        _check_meanings(pairs, path)
+        return cls(tuple(pairs.items()))
 
     def __bool__(self) -> bool:
         return bool(self.pairs)
@@ -224,33 +220,36 @@ class Labels:
         """Labels of single features, which may be parts of bundles."""
         return {label: atoms[0] for label, features in self.pairs if len(atoms := Bundle(features).atoms) == 1}
 
-    def _check(self, path: Path | str) -> None:
-        """Refuse labels with two readings: as features of another meaning, or as one feature of another bundle."""
-        bundles = {features: Bundle(features).cell for _, features in self.pairs}
-        having: defaultdict[str, list[str]] = defaultdict(list)
-        for features, cell in bundles.items():
-            for atom in cell:
-                having[atom].append(features)
-        for label, features in self.pairs:
-            others = [label] * (label in bundles) + having.get(label, []) * (label in self._atoms)
-            if other := next((other for other in others if bundles[other] != bundles[features]), None):
-                problem = f"found the label {quoted(label)}, which is also a feature in {quoted(other)}"
-                raise InputError(problem, "choose another label", path=path)
-
 
 NO_LABELS = Labels()
 
 
-def _tsv_lines(text: str, path: Path | str) -> Iterator[Line]:
-    for number, line in lines_of(text, path):
-        fields = line.split("\t")
-        if len(fields) != 2:
-            problem = f"found {counted(len(fields), 'column')} in {quoted(line)}"
-            raise InputError(problem, TSV_REMEDY, path=path, line=number)
-        yield number, fields[0], fields[1]
+def _check_meanings(pairs: Mapping[str, str], path: Path | str) -> None:
+    """Refuse labels with two readings: as features of another meaning, or as one feature of another bundle."""
+    bundles = {features: Bundle(features).cell for features in pairs.values()}
+    having: defaultdict[str, list[str]] = defaultdict(list)
+    for features, cell in bundles.items():
+        having[features].append(features)
+        for atom in cell:
+            having[atom].append(features)
+    for label, features in pairs.items():
+        others = having[label] if len(bundles[features]) == 1 else [label] * (label in bundles)
+        if other := next((other for other in others if bundles[other] != bundles[features]), None):
+            problem = f"found the label {quoted(label)}, which is also a feature in {quoted(other)}"
+            raise InputError(problem, "choose another label", path=path)
 
 
-def _toml_lines(text: str, path: Path | str) -> Iterator[Line]:
+def _lines_of_labels(path: Path | str) -> Iterator[tuple[int | None, str, str]]:
+    """The number of each line, if lines are numbered, a label and its features."""
+    text = read_text(path)
+    if not str(path).lower().endswith(".toml"):
+        for number, line in lines_of(text, path):
+            label, *features = line.split("\t")
+            if len(features) != 1:
+                problem = f"found {counted(len(features) + 1, 'column')} in {quoted(line)}"
+                raise InputError(problem, TSV_REMEDY, path=path, line=number)
+            yield number, label, features[0]
+        return
     import tomllib
 
     try:

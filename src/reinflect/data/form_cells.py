@@ -58,13 +58,11 @@ class FormRules:
         """The forms of a field in which `letters` are not marks."""
         text, auto = field.strip(), AUTO in self.missing
         usual = text.casefold() in MISSING
-        if (text in self.missing and text != AUTO) or (
-            auto and usual and text != letters.strip()
-        ):  # auto is a word, too
+        own_mark = text in self.missing and text != AUTO  # which is a word, too
+        if own_mark or (auto and usual and text != letters.strip()):
             return Reading((), "missing")
         parts = [text] if usual or self.variants == "keep" else _parts(text, letters)
-        if auto:
-            parts = [part for part in parts if part.casefold() not in MISSING or part == text]
+        parts = [part for part in parts if not auto or part == text or part.casefold() not in MISSING]
         if not parts:
             return Reading((), "missing") if auto else Reading((field,), "plain")
         readings = [self._read_part(part, letters) for part in parts]

@@ -28,12 +28,13 @@ Forms = Literal["required", "optional", "ignored"]
 Normalisation = Literal["none", "nfc", "nfd"]
 """How lemmas and forms are encoded: as they are, or in one of Unicode's normal forms."""
 
-_NAMES: Mapping[Column, str] = {
-    "lemma": "lemma|lemmas|lexeme|headword|citation form|dictionary form|base form|grundform|nennform|lemme|lema",
-    "form": "form|forms|inflected form|word form|wordform|surface form|wortform|forme|forma",
-    "features": "features|feature|feats|tags|tag|msd|bundle|cell|label|merkmale|traits|rasgos",
+NAMES: Mapping[Column, Sequence[str]] = {
+    "lemma": "lemma|lemmas|lexeme|headword|citation form|dictionary form|base form|grundform|nennform|lemme|lema".split(
+        "|"
+    ),
+    "form": "form|forms|inflected form|word form|wordform|surface form|wortform|forme|forma".split("|"),
+    "features": "features feature feats tags tag msd bundle cell label merkmale traits rasgos".split(),
 }
-NAMES = {column: names.split("|") for column, names in _NAMES.items()}
 """The names that a column may have, in lower case."""
 
 
@@ -278,8 +279,8 @@ def grouped(things: Iterable[Thing], by: Callable[[Thing], Key]) -> dict[Key, li
 def variants_note(items: Sequence[Item], path: Path | str, then: str = "all are kept") -> str | None:
     """A note that cells of a file have several forms, which is legal; `then` says what becomes of them."""
     cells = grouped(items, lambda item: (item.lemma, item.features.spelling))
-    forms = {cell: list(dict.fromkeys(item.form for item in group)) for cell, group in cells.items() if len(group) > 1}
-    several = [(cell, variants) for cell, variants in forms.items() if len(variants) > 1]
+    forms = ((cell, list(dict.fromkeys(item.form for item in group))) for cell, group in cells.items())
+    several = [(cell, variants) for cell, variants in forms if len(variants) > 1]
     if not several:
         return None
     (lemma, features), variants = several[0]

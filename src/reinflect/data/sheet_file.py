@@ -4,7 +4,7 @@ import csv
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -55,9 +55,10 @@ class Finding(NamedTuple):
     places: Sequence[str] = ()
 
 
-class Row(NamedTuple):
+@dataclass(slots=True)
+class Row:
     number: int
-    cells: Sequence[SheetCell]
+    cells: list[SheetCell]
     """Without the empty cells at the end, which programs write or omit at will."""
     width: int
     """Cells with the empty ones at the end."""
@@ -94,7 +95,7 @@ class Sheet:
                 if size > LIMITS[what]:
                     raise too_much(what, sheet.location(number))
             if end := max((column for column, cell in enumerate(cells, start=1) if cell), default=0):
-                sheet.rows.append(Row(number, cells[:end], len(cells)))
+                sheet.rows.append(Row(number, [*cells[:end]], len(cells)))
         return sheet
 
     @property
@@ -103,7 +104,7 @@ class Sheet:
 
     def below(self, first: int) -> "Sheet":
         """The sheet from one of its rows on."""
-        return Sheet(self.path, self.name, self.separator, self.rows[first:])
+        return replace(self, rows=self.rows[first:])
 
     def has_numbers(self, column: int) -> bool:
         """Whether a column has only numbers below its heading."""
@@ -112,14 +113,10 @@ class Sheet:
 
     def location(self, row: int | None = None, column: int | None = None, heading: str = "") -> str:
         """Such as `verbs.xlsx, sheet 'Verbs', row 3, column C ('form')`."""
-        words = [source_name(self.path)]
-        if self.name:
-            words.append(f"sheet {quoted(self.name)}")
-        if row is not None:
-            words.append(f"row {row}")
+        words = [source_name(self.path), f"sheet {quoted(self.name)}" if self.name else "", f"row {row}" if row else ""]
         if column is not None:
             words.append(f"column {letters_of(column)}" + (f" ({quoted(heading)})" if heading else ""))
-        return ", ".join(words)
+        return ", ".join(filter(None, words))
 
     def error(self, problem: str, remedy: str, *location: Any) -> InputError:
         """An error about the sheet, or about a `location` in it."""
@@ -151,11 +148,8 @@ def too_much(what: str, location: Path | str) -> InputError:
 
 def letters_of(column: int) -> str:
     """The name of a column: A to Z, AA, AB, …"""
-    letters, left = "", column + 1
-    while left:
-        left, letter = divmod(left - 1, 26)
-        letters = chr(ord("A") + letter) + letters
-    return letters
+    before, letter = divmod(column, 26)
+    return (letters_of(before - 1) if before else "") + chr(ord("A") + letter)
 
 
 def listed(names: Sequence[str], most: int = 6) -> str:
@@ -186,24 +180,23 @@ def read_sheets(path: Path | str, note: Note) -> tuple[list[Sheet], list[InputEr
     if kind_of_sheet(path) == ".xlsx":
         from reinflect.data.workbook import read_workbook
 
-        sheets = read_workbook(path)
+        sheets = [sheet for sheet in read_workbook(path) if sheet.rows]
+        if len(sheets) > 1:
+            ignored = listed([sheet.name for sheet in sheets[1:]])
+            note(f"note: {sheets[0].location()}: only this first sheet was read; ignored sheets: {ignored}")
+            del sheets[1:]
     else:
         text = read_text(path)
         for separator in SEPARATORS:
             try:
-                sheets.append(Sheet.of(_csv_rows(text, separator, path), path, separator=separator))
+                sheet = Sheet.of(_csv_rows(text, separator, path), path, separator=separator)
+                sheets += [sheet] if sheet.rows else []  # a line of tabs is empty only if tabs separate
             except InputError as error:
                 errors.append(error)
-    full = [sheet for sheet in sheets if sheet.rows]  # a line of tabs is empty only if tabs separate
-    if not full:
+    if not sheets:
         empty = InputError("found no items", "give at least a row of names and a row with a lemma", path=path)
         raise errors[0] if errors else empty
-    if full[0].separator:
-        return full, errors
-    if len(full) > 1:
-        others = listed([sheet.name for sheet in full[1:]])
-        note(f"note: {full[0].location()}: only this first sheet was read; ignored sheets: {others}")
-    return full[:1], errors
+    return sheets, errors
 
 
 def _csv_rows(text: str, separator: str, path: Path | str) -> Iterator[list[str]]:

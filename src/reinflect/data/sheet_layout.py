@@ -65,13 +65,15 @@ class Layout:
 def read_layout(path: Path | str, columns: Columns, forms: Forms, note: Note) -> Layout:
     """The layout of a file; a CSV file is cut by the separator with which it is surest."""
     sheets, errors = read_sheets(path, note)
-    named = [sheet for sheet in sheets if _has_headers(sheet, columns)]
-    if columns.headers and not named and columns.further:
-        columns = replace(columns, headers=())
-    elif columns.headers and not named:
-        named = [max(sheets, key=lambda sheet: len(sheet.rows[0].cells))]
-    layouts = [(layout, sheet) for sheet in named or sheets if (layout := _layout(sheet, columns, "optional"))]
-    if layouts:
+    if wanted := {name for _, name in columns.headers}:
+        named = [sheet for sheet in sheets if any(wanted <= {*row.texts} for row in sheet.rows[:TITLE_ROWS])]
+        if not named and not columns.further:
+            sheet = max(sheets, key=lambda sheet: len(sheet.header))
+            missing = next(name for _, name in columns.headers if name not in sheet.header)
+            problem = f"found no column called {quoted(missing)}"
+            raise sheet.error(problem, f"the columns are {listed(sheet.header)}", sheet.rows[0].number)
+        sheets, columns = named or sheets, columns if named else replace(columns, headers=())
+    if layouts := [(layout, sheet) for sheet in sheets if (layout := _layout(sheet, columns, "optional"))]:
         surest = min(layout.rank for layout, _ in layouts)
         (best, sheet), *others = [pair for pair in layouts if pair[0].rank == surest]
         _check_separator(best.sheet, [other.sheet for other, _ in others])
@@ -101,24 +103,22 @@ def _check_separator(sheet: Sheet, others: Sequence[Sheet]) -> None:
 
 
 def _layout(sheet: Sheet, columns: Columns, forms: Forms) -> Layout | None:
-    """The layout by the headings, or by an item in the first row."""
-    if places := _named_columns(sheet, columns, strict=not _has_headers(sheet, columns)):
+    """The surest layout: by the headings in some row, by an item in the first row, or by a guess."""
+    lower = [sheet.below(row) for row in range(1, len(sheet.rows[:TITLE_ROWS]))]
+    if places := _named_columns(sheet, columns):
         return _headed(sheet, sheet, places, rank=0)
-    if places := _unheaded(sheet, columns, forms, sure=True):
-        return Layout(sheet, places, 1, headed=False)
-    others = [sheet.below(at) for at in range(1, len(sheet.rows[:TITLE_ROWS]))]
-    for other in others:
-        if len(other.rows) > 1 and len(other.rows[0].cells) > 1 and (places := _named_columns(other, columns)):
-            return _headed(sheet, other, places, rank=2)
-    if places := _unheaded(sheet, columns, forms):
-        return Layout(sheet, places, 3, headed=False)
-    for other in () if columns.headers else (sheet, *others):
-        if (lemma := _guessed_lemma(other, columns.labels)) is not None:
-            places = {column: at for column, (at,) in _by_name(other).items()}
-            name = quoted(other.header[lemma])
+    unheaded = _unheaded(sheet, columns, forms)
+    if unheaded and unheaded.rank == 1:
+        return unheaded
+    for top in lower:
+        if len(top.rows) > 1 and len(top.header) > 1 and (places := _named_columns(top, columns)):
+            return _headed(sheet, top, places, rank=2)
+    for top in () if unheaded or columns.headers else (sheet, *lower):
+        if places := _guessed_columns(top, columns.labels):
+            name = quoted(top.header[places["lemma"]])
             remark = f"taking column {name} for the lemma (--columns lemma=… chooses another)"
-            return _headed(sheet, other, {**places, "lemma": lemma}, remark, rank=4)
-    return None
+            return _headed(sheet, top, places, remark, rank=4)
+    return unheaded
 
 
 def _headed(whole: Sheet, sheet: Sheet, places: Mapping[Column, int], *remarks: str, rank: int) -> Layout:
@@ -142,12 +142,12 @@ def _two_rows(whole: Sheet, sheet: Sheet, lemma: int) -> tuple[Sheet, str] | Non
     unclear = [at for at, name in enumerate(header) if at != lemma and (not name or header.count(name) > 1)]
     if len(rows) > 1 and rows[0].cell(lemma) in ("", header[lemma]):
         upper, lower, *rows = sheet.rows
-        if not any(map(lower.cell, (*unclear, *range(len(header), len(lower.cells))))):
-            return None
+        needed = any(map(lower.cell, (*unclear, *range(len(header), len(lower.cells)))))
     else:
         upper, lower = whole.rows[before - 1], first
-        if not before or not any(header[at] for at in unclear) or sum(map(bool, upper.cells)) < 2:
-            return None
+        needed = before > 0 and any(header[at] for at in unclear) and sum(map(bool, upper.cells)) > 1
+    if not needed:
+        return None
     names: list[SheetCell] = []
     over: SheetCell = ""
     for at in range(max(len(upper.cells), len(lower.cells))):
@@ -161,22 +161,16 @@ def _two_rows(whole: Sheet, sheet: Sheet, lemma: int) -> tuple[Sheet, str] | Non
     return replace(sheet, rows=[headings, *rows]), f"{upper.number} and {lower.number}"
 
 
-def _has_headers(sheet: Sheet, columns: Columns) -> bool:
-    """Whether one of the first rows has all names that the user gives."""
-    wanted = {name for _, name in columns.headers}
-    return bool(wanted) and any(wanted <= {*map(str, row.cells)} for row in sheet.rows[:TITLE_ROWS])
-
-
-def _named_columns(sheet: Sheet, columns: Columns, *, strict: bool = False) -> dict[Column, int]:
-    """The columns by their names in the first row, which must have those that the user gives if `strict`."""
+def _named_columns(sheet: Sheet, columns: Columns) -> dict[Column, int]:
+    """The columns by their names in the first row: those that the user gives, or else the usual ones."""
     header, number = sheet.header, sheet.rows[0].number
     places: dict[Column, int] = {}
+    if not {name for _, name in columns.headers} <= {*header}:
+        return {}
     for column, name in columns.headers:
-        if header.count(name) > 1 or (strict and name not in header):
-            many = f"{header.count(name)} columns" if name in header else "no column"
-            raise sheet.error(f"found {many} called {quoted(name)}", f"the columns are {listed(header)}", number)
-        if name not in header:
-            return {}
+        if header.count(name) > 1:
+            many = f"found {header.count(name)} columns called {quoted(name)}"
+            raise sheet.error(many, f"the columns are {listed(header)}", number)
         places[column] = header.index(name)
     for column, candidates in () if places else _by_name(sheet).items():
         filled = [at for at in candidates if any(row.cell(at) for row in sheet.rows[1:])] or candidates
@@ -196,25 +190,27 @@ def _by_name(sheet: Sheet) -> dict[Column, list[int]]:
     return {column: candidates for column, candidates in places.items() if candidates}
 
 
-def _unheaded(sheet: Sheet, columns: Columns, forms: Forms, *, sure: bool = False) -> dict[Column, int]:
-    """The columns if the first row is an item: by its features, or (unless `sure`) because other rows repeat them."""
-    widths = {len(columns.order): columns.order} | ({2: columns.covered()} if forms != "required" else {})
-    order = widths.get(len(sheet.rows[0].cells))
-    if order is None or columns.headers or any(len(row.cells) > len(order) for row in sheet.rows):
-        return {}
+def _unheaded(sheet: Sheet, columns: Columns, forms: Forms) -> Layout | None:
+    """If the first row is an item: surely so by its features, and perhaps because other rows repeat them."""
+    orders = [columns.order] if forms == "required" else [columns.order, columns.covered()]
+    order = next((order for order in orders if len(order) == len(sheet.header)), None)
+    if not order or columns.headers or any(len(row.cells) > len(order) for row in sheet.rows):
+        return None
     first, *others = [row.cell(order.index("features")) for row in sheet.rows]
-    if any(map(is_aside, sheet.header)) and not any(SEPARATOR in str(cell) for cell in others):
-        return {}  # a heading such as Gloss, and no other features
-    looks = isinstance(first, str) and (SEPARATOR in first or columns.labels.knows(first))
-    again = isinstance(first, str) and not sure and first in others
-    return {column: at for at, column in enumerate(order)} if looks or again else {}
+    bare = any(map(is_aside, sheet.header)) and not any(SEPARATOR in str(cell) for cell in others)
+    if bare or not isinstance(first, str):  # a heading such as Gloss, and no other features
+        return None
+    sure = SEPARATOR in first or columns.labels.knows(first)
+    places = {column: at for at, column in enumerate(order)}
+    return Layout(sheet, places, 1 if sure else 3, headed=False) if sure or first in others else None
 
 
-def _guessed_lemma(sheet: Sheet, labels: Labels) -> int | None:
+def _guessed_columns(sheet: Sheet, labels: Labels) -> dict[Column, int]:
     """The lemma's column by what the others are: the only one that holds neither forms, features nor remarks."""
     named, header = _by_name(sheet), sheet.header
-    if len(sheet.rows) < 2 or any(len(places) > 1 for places in named.values()):
-        return None
+    if len(sheet.rows) < 2 or any(len(candidates) > 1 for candidates in named.values()):
+        return {}
+    places = {column: at for column, (at,) in named.items()}
     cells = [
         at
         for at, name in enumerate(header)
@@ -222,11 +218,11 @@ def _guessed_lemma(sheet: Sheet, labels: Labels) -> int | None:
         and not any(SEPARATOR in str(cell) or cell == name for row in sheet.rows[1:] if (cell := row.cell(at)))
     ]
     clear = named.keys() == {"form", "features"} or bool(cells and not named)
-    taken = {*cells, *(at for places in named.values() for at in places)}
+    taken = {*cells, *places.values()}
     left = [at for at, name in enumerate(header) if name and at not in taken and not is_aside(name)]
     words = [at for at in left if plain_name(header[at]) in LEMMA_WORDS]
     choices = left if clear and len(left) == 1 else words
-    return choices[0] if len(choices) == 1 and (clear or (len(left) > 1 and not named)) else None
+    return {**places, "lemma": choices[0]} if len(choices) == 1 and (clear or (len(left) > 1 and not named)) else {}
 
 
 def is_aside(name: str) -> bool:

@@ -54,14 +54,14 @@ def parse_sheet(path: Path | str, columns: Columns, *, forms: Forms, record: Cal
         record(Finding(text))
 
     layout = read_layout(path, columns, forms, note)
-    sheet, rows, cells = layout.sheet, layout.rows, layout.cells
+    sheet, rows, cells = layout.sheet, len(layout.rows), len(layout.cells)
     if forms == "required":
         _check_form_column(layout, "name it form in the first row, or give --columns 'lemma=…,form=…,features=…'")
     if "features" not in layout.places and not cells:
         remedy = "add a column named features, or one column for each cell, named by its features or label"
         raise sheet.error(f"found no column of features and no column of forms among {listed(sheet.header)}", remedy)
-    if forms != "required" and len(rows) * len(cells) > LIMITS["cells"]:
-        problem = f"found {len(rows):,} lemmas with {len(cells):,} cells each"
+    if forms != "required" and rows * cells > LIMITS["cells"]:
+        problem = f"found {rows:,} lemmas with {cells:,} cells each"
         raise sheet.error(problem, f"ask for {LIMITS['cells']:,} forms at most")
     items = [
         Item(field.lemma, field.features, form, field.row.number)
@@ -72,8 +72,8 @@ def parse_sheet(path: Path | str, columns: Columns, *, forms: Forms, record: Cal
     for finding in _findings(sheet, columns.rules):
         record(finding)
     if not items:
-        empty = [field for kind in ("missing", "doubtful", "variants") for field in sheet.unusual[kind]]
-        why = f" with a form (such as {empty[0]})" if empty else ""
+        unusual = (field for kind in ("missing", "doubtful", "variants") for field in sheet.unusual[kind])
+        why = next((f" with a form (such as {field})" for field in unusual), "")
         raise sheet.error(f"found no items{why}", "give at least one lemma with its features and form")
     return normalised(items, columns.normalisation, path, note)
 
@@ -90,12 +90,9 @@ def _forms(layout: Layout, field: Field, rules: FormRules, forms: Forms) -> Sequ
         return covered
     sheet, (row, column, heading, lemma, _) = layout.sheet, field
     text = sheet.text(row, column, heading, blanks=False)
-    if not text:
-        if not layout.cells and not covered:
-            sheet.remember("missing", row, column, heading)
-        return covered
-    readings, kind = rules.read(text, lemma)
-    if kind != "plain":
+    readings, kind = rules.read(text, lemma) if text else ((), "missing")
+    # An empty field is unusual only where each row should have a form.
+    if kind != "plain" and (text or not (layout.cells or covered)):
         sheet.remember(kind, row, column, heading)
     if kind in ("plain", "letters") and text != text.strip():
         sheet.remember("blanks", row, column, heading)

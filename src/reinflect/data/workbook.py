@@ -1,6 +1,7 @@
 """XLSX files, read and written by openpyxl, which the extra `sheets` installs."""
 
 import re
+import warnings
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-from reinflect.data.sheet_file import LIMITS, NOT_TEXT, Entry, Note, NotText, Row, Sheet, SheetCell, too_much
+from reinflect.data.sheet_file import LIMITS, NOT_TEXT, Entry, Note, NotText, Sheet, SheetCell, too_much
 from reinflect.errors import InputError, OutputError, quoted
 from reinflect.files import read_bytes, write_bytes
 
@@ -20,6 +21,13 @@ MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 ROW, CELL, STRING, MERGED = f"{MAIN} row", f"{MAIN} c", f"{MAIN} si", f"{MAIN} mergeCell"
 COUNTED = {ROW: ["rows"], CELL: ["cells", "columns"], STRING: ["shared strings"]}
 ELEMENTS = "elements of XML in one row, or outside of rows"
+SAVE_AGAIN = "open it in a spreadsheet and save it again, or copy it again from where it came"
+DAMAGED = ("not a valid XLSX file (truncated or damaged)", SAVE_AGAIN)
+EMPTY = ("not an XLSX file (it is empty)", "save it again in a spreadsheet")
+ANOTHER_KIND = (
+    "not an XLSX file, although its name ends in .xlsx",
+    "open it in a spreadsheet and save it as .xlsx, or correct its ending, for example to .csv",
+)
 
 
 def openpyxl_for(path: Path | str) -> Any:
@@ -41,7 +49,7 @@ def read_workbook(path: Path | str) -> list[Sheet]:
         for part in openpyxl.load_workbook(BytesIO(raw), read_only=True).worksheets:
             part.reset_dimensions()  # those stored in the file can be wrong
             rows = part.iter_rows(max_row=LIMITS["rows"])
-            sheets.append(Sheet.of(([_cell(cell) for cell in row] for row in rows), path, part.title))
+            sheets.append(Sheet.of(([_content(cell) for cell in row] for row in rows), path, part.title))
             _fill_merged(sheets[-1], merged[part._worksheet_path])
     return sheets
 
@@ -49,8 +57,6 @@ def read_workbook(path: Path | str) -> list[Sheet]:
 @contextmanager
 def _opened(path: Path | str, raw: bytes) -> Iterator[ZipFile]:
     """The parts of a workbook; every error within the block is the file's fault."""
-    import warnings
-
     try:
         with ZipFile(BytesIO(raw)) as parts, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about drop-down lists and the like, which are not data
@@ -58,13 +64,7 @@ def _opened(path: Path | str, raw: bytes) -> Iterator[ZipFile]:
     except InputError:
         raise
     except Exception:  # any of the errors that ZIP archives, XML and workbooks can cause
-        problem = "not a valid XLSX file (truncated or damaged)"
-        remedy = "open it in a spreadsheet and save it again, or copy it again from where it came"
-        if not raw.startswith(b"PK"):  # as a ZIP archive does
-            problem = "not an XLSX file, although its name ends in .xlsx"
-            remedy = "open it in a spreadsheet and save it as .xlsx, or correct its ending, for example to .csv"
-        if not raw:
-            problem, remedy = "not an XLSX file (it is empty)", "save it again in a spreadsheet"
+        problem, remedy = DAMAGED if raw.startswith(b"PK") else ANOTHER_KIND if raw else EMPTY  # ZIP archives are PK…
         raise InputError(problem, remedy, path=path) from None
 
 
@@ -96,7 +96,7 @@ def _check_parts(parts: ZipFile, path: Path | str) -> defaultdict[str, list[str]
     return merged
 
 
-def _cell(cell: Any) -> SheetCell:
+def _content(cell: Any) -> SheetCell:
     value, kind = cell.value, cell.data_type
     if value is None or kind not in NOT_TEXT:
         return "" if value is None else str(value)
@@ -108,22 +108,21 @@ def _fill_merged(sheet: Sheet, ranges: Iterable[str]) -> None:
     """Put the text of merged cells into all rows and columns that they cover."""
     from openpyxl.worksheet.cell_range import CellRange
 
-    rows, total = {row.number: row for row in sheet.rows}, 0
+    total = 0
     for name in ranges:
         cells = CellRange(name)
-        left, right = cells.min_col - 1, cells.max_col - 1
-        text = rows[cells.min_row].cell(left) if cells.min_row in rows else ""
-        covered = [row for row in rows if cells.min_row <= row <= cells.max_row] if text else []
-        total += len(rows) + len(covered) * (right - left + 1)
+        left, right = cells.min_col - 1, cells.max_col
+        rows = [row for row in sheet.rows if cells.min_row <= row.number <= cells.max_row]
+        text = rows[0].cell(left) if rows and rows[0].number == cells.min_row else ""
+        total += len(sheet.rows) + len(rows) * (right - left) * bool(text)
         if total > LIMITS["cells"]:
             raise sheet.error(f"found the merged cells {quoted(name)}", "unmerge them in the spreadsheet")
-        for number in covered:
-            row = [rows[number].cell(column) for column in range(max(right + 1, len(rows[number].cells)))]
-            row[left : right + 1] = [cell or text for cell in row[left : right + 1]]
-            rows[number] = Row(number, row, max(rows[number].width, len(row)))
-        if covered:
+        if text:
             sheet.merged.append((cells.max_row, name))
-    sheet.rows[:] = rows.values()
+            for row in rows:
+                row.cells += [""] * (right - len(row.cells))
+                row.cells[left:right] = [cell or text for cell in row.cells[left:right]]
+                row.width = max(row.width, len(row.cells))
 
 
 def write_workbook(path: Path | str, header: Sequence[str], rows: Sequence[Sequence[str | float]]) -> None:
@@ -161,7 +160,7 @@ def fill_workbook(
     for entry in entries:
         cell = book[sheet.name].cell(entry.row, entry.column + 1)
         if not isinstance(cell, MergedCell):  # which has no text of its own
-            _fill(cell, entry.value)
+            _filled(cell, entry.value)
             if entry.colour:
                 cell.fill = PatternFill("solid", fgColor=entry.colour)
     _append(book.create_sheet("confidence"), more)  # with a number after it if there is such a sheet
@@ -172,12 +171,7 @@ def _append(sheet: Any, rows: Iterable[Sequence[str | float]], font: Any = None)
     from openpyxl.cell import WriteOnlyCell
 
     for row in rows:
-        cells = [WriteOnlyCell(sheet) for _ in row]
-        for cell, value in zip(cells, row, strict=True):
-            _fill(cell, value)
-            if font:
-                cell.font = font
-        sheet.append(cells)
+        sheet.append([_filled(WriteOnlyCell(sheet), value, font) for value in row])
 
 
 def _check_texts(path: Path | str, values: Iterable[str | float]) -> None:
@@ -186,11 +180,14 @@ def _check_texts(path: Path | str, values: Iterable[str | float]) -> None:
             raise OutputError(path, f"an XLSX file cannot hold {quoted(text)}", "write a .csv file")
 
 
-def _fill(cell: Any, value: str | float) -> None:
+def _filled(cell: Any, value: str | float, font: Any = None) -> Any:
     cell.value = value
+    if font:
+        cell.font = font
     if isinstance(value, str):
         cell.data_type = "s"  # even if it begins with =
         cell.number_format = "@"  # keeps it text when a user types over it
+    return cell
 
 
 def _save(book: Any, path: Path | str) -> None:

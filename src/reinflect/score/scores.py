@@ -80,12 +80,8 @@ class Score:
 
     @classmethod
     def of(cls, cells: Sequence[Judged]) -> "Score":
-        return cls(
-            items=len(cells),
-            correct=sum(cell.distance == 0 for cell in cells),
-            edits=sum(cell.distance for cell in cells),
-            missing=sum(cell.missing for cell in cells),
-        )
+        correct, edits = sum(cell.correct for cell in cells), sum(cell.distance for cell in cells)
+        return cls(len(cells), correct, edits, missing=sum(cell.missing for cell in cells))
 
     @property
     def accuracy(self) -> float:

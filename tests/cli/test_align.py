@@ -14,7 +14,7 @@ from click.testing import Result
 
 from reinflect.align.naive import Naive
 from reinflect.align.smart import Smart
-from reinflect.cli.align import SEED, SWEEPS, command
+from reinflect.cli.align import SEED, SWEEPS, align
 from tests.cli.test_transcripts import GOLDEN
 from tests.systems.executors import execute_hacm, execute_haem
 
@@ -35,7 +35,7 @@ def split_cells(line: str) -> list[str]:
 
 def test_the_defaults_are_those_of_the_aligner() -> None:
     assert (SWEEPS, SEED) == (Smart().sweeps, Smart().seed) == (150, 1)
-    defaults = {parameter.name: parameter.default for parameter in command.params}
+    defaults = {parameter.name: parameter.default for parameter in align.params}
     assert (defaults["method"], defaults["sweeps"], defaults["seed"]) == ("smart", 150, 1)
 
 

@@ -37,16 +37,19 @@ COMMANDS = {
     "report": "Write a web page about a model or a benchmark",
 }
 """The commands with their summaries in `reinflect --help`."""
-GUESTS = {
-    "paradigm": "inflect",
-    "trace": "inflect",
-    "analyse": "suggest",
-    "info": "models",
-    "forecast": "train",
+MODULES = {
+    "analyse": "fieldwork",
     "baseline": "evaluate",
+    "fill": "fieldwork",
+    "forecast": "train",
+    "info": "models",
     "oracle": "align",
+    "paradigm": "inflect",
+    "report": "models",
+    "suggest": "fieldwork",
+    "trace": "inflect",
 }
-"""Commands in the modules of others; any other command is `command` of the module of its name."""
+"""Of commands; any other one is in the module of its name."""
 
 
 class LazyGroup(click.Group):
@@ -59,8 +62,8 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             remedy = nearest(cmd_name, COMMANDS, "reinflect --help lists all commands")
             raise InputError(f"there is no command {quoted(cmd_name)}", remedy)
-        module = import_module(f"reinflect.cli.{GUESTS.get(cmd_name, cmd_name)}")
-        command: click.Command = getattr(module, cmd_name if cmd_name in GUESTS else "command")
+        module = import_module(f"reinflect.cli.{MODULES.get(cmd_name, cmd_name)}")
+        command: click.Command = getattr(module, cmd_name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from reinflect.cli.options import columns_option, example, option, source
+from reinflect.cli.options import argument, columns_option, command, example, option, source
 from reinflect.cli.output import Output, output_options
 from reinflect.data.form_cells import USUAL_RULES
 from reinflect.data.items import Columns, Item, check_lengths, place_of, read_items, swapped_columns_note, variants_note
@@ -15,9 +15,6 @@ from reinflect.data.words import two_ways
 from reinflect.errors import InputError, printable, source_name
 from reinflect.text import counted, visible
 
-EXAMPLE = example(
-    "printf 'lemma,V;PST,V;PRS\\ndive,dived / dove,dives\\ngo,went,-\\n' > verbs.csv", "reinflect check verbs.csv"
-)
 RARE = 2
 """Occurrences of a rare character, at most."""
 SWEEPS = 30
@@ -25,12 +22,18 @@ MOST_WITHOUT_NUMBA = 1000
 """Items that plain Python aligns in a few seconds."""
 
 
-@click.command("check", epilog=EXAMPLE)
-@click.argument("file", type=source)
-@option("--places most N", "Show up to N places of each kind.", type=click.IntRange(min=0), default=5)
-@output_options(json="Print one JSON object, with all places.")
-@columns_option
-def command(file: str, most: int, output: Output, columns: Columns) -> None:
+EXAMPLE = example(
+    "printf 'lemma,V;PST,V;PRS\\ndive,dived / dove,dives\\ngo,went,-\\n' > verbs.csv", "reinflect check verbs.csv"
+)
+
+
+@command("check", EXAMPLE)
+def check(
+    file: str = argument(source),
+    most: int = option("--places N", "Show up to N places of each kind.", click.IntRange(min=0), default=5),
+    output: Output = output_options(json="Print one JSON object, with all places."),
+    columns: Columns = columns_option,
+) -> None:
     """Say what train would learn from FILE, and what you may want to correct first; FILE is not changed.
 
     Counts items, cells and gaps. Lists fields that are not plain forms, duplicates, suspicious forms (those that align

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from reinflect.cli.options import columns_option, example, option, say, source
+from reinflect.cli.options import argument, columns_option, command, example, option, say, source
 from reinflect.cli.output import Output, output_options, progress_bar
 from reinflect.data import catalog
 from reinflect.data.catalog import DataFile, DataSet, Way
@@ -23,11 +23,11 @@ PHRASES = {"downloaded": "downloaded", "cached": "from the cache", "kept": "ther
 
 
 @click.group("data", epilog=example("reinflect data list"))
-def command() -> None:
+def data() -> None:
     """List, show and download data sets."""
 
 
-@command.command("list", short_help="List all data sets", epilog=example("reinflect data list"))
+@command("list", example("reinflect data list"), data, short_help="List all data sets")
 def list_data_sets() -> None:
     """List all data sets with their size, languages, licence, source and citation."""
     click.echo("\n\n".join(map(_entry, catalog.catalog().values())))
@@ -36,11 +36,12 @@ def list_data_sets() -> None:
 SHOW = example("reinflect data show german-verbs --split train-low --output german-train-low.tsv")
 
 
-@command.command("show", short_help="Describe a data set, or print its items", epilog=SHOW)
-@click.argument("name")
-@option("--split SPLIT", "Print all items of one split of a bundled data set.")
-@output_options("the items of --split go", wide=True)
-def show(name: str, split: str | None, output: Output) -> None:
+@command("show", SHOW, data, short_help="Describe a data set, or print its items")
+def show(
+    name: str = argument(),
+    split: str | None = option("--split SPLIT", "Print all items of one split of a bundled data set."),
+    output: Output = output_options("the items of --split go", wide=True),
+) -> None:
     """Describe a data set; with --split, print its items: tab-separated, or as a spreadsheet (.csv, .xlsx)."""
     data_set = catalog.find(name)
     if split is not None:
@@ -71,12 +72,15 @@ data takes a plain folder.
 """
 
 
-@command.command("fetch", short_help="Download a data set", epilog=FETCH)
-@click.argument("name")
-@option("--languages A,B,…", "Languages to fetch.", default=catalog.EVERY_LANGUAGE)
-@option("--into DIR", "Folder for the files.  [default: the cache]", type=click.Path(path_type=Path))
-@option("--force", "Replace files in DIR that have other content; without it, one such file ends the command.")
-def fetch(name: str, languages: str, into: Path | None, force: bool) -> None:
+@command("fetch", FETCH, data, short_help="Download a data set")
+def fetch(
+    name: str = argument(),
+    languages: str = option("--languages A,B,…", "Languages to fetch.", default=catalog.EVERY_LANGUAGE),
+    into: Path | None = option("--into DIR", "Folder for the files.  [default: the cache]", click.Path(path_type=Path)),
+    force: bool = option(
+        "--force", "Replace files in DIR that have other content; without it, one such file ends the command."
+    ),
+) -> None:
     """Download a data set and check it; files that are there already are not downloaded again."""
     data_set = catalog.find(name)
     total, sizes = sum(file.size for file in data_set.files_of(languages)), list[int]()
@@ -103,14 +107,15 @@ SPLIT = example(
 )
 
 
-@command.command("split", short_help="Divide a file of UniMorph into training, dev and test items", epilog=SPLIT)
-@click.argument("files", nargs=-1, required=True, type=source)
-@option("--into DIR", "Folder for CODE.trn, CODE.dev and CODE.tst of each file CODE.", required=True)
-@option("--by", "What no two parts share: lemmas, or single forms.", type=click.Choice(BYS), default=BYS[0])
-@option("--seed S", "Another seed draws other items.", type=click.IntRange(min=0), default=1)
-@option("--force", "Replace existing files of these names.")
-@columns_option
-def split(files: tuple[str, ...], into: str, by: By, seed: int, force: bool, columns: Columns) -> None:
+@command("split", SPLIT, data, short_help="Divide a file of UniMorph into training, dev and test items")
+def split(
+    files: tuple[str, ...] = argument(source, nargs=-1, required=True),
+    into: str = option("--into DIR", "Folder for CODE.trn, CODE.dev and CODE.tst of each file CODE.", required=True),
+    by: By = option("--by", "What no two parts share: lemmas, or single forms.", click.Choice(BYS), default=BYS[0]),
+    seed: int = option("--seed S", "Another seed draws other items.", click.IntRange(min=0), default=1),
+    force: bool = option("--force", "Replace existing files of these names."),
+    columns: Columns = columns_option,
+) -> None:
     """Divide files with all forms of a language, as UniMorph releases them, into training, dev and test items.
 
     A tenth of the items becomes dev, a tenth test, at most 1,000 each; the others, at most 10,000, are for training.

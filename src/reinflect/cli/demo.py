@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from reinflect.cli.models import confidence_text, load_inflector
-from reinflect.cli.options import example, option, say
+from reinflect.cli.options import command, example, option, say
 from reinflect.cli.wishes import make_resources
 from reinflect.data.items import Item
 from reinflect.errors import INTERRUPTED, printable
@@ -36,9 +36,12 @@ CHANGES = ("epochs=30", "score_every=5")
 """For a training of a minute; `reinflect train` uses the preset unchanged, and five seeds."""
 
 
-@click.command("demo", epilog=example("reinflect demo", about="about a minute"))
-@option("--only", "Show one part only: words of pocket models, or training.", type=click.Choice(["words", "training"]))
-def command(only: str | None) -> None:
+@command("demo", example("reinflect demo", about="about a minute"))
+def demo(
+    only: str | None = option(
+        "--only", "Show one part only: words of pocket models, or training.", click.Choice(["words", "training"])
+    ),
+) -> None:
     """Learn from 100 of the bundled German verb forms, inflect others, and show which are right and which wrong.
 
     Before that, pocket models inflect words of five languages, if they are installed. HACM and HAEM are trained on both

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from reinflect.cli.models import model_file
-from reinflect.cli.options import example, option, say
+from reinflect.cli.options import argument, command, example, option, say
 from reinflect.cli.wishes import make_resources
 from reinflect.data.german import read_split
 from reinflect.errors import INTERRUPTED, InputError, ReinflectError, quoted
@@ -30,14 +30,15 @@ NAMED = 10
 """The models that are named when the server starts."""
 
 
-@click.command("serve", epilog=example("reinflect serve --demo", about=ABOUT))
-@click.argument("models", metavar="[MODEL]...", nargs=-1, type=model_file)
-@option("--demo", "Also serve a model of the bundled German verbs, trained once and kept.")
-@option("--port", "Port; 0 chooses a free one.", type=click.IntRange(0, 65535), default=8000)
-@option("--host", "Address to listen on; 0.0.0.0 means all of them.", default="127.0.0.1")
-@option("--allow-host names NAME", "Host name that visitors use.", multiple=True)
-@option("--open browser", "Open the page in your browser.")
-def command(models: tuple[str, ...], demo: bool, port: int, host: str, names: tuple[str, ...], browser: bool) -> None:
+@command("serve", example("reinflect serve --demo", about=ABOUT))
+def serve(
+    models: tuple[str, ...] = argument(model_file, metavar="[MODEL]...", nargs=-1),
+    demo: bool = option("--demo", "Also serve a model of the bundled German verbs, trained once and kept."),
+    port: int = option("--port", "Port; 0 chooses a free one.", click.IntRange(0, 65535), default=8000),
+    host: str = option("--host", "Address to listen on; 0.0.0.0 means all of them.", default="127.0.0.1"),
+    names: tuple[str, ...] = option("--allow-host NAME", "Host name that visitors use.", multiple=True),
+    browser: bool = option("--open", "Open the page in your browser."),
+) -> None:
     """Serve a page for the browser: type words, choose features, and see forms, confidences and how they are made.
 
     The page also shows paradigms, takes columns pasted from spreadsheets, and collects corrections to train with. It

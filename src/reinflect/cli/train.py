@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from reinflect.cli.models import load_inflector, model_file, read_for_models
-from reinflect.cli.options import columns_option, example, option, say, source_option, strategy_option, words_option
+from reinflect.cli.options import columns_option, command, example, option, say, source, strategy_option, words_option
 from reinflect.cli.output import Output, json_text, output_options
-from reinflect.cli.wishes import wish_options
+from reinflect.cli.wishes import resources_options, wish_options
 from reinflect.data.items import Columns
 from reinflect.data.sheets import sheet_bundles
 from reinflect.data.training_files import read_training_files
@@ -27,11 +27,6 @@ EXAMPLE = example(
     "reinflect train --train verbs.tsv --out verbs.reinflect --seeds 1 --systems haem --alignments naive",
     about="about a minute",
 )
-FORECAST_EXAMPLE = example(
-    "reinflect data show german-verbs --split train-low > verbs.tsv",
-    "reinflect forecast --train verbs.tsv --forms 250,500,1000",
-    about="about a minute",
-)
 MOST = 1_000_000
 MULTIPLES = (2, 5, 10)
 """Of the forms that are there: what is forecast without `--forms`. The interval was checked up to the last one."""
@@ -39,45 +34,44 @@ SAMPLES_A_SECOND = 500
 """Items that a core of a laptop trains on in a second, roughly."""
 
 
-@click.command("train", epilog=EXAMPLE)
-@source_option("--train FILE", "Items with their forms, to learn from.", required=True)
-@source_option("--dev FILE", "Items to pick the best version of each model by (default: each seed holds out a fifth).")
-@source_option(
-    "--add additions FILE", "New items, or corrections of those with the same lemma and features.", multiple=True
-)
-@option("--compare MODEL", "Earlier model: show which items only one of the two gets right.", type=model_file)
-@output_options("to write the model (one file, usually .reinflect)", names="--out path MODEL", default="")
-@option("--half", "Keep the model in half precision: a file half as large, hardly less accurate.")
-@option("--attested/--no-attested", "Keep the forms of all items in the model, as attested ones.", default=True)
-@words_option("Word list as evidence for forms: lines of a word (and a tab and its count), or any text.")
-@wish_options(
-    "each kind",
-    "by the size of the data; auto chooses",
-    option("--first-seed S", "First seed; others follow it.", type=click.IntRange(1, 900), default=1),
-    option(
-        "--from starts MODEL|LANGUAGE|auto",
-        "For each kind, train a second model that starts from another model (a file or a language of reinflect models; "
-        "auto takes those that inflect your items best). It helps with few items and a related language.",
-        multiple=True,
+@command("train", EXAMPLE)
+def train(
+    train: str = option("--train FILE", "Items with their forms, to learn from.", source, required=True),
+    dev: str | None = option(
+        "--dev FILE", "Items to pick the best version of each model by (default: each seed holds out a fifth).", source
     ),
-    strategy_option("Which trained models vote; inflect --strategy can choose others"),
-    by_size=True,
-)
-@option("--verbose", "Also list the models with their accuracies.")
-@columns_option
-def command(
-    train: str,
-    dev: str | None,
-    additions: tuple[str, ...],
-    compare: str | None,
-    output: Output,
-    half: bool,
-    attested: bool,
-    words: WordList | None,
-    wish: Wish,
-    resources: "AbstractContextManager[Resources]",
-    verbose: bool,
-    columns: Columns,
+    additions: tuple[str, ...] = option(
+        "--add FILE", "New items, or corrections of those with the same lemma and features.", source, multiple=True
+    ),
+    compare: str | None = option(
+        "--compare MODEL", "Earlier model: show which items only one of the two gets right.", model_file
+    ),
+    output: Output = output_options(
+        "to write the model (one file, usually .reinflect)", names="--out MODEL", default=""
+    ),
+    half: bool = option("--half", "Keep the model in half precision: a file half as large, hardly less accurate."),
+    attested: bool = option(
+        "--attested/--no-attested", "Keep the forms of all items in the model, as attested ones.", default=True
+    ),
+    words: WordList | None = words_option(
+        "Word list as evidence for forms: lines of a word (and a tab and its count), or any text."
+    ),
+    wish: Wish = wish_options(
+        "each kind",
+        "by the size of the data; auto chooses",
+        by_size=True,
+        first_seed=option("--first-seed S", "First seed; others follow it.", click.IntRange(1, 900), default=1),
+        starts=option(
+            "--from MODEL|LANGUAGE|auto",
+            "For each kind, train a second model that starts from another model (a file or a language of reinflect "
+            "models; auto takes those that inflect your items best). It helps with few items and a related language.",
+            multiple=True,
+        ),
+        strategy=strategy_option("Which trained models vote; inflect --strategy can choose others"),
+    ),
+    resources: "AbstractContextManager[Resources]" = resources_options,
+    verbose: bool = option("--verbose", "Also list the models with their accuracies."),
+    columns: Columns = columns_option,
 ) -> None:
     """Train models on the items of a file, which then inflect together by vote.
 
@@ -141,21 +135,27 @@ def _forms(text: str) -> list[int]:
     return sorted(set(map(int, words)))
 
 
-@click.command("forecast", epilog=FORECAST_EXAMPLE)
-@source_option("--train FILE", "The items with their forms that you have.", required=True)
-@option("--forms LIST", "Numbers of forms to forecast for (default: 2, 5 and 10 times those you have).", type=_forms)
-@output_options(
-    "to write it, for report --forecast", names="--out path FILE.json", default="forecast.json", force=False
+FORECAST_EXAMPLE = example(
+    "reinflect data show german-verbs --split train-low > verbs.tsv",
+    "reinflect forecast --train verbs.tsv --forms 250,500,1000",
+    about="about a minute",
 )
-@wish_options("each kind for each part of the items; each seed holds out another fifth", "by size, made smaller")
-@columns_option
+
+
+@command("forecast", FORECAST_EXAMPLE)
 def forecast(
-    train: str,
-    forms: list[int] | None,
-    output: Output,
-    wish: Wish,
-    resources: "AbstractContextManager[Resources]",
-    columns: Columns,
+    train: str = option("--train FILE", "The items with their forms that you have.", source, required=True),
+    forms: list[int] | None = option(
+        "--forms LIST", "Numbers of forms to forecast for (default: 2, 5 and 10 times those you have).", _forms
+    ),
+    output: Output = output_options(
+        "to write it, for report --forecast", names="--out FILE.json", default="forecast.json", force=False
+    ),
+    wish: Wish = wish_options(
+        "each kind for each part of the items; each seed holds out another fifth", "by size, made smaller"
+    ),
+    resources: "AbstractContextManager[Resources]" = resources_options,
+    columns: Columns = columns_option,
 ) -> None:
     """Say how many forms a model will get right once there are more to learn from than FILE has.
 

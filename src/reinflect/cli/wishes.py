@@ -10,7 +10,7 @@ import click
 
 from reinflect.align import ALIGNERS
 from reinflect.align.pairs import default_folder
-from reinflect.cli.options import Decorator, all_of, gathered, option
+from reinflect.cli.options import POSITIVE, Gathered, option
 from reinflect.errors import InputError, quoted
 from reinflect.systems import SYSTEMS
 from reinflect.systems.kind import AUGMENTATIONS, DEFAULTS, PAPER_ALIGNMENTS, PAPER_SYSTEMS, Wish
@@ -29,13 +29,13 @@ def names(text: str) -> tuple[str, ...]:
 names_option = partial(option, type=names)
 augment_option = option("--augment NAME", f"Also learn from made-up items: {', '.join(AUGMENTATIONS)}.", multiple=True)
 set_option = option(
-    "--set changes KEY=VALUE",
+    "--set KEY=VALUE",
     "Change a setting of all systems (hidden=200), of one (haem.hidden=200), of an aligner (smart.sweeps=50), or of an "
     "augmentation (made-up.times=8).",
     multiple=True,
 )
-device_option = option("--device", "What to train on.", type=click.Choice(["auto", "cpu", "cuda"]), default="auto")
-workers_option = partial(option, "--workers N", type=click.IntRange(min=1))
+device_option = option("--device", "What to train on.", click.Choice(["auto", "cpu", "cuda"]), default="auto")
+workers_option = partial(option, "--workers N", type=POSITIVE)
 low, medium, high = (",".join(DEFAULTS[preset].kinds or ()) for preset in ("low", "medium", "high"))
 kinds_option = names_option(
     "--kinds LIST",
@@ -44,27 +44,28 @@ kinds_option = names_option(
 )
 
 
-def wish_options(seeds_of: str, preset: str, *more: Decorator, by_size: bool = False) -> Decorator:
-    """The options of a `Wish`, which the command receives as `wish`, and of its `resources`.
+def wish_options(seeds_of: str, preset: str, *, by_size: bool = False, **more: Any) -> Any:
+    """The options of a `Wish`; `preset` says what auto means.
 
-    `preset` says what auto means. With `by_size`, the number of items decides on the kinds unless the user does.
+    With `by_size`, the number of items decides on the kinds unless the user does.
     """
     default = "{} if only --{}, --augment or --from is given" if by_size else "default: {}"
     systems = default.format(",".join(PAPER_SYSTEMS), "alignments")
     alignments = default.format(",".join(PAPER_ALIGNMENTS), "systems")
     presets = f"Settings: low, medium, high ({preset}), paper-low, paper-medium, paper-high, or a TOML file."
-    wish: list[Decorator] = [
-        *[kinds_option] * by_size,
-        names_option("--systems LIST", f"Systems to train: {', '.join(SYSTEMS)} ({systems})."),
-        names_option("--alignments LIST", f"Alignments to learn from: {', '.join(ALIGNERS)} ({alignments})."),
-        augment_option,
-        option("--seeds N", f"Number of models of {seeds_of}.", type=click.IntRange(1, 100), default=5),
-        option("--preset NAME", presets, default="auto"),
-        set_option,
-        *more,
-    ]
-    workers = workers_option("Processes on the CPU (default: one for each core). The result does not depend on them.")
-    return all_of(gathered("wish", Wish, *wish), gathered("resources", make_resources, device_option, workers))
+    return Gathered(
+        Wish,
+        **{"kinds": kinds_option} if by_size else {},
+        systems=names_option("--systems LIST", f"Systems to train: {', '.join(SYSTEMS)} ({systems})."),
+        alignments=names_option(
+            "--alignments LIST", f"Alignments to learn from: {', '.join(ALIGNERS)} ({alignments})."
+        ),
+        augment=augment_option,
+        seeds=option("--seeds N", f"Number of models of {seeds_of}.", click.IntRange(1, 100), default=5),
+        preset=option("--preset NAME", presets, default="auto"),
+        changes=set_option,
+        **more,
+    )
 
 
 def make_resources(device: str, workers: int | None = None, **more: Any) -> "AbstractContextManager[Resources]":
@@ -72,16 +73,23 @@ def make_resources(device: str, workers: int | None = None, **more: Any) -> "Abs
     from reinflect.train import check_torch
 
     check_torch()
-    options = {"workers": workers or cores(), "checkpoint_seconds": checkpoint_seconds(), "device": device_for(device)}
-    return _displayed({**options, "alignment_cache": default_folder(), **more})
+    seconds = checkpoint_seconds()
+    return displayed(workers=workers or cores(), checkpoint_seconds=seconds, device=device_for(device), **more)
+
+
+resources_options: Any = Gathered(
+    make_resources,
+    device=device_option,
+    workers=workers_option("Processes on the CPU (default: one for each core). The result does not depend on them."),
+)
 
 
 @contextmanager
-def _displayed(options: dict[str, Any]) -> "Iterator[Resources]":
+def displayed(**options: Any) -> "Iterator[Resources]":
     from reinflect.run.watch import Resources, display
 
     with display() as watcher:
-        yield Resources(**options, watcher=watcher)
+        yield Resources(**{"alignment_cache": default_folder(), **options, "watcher": watcher})
 
 
 def device_for(device: str) -> str:

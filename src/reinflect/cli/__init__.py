@@ -38,18 +38,15 @@ COMMANDS = {
 }
 """The commands with their summaries in `reinflect --help`."""
 MODULES = {
-    "analyse": "fieldwork",
-    "baseline": "evaluate",
-    "fill": "fieldwork",
-    "forecast": "train",
-    "info": "models",
-    "oracle": "align",
-    "paradigm": "inflect",
-    "report": "models",
-    "suggest": "fieldwork",
-    "trace": "inflect",
+    "align": "oracle",
+    "data": "check",
+    "evaluate": "baseline",
+    "fieldwork": "fill suggest analyse",
+    "inflect": "paradigm trace",
+    "models": "info report",
+    "train": "forecast",
 }
-"""Of commands; any other one is in the module of its name."""
+"""Modules of several commands; any other command is in the module of its name."""
 
 
 class LazyGroup(click.Group):
@@ -62,8 +59,8 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             remedy = nearest(cmd_name, COMMANDS, "reinflect --help lists all commands")
             raise InputError(f"there is no command {quoted(cmd_name)}", remedy)
-        module = import_module(f"reinflect.cli.{MODULES.get(cmd_name, cmd_name)}")
-        command: click.Command = getattr(module, cmd_name)
+        module = next((module for module, names in MODULES.items() if cmd_name in names.split()), cmd_name)
+        command: click.Command = getattr(import_module(f"reinflect.cli.{module}"), cmd_name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002

@@ -9,19 +9,8 @@ import click
 
 from reinflect.align import ALIGNERS
 from reinflect.align.pairs import KINDS, Aligner, Alignment, aligned, count_kinds, default_folder, lay_out
-from reinflect.cli.options import (
-    POSITIVE,
-    Gathered,
-    argument,
-    columns_option,
-    command,
-    example,
-    option,
-    say,
-    source,
-    text,
-)
-from reinflect.cli.output import Output, output_options, progress_bar, visible_symbol
+from reinflect.cli.options import POSITIVE, Gathered, argument, columns_option, command, option, say, source, text
+from reinflect.cli.output import Output, output_options, progress_bar
 from reinflect.data.features import Bundle
 from reinflect.data.items import Columns, Item, check_lengths, fields_of, read_items, swapped_columns_note
 from reinflect.errors import InputError
@@ -72,7 +61,7 @@ def _aligner(method: str, no_cache: bool, **settings: int) -> AlignerArgument:
     return AlignerArgument(kind(**{name: settings[name] for name in settings if name in accepted}), not no_cache)
 
 
-@command("align", example("reinflect data show german-verbs --split train-low | reinflect align - --limit 3"))
+@command("reinflect data show german-verbs --split train-low | reinflect align - --limit 3")
 def align(
     file: str = argument(source),
     aligner: AlignerArgument = aligner_options("smart"),
@@ -109,7 +98,7 @@ def align(
     )
 
 
-@command("oracle", example("reinflect oracle fliegen flog --system haem"))
+@command("reinflect oracle fliegen flog --system haem")
 def oracle(
     lemma: str = argument(text),
     form: str = argument(text),
@@ -159,8 +148,7 @@ def _table(steps: Sequence[Step]) -> str:
     rows, output = [], ""
     for t, step in enumerate(steps, start=1):
         output += step.written
-        attended, written = (visible_symbol(symbol) if symbol else "" for symbol in (step.attended, step.written))
-        action = visible_symbol(step.action)
-        rows.append([str(t), action, attended or PAST_THE_END, str(step.position), written, visible_text(output)])
+        action, attended, written, form = map(visible_text, (step.action, step.attended, step.written, output))
+        rows.append([str(t), action, attended or PAST_THE_END, str(step.position), written, form])
     header = ("t", "action", "attended", "i", "written", "output")
     return table(header, rows, sides=("right", "left", "left", "right", "left", "left"))

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from reinflect.cli.options import command, example, option, say
-from reinflect.cli.wishes import (
+from reinflect.cli.options import command, option, say
+from reinflect.cli.train import (
     augment_option,
     checkpoint_seconds,
     cores,
@@ -35,26 +35,19 @@ def _folder(path: str) -> Path:
     return Path(path)
 
 
-EXAMPLE = example(
+@command(
     "reinflect data fetch conll2017 --languages welsh,haida --into conll2017",
     "reinflect benchmark --data conll2017 --settings low --grid quick --out benchmark",
     about="some minutes; the first line needs a network",
 )
-
-
-@command("benchmark", EXAMPLE)
 def benchmark(
     data: str = option(
         "--data DIR",
         "Folder with files such as german-train-low, german-dev and german-covered-test, or deu.trn and deu.dev.",
         required=True,
     ),
-    languages: tuple[str, ...] = names_option(
-        "--languages LIST", "Languages to train on, separated by commas.", default=ALL
-    ),
-    settings: tuple[str, ...] = names_option(
-        "--settings LIST", "Sizes of training data, separated by commas.", default=",".join(SIZES)
-    ),
+    languages: tuple[str, ...] = names_option("--languages LIST", "Languages, separated by commas.", default=ALL),
+    settings: tuple[str, ...] = names_option("--settings LIST", "Sizes of training data.", default=",".join(SIZES)),
     grid: str = option(
         "--grid",
         "What to train: all models of the paper (20, 18 and 12 for a language), these and others that make votes "
@@ -73,9 +66,7 @@ def benchmark(
         f"Further systems, one model of each with each of the alignments {' and '.join(PAPER_ALIGNMENTS)}.",
     ),
     augment: tuple[str, ...] = augment_option,
-    out: Path = option(
-        "--out DIR", "Folder for all results; it is made if it does not exist.", required=True, type=Path
-    ),
+    out: Path = option("--out DIR", "Folder for all results; made if it does not exist.", required=True, type=Path),
     changes: tuple[str, ...] = set_option,
     device: str = device_option,
     workers: int | None = workers_option(

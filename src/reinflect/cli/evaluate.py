@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reinflect.cli.options import POSITIVE, argument, columns_option, command, example, option, say, source
+from reinflect.cli.options import POSITIVE, argument, columns_option, command, option, say, source
 from reinflect.cli.output import Output, output_options
 from reinflect.data.form_cells import AS_WRITTEN
 from reinflect.data.items import Columns, Forms, Item, grouped, read_items, swapped_columns_note, variants_note
@@ -21,24 +21,18 @@ if TYPE_CHECKING:
     from reinflect.data.layouts import FilePair
     from reinflect.score.scores import Evaluated, Evaluation, Grouping, Variants
 
-EXAMPLE = example(
+
+@command(
     "printf 'gehen\\tging\\tV;PST\\nsehen\\tsah\\tV;PST\\n' > gold.tsv",
     "printf 'gehen\\tgehte\\tV;PST\\nsehen\\tsah\\tV;PST\\n' > predicted.tsv",
     "reinflect evaluate gold.tsv predicted.tsv --errors 5",
 )
-
-
-@command("evaluate", EXAMPLE)
 def evaluate(
     gold: str = argument(source),
     predicted: str = argument(source),
-    by: "Grouping | None" = option(
-        "--by", "Also score each feature bundle or part of speech.", click.Choice(["features", "pos"])
-    ),
+    by: "Grouping | None" = option("--by", "Also score bundles or parts of speech.", click.Choice(["features", "pos"])),
     any_variant: bool = option("--any-variant", "Accept any of several gold forms of a cell, not only the last."),
-    against: str | None = option(
-        "--against OTHER", "Other predictions: test whether the difference is more than chance.", source
-    ),
+    against: str | None = option("--against OTHER", "Other predictions: is the difference more than chance?", source),
     errors: int | None = option("--errors N", "Show the N commonest wrong edits.", POSITIVE),
     languages: str | None = option("--languages A,B,…", "Score only these languages of two folders."),
     output: Output = output_options(json="Print one JSON object."),
@@ -81,33 +75,30 @@ class Scorer:
 
     def evaluate(self, gold: str, rivals: Sequence[str], languages: str | None) -> "list[Evaluated]":
         """One evaluation for each of the rivals."""
+        from reinflect.data.layouts import FilePair, pair_folders
         from reinflect.score.scores import MacroEvaluation
 
         folders = _are_folders([gold, *rivals])
         if languages is not None and not folders:
             raise InputError("found --languages with two files", "leave it out; it is for folders")
-        paired = [self._pairs(gold, rival, languages, folders=folders) for rival in rivals]
-        for pair, *others in zip(*paired, strict=True):
-            for other in others:
-                if pair.gold != other.gold:
-                    golds = f"({pair.gold.name} and {other.gold.name}) in {rivals[0]} and {rivals[-1]}"
-                    different = f"{pair.language} paired with different gold {golds}"
-                    raise InputError(f"found {different}", "give predictions for the same gold files in both")
+        names = None if languages is None else [language.strip() for language in languages.split(",")]
+        paired = []
+        for rival in rivals:
+            pairs, unknown = [FilePair("", Path(gold), Path(rival))], list[str]()
+            if folders:
+                pairs, unknown = pair_folders(Path(gold), Path(rival), names)
+            if unknown:
+                self.notes.append(f"note: {rival}: languages without gold are not scored: {', '.join(unknown)}")
+            paired.append(pairs)
+        for pair, other in zip(paired[0], paired[-1], strict=True):
+            if pair.gold != other.gold:
+                golds = f"({pair.gold.name} and {other.gold.name}) in {rivals[0]} and {rivals[-1]}"
+                finding = f"found {pair.language} paired with different gold {golds}"
+                raise InputError(finding, "give predictions for the same gold files in both")
         right = {pair.gold: self._read_gold(pair.gold) for pair in paired[0]}
         scored = [{pair.language: self._score(pair, right[pair.gold]) for pair in pairs} for pairs in paired]
         name = Path(gold).resolve().name
         return [MacroEvaluation(name, scores) if folders else scores[""] for scores in scored]
-
-    def _pairs(self, gold: str, rival: str, languages: str | None, *, folders: bool) -> "list[FilePair]":
-        from reinflect.data.layouts import FilePair, pair_folders
-
-        if not folders:
-            return [FilePair("", Path(gold), Path(rival))]
-        names = None if languages is None else [language.strip() for language in languages.split(",")]
-        pairs, unknown = pair_folders(Path(gold), Path(rival), names)
-        if unknown:
-            self.notes.append(f"note: {rival}: languages without gold are not scored: {', '.join(unknown)}")
-        return pairs
 
     def _score(self, pair: "FilePair", right: list[Item]) -> "Evaluation":
         from reinflect.score.scores import evaluate
@@ -157,13 +148,10 @@ def _are_folders(paths: Sequence[str]) -> bool:
     return bool(folders)
 
 
-BASELINE_EXAMPLE = example(
+@command(
     "printf 'lachen\\tlachte\\tV;PST\\nsagen\\tsagte\\tV;PST\\n' > train.tsv",
     "printf 'fragen\\t\\tV;PST\\n' | reinflect baseline --train train.tsv --input -",
 )
-
-
-@command("baseline", BASELINE_EXAMPLE)
 def baseline(
     train: str = option("--train FILE", "Items with their forms, to learn from.", source, required=True),
     file: str = option("--input FILE", "Items to inflect; their forms are ignored.", source, required=True),

@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from reinflect.cli import models
-from reinflect.cli.models import ModelArgument, confidence_cell, confidence_text, model_argument, model_example
-from reinflect.cli.options import POSITIVE, argument, columns_option, command, option, say, source, word
+from reinflect.cli.models import ModelArgument, confidence_cell, confidence_text, model_argument, model_command
+from reinflect.cli.options import POSITIVE, argument, columns_option, option, say, source, word
 from reinflect.cli.output import Output, output_options
 from reinflect.data.corrections import read_further
 from reinflect.data.features import Bundle
@@ -17,6 +17,7 @@ from reinflect.data.sheet_file import Entry, kind_of_sheet, letters_of, listed, 
 from reinflect.data.sheet_layout import CONFIDENCE, GUESS, Layout
 from reinflect.data.sheets import Gap, read_gaps
 from reinflect.errors import InputError, OutputError, printable, quoted, source_name
+from reinflect.files import STANDARD
 from reinflect.text import table
 
 if TYPE_CHECKING:
@@ -25,20 +26,17 @@ if TYPE_CHECKING:
 COLOURS = ("FFE699", "C6E0B4")
 """Of guesses, yellow, and of attested forms, green."""
 Filled: TypeAlias = "Sequence[tuple[Gap, Answer]]"
-FILL_EXAMPLE = model_example(
+
+
+@model_command(
     "printf 'lemma,gloss,V;IND;PRS;3;SG,V;IND;PST;3;SG\\nsagen,say,sagt,\\nlachen,laugh,,\\n' > mine.csv",
     "reinflect fill verbs.reinflect mine.csv --output filled.csv",
 )
-
-
-@command("fill", FILL_EXAMPLE)
 def fill(
     model: ModelArgument = model_argument(strategy=models.members_option, columns=columns_option),
     sheet: str = argument(source),
     output: Output = output_options("the filled sheet goes: a file of the same kind", default=""),
-    beside: bool = option(
-        "--beside", "Put guesses and confidences into new columns after the last one, and leave the gaps empty."
-    ),
+    beside: bool = option("--beside", "Put guesses and confidences into new columns after the last; leave gaps empty."),
 ) -> None:
     """Fill the empty fields of SHEET, a .csv or .xlsx file of your own, with the predictions of MODEL.
 
@@ -103,25 +101,17 @@ def _beside(layout: Layout, filled: Filled) -> Iterator[Entry]:
         yield Entry(gap.row, column + 1, confidence_cell(answer))
 
 
-SUGGEST_EXAMPLE = model_example(
-    "printf 'fliegen\\nlachen\\nsehen\\n' > lemmas.txt", "reinflect suggest verbs.reinflect --lemmas lemmas.txt --n 5"
+@model_command(
+    "printf 'fliegen\\nlachen\\nsehen\\n' > lemmas.txt",
+    "reinflect suggest verbs.reinflect --lemmas lemmas.txt --n 5",
 )
-
-
-@command("suggest", SUGGEST_EXAMPLE)
 def suggest(
     model: ModelArgument = model_argument(columns=columns_option),
-    lemmas: str = option(
-        "--lemmas FILE", "Lemmas, one on each line, or items; their forms are known.", source, required=True
-    ),
+    lemmas: str = option("--lemmas FILE", "Lemmas, one per line, or items with known forms.", source, required=True),
     most: int = option("--n N", "Number of suggestions.", POSITIVE, default=20),
     bundles: str | None = models.bundles_option,
-    files: tuple[str, ...] = option(
-        "--known FILE", "Items whose forms you have, besides those that MODEL keeps.", source, multiple=True
-    ),
-    spread: bool = option(
-        "--spread/--no-spread", "Spread suggestions over lemmas and bundles: models learn more so.", default=True
-    ),
+    files: tuple[str, ...] = option("--known FILE", "Further items whose forms you have.", source, multiple=True),
+    spread: bool = option("--spread/--no-spread", "Spread over lemmas and bundles: models learn more.", default=True),
     output: Output = output_options(
         "the suggestions go: a table on the screen; in a file (tab-separated, .csv or .xlsx), items to fill in"
     ),
@@ -148,7 +138,7 @@ def suggest(
     suggestions = ranked(inflector, open_cells(lexicon, wanted), most, spread=spread, progress=_say_progress)
     if not suggestions:
         raise InputError("found no unknown forms to suggest", "give other lemmas, or more --features", path=lemmas)
-    if output.plain:
+    if output.path != STANDARD and not kind_of_sheet(output.path):
         output.write_items((Item(cell.lemma, Bundle(cell.features)) for cell in suggestions), columns)
         return
     label, sheet_label = inflector.labels.to_label, columns.labels.to_label
@@ -168,7 +158,7 @@ def _say_progress(done: int, cells: int) -> None:
         say(f"predicted {done} of {cells} forms")
 
 
-@command("analyse", model_example("reinflect analyse verbs.reinflect flogst --lemmas verbs.tsv"))
+@model_command("reinflect analyse verbs.reinflect flogst --lemmas verbs.tsv")
 def analyse(
     model: ModelArgument = model_argument(strategy=models.members_option, columns=columns_option),
     form: str = argument(lambda form: word(form, "form")),

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 import click
 
 from reinflect.cli import models
-from reinflect.cli.models import ModelArgument, members_option, model_argument, model_example
+from reinflect.cli.models import ModelArgument, members_option, model_argument, model_command
 from reinflect.cli.options import (
     Gathered,
     argument,
     check_either,
     columns_option,
-    command,
     labels_option,
     option,
     source,
@@ -23,7 +22,7 @@ from reinflect.cli.options import (
     word,
     words_option,
 )
-from reinflect.cli.output import Output, output_options, visible_symbol
+from reinflect.cli.output import Output, output_options
 from reinflect.data.features import NO_LABELS, Bundle
 from reinflect.data.items import COLUMNS_AUTO, Item, fields_of
 from reinflect.errors import InputError, printable, quoted
@@ -31,7 +30,6 @@ from reinflect.text import table, visible, visible_text
 
 if TYPE_CHECKING:
     from reinflect.decode.trace import Trace, TraceStep
-    from reinflect.ensemble.confidence import Answer
     from reinflect.inflector.paradigm import Paradigm
 
 MAX_NBEST = 100
@@ -46,7 +44,7 @@ MIN_SHARE = 0.01
 """Alternatives less probable than this are not shown."""
 
 
-@command("inflect", model_example("reinflect inflect verbs.reinflect fliegen 'V;IND;PST;3;SG' --n-best 3"))
+@model_command("reinflect inflect verbs.reinflect fliegen 'V;IND;PST;3;SG' --n-best 3")
 def inflect(
     model: ModelArgument = model_argument(
         strategy=members_option,
@@ -55,9 +53,7 @@ def inflect(
     ),
     lemma: str | None = argument(word, required=False),
     features: str | None = argument(text, required=False),
-    file: str | None = option(
-        "--input FILE", "Items to inflect (- is standard input); forms in it are ignored.", source
-    ),
+    file: str | None = option("--input FILE", "Items to inflect (- is standard input); forms are ignored.", source),
     output: Output = output_options("the inflected items go", json="Print one JSON object for each item.", wide=True),
     most: int | None = option("--n-best K", "Give the K likeliest forms of each item.", click.IntRange(1, MAX_NBEST)),
     attested: bool | None = option(
@@ -119,29 +115,28 @@ def inflect(
 
     output.write(
         in_text,
-        lambda: (_described(query, ranked, nbest=bool(most)) for query, ranked in zip(queries, answers, strict=True)),
+        lambda: (
+            {
+                "lemma": query.lemma,
+                "features": query.features.spelling,
+                **asdict(ranked[0]),
+                **({"nbest": ranked} if most else {}),
+            }
+            for query, ranked in zip(queries, answers, strict=True)
+        ),
         lambda: ((*columns.order, *FIGURES), rows),
         notes=notes,
     )
 
 
-def _described(query: Item, answers: "Sequence[Answer]", *, nbest: bool) -> dict[str, object]:
-    described = {"lemma": query.lemma, "features": query.features.spelling, **asdict(answers[0])}
-    return {**described, "nbest": answers} if nbest else described
-
-
-PARADIGM_EXAMPLE = model_example(
-    "reinflect paradigm verbs.reinflect sagen", "reinflect paradigm verbs.reinflect sagen fliegen --output forms.csv"
+@model_command(
+    "reinflect paradigm verbs.reinflect sagen",
+    "reinflect paradigm verbs.reinflect sagen fliegen --output forms.csv",
 )
-
-
-@command("paradigm", PARADIGM_EXAMPLE)
 def paradigm(
     model: ModelArgument = model_argument(strategy=members_option, columns=columns_option),
     words: tuple[str, ...] = argument(word, metavar="[LEMMA]...", nargs=-1),
-    file: str | None = option(
-        "--input FILE", "Lemmas, one on each line, or a file of items (- is standard input).", source
-    ),
+    file: str | None = option("--input FILE", "Lemmas, one per line, or items (- is standard input).", source),
     bundles: str | None = models.bundles_option,
     pos: str | None = option("--pos NAME", "Only forms of this part of speech, such as V.", text),
     output: Output = output_options("the forms go", json="Print one JSON object for each lemma."),
@@ -202,7 +197,7 @@ def paradigm_text(paradigm: "Paradigm", *, titled: bool = False) -> str:
     return "\n".join(parts)
 
 
-@command("trace", model_example("reinflect trace verbs.reinflect fliegen 'V;IND;PST;3;SG'"))
+@model_command("reinflect trace verbs.reinflect fliegen 'V;IND;PST;3;SG'")
 def trace(
     model: ModelArgument = model_argument(
         strategy=members_option,
@@ -213,9 +208,7 @@ def trace(
     ),
     lemma: str = argument(word),
     features: str = argument(text),
-    member: str | None = option(
-        "--member NAME", "Member to show, or all.  [default: the best one that gave the winning form]", text
-    ),
+    member: str | None = option("--member NAME", "A member, or all.  [default: the best that gave the form]", text),
     output: Output = output_options("the trace goes", json="Print one JSON object for each member."),
 ) -> None:
     """Show how a member of MODEL turns LEMMA into the form with FEATURES, an action on each line.
@@ -237,9 +230,9 @@ def trace_text(trace: "Trace") -> str:
     header = ["t", "lemma", "action", "probability", *["generated"] * has_gate, "form", "otherwise"]
     rows = []
     for t, step in enumerate(trace.steps, start=1):
-        row = [str(t), _context(trace, step), visible_symbol(step.action), f"{step.probability:.3f}"]
+        row = [str(t), _context(trace, step), visible_text(step.action), f"{step.probability:.3f}"]
         row += ["" if step.gate is None else f"{step.gate:.3f}"] * has_gate
-        others = [f"{visible_symbol(name)} {share:.3f}" for name, share in step.alternatives if share >= MIN_SHARE]
+        others = [f"{visible_text(name)} {share:.3f}" for name, share in step.alternatives if share >= MIN_SHARE]
         rows.append([*row, visible_text(step.form_so_far), ", ".join(others)])
     steps = table(header, rows, sides=["right" if name in NUMBERS else "left" for name in header])
     if trace.form != trace.steps[-1].form_so_far or trace.steps[-1].kind != "stop":

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,6 @@ from reinflect.cli.options import (
     argument,
     columns_option,
     command,
-    example,
     option,
     say,
     source,
@@ -38,12 +37,9 @@ TRAINING = (
     "reinflect data show german-verbs --split train-low > verbs.tsv",
     "reinflect train --train verbs.tsv --out verbs.reinflect --seeds 1 --systems haem --alignments naive",
 )
+model_command = partial(command, *TRAINING, about="two lines train a model; MODEL may be a language: reinflect models")
+"""A command whose example needs a model."""
 PAGES = (".html", ".htm")
-
-
-def model_example(*lines: str) -> str:
-    """The end of the help of a command whose example needs a model."""
-    return example(*TRAINING, *lines, about="two lines train a model; MODEL may be a language: reinflect models")
 
 
 def model_file(name: str) -> str:
@@ -146,7 +142,7 @@ def confidence_cell(answer: "Answer", decimals: int = 3) -> str | float:
     return "" if answer.confidence is None else round(answer.confidence, decimals)
 
 
-@command("models", example("reinflect models"))
+@command("reinflect models")
 def models() -> None:
     """List the pocket models: small models of many languages, with their accuracy on items they did not learn from.
 
@@ -166,7 +162,7 @@ def models() -> None:
     click.echo(f"{len(index)} pocket models, {size:.1f} MB, in {printable(str(folder))}")
 
 
-@command("info", model_example("reinflect info verbs.reinflect"))
+@model_command("reinflect info verbs.reinflect")
 def info(
     model: ModelArgument = model_argument(),
     output: Output = output_options(json="Print one JSON object, with every setting and every count."),
@@ -178,24 +174,15 @@ def info(
     output.write(lambda: card_text(card), lambda: [card], indent=2)
 
 
-REPORT_EXAMPLE = model_example(
+@model_command(
     "reinflect data show german-verbs --split dev > dev.tsv",
     "reinflect report verbs.reinflect --dev dev.tsv --out report.html",
 )
-
-
-@command("report", REPORT_EXAMPLE)
 def report(
     subject: str = argument(model_file, metavar="MODEL|DIR"),
-    dev: str | None = option(
-        "--dev FILE|DIR", "Items to score a model on; the data of a benchmark, if it has moved.", source
-    ),
-    forecast: str | None = option(
-        "--forecast FILE.json", "For a model: a file of reinflect forecast, to draw as a curve.", source
-    ),
-    output: Output = output_options(
-        "to write the page (- is the screen)", names="--out FILE.html", default="report.html", force=False
-    ),
+    dev: str | None = option("--dev FILE|DIR", "Items to score a model on, or a benchmark's data, if moved.", source),
+    forecast: str | None = option("--forecast FILE.json", "To draw for a model: a file of reinflect forecast.", source),
+    output: Output = output_options("to write the page", names="--out FILE.html", default="report.html", force=False),
     columns: Columns = columns_option,
 ) -> None:
     """Write a page about MODEL, or about the folder DIR that reinflect benchmark wrote.

@@ -62,22 +62,22 @@ class Gathered:
         return self.make(**{key: part(**values) if isinstance(part, Gathered) else values[key] for key, part in parts})
 
 
-def command(name: str, epilog: str, group: Any = click, **more: Any) -> Callable[[Callable[..., None]], click.Command]:
-    """A command of a function: the default of each of its parameters is the option or argument that gives its value."""
+def command(
+    *example: str, about: str = "", before: str = "", group: Any = click, name: str | None = None, **more: Any
+) -> Callable[[Callable[..., None]], click.Command]:
+    """A command of a function: the default of each of its parameters is the option or argument that gives its value.
+
+    Its help ends with an example, `about` which there may be something to say, or to read `before` it.
+    """
 
     def decorated(function: Callable[..., None]) -> click.Command:
-        sources = {key: parameter.default for key, parameter in signature(function).parameters.items()}
-        values = Gathered(function, **sources)
-        attributes = {"params": values.parameters, "help": function.__doc__, "epilog": epilog, **more}
-        made: click.Command = group.command(name, **attributes)(values)
+        values = Gathered(function, **{key: each.default for key, each in signature(function).parameters.items()})
+        lines = [f"{before}\b\nExample{about and f' ({about})'}:", *example]
+        more.update(params=values.parameters, help=function.__doc__, epilog="\n  ".join(lines))
+        made: click.Command = group.command(name or function.__name__, **more)(values)
         return made
 
     return decorated
-
-
-def example(*lines: str, about: str = "") -> str:
-    """The end of a command's help."""
-    return "\n  ".join([f"\b\nExample{about and f' ({about})'}:", *lines])
 
 
 def text(argument: str) -> str:

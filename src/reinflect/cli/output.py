@@ -16,7 +16,6 @@ from reinflect.data.items import COLUMNS_2017, Columns, Item, write_items
 from reinflect.data.sheet_file import check_sheet, kind_of_sheet, write_rows
 from reinflect.errors import InputError, OutputError
 from reinflect.files import STANDARD, Kind, check_writable, has_content, kind_of_file, write_text
-from reinflect.text import visible
 
 EXISTS = "a file of this name exists"
 WIDE = "Write a spreadsheet with a row for each lemma and a column for each bundle."
@@ -35,11 +34,6 @@ class Output:
     force: bool = False
     wide: bool = False
     option: str = "--output"
-
-    @property
-    def plain(self) -> bool:
-        """Whether it is a file that is no spreadsheet."""
-        return self.path != STANDARD and not kind_of_sheet(self.path)
 
     def check(self, *inputs: Path | str, replaces: Kind | None = None) -> None:
         """Check, before any work, that the file can be written and that nothing a person typed would be lost.
@@ -103,7 +97,7 @@ def output_options(
 ) -> Any:
     """The options of an `Output`; `where` and `json` are for their help."""
     required: dict[str, Any] = {"default": default} if default else {"required": True}
-    screen = " (- is the screen)" * (default == STANDARD)
+    screen = " (- is the screen)" * bool(default)
     options = {
         "path": where and option(names, f"Where {where}{screen}.", **required),
         "force": where and more.get("force", True) and option("--force", "Replace an existing file of this name."),
@@ -118,11 +112,6 @@ def json_text(value: Any, indent: int | None = None) -> str:
     import msgspec
 
     return dumps(msgspec.to_builtins(value), ensure_ascii=False, indent=indent) + "\n"
-
-
-def visible_symbol(symbol: str) -> str:
-    """A character in visible form; symbols such as `STEP` and `<s>` unchanged."""
-    return visible(symbol) if len(symbol) == 1 else symbol
 
 
 @contextmanager

@@ -1,32 +1,141 @@
 """`reinflect train`: learn to inflect from examples; `reinflect forecast`: what more examples would be worth."""
 
-from contextlib import AbstractContextManager
+import os
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from reinflect.align import ALIGNERS
+from reinflect.align.pairs import default_folder
 from reinflect.cli.models import load_inflector, model_file, read_for_models
-from reinflect.cli.options import columns_option, command, example, option, say, source, strategy_option, words_option
+from reinflect.cli.options import (
+    POSITIVE,
+    Gathered,
+    columns_option,
+    command,
+    option,
+    say,
+    source,
+    strategy_option,
+    words_option,
+)
 from reinflect.cli.output import Output, json_text, output_options
-from reinflect.cli.wishes import resources_options, wish_options
 from reinflect.data.items import Columns
 from reinflect.data.sheets import sheet_bundles
 from reinflect.data.training_files import read_training_files
 from reinflect.data.words import WordList
 from reinflect.errors import INTERRUPTED, InputError, OutputError, quoted, source_name
 from reinflect.files import STANDARD
-from reinflect.systems.kind import Wish
+from reinflect.systems import SYSTEMS
+from reinflect.systems.kind import AUGMENTATIONS, DEFAULTS, PAPER_ALIGNMENTS, PAPER_SYSTEMS, Wish
 from reinflect.text import table
 
 if TYPE_CHECKING:
     from reinflect.run.watch import Resources
 
-EXAMPLE = example(
-    "reinflect data show german-verbs --split train-low > verbs.tsv",
-    "reinflect train --train verbs.tsv --out verbs.reinflect --seeds 1 --systems haem --alignments naive",
-    about="about a minute",
+CHECKPOINT_SECONDS = "REINFLECT_CHECKPOINT_SECONDS"
+
+
+def names(text: str) -> tuple[str, ...]:
+    """The names in a list with commas, each once."""
+    return tuple(dict.fromkeys(name.strip() for name in text.split(",")))
+
+
+names_option = partial(option, type=names)
+augment_option = option("--augment NAME", f"Also learn from made-up items: {', '.join(AUGMENTATIONS)}.", multiple=True)
+set_option = option(
+    "--set KEY=VALUE",
+    "Change a setting of all systems (hidden=200), of one (haem.hidden=200), of an aligner (smart.sweeps=50), or of an "
+    "augmentation (made-up.times=8).",
+    multiple=True,
 )
+device_option = option("--device", "What to train on.", click.Choice(["auto", "cpu", "cuda"]), default="auto")
+workers_option = partial(option, "--workers N", type=POSITIVE)
+low, medium, high = (",".join(DEFAULTS[preset].kinds or ()) for preset in ("low", "medium", "high"))
+kinds_option = names_option(
+    "--kinds LIST",
+    "Kinds of models, separated by commas: each a system, its alignment if it learns from one, and perhaps an "
+    f"augmentation (default: {low}; from 320 items on {medium}; from 3,200 on {high}).",
+)
+
+
+def wish_options(seeds_of: str, preset: str, *, by_size: bool = False, **more: Any) -> Any:
+    """The options of a `Wish`; `preset` says what auto means.
+
+    With `by_size`, the number of items decides on the kinds unless the user does.
+    """
+    default = "{} if only --{}, --augment or --from is given" if by_size else "default: {}"
+    systems = default.format(",".join(PAPER_SYSTEMS), "alignments")
+    alignments = default.format(",".join(PAPER_ALIGNMENTS), "systems")
+    presets = f"Settings: low, medium, high ({preset}), paper-low, paper-medium, paper-high, or a TOML file."
+    return Gathered(
+        Wish,
+        **{"kinds": kinds_option} if by_size else {},
+        systems=names_option("--systems LIST", f"Systems to train: {', '.join(SYSTEMS)} ({systems})."),
+        alignments=names_option(
+            "--alignments LIST", f"Alignments to learn from: {', '.join(ALIGNERS)} ({alignments})."
+        ),
+        augment=augment_option,
+        seeds=option("--seeds N", f"Number of models of {seeds_of}.", click.IntRange(1, 100), default=5),
+        preset=option("--preset NAME", presets, default="auto"),
+        changes=set_option,
+        **more,
+    )
+
+
+def make_resources(device: str, workers: int | None = None, **more: Any) -> "AbstractContextManager[Resources]":
+    """What a training may use, while its progress is displayed; refused at once where torch is missing."""
+    from reinflect.train import check_torch
+
+    check_torch()
+    seconds = checkpoint_seconds()
+    return displayed(workers=workers or cores(), checkpoint_seconds=seconds, device=device_for(device), **more)
+
+
+resources_options: Any = Gathered(
+    make_resources,
+    device=device_option,
+    workers=workers_option("Processes on the CPU (default: one for each core). The result does not depend on them."),
+)
+
+
+@contextmanager
+def displayed(**options: Any) -> "Iterator[Resources]":
+    from reinflect.run.watch import Resources, display
+
+    with display() as watcher:
+        yield Resources(**{"alignment_cache": default_folder(), **options, "watcher": watcher})
+
+
+def device_for(device: str) -> str:
+    """The device that `--device` stands for on this computer."""
+    if device == "cpu":
+        return device
+    import torch
+
+    available = torch.cuda.is_available()
+    if device == "cuda" and not available:
+        raise InputError("found --device cuda, but torch finds no GPU", "use --device cpu, or check the GPU's driver")
+    return "cuda" if available else "cpu"
+
+
+def cores() -> int:
+    """The number of processes that can work at once: the default of `--workers`."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def checkpoint_seconds(default: float = 60.0) -> float:
+    text = os.environ.get(CHECKPOINT_SECONDS, str(default))
+    with suppress(ValueError):
+        if (seconds := float(text)) >= 0:
+            return seconds
+    raise InputError(f"found {CHECKPOINT_SECONDS}={quoted(text)}", "set it to a number of seconds, such as 60")
+
+
 MOST = 1_000_000
 MULTIPLES = (2, 5, 10)
 """Of the forms that are there: what is forecast without `--forms`. The interval was checked up to the last one."""
@@ -34,7 +143,11 @@ SAMPLES_A_SECOND = 500
 """Items that a core of a laptop trains on in a second, roughly."""
 
 
-@command("train", EXAMPLE)
+@command(
+    "reinflect data show german-verbs --split train-low > verbs.tsv",
+    "reinflect train --train verbs.tsv --out verbs.reinflect --seeds 1 --systems haem --alignments naive",
+    about="about a minute",
+)
 def train(
     train: str = option("--train FILE", "Items with their forms, to learn from.", source, required=True),
     dev: str | None = option(
@@ -43,18 +156,12 @@ def train(
     additions: tuple[str, ...] = option(
         "--add FILE", "New items, or corrections of those with the same lemma and features.", source, multiple=True
     ),
-    compare: str | None = option(
-        "--compare MODEL", "Earlier model: show which items only one of the two gets right.", model_file
-    ),
-    output: Output = output_options(
-        "to write the model (one file, usually .reinflect)", names="--out MODEL", default=""
-    ),
+    compare: str | None = option("--compare MODEL", "Earlier model: which items does only one get right?", model_file),
+    output: Output = output_options("to write the model (a file, usually .reinflect)", names="--out MODEL", default=""),
     half: bool = option("--half", "Keep the model in half precision: a file half as large, hardly less accurate."),
-    attested: bool = option(
-        "--attested/--no-attested", "Keep the forms of all items in the model, as attested ones.", default=True
-    ),
+    attested: bool = option("--attested/--no-attested", "Keep the forms of all items as attested ones.", default=True),
     words: WordList | None = words_option(
-        "Word list as evidence for forms: lines of a word (and a tab and its count), or any text."
+        "Evidence for forms: lines of a word (and a tab and its count), or any text."
     ),
     wish: Wish = wish_options(
         "each kind",
@@ -135,14 +242,11 @@ def _forms(text: str) -> list[int]:
     return sorted(set(map(int, words)))
 
 
-FORECAST_EXAMPLE = example(
+@command(
     "reinflect data show german-verbs --split train-low > verbs.tsv",
     "reinflect forecast --train verbs.tsv --forms 250,500,1000",
     about="about a minute",
 )
-
-
-@command("forecast", FORECAST_EXAMPLE)
 def forecast(
     train: str = option("--train FILE", "The items with their forms that you have.", source, required=True),
     forms: list[int] | None = option(
@@ -151,9 +255,7 @@ def forecast(
     output: Output = output_options(
         "to write it, for report --forecast", names="--out FILE.json", default="forecast.json", force=False
     ),
-    wish: Wish = wish_options(
-        "each kind for each part of the items; each seed holds out another fifth", "by size, made smaller"
-    ),
+    wish: Wish = wish_options("each kind and part of the items; each holds out another fifth", "by size, made smaller"),
     resources: "AbstractContextManager[Resources]" = resources_options,
     columns: Columns = columns_option,
 ) -> None:

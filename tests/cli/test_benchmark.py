@@ -1,13 +1,12 @@
 """`reinflect benchmark`: what it says and leaves, and what it refuses."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import Result
 
-Reinflect = Callable[..., Result]
+from tests.cli import Reinflect
+
 TINY = [
     argument
     for change in "embedding=5 hidden=6 history_hidden=4 epochs=4 patience=60 score_from=0 score_every=2".split()
@@ -61,41 +60,3 @@ def test_what_is_missing_is_said(data: Path, tmp_path: Path, reinflect: Reinflec
     assert result.exit_code == 0, result.output
     assert "no training items for turkish-high" in result.stderr
     assert "20 of 20 models are not trained yet; the same command resumes the training" in result.stderr
-
-
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
-    [
-        (["--data", "nowhere"], "nowhere: there is no such folder"),
-        (["--languages", "germn"], "did you mean german?"),
-        (["--languages", ""], "found no files of the language ''"),
-        (["--settings", "lo"], "did you mean low"),
-        (["--settings", "medium"], "found no training items for medium"),
-        (["--gold", "nowhere"], "nowhere: there is no such folder"),
-        (["--gold", "."], "found no right forms of test items"),
-        (["--merge", "."], "found no finished packs here"),
-        (["--set", "hiden=3"], "did you mean hidden"),
-    ],
-)
-def test_mistakes_are_told_in_one_line(
-    data: Path,
-    tmp_path: Path,
-    reinflect: Reinflect,
-    arguments: list[str],
-    complaint: str,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    result = reinflect(*command(data, tmp_path / "out", *arguments))
-    assert result.exit_code == 2
-    assert complaint in result.stderr
-    assert len(result.stderr.splitlines()) == 1
-    assert not list((tmp_path / "out").glob("**/*.xz"))
-
-
-def test_a_file_in_the_place_of_the_folder(data: Path, tmp_path: Path, reinflect: Reinflect) -> None:
-    (tmp_path / "out").write_text("mine")
-    result = reinflect(*command(data, tmp_path / "out"))
-    assert result.exit_code == 2
-    assert "choose another --out" in result.stderr
-    assert (tmp_path / "out").read_text() == "mine"

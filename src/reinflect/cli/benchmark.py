@@ -7,17 +7,7 @@ from pathlib import Path
 import click
 
 from reinflect.cli.options import command, option, say
-from reinflect.cli.train import (
-    augment_option,
-    checkpoint_seconds,
-    cores,
-    device_for,
-    device_option,
-    displayed,
-    names_option,
-    set_option,
-    workers_option,
-)
+from reinflect.cli.train import augment_option, device_option, make_resources, names_option, set_option, workers_option
 from reinflect.errors import INTERRUPTED, InputError, ReinflectError, quoted
 from reinflect.paper.grid import GRIDS, with_kinds
 from reinflect.systems.kind import PAPER_ALIGNMENTS, Kind, crossed, grid_plan
@@ -25,8 +15,8 @@ from reinflect.text import nearest
 
 ALL, SIZES = "all", ("low", "medium", "high")
 GIB = 2**30
-SECONDS_BETWEEN, SECONDS_ON_A_GPU = 60.0, 600.0
-"""Between checkpoints. On a GPU a pack has gigabytes, so that writing a checkpoint takes long."""
+SECONDS_ON_A_GPU = 600.0
+"""Between checkpoints: a pack has gigabytes there, so that writing one takes long."""
 
 
 def _folder(path: str) -> Path:
@@ -116,7 +106,10 @@ def benchmark(
             raise InputError(f"found the setting {quoted(name)}", remedy)
     if dask and workers:
         raise InputError("found both --dask and --workers", "a cluster has the workers that you start: leave one out")
-    where = device if dask else device_for(device)
+    memory = None if pack_memory is None else int(pack_memory * GIB)
+    resources = make_resources(
+        device, workers, trainers=workers, gpu_seconds=SECONDS_ON_A_GPU, scheduler=dask, pack_memory=memory
+    )
 
     from reinflect.paper.benchmark import BenchmarkPlan, run_benchmark, store_in
     from reinflect.paper.output import write_all, write_models
@@ -134,15 +127,8 @@ def benchmark(
         merge=merge,
     )
     store = click.get_current_context().with_resource(store_in(out, save_models=save_models))
-    with displayed(
-        device=where,
-        workers=cores() if where == "cuda" else workers or cores(),
-        trainers=workers,
-        scheduler=dask,
-        pack_memory=None if pack_memory is None else int(pack_memory * GIB),
-        checkpoint_seconds=checkpoint_seconds(SECONDS_ON_A_GPU if where == "cuda" else SECONDS_BETWEEN),
-    ) as resources:
-        trained = run_benchmark(plan, store, resources)
+    with resources as used:
+        trained = run_benchmark(plan, store, used)
     about = [f"data: {Path(data).name}; grid: {grid}"]
     about += [f"settings changed: {', '.join(changes)}"] if changes else []
     write_all(trained, out, about=about, command={"command": shlex.join(["reinflect", *sys.argv[1:]])})

@@ -1,7 +1,7 @@
 """`reinflect inflect`, `paradigm` and `trace`: inflect words with a trained model."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -113,20 +113,12 @@ def inflect(
         figures = [[visible_text(answer.form), *row[-3:]] for answer, row in zip(answers[0], cells, strict=True)]
         return table(("form", *FIGURES[1:]), figures, sides=("left", "right", "right", "right"))
 
-    output.write(
-        in_text,
-        lambda: (
-            {
-                "lemma": query.lemma,
-                "features": query.features.spelling,
-                **asdict(ranked[0]),
-                **({"nbest": ranked} if most else {}),
-            }
-            for query, ranked in zip(queries, answers, strict=True)
-        ),
-        lambda: ((*columns.order, *FIGURES), rows),
-        notes=notes,
-    )
+    def objects() -> Iterator[dict[str, object]]:
+        for query, ranked in zip(queries, answers, strict=True):
+            nbest = {"nbest": ranked} if most else {}
+            yield {"lemma": query.lemma, "features": query.features.spelling, **asdict(ranked[0]), **nbest}
+
+    output.write(in_text, objects, lambda: ((*columns.order, *FIGURES), rows), notes=notes)
 
 
 @model_command(

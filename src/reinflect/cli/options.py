@@ -74,8 +74,8 @@ def command(
         values = Gathered(function, **{key: each.default for key, each in signature(function).parameters.items()})
         lines = [f"{before}\b\nExample{about and f' ({about})'}:", *example]
         more.update(params=values.parameters, help=function.__doc__, epilog="\n  ".join(lines))
-        made: click.Command = group.command(name or function.__name__, **more)(values)
-        return made
+        click_command: click.Command = group.command(name or function.__name__, **more)(values)
+        return click_command
 
     return decorated
 

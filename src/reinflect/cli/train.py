@@ -37,7 +37,7 @@ from reinflect.text import table
 if TYPE_CHECKING:
     from reinflect.run.watch import Resources
 
-CHECKPOINT_SECONDS = "REINFLECT_CHECKPOINT_SECONDS"
+CHECKPOINT_SECONDS, SECONDS_BETWEEN = "REINFLECT_CHECKPOINT_SECONDS", 60.0
 
 
 def names(text: str) -> tuple[str, ...]:
@@ -56,10 +56,9 @@ set_option = option(
 device_option = option("--device", "What to train on.", click.Choice(["auto", "cpu", "cuda"]), default="auto")
 workers_option = partial(option, "--workers N", type=POSITIVE)
 low, medium, high = (",".join(DEFAULTS[preset].kinds or ()) for preset in ("low", "medium", "high"))
-kinds_option = names_option(
-    "--kinds LIST",
+KINDS = (
     "Kinds of models, separated by commas: each a system, its alignment if it learns from one, and perhaps an "
-    f"augmentation (default: {low}; from 320 items on {medium}; from 3,200 on {high}).",
+    f"augmentation (default: {low}; from 320 items on {medium}; from 3,200 on {high})."
 )
 
 
@@ -74,7 +73,7 @@ def wish_options(seeds_of: str, preset: str, *, by_size: bool = False, **more: A
     presets = f"Settings: low, medium, high ({preset}), paper-low, paper-medium, paper-high, or a TOML file."
     return Gathered(
         Wish,
-        **{"kinds": kinds_option} if by_size else {},
+        **{"kinds": names_option("--kinds LIST", KINDS)} if by_size else {},
         systems=names_option("--systems LIST", f"Systems to train: {', '.join(SYSTEMS)} ({systems})."),
         alignments=names_option(
             "--alignments LIST", f"Alignments to learn from: {', '.join(ALIGNERS)} ({alignments})."
@@ -87,13 +86,20 @@ def wish_options(seeds_of: str, preset: str, *, by_size: bool = False, **more: A
     )
 
 
-def make_resources(device: str, workers: int | None = None, **more: Any) -> "AbstractContextManager[Resources]":
-    """What a training may use, while its progress is displayed; refused at once where torch is missing."""
+def make_resources(
+    device: str, workers: int | None = None, *, gpu_seconds: float = SECONDS_BETWEEN, **more: Any
+) -> "AbstractContextManager[Resources]":
+    """What a training may use, while its progress is displayed; refused at once where torch is missing.
+
+    `gpu_seconds` are those between checkpoints on a GPU. There `trainers` train, and all cores do the rest.
+    """
     from reinflect.train import check_torch
 
     check_torch()
-    seconds = checkpoint_seconds()
-    return displayed(workers=workers or cores(), checkpoint_seconds=seconds, device=device_for(device), **more)
+    where = device if more.get("scheduler") else device_for(device)
+    seconds = checkpoint_seconds(gpu_seconds if where == "cuda" else SECONDS_BETWEEN)
+    number = cores() if where == "cuda" and more.get("trainers") else workers or cores()
+    return _displayed(device=where, workers=number, checkpoint_seconds=seconds, **more)
 
 
 resources_options: Any = Gathered(
@@ -104,7 +110,7 @@ resources_options: Any = Gathered(
 
 
 @contextmanager
-def displayed(**options: Any) -> "Iterator[Resources]":
+def _displayed(**options: Any) -> "Iterator[Resources]":
     from reinflect.run.watch import Resources, display
 
     with display() as watcher:
@@ -128,7 +134,7 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def checkpoint_seconds(default: float = 60.0) -> float:
+def checkpoint_seconds(default: float) -> float:
     text = os.environ.get(CHECKPOINT_SECONDS, str(default))
     with suppress(ValueError):
         if (seconds := float(text)) >= 0:

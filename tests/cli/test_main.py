@@ -124,13 +124,6 @@ def test_a_full_disk_is_one_line(arguments: list[str]) -> None:
     assert ran.stderr.count("\n") == 1
 
 
-def test_an_impossible_file_name_is_one_line(reinflect: Reinflect, tmp_path: Path) -> None:
-    result = reinflect("evaluate", tmp_path / ("漢\f" * 100), "-")
-    assert result.exit_code == 2
-    assert result.stderr.removesuffix("\n").isprintable()
-    assert "too long" in result.stderr
-
-
 @pytest.mark.parametrize(
     ("error", "code", "message"),
     [

@@ -28,7 +28,7 @@ from reinflect.data.sheet_file import Finding, kind_of_sheet
 from reinflect.data.sheets import parse_sheet
 from reinflect.data.words import two_ways
 from reinflect.errors import InputError, printable, quoted, source_name
-from reinflect.files import CACHE_VARIABLE, STANDARD, make_folder
+from reinflect.files import STANDARD, make_folder
 from reinflect.text import counted, nearest, visible
 
 SAMPLE = 5
@@ -83,17 +83,8 @@ def show(
     click.echo(f"{_entry(data_set)}{more}")
 
 
-FETCH = f"""
-{CACHE_VARIABLE} names another folder for the cache; {catalog.URL_VARIABLE} the web address of a folder with the
-same files, which are checked as well. Without a network, copy the files into a folder by hand: every command that reads
-data takes a plain folder.
-
-"""
-
-
 @command(
     "reinflect data fetch conll2017 --languages german,finnish --into conll2017",
-    before=FETCH,
     group=data,
     short_help="Download a data set",
 )
@@ -103,7 +94,12 @@ def fetch(
     into: Path | None = option("--into DIR", "Folder for the files.  [default: the cache]", click.Path(path_type=Path)),
     force: bool = option("--force", "Replace files in DIR that have other content; otherwise one ends the command."),
 ) -> None:
-    """Download a data set and check it; files that are there already are not downloaded again."""
+    """Download a data set and check it; files that are there already are not downloaded again.
+
+    REINFLECT_CACHE names another folder for the cache; REINFLECT_DATA_URL the web address of a folder with the same
+    files, which are checked as well. Without a network, copy the files into a folder by hand: every command that reads
+    data takes a plain folder.
+    """
     data_set = catalog.find(name)
     total, sizes = sum(file.size for file in data_set.files_of(languages)), list[int]()
     with progress_bar(name) as move:

@@ -63,16 +63,16 @@ class Gathered:
 
 
 def command(
-    *example: str, about: str = "", before: str = "", group: Any = click, name: str | None = None, **more: Any
+    *example: str, about: str = "", group: Any = click, name: str | None = None, **more: Any
 ) -> Callable[[Callable[..., None]], click.Command]:
     """A command of a function: the default of each of its parameters is the option or argument that gives its value.
 
-    Its help ends with an example, `about` which there may be something to say, or to read `before` it.
+    Its help ends with an example, and with what there is to say `about` that.
     """
 
     def decorated(function: Callable[..., None]) -> click.Command:
         values = Gathered(function, **{key: each.default for key, each in signature(function).parameters.items()})
-        lines = [f"{before}\b\nExample{about and f' ({about})'}:", *example]
+        lines = [f"\b\nExample{about and f' ({about})'}:", *example]
         more.update(params=values.parameters, help=function.__doc__, epilog="\n  ".join(lines))
         click_command: click.Command = group.command(name or function.__name__, **more)(values)
         return click_command

@@ -22,8 +22,8 @@ from bench.cells import agreed, cells_of, forms_of
 from bench.common import run, training_parser
 from reinflect.align.pairs import default_folder
 from reinflect.assemble import Keep, assemble
-from reinflect.cli.benchmark import SECONDS_BETWEEN, SECONDS_ON_A_GPU
-from reinflect.cli.wishes import checkpoint_seconds, cores, device_for
+from reinflect.cli.benchmark import SECONDS_ON_A_GPU
+from reinflect.cli.train import SECONDS_BETWEEN, checkpoint_seconds, cores, device_for
 from reinflect.data.items import Item
 from reinflect.decode.search import greedy, shared_out
 from reinflect.ensemble.member import Member

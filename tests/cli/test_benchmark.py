@@ -1,13 +1,12 @@
 """`reinflect benchmark`: what it says and leaves, and what it refuses."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import Result
 
-Reinflect = Callable[..., Result]
+from tests.cli import Reinflect
+
 TINY = [
     argument
     for change in "embedding=5 hidden=6 history_hidden=4 epochs=4 patience=60 score_from=0 score_every=2".split()
@@ -15,13 +14,8 @@ TINY = [
 ]
 
 
-@pytest.fixture
-def data(two_languages: Path) -> Path:
-    return two_languages
-
-
 @pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REINFLECT_CACHE", str(tmp_path / "cache"))
 
 
@@ -30,9 +24,9 @@ def command(data: Path, out: Path, *more: object) -> list[str]:
     return [str(argument) for argument in (*fixed, *TINY, *more)]
 
 
-def test_a_benchmark_and_what_it_shows(data: Path, tmp_path: Path, reinflect: Reinflect) -> None:
+def test_a_benchmark_and_what_it_shows(two_languages: Path, tmp_path: Path, reinflect: Reinflect) -> None:
     out = tmp_path / "deep" / "out"
-    result = reinflect(*command(data, out, "--workers", 1, "--save-models"))
+    result = reinflect(*command(two_languages, out, "--workers", 1, "--save-models"))
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
     assert lines[0].startswith("| dev ")
@@ -43,59 +37,19 @@ def test_a_benchmark_and_what_it_shows(data: Path, tmp_path: Path, reinflect: Re
     page = (out / "results.md").read_text(encoding="utf-8")
     assert result.stdout.strip().splitlines()[2] in page
     assert "settings changed: embedding=5" in page
-    assert json.loads((out / "results.json").read_text())["dev"]["low"]["run7"]["languages"].keys() == {
-        "german",
-        "turkish",
-    }
+    languages = json.loads((out / "results.json").read_text())["dev"]["low"]["run7"]["languages"]
+    assert languages.keys() == {"german", "turkish"}
     model = out / "models" / "low" / "german.reinflect"
     inflected = reinflect("inflect", model, "lernen", "V;PST")
     assert inflected.exit_code == 0, inflected.output
-    again = reinflect(*command(data, out, "--workers", 1))
+    again = reinflect(*command(two_languages, out, "--workers", 1))
     assert again.exit_code == 0, again.output
     assert again.stdout == result.stdout
     assert "2 commands in this folder" in (out / "results.md").read_text(encoding="utf-8")
 
 
-def test_what_is_missing_is_said(data: Path, tmp_path: Path, reinflect: Reinflect) -> None:
-    result = reinflect(*command(data, tmp_path / "out", "--time-limit", 0, "--settings", "low,high"))
+def test_what_is_missing_is_said(two_languages: Path, tmp_path: Path, reinflect: Reinflect) -> None:
+    result = reinflect(*command(two_languages, tmp_path / "out", "--time-limit", 0, "--settings", "low,high"))
     assert result.exit_code == 0, result.output
     assert "no training items for turkish-high" in result.stderr
     assert "20 of 20 models are not trained yet; the same command resumes the training" in result.stderr
-
-
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
-    [
-        (["--data", "nowhere"], "nowhere: there is no such folder"),
-        (["--languages", "germn"], "did you mean german?"),
-        (["--languages", ""], "found no files of the language ''"),
-        (["--settings", "lo"], "did you mean low"),
-        (["--settings", "medium"], "found no training items for medium"),
-        (["--gold", "nowhere"], "nowhere: there is no such folder"),
-        (["--gold", "."], "found no right forms of test items"),
-        (["--merge", "."], "found no finished packs here"),
-        (["--set", "hiden=3"], "did you mean hidden"),
-    ],
-)
-def test_mistakes_are_told_in_one_line(
-    data: Path,
-    tmp_path: Path,
-    reinflect: Reinflect,
-    arguments: list[str],
-    complaint: str,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    result = reinflect(*command(data, tmp_path / "out", *arguments))
-    assert result.exit_code == 2
-    assert complaint in result.stderr
-    assert len(result.stderr.splitlines()) == 1
-    assert not list((tmp_path / "out").glob("**/*.xz"))
-
-
-def test_a_file_in_the_place_of_the_folder(data: Path, tmp_path: Path, reinflect: Reinflect) -> None:
-    (tmp_path / "out").write_text("mine")
-    result = reinflect(*command(data, tmp_path / "out"))
-    assert result.exit_code == 2
-    assert "choose another --out" in result.stderr
-    assert (tmp_path / "out").read_text() == "mine"

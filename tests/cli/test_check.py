@@ -3,15 +3,12 @@
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import Result
 
+from tests.cli import Reinflect
 from tests.cli.test_transcripts import GOLDEN
-
-Reinflect = Callable[..., Result]
 
 
 def test_a_wrong_form_is_suspicious(tmp_path: Path, reinflect: Reinflect) -> None:

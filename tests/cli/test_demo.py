@@ -11,9 +11,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
-from reinflect.cli import COMMANDS, demo, main, wishes
+from reinflect.cli import COMMANDS, demo, main
+from reinflect.cli import train as wishes
 from reinflect.data import german
 from reinflect.data.features import Bundle
 from reinflect.data.german import read_split
@@ -24,8 +25,8 @@ from reinflect.inflector.inflector import Inflector
 from reinflect.score import Judged
 from reinflect.score.baseline import Baseline
 from reinflect.train import Outcome
+from tests.cli import Reinflect
 
-Reinflect = Callable[..., Result]
 TRAIN = sys.modules["reinflect.train"]
 """The module, whose name in the package is that of its function."""
 

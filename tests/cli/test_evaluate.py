@@ -2,15 +2,12 @@
 
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import Result
 
+from tests.cli import Reinflect
 from tests.cli.test_transcripts import GOLDEN
-
-Run = Callable[..., Result]
 
 
 def written(path: Path, text: str) -> Path:
@@ -19,7 +16,7 @@ def written(path: Path, text: str) -> Path:
     return path
 
 
-def test_columns_apply_to_both_files(reinflect: Run, tmp_path: Path) -> None:
+def test_columns_apply_to_both_files(reinflect: Reinflect, tmp_path: Path) -> None:
     def moved(name: str) -> Path:
         lines = (GOLDEN / "files" / name).read_text(encoding="utf-8").splitlines()
         swapped = ["\t".join(line.split("\t")[place] for place in (0, 2, 1)) for line in lines]
@@ -30,7 +27,7 @@ def test_columns_apply_to_both_files(reinflect: Run, tmp_path: Path) -> None:
     assert usual.stdout == other.stdout
 
 
-def test_a_real_difference(reinflect: Run, tmp_path: Path) -> None:
+def test_a_real_difference(reinflect: Reinflect, tmp_path: Path) -> None:
     gold = written(tmp_path / "gold", "".join(f"l{i}\tf\tV\n" for i in range(100)))
     good = written(tmp_path / "good", "".join(f"l{i}\t{'f' if i < 80 else 'g'}\tV\n" for i in range(100)))
     bad = written(tmp_path / "bad", "".join(f"l{i}\t{'f' if i < 50 else 'gg'}\tV\n" for i in range(100)))
@@ -54,7 +51,7 @@ def folders(tmp_path: Path) -> tuple[Path, Path]:
     return tmp_path / "golds", tmp_path / "predictions"
 
 
-def test_a_language_without_predictions_can_be_left_out(reinflect: Run, folders: tuple[Path, Path]) -> None:
+def test_a_language_without_predictions_can_be_left_out(reinflect: Reinflect, folders: tuple[Path, Path]) -> None:
     (folders[1] / "german-dev").unlink()
     result = reinflect("evaluate", *folders)
     assert (result.exit_code, result.stdout) == (2, "")
@@ -63,7 +60,7 @@ def test_a_language_without_predictions_can_be_left_out(reinflect: Run, folders:
     assert list(found["languages"]) == ["norwegian-nynorsk"]
 
 
-def test_systems_scored_on_different_gold_are_not_compared(reinflect: Run, folders: tuple[Path, Path]) -> None:
+def test_systems_scored_on_different_gold_are_not_compared(reinflect: Reinflect, folders: tuple[Path, Path]) -> None:
     gold, predicted = folders
     other = predicted.parent / "other" / "german-test"
     for path in (gold / "german-test", other):
@@ -73,7 +70,7 @@ def test_systems_scored_on_different_gold_are_not_compared(reinflect: Run, folde
     assert "german paired with different gold (german-dev and german-test)" in result.stderr
 
 
-def test_notes_on_many_files_are_one_line(reinflect: Run, folders: tuple[Path, Path]) -> None:
+def test_notes_on_many_files_are_one_line(reinflect: Reinflect, folders: tuple[Path, Path]) -> None:
     written(folders[1] / "norwegian-nynorsk-low-out", "a\tb\tN\n")
     notes = reinflect("evaluate", *folders).stderr.splitlines()
     assert len(notes) == 2
@@ -81,7 +78,7 @@ def test_notes_on_many_files_are_one_line(reinflect: Run, folders: tuple[Path, P
     assert notes[1].endswith("each counts as an empty form (and 1 more file like this)")
 
 
-def test_all_languages_of_the_shared_task(reinflect: Run, conll2017: Path, tmp_path: Path) -> None:
+def test_all_languages_of_the_shared_task(reinflect: Reinflect, conll2017: Path, tmp_path: Path) -> None:
     """Gold dev files without their first lines as predictions: small languages have the same weight as large ones."""
     for file in conll2017.glob("*-dev"):
         text = file.read_text(encoding="utf-8")

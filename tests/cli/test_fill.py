@@ -1,19 +1,17 @@
 """`reinflect fill`: gaps are filled and marked, and nothing else in the user's sheet changes."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import openpyxl
-from click.testing import Result
 from openpyxl.comments import Comment
 from openpyxl.styles import Font, PatternFill
 
 from reinflect.data.form_cells import FormRules
 from reinflect.data.items import read_items
+from tests.cli import Reinflect
 from tests.cli.test_transcripts import GOLDEN
 
-Reinflect = Callable[..., Result]
 MODEL = GOLDEN / "files" / "words.reinflect"
 """Copies the lemma."""
 PST, PL = "V;PST;3;SG", "N;PL"

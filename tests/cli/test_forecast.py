@@ -1,17 +1,15 @@
 """`reinflect forecast` says what to expect of more forms, and `report` draws it."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import Result
 
 from reinflect.forecast import Forecast
 from reinflect.inflector.inflector import Inflector
+from tests.cli import Reinflect
 from tests.inflector.test_inflector import a_member
 
-Reinflect = Callable[..., Result]
 TINY = ["--seeds", 2, "--device", "cpu", "--workers", 1, "--systems", "haem", "--alignments", "naive"]
 TINY += [word for one in ("epochs=1", "hidden=6", "embedding=5", "history_hidden=4") for word in ("--set", one)]
 
@@ -47,27 +45,3 @@ def test_without_numbers_it_is_two_five_and_ten_times(verbs: Path, tmp_path: Pat
     out = tmp_path / "f.json"
     assert reinflect("forecast", "--train", verbs, "--out", out, *TINY).exit_code == 0
     assert [one["items"] for one in json.loads(out.read_text())["expected"]] == [200, 500, 1000]
-
-
-@pytest.mark.parametrize("forms", ["", "many", "250;500", "1", "-3", "99999999"])
-def test_impossible_numbers_are_one_line(verbs: Path, forms: str, reinflect: Reinflect) -> None:
-    result = reinflect("forecast", "--train", verbs, "--forms", forms)
-    assert result.exit_code == 2
-    assert result.stderr.startswith(f"reinflect: found --forms '{forms}'; give numbers from 2 to 1,000,000")
-
-
-def test_what_it_may_not_replace(verbs: Path, tmp_path: Path, reinflect: Reinflect) -> None:
-    for out, said in ((verbs, "read from"), (tmp_path / "words.txt", "is not JSON")):
-        (tmp_path / "words.txt").write_text("mine\n")
-        result = reinflect("forecast", "--train", verbs, "--out", out)
-        assert result.exit_code == 2
-        assert said in result.stderr
-    assert (tmp_path / "words.txt").read_text() == "mine\n"
-
-
-def test_too_few_items_are_one_line(tmp_path: Path, reinflect: Reinflect) -> None:
-    path = tmp_path / "few.tsv"
-    path.write_text("a\tb\tX\n", encoding="utf-8")
-    result = reinflect("forecast", "--train", path, "--out", tmp_path / "f.json", *TINY)
-    assert result.exit_code == 2
-    assert "too few to hold some out" in result.stderr

@@ -1,12 +1,10 @@
 """`reinflect inflect`, `paradigm` and `trace`: they print what the inflector says; goldens have the formats."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 import pytest
-from click.testing import Result
 
 from reinflect.cli.inflect import paradigm_text
 from reinflect.data.features import NO_LABELS, Labels
@@ -15,11 +13,10 @@ from reinflect.ensemble.confidence import Answer
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.paradigm import Cell, Paradigm
 from reinflect.text import display_width
+from tests.cli import Reinflect
 from tests.cli.test_transcripts import GOLDEN
 from tests.fuzz import tiny_models
 from tests.learn.tiny import language
-
-Reinflect = Callable[..., Result]
 
 
 @pytest.fixture(scope="module")

@@ -6,18 +6,16 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import click
 import pytest
-from click.testing import Result
 
 from reinflect import __version__
 from reinflect.cli import COMMANDS, main
+from tests.cli import Reinflect
 from tests.cli.test_transcripts import GOLDEN
 
-Reinflect = Callable[..., Result]
 HEAVY = {"torch", "numba", "numpy", "scipy", "rich", "requests", "rapidfuzz"}
 NOT_RUN = ("train", "demo", "forecast", "benchmark", "serve", "data fetch")
 """Commands whose examples take long or need a network."""
@@ -49,13 +47,6 @@ def test_help_lists_every_command(reinflect: Reinflect) -> None:
     for name, summary in COMMANDS.items():
         assert f"  {name}" in listed
         assert summary in listed
-
-
-def test_the_module_runs_as_a_program() -> None:
-    code = (
-        "import runpy, sys; sys.argv = ['reinflect', '--version']; runpy.run_module('reinflect', run_name='__main__')"
-    )
-    assert __version__ in run_python(code)
 
 
 @pytest.mark.parametrize("name", commands())
@@ -94,13 +85,17 @@ def test_the_help_names_the_strategies_of_other_packages() -> None:
     assert "Of other packages: runner-up." in " ".join(run_python(code, str(plugins)).split())
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_neither_a_command_nor_its_help_imports_anything_heavy(name: str) -> None:
+def heavy_imports(*arguments: str) -> set[str]:
     code = (
-        "import sys; from reinflect.cli import main; main([sys.argv[1], '--help'], standalone_mode=False);"
+        "import sys; from reinflect.cli import main; main(sys.argv[1:], standalone_mode=False);"
         "print(*{module.split('.')[0] for module in sys.modules})"
     )
-    assert HEAVY.isdisjoint(run_python(code, name).splitlines()[-1].split())
+    return HEAVY.intersection(run_python(code, *arguments).splitlines()[-1].split())
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_neither_a_command_nor_its_help_imports_anything_heavy(name: str) -> None:
+    assert heavy_imports(name, "--help") == set()
 
 
 @pytest.mark.parametrize(
@@ -115,12 +110,7 @@ def test_neither_a_command_nor_its_help_imports_anything_heavy(name: str) -> Non
 def test_what_a_command_imports(line: str, imported: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(GOLDEN / "files")
     monkeypatch.setenv("REINFLECT_MODELS", "pocket")
-    code = (
-        "import sys; from reinflect.cli import main; main(sys.argv[1:], standalone_mode=False);"
-        "print(*{module.split('.')[0] for module in sys.modules})"
-    )
-    found = HEAVY.intersection(run_python(code, *line.split()).splitlines()[-1].split())
-    assert found <= set(imported.split())
+    assert heavy_imports(*line.split()) <= set(imported.split())
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
@@ -134,30 +124,22 @@ def test_a_full_disk_is_one_line(arguments: list[str]) -> None:
     assert ran.stderr.count("\n") == 1
 
 
-def test_an_impossible_file_name_is_one_line(reinflect: Reinflect, tmp_path: Path) -> None:
-    result = reinflect("evaluate", tmp_path / ("漢\f" * 100), "-")
-    assert result.exit_code == 2
-    assert result.stderr.removesuffix("\n").isprintable()
-    assert "too long" in result.stderr
-
-
-def test_too_little_memory_is_one_line(reinflect: Reinflect, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("error", "code", "message"),
+    [
+        (MemoryError, 2, "reinflect: there is not enough memory; use smaller files, or close other programs\n"),
+        (KeyboardInterrupt, 130, "\n"),
+    ],
+)
+def test_too_little_memory_and_ctrl_c_end_in_one_line(
+    error: type[BaseException], code: int, message: str, reinflect: Reinflect, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(*_: object) -> None:
-        raise MemoryError
+        raise error
 
     monkeypatch.setattr("reinflect.inflector.pocket.models_folder", fail)
     result = reinflect("models")
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr == "reinflect: there is not enough memory; use smaller files, or close other programs\n"
-
-
-def test_ctrl_c_has_an_exit_code_of_its_own(reinflect: Reinflect, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("reinflect.inflector.pocket.models_folder", interrupt)
-    result = reinflect("models")
-    assert (result.exit_code, result.output.strip()) == (130, "")
+    assert (result.exit_code, result.stdout, result.stderr) == (code, "", message)
 
 
 @pytest.mark.parametrize("words", [["oracle", "Bö", "ö"], ["inflect", "words.reinflect", "Bö", "V"]])

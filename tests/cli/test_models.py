@@ -1,17 +1,14 @@
 """Models by name: `reinflect models`, and a language in the place of a file in every command that takes a model."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import Result
 
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.pocket import INDEX
-from tests.fuzz import tiny_models
+from tests.cli import Reinflect
 
-Reinflect = Callable[..., Result]
 QUERY = ("gehen", "V;PST")
 COMMANDS = {
     "inflect MODEL gehen V;PST": "",
@@ -22,7 +19,6 @@ COMMANDS = {
     "suggest MODEL --lemmas lemmas.txt": "",
     "fill MODEL sheet.csv --output filled.csv": "filled.csv",
     "report MODEL --out page.html": "page.html",
-    "train --train items.tsv --dev items.tsv --compare MODEL --out new.reinflect": "",
 }
 """Commands with a model, and the file that each writes."""
 
@@ -31,12 +27,10 @@ COMMANDS = {
 def files(pocket: Path) -> Path:
     Path("lemmas.txt").write_text("gehen\nsehen\n", encoding="utf-8")
     Path("sheet.csv").write_text("lemma,V;PST\ngehen,\n", encoding="utf-8")
-    items = "".join(f"{item.lemma}\t{item.form}\t{item.features.spelling}\n" for item in tiny_models.ITEMS)
-    Path("items.tsv").write_text(items, encoding="utf-8")
     return pocket
 
 
-@pytest.mark.parametrize("line", [line for line in COMMANDS if "train" not in line])
+@pytest.mark.parametrize("line", COMMANDS)
 def test_a_language_is_as_good_as_its_file(reinflect: Reinflect, files: Path, line: str) -> None:
     written, outputs = COMMANDS[line], []
     for model in ("finnish", files / "finnish.reinflect"):
@@ -45,17 +39,6 @@ def test_a_language_is_as_good_as_its_file(reinflect: Reinflect, files: Path, li
         outputs.append(Path(written).read_text(encoding="utf-8") if written else result.stdout)
         Path(written).unlink() if written else None
     assert outputs[0] == outputs[1]
-
-
-@pytest.mark.parametrize("line", COMMANDS)
-@pytest.mark.usefixtures("files")
-def test_an_unknown_language_is_one_line_before_any_work(reinflect: Reinflect, line: str) -> None:
-    before = sorted(Path().iterdir())
-    result = reinflect(*line.replace("MODEL", "finish").split())
-    assert result.exit_code == 2
-    assert result.stderr.startswith("reinflect: there is no pocket model 'finish'; did you mean finnish?")
-    assert result.stderr.count("\n") == 1
-    assert sorted(Path().iterdir()) == before
 
 
 @pytest.mark.usefixtures("pocket")

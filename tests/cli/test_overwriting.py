@@ -1,16 +1,14 @@
 """No command overwrites a file that it reads, under any of its names, or what a person may have typed."""
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from click.testing import Result
 
 from reinflect.cli import main
+from tests.cli import Reinflect
 from tests.cli.test_transcripts import GOLDEN
-
-Reinflect = Callable[..., Result]
 
 FILES = {
     "items": "ab\tabc\tV;PST\nabc\tab\tN\n",
@@ -19,7 +17,6 @@ FILES = {
     "cells": "V;PST\n",
     "labels": "past\tV;PST\n",
     "sheet.csv": "lemma,gloss,V;PST\nab,to ab,abc\nba,to ba,\n",
-    "model.log.jsonl": "{}\n",
     "results/predictions/ab-dev": "ab\tabc\tV;PST\n",
     "results/commands.jsonl": '{"command": "reinflect benchmark --data data"}\n',
     "data/ab-dev": "ab\tabc\tV;PST\n",
@@ -107,11 +104,6 @@ def test_an_input_that_links_to_the_output(reinflect: Reinflect) -> None:
     refused(result, "items: this file is read from; choose another --output")
 
 
-def test_an_input_is_not_overwritten_by_the_log(reinflect: Reinflect) -> None:
-    result = reinflect("train", "--train", "items", "--dev", "model.log.jsonl", "--out", "model")
-    refused(result, "model.log.jsonl: this file is read from; choose another --out")
-
-
 @pytest.mark.parametrize(("command", "old"), OLD.items())
 def test_plain_output_is_written_again(command: str, old: str, reinflect: Reinflect) -> None:
     output = "old.html" if command.startswith("report") else "old"
@@ -149,14 +141,6 @@ def test_what_people_fill_in_is_replaced_only_by_force(command: str, ending: str
     assert b"typed" not in Path(output).read_bytes()
 
 
-def test_the_form_of_one_word_may_replace_no_file(reinflect: Reinflect) -> None:
-    refused(reinflect("inflect", "model", "ab", "V;PST", "-o", "others"), f"others: {EXISTS}")
-
-
-def test_a_refusal_comes_before_any_work(reinflect: Reinflect) -> None:
-    refused(reinflect("suggest", "missing.reinflect", "--lemmas", "missing", "-o", "sheet.csv"), f"sheet.csv: {EXISTS}")
-
-
 @pytest.mark.parametrize("command", PROTECTED)
 def test_a_model_is_replaced_by_a_model_only(command: str, reinflect: Reinflect) -> None:
     output = "other.csv" if "--wide" in command else "other"
@@ -188,20 +172,6 @@ def test_standard_input_and_output_are_not_the_same_file(reinflect: Reinflect) -
     assert result.exit_code == 0, result.output
     assert len(result.stdout.splitlines()) == 2
     assert "written" not in result.stderr
-
-
-@pytest.mark.skipif(not Path("/dev/null").exists(), reason="there is no /dev/null here")
-def test_a_device_may_be_input_and_output(reinflect: Reinflect) -> None:
-    result = reinflect("inflect", "model", "--input", "/dev/null", "--output", "/dev/null")
-    assert "found no items" in result.stderr
-
-
-@pytest.mark.parametrize("name", ["x" * 5000, "missing", "items/deeper", "a\0b"])
-def test_a_missing_input_is_not_an_output_error(name: str, reinflect: Reinflect) -> None:
-    result = reinflect("inflect", "model", "--input", name, "--output", "others")
-    assert result.exit_code == 2
-    assert "this file is read from" not in result.stderr
-    assert result.stderr.count("\n") == 1
 
 
 def test_every_command_with_an_output_is_tested() -> None:

@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,15 +18,15 @@ from click.testing import Result
 from starlette.testclient import TestClient
 
 from reinflect import __version__
-from reinflect.cli import serve
+from reinflect.cli import demo, serve
 from reinflect.inflector.inflector import Inflector
 from reinflect.web.app import create_app
 from reinflect.web.guard import LOCAL, Hosts
 from reinflect.web.server import Server
+from tests.cli import Reinflect
 from tests.learn.tiny import small_inflector
 from tests.web.running import head, reply
 
-Reinflect = Callable[..., Result]
 PAST = "V;PST"
 
 
@@ -158,30 +158,29 @@ def test_the_server_runs_until_a_signal_and_answers_open_requests(model: Path, e
     assert started.returncode in (0, -ending)
 
 
-def served(reinflect: Reinflect, monkeypatch: pytest.MonkeyPatch, *arguments: object) -> tuple[Result, Hosts]:
-    """The result of the command, and the host names of its server."""
-    found: list[Hosts] = []
-    monkeypatch.setattr(Server, "__init__", lambda _self, _models, hosts: found.append(hosts))
+def served(
+    reinflect: Reinflect, monkeypatch: pytest.MonkeyPatch, *arguments: object
+) -> tuple[Result, dict[str, Any], Hosts]:
+    """The result of the command, and the models and host names of its server."""
+    servers: list[tuple[dict[str, Any], Hosts]] = []
+    monkeypatch.setattr(Server, "__init__", lambda _self, models, hosts: servers.append((models, hosts)))
     monkeypatch.setattr(Server, "run", lambda _self, **_sockets: None)
     result = reinflect("serve", "--port", 0, *arguments)
     assert result.exit_code == 0, result.output
-    [hosts] = found
-    return result, hosts
+    return result, *servers[0]
 
 
 def test_without_a_model_all_languages_are_served_and_none_is_loaded(
     reinflect: Reinflect, pocket: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    given: list[dict[str, object]] = []
-    monkeypatch.setattr(Server, "__init__", lambda _self, models, _hosts: given.append(models))
-    monkeypatch.setattr(Server, "run", lambda _self, **_sockets: None)
-    assert reinflect("serve", "--port", 0).stdout.startswith("serving finnish, german, norwegian-bokmal at http://")
-    assert given.pop() == {name: pocket / f"{name}.reinflect" for name in ("finnish", "german", "norwegian-bokmal")}
-    assert reinflect("serve", "--port", 0, "german").stdout.startswith("serving german at http://")
-    [(name, inflector)] = given.pop().items()
-    assert (name, type(inflector)) == ("german", Inflector)
+    result, models, _ = served(reinflect, monkeypatch)
+    assert result.stdout.startswith("serving finnish, german, norwegian-bokmal at http://")
+    assert models == {name: pocket / f"{name}.reinflect" for name in ("finnish", "german", "norwegian-bokmal")}
+    result, models, _ = served(reinflect, monkeypatch, "german")
+    assert result.stdout.startswith("serving german at http://")
+    assert {name: type(model) for name, model in models.items()} == {"german": Inflector}
     monkeypatch.setattr(serve, "NAMED", 2)
-    assert reinflect("serve", "--port", 0).stdout.startswith("serving 3 languages at http://")
+    assert served(reinflect, monkeypatch)[0].stdout.startswith("serving 3 languages at http://")
 
 
 @posix
@@ -195,12 +194,12 @@ def test_the_program_serves_all_languages() -> None:
 
 
 def test_who_can_reach_it(reinflect: Reinflect, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    result, hosts = served(reinflect, monkeypatch, model)
+    result, _, hosts = served(reinflect, monkeypatch, model)
     assert (hosts, result.stderr) == (Hosts(), "")
-    _, hosts = served(reinflect, monkeypatch, model, "--allow-host", "Words.example.org", "--allow-host", "10.0.0.1")
+    *_, hosts = served(reinflect, monkeypatch, model, "--allow-host", "Words.example.org", "--allow-host", "10.0.0.1")
     assert hosts.names == LOCAL | {"words.example.org", "10.0.0.1"}
     assert not hosts.any_address
-    result, hosts = served(reinflect, monkeypatch, model, "--host", "0.0.0.0")
+    result, _, hosts = served(reinflect, monkeypatch, model, "--host", "0.0.0.0")
     assert "note: anyone who can reach this computer" in result.stderr
     assert hosts.admit("192.168.1.5:8000")
     assert hosts.admit(socket.gethostname())
@@ -218,10 +217,10 @@ def test_the_demo_is_trained_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(sys.modules["reinflect.train"], "train_model", train)
     path = tmp_path / "models" / f"german-verbs-{__version__}.reinflect"
-    assert serve._demo_model() is inflector
-    again = serve._demo_model()
+    assert demo.served_model() is inflector
+    again = demo.served_model()
     assert trained == [path]
     assert again.inflect("loben", PAST) == inflector.inflect("loben", PAST)
     path.write_bytes(path.read_bytes()[:-100])
-    serve._demo_model()
+    demo.served_model()
     assert trained == [path, path]

@@ -6,20 +6,17 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import Result
 
 from reinflect.data.items import write_items
 from reinflect.inflector.inflector import Inflector
 from reinflect.run.store import CHECKPOINT, Store
+from tests.cli import Reinflect
 from tests.crash.trials import nobody_left, wait_for
 from tests.learn.tiny import language
-
-Reinflect = Callable[..., Result]
 
 TINY = [
     argument
@@ -28,7 +25,6 @@ TINY = [
 ]
 WORK = ["--seeds", "4", "--alignments", "naive", *TINY]
 SHORT = ["--workers", 1, "--systems", "haem", "--seeds", 1, "--set", "epochs=1"]
-LONG = "a" * 1001
 
 
 @pytest.fixture(scope="module")
@@ -100,16 +96,13 @@ def test_a_seed_gives_the_same_model_wherever_it_comes(data: Path, tmp_path: Pat
         assert float(np.abs(array - same.parameters[name]).max()) < 1e-3
 
 
-def test_the_file_says_what_it_learnt_from(undisturbed: Path) -> None:
-    training = Inflector.load(undisturbed).training
-    assert training is not None
-    assert (training.source, training.items, training.dev_items, training.interrupted) == ("train", 20, 4, False)
-
-
 def test_half_as_large_a_file(data: Path, undisturbed: Path, tmp_path: Path, reinflect: Reinflect) -> None:
     result = reinflect(*command(data, tmp_path / "half.reinflect", "--workers", 1, "--half"))
     assert result.exit_code == 0, result.output
     whole, half = Inflector.load(undisturbed), Inflector.load(tmp_path / "half.reinflect")
+    training = half.training
+    assert training is not None
+    assert (training.source, training.items, training.dev_items, training.interrupted) == ("train", 20, 4, False)
     for member, other in zip(whole.members, half.members, strict=True):
         assert member.name == other.name
         for name, array in member.parameters.items():
@@ -184,80 +177,11 @@ def test_an_unfinished_training_of_another_model_is_no_leave_to_replace_one(
     assert out.read_bytes() != before
 
 
-def test_a_log_replaces_no_file_of_another_kind(data: Path, tmp_path: Path, reinflect: Reinflect) -> None:
-    log = tmp_path / "model.log.jsonl"
-    log.write_text("my notes\n")
-    result = reinflect(*command(data, tmp_path / "model", "--force"))
-    assert (result.exit_code, log.read_text()) == (2, "my notes\n")
-    assert result.stderr == f"reinflect: {log}: a file of this name exists and is not JSON; choose another --out\n"
-
-
 def test_a_second_run_of_the_same_model_is_refused(data: Path, tmp_path: Path, reinflect: Reinflect) -> None:
     with Store.beside(tmp_path / "model").held():
         result = reinflect(*command(data, tmp_path / "model"))
     assert result.exit_code == 2
     assert f"another command (process {os.getpid()}) is working on this" in result.stderr
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ("--train missing", "missing: there is no such file"),
-        ("--dev missing", "missing: there is no such file"),
-        ("--out nowhere/model", "there is no folder nowhere"),
-        ("--out .", "this is a folder"),
-        ("--out -", "name a file with --out"),
-        ("--out train", "this file is read from"),
-        ("--out notes", "a file of this name exists and is not a model"),
-        ("--systems hacm,heam", "there is no system 'heam'; did you mean haem"),
-        ("--alignments naiv", "there is no aligner 'naiv'; did you mean naive"),
-        ("--alignments=", "there is no aligner ''; aligners: naive, smart"),
-        ("--kinds hacm-naive,heam-naive", "there is no system 'heam'; did you mean haem"),
-        ("--kinds haem-naive --systems haem", "found kinds beside systems, alignments or augmentations"),
-        ("--preset paper-lo", "did you mean paper-low"),
-        ("--preset gone.toml", "gone.toml: there is no such file"),
-        ("--preset odd.toml --systems haem", "odd.toml [haem]: found the unknown setting 'hiden'"),
-        ("--preset half.toml", "half.toml: found no table [hacm]; add one, or leave hacm out with --systems"),
-        ("--set hiden=3", "did you mean hidden"),
-        ("--set hidden=many", "found hidden = 'many', which does not fit"),
-        ("--set soft.hidden=9", "'soft.hidden=9'; change a setting of hacm, haem, naive, smart"),
-        ("--set hidden", "write key=value, or haem.key=value"),
-        ("--set haem.schedule=cosine", "found schedule = 'cosine' with decay = 0 and warmup = 0; set decay to"),
-        ("--seeds 0", "0 is not in the range"),
-        ("--columns a,b", "found the columns 'a,b'"),
-        ("--train - --dev -", "standard input) more than once"),
-        ("--train long", "long, line 2: found a lemma or form of 1001 characters"),
-        ("--dev long", "long, line 2: found a lemma or form of 1001 characters"),
-        ("--add long", "long, line 2: found a lemma or form of 1001 characters"),
-        ("--from notes", "notes: not a valid reinflect model"),
-        ("--from gone.reinflect", "gone.reinflect: there is no such file"),
-        ("--train few", "few: found 1 different item, too few to hold some out"),
-        ("--train headings", "headings, line 1: found the headings 'Lemma', 'Form', 'Features'"),
-        ("CHECKPOINT=soon", "REINFLECT_CHECKPOINT_SECONDS='soon'"),
-        ("CHECKPOINT=-1", "REINFLECT_CHECKPOINT_SECONDS='-1'"),
-        ("CHECKPOINT=nan", "REINFLECT_CHECKPOINT_SECONDS='nan'"),
-    ],
-)
-def test_misuse_is_found_before_any_work(
-    arguments: str, message: str, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reinflect: Reinflect
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    if arguments.startswith("CHECKPOINT"):
-        monkeypatch.setenv("REINFLECT_CHECKPOINT_SECONDS", arguments.partition("=")[2])
-        arguments = ""
-    lines = (data / "train").read_text()
-    files = {"train": lines, "notes": "my field notes", "few": "a\tb\tV\n", "long": f"a\tb\tV\n{LONG}\tb\tV\n"}
-    files |= {"odd.toml": "[haem]\nhiden = 3\n", "half.toml": "[haem]\nhidden = 3\n"}
-    files["headings"] = f"Lemma\tForm\tFeatures\n{lines}"
-    for name, text in files.items():
-        Path(name).write_text(text)
-    before = sorted(Path().iterdir())
-    result = reinflect("train", "--train", "train", "--out", "model", "--device", "cpu", *arguments.split())
-    assert result.exit_code == 2
-    assert message in result.stderr
-    assert result.stderr.count("\n") <= 4
-    assert sorted(Path().iterdir()) == before
-    assert Path("notes").read_text() == "my field notes"
 
 
 MINE = ["--preset", "mine.toml", "--systems", "haem", "--alignments", "naive", "--set", "haem.embedding=4"]

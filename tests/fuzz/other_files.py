@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import torch
 from safetensors.torch import load
 
-from reinflect.cli.wishes import names
+from reinflect.cli.train import names
 from reinflect.data.items import Columns
 from reinflect.ensemble.strategies import find_strategy
 from reinflect.errors import ReinflectError

@@ -37,16 +37,16 @@ COMMANDS = {
     "report": "Write a web page about a model or a benchmark",
 }
 """The commands with their summaries in `reinflect --help`."""
-GUESTS = {
-    "paradigm": "inflect",
-    "trace": "inflect",
-    "analyse": "suggest",
-    "info": "models",
-    "forecast": "train",
-    "baseline": "evaluate",
-    "oracle": "align",
+MODULES = {
+    "align": "oracle",
+    "data": "check",
+    "evaluate": "baseline",
+    "fieldwork": "fill suggest analyse",
+    "inflect": "paradigm trace",
+    "models": "info report",
+    "train": "forecast",
 }
-"""Commands in the modules of others; any other command is `command` of the module of its name."""
+"""Modules of several commands; any other command is in the module of its name."""
 
 
 class LazyGroup(click.Group):
@@ -59,8 +59,8 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             remedy = nearest(cmd_name, COMMANDS, "reinflect --help lists all commands")
             raise InputError(f"there is no command {quoted(cmd_name)}", remedy)
-        module = import_module(f"reinflect.cli.{GUESTS.get(cmd_name, cmd_name)}")
-        command: click.Command = getattr(module, cmd_name if cmd_name in GUESTS else "command")
+        module = next((module for module, names in MODULES.items() if cmd_name in names.split()), cmd_name)
+        command: click.Command = getattr(import_module(f"reinflect.cli.{module}"), cmd_name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002

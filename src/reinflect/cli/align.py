@@ -3,23 +3,23 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from inspect import signature
+from typing import Any
 
 import click
 
 from reinflect.align import ALIGNERS
 from reinflect.align.pairs import KINDS, Aligner, Alignment, aligned, count_kinds, default_folder, lay_out
-from reinflect.cli.options import Decorator, columns_option, example, gathered, option, say, source, source_option, text
-from reinflect.cli.output import Output, output_options, progress_bar, visible_symbol
+from reinflect.cli.options import POSITIVE, Gathered, argument, columns_option, command, option, say, source, text
+from reinflect.cli.output import Output, output_options, progress_bar
 from reinflect.data.features import Bundle
 from reinflect.data.items import Columns, Item, check_lengths, fields_of, read_items, swapped_columns_note
 from reinflect.errors import InputError
 from reinflect.systems.oracle import ORACLES, Step, walk
-from reinflect.text import in_columns, visible_text
+from reinflect.text import in_columns, table, visible_text
 
 SWEEPS, SEED = 150, 1
 ACTIONS = "hacm steps and writes; haem copies, deletes and writes."
 PAST_THE_END = "--"
-EXAMPLE = example("reinflect data show german-verbs --split train-low | reinflect align - --limit 3")
 
 
 @dataclass(frozen=True)
@@ -44,15 +44,14 @@ class AlignerArgument:
             return aligned(self.aligner, pairs, default_folder() if self.cached and not more else None, move)
 
 
-def aligner_options(method: str) -> Decorator:
-    """The options of an `AlignerArgument`, which the command receives as `aligner`; its default method."""
-    return gathered(
-        "aligner",
+def aligner_options(method: str) -> Any:
+    """The options of an `AlignerArgument`, whose method is this one by default."""
+    return Gathered(
         _aligner,
-        option(f"--method [{'|'.join(ALIGNERS)}]", "The aligner to use.", default=method),
-        option("--sweeps N", "Sweeps of an aligner that learns.", type=int, default=SWEEPS),
-        option("--seed S", "Random seed of an aligner that learns.", type=int, default=SEED),
-        option("--no-cache", "Align again, and store nothing in the cache."),
+        method=option(f"--method [{'|'.join(ALIGNERS)}]", "The aligner to use.", default=method),
+        sweeps=option("--sweeps N", "Sweeps of an aligner that learns.", int, default=SWEEPS),
+        seed=option("--seed S", "Random seed of an aligner that learns.", int, default=SEED),
+        no_cache=option("--no-cache", "Align again, and store nothing in the cache."),
     )
 
 
@@ -62,15 +61,14 @@ def _aligner(method: str, no_cache: bool, **settings: int) -> AlignerArgument:
     return AlignerArgument(kind(**{name: settings[name] for name in settings if name in accepted}), not no_cache)
 
 
-@click.command("align", epilog=EXAMPLE)
-@click.argument("file", type=source)
-@aligner_options("smart")
-@option("--limit N", "Show (or count) only the first N items.", type=click.IntRange(min=1))
-@option("--stats", "Count copies, substitutions, insertions and deletions instead.")
-@output_options(json="Print one JSON object for each item.")
-@columns_option
-def command(
-    file: str, aligner: AlignerArgument, columns: Columns, limit: int | None, stats: bool, output: Output
+@command("reinflect data show german-verbs --split train-low | reinflect align - --limit 3")
+def align(
+    file: str = argument(source),
+    aligner: AlignerArgument = aligner_options("smart"),
+    limit: int | None = option("--limit N", "Show (or count) only the first N items.", POSITIVE),
+    stats: bool = option("--stats", "Count copies, substitutions, insertions and deletions instead."),
+    output: Output = output_options(json="Print one JSON object for each item."),
+    columns: Columns = columns_option,
 ) -> None:
     """Align each lemma of FILE (- is standard input) with its form, character by character.
 
@@ -100,16 +98,15 @@ def command(
     )
 
 
-@click.command("oracle", epilog=example("reinflect oracle fliegen flog --system haem"))
-@click.argument("lemma", type=text)
-@click.argument("form", type=text)
-@option("--system", ACTIONS, type=click.Choice(list(ORACLES)), default="haem")
-@source_option("--pairs FILE", "Items to learn from; required for an aligner that learns.")
-@aligner_options("naive")
-@output_options(json="Print one JSON object.")
-@columns_option
+@command("reinflect oracle fliegen flog --system haem")
 def oracle(
-    lemma: str, form: str, system: str, pairs: str | None, aligner: AlignerArgument, columns: Columns, output: Output
+    lemma: str = argument(text),
+    form: str = argument(text),
+    system: str = option("--system", ACTIONS, type=click.Choice(list(ORACLES)), default="haem"),
+    pairs: str | None = option("--pairs FILE", "Items to learn from; required for an aligner that learns.", source),
+    aligner: AlignerArgument = aligner_options("naive"),
+    output: Output = output_options(json="Print one JSON object."),
+    columns: Columns = columns_option,
 ) -> None:
     """Show the actions a model is trained to take from LEMMA to FORM, one on each line.
 
@@ -124,7 +121,7 @@ def oracle(
     arguments = {name: click.get_current_context().params[name] for name in ("lemma", "form", "system", "method")}
     rows = [{"t": t, **asdict(step)} for t, step in enumerate(steps, start=1)]
     output.write(
-        lambda: "\n".join([*lay_out(alignment), "", *_table(steps), ""]),
+        lambda: "\n".join([*lay_out(alignment), "", _table(steps)]),
         lambda: [{**arguments, "pairs": alignment, "actions": [step.action for step in steps], "steps": rows}],
     )
 
@@ -146,13 +143,12 @@ def _aligned(item: Item, aligner: AlignerArgument, path: str | None, columns: Co
     return aligner.align(items, path, more=[item])[-1]
 
 
-def _table(steps: Sequence[Step]) -> list[str]:
+def _table(steps: Sequence[Step]) -> str:
     """The paper's Table 1, transposed: a row for each action, numbered from the first after `<s>`."""
-    rows = [["t", "action", "attended", "i", "written", "output"]]
-    output = ""
+    rows, output = [], ""
     for t, step in enumerate(steps, start=1):
         output += step.written
-        attended = visible_symbol(step.attended) if step.attended else PAST_THE_END
-        written = visible_symbol(step.written) if step.written else ""
-        rows.append([str(t), visible_symbol(step.action), attended, str(step.position), written, visible_text(output)])
-    return in_columns(rows, "  ", ["right", "left", "left", "right", "left", "left"])
+        action, attended, written, form = map(visible_text, (step.action, step.attended, step.written, output))
+        rows.append([str(t), action, attended or PAST_THE_END, str(step.position), written, form])
+    header = ("t", "action", "attended", "i", "written", "output")
+    return table(header, rows, sides=("right", "left", "left", "right", "left", "left"))

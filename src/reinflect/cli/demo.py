@@ -1,22 +1,25 @@
-"""`reinflect demo`: train and inflect on bundled German verbs."""
+"""`reinflect demo`: train and inflect on bundled German verbs; also the model that `serve --demo` shows."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from reinflect.cli.models import confidence_text, load_inflector
-from reinflect.cli.options import example, option, say
-from reinflect.cli.wishes import make_resources
+from reinflect.cli.options import command, option, say
+from reinflect.cli.train import make_resources
 from reinflect.data.items import Item
-from reinflect.errors import INTERRUPTED, printable
+from reinflect.errors import INTERRUPTED, ReinflectError, printable
 from reinflect.systems.kind import PAPER_SYSTEMS, Wish
 from reinflect.text import table
 
 if TYPE_CHECKING:
     from reinflect.inflector.inflector import Inflector
     from reinflect.score import Judged
+    from reinflect.train import Outcome
 
 NEXT = """\
 Your own language: reinflect train --train FORMS --out MODEL, then reinflect inflect MODEL LEMMA FEATURES
@@ -32,19 +35,22 @@ WORDS = {
 """Words for pocket models, none of which is in the training data of the shared task."""
 KNOWN_BY_NAME = ("fliegen", "V;IND;PST;3;SG")
 MOST_LISTED = 10
-CHANGES = ("epochs=30", "score_every=5")
-"""For a training of a minute; `reinflect train` uses the preset unchanged, and five seeds."""
+CHANGES, SHORT = ("epochs=30", "score_every=5"), ("epochs=20", "hidden=100")
+"""For trainings of one and two minutes; `reinflect train` uses the presets unchanged, and five seeds."""
+SERVED = "german-verbs"
 
 
-@click.command("demo", epilog=example("reinflect demo", about="about a minute"))
-@option("--only", "Show one part only: words of pocket models, or training.", type=click.Choice(["words", "training"]))
-def command(only: str | None) -> None:
+@command("reinflect demo", about="about a minute")
+def demo(
+    only: str | None = option("--only", "Show only pocket models, or training.", click.Choice(["words", "training"])),
+) -> None:
     """Learn from 100 of the bundled German verb forms, inflect others, and show which are right and which wrong.
 
     Before that, pocket models inflect words of five languages, if they are installed. HACM and HAEM are trained on both
     alignments of lemmas with forms, and vote. Nothing is downloaded, and no file is written.
     """
     from reinflect.data.german import read_split
+    from reinflect.score import evaluate
 
     if only != "training":
         show_pocket_models()
@@ -56,12 +62,7 @@ def command(only: str | None) -> None:
         "accuracy: per cent right to the letter; Levenshtein: letters to change, on average\n"
     )
     wish = Wish(systems=PAPER_SYSTEMS, preset="low", changes=CHANGES, seeds=2, strategy="vote")
-    with make_resources("cpu", alignment_cache=None) as resources:
-        from reinflect.assemble import Keep
-        from reinflect.score import evaluate
-        from reinflect.train import train_model
-
-        outcome = train_model(examples, dev, wish, Keep(), resources, source="bundled German verbs")
+    outcome = train_german(examples, dev, wish, alignment_cache=None)
     covered, rows = [Item(item.lemma, item.features) for item in gold], []  # models never see the right forms
     for name, models, forms in predictions(examples, outcome.inflector, covered):
         predicted = [replace(item, form=form) for item, form in zip(covered, forms, strict=True)]
@@ -79,6 +80,41 @@ def command(only: str | None) -> None:
     if outcome.training.interrupted:
         say("note: interrupted; these are the best versions so far of the models that had begun")
         raise click.exceptions.Exit(INTERRUPTED)
+
+
+def train_german(
+    examples: Sequence[Item], dev: Sequence[Item], wish: Wish, note: str = "", out: Path | None = None, **more: Any
+) -> "Outcome":
+    with make_resources("cpu", **more) as resources:
+        from reinflect.assemble import Keep
+        from reinflect.train import train_model
+
+        if note:
+            resources.watcher.note(note)
+        return train_model(examples, dev, wish, Keep(), resources, source="bundled German verbs", out=out)
+
+
+def served_model() -> "Inflector":
+    """The model of German verbs for `reinflect serve`: from the cache, or trained now and stored there."""
+    from reinflect import __version__
+    from reinflect.data.german import read_split
+    from reinflect.files import cache_folder
+    from reinflect.inflector.inflector import Inflector
+
+    path = cache_folder() / "models" / f"{SERVED}-{__version__}.reinflect"
+    if path.is_file():
+        with suppress(ReinflectError):  # a damaged model is trained again
+            return Inflector.load(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    examples, wish = read_split("train-medium"), Wish(systems=PAPER_SYSTEMS, preset="medium", changes=SHORT, seeds=1)
+    note = f"training on {len(examples)} forms of German verbs, once; the model is kept in {path}"
+    outcome = train_german(examples, read_split("dev"), wish, note, path)
+    if outcome.training.interrupted:
+        path.unlink(missing_ok=True)  # an unfinished model would be served from now on
+        say("note: interrupted; the same command resumes the training")
+        raise click.exceptions.Exit(INTERRUPTED)
+    say(f"trained: {outcome.training.accuracy:.0f} % of {outcome.training.scored} other forms are right")
+    return outcome.inflector
 
 
 def show_pocket_models() -> None:

@@ -1,18 +1,17 @@
 """`reinflect evaluate`: score predictions against the right forms; `reinflect baseline`: make some to compare with."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from reinflect.cli.options import columns_option, example, option, say, source, source_option
+from reinflect.cli.options import POSITIVE, argument, columns_option, command, option, say, source
 from reinflect.cli.output import Output, output_options
 from reinflect.data.form_cells import AS_WRITTEN
-from reinflect.data.items import Columns, Forms, Item, read_items, swapped_columns_note, variants_note
+from reinflect.data.items import Columns, Forms, Item, grouped, read_items, swapped_columns_note, variants_note
 from reinflect.data.sheet_file import kind_of_sheet
 from reinflect.errors import InputError, printable, quoted, source_name
 from reinflect.files import STANDARD
@@ -22,37 +21,22 @@ if TYPE_CHECKING:
     from reinflect.data.layouts import FilePair
     from reinflect.score.scores import Evaluated, Evaluation, Grouping, Variants
 
-EXAMPLE = example(
+
+@command(
     "printf 'gehen\\tging\\tV;PST\\nsehen\\tsah\\tV;PST\\n' > gold.tsv",
     "printf 'gehen\\tgehte\\tV;PST\\nsehen\\tsah\\tV;PST\\n' > predicted.tsv",
     "reinflect evaluate gold.tsv predicted.tsv --errors 5",
 )
-BASELINE_EXAMPLE = example(
-    "printf 'lachen\\tlachte\\tV;PST\\nsagen\\tsagte\\tV;PST\\n' > train.tsv",
-    "printf 'fragen\\t\\tV;PST\\n' | reinflect baseline --train train.tsv --input -",
-)
-
-
-@click.command("evaluate", epilog=EXAMPLE)
-@click.argument("gold", type=source)
-@click.argument("predicted", type=source)
-@option("--by", "Also score each feature bundle or part of speech.", type=click.Choice(["features", "pos"]))
-@option("--any-variant", "Accept any of several gold forms of a cell, not only the last.")
-@source_option("--against OTHER", "Other predictions: test whether the difference is more than chance.")
-@option("--errors N", "Show the N commonest wrong edits.", type=click.IntRange(min=1))
-@option("--languages A,B,…", "Score only these languages of two folders.")
-@output_options(json="Print one JSON object.")
-@columns_option
-def command(
-    gold: str,
-    predicted: str,
-    columns: Columns,
-    by: "Grouping | None",
-    any_variant: bool,
-    against: str | None,
-    errors: int | None,
-    languages: str | None,
-    output: Output,
+def evaluate(
+    gold: str = argument(source),
+    predicted: str = argument(source),
+    by: "Grouping | None" = option("--by", "Also score bundles or parts of speech.", click.Choice(["features", "pos"])),
+    any_variant: bool = option("--any-variant", "Accept any of several gold forms of a cell, not only the last."),
+    against: str | None = option("--against OTHER", "Other predictions: is the difference more than chance?", source),
+    errors: int | None = option("--errors N", "Show the N commonest wrong edits.", POSITIVE),
+    languages: str | None = option("--languages A,B,…", "Score only these languages of two folders."),
+    output: Output = output_options(json="Print one JSON object."),
+    columns: Columns = columns_option,
 ) -> None:
     """Score PREDICTED against GOLD: two files, or two folders with a file for each language.
 
@@ -67,9 +51,18 @@ def command(
     ours, *others = scorer.evaluate(gold, [predicted, *([against] if against else ())], languages)
     rival = (source_name(against), others[0]) if against else None
     report = EvaluationReport(source_name(predicted), ours, by, rival, errors or 0)
-    for first, *more in scorer.notes.values():
-        say(first + (f" (and {counted(len(more), 'more file')} like this)" if more else ""))
+    say(*_summaries(scorer.notes))
     output.write(report.text, lambda: [report.json()], indent=2)
+
+
+def _summaries(notes: Iterable[str]) -> Iterator[str]:
+    """One line for all notes that differ only in names and numbers."""
+
+    def pattern(note: str) -> str:
+        return re.sub(r"^note: .*?: |\d+", "", re.sub(r"\(.*\)", "", note))
+
+    for first, *more in grouped(dict.fromkeys(notes), pattern).values():
+        yield first + (f" (and {counted(len(more), 'more file')} like this)" if more else "")
 
 
 @dataclass(frozen=True)
@@ -78,66 +71,58 @@ class Scorer:
 
     columns: Columns
     variants: "Variants"
-    notes: dict[str, dict[str, None]] = field(default_factory=dict)
-    """In groups that differ only in names and numbers."""
-
-    def _note(self, path: Path | str, *notes: str | None) -> None:
-        for note in filter(None, notes):
-            pattern = re.sub(r"\d+|\(.*\)", "", note.replace(source_name(path), ""))
-            self.notes.setdefault(pattern, {})[note] = None
+    notes: list[str] = field(default_factory=list)
 
     def evaluate(self, gold: str, rivals: Sequence[str], languages: str | None) -> "list[Evaluated]":
         """One evaluation for each of the rivals."""
+        from reinflect.data.layouts import FilePair, pair_folders
         from reinflect.score.scores import MacroEvaluation
 
         folders = _are_folders([gold, *rivals])
         if languages is not None and not folders:
             raise InputError("found --languages with two files", "leave it out; it is for folders")
-        paired = [self._pairs(gold, rival, languages, folders=folders) for rival in rivals]
-        for pair, *others in zip(*paired, strict=True):
-            for other in others:
-                if pair.gold != other.gold:
-                    golds = f"({pair.gold.name} and {other.gold.name}) in {rivals[0]} and {rivals[-1]}"
-                    different = f"{pair.language} paired with different gold {golds}"
-                    raise InputError(f"found {different}", "give predictions for the same gold files in both")
+        names = None if languages is None else [language.strip() for language in languages.split(",")]
+        paired = []
+        for rival in rivals:
+            pairs, unknown = [FilePair("", Path(gold), Path(rival))], list[str]()
+            if folders:
+                pairs, unknown = pair_folders(Path(gold), Path(rival), names)
+            if unknown:
+                self.notes.append(f"note: {rival}: languages without gold are not scored: {', '.join(unknown)}")
+            paired.append(pairs)
+        for pair, other in zip(paired[0], paired[-1], strict=True):
+            if pair.gold != other.gold:
+                golds = f"({pair.gold.name} and {other.gold.name}) in {rivals[0]} and {rivals[-1]}"
+                finding = f"found {pair.language} paired with different gold {golds}"
+                raise InputError(finding, "give predictions for the same gold files in both")
         right = {pair.gold: self._read_gold(pair.gold) for pair in paired[0]}
         scored = [{pair.language: self._score(pair, right[pair.gold]) for pair in pairs} for pairs in paired]
         name = Path(gold).resolve().name
         return [MacroEvaluation(name, scores) if folders else scores[""] for scores in scored]
 
-    def _pairs(self, gold: str, rival: str, languages: str | None, *, folders: bool) -> "list[FilePair]":
-        from reinflect.data.layouts import FilePair, pair_folders
-
-        if not folders:
-            return [FilePair("", Path(gold), Path(rival))]
-        names = None if languages is None else [language.strip() for language in languages.split(",")]
-        pairs, unknown = pair_folders(Path(gold), Path(rival), names)
-        if unknown:
-            self._note(rival, f"note: {rival}: languages without gold are not scored: {', '.join(unknown)}")
-        return pairs
-
     def _score(self, pair: "FilePair", right: list[Item]) -> "Evaluation":
         from reinflect.score.scores import evaluate
 
         path, as_written = pair.predicted, replace(self.columns, rules=AS_WRITTEN)  # a model's forms have no remarks
-        predicted = read_items(path, as_written, forms="optional", note=partial(self._note, path))
-        self._note(path, variants_note(predicted, path, "the last counts"))
+        predicted = read_items(path, as_written, forms="optional", note=self.notes.append)
         name = "stdin" if str(pair.gold) == STANDARD else pair.gold.name
         evaluation = evaluate(right, predicted, name=name, variants=self.variants)
         missing = [cell for cell in evaluation.cells if cell.missing]
         empty = [cell for cell in evaluation.cells if not (cell.missing or cell.predicted)]
+        notes = [variants_note(predicted, path, "the last counts")]
         for what, cells in {"not predicted": missing, "predicted without a form": empty}.items():
             if cells:
                 such = f"such as {quoted(cells[0].lemma)} {printable(cells[0].features.spelling)}"
                 counts = f"{len(cells)} of {evaluation.items} cells are {what} ({such})"
-                self._note(path, f"note: {source_name(path)}: {counts}; each counts as an empty form")
+                notes.append(f"note: {source_name(path)}: {counts}; each counts as an empty form")
         if len(empty) == evaluation.items:
-            self._note(path, f"note: {source_name(path)}: no prediction has a form; was this file inflected?")
+            notes.append(f"note: {source_name(path)}: no prediction has a form; was this file inflected?")
+        self.notes.extend(filter(None, notes))
         return evaluation
 
     def _read_gold(self, path: Path) -> list[Item]:
         forms: Forms = "required" if kind_of_sheet(path) else "optional"  # gaps in a wide sheet are not scored
-        items = read_items(path, self.columns, forms=forms, note=partial(self._note, path))
+        items = read_items(path, self.columns, forms=forms, note=self.notes.append)
         covered = [item for item in items if item.covered]
         if len(covered) == len(items):
             remedy = "give the file with the right forms as GOLD (GOLD comes first, then PREDICTED)"
@@ -146,7 +131,8 @@ class Scorer:
             finding = f"found no form for {quoted(covered[0].lemma)}"
             raise InputError(finding, "give every line of GOLD a form", path=path, line=covered[0].line)
         rule = "any of them is right" if self.variants == "any" else "the last is right (--any-variant accepts any)"
-        self._note(path, variants_note(items, path, rule), swapped_columns_note(items, path, self.columns))
+        notes = variants_note(items, path, rule), swapped_columns_note(items, path, self.columns)
+        self.notes.extend(filter(None, notes))
         return items
 
 
@@ -162,12 +148,16 @@ def _are_folders(paths: Sequence[str]) -> bool:
     return bool(folders)
 
 
-@click.command("baseline", epilog=BASELINE_EXAMPLE)
-@source_option("--train FILE", "Items with their forms, to learn from.", required=True)
-@source_option("--input file FILE", "Items to inflect; their forms are ignored.", required=True)
-@output_options("the inflected items go", wide=True)
-@columns_option
-def baseline(train: str, file: str, output: Output, columns: Columns) -> None:
+@command(
+    "printf 'lachen\\tlachte\\tV;PST\\nsagen\\tsagte\\tV;PST\\n' > train.tsv",
+    "printf 'fragen\\t\\tV;PST\\n' | reinflect baseline --train train.tsv --input -",
+)
+def baseline(
+    train: str = option("--train FILE", "Items with their forms, to learn from.", source, required=True),
+    file: str = option("--input FILE", "Items to inflect; their forms are ignored.", source, required=True),
+    output: Output = output_options("the inflected items go", wide=True),
+    columns: Columns = columns_option,
+) -> None:
     """Learn rules for prefixes and suffixes from one file, and inflect the lemmas of another with them.
 
     This is the rule system of the CoNLL–SIGMORPHON 2017 shared task. It takes seconds and has no settings: compare

@@ -1,7 +1,7 @@
 """`reinflect inflect`, `paradigm` and `trace`: inflect words with a trained model."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -9,31 +9,29 @@ from typing import TYPE_CHECKING
 import click
 
 from reinflect.cli import models
+from reinflect.cli.models import ModelArgument, members_option, model_argument, model_command
 from reinflect.cli.options import (
-    COLUMN_OPTIONS,
+    Gathered,
+    argument,
     check_either,
+    columns_option,
     labels_option,
     option,
-    source_option,
+    source,
     text,
     word,
     words_option,
 )
-from reinflect.cli.output import Output, output_options, visible_symbol
-from reinflect.data.features import Bundle
-from reinflect.data.items import Item, fields_of
+from reinflect.cli.output import Output, output_options
+from reinflect.data.features import NO_LABELS, Bundle
+from reinflect.data.items import COLUMNS_AUTO, Item, fields_of
 from reinflect.errors import InputError, printable, quoted
-from reinflect.text import Side, in_columns, table, visible, visible_text
+from reinflect.text import table, visible, visible_text
 
 if TYPE_CHECKING:
     from reinflect.decode.trace import Trace, TraceStep
-    from reinflect.ensemble.confidence import Answer
     from reinflect.inflector.paradigm import Paradigm
 
-EXAMPLE = models.model_example("reinflect inflect verbs.reinflect fliegen 'V;IND;PST;3;SG' --n-best 3")
-PARADIGM_EXAMPLE = models.model_example(
-    "reinflect paradigm verbs.reinflect sagen", "reinflect paradigm verbs.reinflect sagen fliegen --output forms.csv"
-)
 MAX_NBEST = 100
 """Forms of one item: further ones are not worth the time it takes to find them."""
 DECIMALS = 4
@@ -46,31 +44,23 @@ MIN_SHARE = 0.01
 """Alternatives less probable than this are not shown."""
 
 
-@click.command("inflect", epilog=EXAMPLE)
-@models.model_argument
-@click.argument("lemma", required=False, type=word)
-@click.argument("features", required=False, type=text)
-@source_option("--input file FILE", "Items to inflect (- is standard input); forms in it are ignored.")
-@output_options("the inflected items go", json="Print one JSON object for each item.", wide=True)
-@option("--n-best most K", "Give the K likeliest forms of each item.", type=click.IntRange(1, MAX_NBEST))
-@option(
-    "--attested/--no-attested",
-    "Prefer attested forms to predictions.  [default: only for a single LEMMA]",
-    default=None,
-)
-@models.model_options(
-    models.members_option,
-    words_option("The word list that MODEL was trained with: forms that occur in it are likelier."),
-    *COLUMN_OPTIONS,
-)
-def command(
-    model: models.ModelArgument,
-    lemma: str | None,
-    features: str | None,
-    file: str | None,
-    output: Output,
-    most: int | None,
-    attested: bool | None,
+@model_command("reinflect inflect verbs.reinflect fliegen 'V;IND;PST;3;SG' --n-best 3")
+def inflect(
+    model: ModelArgument = model_argument(
+        strategy=members_option,
+        words=words_option("The word list that MODEL was trained with: forms that occur in it are likelier."),
+        columns=columns_option,
+    ),
+    lemma: str | None = argument(word, required=False),
+    features: str | None = argument(text, required=False),
+    file: str | None = option("--input FILE", "Items to inflect (- is standard input); forms are ignored.", source),
+    output: Output = output_options("the inflected items go", json="Print one JSON object for each item.", wide=True),
+    most: int | None = option("--n-best K", "Give the K likeliest forms of each item.", click.IntRange(1, MAX_NBEST)),
+    attested: bool | None = option(
+        "--attested/--no-attested",
+        "Prefer attested forms to predictions.  [default: only for a single LEMMA]",
+        default=None,
+    ),
 ) -> None:
     """Inflect one LEMMA with its FEATURES, or all items of a file, by the vote of MODEL's members.
 
@@ -89,7 +79,7 @@ def command(
     output.check(replaces="JSON" if output.json else "table" if file else None)
     single = [Item(lemma or "", Bundle(features or ""))]
     items = models.read_for_models(file, model.columns, "ignored") if file else single
-    inflector = model.inflector
+    inflector, columns = model.inflector, model.columns
     bundle = cache(lambda spelling: Bundle(model.to_features(spelling)))
     queries = [replace(item, features=bundle(item.features.spelling)) for item in items]
     attested_first = file is None if attested is None else attested
@@ -102,18 +92,17 @@ def command(
     if kept and attested is None:
         many = f"{kept} of {len(items)} items have forms that MODEL keeps; --attested gives those, not predictions"
         notes.append(f"note: {many if file else 'attested: a person gave this form (--no-attested predicts one)'}")
-    order, labels = model.columns.order, model.columns.labels
     if file and not (most or output.json):
         inflected = [replace(item, form=ranked[0].form) for item, ranked in zip(items, answers, strict=True)]
-        output.write_items(inflected, model.columns, notes)
+        output.write_items(inflected, columns, notes)
         return
     rows: list[list[str | float]] = []
     for item, ranked in zip(items, answers, strict=True):
         for rank, answer in enumerate(ranked, start=1):
-            fields = fields_of(replace(item, form=answer.form), labels)
+            fields = fields_of(replace(item, form=answer.form), columns.labels)
             mean = "" if answer.log_probability is None else round(math.exp(answer.log_probability), DECIMALS)
             figures = (rank, models.confidence_cell(answer, DECIMALS), answer.votes, mean)
-            rows.append([*(fields[column] for column in order), *figures])
+            rows.append([*(fields[column] for column in columns.order), *figures])
     cells = [[f"{cell:.{DECIMALS}f}" if isinstance(cell, float) else str(cell) for cell in row] for row in rows]
 
     def in_text() -> str:
@@ -124,34 +113,25 @@ def command(
         figures = [[visible_text(answer.form), *row[-3:]] for answer, row in zip(answers[0], cells, strict=True)]
         return table(("form", *FIGURES[1:]), figures, sides=("left", "right", "right", "right"))
 
-    output.write(
-        in_text,
-        lambda: (_described(query, ranked, nbest=bool(most)) for query, ranked in zip(queries, answers, strict=True)),
-        lambda: ((*order, *FIGURES), rows),
-        notes=notes,
-    )
+    def objects() -> Iterator[dict[str, object]]:
+        for query, ranked in zip(queries, answers, strict=True):
+            nbest = {"nbest": ranked} if most else {}
+            yield {"lemma": query.lemma, "features": query.features.spelling, **asdict(ranked[0]), **nbest}
+
+    output.write(in_text, objects, lambda: ((*columns.order, *FIGURES), rows), notes=notes)
 
 
-def _described(query: Item, answers: "Sequence[Answer]", *, nbest: bool) -> dict[str, object]:
-    described = {"lemma": query.lemma, "features": query.features.spelling, **asdict(answers[0])}
-    return {**described, "nbest": answers} if nbest else described
-
-
-@click.command("paradigm", epilog=PARADIGM_EXAMPLE)
-@models.model_argument
-@click.argument("words", metavar="[LEMMA]...", nargs=-1, type=word)
-@source_option("--input file FILE", "Lemmas, one on each line, or a file of items (- is standard input).")
-@models.bundles_option
-@option("--pos NAME", "Only forms of this part of speech, such as V.", type=text)
-@output_options("the forms go", json="Print one JSON object for each lemma.")
-@models.model_options(models.members_option, *COLUMN_OPTIONS)
+@model_command(
+    "reinflect paradigm verbs.reinflect sagen",
+    "reinflect paradigm verbs.reinflect sagen fliegen --output forms.csv",
+)
 def paradigm(
-    model: models.ModelArgument,
-    words: tuple[str, ...],
-    file: str | None,
-    bundles: str | None,
-    pos: str | None,
-    output: Output,
+    model: ModelArgument = model_argument(strategy=members_option, columns=columns_option),
+    words: tuple[str, ...] = argument(word, metavar="[LEMMA]...", nargs=-1),
+    file: str | None = option("--input FILE", "Lemmas, one per line, or items (- is standard input).", source),
+    bundles: str | None = models.bundles_option,
+    pos: str | None = option("--pos NAME", "Only forms of this part of speech, such as V.", text),
+    output: Output = output_options("the forms go", json="Print one JSON object for each lemma."),
 ) -> None:
     """Inflect each LEMMA, or each lemma of a file, for every cell of its paradigm.
 
@@ -209,14 +189,20 @@ def paradigm_text(paradigm: "Paradigm", *, titled: bool = False) -> str:
     return "\n".join(parts)
 
 
-@click.command("trace", epilog=models.model_example("reinflect trace verbs.reinflect fliegen 'V;IND;PST;3;SG'"))
-@models.model_argument
-@click.argument("lemma", type=word)
-@click.argument("features", type=text)
-@option("--member NAME", "Member to show, or all.  [default: the best one that gave the winning form]", type=text)
-@output_options("the trace goes", json="Print one JSON object for each member.")
-@models.model_options(models.members_option, labels_option("Your own names for features, instead of those in MODEL."))
-def trace(model: models.ModelArgument, lemma: str, features: str, member: str | None, output: Output) -> None:
+@model_command("reinflect trace verbs.reinflect fliegen 'V;IND;PST;3;SG'")
+def trace(
+    model: ModelArgument = model_argument(
+        strategy=members_option,
+        columns=Gathered(
+            lambda labels: replace(COLUMNS_AUTO, labels=labels or NO_LABELS),
+            labels=labels_option("Your own names for features, instead of those in MODEL."),
+        ),
+    ),
+    lemma: str = argument(word),
+    features: str = argument(text),
+    member: str | None = option("--member NAME", "A member, or all.  [default: the best that gave the form]", text),
+    output: Output = output_options("the trace goes", json="Print one JSON object for each member."),
+) -> None:
     """Show how a member of MODEL turns LEMMA into the form with FEATURES, an action on each line.
 
     Columns: the number t of the action; the lemma, with the attended character in brackets; the action and its
@@ -233,17 +219,17 @@ def trace(model: models.ModelArgument, lemma: str, features: str, member: str | 
 def trace_text(trace: "Trace") -> str:
     lemma, features, form = map(visible_text, (trace.lemma, trace.features, trace.form))
     has_gate = any(step.gate is not None for step in trace.steps)
-    rows = [["t", "lemma", "action", "probability", *["generated"] * has_gate, "form", "otherwise"]]
+    header = ["t", "lemma", "action", "probability", *["generated"] * has_gate, "form", "otherwise"]
+    rows = []
     for t, step in enumerate(trace.steps, start=1):
-        row = [str(t), _context(trace, step), visible_symbol(step.action), f"{step.probability:.3f}"]
+        row = [str(t), _context(trace, step), visible_text(step.action), f"{step.probability:.3f}"]
         row += ["" if step.gate is None else f"{step.gate:.3f}"] * has_gate
-        others = [f"{visible_symbol(name)} {share:.3f}" for name, share in step.alternatives if share >= MIN_SHARE]
+        others = [f"{visible_text(name)} {share:.3f}" for name, share in step.alternatives if share >= MIN_SHARE]
         rows.append([*row, visible_text(step.form_so_far), ", ".join(others)])
-    sides: list[Side] = ["right" if name in NUMBERS else "left" for name in rows[0]]
-    lines = [f"{trace.member}: {lemma}, {features} → {form}", *in_columns(rows, "  ", sides)]
+    steps = table(header, rows, sides=["right" if name in NUMBERS else "left" for name in header])
     if trace.form != trace.steps[-1].form_so_far or trace.steps[-1].kind != "stop":
-        lines.append("The lemma is the prediction: the model does not stop, or repeats a character too often.")
-    return "\n".join(lines) + "\n"
+        steps += "The lemma is the prediction: the model does not stop, or repeats a character too often.\n"
+    return f"{trace.member}: {lemma}, {features} → {form}\n{steps}"
 
 
 def _context(trace: "Trace", step: "TraceStep") -> str:

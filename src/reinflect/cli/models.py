@@ -1,18 +1,27 @@
-"""`reinflect models` and `reinflect info`; also what all commands that use a trained model share."""
+"""`reinflect models`, `info` and `report`: about models; also what all commands that use a trained model share."""
 
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from reinflect.cli.options import Decorator, example, gathered, make_columns, option, say, source, strategy_option
+from reinflect.cli.options import (
+    Gathered,
+    argument,
+    columns_option,
+    command,
+    option,
+    say,
+    source,
+    strategy_option,
+)
 from reinflect.cli.output import Output, output_options
 from reinflect.data.features import Bundle
-from reinflect.data.items import COLUMNS_AUTO, Columns, Forms, Item, check_lengths, read_items
+from reinflect.data.items import COLUMNS_AUTO, Columns, Forms, Item, check_lengths, normalised, read_items
 from reinflect.data.lexicon import Lexicon, read_lemmas
 from reinflect.data.words import WordList
 from reinflect.errors import InputError, UnseenWarning, printable, quoted
@@ -28,11 +37,9 @@ TRAINING = (
     "reinflect data show german-verbs --split train-low > verbs.tsv",
     "reinflect train --train verbs.tsv --out verbs.reinflect --seeds 1 --systems haem --alignments naive",
 )
-
-
-def model_example(*lines: str) -> str:
-    """The end of the help of a command whose example needs a model."""
-    return example(*TRAINING, *lines, about="two lines train a model; MODEL may be a language: reinflect models")
+model_command = partial(command, *TRAINING, about="two lines train a model; MODEL may be a language: reinflect models")
+"""A command whose example needs a model."""
+PAGES = (".html", ".htm")
 
 
 def model_file(name: str) -> str:
@@ -60,7 +67,7 @@ def read_for_models(path: str, columns: Columns, forms: Forms = "required") -> l
 class ModelArgument:
     """A model, and how it is used: its voters, its word list, and the columns and labels of the files that it reads."""
 
-    path: str
+    model: str
     strategy: str | None = None
     words: WordList | None = None
     columns: Columns = COLUMNS_AUTO
@@ -68,7 +75,7 @@ class ModelArgument:
     @cached_property
     def inflector(self) -> "Inflector":
         """The inflector; the user's labels, if there are any, take the place of its own."""
-        inflector = load_inflector(self.path)
+        inflector = load_inflector(self.model)
         inflector = inflector if self.strategy is None else inflector.using(self.strategy)
         if self.words:
             inflector = inflector.with_words(self.words)
@@ -97,22 +104,17 @@ class ModelArgument:
         return [f"note: {doubt}" for doubt in self.inflector.doubts(bundles)]
 
 
-bundles_option = option(
-    "--features bundles FILE",
-    "The forms you want: the features of one on each line, such as V;IND;PST;3;SG (default: those MODEL learnt from).",
-    type=source,
-)
-model_argument = click.argument("model", type=model_file)
+def model_argument(**uses: Any) -> Any:
+    """MODEL, with options that say how it is used: a `ModelArgument`."""
+    return Gathered(ModelArgument, model=argument(model_file), **uses)
+
+
 members_option = strategy_option("Which members of MODEL vote, instead of those chosen in training")
-
-
-def model_options(*options: Decorator) -> Decorator:
-    """Options that say how MODEL is used: the command receives a `ModelArgument` as `model`."""
-
-    def make(model: str, strategy: str | None = None, words: WordList | None = None, **columns: Any) -> ModelArgument:
-        return ModelArgument(model, strategy, words, make_columns(**columns))
-
-    return gathered("model", make, *options, arguments=["model"])
+bundles_option = option(
+    "--features FILE",
+    "The forms you want: the features of one on each line, such as V;IND;PST;3;SG (default: those MODEL learnt from).",
+    source,
+)
 
 
 def read_bundles(path: str, to_features: Callable[[str], str]) -> list[str]:
@@ -140,8 +142,8 @@ def confidence_cell(answer: "Answer", decimals: int = 3) -> str | float:
     return "" if answer.confidence is None else round(answer.confidence, decimals)
 
 
-@click.command("models", epilog=example("reinflect models"))
-def command() -> None:
+@command("reinflect models")
+def models() -> None:
     """List the pocket models: small models of many languages, with their accuracy on items they did not learn from.
 
     Every command takes a language where it asks for MODEL: reinflect inflect finnish talo 'N;IN+ESS;PL'. A name with a
@@ -160,13 +162,67 @@ def command() -> None:
     click.echo(f"{len(index)} pocket models, {size:.1f} MB, in {printable(str(folder))}")
 
 
-@click.command("info", epilog=model_example("reinflect info verbs.reinflect"))
-@model_argument
-@output_options(json="Print one JSON object, with every setting and every count.")
-@model_options()
-def info(model: ModelArgument, output: Output) -> None:
+@model_command("reinflect info verbs.reinflect")
+def info(
+    model: ModelArgument = model_argument(),
+    output: Output = output_options(json="Print one JSON object, with every setting and every count."),
+) -> None:
     """Show the training data of MODEL, its accuracy, its members, and the features and characters it knows."""
     from reinflect.inflector.card import card_text
 
     card = model.inflector.card
     output.write(lambda: card_text(card), lambda: [card], indent=2)
+
+
+@model_command(
+    "reinflect data show german-verbs --split dev > dev.tsv",
+    "reinflect report verbs.reinflect --dev dev.tsv --out report.html",
+)
+def report(
+    subject: str = argument(model_file, metavar="MODEL|DIR"),
+    dev: str | None = option("--dev FILE|DIR", "Items to score a model on, or a benchmark's data, if moved.", source),
+    forecast: str | None = option("--forecast FILE.json", "To draw for a model: a file of reinflect forecast.", source),
+    output: Output = output_options("to write the page", names="--out FILE.html", default="report.html", force=False),
+    columns: Columns = columns_option,
+) -> None:
+    """Write a page about MODEL, or about the folder DIR that reinflect benchmark wrote.
+
+    The page is one HTML file that needs no network: learning curves, accuracy by part of speech and features, the
+    commonest mistakes character by character, and how reliable the confidences are; for a benchmark also the table of
+    runs, the paper's claims, and every language.
+    """
+    if Path(output.path).suffix.lower() not in ("", *PAGES):
+        raise InputError("a report is an HTML page", "give it a name that ends in .html", path=output.path)
+    if Path(subject).is_dir():
+        if forecast is not None:
+            raise InputError("found --forecast for a benchmark", "give it with a model", path=subject)
+        page = _folder_page(Path(subject), dev, output)
+    else:
+        output.check(replaces="page")
+        page = _model_page(ModelArgument(subject, columns=columns), dev, forecast)
+    output.write(lambda: page, about=" (open it in a browser)")
+
+
+def _folder_page(folder: Path, dev: str | None, output: Output) -> str:
+    from reinflect.paper.page import benchmark_page, data_of
+
+    data = data_of(folder) if dev is None else Path(dev)
+    inputs = [*folder.rglob("*"), *(data.glob("*") if data else ())]
+    output.check(*(path for path in inputs if path.suffix.lower() not in PAGES), replaces="page")
+    if data is not None and not data.is_dir():
+        raise InputError("this is not a folder", "for a benchmark, name the folder with its data", path=data)
+    return benchmark_page(folder, data)
+
+
+def _model_page(model: ModelArgument, dev: str | None, forecast: str | None) -> str:
+    from reinflect.forecast import Forecast
+    from reinflect.report.curves import read_log
+    from reinflect.report.model import model_page
+
+    inflector, log = model.inflector, Path(f"{model.model}.log.jsonl")
+    columns = replace(model.columns, labels=inflector.labels)
+    items = None if dev is None else normalised(read_for_models(dev, columns), inflector.normalisation)
+    say(*model.doubts(item.features for item in items or ()))
+    curves = read_log(log) if log.is_file() else []
+    expected = None if forecast is None else Forecast.read(forecast)
+    return model_page(Path(model.model).name, inflector, curves, items, inflector.labels, expected)

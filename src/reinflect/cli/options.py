@@ -1,9 +1,10 @@
-"""Options and types of arguments that several commands share."""
+"""Options and arguments that several commands share, and how a command gets the values of its parameters from them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from functools import partial, reduce, wraps
-from typing import Any, TypeVar, get_args
+from functools import partial
+from inspect import signature
+from typing import Any, get_args
 
 import click
 
@@ -14,8 +15,7 @@ from reinflect.data.words import WordList
 from reinflect.errors import InputError, quoted
 from reinflect.files import STANDARD
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+POSITIVE = click.IntRange(min=1)
 SOURCES = "reinflect.sources"
 """Where a click context has the files that its command reads."""
 
@@ -27,38 +27,57 @@ def say(*notes: str | None) -> None:
             click.echo(note, err=True)
 
 
-def option(spec: str, description: str, **more: Any) -> Decorator:
-    """A click option from its names and its metavar, such as `--input source FILE`; without a value it is a flag."""
-    names = [word for word in spec.split() if word.startswith("-") or (word.isidentifier() and word.islower())]
-    metavar = " ".join(word for word in spec.split() if word not in names) or None
-    if metavar is None and not {"type", "default"} & more.keys():
+def option(spec: str, about: str, type: Any = None, *, cls: Any = click.Option, **more: Any) -> Any:
+    """An option of these names and this metavar, such as `--output -o FILE`; without any value it is a flag."""
+    names = [word for word in spec.split() if word.startswith("-")]
+    metavar = " ".join(spec.split()[len(names) :]) or None
+    if metavar is None and type is None and "default" not in more:
         more["is_flag"] = True
-    description += " May be repeated." * more.get("multiple", False)
-    return click.option(*names, metavar=metavar, help=description, show_default=bool(more.get("default")), **more)
+    about += " May be repeated." * more.get("multiple", False)
+    more |= {"type": type, "metavar": metavar, "help": about, "show_default": bool(more.get("default"))}
+    return lambda name: cls([*names, name], **more)
 
 
-def all_of(*options: Decorator) -> Decorator:
-    """Several options as one, in the order of the help."""
-    return lambda command: reduce(lambda decorated, decorator: decorator(decorated), reversed(options), command)
+def argument(type: Any = None, **more: Any) -> Any:
+    return lambda name: click.Argument([name], type=type, **more)
 
 
-def gathered(name: str, make: Callable[..., Any], *options: Decorator, arguments: Sequence[str] = ()) -> Decorator:
-    """Options, and further `arguments`, that reach the command as one argument, which `make` makes of their values."""
-    keys = [*arguments, *(str(parameter.name) for parameter in click.command()(all_of(*options)(lambda: None)).params)]
+class Gathered:
+    """A value that `make` makes of those of several options and arguments."""
 
-    def decorated(command: Callable[..., Any]) -> Callable[..., Any]:
-        @wraps(command)
-        def with_argument(**values: Any) -> Any:
-            return command(**{name: make(**{key: values.pop(key) for key in keys})}, **values)
+    def __init__(self, make: Callable[..., Any], **sources: Any) -> None:
+        self.make = make
+        self.parts = {name: each if isinstance(each, Gathered) else each(name) for name, each in sources.items()}
 
-        return all_of(*options)(with_argument)
+    @property
+    def parameters(self) -> list[click.Parameter]:
+        """The arguments first; the options that belong to an argument last."""
+        lists = [part.parameters if isinstance(part, Gathered) else [part] for part in self.parts.values()]
+        options = sorted(lists, key=lambda parameters: isinstance(parameters[0], click.Argument))
+        arguments = [each for parameters in lists for each in parameters if isinstance(each, click.Argument)]
+        return arguments + [each for parameters in options for each in parameters if isinstance(each, click.Option)]
+
+    def __call__(self, **values: Any) -> Any:
+        parts = self.parts.items()
+        return self.make(**{key: part(**values) if isinstance(part, Gathered) else values[key] for key, part in parts})
+
+
+def command(
+    *example: str, about: str = "", group: Any = click, name: str | None = None, **more: Any
+) -> Callable[[Callable[..., None]], click.Command]:
+    """A command of a function: the default of each of its parameters is the option or argument that gives its value.
+
+    Its help ends with an example, and with what there is to say `about` that.
+    """
+
+    def decorated(function: Callable[..., None]) -> click.Command:
+        values = Gathered(function, **{key: each.default for key, each in signature(function).parameters.items()})
+        lines = [f"\b\nExample{about and f' ({about})'}:", *example]
+        more.update(params=values.parameters, help=function.__doc__, epilog="\n  ".join(lines))
+        click_command: click.Command = group.command(name or function.__name__, **more)(values)
+        return click_command
 
     return decorated
-
-
-def example(*lines: str, about: str = "") -> str:
-    """The end of a command's help."""
-    return "\n  ".join([f"\b\nExample{about and f' ({about})'}:", *lines])
 
 
 def text(argument: str) -> str:
@@ -86,7 +105,6 @@ def source(path: str) -> str:
     return path
 
 
-source_option = partial(option, type=source)
 words_option = partial(option, "--words FILE", type=lambda path: WordList.read(source(path)))
 labels_option = partial(option, "--labels FILE", type=lambda path: Labels.read(source(path)))
 
@@ -115,51 +133,49 @@ def _strategy(name: str) -> str:
     return find_strategy(name).name
 
 
-def strategy_option(what: str) -> Decorator:
+def strategy_option(what: str) -> Any:
     names = (
         "vote (all), ensemble-N (the N best), max (all of the best system and alignment), average (of the 15 best "
         "members' probabilities), or run1 to run7 of the paper. train takes the better of max and ensemble-15."
     )
-    return option("--strategy NAME", f"{what}: {names}", type=_strategy, cls=StrategyOption)
+    return option("--strategy NAME", f"{what}: {names}", _strategy, cls=StrategyOption)
 
 
-COLUMN_OPTIONS = (
-    option(
-        "--columns ORDER",
-        "Order of tab-separated columns: lemma,form,features; lemma,features,form (2023); auto finds out which. In a "
-        "spreadsheet (.csv, .xlsx), their names: lemma=Verb,form=Wordform,features=Tags.",
-        default=str(COLUMNS_AUTO),
-        type=Columns.parse,
-    ),
-    labels_option("Your own names for features, read and written in their place: lines of label, tab, features."),
-    option(
-        "--variants",
-        "Several forms in a field of a spreadsheet (a / b): take all or the first, skip the field, or keep one form.",
-        type=click.Choice(get_args(Variants)),
-        default="all",
-    ),
-    option(
-        "--missing LIST",
-        "Fields of a spreadsheet that mean no form, separated by commas. auto: -, —, ?, n/a and the like, and doubtful "
-        "forms (*x, ?x, (x)); none: every field is a form.",
-        default=AUTO,
-        type=FormRules.parse_missing,
-    ),
-    option(
-        "--normalise",
-        "Unicode form of lemmas and forms: nfc (ä is one character), nfd (two, a and its dots), or none: unchanged. A "
-        "model remembers it, and normalises the words it inflects.",
-        type=click.Choice(get_args(Normalisation)),
-        default="none",
-    ),
-)
-
-
-def make_columns(
-    columns: Columns = COLUMNS_AUTO, labels: Labels | None = None, normalise: Normalisation = "none", **rules: Any
-) -> Columns:
+def _columns(columns: Columns, labels: Labels | None, normalise: Normalisation, **rules: Any) -> Columns:
     return replace(columns, labels=labels or NO_LABELS, rules=FormRules(**rules), normalisation=normalise)
 
 
-columns_option = gathered("columns", make_columns, *COLUMN_OPTIONS)
+columns_option: Any = Gathered(
+    _columns,
+    columns=option(
+        "--columns ORDER",
+        "Order of tab-separated columns: lemma,form,features; lemma,features,form (2023); auto finds out which. In a "
+        "spreadsheet (.csv, .xlsx), their names: lemma=Verb,form=Wordform,features=Tags.",
+        Columns.parse,
+        default=str(COLUMNS_AUTO),
+    ),
+    labels=labels_option(
+        "Your own names for features, read and written in their place: lines of label, tab, features."
+    ),
+    variants=option(
+        "--variants",
+        "Several forms in a field of a spreadsheet (a / b): take all or the first, skip the field, or keep one form.",
+        click.Choice(get_args(Variants)),
+        default="all",
+    ),
+    missing=option(
+        "--missing LIST",
+        "Fields of a spreadsheet that mean no form, separated by commas. auto: -, —, ?, n/a and the like, and doubtful "
+        "forms (*x, ?x, (x)); none: every field is a form.",
+        FormRules.parse_missing,
+        default=AUTO,
+    ),
+    normalise=option(
+        "--normalise",
+        "Unicode form of lemmas and forms: nfc (ä is one character), nfd (two, a and its dots), or none: unchanged. A "
+        "model remembers it, and normalises the words it inflects.",
+        click.Choice(get_args(Normalisation)),
+        default="none",
+    ),
+)
 """How items are read: one `Columns`."""

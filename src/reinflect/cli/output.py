@@ -11,14 +11,14 @@ from typing import Any
 
 import click
 
-from reinflect.cli.options import SOURCES, Decorator, gathered, option, say
+from reinflect.cli.options import SOURCES, Gathered, option, say
 from reinflect.data.items import COLUMNS_2017, Columns, Item, write_items
 from reinflect.data.sheet_file import check_sheet, kind_of_sheet, write_rows
 from reinflect.errors import InputError, OutputError
 from reinflect.files import STANDARD, Kind, check_writable, has_content, kind_of_file, write_text
-from reinflect.text import visible
 
 EXISTS = "a file of this name exists"
+WIDE = "Write a spreadsheet with a row for each lemma and a column for each bundle."
 KINDS: dict[Kind, str] = {"model": "a model", "page": "a web page", "JSON": "JSON", "table": "a tab-separated table"}
 Notes = Iterable[str | None]
 Rows = tuple[Sequence[str], Sequence[Sequence[str | float]]]
@@ -34,11 +34,6 @@ class Output:
     force: bool = False
     wide: bool = False
     option: str = "--output"
-
-    @property
-    def plain(self) -> bool:
-        """Whether it is a file that is no spreadsheet."""
-        return self.path != STANDARD and not kind_of_sheet(self.path)
 
     def check(self, *inputs: Path | str, replaces: Kind | None = None) -> None:
         """Check, before any work, that the file can be written and that nothing a person typed would be lost.
@@ -98,19 +93,18 @@ class Output:
 
 
 def output_options(
-    where: str = "", json: str = "", names: str = "--output -o path FILE", default: str = STANDARD, **more: bool
-) -> Decorator:
-    """The options of an `Output`, which the command receives as `output`; `where` and `json` are for their help."""
+    where: str = "", json: str = "", names: str = "--output -o FILE", default: str = STANDARD, **more: bool
+) -> Any:
+    """The options of an `Output`; `where` and `json` are for their help."""
     required: dict[str, Any] = {"default": default} if default else {"required": True}
+    screen = " (- is the screen)" * bool(default)
     options = {
-        option(names, f"Where {where}{' (- is the screen)' * (default == STANDARD)}.", **required): where,
-        option("--force", "Replace an existing file of this name."): where and more.get("force", True),
-        option("--json", json): json,
-        option("--wide", "Write a spreadsheet with a row for each lemma and a column for each bundle."): more.get(
-            "wide"
-        ),
+        "path": where and option(names, f"Where {where}{screen}.", **required),
+        "force": where and more.get("force", True) and option("--force", "Replace an existing file of this name."),
+        "json": json and option("--json", json),
+        "wide": more.get("wide") and option("--wide", WIDE),
     }
-    return gathered("output", partial(Output, option=names.split()[0]), *(each for each in options if options[each]))
+    return Gathered(partial(Output, option=names.split()[0]), **{key: each for key, each in options.items() if each})
 
 
 def json_text(value: Any, indent: int | None = None) -> str:
@@ -118,11 +112,6 @@ def json_text(value: Any, indent: int | None = None) -> str:
     import msgspec
 
     return dumps(msgspec.to_builtins(value), ensure_ascii=False, indent=indent) + "\n"
-
-
-def visible_symbol(symbol: str) -> str:
-    """A character in visible form; symbols such as `STEP` and `<s>` unchanged."""
-    return visible(symbol) if len(symbol) == 1 else symbol
 
 
 @contextmanager

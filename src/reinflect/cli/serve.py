@@ -12,32 +12,28 @@ from typing import TYPE_CHECKING
 
 import click
 
+from reinflect.cli.demo import SERVED, served_model
 from reinflect.cli.models import model_file
-from reinflect.cli.options import example, option, say
-from reinflect.cli.wishes import make_resources
-from reinflect.data.german import read_split
-from reinflect.errors import INTERRUPTED, InputError, ReinflectError, quoted
-from reinflect.systems.kind import PAPER_SYSTEMS, Wish
+from reinflect.cli.options import argument, command, option, say
+from reinflect.errors import InputError, quoted
 
 if TYPE_CHECKING:
     from reinflect.inflector.inflector import Inflector
 
 ABOUT = "the first time, it trains a model of German verbs, which takes a few minutes"
-DEMO = "german-verbs"
-DEMO_WISH = Wish(systems=PAPER_SYSTEMS, preset="medium", changes=("epochs=20", "hidden=100"), seeds=1)
-"""For a training of two minutes; `reinflect train` uses the preset unchanged, and five seeds."""
 NAMED = 10
 """The models that are named when the server starts."""
 
 
-@click.command("serve", epilog=example("reinflect serve --demo", about=ABOUT))
-@click.argument("models", metavar="[MODEL]...", nargs=-1, type=model_file)
-@option("--demo", "Also serve a model of the bundled German verbs, trained once and kept.")
-@option("--port", "Port; 0 chooses a free one.", type=click.IntRange(0, 65535), default=8000)
-@option("--host", "Address to listen on; 0.0.0.0 means all of them.", default="127.0.0.1")
-@option("--allow-host names NAME", "Host name that visitors use.", multiple=True)
-@option("--open browser", "Open the page in your browser.")
-def command(models: tuple[str, ...], demo: bool, port: int, host: str, names: tuple[str, ...], browser: bool) -> None:
+@command("reinflect serve --demo", about=ABOUT)
+def serve(
+    models: tuple[str, ...] = argument(model_file, metavar="[MODEL]...", nargs=-1),
+    demo: bool = option("--demo", "Also serve a model of the bundled German verbs, trained once and kept."),
+    port: int = option("--port", "Port; 0 chooses a free one.", click.IntRange(0, 65535), default=8000),
+    host: str = option("--host", "Address to listen on; 0.0.0.0 means all of them.", default="127.0.0.1"),
+    names: tuple[str, ...] = option("--allow-host NAME", "Host name that visitors use.", multiple=True),
+    browser: bool = option("--open", "Open the page in your browser."),
+) -> None:
     """Serve a page for the browser: type words, choose features, and see forms, confidences and how they are made.
 
     The page also shows paradigms, takes columns pasted from spreadsheets, and collects corrections to train with. It
@@ -68,7 +64,7 @@ def command(models: tuple[str, ...], demo: bool, port: int, host: str, names: tu
     with _listening(host, port) as listener:
         served |= zip(model_names(models), map(load, map(Path, models)), strict=True)
         if demo:
-            served = {DEMO if DEMO not in served else f"{DEMO} (demo)": _demo_model(), **served}
+            served = {SERVED if SERVED not in served else f"{SERVED} (demo)": served_model(), **served}
         local, port = listener.getsockname()[:2]
         address = f"http://{f'[{host}]' if ':' in host else host}:{port}/"
         hosts = [host, *names]
@@ -102,31 +98,3 @@ def model_names(paths: Sequence[str]) -> list[str]:
     stems = [Path(path).stem for path in paths]
     before = [stems[:index].count(stem) for index, stem in enumerate(stems)]
     return [f"{stem} ({count + 1})" if count else stem for stem, count in zip(stems, before, strict=True)]
-
-
-def _demo_model() -> "Inflector":
-    """The model of German verbs: from the cache, or trained now and stored there."""
-    from reinflect import __version__
-    from reinflect.files import cache_folder
-    from reinflect.inflector.inflector import Inflector
-
-    path = cache_folder() / "models" / f"{DEMO}-{__version__}.reinflect"
-    if path.is_file():
-        with suppress(ReinflectError):  # a damaged model is trained again
-            return Inflector.load(path)
-    resources = make_resources("cpu")
-
-    from reinflect.assemble import Keep
-    from reinflect.train import train_model
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    train, dev = read_split("train-medium"), read_split("dev")
-    with resources as used:
-        used.watcher.note(f"training on {len(train)} forms of German verbs, once; the model is kept in {path}")
-        outcome = train_model(train, dev, DEMO_WISH, Keep(), used, source="bundled German verbs", out=path)
-    if outcome.training.interrupted:
-        path.unlink(missing_ok=True)  # an unfinished model would be served from now on
-        say("note: interrupted; the same command resumes the training")
-        raise click.exceptions.Exit(INTERRUPTED)
-    say(f"trained: {outcome.training.accuracy:.0f} % of {outcome.training.scored} other forms are right")
-    return outcome.inflector

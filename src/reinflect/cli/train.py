@@ -1,37 +1,147 @@
 """`reinflect train`: learn to inflect from examples; `reinflect forecast`: what more examples would be worth."""
 
-from contextlib import AbstractContextManager
+import os
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from reinflect.align import ALIGNERS
+from reinflect.align.pairs import default_folder
 from reinflect.cli.models import load_inflector, model_file, read_for_models
-from reinflect.cli.options import columns_option, example, option, say, source_option, strategy_option, words_option
+from reinflect.cli.options import (
+    POSITIVE,
+    Gathered,
+    columns_option,
+    command,
+    option,
+    say,
+    source,
+    strategy_option,
+    words_option,
+)
 from reinflect.cli.output import Output, json_text, output_options
-from reinflect.cli.wishes import wish_options
 from reinflect.data.corrections import read_training_files
 from reinflect.data.items import Columns
 from reinflect.data.sheets import sheet_bundles
 from reinflect.data.words import WordList
 from reinflect.errors import INTERRUPTED, InputError, OutputError, quoted, source_name
 from reinflect.files import STANDARD
-from reinflect.systems.kind import Wish
+from reinflect.systems import SYSTEMS
+from reinflect.systems.kind import AUGMENTATIONS, DEFAULTS, PAPER_ALIGNMENTS, PAPER_SYSTEMS, Wish
 from reinflect.text import table
 
 if TYPE_CHECKING:
     from reinflect.run.watch import Resources
 
-EXAMPLE = example(
-    "reinflect data show german-verbs --split train-low > verbs.tsv",
-    "reinflect train --train verbs.tsv --out verbs.reinflect --seeds 1 --systems haem --alignments naive",
-    about="about a minute",
+CHECKPOINT_SECONDS, SECONDS_BETWEEN = "REINFLECT_CHECKPOINT_SECONDS", 60.0
+
+
+def names(text: str) -> tuple[str, ...]:
+    """The names in a list with commas, each once."""
+    return tuple(dict.fromkeys(name.strip() for name in text.split(",")))
+
+
+names_option = partial(option, type=names)
+augment_option = option("--augment NAME", f"Also learn from made-up items: {', '.join(AUGMENTATIONS)}.", multiple=True)
+set_option = option(
+    "--set KEY=VALUE",
+    "Change a setting of all systems (hidden=200), of one (haem.hidden=200), of an aligner (smart.sweeps=50), or of an "
+    "augmentation (made-up.times=8).",
+    multiple=True,
 )
-FORECAST_EXAMPLE = example(
-    "reinflect data show german-verbs --split train-low > verbs.tsv",
-    "reinflect forecast --train verbs.tsv --forms 250,500,1000",
-    about="about a minute",
+device_option = option("--device", "What to train on.", click.Choice(["auto", "cpu", "cuda"]), default="auto")
+workers_option = partial(option, "--workers N", type=POSITIVE)
+low, medium, high = (",".join(DEFAULTS[preset].kinds or ()) for preset in ("low", "medium", "high"))
+KINDS = (
+    "Kinds of models, separated by commas: each a system, its alignment if it learns from one, and perhaps an "
+    f"augmentation (default: {low}; from 320 items on {medium}; from 3,200 on {high})."
 )
+
+
+def wish_options(seeds_of: str, preset: str, *, by_size: bool = False, **more: Any) -> Any:
+    """The options of a `Wish`; `preset` says what auto means.
+
+    With `by_size`, the number of items decides on the kinds unless the user does.
+    """
+    default = "{} if only --{}, --augment or --from is given" if by_size else "default: {}"
+    systems = default.format(",".join(PAPER_SYSTEMS), "alignments")
+    alignments = default.format(",".join(PAPER_ALIGNMENTS), "systems")
+    presets = f"Settings: low, medium, high ({preset}), paper-low, paper-medium, paper-high, or a TOML file."
+    return Gathered(
+        Wish,
+        **{"kinds": names_option("--kinds LIST", KINDS)} if by_size else {},
+        systems=names_option("--systems LIST", f"Systems to train: {', '.join(SYSTEMS)} ({systems})."),
+        alignments=names_option(
+            "--alignments LIST", f"Alignments to learn from: {', '.join(ALIGNERS)} ({alignments})."
+        ),
+        augment=augment_option,
+        seeds=option("--seeds N", f"Number of models of {seeds_of}.", click.IntRange(1, 100), default=5),
+        preset=option("--preset NAME", presets, default="auto"),
+        changes=set_option,
+        **more,
+    )
+
+
+def make_resources(
+    device: str, workers: int | None = None, *, gpu_seconds: float = SECONDS_BETWEEN, **more: Any
+) -> "AbstractContextManager[Resources]":
+    """What a training may use, while its progress is displayed; refused at once where torch is missing.
+
+    `gpu_seconds` are those between checkpoints on a GPU. There `trainers` train, and all cores do the rest.
+    """
+    from reinflect.train import check_torch
+
+    check_torch()
+    where = device if more.get("scheduler") else device_for(device)
+    seconds = checkpoint_seconds(gpu_seconds if where == "cuda" else SECONDS_BETWEEN)
+    number = cores() if where == "cuda" and more.get("trainers") else workers or cores()
+    return _displayed(device=where, workers=number, checkpoint_seconds=seconds, **more)
+
+
+resources_options: Any = Gathered(
+    make_resources,
+    device=device_option,
+    workers=workers_option("Processes on the CPU (default: one for each core). The result does not depend on them."),
+)
+
+
+@contextmanager
+def _displayed(**options: Any) -> "Iterator[Resources]":
+    from reinflect.run.watch import Resources, display
+
+    with display() as watcher:
+        yield Resources(**{"alignment_cache": default_folder(), **options, "watcher": watcher})
+
+
+def device_for(device: str) -> str:
+    """The device that `--device` stands for on this computer."""
+    if device == "cpu":
+        return device
+    import torch
+
+    available = torch.cuda.is_available()
+    if device == "cuda" and not available:
+        raise InputError("found --device cuda, but torch finds no GPU", "use --device cpu, or check the GPU's driver")
+    return "cuda" if available else "cpu"
+
+
+def cores() -> int:
+    """The number of processes that can work at once: the default of `--workers`."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def checkpoint_seconds(default: float) -> float:
+    text = os.environ.get(CHECKPOINT_SECONDS, str(default))
+    with suppress(ValueError):
+        if (seconds := float(text)) >= 0:
+            return seconds
+    raise InputError(f"found {CHECKPOINT_SECONDS}={quoted(text)}", "set it to a number of seconds, such as 60")
+
+
 MOST = 1_000_000
 MULTIPLES = (2, 5, 10)
 """Of the forms that are there: what is forecast without `--forms`. The interval was checked up to the last one."""
@@ -39,45 +149,42 @@ SAMPLES_A_SECOND = 500
 """Items that a core of a laptop trains on in a second, roughly."""
 
 
-@click.command("train", epilog=EXAMPLE)
-@source_option("--train FILE", "Items with their forms, to learn from.", required=True)
-@source_option("--dev FILE", "Items to pick the best version of each model by (default: each seed holds out a fifth).")
-@source_option(
-    "--add additions FILE", "New items, or corrections of those with the same lemma and features.", multiple=True
+@command(
+    "reinflect data show german-verbs --split train-low > verbs.tsv",
+    "reinflect train --train verbs.tsv --out verbs.reinflect --seeds 1 --systems haem --alignments naive",
+    about="about a minute",
 )
-@option("--compare MODEL", "Earlier model: show which items only one of the two gets right.", type=model_file)
-@output_options("to write the model (one file, usually .reinflect)", names="--out path MODEL", default="")
-@option("--half", "Keep the model in half precision: a file half as large, hardly less accurate.")
-@option("--attested/--no-attested", "Keep the forms of all items in the model, as attested ones.", default=True)
-@words_option("Word list as evidence for forms: lines of a word (and a tab and its count), or any text.")
-@wish_options(
-    "each kind",
-    "by the size of the data; auto chooses",
-    option("--first-seed S", "First seed; others follow it.", type=click.IntRange(1, 900), default=1),
-    option(
-        "--from starts MODEL|LANGUAGE|auto",
-        "For each kind, train a second model that starts from another model (a file or a language of reinflect models; "
-        "auto takes those that inflect your items best). It helps with few items and a related language.",
-        multiple=True,
+def train(
+    train: str = option("--train FILE", "Items with their forms, to learn from.", source, required=True),
+    dev: str | None = option(
+        "--dev FILE", "Items to pick the best version of each model by (default: each seed holds out a fifth).", source
     ),
-    strategy_option("Which trained models vote; inflect --strategy can choose others"),
-    by_size=True,
-)
-@option("--verbose", "Also list the models with their accuracies.")
-@columns_option
-def command(
-    train: str,
-    dev: str | None,
-    additions: tuple[str, ...],
-    compare: str | None,
-    output: Output,
-    half: bool,
-    attested: bool,
-    words: WordList | None,
-    wish: Wish,
-    resources: "AbstractContextManager[Resources]",
-    verbose: bool,
-    columns: Columns,
+    additions: tuple[str, ...] = option(
+        "--add FILE", "New items, or corrections of those with the same lemma and features.", source, multiple=True
+    ),
+    compare: str | None = option("--compare MODEL", "Earlier model: which items does only one get right?", model_file),
+    output: Output = output_options("to write the model (a file, usually .reinflect)", names="--out MODEL", default=""),
+    half: bool = option("--half", "Keep the model in half precision: a file half as large, hardly less accurate."),
+    attested: bool = option("--attested/--no-attested", "Keep the forms of all items as attested ones.", default=True),
+    words: WordList | None = words_option(
+        "Evidence for forms: lines of a word (and a tab and its count), or any text."
+    ),
+    wish: Wish = wish_options(
+        "each kind",
+        "by the size of the data; auto chooses",
+        by_size=True,
+        first_seed=option("--first-seed S", "First seed; others follow it.", click.IntRange(1, 900), default=1),
+        starts=option(
+            "--from MODEL|LANGUAGE|auto",
+            "For each kind, train a second model that starts from another model (a file or a language of reinflect "
+            "models; auto takes those that inflect your items best). It helps with few items and a related language.",
+            multiple=True,
+        ),
+        strategy=strategy_option("Which trained models vote; inflect --strategy can choose others"),
+    ),
+    resources: "AbstractContextManager[Resources]" = resources_options,
+    verbose: bool = option("--verbose", "Also list the models with their accuracies."),
+    columns: Columns = columns_option,
 ) -> None:
     """Train models on the items of a file, which then inflect together by vote.
 
@@ -141,21 +248,22 @@ def _forms(text: str) -> list[int]:
     return sorted(set(map(int, words)))
 
 
-@click.command("forecast", epilog=FORECAST_EXAMPLE)
-@source_option("--train FILE", "The items with their forms that you have.", required=True)
-@option("--forms LIST", "Numbers of forms to forecast for (default: 2, 5 and 10 times those you have).", type=_forms)
-@output_options(
-    "to write it, for report --forecast", names="--out path FILE.json", default="forecast.json", force=False
+@command(
+    "reinflect data show german-verbs --split train-low > verbs.tsv",
+    "reinflect forecast --train verbs.tsv --forms 250,500,1000",
+    about="about a minute",
 )
-@wish_options("each kind for each part of the items; each seed holds out another fifth", "by size, made smaller")
-@columns_option
 def forecast(
-    train: str,
-    forms: list[int] | None,
-    output: Output,
-    wish: Wish,
-    resources: "AbstractContextManager[Resources]",
-    columns: Columns,
+    train: str = option("--train FILE", "The items with their forms that you have.", source, required=True),
+    forms: list[int] | None = option(
+        "--forms LIST", "Numbers of forms to forecast for (default: 2, 5 and 10 times those you have).", _forms
+    ),
+    output: Output = output_options(
+        "to write it, for report --forecast", names="--out FILE.json", default="forecast.json", force=False
+    ),
+    wish: Wish = wish_options("each kind and part of the items; each holds out another fifth", "by size, made smaller"),
+    resources: "AbstractContextManager[Resources]" = resources_options,
+    columns: Columns = columns_option,
 ) -> None:
     """Say how many forms a model will get right once there are more to learn from than FILE has.
 

@@ -16,7 +16,7 @@ from reinflect.data.items import Item
 from reinflect.decode import search
 from reinflect.decode.search import ENDLESS_RUN, beam, greedy
 from reinflect.decode.trace import ALTERNATIVES, TraceStep, follow
-from reinflect.learn.torch_words import TorchWords
+from reinflect.learn.scoring import TorchWords
 from reinflect.settings import Settings
 from reinflect.systems import SYSTEMS
 from reinflect.systems.symbols import Inventory

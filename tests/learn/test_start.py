@@ -116,16 +116,6 @@ def test_names_of_rows_in_several_dimensions() -> None:
     assert torch.equal(own["table"], before)
 
 
-def test_training_goes_on_from_there() -> None:
-    start = earlier("haem")
-    spec = spec_for(lesson("german"), "haem", small("haem"), 1, start)
-    (found,), _ = trained([spec])
-    (plain,), _ = trained([replace(spec, start=None)])
-    assert difference(found, plain) > 1e-3
-    (again,), _ = trained([spec])
-    assert difference(found, again) == 0
-
-
 def test_each_model_of_a_fleet_has_its_own_start() -> None:
     specs = [spec_for(lesson("german"), "haem", small("haem"), 1, earlier("haem", seed=seed)) for seed in (5, 6)]
     specs.append(spec_for(lesson("turkish"), "haem", small("haem"), 1))

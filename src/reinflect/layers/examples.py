@@ -47,6 +47,11 @@ class Trajectory(Lemmas):
     weights: Tensor
     """The weight of each step in its model's loss; 0 for padding. *Shape:* (M, T, B)"""
 
+    @property
+    def counts(self) -> Tensor:
+        """The number of actions of each model's longest item. *Shape:* (M)"""
+        return (self.weights > 0).sum(dim=1).amax(dim=1)
+
     def previous(self, begin: int) -> Tensor:
         """The action before each one, `begin` before the first. *Shape:* (M, T, B)"""
         return torch.cat([torch.full_like(self.taken[:, :1], begin), self.taken[:, :-1]], dim=1)
@@ -163,8 +168,6 @@ class Examples:
         settings: Settings,
     ) -> "Examples":
         """Items with the tapes of their oracle actions."""
-        if len(items) != len(alignments):
-            raise ValueError("every item has an alignment")
         symbols = system.symbols(inventory)
         source = Ragged.of(system.sources(items, inventory, settings), symbols)
         tapes = {LEMMA: source, REVERSED: source.reversed(), **system.tapes(items, alignments, inventory)}

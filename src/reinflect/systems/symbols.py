@@ -103,12 +103,16 @@ class Inventory:
     def feature_symbols(self, bundle: Bundle, *, counts: bool) -> list[str]:
         """The known features as symbols, in a fixed order; once, or as often as they occur."""
         atoms = sorted(self._known(bundle))
-        return [feature_symbol(atom) for atom in (atoms if counts else dict.fromkeys(atoms))]
+        return _symbols_of(atoms if counts else dict.fromkeys(atoms))
+
+    @property
+    def every_feature_symbol(self) -> list[str]:
+        return _symbols_of(self.atoms)
 
 
-def feature_symbol(atom: str) -> str:
-    """A feature in a sequence of characters: longer than a character, and different from special symbols."""
-    return f";{atom}"
+def _symbols_of(atoms: Iterable[str]) -> list[str]:
+    """Features in a sequence of characters: longer than a character, and different from special symbols."""
+    return [f";{atom}" for atom in atoms]
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,12 +34,14 @@ class NumpyWords:
         self.written = [symbol if len(symbol) == 1 else "" for symbol in self.system.choices(inventory).symbols]
         """What each action writes."""
         self.step = _coupled if settings.cell == "coupled" else _lstm
-        self.embeddings = dict.fromkeys(("forward", "backward"), parameters["embedding"])
-        """Of the symbols that each LSTM reads. *Shapes:* (V, E)"""
         self._tables: dict[str, Array] = {}
 
     def start(self, items: Sequence[Item]) -> Any:
         return self.hypotheses(self, items)
+
+    def embedding(self, _name: str) -> Array:
+        """Of the symbols that the LSTM of this name reads. *Shape:* (V, E)"""
+        return self.parameters["embedding"]
 
     def projected(self, name: str, inputs: Array) -> Array:
         """W·x + b of an LSTM. *Shape:* (…, E) → (…, G)"""
@@ -48,7 +50,7 @@ class NumpyWords:
 
     def gates(self, name: str, numbers: Indices) -> Array:
         """W·E(symbol) + b of an LSTM: of all symbols once, if many are read. *Shape:* (…) → (…, G)"""
-        embedding = self.embeddings[name]
+        embedding = self.embedding(name)
         if name not in self._tables:
             if numbers.size < len(embedding):
                 return self.projected(name, embedding[numbers])

@@ -144,15 +144,6 @@ def test_any_unicode_any_features(case: str, words: list[tuple[str, str]], width
     assert beam(by_numpy(fleet), items, width, 2) == [nbest[:2] for nbest in lists]
 
 
-@every
-def test_width_one_is_greedy(system: System, chosen: Settings) -> None:
-    words = by_numpy(a_fleet(system, chosen, seed=2))
-    forms, scores = greedy(words, ITEMS)
-    for nbest, form, score in zip(beam(words, ITEMS, 1, 5), forms, scores, strict=True):
-        assert [own for own, _ in nbest] == ([] if form is None else [form])
-        assert not nbest or nbest[0].log_probability == pytest.approx(score, rel=1e-6)
-
-
 @both
 @pytest.mark.parametrize("decoder", BOTH_WAYS)
 def test_a_model_that_never_ends_gives_no_form(system: System, decoder: Decoder) -> None:

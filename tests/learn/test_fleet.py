@@ -6,7 +6,6 @@ import torch
 
 from reinflect.learn.fleet import Fleet
 from reinflect.settings import Settings
-from reinflect.systems import SYSTEMS
 from tests.learn.tiny import SMALL, lesson, small, spec_for, spec_of, updated
 
 LANGUAGES = ("german", "greek", "turkish")
@@ -24,11 +23,7 @@ KINDS: dict[str, dict[str, object]] = {
 
 
 def settings(system: str, kind: str) -> Settings:
-    """The settings of a kind, of which a system takes those that it has."""
-    values = {"roll_in": 2.0, **KINDS[kind]}
-    return small(
-        system, **{name: values[name] for name in SYSTEMS[system].settings.__struct_fields__ if name in values}
-    )
+    return small(system, roll_in=2.0, **KINDS[kind])
 
 
 def difference(one: Fleet, number: int, other: Fleet, place: int) -> float:

@@ -130,7 +130,7 @@ def copy_rows(
         pairs_of_rows = []
         for size, source_size in zip(shape.sizes, source[name].shape, strict=True):
             if isinstance(size, str):
-                numbers = {row: number for number, row in enumerate(source_names.get(size, ()))}
+                numbers = {row: number for number, row in enumerate(source_names[size])}
                 rows = enumerate(names[size])
                 pairs_of_rows.append([(number, numbers[row]) for number, row in rows if row in numbers])
             else:

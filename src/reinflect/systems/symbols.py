@@ -90,13 +90,15 @@ class Inventory:
     def _known(self, bundle: Bundle) -> list[str]:
         return [atom for atom in bundle.among(self._columns) if atom in self._columns]
 
-    def feature_numbers(self, bundles: Sequence[Bundle], *, counts: bool) -> NDArray[np.float32]:
-        """For each bundle a row of known features: 1, or how often a feature occurs."""
+    def feature_numbers(self, bundles: Sequence[Bundle], settings: Settings) -> NDArray[np.float32]:
+        """For each bundle a row of known features: 1, or how often a feature occurs; scaled, unless it is embedded."""
         distinct = {bundle.spelling: bundle for bundle in bundles}  # thousands of items share a few hundred
         rows = np.zeros((len(distinct), len(self.atoms)), dtype=np.float32)
         for row, bundle in zip(rows, distinct.values(), strict=True):
             for atom, count in Counter(self._known(bundle)).items():
-                row[self._columns[atom]] = count if counts else 1.0
+                row[self._columns[atom]] = count if settings.features == "counts" else 1.0
+        if settings.features != "embedded":
+            rows *= np.float32(settings.feature_scale)
         number = {spelling: row for row, spelling in enumerate(distinct)}
         return rows[[number[bundle.spelling] for bundle in bundles]]
 

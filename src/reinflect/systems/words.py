@@ -59,10 +59,9 @@ class NumpyWords:
 
     def features(self, items: Sequence[Item]) -> Array:
         """f: an n-hot vector, or one embedding for each feature, row 0 for absent ones. *Shape:* (B, P or P·F)"""
-        counts = self.settings.features == "counts"
-        numbers = self.inventory.feature_numbers([item.features for item in items], counts=counts)
+        numbers = self.inventory.feature_numbers([item.features for item in items], self.settings)
         if self.settings.features != "embedded":
-            return numbers * np.float32(self.settings.feature_scale)
+            return numbers
         rows = np.where(numbers > 0, np.arange(1, numbers.shape[1] + 1), 0)
         return self.parameters["features.embedding"][rows].reshape(len(items), -1)
 

@@ -24,17 +24,13 @@ MOST_STEPS, MOST_OUTPUTS = 4096, 4096
 """For random numbers: longer trajectories, or larger alphabets, would use some of them twice."""
 
 
+@torch.no_grad()
 def trajectories(
     drawn: Drawn, parameters: Parameters, settings: ImitationSettings, allowed: Tensor, epochs: Tensor, keys: Tensor
 ) -> HaemBatch:
     """Roll-ins: at each step the best-scored right action, or the model's own, drawn by its probability."""
-    with torch.no_grad():
-        decoder, k = Decoder(parameters, settings, allowed), settings.roll_in
-        return batch_of(drawn, *roll_in(drawn, decoder, 1 - k / (k + torch.exp(epochs / k)), keys))
-
-
-def roll_in(drawn: Drawn, decoder: Decoder, chances: Tensor, keys: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """The actions taken (M, T, B), the right ones (M, T, B, A), and their number (M, B); `chances` (M): models act."""
+    decoder, k = Decoder(parameters, settings, allowed), settings.roll_in
+    chances = 1 - k / (k + torch.exp(epochs / k))
     lemmas = Lemmas(**drawn.lemmas)
     items, actions = lemmas.lengths.shape[1], decoder.penalty.shape[-1]
     acts = uniform(keys + WHO_ACTS, (items, drawn.longest), room=(items, MOST_STEPS)) < chances.view(-1, 1, 1)
@@ -56,7 +52,7 @@ def roll_in(drawn: Drawn, decoder: Decoder, chances: Tensor, keys: Tensor) -> tu
         done = done | (taken == STOP_NUMBER) | (counts >= drawn.bounds)
         written, state = decoder.advance(state, taken)
         expert.write(written)
-    return torch.stack(all_taken, dim=1), torch.stack(all_right, dim=1), counts
+    return batch_of(drawn, torch.stack(all_taken, dim=1), torch.stack(all_right, dim=1), counts)
 
 
 def batch_of(drawn: Drawn, taken: Tensor, right: Tensor, counts: Tensor) -> HaemBatch:

@@ -62,11 +62,7 @@ def replayed(moves: Iterable[int], lemma: str, form: str) -> Alignment:
 
 def kind(x: str, y: str) -> str:
     """What an aligned pair does: one of `KINDS`."""
-    if x == EPSILON:
-        return "insertion"
-    if y == EPSILON:
-        return "deletion"
-    return "copy" if x == y else "substitution"
+    return "insertion" if x == EPSILON else "deletion" if y == EPSILON else "copy" if x == y else "substitution"
 
 
 def count_kinds(alignments: Iterable[Alignment]) -> Counter[str]:

@@ -186,9 +186,8 @@ class RecurrentSettings(Settings, frozen=True, kw_only=True):
         return "embedded_features" if self.features == "embedded" else "features"
 
     def feature_shapes(self) -> dict[str, Shape]:
-        if self.features != "embedded":
-            return {}
-        return {"features.embedding": Shape(("feature_rows", self.feature_embedding), "embedding")}
+        rows = Shape(("feature_rows", self.feature_embedding), "embedding")
+        return {"features.embedding": rows} if self.features == "embedded" else {}
 
     def feature_names(self, atoms: Sequence[str]) -> dict[str, Sequence[Hashable]]:
         return {

@@ -34,14 +34,12 @@ class NumpyWords:
         self.written = [symbol if len(symbol) == 1 else "" for symbol in self.system.choices(inventory).symbols]
         """What each action writes."""
         self.step = _coupled if settings.cell == "coupled" else _lstm
+        self.embeddings: dict[str, Array] = {}
+        """Of the symbols that an LSTM reads, where they are not those of the lemma. *Shapes:* (V, E)"""
         self._tables: dict[str, Array] = {}
 
     def start(self, items: Sequence[Item]) -> Any:
         return self.hypotheses(self, items)
-
-    def embedding(self, _name: str) -> Array:
-        """Of the symbols that the LSTM of this name reads. *Shape:* (V, E)"""
-        return self.parameters["embedding"]
 
     def projected(self, name: str, inputs: Array) -> Array:
         """W·x + b of an LSTM. *Shape:* (…, E) → (…, G)"""
@@ -50,7 +48,7 @@ class NumpyWords:
 
     def gates(self, name: str, numbers: Indices) -> Array:
         """W·E(symbol) + b of an LSTM: of all symbols once, if many are read. *Shape:* (…) → (…, G)"""
-        embedding = self.embedding(name)
+        embedding = self.embeddings.get(name, self.parameters["embedding"])
         if name not in self._tables:
             if numbers.size < len(embedding):
                 return self.projected(name, embedding[numbers])

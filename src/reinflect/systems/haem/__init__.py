@@ -27,11 +27,6 @@ class HaemSettings(RecurrentSettings, frozen=True, kw_only=True):
     history_hidden: Size = 100
     """The size of LSTM^a (H in the paper, 100 in its code)."""
 
-    @property
-    def readers(self) -> list[str]:
-        """LSTM^y, LSTM^a and LSTM^d, as far as there are any."""
-        return ["written"] + ["history"] * self.history + ["deleted"] * self.deletions
-
 
 @lru_cache(maxsize=256)
 def characters(inventory: Inventory) -> Vocabulary:

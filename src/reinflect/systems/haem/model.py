@@ -118,10 +118,11 @@ class Decoder:
         self.parameters, self.settings = parameters, settings
         self.step = CELLS[settings.cell].step
         self.penalty = penalty(allowed, parameters.flat.dtype)
-        self.recurrent = {name: for_steps(parameters[f"{name}.recurrent"]) for name in settings.readers}
+        names = [name for name in ("written", "history", "deleted") if f"{name}.empty" in parameters.views]
+        self.recurrent = {name: for_steps(parameters[f"{name}.recurrent"]) for name in names}
         of_actions = {"history": _action_embedding(parameters, settings)} if settings.history else {}
         self.tables = {
-            name: projected(parameters, name, of_actions.get(name, parameters["embedding"])) for name in self.recurrent
+            name: projected(parameters, name, of_actions.get(name, parameters["embedding"])) for name in names
         }
 
     def start(self, lemmas: Lemmas) -> State:

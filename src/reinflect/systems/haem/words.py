@@ -1,7 +1,7 @@
 """HAEM by NumPy: the equations of `model.py` for many items of one model."""
 
 from collections.abc import Sequence
-from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +47,8 @@ class HaemHypotheses(NumpyHypotheses):
         self.attended = states @ parameters["state.attended"] + entering[:, np.newaxis]
         """What features and each position add to s_t; the last one is the end of the lemma. *Shape:* (B, N + 1, H)"""
         self.symbols = np.pad(self.symbols, ((0, 0), (0, 1)))  # no action reads the symbol past the end
-        self.readers = {name: Reader(words, name, len(items)) for name in words.settings.readers}
+        names = [name for name in ("written", "history", "deleted") if f"{name}.empty" in parameters]
+        self.readers = {name: Reader(words, name, len(items)) for name in names}
 
     def log_probabilities(self) -> Array:
         """log P over the valid actions, -inf for others. *Shape:* (K, A)"""
@@ -82,10 +83,8 @@ class HaemHypotheses(NumpyHypotheses):
 class HaemWords(NumpyWords):
     system, end, hypotheses = SYSTEM, STOP_NUMBER, HaemHypotheses
 
-    def embedding(self, name: str) -> Array:
-        return self._of_actions if name == "history" else super().embedding(name)
-
-    @cached_property
-    def _of_actions(self) -> Array:
-        table, characters = self.parameters["action_embedding"], self.parameters["embedding"][FIRST_CHARACTER:]
-        return np.concatenate([table, characters]) if self.settings.tied else table
+    def __init__(self, *model: Any) -> None:
+        super().__init__(*model)
+        if self.settings.history:
+            table, characters = self.parameters["action_embedding"], self.parameters["embedding"][FIRST_CHARACTER:]
+            self.embeddings["history"] = np.concatenate([table, characters]) if self.settings.tied else table

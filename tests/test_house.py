@@ -22,7 +22,7 @@ TRAINING = "layers equations learn run assemble start train changes forecast pap
 """Rooms behind the door: only their modules import torch, numba or triton at the top."""
 ORDER = [*LIGHT, *TRAINING, "cli"]
 HEAVY = {"torch", "numba", "triton"}
-EQUATIONS = {"model", "roll_in", "expert", "triton_expert"}
+EQUATIONS = {"model", "roll_in", "triton_expert"}
 """The modules of systems that are behind the door."""
 PATHS = {
     ".".join(("reinflect", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__"): path

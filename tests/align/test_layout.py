@@ -22,17 +22,12 @@ def column_starts(line: str) -> list[int]:
 
 
 @given(ALIGNMENTS)
-def test_the_columns_of_the_three_lines_start_together(alignment: Alignment) -> None:
+def test_the_columns_of_the_three_lines_start_together_and_hold_each_pair(alignment: Alignment) -> None:
     lemma, marks, form = lay_out(alignment)
     assert column_starts(lemma) == column_starts(marks) == column_starts(form)
-
-
-@given(ALIGNMENTS)
-def test_each_line_has_a_column_for_each_pair(alignment: Alignment) -> None:
-    lemma, marks, form = (line.replace(LEFT_TO_RIGHT_MARK, "").split(" ") for line in lay_out(alignment))
-    assert [cell for cell in lemma if cell] == [visible(x) for x, _ in alignment]
-    assert [cell for cell in marks if cell] == [KINDS[kind(x, y)] for x, y in alignment]
-    assert [cell for cell in form if cell] == [visible(y) for _, y in alignment]
+    plain = [line.replace(LEFT_TO_RIGHT_MARK, "").split(" ") for line in (lemma, marks, form)]
+    columns = zip(*(filter(None, cells) for cells in plain), strict=True)
+    assert list(columns) == [(visible(x), KINDS[kind(x, y)], visible(y)) for x, y in alignment]
 
 
 def test_right_to_left_letters_put_a_mark_after_each_column_of_all_lines() -> None:

@@ -16,6 +16,9 @@ def test_the_example_of_the_paper_and_a_longer_form() -> None:
     assert second == (("w", "w"), ("a", "a"), ("l", "l"), ("k", "k"), ("", "e"), ("", "d"))
     assert count_kinds([first, second]) == {"copy": 6, "substitution": 2, "deletion": 3, "insertion": 2}
     assert [kind(*pair) for pair in (("a", "a"), ("a", "b"), ("", "b"), ("a", ""))] == list(KINDS)
+    calls: list[tuple[int, int]] = []
+    assert Naive().align([("", "")] * 2, lambda done, of: calls.append((done, of))) == [(), ()]
+    assert (Naive().align([]), calls) == ([], [(2, 2)])
 
 
 @given(st.text(), st.text())
@@ -26,17 +29,6 @@ def test_position_i_pairs_with_position_i(lemma: str, form: str) -> None:
     for i, (x, y) in enumerate(alignment):
         assert x == (lemma[i] if i < len(lemma) else EPSILON)
         assert y == (form[i] if i < len(form) else EPSILON)
-
-
-def test_empty_strings() -> None:
-    assert Naive().align([]) == []
-    assert Naive().align([("", "")]) == [()]
-
-
-def test_progress_is_reported() -> None:
-    calls: list[tuple[int, int]] = []
-    Naive().align([("a", "b"), ("c", "d")], lambda done, of: calls.append((done, of)))
-    assert calls == [(2, 2)]
 
 
 @given(alignments())

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from reinflect.data.features import Bundle, Labels
 from reinflect.data.items import COLUMNS_2017, Columns, format_items, parse_items, read_items
 from reinflect.errors import InputError
+from reinflect.settings import Settings
 from reinflect.systems.symbols import Inventory
 
 
@@ -119,7 +120,8 @@ def test_models_of_earlier_versions_know_the_text_between_semicolons() -> None:
         assert old.feature_symbols(Bundle(spelling), counts=True) == sorted(
             f";{piece}" for piece in spelling.split(";")
         )
-        assert old.feature_numbers([Bundle(spelling)], counts=True).sum() == len(spelling.split(";"))
+        counted = Settings(features="counts", feature_scale=1.0)
+        assert old.feature_numbers([Bundle(spelling)], counted).sum() == len(spelling.split(";"))
     assert new.feature_symbols(Bundle("N;NOM(PL;PSS(1,SG))"), counts=True) == [";N", ";NOM", ";PL"]
 
 

@@ -4,6 +4,7 @@ import copy
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 import pytest
 import torch
@@ -15,14 +16,9 @@ from reinflect.settings import Settings
 from reinflect.systems.symbols import Inventory
 from reinflect.systems.system import System
 from tests.systems.slow_soft import SlowSoft
-from tests.systems.small_fleets import HACM, HAEM, SOFT, Language, Slow, SmallFleet, settings_of
+from tests.systems.small_fleets import HACM, HAEM, SOFT, Language, Slow, SmallFleet, with_settings
 
-SMALL = {"embedding": 3, "hidden": 5, "history_hidden": 4, "feature_embedding": 2, "feature_scale": 1.0, "attention": 4}
-
-
-def small(system: System, **changes: object) -> Settings:
-    return settings_of(system, **(SMALL | changes))
-
+small = partial(with_settings, feature_scale=1.0)
 
 CASES = {
     "hacm": (HACM, small(HACM)),

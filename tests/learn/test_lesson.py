@@ -1,4 +1,4 @@
-"""Lessons and what their digests depend on, folds, and the packs of specs."""
+"""Lessons and what their digests depend on, and folds."""
 
 import pickle
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from reinflect.data.items import Item
 from reinflect.errors import InputError
 from reinflect.learn.fleet import runs_of
 from reinflect.learn.lesson import FOLDS, Lesson, Phase, fold_split, lessons_of, specs
-from reinflect.run.packs import SEEDS_A_PACK, Pack, pack_specs
+from reinflect.run.packs import Pack
 from reinflect.systems.kind import Kind, Plan, Wish, make_plan
 from tests.learn.tiny import language, pack, small, spec_for
 
@@ -60,25 +60,6 @@ def test_with_dev_items_all_seeds_share_a_lesson() -> None:
 def test_too_few_items_to_hold_some_out() -> None:
     with pytest.raises(InputError, match=r"data: found 9 different items, too few .* --dev"):
         lessons_of(items_of(9, 3), None, 2, "data")
-
-
-@given(
-    seeds=st.integers(1, 12),
-    systems=st.sampled_from([["hacm"], ["haem", "hacm"], ["soft", "haem"]]),
-    methods=st.sampled_from([["naive"], ["smart", "naive"]]),
-)
-def test_packs_hold_every_model_once(seeds: int, systems: list[str], methods: list[str]) -> None:
-    plan = make_plan(Wish(systems=systems, alignments=methods, seeds=seeds, preset="low"), 100)
-    models = specs(plan, lessons_of(language("greek")[2:], language("greek")[:2], seeds))
-    packs = pack_specs(models)
-    assert [spec.name for pack in packs for spec in pack.specs] == [
-        f"{kind}-{seed}" for kind in plan.kinds for seed in range(1, seeds + 1)
-    ]
-    assert len({pack.name for pack in packs}) == len(packs)
-    sizes = [len(pack.specs) for pack in packs]
-    assert max(sizes) <= SEEDS_A_PACK
-    assert max(sizes) - min(sizes) <= 1
-    assert models == [spec for pack in packs for spec in pack.specs]
 
 
 def test_a_pack_survives_pickling_with_what_its_models_share() -> None:

@@ -1,16 +1,19 @@
-"""The optimisers do what torch's do, a model a row, and leave the others alone."""
+"""Which items come at which update; the optimisers do what torch's do, a model a row, and leave the others alone."""
 
 import math
 from collections.abc import Callable
 from typing import Any, get_args
 
 import msgspec
+import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from torch import Tensor
 
-from reinflect.learn.optimiser import Optimiser, factors
-from reinflect.settings import Schedule, Settings
+from reinflect.learn.optimiser import POOL, Optimiser, epoch_batches, factors
+from reinflect.settings import Schedule, Settings, key
 
 ADADELTA = Settings(optimiser="adadelta", step=0.7, rho=0.9, epsilon=1e-5, clip=1e9)
 ADAM = Settings(optimiser="adam", step=0.03, rho=0.99, epsilon=1e-7, clip=1e9)
@@ -35,19 +38,6 @@ def problem(dtype: torch.dtype) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
 
 
 dtypes = pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
-
-
-@kinds
-@dtypes
-def test_models_that_are_not_active_are_not_touched(settings: Settings, dtype: torch.dtype) -> None:
-    ours, slope = problem(dtype)
-    optimiser = Optimiser([settings] * MODELS, ours)
-    optimiser.update(ours, slope(ours), torch.ones(MODELS, dtype=dtype))
-    before = [tensor.clone() for tensor in (ours, optimiser.first, optimiser.second, optimiser.updates)]
-    optimiser.update(ours, slope(ours), torch.tensor([1, 0, 1]).to(dtype))
-    for now, then in zip((ours, optimiser.first, optimiser.second, optimiser.updates), before, strict=True):
-        assert torch.equal(now[1], then[1])
-        assert not torch.equal(now[0], then[0])
 
 
 @kinds
@@ -175,9 +165,29 @@ def test_factors_ask_for_no_value() -> None:
 
 def test_factors_of_many_updates() -> None:
     """Also of models without any update, which must not become infinite or nothing."""
-    names = get_args(Schedule)
-    own = [Settings(schedule=name, warmup=10**3, decay=10**9) for name in names]
-    others = [torch.tensor([getattr(each, key) for each in own]) for key in ("warmup", "decay")]
+    own = [Settings(schedule=schedule, warmup=10**3, decay=10**9) for schedule in get_args(Schedule)]
+    others = [torch.tensor([getattr(each, name) for each in own]) for name in ("warmup", "decay")]
     for update in (0, 1, 999, 1000, 1001, 10**8 + 1, 10**9 - 1, 10**9, 10**9 + 1):
         found = factors(torch.full((len(own),), update), torch.arange(len(own)), *others)
         assert found.tolist() == pytest.approx([slow_factor(each, update) for each in own], rel=1e-9, abs=1e-15)
+
+
+def slow_batches(lengths: np.ndarray, batch: int, seed: int, epoch: int) -> list[list[int]]:
+    """The same pool by pool, in lists."""
+    left = np.random.Generator(np.random.PCG64(key(seed, "shuffle", epoch))).permutation(len(lengths)).tolist()
+    made = []
+    while left:
+        pool, left = left[: POOL * batch], left[POOL * batch :]
+        pool.sort(key=lambda item: lengths[item])
+        made += [pool[start : start + batch] for start in range(0, len(pool), batch)]
+    made.sort(key=lambda items: max(lengths[item] for item in items))
+    order = np.random.Generator(np.random.PCG64(key("order", epoch, len(made)))).permutation(len(made))
+    return [made[number] + [-1] * (batch - len(made[number])) for number in order]
+
+
+@given(
+    st.lists(st.integers(1, 300), min_size=1, max_size=150), st.integers(1, 20), st.integers(0, 9), st.integers(0, 9)
+)
+def test_batches_are_those_of_the_slow_program(lengths: list[int], batch: int, seed: int, epoch: int) -> None:
+    own = np.array(lengths)
+    assert epoch_batches(own, batch, seed, epoch).tolist() == slow_batches(own, batch, seed, epoch)

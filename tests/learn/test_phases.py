@@ -89,16 +89,6 @@ def test_the_items_and_settings_of_each_phase_come_in_turn(system: str, tmp_path
     assert [line["epoch"] for line in lines] == list(range(1, found.epochs + 1))
 
 
-def test_the_settings_of_a_phase_make_a_difference() -> None:
-    for key, value in CHANGES.items():
-        found = [
-            trained([spec(with_phases("german", phase("german", 2, changes)), settings=small("haem", dropout=0.1))])
-            for changes in ({}, {key: value})
-        ]
-        (one,), (other,) = (models for models, _ in found)
-        assert difference(one, other) > 1e-4, key
-
-
 def test_a_model_that_does_not_get_better_goes_on_to_its_next_phase() -> None:
     own = spec(with_phases("german", phase("german", 40, {"patience": 2})), settings=small("haem", epochs=6))
     (found,), _ = trained([own])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
@@ -117,13 +118,13 @@ def test_stragglers_are_decoded_again_to_the_same_forms(
         for items, forms in zip(LISTS, expected, strict=True)
     ]
     monkeypatch.setattr(scoring, "STRAGGLERS", share)
-    whole, several = scoring._Rounds.leave, list[bool]()
+    whole, several = scoring._add_left, list[bool]()
 
-    def leave(rounds: scoring._Rounds, items: NDArray[np.int64], left: NDArray[np.bool_]) -> None:
-        several.append(bool(left.any()))
-        whole(rounds, items, left)
+    def add_left(left: Sequence[list[int]], items: NDArray[np.int64], unfinished: Tensor, leave: int) -> None:
+        several.append(leave > 0 and bool(unfinished.any()))
+        whole(left, items, unfinished, leave)
 
-    monkeypatch.setattr(scoring._Rounds, "leave", leave)
+    monkeypatch.setattr(scoring, "_add_left", add_left)
     assert forms_of(fleet, LISTS, 8) == expected
     if share in (0.0, 1.0):
         assert any(several) == (share == 1.0)

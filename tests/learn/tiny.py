@@ -24,6 +24,7 @@ from reinflect.systems import SYSTEMS
 from reinflect.systems.haem import HaemSettings
 from reinflect.systems.kind import Kind, Wish
 from reinflect.train import train_model
+from tests.systems.small_fleets import settings_of
 
 SMALL = HaemSettings(
     embedding=5, hidden=6, history_hidden=4, feature_embedding=3, feature_scale=2.0, batch=2, epochs=3, patience=50
@@ -31,9 +32,8 @@ SMALL = HaemSettings(
 
 
 def small(system: str, **changes: object) -> Settings:
-    """The small settings as a system has them, with changes."""
-    own, kind = msgspec.structs.asdict(SMALL), SYSTEMS[system].settings
-    return kind(**{name: value for name, value in own.items() if name in kind.__struct_fields__} | changes)
+    """The small settings, with those changes that a system knows."""
+    return settings_of(SYSTEMS[system], **(msgspec.structs.asdict(SMALL) | changes))
 
 
 def wish(*kinds: str, changes: Sequence[str] = (), seeds: int = 1, **more: Any) -> Wish:

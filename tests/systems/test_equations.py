@@ -193,13 +193,9 @@ def test_weights_are_the_mean_or_the_sum_over_actions() -> None:
                 assert batch.weights[number, :, place].tolist() == pytest.approx(expected)
 
 
-def some_logits(seed: int) -> tuple[torch.Tensor, torch.Generator]:
-    chance = torch.Generator().manual_seed(seed)
-    return 3 * torch.randn(2, 4, 3, 6, generator=chance, dtype=torch.float64), chance
-
-
 def test_smoothing_adds_the_mean_loss_of_all_allowed_outputs() -> None:
-    logits, chance = some_logits(2)
+    chance = torch.Generator().manual_seed(2)
+    logits = 3 * torch.randn(2, 4, 3, 6, generator=chance, dtype=torch.float64)
     allowed = torch.tensor([[False, True, True, True, True, True], [False, False, True, True, False, False]])
     right = torch.randint(2, 4, (2, 4, 3), generator=chance)
     losses = output_losses(logits, right, allowed, 0.3)

@@ -101,8 +101,3 @@ def test_how_long_the_arrays_of_many_batches_need_to_be(seed: int) -> None:
         for name, length in longest.items():
             taken = [files[which[m]].lengths[name][item] for m, row in enumerate(batch) for item in row if item >= 0]
             assert length == max([1, *taken])
-
-
-def test_every_item_to_learn_from_has_an_alignment() -> None:
-    with pytest.raises(ValueError, match="every item has an alignment"):
-        Examples.to_learn(HACM, ITEMS, [naive("ab", "ab")], Inventory.of(ITEMS), Settings())

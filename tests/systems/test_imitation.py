@@ -15,8 +15,7 @@ from reinflect.layers.examples import Trajectory
 from reinflect.systems import SYSTEMS
 from reinflect.systems.haem import COPY_NUMBER, DELETE_NUMBER, FIRST_CHARACTER, FIRST_WRITE, STOP_NUMBER
 from reinflect.systems.imitation import bound
-from reinflect.systems.imitation.expert import Expert
-from reinflect.systems.imitation.roll_in import batch_of
+from reinflect.systems.imitation.roll_in import Expert, batch_of
 from reinflect.systems.symbols import Inventory
 from tests.systems.small_fleets import HAEM, SmallFleet, tricky, with_settings
 

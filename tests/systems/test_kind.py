@@ -1,7 +1,5 @@
 """Kinds, and the plan of a wish: what the number of items decides, and what the user may."""
 
-import subprocess
-import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -112,8 +110,3 @@ def test_a_grid_has_its_own_seeds_and_changes_for_each_kind() -> None:
 def test_a_wish_that_cannot_be_is_refused_in_python_as_in_the_command(options: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         reinflect.train(language("german"), **options)
-
-
-def test_kinds_are_known_without_torch() -> None:
-    code = "import sys; sys.modules['torch'] = None; import reinflect.systems.kind"
-    subprocess.run([sys.executable, "-c", code], check=True)

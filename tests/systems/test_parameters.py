@@ -39,16 +39,6 @@ def test_a_model_starts_the_same_in_every_fleet(system: System, features: str) -
 
 
 @both
-def test_one_and_join_are_inverse(system: System) -> None:
-    settings = settings_of(system, hidden=4, embedding=3)
-    sizes = [system.sizes(own, settings) for own in (LARGE, SMALL)]
-    crowd = initial(system, [LARGE, SMALL], [1, 2], settings)
-    again = Parameters.join(crowd.shapes, sizes, [crowd.one(k, own) for k, own in enumerate(sizes)])
-    assert torch.equal(again.flat, crowd.flat)
-    assert again.sizes == crowd.sizes
-
-
-@both
 def test_starts(system: System) -> None:
     settings = settings_of(system, hidden=50, embedding=40, cell="lstm", forget_bias=0.5)
     first = initial(system, [LARGE], [1], settings)

@@ -71,18 +71,6 @@ def test_masks(variational: bool) -> None:
 
 
 @pytest.mark.parametrize("variational", [False, True])
-def test_a_mask_depends_on_model_item_and_step_alone(variational: bool) -> None:
-    some = keys([1, 2, 3], "dropout", 7)
-    whole = masks(some, 0.5, 9, 4, 6, variational=variational)
-    for length, items in [(5, 4), (9, 2), (1, 1), (30, 7)]:
-        other = masks(some, 0.5, length, items, 6, variational=variational)
-        steps, places = min(length, 9), min(items, 4)
-        assert torch.equal(other[:, :steps, :places], whole[:, :steps, :places])
-    alone = masks(some[1:2], 0.5, 9, 4, 6, variational=variational)
-    assert torch.equal(alone, whole[1:2])
-
-
-@pytest.mark.parametrize("variational", [False, True])
 def test_each_model_has_its_own_rate(variational: bool) -> None:
     some, rates = keys([1, 2, 3], "x"), [0.3, 0.0, 0.5]
     states = torch.randn(3, 4, 5, 6)

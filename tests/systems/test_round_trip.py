@@ -26,11 +26,6 @@ def check(path: Path, aligner: Aligner) -> None:
         assert len(steps) == len(lemma) + len(form) + 2
 
 
-def test_there_are_52_languages() -> None:
-    assert len(LANGUAGES) == 52
-    assert len(FILES) == 52 + 52 + 51
-
-
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_medium(conll2017: Path, language: str) -> None:
     for aligner in (ALIGNERS["naive"](), ALIGNERS["smart"](sweeps=2)):

@@ -6,7 +6,6 @@ That its losses and gradients are those of its equations is tested with the othe
 import random
 from pathlib import Path
 
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,14 +13,14 @@ from reinflect.assemble import Keep
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.inflector.inflector import Inflector
-from reinflect.layers.examples import Examples, Stack
+from reinflect.layers.examples import Examples
 from reinflect.run.watch import Resources
 from reinflect.systems.kind import Wish
 from reinflect.systems.soft import SoftSettings
 from reinflect.systems.symbols import Inventory
 from reinflect.train import train_model
 from tests.learn.tiny import as_changes, small
-from tests.systems.small_fleets import SOFT, Language, SmallFleet
+from tests.systems.small_fleets import SOFT
 
 SMALL = small("soft")
 KNOWN = Inventory(tuple(";3NVab"), ("3", "N", "PL", "V"))
@@ -47,23 +46,6 @@ def test_the_order_of_features_does_not_matter(atoms: list[str]) -> None:
         settings = SoftSettings(features=kind)
         spelled = Item("ab", Bundle(";".join(atoms)))
         assert read(spelled, settings) == read(Item("ab", Bundle("3;NEW;PL;PL;V")), settings)
-
-
-def test_features_are_never_written() -> None:
-    """Neither are the padding of a fleet's vocabulary, the unknown symbol and the beginning."""
-    other = Inventory(tuple("abcdefghijk"), ("V",))
-    none: tuple[tuple[()], tuple[()]] = ((), ())
-    two = SmallFleet(SOFT, SMALL, [Language(*none, KNOWN), Language(*none, other)], seed=1)
-    decoder = SOFT.equations.decoder(two.parameters, two.settings, two.allowed)
-    stack = Stack([Examples.to_inflect(SOFT, [Item("ab", Bundle("V"))], own, SMALL) for own in (KNOWN, other)])
-    stack.features, stack.dtype = stack.features.double(), torch.float64
-    lengths = {"symbols": 5, "reversed": 5, "literals": 5, "gold": 1}
-    lemmas, _ = stack.to_inflect(torch.tensor([0, 1]), torch.tensor([[0], [0]]), lengths)
-    scores, _ = decoder.log_probabilities(decoder.start(lemmas))
-    assert scores.shape == (2, 1, 3 + 11)
-    for model, characters in enumerate((6, 11)):
-        possible = scores[model, 0].exp() > 0
-        assert possible.tolist() == [False] * 2 + [True] * (1 + characters) + [False] * (11 - characters)
 
 
 ENDINGS = {"N;PL": "en", "N;SG": "a", "V;PST": "te"}

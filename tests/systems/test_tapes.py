@@ -103,13 +103,6 @@ def test_a_haem_tape_worked_by_hand() -> None:
     assert tapes["deleted_state"].values.tolist() == [0, 0, 0, 1, 2, 0, 0, 3, 4]
 
 
-def test_a_copy_does_not_reset_the_deleted_characters_but_the_next_item_does() -> None:
-    alignment = (("a", ""), ("b", "b"), ("c", ""))
-    tapes = haem_tapes([alignment, alignment], *haem_vocabularies("abc"))
-    assert tapes["keep"].values.tolist() == [False, True] * 2
-    assert tapes["deleted_state"].values.tolist() == [0, 1, 1, 2] * 2
-
-
 def test_writing_an_unknown_character_is_an_error() -> None:
     with pytest.raises(KeyError, match="ß"):
         haem_tapes([(("", "ß"),)], *haem_vocabularies("ab"))

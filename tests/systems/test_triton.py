@@ -11,12 +11,12 @@ import torch
 from torch import Tensor
 
 from reinflect.layers.cells import CELLS, recurrence
-from reinflect.layers.operations import MOST_STEPS, Dropout, dropped, for_kernels, products
+from reinflect.layers.operations import for_kernels, products
 from reinflect.layers.parameters import Parameters
 from reinflect.learn.optimiser import Optimiser
 from reinflect.settings import Settings
 from reinflect.systems.haem import COPY_NUMBER, DELETE_NUMBER, FIRST_CHARACTER, FIRST_WRITE
-from reinflect.systems.imitation.expert import Expert
+from reinflect.systems.imitation.roll_in import Expert
 from reinflect.systems.symbols import Shape, row_length
 
 pytest.importorskip("triton")
@@ -41,6 +41,14 @@ def run(
     return outputs.detach(), by_gates, by_recurrent
 
 
+def inputs(cell: str, models: int, steps: int, items: int, hidden: int) -> tuple[Tensor, Tensor]:
+    """Gates and recurrent weights; these are, as in a fleet, a view into each model's row of parameters."""
+    torch.manual_seed(models + steps)
+    gates = torch.randn(models, steps, items, CELLS[cell].gates * hidden, requires_grad=True)
+    flat = torch.randn(models, CELLS[cell].recurrent * hidden * hidden + 11) * 0.3
+    return gates, flat[:, 5:-6].view(models, hidden, CELLS[cell].recurrent * hidden).requires_grad_()
+
+
 def on_triton(gates: Tensor, recurrent: Tensor, keep: Tensor | None, steps: Tensor) -> Tensor:
     forward = partial(triton_cells.forward, steps=steps)
     return recurrence(forward, triton_cells.backward, gates, recurrent, keep)
@@ -50,19 +58,13 @@ def on_triton(gates: Tensor, recurrent: Tensor, keep: Tensor | None, steps: Tens
 @pytest.mark.parametrize("resets", [False, True])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_run_and_its_gradients_equal_the_cpu_s(shape: tuple[int, int, int, int], resets: bool, cell: str) -> None:
-    plain, gate_width, weight_width = CELLS[cell].run, CELLS[cell].gates, CELLS[cell].recurrent
     models, steps, items, hidden = shape
-    torch.manual_seed(models + steps)
-    gates = torch.randn(models, steps, items, gate_width * hidden, requires_grad=True)
-    # As in a fleet, a view into each model's row of parameters.
-    size = weight_width * hidden * hidden
-    flat = torch.randn(models, size + 11) * 0.3
-    recurrent = flat[:, 5 : 5 + size].view(models, hidden, weight_width * hidden).requires_grad_()
+    gates, recurrent = inputs(cell, *shape)
     keep = (torch.rand(models, steps, items) > 0.3).float() if resets else None
     gradient = torch.randn(models, steps, items, hidden)
     every = torch.full((models,), steps, dtype=torch.int64)
     here = run(on_triton, gates, recurrent, gradient, keep, every)
-    there = run(plain, gates, recurrent, gradient, keep)
+    there = run(CELLS[cell].run, gates, recurrent, gradient, keep)
     for one, other in zip(here, there, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-5)
 
@@ -71,14 +73,11 @@ def test_a_run_and_its_gradients_equal_the_cpu_s(shape: tuple[int, int, int, int
 @pytest.mark.parametrize("cell", CELLS)
 def test_in_reduced_precision_products_are_those_of_half_precision(cell: str, size: float) -> None:
     """Gradients of any size that training meets keep the ten bits of half precision."""
-    plain, gate_width, weight_width = CELLS[cell].run, CELLS[cell].gates, CELLS[cell].recurrent
-    torch.manual_seed(5)
-    gates = torch.randn(2, 4, 3, 20 * gate_width, requires_grad=True)
-    recurrent = (torch.randn(2, 20, 20 * weight_width) * 0.3).requires_grad_()
+    gates, recurrent = inputs(cell, 2, 4, 3, 20)
     gradient = torch.randn(2, 4, 3, 20) * size
     with products("tf32"):
         here = run(on_triton, gates, recurrent, gradient, None, torch.tensor([4, 4]))
-    exact = run(plain, gates, recurrent, gradient)
+    exact = run(CELLS[cell].run, gates, recurrent, gradient)
     distances = [float((one - other).norm() / other.norm()) for one, other in zip(here, exact, strict=True)]
     assert distances[0] < 1e-3
     assert distances[0] > 1e-6, "the products are exact"
@@ -90,15 +89,12 @@ def test_in_reduced_precision_products_are_those_of_half_precision(cell: str, si
 
 @pytest.mark.parametrize("cell", CELLS)
 def test_a_model_stops_at_its_own_last_step(cell: str) -> None:
-    plain, gate_width, weight_width = CELLS[cell].run, CELLS[cell].gates, CELLS[cell].recurrent
-    torch.manual_seed(1)
-    gates = torch.randn(2, 6, 2, 8 * gate_width, requires_grad=True)
-    recurrent = (torch.randn(2, 8, 8 * weight_width) * 0.3).requires_grad_()
+    gates, recurrent = inputs(cell, 2, 6, 2, 8)
     counts = [6, 2]
     gradient = torch.randn(2, 6, 2, 8)
     gradient[1, 2:] = 0.0  # what comes after is read by nobody
     outputs, by_gates, by_recurrent = run(on_triton, gates, recurrent, gradient, None, torch.tensor(counts))
-    whole = run(plain, gates, recurrent, gradient)
+    whole = run(CELLS[cell].run, gates, recurrent, gradient)
     for model, count in enumerate(counts):
         torch.testing.assert_close(outputs[model, :count], whole[0][model, :count], rtol=1e-5, atol=1e-5)
     assert (outputs[1, 2:] == 0).all()
@@ -110,10 +106,8 @@ def test_a_model_stops_at_its_own_last_step(cell: str) -> None:
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_single_step_equals_the_cpu_s(shape: tuple[int, int, int, int], cell: str) -> None:
     own, (models, _, items, hidden) = CELLS[cell], shape
-    torch.manual_seed(4)
-    gates = torch.randn(models, items, own.gates * hidden)
-    flat = torch.randn(models, own.recurrent * hidden * hidden + 11) * 0.3
-    recurrent = flat[:, 5:-6].view(models, hidden, own.recurrent * hidden)
+    gates, recurrent = (tensor.detach() for tensor in inputs(cell, models, 1, items, hidden))
+    gates = gates[:, 0]
     state = torch.randn(models, items, hidden), torch.randn(models, hidden, items).transpose(1, 2)
     before = [part.clone() for part in state]
     found = triton_cells.step(gates, recurrent, state)
@@ -185,20 +179,3 @@ def test_the_expert_of_imitation_is_the_cpu_s() -> None:
         assert torch.equal(distances.long(), expert.distances)
         position = torch.minimum(position + ((taken == COPY_NUMBER) | (taken == DELETE_NUMBER)), lengths)
     assert kinds == set(range(actions))
-
-
-@pytest.mark.parametrize("variational", [False, True])
-@pytest.mark.parametrize("place", [0, 5, 21 << 22])
-def test_dropout_is_the_cpu_s(place: int, variational: bool) -> None:
-    torch.manual_seed(3)
-    states = torch.randn(3, 5, 7, 40, requires_grad=True)
-    keys = torch.tensor([1, 2**31 - 1, 123_456_789])
-    dropout = Dropout.of(keys, [0.5, 0.0, 0.2], torch.float32)
-    gradient = torch.randn(states.shape)
-    expected = dropped(states, dropout, place, variational=variational)
-    numbers = keys + place, dropout.rates, dropout.inverse_keep, MOST_STEPS
-    outputs = triton_loops.dropped(states, *numbers, variational)
-    torch.testing.assert_close(outputs, expected)
-    assert 0 < int((outputs == 0).sum()) < outputs.numel() * 0.5
-    slopes = (torch.autograd.grad((kept * gradient).sum(), states)[0] for kept in (outputs, expected))
-    torch.testing.assert_close(*slopes)

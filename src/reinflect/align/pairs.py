@@ -62,11 +62,7 @@ def replayed(moves: Iterable[int], lemma: str, form: str) -> Alignment:
 
 def kind(x: str, y: str) -> str:
     """What an aligned pair does: one of `KINDS`."""
-    if x == EPSILON:
-        return "insertion"
-    if y == EPSILON:
-        return "deletion"
-    return "copy" if x == y else "substitution"
+    return "insertion" if x == EPSILON else "deletion" if y == EPSILON else "copy" if x == y else "substitution"
 
 
 def count_kinds(alignments: Iterable[Alignment]) -> Counter[str]:
@@ -90,10 +86,12 @@ def aligned(
     if folder is None or not aligner.cached:
         return aligner.align(pairs, progress)
     path = folder / f"{key(aligner, pairs)}.moves"
-    try:
-        return _read(path, pairs)
-    except (OSError, ValueError):
-        alignments = aligner.align(pairs, progress)
+    with suppress(OSError):
+        checksum, _, body = path.read_bytes().partition(b"\n")
+        if checksum == _checksum(path, body):  # not damaged, and not of other pairs
+            lines = body.decode("ascii").split("\n")
+            return [replayed(map(int, line), *pair) for line, pair in zip(lines, pairs, strict=False)]
+    alignments = aligner.align(pairs, progress)
     body = "\n".join("".join(map(str, moves_of(alignment))) for alignment in alignments).encode()
     with suppress(OSError, OutputError):  # without a writable folder, the next training aligns again
         folder.mkdir(parents=True, exist_ok=True)
@@ -118,19 +116,6 @@ def key(aligner: Aligner, pairs: Iterable[StringPair]) -> str:
 
 def _checksum(path: Path, body: bytes) -> bytes:
     return hashlib.sha256(path.name.encode() + body).hexdigest().encode()
-
-
-def _read(path: Path, pairs: Sequence[StringPair]) -> list[Alignment]:
-    """The alignments in a file; ValueError unless it is exactly the file of these pairs."""
-    checksum, _, body = path.read_bytes().partition(b"\n")
-    if checksum != _checksum(path, body):
-        raise ValueError("the file is damaged, or belongs to other pairs")
-    lines = [[*map(int, line)] for line in body.decode("ascii").split("\n")] if pairs else []
-    for moves, (lemma, form) in zip(lines, pairs, strict=True):
-        inserted, deleted, both = map(moves.count, (INSERT, DELETE, DIAGONAL))
-        if (both + deleted, both + inserted, both + deleted + inserted) != (len(lemma), len(form), len(moves)):
-            raise ValueError("the moves do not fit the strings")
-    return [replayed(moves, *pair) for moves, pair in zip(lines, pairs, strict=True)]
 
 
 FEWEST = 10

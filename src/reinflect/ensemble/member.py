@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 FACTS = ("system", "alignment", "variant", "seed", "fold", "restarts", "dev_accuracy")
 """The fields of a member that model files and cards store."""
-TORCH_WORDS = later("reinflect.learn.torch_words:TorchWords")
+TORCH_WORDS = later("reinflect.learn.scoring:TorchWords")
 NOTHING_PREDICTED = Predictions([], [])
 Numbers = Mapping[str, NDArray[np.float32]]
 """The parameters of one model, by their names."""

@@ -121,15 +121,11 @@ def for_steps(recurrent: Tensor) -> Tensor:
     return for_kernels(recurrent) if on_triton(recurrent) else recurrent
 
 
-def recurrence(forward: Forward, backward: Backward, gates: Tensor, recurrent: Tensor, keep: Tensor | None) -> Tensor:
+class _Recurrence(torch.autograd.Function):
     """The outputs of a run with a backward pass of our own: the gradient of the weights is one product over all steps
     instead of one for each. *Shape:* (M, T, B, H)
     """
-    outputs: Tensor = _Recurrence.apply(forward, backward, gates, recurrent, keep)  # type: ignore[no-untyped-call]
-    return outputs
 
-
-class _Recurrence(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, forward: Forward, backward: Backward, *tensors: Any) -> Tensor:
         results = forward(*tensors)
@@ -142,6 +138,9 @@ class _Recurrence(torch.autograd.Function):
         keep, *results = ctx.saved_tensors
         d_gates = ctx.gate_gradient(gradients[0], keep, results)
         return None, None, d_gates, _weight_gradient(results[0], results[1], d_gates, keep), None
+
+
+recurrence: Callable[[Forward, Backward, Tensor, Tensor, Tensor | None], Tensor] = _Recurrence.apply
 
 
 def _weight_gradient(outputs: Tensor, memories: Tensor, d_gates: Tensor, keep: Tensor | None) -> Tensor:
@@ -192,28 +191,22 @@ def read(
     return CELLS[settings.cell].run(gates, parameters[f"{name}.recurrent"], keep, steps)
 
 
-def encode(parameters: Parameters, embedding: Tensor, lemmas: Lemmas, settings: RecurrentSettings) -> Tensor:
-    """h_1 … h_n: a bidirectional LSTM over the lemma. *Shape:* (M, N, B, 2H)"""
-    steps = lemmas.lengths.amax(dim=1)
-    forwards = read(parameters, "forward", embedding, lemmas.symbols, settings, steps)
-    backwards = read(parameters, "backward", embedding, lemmas.reversed, settings, steps)
-    return torch.cat([forwards, pick(backwards, _mirrored(lemmas))], dim=-1)
-
-
-def _mirrored(lemmas: Lemmas) -> Tensor:
-    """The position of each symbol, counted from the end. *Shape:* (M, N, B)"""
+def encode(parameters: Parameters, lemmas: Lemmas, settings: RecurrentSettings, states: Tensor | None = None) -> Tensor:
+    """h_1 … h_n: a bidirectional LSTM over the lemma, or over the states of another. *Shape:* (M, N, B, 2H)"""
+    steps, run = lemmas.lengths.amax(dim=1), CELLS[settings.cell].run
     positions = torch.arange(lemmas.symbols.shape[1], device=lemmas.symbols.device).view(1, -1, 1)
-    return (lemmas.lengths.unsqueeze(1) - 1 - positions).clamp_(min=0)
-
-
-def encode_deeper(parameters: Parameters, states: Tensor, lemmas: Lemmas, settings: RecurrentSettings) -> Tensor:
-    """A second bidirectional LSTM over the states of the first. *Shape:* (M, N, B, 2H) → (M, N, B, 2H)"""
-    steps, mirrored, run = lemmas.lengths.amax(dim=1), _mirrored(lemmas), CELLS[settings.cell].run
-    forwards, backwards = (
-        run(projected(parameters, name, inputs), parameters[f"{name}.recurrent"], None, steps)
-        for name, inputs in (("deeper.forward", states), ("deeper.backward", pick(states, mirrored)))
-    )
-    return torch.cat([forwards, pick(backwards, mirrored)], dim=-1)
+    from_the_end = (lemmas.lengths.unsqueeze(1) - 1 - positions).clamp_(min=0)
+    if states is None:
+        forwards, backwards = (
+            read(parameters, name, parameters["embedding"], numbers, settings, steps)
+            for name, numbers in (("forward", lemmas.symbols), ("backward", lemmas.reversed))
+        )
+    else:
+        forwards, backwards = (
+            run(projected(parameters, name, inputs), parameters[f"{name}.recurrent"], None, steps)
+            for name, inputs in (("deeper.forward", states), ("deeper.backward", pick(states, from_the_end)))
+        )
+    return torch.cat([forwards, pick(backwards, from_the_end)], dim=-1)
 
 
 def dropping(states: Tensor, name: str, purpose: int, settings: RecurrentSettings, dropout: Dropout | None) -> Tensor:

@@ -15,7 +15,7 @@ from reinflect.align.pairs import Alignment
 from reinflect.data.items import Item
 from reinflect.settings import Settings
 from reinflect.systems.symbols import Inventory, Vocabulary
-from reinflect.systems.system import ACTIONS, System
+from reinflect.systems.system import ACTIONS, System, Tapes
 from reinflect.systems.tapes import Ragged
 
 
@@ -46,6 +46,11 @@ class Trajectory(Lemmas):
     *Shape:* (M, T, B) or (M, T, B, A)"""
     weights: Tensor
     """The weight of each step in its model's loss; 0 for padding. *Shape:* (M, T, B)"""
+
+    @property
+    def counts(self) -> Tensor:
+        """The number of actions of each model's longest item. *Shape:* (M)"""
+        return (self.weights > 0).sum(dim=1).amax(dim=1)
 
     def previous(self, begin: int) -> Tensor:
         """The action before each one, `begin` before the first. *Shape:* (M, T, B)"""
@@ -163,12 +168,11 @@ class Examples:
         settings: Settings,
     ) -> "Examples":
         """Items with the tapes of their oracle actions."""
-        if len(items) != len(alignments):
-            raise ValueError("every item has an alignment")
         symbols = system.symbols(inventory)
         source = Ragged.of(system.sources(items, inventory, settings), symbols)
         tapes = {LEMMA: source, REVERSED: source.reversed(), **system.tapes(items, alignments, inventory)}
-        examples = cls._of(system, tapes, symbols.symbols, items, inventory, settings)
+        features = inventory.feature_numbers([item.features for item in items], settings)
+        examples = cls._of(system, tapes, features, symbols.symbols)
         if ACTIONS not in tapes:
             examples.lengths[ACTIONS] = np.array([*map(system.bound, items, alignments)], dtype=np.int64)
         return examples
@@ -185,20 +189,11 @@ class Examples:
         literals, gold = Ragged.of(sources, every), Ragged.of(forms, every).with_last(NOTHING)
         source = Ragged(np.array(symbols.numbers(every.symbols))[literals.values], literals.lengths)
         tapes = {LEMMA: source, REVERSED: source.reversed(), LITERALS: literals, GOLD: gold}
-        return cls._of(system, tapes, every.symbols, items, inventory, settings)
+        features = inventory.feature_numbers([item.features for item in items], settings)
+        return cls._of(system, tapes, features, every.symbols)
 
     @classmethod
-    def _of(
-        cls,
-        system: System,
-        tapes: Mapping[str, Ragged],
-        spellings: tuple[str, ...],
-        items: Sequence[Item],
-        inventory: Inventory,
-        settings: Settings,
-    ) -> "Examples":
-        features = inventory.feature_numbers([item.features for item in items], counts=settings.features == "counts")
-        features *= np.float32(1.0 if settings.features == "embedded" else settings.feature_scale)
+    def _of(cls, system: System, tapes: Tapes, features: NDArray[np.float32], spellings: tuple[str, ...]) -> "Examples":
         arrays = {name: tape.padded() for name, tape in tapes.items()}
         return cls(system, arrays, {name: tape.lengths for name, tape in tapes.items()}, features, spellings)
 

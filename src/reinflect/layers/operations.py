@@ -114,11 +114,6 @@ class _Rows(torch.autograd.Function):
         return total.view(models, height, width), None
 
 
-def action_counts(weights: Tensor) -> Tensor:
-    """The number of actions of each model's longest item. *Shape:* weights (M, T, B) → (M)"""
-    return (weights > 0).sum(dim=1).amax(dim=1)
-
-
 def pick(states: Tensor, steps: Tensor) -> Tensor:
     """Each item's states at these steps. *Shape:* states (M, L, B, D), steps (M, T, B) → (M, T, B, D)"""
     models, length, items, width = states.shape
@@ -176,18 +171,14 @@ class Dropout:
 def dropped(states: Tensor, dropout: Dropout, purpose: int, *, variational: bool) -> Tensor:
     """States after dropout, which depends on each model's key and the purpose alone. *Shape:* states (M, L, B, D)"""
     _, length, items, width = states.shape
-    numbers = dropout.keys + purpose, dropout.rates, dropout.inverse_keep, MOST_STEPS
-    if on_triton(states):
-        from reinflect.layers import triton_loops
-
-        return triton_loops.dropped(states, *numbers, variational)
-    length = 1 if variational else length
+    length, keys = 1 if variational else length, dropout.keys + purpose
     if on_numba(states):
         from reinflect.layers import numba_loops
 
+        numbers = keys, dropout.rates, dropout.inverse_keep, MOST_STEPS
         return states * numba_loops.masks(*numbers, length, items, width)
     # Room for any number of steps, so that an item's mask does not depend on the padding of its batch.
-    drawn = uniform(numbers[0], (items, length, width), room=(items, MOST_STEPS, width))
+    drawn = uniform(keys, (items, length, width), room=(items, MOST_STEPS, width))
     kept = drawn.ge(dropout.rates.view(-1, 1, 1, 1)).transpose(1, 2)
     return states * kept.to(states.dtype).mul_(dropout.inverse_keep.view(-1, 1, 1, 1))
 

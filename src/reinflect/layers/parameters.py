@@ -47,14 +47,18 @@ class Parameters:
 
     @classmethod
     def join(
-        cls, shapes: Mapping[str, Shape], sizes: Sequence[Sizes], models: Sequence[Mapping[str, Tensor]]
+        cls,
+        shapes: Mapping[str, Shape],
+        sizes: Sequence[Sizes],
+        models: Sequence[Mapping[str, Tensor]],
+        device: torch.device | str = "cpu",
     ) -> "Parameters":
         """Models as `one` gives them, stacked again."""
         padded, first = _largest(sizes), next(iter(models[0].values()))
         parameters = cls(shapes, padded, first.new_zeros(len(models), row_length(shapes, padded)))
         for number, tensors in enumerate(models):
             parameters.put(number, tensors)
-        return parameters
+        return cls(shapes, padded, parameters.flat.to(device))
 
     def __getitem__(self, name: str) -> Tensor:
         return self.views[name]
@@ -126,7 +130,7 @@ def copy_rows(
         pairs_of_rows = []
         for size, source_size in zip(shape.sizes, source[name].shape, strict=True):
             if isinstance(size, str):
-                numbers = {row: number for number, row in enumerate(source_names.get(size, ()))}
+                numbers = {row: number for number, row in enumerate(source_names[size])}
                 rows = enumerate(names[size])
                 pairs_of_rows.append([(number, numbers[row]) for number, row in rows if row in numbers])
             else:

@@ -44,7 +44,10 @@ class MadeUp(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         pairs, aligned = list(zip(lesson.train, lesson.alignments, strict=True)), lesson.alignment != UNALIGNED
         stems = [list(stretches(item, alignment if aligned else None, self.shortest)) for item, alignment in pairs]
         usable = [number for number, stretch in enumerate(stems) if stretch]
-        letters = sorted({letter for number in usable for letter in _letters(pairs[number][0].lemma, stems[number])})
+        characters = (
+            pairs[number][0].lemma[start : start + length] for number in usable for start, _, length in stems[number]
+        )
+        letters = sorted(set("".join(characters)))
         real = {(item.lemma, item.features.spelling) for item in lesson.train}
         drawn: dict[tuple[str, str], tuple[Item, Alignment]] = {}
         wanted = self.times * len(pairs)
@@ -73,11 +76,6 @@ def stretches(item: Item, alignment: Alignment | None, shortest: int) -> Iterato
         if copied and len(pairs) >= shortest:
             yield x, y, len(pairs)
         x, y = (start + sum(len(pair[side]) for pair in pairs) for side, start in enumerate((x, y)))
-
-
-def _letters(lemma: str, stems: Sequence[Stretch]) -> str:
-    """The characters of a lemma's stems."""
-    return "".join(lemma[start : start + length] for start, _, length in stems)
 
 
 def _replaced(

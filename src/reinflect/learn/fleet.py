@@ -70,11 +70,6 @@ class Run:
     def name(self) -> str:
         return f"{self.spec.name.removesuffix(str(self.spec.seed))}{self.seed}"
 
-    @property
-    def most_epochs(self) -> int:
-        """The largest number of epochs it can still reach."""
-        return self.stage_start + sum(settings.epochs for _, settings in self.stages[self.stage :])
-
     def state(self) -> dict[str, Any]:
         """The progress, as JSON has it."""
         return {name: getattr(self, name) for name in PROGRESS}
@@ -150,8 +145,6 @@ class Fleet:
         self.runs = runs = runs_of(specs)
         # Other models' settings differ only in `settings.OF_EACH_MODEL`.
         self.system, self.settings = SYSTEMS[specs[0].system], runs[0].settings
-        if len({spec.system for spec in specs}) > 1:
-            raise ValueError("the models of a fleet have one system")
         if len({alike(settings) for run in runs for _, settings in run.stages}) > 1:
             raise ValueError("the settings of a fleet's models are not alike")
         self.equations = self.system.equations

@@ -5,8 +5,7 @@ shapes are fixed, so updates of nearly the same length share a graph.
 """
 
 import gc
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 
 import torch
 from torch import Tensor
@@ -67,8 +66,13 @@ class Graphs:
     ) -> Callable[..., Tensor]:
         items, epochs, keys = buffers = [tensor.clone() for tensor in inputs]
         graph = torch.cuda.CUDAGraph()
-        with _no_garbage_collected(), torch.cuda.graph(graph, pool=self._pool):
-            losses = update(items, epochs, keys, longest)
+        gc.collect()
+        gc.disable()  # it would free other graphs and device memory, which is not possible during a capture
+        try:
+            with torch.cuda.graph(graph, pool=self._pool):
+                losses = update(items, epochs, keys, longest)
+        finally:
+            gc.enable()
 
         def replay(*inputs: Tensor) -> Tensor:
             for buffer, tensor in zip(buffers, inputs, strict=True):
@@ -77,16 +81,3 @@ class Graphs:
             return losses.clone()  # the next replay overwrites it
 
         return replay
-
-
-@contextmanager
-def _no_garbage_collected() -> Iterator[None]:
-    """Garbage collection would free other graphs and device memory, which is not possible during a capture."""
-    enabled = gc.isenabled()
-    gc.collect()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()

@@ -1,4 +1,4 @@
-"""Greedy decoding of dev items in training, for all models and items of a fleet at once."""
+"""Decoding by torch: of dev items in training, for a whole fleet at once, and of systems without NumPy."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -8,13 +8,15 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from reinflect.decode.search import ENDLESS_RUN, LEAST_ACTIONS, Predictions
+from reinflect.data.items import Item
+from reinflect.decode.search import ENDLESS_RUN, LEAST_ACTIONS, NEVER, Predictions
 from reinflect.ensemble.member import Numbers
-from reinflect.layers.examples import LEMMA, NOTHING, Lemmas, Stack, select
+from reinflect.layers.examples import LEMMA, NOTHING, Examples, Lemmas, Stack, select
+from reinflect.layers.operations import one_thread
 from reinflect.layers.parameters import Parameters
 from reinflect.settings import Settings
 from reinflect.systems.symbols import Inventory
-from reinflect.systems.system import Decoder, System
+from reinflect.systems.system import Attention, Decoder, Hypotheses, System
 
 IDLE_ACTIONS = 20
 """While right answers are counted, an item that takes this many more actions than it can need is given up."""
@@ -35,10 +37,9 @@ def joined(
 ) -> tuple[Parameters, Tensor]:
     """The parameters of models of one system that may come from different fleets, and their valid outputs."""
     sizes = [system.sizes(inventory, settings) for inventory, _ in models]
-    arrays = [{name: torch.from_numpy(array) for name, array in numbers.items()} for _, numbers in models]
-    fleet = Parameters.join(system.shapes(settings), sizes, arrays)
-    allowed = system.equations.allowed_outputs(sizes, fleet.sizes[system.outputs])
-    return Parameters(fleet.shapes, fleet.sizes, fleet.flat.to(device)), allowed.to(device)
+    arrays = [{name: torch.tensor(array) for name, array in numbers.items()} for _, numbers in models]
+    parameters = Parameters.join(system.shapes(settings), sizes, arrays, device)
+    return parameters, system.equations.allowed_outputs(sizes, parameters.sizes[system.outputs]).to(device)
 
 
 def places_at_once(hidden: int) -> int:
@@ -51,38 +52,33 @@ def most_actions(lengths: Tensor) -> Tensor:
     return (4 * lengths + 50).clamp(min=LEAST_ACTIONS)
 
 
-class _Unfinished:
-    """The items that are still being decoded: their decoder state and their numbers."""
+def _steps(
+    decoder: Decoder, lemmas: Lemmas, leave: int, numbers: dict[str, Tensor]
+) -> Iterator[tuple[int, Tensor, Tensor, Tensor]]:
+    """Take the best action of every item until no more than `leave` items of each model are running.
 
-    def __init__(
-        self, decoder: Decoder, lemmas: Lemmas, running: Tensor, leave: int, caps: Tensor, **numbers: Tensor
-    ) -> None:
-        """`leave`: how many items of each model may be running at the end."""
-        self.decoder, self.running, self.leave, self.numbers = decoder, running, leave, {"caps": caps, **numbers}
-        self.state: Any = decoder.start(lemmas)
-
-    def steps(self) -> Iterator[tuple[int, Tensor, Tensor, Tensor]]:
-        """Take the best action of every item until none is running: the number of the step, and of each action what it
-        writes, whether it is the last, and its log-probability. *Shape:* (M, B)
-        """
-        for step in range(int(self.numbers["caps"].max())):
-            scores, self.state = self.decoder.log_probabilities(self.state)
-            best, actions = scores.max(dim=-1)
-            written, self.state = self.decoder.advance(self.state, actions)
-            ends = self.running & (actions == self.decoder.end)
-            yield step, torch.where(self.running, written, NOTHING), ends, torch.where(self.running, best, 0.0)
-            self.running = self.running & ~ends & (step + 1 < self.numbers["caps"])
-            if step % LOOK_EVERY == LOOK_EVERY - 1:
-                most = int(self.running.sum(dim=1).max())
-                if most <= self.leave:
-                    return
-                if most <= 0.7 * self.running.shape[1]:
-                    self._drop_finished(most)
-
-    def _drop_finished(self, most: int) -> None:
-        """Continue with so many items of each model, first those that are running."""
-        chosen = torch.argsort(self.running.int(), dim=1, descending=True, stable=True)[:, :most]
-        self.state, self.running, self.numbers = select((self.state, self.running, self.numbers), chosen)
+    Yields the number of the step, and of each action what it writes, whether it is the last, and its log-probability.
+    `numbers` are of the items that are still there; `running` and `caps` among them. *Shapes:* (M, B)
+    """
+    state = decoder.start(lemmas)
+    for step in range(int(numbers["caps"].max())):
+        scores, state = decoder.log_probabilities(state)
+        best, actions = scores.max(dim=-1)
+        written, state = decoder.advance(state, actions)
+        running = numbers["running"]
+        ends = running & (actions == decoder.end)
+        yield step, torch.where(running, written, NOTHING), ends, torch.where(running, best, 0.0)
+        running = numbers["running"] = numbers["running"] & ~ends & (step + 1 < numbers["caps"])
+        if step % LOOK_EVERY == LOOK_EVERY - 1:
+            most = int(running.sum(dim=1).max())
+            if most <= leave:
+                return
+            if (
+                most <= 0.7 * running.shape[1]
+            ):  # continue with so many items of each model, first those that are running
+                chosen = torch.argsort(running.int(), dim=1, descending=True, stable=True)[:, :most]
+                state, remaining = select((state, numbers), chosen)
+                numbers.update(remaining)
 
 
 @torch.no_grad()
@@ -90,15 +86,13 @@ def greedy(decoder: Decoder, lemmas: Lemmas, items: Tensor, leave: int = 0) -> t
     """What greedy decoding writes at each step (-1: nothing), whether it ended, its log-probability, and which items
     were left. *Shape:* items (M, B) → (M, B, steps), (M, B), (M, B), (M, B)
     """
-    caps = most_actions(lemmas.lengths)
+    caps, step = most_actions(lemmas.lengths), 0
     written = lemmas.lengths.new_full((*items.shape, int(caps.max())), NOTHING)
     finished, total = torch.zeros_like(items), torch.zeros_like(items, dtype=torch.float64)
     places = torch.arange(items.shape[1], device=items.device).repeat(len(items), 1)
-    last, run, endless = torch.full_like(places, NOTHING), torch.zeros_like(places), ENDLESS_RUN + lemmas.lengths
-    active = _Unfinished(decoder, lemmas, items, leave, caps, places=places, last=last, run=run, endless=endless)
-    step = 0
-    for step, new, ends, best in active.steps():
-        numbers = active.numbers
+    numbers = {"running": items, "caps": caps, "places": places, "endless": ENDLESS_RUN + lemmas.lengths}
+    numbers |= {"last": torch.full_like(places, NOTHING), "run": torch.zeros_like(places)}
+    for step, new, ends, best in _steps(decoder, lemmas, leave, numbers):
         places, wrote = numbers["places"], new != NOTHING
         written[:, :, step].scatter_(1, places, new)
         finished.scatter_(1, places, finished.gather(1, places) | ends)
@@ -106,8 +100,8 @@ def greedy(decoder: Decoder, lemmas: Lemmas, items: Tensor, leave: int = 0) -> t
         again = torch.where(new == numbers["last"], numbers["run"] + 1, 1)
         numbers["run"] = torch.where(wrote, again, numbers["run"])
         numbers["last"] = torch.where(wrote, new, numbers["last"])
-        active.running = active.running & (numbers["run"] < numbers["endless"])
-    left = torch.zeros_like(items).scatter_(1, active.numbers["places"], active.running)
+        numbers["running"] = numbers["running"] & (numbers["run"] < numbers["endless"])
+    left = torch.zeros_like(items).scatter_(1, numbers["places"], numbers["running"])
     return written[:, :, : step + 1], finished, total, left
 
 
@@ -126,26 +120,25 @@ def count_correct(
     correct = torch.zeros_like(column[:, 0])
     needed = lemmas.lengths + (gold == NOTHING).int().argmax(dim=2)
     caps = torch.minimum(most_actions(lemmas.lengths), needed + IDLE_ACTIONS)
-    active = _Unfinished(decoder, lemmas, counted, leave, caps, column=column, gold=gold, places=places)
-    for _, new, ends, _ in active.steps():
-        column, gold = active.numbers["column"], active.numbers["gold"]
+    numbers = {"running": counted, "caps": caps, "column": column, "gold": gold, "places": places}
+    for _, new, ends, _ in _steps(decoder, lemmas, leave, numbers):
+        column, gold = numbers["column"], numbers["gold"]
         expected = gold.gather(2, column.unsqueeze(-1)).squeeze(-1)
         correct += (ends & (expected == NOTHING)).sum(dim=1)
         wrote = new != NOTHING
-        active.running = active.running & (~wrote | (new == expected))
-        active.numbers["column"] = (column + wrote).clamp_(max=gold.shape[2] - 1)
-    return correct, torch.zeros_like(counted).scatter_(1, active.numbers["places"], active.running)
+        numbers["running"] = numbers["running"] & (~wrote | (new == expected))
+        numbers["column"] = (column + wrote).clamp_(max=gold.shape[2] - 1)
+    return correct, torch.zeros_like(counted).scatter_(1, numbers["places"], numbers["running"])
 
 
 def accuracies(decoder: Decoder, stack: Stack, files: Sequence[int], items_at_once: int | None = None) -> list[float]:
     """The accuracy of each model on its file, in per cent."""
     correct = torch.zeros(len(files), dtype=torch.int64, device=stack.device)
-    rounds = _Rounds(decoder, stack, files, items_at_once)
-    for items, lemmas, gold, counted, leave in rounds:
-        right, left = count_correct(decoder, lemmas, gold, counted, leave)
+    left: list[list[int]] = [[] for _ in files]
+    for items, lemmas, gold, counted, leave in _batches(decoder, stack, files, items_at_once, left):
+        right, unfinished = count_correct(decoder, lemmas, gold, counted, leave)
         correct += right
-        if leave:
-            rounds.leave(items, left.numpy())
+        _add_left(left, items, unfinished, leave)
     return [100.0 * right / len(stack.files[file]) for right, file in zip(correct.tolist(), files, strict=True)]
 
 
@@ -155,11 +148,11 @@ def predict_all(
     """The predictions of each model for its file, with their log-probabilities."""
     forms: list[list[str | None]] = [[None] * len(stack.files[file]) for file in files]
     scores = [np.zeros(len(stack.files[file])) for file in files]
-    rounds = _Rounds(decoder, stack, files, items_at_once)
-    for batch, lemmas, _, decoded, leave in rounds:
-        written, finished, total, left = (array.cpu().numpy() for array in greedy(decoder, lemmas, decoded, leave))
-        if leave:
-            rounds.leave(batch, left)
+    left: list[list[int]] = [[] for _ in files]
+    for batch, lemmas, _, decoded, leave in _batches(decoder, stack, files, items_at_once, left):
+        *outcome, unfinished = greedy(decoder, lemmas, decoded, leave)
+        _add_left(left, batch, unfinished, leave)
+        written, finished, total = (array.cpu().numpy() for array in outcome)
         for model, file in enumerate(files):
             places = np.flatnonzero(batch[model] >= 0)
             items = batch[model][places]
@@ -178,44 +171,82 @@ def _texts(written: NDArray[np.int64], spellings: Sequence[str]) -> list[str]:
     return ["".join(letters[start:end]) for start, end in zip([0, *ends], ends, strict=False)]
 
 
-class _Rounds:
-    """All items of each model's file in batches of similar length, the longest first; then the items that were left.
+def _batches(
+    decoder: Decoder, stack: Stack, files: Sequence[int], items_at_once: int | None, left: Sequence[Sequence[int]]
+) -> Iterator[tuple[NDArray[np.int64], Lemmas, Tensor, Tensor, int]]:
+    """All items of each model's file in batches of similar length, the longest first; then those that are in `left`.
 
     A batch: the numbers of the items (-1 for none), their lemmas, their gold forms, whether there is an item, and the
     number of items of a model that may be left. *Shape:* items (M, B), gold (M, B, L)
     """
-
-    def __init__(self, decoder: Decoder, stack: Stack, files: Sequence[int], items_at_once: int | None) -> None:
-        self.stack, self.files, self.items_at_once = stack, list(files), items_at_once
-        self.on_cpu, self.places = torch.device(stack.device).type == "cpu", places_at_once(decoder.settings.hidden)
-        self._left: list[list[int]] = [[] for _ in files]
-
-    def __iter__(self) -> Iterator[tuple[NDArray[np.int64], Lemmas, Tensor, Tensor, int]]:
-        orders = [np.argsort(-self.stack.files[file].lengths[LEMMA], kind="stable") for file in self.files]
-        for batch in self._batches(orders):
-            yield *batch, int(STRAGGLERS * batch[0].shape[1]) if self.on_cpu else 0
-        if any(self._left):
-            for batch in self._batches([np.array(items, dtype=np.int64) for items in self._left]):
-                yield *batch, 0
-
-    def _batches(
-        self, orders: Sequence[NDArray[np.int64]]
-    ) -> Iterator[tuple[NDArray[np.int64], Lemmas, Tensor, Tensor]]:
-        stack, most = self.stack, max(map(len, orders))
+    on_cpu, which = torch.device(stack.device).type == "cpu", torch.tensor(files, device=stack.device)
+    orders = [np.argsort(-stack.files[file].lengths[LEMMA], kind="stable") for file in files]
+    for share in (STRAGGLERS if on_cpu else 0.0, 0.0):
+        most = max(map(len, orders))
         everything = np.full((len(orders), most), -1, dtype=np.int64)
         longest = np.ones(most, dtype=np.int64)
-        for row, file, order in zip(everything, self.files, orders, strict=True):
+        for row, file, order in zip(everything, files, orders, strict=True):
             row[: len(order)] = order
             longest[: len(order)] = np.maximum(longest[: len(order)], stack.files[file].lengths[LEMMA][order])
-        start, which = 0, torch.tensor(self.files, device=stack.device)
+        start = 0
         while start < most:
-            fitting = ITEMS_AT_ONCE if self.on_cpu else self.places // (len(orders) * int(longest[start]))
-            items = everything[:, start : start + (self.items_at_once or max(1, fitting))]
-            lengths, numbers = stack.longest(self.files, items), torch.from_numpy(items).to(stack.device)
-            yield items, *stack.to_inflect(which, numbers, lengths), numbers >= 0
+            places = len(orders) * int(longest[start])
+            fitting = ITEMS_AT_ONCE if on_cpu else places_at_once(decoder.settings.hidden) // places
+            items = everything[:, start : start + (items_at_once or max(1, fitting))]
+            lengths, numbers = stack.longest(files, items), torch.from_numpy(items).to(stack.device)
+            yield items, *stack.to_inflect(which, numbers, lengths), numbers >= 0, int(share * items.shape[1])
             start += items.shape[1]
+        orders = [np.array(items, dtype=np.int64) for items in left]
 
-    def leave(self, items: NDArray[np.int64], left: NDArray[np.bool_]) -> None:
-        """Decode these items of a batch again. *Shape:* (M, B)"""
-        for of_model, numbers, chosen in zip(self._left, items, left, strict=True):
+
+def _add_left(left: Sequence[list[int]], items: NDArray[np.int64], unfinished: Tensor, leave: int) -> None:
+    """Have these items of a batch decoded again, if any may be left. *Shape:* (M, B)"""
+    if leave:
+        for of_model, numbers, chosen in zip(left, items, unfinished.numpy(), strict=True):
             of_model.extend(numbers[chosen].tolist())
+
+
+IMPOSSIBLE = -1e8
+"""Actions that are not allowed have log-probabilities far below this."""
+
+
+class TorchWords:
+    """`Words` of a system that decodes by torch alone, such as one of another package."""
+
+    def __init__(self, system: System, parameters: Numbers, settings: Settings, inventory: Inventory) -> None:
+        self.system, self.inventory, self.settings = system, inventory, settings
+        model, allowed = joined(system, settings, [(inventory, parameters)], "cpu")
+        self.dtype, self.decoder = model.flat.dtype, system.equations.decoder(model, settings, allowed)
+        self.end: int = self.decoder.end
+
+    def start(self, items: Sequence[Item]) -> Hypotheses:
+        return TorchHypotheses(self, items)
+
+
+class TorchHypotheses:
+    @one_thread()
+    def __init__(self, words: TorchWords, items: Sequence[Item]) -> None:
+        examples = Examples.to_inflect(words.system, items, words.inventory, words.settings)
+        stack, numbers = Stack([examples], dtype=words.dtype), torch.arange(len(items)).unsqueeze(0)
+        lemmas, _ = stack.to_inflect(torch.tensor([0]), numbers, stack.longest([0], numbers.numpy()))
+        self.decoder: Any = words.decoder
+        self.state, self.spellings = self.decoder.start(lemmas), examples.spellings
+        self.sources = words.system.sources(items, words.inventory, words.settings)
+        self.lengths = lemmas.lengths[0].numpy()
+
+    @one_thread()
+    def log_probabilities(self) -> NDArray[np.float32]:
+        scores, self.state = self.decoder.log_probabilities(self.state)
+        return np.where(scores[0] < IMPOSSIBLE, np.float32(NEVER), scores[0])
+
+    def attention(self) -> Attention:
+        attention: Attention = self.decoder.focus(self.state)
+        return attention
+
+    def keep(self, rows: NDArray[np.int64]) -> None:
+        self.state = select(self.state, torch.from_numpy(rows).unsqueeze(0))
+
+    @one_thread()
+    def advance(self, actions: NDArray[np.int64]) -> list[str]:
+        written, self.state = self.decoder.advance(self.state, torch.from_numpy(actions).unsqueeze(0))
+        return ["" if number == NOTHING else self.spellings[number] for number in written[0].tolist()]

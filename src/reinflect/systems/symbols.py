@@ -90,25 +90,31 @@ class Inventory:
     def _known(self, bundle: Bundle) -> list[str]:
         return [atom for atom in bundle.among(self._columns) if atom in self._columns]
 
-    def feature_numbers(self, bundles: Sequence[Bundle], *, counts: bool) -> NDArray[np.float32]:
-        """For each bundle a row of known features: 1, or how often a feature occurs."""
+    def feature_numbers(self, bundles: Sequence[Bundle], settings: Settings) -> NDArray[np.float32]:
+        """For each bundle a row of known features: 1, or how often a feature occurs; scaled, unless it is embedded."""
         distinct = {bundle.spelling: bundle for bundle in bundles}  # thousands of items share a few hundred
         rows = np.zeros((len(distinct), len(self.atoms)), dtype=np.float32)
         for row, bundle in zip(rows, distinct.values(), strict=True):
             for atom, count in Counter(self._known(bundle)).items():
-                row[self._columns[atom]] = count if counts else 1.0
+                row[self._columns[atom]] = count if settings.features == "counts" else 1.0
+        if settings.features != "embedded":
+            rows *= np.float32(settings.feature_scale)
         number = {spelling: row for row, spelling in enumerate(distinct)}
         return rows[[number[bundle.spelling] for bundle in bundles]]
 
     def feature_symbols(self, bundle: Bundle, *, counts: bool) -> list[str]:
         """The known features as symbols, in a fixed order; once, or as often as they occur."""
         atoms = sorted(self._known(bundle))
-        return [feature_symbol(atom) for atom in (atoms if counts else dict.fromkeys(atoms))]
+        return _symbols_of(atoms if counts else dict.fromkeys(atoms))
+
+    @property
+    def every_feature_symbol(self) -> list[str]:
+        return _symbols_of(self.atoms)
 
 
-def feature_symbol(atom: str) -> str:
-    """A feature in a sequence of characters: longer than a character, and different from special symbols."""
-    return f";{atom}"
+def _symbols_of(atoms: Iterable[str]) -> list[str]:
+    """Features in a sequence of characters: longer than a character, and different from special symbols."""
+    return [f";{atom}" for atom in atoms]
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,9 +186,8 @@ class RecurrentSettings(Settings, frozen=True, kw_only=True):
         return "embedded_features" if self.features == "embedded" else "features"
 
     def feature_shapes(self) -> dict[str, Shape]:
-        if self.features != "embedded":
-            return {}
-        return {"features.embedding": Shape(("feature_rows", self.feature_embedding), "embedding")}
+        rows = Shape(("feature_rows", self.feature_embedding), "embedding")
+        return {"features.embedding": rows} if self.features == "embedded" else {}
 
     def feature_names(self, atoms: Sequence[str]) -> dict[str, Sequence[Hashable]]:
         return {

@@ -34,8 +34,8 @@ class NumpyWords:
         self.written = [symbol if len(symbol) == 1 else "" for symbol in self.system.choices(inventory).symbols]
         """What each action writes."""
         self.step = _coupled if settings.cell == "coupled" else _lstm
-        self.embeddings = dict.fromkeys(("forward", "backward"), parameters["embedding"])
-        """Of the symbols that each LSTM reads. *Shapes:* (V, E)"""
+        self.embeddings: dict[str, Array] = {}
+        """Of the symbols that an LSTM reads, where they are not those of the lemma. *Shapes:* (V, E)"""
         self._tables: dict[str, Array] = {}
 
     def start(self, items: Sequence[Item]) -> Any:
@@ -48,7 +48,7 @@ class NumpyWords:
 
     def gates(self, name: str, numbers: Indices) -> Array:
         """W·E(symbol) + b of an LSTM: of all symbols once, if many are read. *Shape:* (…) → (…, G)"""
-        embedding = self.embeddings[name]
+        embedding = self.embeddings.get(name, self.parameters["embedding"])
         if name not in self._tables:
             if numbers.size < len(embedding):
                 return self.projected(name, embedding[numbers])
@@ -57,10 +57,9 @@ class NumpyWords:
 
     def features(self, items: Sequence[Item]) -> Array:
         """f: an n-hot vector, or one embedding for each feature, row 0 for absent ones. *Shape:* (B, P or P·F)"""
-        counts = self.settings.features == "counts"
-        numbers = self.inventory.feature_numbers([item.features for item in items], counts=counts)
+        numbers = self.inventory.feature_numbers([item.features for item in items], self.settings)
         if self.settings.features != "embedded":
-            return numbers * np.float32(self.settings.feature_scale)
+            return numbers
         rows = np.where(numbers > 0, np.arange(1, numbers.shape[1] + 1), 0)
         return self.parameters["features.embedding"][rows].reshape(len(items), -1)
 

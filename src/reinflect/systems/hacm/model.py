@@ -14,18 +14,7 @@ from torch import Tensor
 
 from reinflect.layers.cells import CELLS, dropping, encode, feature_vector, for_steps
 from reinflect.layers.examples import Lemmas, LemmaState, Trajectory
-from reinflect.layers.operations import (
-    Dropout,
-    action_counts,
-    at,
-    certain,
-    holds,
-    linear,
-    negative_log_softmax,
-    penalty,
-    pick,
-    rows,
-)
+from reinflect.layers.operations import Dropout, at, certain, holds, linear, negative_log_softmax, penalty, pick, rows
 from reinflect.layers.parameters import Parameters
 from reinflect.systems.hacm import BEGIN_NUMBER, END_NUMBER, STEP_NUMBER, UNKNOWN_NUMBER, HacmSettings
 from reinflect.systems.symbols import Sizes
@@ -51,7 +40,7 @@ def _encode(
     parameters: Parameters, lemmas: Lemmas, settings: HacmSettings, dropout: Dropout | None
 ) -> tuple[Tensor, Tensor, Tensor | None]:
     """W·h_i and W·f + b of the decoder's gates, and v·h_i + v·f + c. *Shapes:* (M, N, B, G), (M, B, G), (M, N, B)"""
-    states = dropping(encode(parameters, parameters["embedding"], lemmas, settings), "encoder", 0, settings, dropout)
+    states = dropping(encode(parameters, lemmas, settings), "encoder", 0, settings, dropout)
     features = feature_vector(parameters, lemmas, settings)
     copy = None
     if settings.copy_mixture:
@@ -69,7 +58,7 @@ def losses(
     previous = batch.previous(BEGIN_NUMBER)
     by_action = linear(parameters["embedding"], parameters["decoder.input"])
     gates = rows(by_action, previous) + pick(attended, batch.attended) + features.unsqueeze(1)
-    state = CELLS[settings.cell].run(gates, parameters["decoder.recurrent"], None, action_counts(batch.weights))
+    state = CELLS[settings.cell].run(gates, parameters["decoder.recurrent"], None, batch.counts)
     state = dropping(state, "state", 1, settings, dropout)
     logits = linear(state, parameters["output.weights"], parameters["output.bias"])
     logits = logits + penalty(allowed, logits.dtype).view(len(allowed), 1, 1, -1)

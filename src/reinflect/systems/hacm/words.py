@@ -1,12 +1,11 @@
 """HACM by NumPy: the equations of `model.py` for many items of one model."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from reinflect.data.items import Item
-from reinflect.systems.hacm import BEGIN_NUMBER, END_NUMBER, STEP_NUMBER, SYSTEM, UNKNOWN_NUMBER, HacmSettings
-from reinflect.systems.symbols import Inventory
+from reinflect.systems.hacm import BEGIN_NUMBER, END_NUMBER, STEP_NUMBER, SYSTEM, UNKNOWN_NUMBER
 from reinflect.systems.system import Attention
 from reinflect.systems.words import Array, Indices, NumpyHypotheses, NumpyWords, log_softmax
 
@@ -72,7 +71,3 @@ class HacmHypotheses(NumpyHypotheses):
 
 class HacmWords(NumpyWords):
     system, end, hypotheses = SYSTEM, END_NUMBER, HacmHypotheses
-
-    def __init__(self, parameters: Mapping[str, Array], settings: HacmSettings, inventory: Inventory) -> None:
-        super().__init__(parameters, settings, inventory)
-        self.embeddings["decoder"] = parameters["embedding"]

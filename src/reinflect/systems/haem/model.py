@@ -15,17 +15,7 @@ from torch import Tensor
 
 from reinflect.layers.cells import CELLS, dropping, encode, feature_vector, for_steps, projected, read
 from reinflect.layers.examples import Lemmas, LemmaState, Trajectory
-from reinflect.layers.operations import (
-    Dropout,
-    action_counts,
-    at,
-    linear,
-    negative_log_softmax,
-    penalty,
-    pick,
-    rows,
-    with_empty,
-)
+from reinflect.layers.operations import Dropout, at, linear, negative_log_softmax, penalty, pick, rows, with_empty
 from reinflect.layers.parameters import Parameters
 from reinflect.systems.haem import COPY_NUMBER, DELETE_NUMBER, FIRST_CHARACTER, FIRST_WRITE, STOP_NUMBER, HaemSettings
 from reinflect.systems.symbols import Sizes
@@ -75,7 +65,7 @@ def losses(
         return linear(states, parameters[f"state.{name}"])
 
     embedding = parameters["embedding"]
-    attended = visible("encoder", 0, encode(parameters, embedding, batch, settings))
+    attended = visible("encoder", 0, encode(parameters, batch, settings))
     counts = batch.written_state.amax(dim=(1, 2))
     written = visible("written", 1, read(parameters, "written", embedding, batch.written, settings, counts))
     features = feature_vector(parameters, batch, settings)
@@ -83,7 +73,7 @@ def losses(
     state = state + pick(entering("written", written), batch.written_state)
     state = state + linear(features, parameters["state.features"], parameters["state.bias"]).unsqueeze(1)
     if settings.history:
-        table, counts = _action_embedding(parameters, settings), action_counts(batch.weights) - 1
+        table, counts = _action_embedding(parameters, settings), batch.counts - 1
         history = visible("history", 2, read(parameters, "history", table, batch.taken[:, :-1], settings, counts))
         state = state + entering("history", history)
     if settings.deletions:
@@ -128,17 +118,16 @@ class Decoder:
         self.parameters, self.settings = parameters, settings
         self.step = CELLS[settings.cell].step
         self.penalty = penalty(allowed, parameters.flat.dtype)
-        tables = {"written": parameters["embedding"]}
-        if settings.history:
-            tables["history"] = _action_embedding(parameters, settings)
-        if settings.deletions:
-            tables["deleted"] = parameters["embedding"]
-        self.tables = {name: projected(parameters, name, table) for name, table in tables.items()}
-        self.recurrent = {name: for_steps(parameters[f"{name}.recurrent"]) for name in tables}
+        names = [name for name in ("written", "history", "deleted") if f"{name}.empty" in parameters.views]
+        self.recurrent = {name: for_steps(parameters[f"{name}.recurrent"]) for name in names}
+        of_actions = {"history": _action_embedding(parameters, settings)} if settings.history else {}
+        self.tables = {
+            name: projected(parameters, name, of_actions.get(name, parameters["embedding"])) for name in names
+        }
 
     def start(self, lemmas: Lemmas) -> State:
         parameters = self.parameters
-        states = encode(parameters, parameters["embedding"], lemmas, self.settings)
+        states = encode(parameters, lemmas, self.settings)
         attended = linear(with_empty(parameters["encoder.empty"], states), parameters["state.attended"])
         features = feature_vector(parameters, lemmas, self.settings)
         return State(

@@ -1,21 +1,13 @@
 """HAEM by NumPy: the equations of `model.py` for many items of one model."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reinflect.data.items import Item
-from reinflect.systems.haem import (
-    COPY_NUMBER,
-    DELETE_NUMBER,
-    FIRST_CHARACTER,
-    FIRST_WRITE,
-    STOP_NUMBER,
-    SYSTEM,
-    HaemSettings,
-)
-from reinflect.systems.symbols import Inventory
+from reinflect.systems.haem import COPY_NUMBER, DELETE_NUMBER, FIRST_CHARACTER, FIRST_WRITE, STOP_NUMBER, SYSTEM
 from reinflect.systems.words import Array, Indices, NumpyHypotheses, NumpyWords, log_softmax
 
 
@@ -55,7 +47,8 @@ class HaemHypotheses(NumpyHypotheses):
         self.attended = states @ parameters["state.attended"] + entering[:, np.newaxis]
         """What features and each position add to s_t; the last one is the end of the lemma. *Shape:* (B, N + 1, H)"""
         self.symbols = np.pad(self.symbols, ((0, 0), (0, 1)))  # no action reads the symbol past the end
-        self.readers = {name: Reader(words, name, len(items)) for name in words.readers}
+        names = [name for name in ("written", "history", "deleted") if f"{name}.empty" in parameters]
+        self.readers = {name: Reader(words, name, len(items)) for name in names}
 
     def log_probabilities(self) -> Array:
         """log P over the valid actions, -inf for others. *Shape:* (K, A)"""
@@ -90,14 +83,8 @@ class HaemHypotheses(NumpyHypotheses):
 class HaemWords(NumpyWords):
     system, end, hypotheses = SYSTEM, STOP_NUMBER, HaemHypotheses
 
-    def __init__(self, parameters: Mapping[str, Array], settings: HaemSettings, inventory: Inventory) -> None:
-        super().__init__(parameters, settings, inventory)
-        embedding = parameters["embedding"]
-        self.readers = {"written": embedding}
-        """LSTM^y, LSTM^a and LSTM^d, with the embeddings of the symbols that they read."""
-        if settings.history:
-            table = parameters["action_embedding"]
-            self.readers["history"] = np.concatenate([table, embedding[FIRST_CHARACTER:]]) if settings.tied else table
-        if settings.deletions:
-            self.readers["deleted"] = embedding
-        self.embeddings |= self.readers
+    def __init__(self, *model: Any) -> None:
+        super().__init__(*model)
+        if self.settings.history:
+            table, characters = self.parameters["action_embedding"], self.parameters["embedding"][FIRST_CHARACTER:]
+            self.embeddings["history"] = np.concatenate([table, characters]) if self.settings.tied else table

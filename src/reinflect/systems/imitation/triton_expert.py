@@ -1,4 +1,4 @@
-"""The expert of `expert.py` on a GPU: one kernel chooses all actions of a step, one notes what they write."""
+"""The expert of `roll_in.py` on a GPU: one kernel chooses all actions of a step, one notes what they write."""
 
 import torch
 import triton

@@ -8,15 +8,7 @@ from reinflect.align.pairs import Alignment
 from reinflect.data.items import Item
 from reinflect.settings import Rate, Size, later
 from reinflect.systems.oracle import BEGIN, END
-from reinflect.systems.symbols import (
-    UNKNOWN,
-    Inventory,
-    RecurrentSettings,
-    Shape,
-    Vocabulary,
-    feature_symbol,
-    read_presets,
-)
+from reinflect.systems.symbols import UNKNOWN, Inventory, RecurrentSettings, Shape, Vocabulary, read_presets
 from reinflect.systems.system import ACTIONS, System, Tapes
 from reinflect.systems.tapes import Ragged
 
@@ -36,7 +28,7 @@ class SoftSettings(RecurrentSettings, frozen=True, kw_only=True):
 @lru_cache(maxsize=256)
 def symbols(inventory: Inventory) -> Vocabulary:
     """First what the decoder can write, then the features, which only the encoder reads."""
-    return Vocabulary((UNKNOWN, BEGIN, END, *inventory.characters, *map(feature_symbol, inventory.atoms)))
+    return Vocabulary((UNKNOWN, BEGIN, END, *inventory.characters, *inventory.every_feature_symbol))
 
 
 def names(inventory: Inventory, _: SoftSettings) -> dict[str, Sequence[Hashable]]:

@@ -22,9 +22,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from reinflect.layers.cells import CELLS, dropping, encode, encode_deeper, for_steps, projected
+from reinflect.layers.cells import CELLS, dropping, encode, for_steps, projected
 from reinflect.layers.examples import Lemmas, LemmaState, Trajectory
-from reinflect.layers.operations import Dropout, action_counts, certain, linear, output_losses, penalty, rows
+from reinflect.layers.operations import Dropout, certain, linear, output_losses, penalty, rows
 from reinflect.layers.parameters import Parameters
 from reinflect.systems.soft import BEGIN_NUMBER, END_NUMBER, REACH, UNKNOWN_NUMBER, SoftSettings
 from reinflect.systems.symbols import Sizes
@@ -85,13 +85,13 @@ def losses(
     parameters: Parameters, batch: Trajectory, settings: SoftSettings, allowed: Tensor, dropout: Dropout | None = None
 ) -> Tensor:
     """-log P of every character of the form and of its end. *Shape:* (M, T, B)"""
-    run, counts, previous = CELLS[settings.cell].run, action_counts(batch.weights), batch.previous(BEGIN_NUMBER)
+    run, counts, previous = CELLS[settings.cell].run, batch.counts, batch.previous(BEGIN_NUMBER)
     models, longest, _ = previous.shape
     steps = torch.arange(longest, device=previous.device).expand(models, 1, -1)
     embedding = parameters["embedding"]
-    states = dropping(encode(parameters, embedding, batch, settings), "encoder", 0, settings, dropout)
+    states = dropping(encode(parameters, batch, settings), "encoder", 0, settings, dropout)
     if settings.encoder_layers > 1:
-        states = dropping(encode_deeper(parameters, states, batch, settings), "encoder", 3, settings, dropout)
+        states = dropping(encode(parameters, batch, settings, states), "encoder", 3, settings, dropout)
     source = _read_source(parameters, batch, states)
     gates = rows(projected(parameters, "written", embedding), previous) + source.gates.unsqueeze(1)
     written = dropping(run(gates, parameters["written.recurrent"], None, counts), "written", 1, settings, dropout)
@@ -154,9 +154,9 @@ class Decoder(WritingDecoder):
         self.previous = linear(parameters["embedding"], parameters["state.previous"], parameters["state.bias"])
 
     def start(self, lemmas: Lemmas) -> State:
-        states = encode(self.parameters, self.parameters["embedding"], lemmas, self.settings)
+        states = encode(self.parameters, lemmas, self.settings)
         if self.settings.encoder_layers > 1:
-            states = encode_deeper(self.parameters, states, lemmas, self.settings)
+            states = encode(self.parameters, lemmas, self.settings, states)
         source = _read_source(self.parameters, lemmas, states)
         zero = states.new_zeros(*lemmas.lengths.shape, self.settings.hidden)
         return State(

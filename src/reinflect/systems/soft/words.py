@@ -1,12 +1,12 @@
 """Soft attention by NumPy: the equations of `model.py` for many items of one model."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
 from reinflect.data.items import Item
-from reinflect.systems.soft import BEGIN_NUMBER, END_NUMBER, REACH, SYSTEM, UNKNOWN_NUMBER, SoftSettings
-from reinflect.systems.symbols import Inventory
+from reinflect.systems.soft import BEGIN_NUMBER, END_NUMBER, REACH, SYSTEM, UNKNOWN_NUMBER
 from reinflect.systems.system import Attention
 from reinflect.systems.words import Array, Indices, NumpyHypotheses, NumpyWords, log_softmax
 
@@ -88,7 +88,7 @@ class SoftHypotheses(NumpyHypotheses):
 class SoftWords(NumpyWords):
     system, end, hypotheses = SYSTEM, END_NUMBER, SoftHypotheses
 
-    def __init__(self, parameters: Mapping[str, Array], settings: SoftSettings, inventory: Inventory) -> None:
-        super().__init__(parameters, settings, inventory)
-        self.embeddings["written"] = parameters["embedding"]
-        self.previous = parameters["embedding"] @ parameters["state.previous"] + parameters["state.bias"]
+    @cached_property
+    def previous(self) -> Array:
+        """What the character before adds to o_t, and the bias. *Shape:* (V, H)"""
+        return self.parameters["embedding"] @ self.parameters["state.previous"] + self.parameters["state.bias"]

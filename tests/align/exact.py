@@ -1,11 +1,6 @@
-"""The smart aligner's sampler again, slow and obvious, and exact distributions by counting out every alignment.
-
-`bug` makes the sampler wrong in either of the ways in which the public C program is, so that the tests of the real
-one can be seen to notice them.
-"""
+"""What the smart aligner samples from, slow and obvious: exact distributions by counting out every alignment."""
 
 import math
-import random
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -13,7 +8,6 @@ from typing import Literal, TypeVar
 
 from scipy.stats import chisquare
 
-from reinflect.align.naive import Naive
 from reinflect.align.pairs import EPSILON, Alignment, StringPair
 
 Bug = Literal["N never falls", "stale pointers"]
@@ -72,77 +66,6 @@ def fit(seen: Counter[Outcome], exact: Mapping[Outcome, float]) -> float:
     # Both sums are the number of draws but for rounding, about which the test is strict.
     scale = draws / sum(expected)
     return float(chisquare(observed, [value * scale for value in expected]).pvalue)
-
-
-class SlowSampler:
-    def __init__(self, pairs: Sequence[StringPair], seed: int, alpha: float = 0.1, bug: Bug | None = None) -> None:
-        self.pairs, self.alpha, self.bug = pairs, alpha, bug
-        self.random = random.Random(seed)
-        self.alignments = Naive().align(pairs)
-        self.counts = counted(self.alignments)
-        self.total = self.counts.total()
-        self.pointers: dict[tuple[int, int], str] = {}
-        """The C program's table of back-pointers by (j, i); what is not in it is a diagonal."""
-
-    def sweep(self) -> None:
-        for p in range(len(self.pairs)):
-            self.resample(p)
-
-    def resample(self, p: int) -> None:
-        for pair in self.alignments[p]:
-            self.counts[pair] -= 1
-            if self.counts[pair] == 0:
-                del self.counts[pair]
-            if self.bug != "N never falls":
-                self.total -= 1
-        self.alignments[p] = self._draw(*self.pairs[p])
-        for pair in self.alignments[p]:
-            self.counts[pair] += 1
-            self.total += 1
-
-    def _draw(self, x: str, y: str) -> Alignment:
-        sums = self._forward(x, y)
-        if self.bug == "stale pointers":
-            j, i = len(y), len(x)
-            while i > 0 and j > 0:
-                self.pointers[j, i] = self._draw_move(sums, x, y, j, i)
-                i, j = i - 1, j - 1
-        path = []
-        j, i = len(y), len(x)
-        while i > 0 or j > 0:
-            if i == 0 or j == 0:
-                move = "insert" if i == 0 else "delete"
-            elif self.bug == "stale pointers":
-                move = self.pointers.get((j, i), "diagonal")
-            else:
-                move = self._draw_move(sums, x, y, j, i)
-            path.append((EPSILON if move == "insert" else x[i - 1], EPSILON if move == "delete" else y[j - 1]))
-            i -= move != "insert"
-            j -= move != "delete"
-        return tuple(reversed(path))
-
-    def _forward(self, x: str, y: str) -> dict[tuple[int, int], float]:
-        sums = {(0, 0): 1.0}
-        for j in range(len(y) + 1):
-            for i in range(len(x) + 1):
-                if i or j:
-                    sums[j, i] = sum(self._arrivals(sums, x, y, j, i).values())
-        return sums
-
-    def _draw_move(self, sums: dict[tuple[int, int], float], x: str, y: str, j: int, i: int) -> str:
-        arrivals = self._arrivals(sums, x, y, j, i)
-        return self.random.choices(list(arrivals), list(arrivals.values()))[0]
-
-    def _arrivals(self, sums: dict[tuple[int, int], float], x: str, y: str, j: int, i: int) -> dict[str, float]:
-        """The three ways into a cell with what each brings; ways from outside the grid bring nothing."""
-        return {
-            "insert": sums[j - 1, i] * self._probability(EPSILON, y[j - 1]) if j else 0.0,
-            "delete": sums[j, i - 1] * self._probability(x[i - 1], EPSILON) if i else 0.0,
-            "diagonal": sums[j - 1, i - 1] * self._probability(x[i - 1], y[j - 1]) if i and j else 0.0,
-        }
-
-    def _probability(self, x: str, y: str) -> float:
-        return (self.counts[x, y] + self.alpha) / (self.total + len(self.counts) * self.alpha)
 
 
 def best_alignment(x: str, y: str, counts: Counter[CharacterPair], alpha: Fraction) -> Alignment:

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from reinflect import __version__
 from reinflect.data.features import NO_LABELS, Labels
 from reinflect.data.items import Normalisation
-from reinflect.ensemble.confidence import Confidence
-from reinflect.ensemble.evidence import WordEvidence
+from reinflect.ensemble.confidence import Confidence, WordEvidence
 from reinflect.ensemble.member import FACTS, Member
 from reinflect.errors import InputError, quoted, shortened
 from reinflect.files import raise_if_too_many_files, read_bytes, write_bytes

@@ -13,8 +13,7 @@ from reinflect.data.features import NO_LABELS, Bundle, Labels
 from reinflect.data.items import Item, Normalisation, grouped, normal, normalised, records_of
 from reinflect.data.words import WordList
 from reinflect.decode.search import WIDTH, Scored, beam, filtered, greedy, merged, one_blas_thread, shared_out
-from reinflect.ensemble.confidence import Answer, Confidence, Evidence, in_order, ranked
-from reinflect.ensemble.evidence import WordEvidence
+from reinflect.ensemble.confidence import Answer, Confidence, Evidence, WordEvidence, in_order, ranked
 from reinflect.ensemble.member import Member
 from reinflect.ensemble.strategies import NAMED_ENSEMBLE, best_first, find_strategy
 from reinflect.errors import InputError, UnseenWarning, quoted

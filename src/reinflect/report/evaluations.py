@@ -8,7 +8,7 @@ from rapidfuzz.distance.Levenshtein import opcodes
 from reinflect.align import align
 from reinflect.align.pairs import Alignment
 from reinflect.data.features import NO_LABELS, Labels
-from reinflect.ensemble.confidence import Bin, bins, calibration_error
+from reinflect.ensemble.confidence import bins, calibration_error
 from reinflect.report.drawing import bar, reliability
 from reinflect.report.html import Html, element, folded, joined, paragraph, table, word
 from reinflect.score.mistakes import MISSING, commonest_mistakes
@@ -105,14 +105,9 @@ def alignment_table(columns: Sequence[Column]) -> Html:
     return element("div", element("table", *lines, class_="letters", dir=direction), class_="scroll")
 
 
-def bins_of(forms: Sequence[tuple[float, bool]]) -> list[Bin]:
-    """Bins of forms that are given as their confidence and whether they are right."""
-    return bins([confidence for confidence, _ in forms], [right for _, right in forms])
-
-
 def calibration(forms: Sequence[tuple[float, bool]]) -> Html:
     """The reliability diagram of forms, and their expected calibration error."""
-    error = calibration_error(binned := bins_of(forms))
+    error = calibration_error(binned := bins(forms))
     words = (
         f"{len(forms)} forms in bins of 10 points of confidence. On the dashed line, confidence equals accuracy. "
         f"Mean difference: {100 * error:.1f} points (expected calibration error {error:.3f})."

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from reinflect.align import align
 from reinflect.data.features import Bundle
-from reinflect.report.evaluations import aligned, alignment_table, columns_of, mistakes_list
+from reinflect.report.model import aligned, alignment_table, columns_of, mistakes_list
 from reinflect.score.scores import Judged
 from tests.report.pages import Page
 

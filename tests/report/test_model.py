@@ -72,7 +72,7 @@ def test_the_page_loads_and_runs_nothing(inflector: Inflector) -> None:
 
 
 def test_labels_replace_features(inflector: Inflector) -> None:
-    text = Page(model_page("x", inflector, [], DEV, Labels((("past", "V;PST"),)))).text
+    text = Page(model_page("x", replace(inflector, labels=Labels((("past", "V;PST"),))), [], DEV)).text
     assert "past" in text
     assert "V;PST" not in text
 

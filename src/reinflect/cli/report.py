@@ -62,8 +62,8 @@ def _model_page(path: str, dev: str | None, forecast: str | None, columns: Colum
     model = models.ModelArgument(path, columns=columns)
     inflector, log = model.inflector, Path(f"{path}.log.jsonl")
     columns = replace(columns, labels=inflector.labels)
-    items = None if dev is None else normalised(models.read_for_models(dev, columns), inflector.normalisation)
-    say(*model.doubts(item.features for item in items or ()))
+    items = [] if dev is None else normalised(models.read_for_models(dev, columns), inflector.normalisation)
+    say(*model.doubts(item.features for item in items))
     curves = read_log(log) if log.is_file() else []
     expected = None if forecast is None else Forecast.read(forecast)
-    return model_page(Path(path).name, inflector, curves, items, inflector.labels, expected)
+    return model_page(Path(path).name, inflector, curves, items, expected)

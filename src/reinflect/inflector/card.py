@@ -98,9 +98,9 @@ class Seen:
     def _is_new(self, bundle: Bundle) -> bool:
         return bool(bundle.atoms) and bundle.cell not in self.seen_cells and set(bundle.atoms) <= set(self.atoms)
 
-    def doubts(self, bundles: Iterable[Bundle], labels: Labels | None = None) -> list[str]:
+    def doubts(self, bundles: Iterable[Bundle]) -> list[str]:
         """Sentences about what the model has not seen: features, and combinations of features that it knows."""
-        labels = self.labels if labels is None else labels
+        labels = self.labels
         distinct = {bundle.cell: bundle for bundle in bundles}.values()
         unknown, names = self._unknown(distinct), [*self.atoms, *(label for label, _ in labels.pairs)]
         otherwise = f"it knows {', '.join(self.atoms[:NAMES])}{', …' if len(self.atoms) > NAMES else ''}"

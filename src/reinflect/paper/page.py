@@ -24,8 +24,8 @@ from reinflect.paper.figures import Figures, Scores, read_json, read_scores, set
 from reinflect.paper.tables import claims_table, language_table, languages_note, main_table
 from reinflect.report.curves import ModelLog, learning_curves, read_log
 from reinflect.report.drawing import dot_chart
-from reinflect.report.evaluations import breakdown_table, calibration, mistakes_list
 from reinflect.report.html import Html, Section, element, folded, page, paragraph, table
+from reinflect.report.model import breakdown_table, calibration, mistakes_list
 from reinflect.run.pack_files import by_key, read_results
 from reinflect.score.scores import Evaluation, Judged, evaluate
 

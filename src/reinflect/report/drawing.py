@@ -148,10 +148,9 @@ def _polyline(x: Axis, y: Axis, points: Iterable[Point], curve: Curve) -> Html:
     return element("polyline", element("title", curve.name), **_look(curve), points=line)
 
 
-def _look(curve: Curve) -> dict[str, str]:
-    if curve.colour is None:
-        return {"class_": f"curve {curve.style}"}
-    return {"class_": f"curve kind {curve.style}".strip(), "style": f"--colour:{curve.colour}"}
+def _look(curve: Curve) -> dict[str, str | None]:
+    names = filter(None, ("curve", curve.colour and "kind", curve.style))
+    return {"class_": " ".join(names), "style": curve.colour and f"--colour:{curve.colour}"}
 
 
 def _frame(x: Axis, y: Axis, x_label: str, y_label: str) -> Html:

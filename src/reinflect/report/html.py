@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from functools import partial
 from html import escape
 from importlib.resources import files
+from typing import NamedTuple
 
 from reinflect import __version__
 from reinflect.errors import escaped
@@ -62,8 +63,7 @@ def table(rows: Sequence[Sequence[str]], words: int, class_: str | None = None) 
     return element("div", whole, class_="scroll")
 
 
-def paragraph(*parts: str, class_: str | None = None) -> Html:
-    return element("p", *parts, class_=class_)
+paragraph = partial(element, "p")
 
 
 def folded(summary: str, *parts: str, class_: str | None = None) -> Html:
@@ -71,16 +71,11 @@ def folded(summary: str, *parts: str, class_: str | None = None) -> Html:
     return element("details", element("summary", summary), *parts, class_=class_)
 
 
-@dataclass(frozen=True)
-class Section:
+class Section(NamedTuple):
     """A part of the page, with an entry in the table of contents."""
 
     title: str
     parts: Sequence[str]
-
-    @property
-    def anchor(self) -> str:
-        return "-".join(re.findall(r"\w+", self.title.lower()))
 
 
 def page(title: str, lead: str, facts: Sequence[tuple[str, str]], sections: Sequence[Section]) -> str:
@@ -94,11 +89,12 @@ def page(title: str, lead: str, facts: Sequence[tuple[str, str]], sections: Sequ
         element("title", title),
         element("style", Html("".join(style_sheets()))),
     )
-    links = (element("li", element("a", section.title, href=f"#{section.anchor}")) for section in sections)
+    anchors = {title: "-".join(re.findall(r"\w+", title.lower())) for title, _ in sections}
+    links = (element("li", element("a", title, href=f"#{anchor}")) for title, anchor in anchors.items())
     contents = element("nav", element("ul", *links), aria_label="contents")
     figures = (element("div", element("dt", name), element("dd", value)) for name, value in facts)
     top = element("header", element("h1", title), element("p", lead), element("dl", *figures, class_="facts"), contents)
-    main = (element("section", element("h2", part.title), *part.parts, id=part.anchor) for part in sections)
+    main = (element("section", element("h2", title), *parts, id=anchors[title]) for title, parts in sections)
     body = element("body", top, element("main", *main), element("footer", f"Made by reinflect {__version__}."))
     whole = element("html", head, "\n", body, lang="en")
     return f"<!doctype html>\n{whole}\n"

@@ -11,8 +11,7 @@ from reinflect.data.features import Bundle, Labels
 from reinflect.data.items import Item, as_items
 from reinflect.ensemble.confidence import Answer
 from reinflect.errors import InputError
-from reinflect.inflector.inflector import Inflector
-from reinflect.inflector.paradigm import Cell, Paradigm
+from reinflect.inflector.inflector import Cell, Inflector, Paradigm
 from tests.inflector.test_inflector import copying
 
 pytestmark = pytest.mark.filterwarnings("ignore::reinflect.errors.UnseenWarning")

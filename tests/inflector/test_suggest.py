@@ -10,7 +10,7 @@ from reinflect.data.items import Item
 from reinflect.data.lexicon import Lexicon
 from reinflect.ensemble.confidence import Answer
 from reinflect.inflector.inflector import Inflector
-from reinflect.inflector.suggest import AT_ONCE, chances, open_cells, ranked
+from reinflect.inflector.analyse import CELLS, chances, open_cells, ranked
 
 
 @dataclass
@@ -72,9 +72,9 @@ def test_without_a_confidence_votes_count() -> None:
 
 
 def test_many_cells_are_asked_for_in_portions() -> None:
-    sure = Sure({(str(number), "V"): 0.5 for number in range(AT_ONCE + 1)})
-    assert len(order(sure)) == AT_ONCE + 1
-    assert sure.asked == [AT_ONCE, 1]
+    sure = Sure({(str(number), "V"): 0.5 for number in range(CELLS + 1)})
+    assert len(order(sure)) == CELLS + 1
+    assert sure.asked == [CELLS, 1]
 
 
 def test_cells_that_are_known_or_of_another_part_of_speech_are_not_open() -> None:

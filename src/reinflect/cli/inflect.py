@@ -28,7 +28,7 @@ from reinflect.text import Side, in_columns, table, visible, visible_text
 if TYPE_CHECKING:
     from reinflect.decode.trace import Trace, TraceStep
     from reinflect.ensemble.confidence import Answer
-    from reinflect.inflector.paradigm import Paradigm
+    from reinflect.inflector.inflector import Paradigm
 
 EXAMPLE = models.model_example("reinflect inflect verbs.reinflect fliegen 'V;IND;PST;3;SG' --n-best 3")
 PARADIGM_EXAMPLE = models.model_example(

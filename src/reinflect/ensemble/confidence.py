@@ -53,6 +53,8 @@ part of speech towards those of all."""
 Share = Annotated[float, msgspec.Meta(gt=0, lt=1)]
 Shares = Annotated[list[tuple[Share, Share]], msgspec.Meta(min_length=len(COUNTS), max_length=len(COUNTS))]
 """For each count, the share of right forms and that of wrong candidates that reach it."""
+Candidates = tuple[Cell, Mapping[str, "Evidence"], Sequence[str]]
+"""The forms that a cell may have, and those that are right."""
 
 
 class Evidence(NamedTuple):
@@ -90,9 +92,7 @@ class Evidence(NamedTuple):
         return (1.0, *(math.log(chance / (1 - chance)) for chance in (share, mean, best)), float(self.seen))
 
 
-def ranked(
-    first: str, forms: Sequence[str], lists: Sequence[Mapping[str, float]], *, seen: bool = True
-) -> dict[str, Evidence]:
+def ranked(first: str, forms: Sequence[str], lists: Sequence[Mapping[str, float]], seen: bool) -> dict[str, Evidence]:
     """Merge the n-best lists of voters: `first`, which their strategy chose, then by votes and mean probability.
 
     `forms` has the first form of each voter, and `lists` its forms with their log-probabilities, that one included.
@@ -164,9 +164,8 @@ def fit(evidence: Sequence[Evidence], right: Sequence[bool], *, pull: float = 1.
     if len(evidence) < LEAST_ITEMS:
         return None
     numbers, added = np.array([form.numbers for form in evidence]), np.array([form.added for form in evidence])
-    target = np.array(right, dtype=np.float64)
-    usual, pulls = np.array(USUAL), pull * np.array(PULL)
-    weights = usual.copy()
+    target, usual, pulls = np.array(right, dtype=np.float64), np.array(USUAL), pull * np.array(PULL)
+    weights = usual
     for _ in range(STEPS):
         probable = 1 / (1 + np.exp(-np.clip(numbers @ weights + added, -30, 30)))
         slope = numbers.T @ (probable - target) + pulls * (weights - usual)
@@ -218,20 +217,14 @@ class WordEvidence(msgspec.Struct, frozen=True, kw_only=True):
         shares, has_lemma = self.shares.get(Bundle(features).part_of_speech, self.overall), words.count(lemma) > 0
         weighed = dict(candidates)
         for form in weighed.keys() - {lemma}:  # the lemma is a word whatever its forms are
-            added = _log_ratio(shares, words.count(form), has_lemma=has_lemma)
-            weighed[form] = weighed[form]._replace(added=added)
+            weighed[form] = weighed[form]._replace(added=_log_ratio(shares, words.count(form), has_lemma=has_lemma))
         voted = next(iter(weighed))
         rivals = (form for form in weighed if form == voted or weighed[form].added > weighed[voted].added)
         best = max(rivals, key=lambda form: self.confidence.of(weighed[form]))
         return {best: weighed.pop(best)} | weighed
 
 
-def learn(
-    words: WordList,
-    judged: Sequence[tuple[Cell, Mapping[str, Evidence], Sequence[str]]],
-    usual: Confidence,
-    pull: float,
-) -> WordEvidence | None:
+def learn(words: WordList, judged: Sequence[Candidates], usual: Confidence, pull: float) -> WordEvidence | None:
     """What cells with their candidates and right forms say about a list; None if they are too few."""
     # *Shape:* (all that reached the step before or those that reach it, steps, right or wrong)
     tallies: defaultdict[str, NDArray[np.float64]] = defaultdict(lambda: np.zeros((2, len(COUNTS), 2)))

@@ -32,8 +32,8 @@ COLOURS = "Green: characters of the right form that were not predicted. Red: wha
 RULES = "The rule system of the shared task, which learnt from {:,} attested forms that are not tested here."
 TAUGHT = "The forms tested are the training items: the figures say nothing about other forms."
 PICKED = (
-    "The forms tested are the dev items that were used to pick the best version of each model, to choose the voters and "
-    "to fit the confidence: accuracy on other forms may be a little lower."
+    "The forms tested are the dev items that were used to pick the best version of each model, to choose the voters "
+    "and to fit the confidence: accuracy on other forms may be a little lower."
 )
 UNFITTED = "This model has no confidence: there were too few forms to fit it when the model was trained."
 SHOWN_GROUPS = 20

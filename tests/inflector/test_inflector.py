@@ -3,14 +3,12 @@
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from random import Random
 from typing import Any
 
 import msgspec
 import numpy as np
 import pytest
-from safetensors import safe_open
 
 from reinflect.data.features import NO_LABELS, Bundle, Labels
 from reinflect.data.items import Item
@@ -285,14 +283,3 @@ def test_the_card_is_plain_data() -> None:
         assert [member["name"] for member in card["members"]] == [member.name for member in inflector.members]
         assert card["voters"] == [member.name for member in inflector.voters]
         assert card_text(card)
-
-
-def test_a_file_has_all_that_is_known_of_its_training(tmp_path: Path) -> None:
-    inflector = told_of(SEEN)
-    inflector.save(tmp_path / "model")
-    back = Inflector.load(tmp_path / "model")
-    assert (back.training, back.confidences) == (inflector.training, inflector.confidences)
-    assert back.card == inflector.card
-    assert back.answers(ITEMS) == inflector.answers(ITEMS)
-    with safe_open(tmp_path / "model", framework="np") as file:
-        assert json.loads(file.metadata()["reinflect"])["card"] == card_text(inflector.card)

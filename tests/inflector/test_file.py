@@ -93,12 +93,8 @@ NOT_USED: dict[str, Callable[[Said, Tensors], object]] = {
     "no members": lambda said, _: said.update(members=[]),
     "half a character of a name": lambda said, _: said["training"].update(source="\udfff.tsv"),
     "a long name for a setting": lambda said, _: said["members"][0]["settings"].update({"x" * 100_000: 1}),
-    "another kind of numbers": lambda _, tensors: tensors.update(
-        {"0.output.bias": tensors["0.output.bias"].to(torch.complex64)}
-    ),
     "whole numbers": lambda _, tensors: tensors.update({"0.output.bias": tensors["0.output.bias"].to(torch.int32)}),
     "a number that is none": lambda _, tensors: tensors["0.output.bias"].__setitem__(0, math.nan),
-    "a number without end": lambda _, tensors: tensors["0.output.bias"].__setitem__(0, math.inf),
     "a voter twice": lambda said, _: said.update(choices={name: own * 2 for name, own in said["choices"].items()}),
     "a weight of a confidence too large": lambda said, _: said.update(
         confidences={"vote": {"weights": [1e308] * 5, "items": 100}}
@@ -252,11 +248,9 @@ def test_a_file_is_in_memory_once(tmp_path: Path) -> None:
 
 SCALES: dict[str, Callable[[Tensors], object]] = {
     "none": lambda tensors: tensors.pop("0.embedding.scales"),
-    "too few": lambda tensors: tensors.update({"0.embedding.scales": tensors["0.embedding.scales"][:-1]}),
     "of another shape": lambda tensors: tensors.update({"0.embedding.scales": tensors["0.embedding.scales"][None]}),
     "of another kind": lambda tensors: tensors.update({"0.embedding.scales": tensors["0.embedding.scales"].double()}),
     "no number": lambda tensors: tensors["0.embedding.scales"].__setitem__(0, math.nan),
-    "without end": lambda tensors: tensors["0.embedding.scales"].__setitem__(0, math.inf),
     "too large": lambda tensors: tensors["0.embedding.scales"].__setitem__(0, 1e38),
 }
 

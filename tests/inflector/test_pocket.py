@@ -77,11 +77,8 @@ def test_without_the_distribution_its_installation_is_named(tmp_path: Path, monk
     monkeypatch.chdir(tmp_path)
     assert models_folder() is None
     assert pocket_models() == {}
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError, match=r"none are installed; install them: pip install .* \(reinflect train"):
         reinflect.load("finnish")
-    assert "none are installed; install them: pip install --upgrade reinflect-models (reinflect train" in str(
-        error.value
-    )
 
 
 def test_an_installed_package_is_found_without_being_imported(
@@ -112,10 +109,7 @@ def test_a_damaged_pocket_model_is_to_be_installed_again(pocket: Path, damage: o
     assert "pip install" not in str(error.value)
 
 
-@pytest.mark.parametrize(
-    "content",
-    [b"", b"{", b"[]", b"\xff", b'{"finnish": {}}', b'{"finnish": 3}', "outside"],
-)
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff", b'{"finnish": {}}', b'{"finnish": 3}', "outside"])
 def test_a_damaged_index_is_one_line(pocket: Path, content: bytes | str) -> None:
     index = pocket / INDEX
     if content == "outside":

@@ -76,17 +76,6 @@ def test_asking_for_more_only_adds_and_together_is_one_by_one(confidences: dict[
     assert len(inflector.nbest("gehen", "V", 12)) > WIDTH
 
 
-def test_confidences_share_what_the_first_leaves() -> None:
-    for weights in ((3.0, 0.3, 0.3, 0.2, 0.3), (-1.4, 0.3, 0.3, 0.2, 0.3)):
-        fitted = replace(an_inflector(), confidences={"vote": Confidence(weights, 100)})
-        for answer, found in zip(fitted.answers(ITEMS), fitted.nbest_many(ITEMS, 5), strict=True):
-            confidences = [one.confidence for one in found]
-            assert confidences[0] == answer.confidence
-            assert confidences[1:] == sorted(confidences[1:], key=lambda sure: -(sure or 0))
-            assert all(sure is not None and 0 <= sure <= 1 for sure in confidences)
-            assert sum(filter(None, confidences)) <= 1 + 1e-3
-
-
 def test_forms_that_repeat_endlessly_become_the_lemma() -> None:
     member = a_member()
     for array in member.parameters.values():

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -74,7 +75,7 @@ def test_paradigms_show_them_as_attested(inflector: Inflector) -> None:
 def test_training_keeps_them_unless_told_not_to(tmp_path: Path) -> None:
     items = [Item("ab", Bundle("V;PST"), "aba"), Item("ac", Bundle("V;PST"), "aca"), Item("ab", Bundle("V;PRS"), "abi")]
     dev = [Item("ad", Bundle("V;PST"), "ada"), items[0]]
-    small = {"preset": "low", "changes": ["epochs=1"], "kinds": ["haem-naive"], "seeds": 1}
+    small: dict[str, Any] = {"preset": "low", "changes": ["epochs=1"], "kinds": ["haem-naive"], "seeds": 1}
     for attested in (True, False):
         trained = train(items, dev, out=tmp_path / str(attested), attested=attested, **small)
         assert trained.attested == ((*items, dev[0]) if attested else ())

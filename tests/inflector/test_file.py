@@ -202,7 +202,7 @@ FLOATS = st.floats(-1e8, 1e8, width=32) | st.floats(-(2**-10), 2**-10, width=32)
 
 
 @given(hypothesis.extra.numpy.arrays(np.float32, (3, 5), elements=FLOATS))
-@example(np.diag(np.float32([1, 2, 0, 0, 0]))[:3])  # a row of zeros
+@example(np.diag(np.array([1, 2, 0, 0, 0], np.float32))[:3])  # a row of zeros
 def test_8_bit_numbers_are_at_most_half_a_step_off_and_stay_as_they_are(array: NDArray[np.float32]) -> None:
     stored = model_file._stored("x", array, "eighth")
     found = model_file._loaded("x", stored)

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 STORED = ("known_runs", "strategy", "choices", "confidences", "training", "labels", "normalisation", "cells", "words")
 """The fields of an inflector that a model file has under the same names."""
-Forms = tuple[list[str], list[float]]
-"""The form of a member for each item, and its log-probability."""
 Query = Item | tuple[str, str]
 """An item, or a lemma with its features."""
 
@@ -237,7 +235,6 @@ class Inflector(Seen):
 
     def candidates(self, items: Sequence[Item], width: int) -> Iterator[tuple[Vote, list[dict[str, float]]]]:
         """Of each item the vote, and of each voter its form and the others that a beam of this width finds."""
-        items = normalised(items, self.normalisation)
         voters = self.voters if width else ()
         beams = shared_out(lambda member: beam(member.words, items, width, width), voters, len(items))
         for number, (item, vote) in enumerate(zip(items, self._votes(items), strict=True)):
@@ -290,8 +287,8 @@ class Inflector(Seen):
         ballots = zip(zip(*forms, strict=True), zip(*scores, strict=True), strict=True)
         return [Vote(find_strategy(self.strategy).combine(*ballot), *ballot) for ballot in ballots]
 
-    def predictions(self, members: Sequence[Member], items: Sequence[Item]) -> list[Forms]:
-        """The predictions of some members: forms after the filter for repeats, log-probabilities before it."""
+    def predictions(self, members: Sequence[Member], items: Sequence[Item]) -> list[tuple[list[str], list[float]]]:
+        """Of each of some members the forms after the filter for repeats, and the log-probabilities before it."""
         items = normalised(items, self.normalisation)
         decoded = shared_out(lambda member: greedy(member.words, items), members, len(items))
         lemmas = [item.lemma for item in items]

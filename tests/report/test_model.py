@@ -30,7 +30,7 @@ DEV = [
 class Answering(Inflector):
     """Gives fixed answers."""
 
-    def answers(self, items, device="cpu", *, attested=False):  # type: ignore[no-untyped-def]  # noqa: ARG002
+    def answers(self, items, *, attested=False):  # type: ignore[no-untyped-def]  # noqa: ARG002
         forms = {"<b>": "<b>x", "שלום": "שלום", "sagen": "sagte", "fragen": "fragen"}
         sure = None if self.strategy not in self.confidences else 0.75
         return [Answer(forms[item.lemma], sure, 2, 2, -0.1) for item in items]

@@ -79,9 +79,7 @@ def best_kind(members: Sequence[Any], accuracy: Accuracy) -> Sequence[Any]:
 
 def best_of(*names: str) -> Choose:
     """MAX of other strategies; among equals the first."""
-    return lambda members, accuracy: max(
-        (STRATEGIES[name].choose(members, accuracy) for name in names), key=accuracy, default=[]
-    )
+    return lambda members, accuracy: max((STRATEGIES[name].choose(members, accuracy) for name in names), key=accuracy)
 
 
 @dataclass(frozen=True)
@@ -101,8 +99,7 @@ class Strategy:
 
     def combine_all(self, forms: Sequence[Sequence[str]], log_probabilities: Sequence[Sequence[float]]) -> list[str]:
         """One form for each item. *Shape:* a list per member, best first"""
-        items = zip(zip(*forms, strict=True), zip(*log_probabilities, strict=True), strict=True)
-        return [self.combine(of_item, scores) for of_item, scores in items]
+        return list(map(self.combine, zip(*forms, strict=True), zip(*log_probabilities, strict=True)))
 
 
 RUNS = (

@@ -10,20 +10,17 @@ from functools import cached_property
 from heapq import nsmallest
 from itertools import chain
 from textwrap import TextWrapper
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import msgspec
 
 from reinflect import __version__
 from reinflect.data.features import Bundle, Labels
-from reinflect.data.items import Item, grouped
+from reinflect.data.items import Item, Normalisation, grouped, normal
 from reinflect.ensemble.member import Member
 from reinflect.ensemble.strategies import DEFAULT
 from reinflect.errors import printable, quoted
 from reinflect.text import close_names, counted, nearest, visible
-
-if TYPE_CHECKING:
-    from reinflect.inflector.inflector import Inflector
 
 DOUBTS, NAMES = 5, 10
 """The most unknown features, or combinations, that are named one by one; and features that a sentence lists."""
@@ -35,6 +32,8 @@ class Seen:
     members: tuple[Member, ...]
     training: "Training | None"
     labels: Labels
+    attested: tuple[Item, ...]
+    normalisation: Normalisation
     cells: tuple[str, ...]
 
     @property
@@ -71,6 +70,15 @@ class Seen:
         order = dict.fromkeys((*(Bundle(spelling).cell for spelling in self.cells), *seen))
         usual = [max(seen[cell], key=counts.__getitem__) for cell in order if cell in seen]
         return [*chain(*grouped(usual, lambda spelling: Bundle(spelling).part_of_speech).values())]
+
+    def attested_forms(self, lemma: str, features: str) -> tuple[str, ...]:
+        """The forms that a person gave for a cell, whatever the order of the features; none if they are not kept."""
+        items = self._attested.get((normal(lemma, self.normalisation), Bundle(features).cell), ())
+        return tuple(dict.fromkeys(item.form for item in items))
+
+    @cached_property
+    def _attested(self) -> Mapping[tuple[str, tuple[str, ...]], Sequence[Item]]:
+        return grouped(self.attested, lambda item: (item.lemma, item.features.cell))
 
     def features_of(self, text: str) -> str:
         """The features that a text names: a bundle, one of the model's labels in any case, or a bundle with labels."""
@@ -191,25 +199,8 @@ def fingerprint(items: Sequence[Item]) -> str:
     return hashlib.sha256("".join(lines).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def describe(inflector: "Inflector") -> dict[str, Any]:
-    """A description of a model as plain data."""
-    voters = [member.name for member in inflector.voters]
-    return {
-        "strategy": inflector.strategy,
-        "voters": voters,
-        "members": [{"name": m.name, **m.facts, "votes": m.name in voters} for m in inflector.members],
-        "parameters": sum(array.size for member in inflector.members for array in member.parameters.values()),
-        "attested": len(inflector.attested),
-        "training": msgspec.to_builtins(inflector.training),
-        "confidence": msgspec.to_builtins(inflector.confidences.get(inflector.strategy)),
-        **({"words": msgspec.to_builtins(inflector.words)} if inflector.words else {}),
-        "atoms": list(inflector.atoms),
-        "characters": list(inflector.characters),
-    }
-
-
 def card_text(card: Mapping[str, Any], further: Mapping[str, Sequence[str]] | None = None) -> str:
-    """The text of a card (`describe`) with `further` parts; without a record of the training it is shorter."""
+    """The text of a card (`Inflector.card`) with `further` parts; without a record of the training it is shorter."""
     training, members, voters = card["training"], card["members"], len(card["voters"])
     strategy = "" if card["strategy"] == DEFAULT else f" ({card['strategy']})"
     vote = f"{len(members)} models, of which {voters} vote{'s' if voters == 1 else ''}{strategy}"

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache
 from html import escape
 from itertools import chain
 from pathlib import Path
@@ -13,7 +13,7 @@ import msgspec
 
 from reinflect.data.dimensions import Table, paradigms
 from reinflect.data.features import NO_LABELS, Bundle, Labels
-from reinflect.data.items import Item, Normalisation, grouped, normal, normalised, records_of
+from reinflect.data.items import Item, Normalisation, normalised, records_of
 from reinflect.data.words import WordList
 from reinflect.decode.search import WIDTH, Scored, beam, filtered, greedy, merged, one_blas_thread, shared_out
 from reinflect.ensemble.confidence import Answer, Confidence, Evidence, WordEvidence, in_order, ranked
@@ -21,7 +21,7 @@ from reinflect.ensemble.member import Member
 from reinflect.ensemble.strategies import NAMED_ENSEMBLE, best_first, find_strategy
 from reinflect.errors import InputError, UnseenWarning, quoted
 from reinflect.files import Snapshot
-from reinflect.inflector.card import Seen, Training, card_text, describe
+from reinflect.inflector.card import Seen, Training, card_text
 from reinflect.inflector.file import Numbers, not_a_model, read_model, rounded, write_model
 from reinflect.systems import SYSTEMS
 from reinflect.text import nearest
@@ -60,8 +60,8 @@ class Paradigm(list[Cell]):
 
     def tables(self) -> list[Table]:
         """The cells as tables: in their own order if they are `ordered`, or else by the order of the schema."""
-        bundles = (cell.features for cell in self)
-        return [*chain(*paradigms(bundles, self.labels.names, ordered=self.ordered).values())]
+        parts = paradigms((cell.features for cell in self), self.labels.names, ordered=self.ordered)
+        return [*chain(*parts.values())]
 
     def _repr_html_(self) -> str:
         answers = {Bundle(cell.features).cell: cell.answer for cell in self}
@@ -150,17 +150,20 @@ class Inflector(Seen):
 
     @property
     def card(self) -> dict[str, Any]:
-        """A description of the model: what `reinflect info --json` prints."""
-        return describe(self)
-
-    def attested_forms(self, lemma: str, features: str) -> tuple[str, ...]:
-        """The forms that a person gave for a cell, whatever the order of the features; none if they are not kept."""
-        items = self._attested.get((normal(lemma, self.normalisation), Bundle(features).cell), ())
-        return tuple(dict.fromkeys(item.form for item in items))
-
-    @cached_property
-    def _attested(self) -> Mapping[tuple[str, tuple[str, ...]], Sequence[Item]]:
-        return grouped(self.attested, lambda item: (item.lemma, item.features.cell))
+        """A description of the model as plain data: what `reinflect info --json` prints."""
+        voters, words = [member.name for member in self.voters], msgspec.to_builtins(self.words)
+        return {
+            "strategy": self.strategy,
+            "voters": voters,
+            "members": [{"name": m.name, **m.facts, "votes": m.name in voters} for m in self.members],
+            "parameters": sum(array.size for member in self.members for array in member.parameters.values()),
+            "attested": len(self.attested),
+            "training": msgspec.to_builtins(self.training),
+            "confidence": msgspec.to_builtins(self.confidences.get(self.strategy)),
+            **({"words": words} if words else {}),
+            "atoms": list(self.atoms),
+            "characters": list(self.characters),
+        }
 
     def inflect(self, lemma: str, features: str) -> str:
         """The form that the model predicts for a lemma, whether or not one is attested.

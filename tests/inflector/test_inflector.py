@@ -70,13 +70,13 @@ def an_inflector() -> Inflector:
     return Inflector(tuple(members), {"ä": 4})
 
 
-def copying(items: Sequence[Item], labels: Labels = NO_LABELS, accuracy: float = 60.0) -> Inflector:
+def copying(items: Sequence[Item], labels: Labels = NO_LABELS) -> Inflector:
     """HAEM that copies the lemma and stops, whatever the features."""
-    member = a_member("haem", "naive", accuracy=accuracy, inventory=Inventory.of(items))
+    member = a_member("haem", "naive", inventory=Inventory.of(items))
     for array in member.parameters.values():
         array[:] = 0
     member.parameters["output.bias"][:5] = [3.0, 1.0, 30.0, 0.5, 0.2]
-    training = describe_training(items, None, source="x.tsv", accuracy=accuracy, scored=3, interrupted=False)
+    training = describe_training(items, None, source="x.tsv", accuracy=60.0, scored=3, interrupted=False)
     return Inflector((member,), {}, "vote", {"vote": ("haem-naive-1",)}, training=training, labels=labels)
 
 

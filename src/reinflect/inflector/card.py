@@ -92,11 +92,11 @@ class Seen:
         atoms = frozenset(self.atoms)
         return [*dict.fromkeys(atom for bundle in bundles for atom in bundle.among(atoms) if atom not in atoms)]
 
-    def nearest_bundles(self, features: str, n: int = 2) -> list[str]:
-        """The bundles of training items most like a combination of known features that no item has; else none."""
+    def nearest_bundles(self, features: str) -> list[str]:
+        """The two bundles of training items most like a combination of known features that no item has; else none."""
         bundle = Bundle(features)
         cells = self.seen_cells if self._is_new(bundle) else ()
-        near = nsmallest(n, cells, key=lambda cell: len(set(bundle.cell).symmetric_difference(cell)))
+        near = nsmallest(2, cells, key=lambda cell: len(set(bundle.cell).symmetric_difference(cell)))
         return [self.seen_cells[cell][0] for cell in near]
 
     def _is_new(self, bundle: Bundle) -> bool:

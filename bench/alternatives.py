@@ -11,10 +11,9 @@ from statistics import fmean
 from bench.common import run
 from bench.measuring import figures
 from reinflect.data.items import read_items
-from reinflect.ensemble.confidence import calibration_error
+from reinflect.ensemble.confidence import bins, calibration_error
 from reinflect.errors import InputError
 from reinflect.inflector.inflector import Inflector
-from reinflect.report.evaluations import bins_of
 
 SHOWN = 5
 Judged = tuple[int, float, bool]
@@ -32,7 +31,7 @@ def judged(model: str, path: str) -> list[Judged]:
 
 
 def row(name: str, forms: list[Judged]) -> list[str]:
-    error = calibration_error(bins_of([(sure, right) for rank, sure, right in forms if rank > 1]))
+    error = calibration_error(bins([(sure, right) for rank, sure, right in forms if rank > 1]))
     ranks = []
     for rank in range(1, SHOWN + 1):
         some = [(sure, right) for number, sure, right in forms if number == rank]

@@ -22,7 +22,6 @@ from reinflect.ensemble.strategies import DEFAULT
 from reinflect.errors import InputError
 from reinflect.paper.corpora import SETTINGS, languages_in, read_corpora
 from reinflect.paper.page import measured
-from reinflect.report.evaluations import bins_of
 from reinflect.run.pack_files import by_key, read_results
 from reinflect.run.store import Store
 
@@ -33,23 +32,23 @@ Forms = Sequence[tuple[float, bool]]
 """Confidences, and whether the forms were right."""
 
 
-def equal_bins(confidences: Sequence[float], right: Sequence[bool], count: int = 10) -> list[Bin]:
+def equal_bins(forms: Forms, count: int = 10) -> list[Bin]:
     """A reliability diagram with the same number of forms in each bin."""
-    sure, good = np.array(confidences, dtype=np.float64), np.array(right, dtype=np.float64)
-    order = np.argsort(sure, kind="stable")
-    return [Bin.of(sure[part], good[part]) for part in np.array_split(order, count) if len(part)]
+    table = np.array(forms, dtype=np.float64).reshape(-1, 2)
+    order = np.argsort(table[:, 0], kind="stable")
+    return [Bin.of(table[part]) for part in np.array_split(order, count) if len(part)]
 
 
 def by_chance(confidences: Sequence[float]) -> float:
     """The calibration error that the same confidences would have if they were perfect."""
     chance = random.Random(1)
-    draws = [[chance.random() < confidence for confidence in confidences] for _ in range(DRAWS)]
-    return fmean(calibration_error(bins(confidences, drawn)) for drawn in draws)
+    draws = [[(confidence, chance.random() < confidence) for confidence in confidences] for _ in range(DRAWS)]
+    return fmean(calibration_error(bins(drawn)) for drawn in draws)
 
 
 def row(name: str, forms: Forms) -> list[str]:
     confidences, right = [confidence for confidence, _ in forms], [correct for _, correct in forms]
-    errors = calibration_error(bins_of(forms)), calibration_error(equal_bins(confidences, right))
+    errors = calibration_error(bins(forms)), calibration_error(equal_bins(forms))
     squared = fmean((confidence - correct) ** 2 for confidence, correct in forms)
     numbers = [f"{number:.4f}" for number in (*errors, by_chance(confidences), squared)]
     return [name, str(len(forms)), f"{fmean(right):.3f}", f"{fmean(confidences):.3f}", *numbers]
@@ -59,7 +58,7 @@ def report(languages: Mapping[str, Forms]) -> str:
     together = [form for forms in languages.values() for form in forms]
     rows = [row(language, forms) for language, forms in languages.items()]
     means = ["mean", "", *(f"{fmean(float(row[column]) for row in rows):.4f}" for column in range(2, len(HEADER)))]
-    diagram = [(str(part.items), f"{part.confidence:.3f}", f"{part.accuracy:.3f}") for part in bins_of(together)]
+    diagram = [(str(part.items), f"{part.confidence:.3f}", f"{part.accuracy:.3f}") for part in bins(together)]
     text = figures(HEADER, [*rows, means, row("together", together)])
     return f"{text}\n{figures(('items', 'confidence', 'accuracy'), diagram, words=0)}"
 

@@ -17,8 +17,8 @@ from bench.common import run
 from reinflect.assemble import Keep
 from reinflect.data.corrections import question
 from reinflect.data.items import Item, read_items
+from reinflect.inflector.analyse import ranked
 from reinflect.inflector.inflector import Inflector
-from reinflect.inflector.suggest import ranked
 from reinflect.run.watch import Resources
 from reinflect.score.scores import Evaluation, MacroEvaluation, evaluate
 from reinflect.score.significance import compare

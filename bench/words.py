@@ -65,8 +65,8 @@ def scored(inflector: Inflector, dev: Sequence[Item], name: str) -> tuple[Evalua
     """The score for dev items, and the expected calibration error of the confidences in per cent."""
     answers = inflector.answers(dev)
     forms = [replace(item, form=answer.form) for item, answer in zip(dev, answers, strict=True)]
-    right = [answer.form == item.form for item, answer in zip(dev, answers, strict=True)]
-    error = calibration_error(bins([answer.confidence or 0.0 for answer in answers], right))
+    pairs = [(answer.confidence or 0.0, answer.form == item.form) for item, answer in zip(dev, answers, strict=True)]
+    error = calibration_error(bins(pairs))
     words = inflector.word_list
     return replace(evaluate(dev, forms, name=name), words=f"{words.name}-{words.digest}" if words else ""), 100 * error
 

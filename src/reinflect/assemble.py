@@ -7,8 +7,7 @@ from reinflect.data.features import NO_LABELS, Labels
 from reinflect.data.items import Item, Normalisation
 from reinflect.data.words import WordList
 from reinflect.decode.search import WIDTH, longest_runs
-from reinflect.ensemble.confidence import HELD_OUT_PULL, fit, judged_cells, ranked, seen_cells
-from reinflect.ensemble.evidence import learn
+from reinflect.ensemble.confidence import HELD_OUT_PULL, fit, judged_cells, learn, ranked, seen_cells
 from reinflect.ensemble.member import Member, Trained
 from reinflect.ensemble.strategies import STRATEGIES, Voter, choices, dev_accuracy, find_strategy
 from reinflect.inflector.card import describe_training

@@ -24,6 +24,7 @@ from reinflect.ensemble.confidence import (
     bins,
     calibration_error,
     fit,
+    in_order,
     judged_cells,
 )
 from reinflect.ensemble.strategies import find_strategy
@@ -67,23 +68,23 @@ def test_more_votes_and_surer_voters_make_it_surer() -> None:
     assert sure(5, 5, 0.9) > sure(5, 5, 0.9, seen=False)
 
 
-@given(st.floats(0, 1), st.lists(st.tuples(SAID, st.booleans()), max_size=8), st.floats(-30, 30))
+@given(st.lists(st.tuples(SAID, st.booleans()), min_size=1, max_size=8), st.floats(-30, 30))
 def test_alternatives_share_a_part_of_what_the_first_leaves(
-    first: float, said: list[tuple[list[tuple[str, float]], bool]], bias: float
+    said: list[tuple[list[tuple[str, float]], bool]], bias: float
 ) -> None:
     fitted = Confidence((bias, *USUAL[1:]), 100)
-    others = [Evidence.of("a", [form for form, _ in own], [score for _, score in own], seen=s) for own, s in said]
-    found = fitted.of_alternatives(first, others)
-    plain = [fitted.of(one) for one in others]
-    assert len(found) == len(others)
-    assert sum(found) <= ALTERNATIVE * (1 - first) + 1e-9
-    for one, alone in zip(found, plain, strict=True):
-        assert 0 <= one <= ALTERNATIVE * alone  # never surer than a first form with the same evidence
-    if sum(plain) < 1 - first:
-        assert found == pytest.approx([ALTERNATIVE * alone for alone in plain])
-    # The better the evidence, the surer, as among first forms.
-    by_evidence = sorted(range(len(plain)), key=lambda place: plain[place])
-    assert [found[place] for place in by_evidence] == sorted(found)
+    first, *others = (Evidence.of("a", *map(list, zip(*votes, strict=True)), seen=seen) for votes, seen in said)
+    answers = in_order({str(number): evidence for number, evidence in enumerate([first, *others])}, first, fitted)
+    sure, *alternatives = [answer.confidence or 0.0 for answer in answers]
+    alone = sorted((fitted.of(evidence) for evidence in others), reverse=True)  # the better the evidence, the surer
+    rounding = 1e-4
+    assert answers[0].form == "0"
+    assert sure == pytest.approx(fitted.of(first), abs=rounding)
+    assert sum(alternatives) <= ALTERNATIVE * (1 - sure) + rounding * len(others)
+    for shared, single in zip(alternatives, alone, strict=True):
+        assert 0 <= shared <= min(sure, ALTERNATIVE * single + rounding)  # less than a first form with this evidence
+        if sum(alone) < 1 - sure:
+            assert shared == pytest.approx(min(sure, ALTERNATIVE * single), abs=rounding)
 
 
 def drawn(count: int, weights: tuple[float, ...], seed: int = 1) -> tuple[list[Evidence], list[bool]]:
@@ -121,11 +122,10 @@ def test_what_was_fitted_can_be_trusted_on_other_items() -> None:
     found = fit(*drawn(4000, OTHER))
     assert found is not None
     evidence, right = drawn(4000, OTHER, seed=2)
-    confidences = [found.of(one) for one in evidence]
-    assert calibration_error(bins(confidences, right)) < 0.03
-    assert calibration_error(equal_bins(confidences, right)) < 0.03
-    usual = [Confidence(USUAL, 0).of(one) for one in evidence]
-    assert calibration_error(bins(usual, right)) > 0.1  # so there was something to fit
+    fitted, usual = ([*zip(map(sure.of, evidence), right, strict=True)] for sure in (found, Confidence(USUAL, 0)))
+    assert calibration_error(bins(fitted)) < 0.03
+    assert calibration_error(equal_bins(fitted)) < 0.03
+    assert calibration_error(bins(usual)) > 0.1  # so there was something to fit
 
 
 @pytest.mark.parametrize("right", [True, False])
@@ -152,31 +152,23 @@ def test_weights_that_cannot_be(weights: object) -> None:
 
 
 def test_bins_by_hand() -> None:
-    confidences, right = [0.05, 0.05, 0.62, 0.68, 1.0], [False, True, True, False, True]
-    assert bins(confidences, right) == [
-        pytest.approx(Bin(2, 0.05, 0.5)),
-        pytest.approx(Bin(2, 0.65, 0.5)),
-        pytest.approx(Bin(1, 1.0, 1.0)),
-    ]
-    assert calibration_error(bins(confidences, right)) == pytest.approx((2 * 0.45 + 2 * 0.15) / 5)
-    assert equal_bins(confidences, right, 2) == [
-        pytest.approx(Bin(3, 0.24, 2 / 3)),
-        pytest.approx(Bin(2, 0.84, 0.5)),
-    ]
-    assert bins([], []) == equal_bins([], []) == []
+    forms = [(0.05, False), (0.05, True), (0.62, True), (0.68, False), (1.0, True)]
+    assert bins(forms) == list(map(pytest.approx, [Bin(2, 0.05, 0.5), Bin(2, 0.65, 0.5), Bin(1, 1.0, 1.0)]))
+    assert calibration_error(bins(forms)) == pytest.approx((2 * 0.45 + 2 * 0.15) / 5)
+    assert equal_bins(forms, 2) == list(map(pytest.approx, [Bin(3, 0.24, 2 / 3), Bin(2, 0.84, 0.5)]))
+    assert bins([]) == equal_bins([]) == []
     assert calibration_error([]) == 0
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=60), st.integers(1, 12))
-def test_bins_have_every_item_once(said: list[tuple[float, bool]], count: int) -> None:
-    confidences, right = [one for one, _ in said], [one for _, one in said]
-    for found in (bins(confidences, right, count), equal_bins(confidences, right, count)):
-        assert sum(one.items for one in found) == len(said)
-        assert sum(one.items * one.accuracy for one in found) == pytest.approx(sum(right))
-        assert sum(one.items * one.confidence for one in found) == pytest.approx(sum(confidences))
-        assert 0 <= calibration_error(found) <= 1 + 1e-9
-        assert len(found) <= count
-    sizes = [one.items for one in equal_bins(confidences, right, count)]
+def test_bins_have_every_item_once(forms: list[tuple[float, bool]], count: int) -> None:
+    for diagram in (bins(forms, count), equal_bins(forms, count)):
+        assert sum(part.items for part in diagram) == len(forms)
+        assert sum(part.items * part.accuracy for part in diagram) == pytest.approx(sum(right for _, right in forms))
+        assert sum(part.items * part.confidence for part in diagram) == pytest.approx(sum(sure for sure, _ in forms))
+        assert 0 <= calibration_error(diagram) <= 1 + 1e-9
+        assert len(diagram) <= count
+    sizes = [part.items for part in equal_bins(forms, count)]
     assert max(sizes) - min(sizes) <= 1
 
 

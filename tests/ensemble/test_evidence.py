@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from reinflect.data.words import WordList
-from reinflect.ensemble.confidence import USUAL, Confidence, Evidence
-from reinflect.ensemble.evidence import STEPS, WordEvidence, learn
+from reinflect.ensemble.confidence import COUNTS, USUAL, Confidence, Evidence, WordEvidence, learn
 from reinflect.score.scores import Cell
 
 PLAIN = Confidence(USUAL, 100)
@@ -142,9 +141,9 @@ def test_the_lemma_as_a_form_is_neither_better_nor_worse() -> None:
 @pytest.mark.parametrize(
     "damage",
     [
-        {"overall": [[0.5, 0.5]] * (len(STEPS) - 1)},
-        {"overall": [[0.5, 0.0]] * len(STEPS)},
-        {"shares": {"V": [[1.0, 0.5]] * len(STEPS)}},
+        {"overall": [[0.5, 0.5]] * (len(COUNTS) - 1)},
+        {"overall": [[0.5, 0.0]] * len(COUNTS)},
+        {"shares": {"V": [[1.0, 0.5]] * len(COUNTS)}},
         {"accuracy": 101.0},
         {"confidence": {"weights": [1.0], "items": 3}},
     ],

@@ -15,7 +15,7 @@ from reinflect.errors import InputError
 from reinflect.inflector.inflector import Inflector
 from reinflect.run.watch import Resources
 from reinflect.score import evaluate
-from reinflect.train import train, train_model
+from reinflect.train import train_model
 from tests.learn.tiny import language, wish
 
 Reinflect = Callable[..., Result]
@@ -95,14 +95,6 @@ def test_it_is_used_only_where_it_is_given(plain: Path, model: Path, helpful: Pa
     assert b'\\"words\\"' not in plain.read_bytes()
 
 
-def test_a_useless_list_changes_no_form(plain: Path, tmp_path: Path) -> None:
-    (tmp_path / "list").write_text("the\nquick\nbrown\nfox\n")
-    before = Inflector.load(plain)
-    made = with_word_list(before, ITEMS, None, WordList.read(tmp_path / "list"))
-    assert made.word_list is not None
-    assert made.inflect_many(ITEMS) == before.inflect_many(ITEMS)
-
-
 def test_attested_forms_and_their_variants_still_come_first(taught: Inflector) -> None:
     item = ITEMS[0]
     more = replace(taught, attested=(*taught.attested, replace(item, form="xx")))
@@ -110,11 +102,6 @@ def test_attested_forms_and_their_variants_still_come_first(taught: Inflector) -
     assert (answer.form, answer.variants, answer.attested) == (item.form, ("xx",), True)
     assert more.answers([item]) == taught.answers([item])
     assert more.nbest_many([item], 2, attested=True)[0][1].form == "xx"
-
-
-def test_too_few_items_teach_nothing(helpful: Path) -> None:
-    made = train(ITEMS[:12], changes=["epochs=1", "hidden=4"], systems=["haem"], seeds=1, words=helpful)
-    assert (made.words, made.word_list) == (None, None)
 
 
 def test_signatures_name_it(taught: Inflector) -> None:

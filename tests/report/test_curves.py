@@ -55,9 +55,9 @@ def test_a_log_is_read_by_model_and_drawn_by_kind(tmp_path: Path) -> None:
     assert [len(page.elements("polyline", style)) for style in ("naive", "smart")] == [2 * 2, 2 * 3]
 
 
-def test_a_model_that_was_restarted_and_a_truncated_line(tmp_path: Path) -> None:
-    lines = [line("soft-1", 1, loss=9.0), line("soft-1", 2, loss=None), line("soft-1", 1, loss=8.0), '{"model": "so']
-    (model,) = log(tmp_path / "log", *lines)
+def test_the_last_start_of_a_model_counts_and_lines_that_are_not_epochs_are_ignored(tmp_path: Path) -> None:
+    starts = [line("soft-1", 1, loss=9.0), line("soft-1", 2, loss=None), line("soft-1", 1, loss=8.0)]
+    (model,) = log(tmp_path / "log", "[" * 100_000, '{"model": ' * 5000, *starts, "{", "null", '{"model": "so')
     assert model.points("loss") == [(1, 8.0)]
 
 
@@ -73,8 +73,3 @@ def test_means_wait_for_all_models_and_keep_last_values(tmp_path: Path) -> None:
     assert mean_curve(models, "best") == [(3, 40.0), (4, 40.0)]
     assert mean_curve(models, "loss") == [(1, 3.0), (2, 2.0), (4, 1.5)]
     assert mean_curve([], "best") == mean_curve([ModelLog("soft-3", [])], "loss") == []
-
-
-def test_lines_that_are_not_epochs_are_ignored(tmp_path: Path) -> None:
-    models = log(tmp_path / "log", "[" * 100_000, '{"model": ' * 5000, line("soft-1", 1), "{", "null")
-    assert [model.name for model in models] == ["soft-1"]

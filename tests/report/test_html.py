@@ -33,7 +33,6 @@ def test_html_is_not_escaped_twice() -> None:
 
 def test_attributes() -> None:
     assert element("a", class_="x", stroke_width=1.5, r=2.0, id=None) == '<a class="x" stroke-width="1.5" r="2"></a>'
-    assert element("meta", charset="utf-8") == '<meta charset="utf-8">'
 
 
 def test_a_word_keeps_its_direction_and_an_empty_word_is_visible() -> None:

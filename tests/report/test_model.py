@@ -1,17 +1,21 @@
-"""The page of a model."""
+"""The page of a model, and its mistakes: lemma, right form and prediction, aligned."""
 
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace as changed
 
+from reinflect.align import align
 from reinflect.data.features import Bundle, Labels
 from reinflect.data.items import Item
 from reinflect.ensemble.confidence import USUAL, Answer, Confidence
 from reinflect.inflector.card import describe_training
 from reinflect.inflector.inflector import Inflector
 from reinflect.report.curves import Epoch, ModelLog
-from reinflect.report.model import model_page
+from reinflect.report.model import aligned, alignment_table, columns_of, mistakes_list, model_page
+from reinflect.score.scores import Judged
 from tests.inflector.test_inflector import a_member
 from tests.report.pages import Page
 
@@ -26,7 +30,7 @@ DEV = [
 class Answering(Inflector):
     """Gives fixed answers."""
 
-    def answers(self, items, device="cpu", *, attested=False):  # type: ignore[no-untyped-def]  # noqa: ARG002
+    def answers(self, items, *, attested=False):  # type: ignore[no-untyped-def]  # noqa: ARG002
         forms = {"<b>": "<b>x", "שלום": "שלום", "sagen": "sagte", "fragen": "fragen"}
         sure = None if self.strategy not in self.confidences else 0.75
         return [Answer(forms[item.lemma], sure, 2, 2, -0.1) for item in items]
@@ -72,7 +76,7 @@ def test_the_page_loads_and_runs_nothing(inflector: Inflector) -> None:
 
 
 def test_labels_replace_features(inflector: Inflector) -> None:
-    text = Page(model_page("x", inflector, [], DEV, Labels((("past", "V;PST"),)))).text
+    text = Page(model_page("x", replace(inflector, labels=Labels((("past", "V;PST"),))), [], DEV)).text
     assert "past" in text
     assert "V;PST" not in text
 
@@ -99,3 +103,43 @@ def test_the_page_says_which_forms_were_tested(inflector: Inflector) -> None:
 
 def test_a_model_without_confidence(inflector: Inflector) -> None:
     assert "has no confidence" in Page(model_page("x", replace(inflector, confidences={}), [], DEV)).text
+
+
+WORDS = st.text("abcde", max_size=8)
+
+
+def judged(lemma: str, gold: str, predicted: str) -> Judged:
+    return Judged(lemma, Bundle("V"), gold, predicted, int(gold != predicted), False)
+
+
+@given(WORDS, WORDS, WORDS, st.sampled_from(["naive", "smart"]))
+def test_each_row_spells_its_word(lemma: str, right: str, predicted: str, method: str) -> None:
+    columns = columns_of(*align([(lemma, right), (lemma, predicted)], method))
+    assert ["".join(column[number] for column in columns) for number in range(3)] == [lemma, right, predicted]
+    assert all(any(column) for column in columns)
+
+
+def test_equal_insertions_share_a_column() -> None:
+    right = (("g", "g"), ("", "t"), ("", "e"), ("", "n"))
+    predicted = (("g", "g"), ("", "e"), ("", "n"))
+    assert columns_of(right, predicted) == [("g", "g", "g"), ("", "t", ""), ("", "e", "e"), ("", "n", "n")]
+
+
+def test_differences_are_marked() -> None:
+    (columns,) = aligned([judged("ab", "ab", "ab")] * 20, [judged("sagen", "sagte", "sage")])
+    page = Page(alignment_table(columns))
+    assert page.text.startswith("lemma")
+    assert len(page.elements("td", "wrong")) == len(page.elements("td", "missed")) > 0
+    assert aligned([], []) == []
+
+
+@pytest.mark.parametrize(("cell", "direction"), [(("זז", "זוז", "זז"), "rtl"), (("ab", "b<", "&"), None)])
+def test_right_to_left_words_have_right_to_left_columns(cell: tuple[str, str, str], direction: str | None) -> None:
+    page = Page(mistakes_list([judged(*cell)] * 2, 5))
+    assert page.elements("table")[0].get("dir") == direction
+    assert "2 times" in page.text
+    assert all(character in page.text for character in cell[2])
+
+
+def test_without_mistakes_there_is_a_sentence() -> None:
+    assert Page(mistakes_list([judged("ab", "ab", "ab")], 5)).text == "All forms are right."

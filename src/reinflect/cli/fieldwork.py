@@ -121,7 +121,7 @@ def suggest(
     The table on the screen has the model's prediction and its confidence. In a file the forms are empty: fill in what
     the speaker says, and give the file to reinflect train --add, which ignores lines without a form.
     """
-    from reinflect.inflector.suggest import open_cells, ranked
+    from reinflect.inflector.analyse import open_cells, ranked
 
     output.check()
     lexicon, inflector, columns = model.read_lemmas(lemmas), model.inflector, model.columns

@@ -30,7 +30,7 @@ from reinflect.text import table, visible, visible_text
 
 if TYPE_CHECKING:
     from reinflect.decode.trace import Trace, TraceStep
-    from reinflect.inflector.paradigm import Paradigm
+    from reinflect.inflector.inflector import Paradigm
 
 MAX_NBEST = 100
 """Forms of one item: further ones are not worth the time it takes to find them."""

@@ -221,8 +221,8 @@ def _model_page(model: ModelArgument, dev: str | None, forecast: str | None) -> 
 
     inflector, log = model.inflector, Path(f"{model.model}.log.jsonl")
     columns = replace(model.columns, labels=inflector.labels)
-    items = None if dev is None else normalised(read_for_models(dev, columns), inflector.normalisation)
-    say(*model.doubts(item.features for item in items or ()))
+    items = [] if dev is None else normalised(read_for_models(dev, columns), inflector.normalisation)
+    say(*model.doubts(item.features for item in items))
     curves = read_log(log) if log.is_file() else []
     expected = None if forecast is None else Forecast.read(forecast)
-    return model_page(Path(model.model).name, inflector, curves, items, inflector.labels, expected)
+    return model_page(Path(model.model).name, inflector, curves, items, expected)

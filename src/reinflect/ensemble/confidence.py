@@ -1,21 +1,30 @@
-"""The confidence of a form: the probability that it is right, from votes and probabilities.
+"""The confidence of a form: the probability that it is right, from votes, probabilities and a word list.
 
 A logistic regression with five weights. They are fitted after training, on forms that none of the voters learnt from,
 and drawn towards weights that suit 52 languages together: 50 dev items decide less than 1,000.
+
+A word list counts by the same forms. Of the right forms some share occurs in the list, and another share of the wrong
+candidates. The logarithm of their ratio is added to the log-odds of a form that occurs, and that of the shares that do
+not occur to the log-odds of one that does not. A list without inflected forms has as few of the right forms as of the
+wrong ones, and changes nothing.
 """
 
 import math
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import NamedTuple
+from statistics import fmean
+from typing import Annotated, NamedTuple
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from reinflect.data.features import Bundle
 from reinflect.data.items import Item
-from reinflect.ensemble.strategies import Strategy, Voter, combined
+from reinflect.data.words import WordList
+from reinflect.ensemble.strategies import Strategy, Voter, ballots
 from reinflect.score.scores import Cell
 
 USUAL = (-1.39, 0.31, 0.28, 0.16, 0.35)
@@ -36,6 +45,16 @@ DECIMALS = 4
 """Of confidences and log-probabilities; further digits depend on the other items of a batch."""
 LARGEST_WEIGHT = 1000.0
 """Fitting gives none beyond `STEPS` of `LARGEST_STEP`; with much larger ones sums would not be finite."""
+COUNTS = (1, 10, 100)
+"""In a word list: forms that reach one are compared with those that only reach the one before."""
+EQUAL, LIKE_ALL = 10.0, 20.0
+"""The weights, in cells, with which the shares of right and wrong forms are drawn towards each other, and those of a
+part of speech towards those of all."""
+Share = Annotated[float, msgspec.Meta(gt=0, lt=1)]
+Shares = Annotated[list[tuple[Share, Share]], msgspec.Meta(min_length=len(COUNTS), max_length=len(COUNTS))]
+"""For each count, the share of right forms and that of wrong candidates that reach it."""
+Candidates = tuple[Cell, Mapping[str, "Evidence"], Sequence[str]]
+"""The forms that a cell may have, and those that are right."""
 
 
 class Evidence(NamedTuple):
@@ -50,7 +69,7 @@ class Evidence(NamedTuple):
     seen: bool
     """Whether a training item has this bundle."""
     added: float = 0.0
-    """What a word list adds to the log-odds; see `evidence`."""
+    """What a word list adds to the log-odds."""
 
     @classmethod
     def of(cls, form: str, forms: Sequence[str], log_probabilities: Sequence[float], *, seen: bool) -> "Evidence":
@@ -73,9 +92,7 @@ class Evidence(NamedTuple):
         return (1.0, *(math.log(chance / (1 - chance)) for chance in (share, mean, best)), float(self.seen))
 
 
-def ranked(
-    first: str, forms: Sequence[str], lists: Sequence[Mapping[str, float]], *, seen: bool = True
-) -> dict[str, Evidence]:
+def ranked(first: str, forms: Sequence[str], lists: Sequence[Mapping[str, float]], seen: bool) -> dict[str, Evidence]:
     """Merge the n-best lists of voters: `first`, which their strategy chose, then by votes and mean probability.
 
     `forms` has the first form of each voter, and `lists` its forms with their log-probabilities, that one included.
@@ -99,12 +116,6 @@ class Confidence(msgspec.Struct, frozen=True):
     def of(self, evidence: Evidence) -> float:
         total = sum(weight * number for weight, number in zip(self.weights, evidence.numbers, strict=True))
         return 1 / (1 + math.exp(-min(max(total + evidence.added, -30.0), 30.0)))
-
-    def of_alternatives(self, first: float, others: Sequence[Evidence]) -> list[float]:
-        """The confidences of all forms besides the first, whose confidence is given: at most one of them is right."""
-        confidences = [self.of(evidence) for evidence in others]
-        share = ALTERNATIVE * min(1.0, (1 - first) / max(sum(confidences), SMALL_STEP))
-        return [share * confidence for confidence in confidences]
 
 
 @dataclass(frozen=True)
@@ -135,12 +146,15 @@ class Answer:
 
 
 def in_order(candidates: Mapping[str, Evidence], first: Evidence, fitted: Confidence | None) -> list[Answer]:
-    """Ranked forms as answers: the first one, whose evidence is `first`, then the others by their confidence."""
+    """Ranked forms as answers: the first one, whose evidence is `first`, then the others by their confidence.
+
+    At most one form is right, so the others share what the confidence of the first leaves.
+    """
     confidences: list[float | None] = [None] * len(candidates)
     if fitted:
-        sure = round(fitted.of(first), DECIMALS)
-        others = fitted.of_alternatives(sure, list(candidates.values())[1:])
-        confidences = [sure, *(round(min(sure, other), DECIMALS) for other in others)]
+        sure, others = round(fitted.of(first), DECIMALS), list(map(fitted.of, list(candidates.values())[1:]))
+        share = ALTERNATIVE * min(1.0, (1 - sure) / max(sum(others), SMALL_STEP))
+        confidences = [sure, *(round(min(sure, share * other), DECIMALS) for other in others)]
     voted, *further = map(Answer.of, candidates, candidates.values(), confidences)
     return [voted, *sorted(further, key=lambda answer: -(answer.confidence or 0.0))]
 
@@ -150,9 +164,8 @@ def fit(evidence: Sequence[Evidence], right: Sequence[bool], *, pull: float = 1.
     if len(evidence) < LEAST_ITEMS:
         return None
     numbers, added = np.array([form.numbers for form in evidence]), np.array([form.added for form in evidence])
-    target = np.array(right, dtype=np.float64)
-    usual, pulls = np.array(USUAL), pull * np.array(PULL)
-    weights = usual.copy()
+    target, usual, pulls = np.array(right, dtype=np.float64), np.array(USUAL), pull * np.array(PULL)
+    weights = usual
     for _ in range(STEPS):
         probable = 1 / (1 + np.exp(-np.clip(numbers @ weights + added, -30, 30)))
         slope = numbers.T @ (probable - target) + pulls * (weights - usual)
@@ -165,19 +178,15 @@ def fit(evidence: Sequence[Evidence], right: Sequence[bool], *, pull: float = 1.
     return Confidence(tuple(round(float(weight), 6) for weight in weights), len(evidence))
 
 
-def judged_cells(
-    strategy: Strategy, voters: Sequence[Voter], seen: Container[Cell]
-) -> tuple[list[Evidence], list[bool]]:
+def judged_cells(strategy: Strategy, voters: Sequence[Voter], seen: set[Cell]) -> tuple[list[Evidence], list[bool]]:
     """The evidence for the combined predictions of voters, best first, and whether they are right.
 
-    `seen` are the cells whose bundle a training item has. Only the voters that have a cell among their dev cells vote
-    on it.
+    `seen` are the cells whose bundle a training item has.
     """
     gold = {cell: forms for voter in voters for cell, forms in voter.gold.items()}
     evidence, right = [], []
-    for cell, form in combined(strategy, voters).items():
-        votes = [voter.predictions[cell] for voter in voters if cell in voter.predictions]
-        forms, scores = zip(*votes, strict=True)
+    for cell, (forms, scores) in ballots(voters).items():
+        form = strategy.combine(forms, scores)
         evidence.append(Evidence.of(form, forms, scores, seen=cell in seen))
         right.append(form in gold[cell])
     return evidence, right
@@ -189,6 +198,71 @@ def seen_cells(train: Iterable[Item], dev: Iterable[Item]) -> set[Cell]:
     return {(item.lemma, item.features.spelling) for item in dev if item.features.cell in cells}
 
 
+class WordEvidence(msgspec.Struct, frozen=True, kw_only=True):
+    """What training with a word list learnt about it."""
+
+    name: str
+    words: int
+    digest: str
+    overall: Shares
+    shares: dict[str, Shares]
+    """By part of speech."""
+    confidence: Confidence
+    accuracy: Annotated[float, msgspec.Meta(ge=0, le=100)] = 0.0
+    """With the list, in per cent, on the cells that all this was learnt from."""
+
+    def weighed(self, cell: Cell, candidates: Mapping[str, Evidence], words: WordList) -> dict[str, Evidence]:
+        """Candidates with the evidence of a list; the voted form stays the first unless it is better for another."""
+        lemma, features = cell
+        shares, has_lemma = self.shares.get(Bundle(features).part_of_speech, self.overall), words.count(lemma) > 0
+        weighed = dict(candidates)
+        for form in weighed.keys() - {lemma}:  # the lemma is a word whatever its forms are
+            weighed[form] = weighed[form]._replace(added=_log_ratio(shares, words.count(form), has_lemma=has_lemma))
+        voted = next(iter(weighed))
+        rivals = (form for form in weighed if form == voted or weighed[form].added > weighed[voted].added)
+        best = max(rivals, key=lambda form: self.confidence.of(weighed[form]))
+        return {best: weighed.pop(best)} | weighed
+
+
+def learn(words: WordList, judged: Sequence[Candidates], usual: Confidence, pull: float) -> WordEvidence | None:
+    """What cells with their candidates and right forms say about a list; None if they are too few."""
+    # *Shape:* (all that reached the step before or those that reach it, steps, right or wrong)
+    tallies: defaultdict[str, NDArray[np.float64]] = defaultdict(lambda: np.zeros((2, len(COUNTS), 2)))
+    for (lemma, features), candidates, right in judged:
+        for kind, forms in enumerate((right, [form for form in candidates if form not in right])):
+            counts = [words.count(form) for form in forms if form != lemma]
+            for reached in ([count >= least for least in (0, *COUNTS)] for count in counts):
+                for part in ("", Bundle(features).part_of_speech):
+                    tallies[part][..., kind] += np.array([reached[:-1], reached[1:]]) / len(counts)
+    came, reach = tallies[""]
+    pooled = (reach.sum(axis=1, keepdims=True) + 1) / (came.sum(axis=1, keepdims=True) + 2)
+    overall = (reach + EQUAL * pooled) / (came + EQUAL)
+    drawn = {part: (tally[1] + LIKE_ALL * overall) / (tally[0] + LIKE_ALL) for part, tally in tallies.items()}
+    shares = {part: share.clip(FLOOR, 1 - FLOOR).round(6).tolist() for part, share in (drawn | {"": overall}).items()}
+    about = {"name": words.name, "words": words.size, "digest": words.digest, "confidence": usual}
+    evidence = msgspec.convert(about | {"overall": shares.pop(""), "shares": shares}, WordEvidence)
+
+    def first_forms() -> tuple[list[Evidence], list[bool]]:
+        firsts = [next(iter(evidence.weighed(cell, candidates, words).items())) for cell, candidates, _ in judged]
+        good = [form in right for (form, _), (*_, right) in zip(firsts, judged, strict=True)]
+        return [weighed for _, weighed in firsts], good
+
+    if (fitted := fit(*first_forms(), pull=pull)) is None:
+        return None
+    evidence = msgspec.structs.replace(evidence, confidence=fitted)
+    return msgspec.structs.replace(evidence, accuracy=round(100 * fmean(first_forms()[1]), 2))
+
+
+def _log_ratio(shares: Sequence[tuple[float, float]], count: int, *, has_lemma: bool) -> float:
+    """What is added to the log-odds of a form with this count; a list without its lemma need not have the form."""
+    total = 0.0
+    for least, (right, wrong) in zip(COUNTS, shares, strict=True):
+        if count < least:
+            return total + (min(0.0, math.log((1 - right) / (1 - wrong))) if has_lemma or count else 0.0)
+        total += max(0.0, math.log(right / wrong))
+    return total
+
+
 class Bin(NamedTuple):
     """Forms of similar confidence: their number, the mean of their confidences, and the share that is right."""
 
@@ -197,15 +271,16 @@ class Bin(NamedTuple):
     accuracy: float
 
     @classmethod
-    def of(cls, confidences: NDArray[np.float64], right: NDArray[np.float64]) -> "Bin":
-        return cls(len(right), float(confidences.mean()), float(right.mean()))
+    def of(cls, forms: NDArray[np.float64]) -> "Bin":
+        """*Shape:* a row for each form, with its confidence and whether it is right"""
+        return cls(len(forms), float(forms[:, 0].mean()), float(forms[:, 1].mean()))
 
 
-def bins(confidences: Sequence[float], right: Sequence[bool], count: int = 10) -> list[Bin]:
+def bins(forms: Sequence[tuple[float, bool]], count: int = 10) -> list[Bin]:
     """A reliability diagram: forms by confidence, in bins of equal width (0 to 0.1, …); empty ones are left out."""
-    sure, good = np.array(confidences, dtype=np.float64), np.array(right, dtype=np.float64)
-    numbers = np.minimum((sure * count).astype(np.int64), count - 1)
-    return [Bin.of(sure[numbers == number], good[numbers == number]) for number in np.unique(numbers)]
+    table = np.array(forms, dtype=np.float64).reshape(-1, 2)
+    numbers = np.minimum((table[:, 0] * count).astype(np.int64), count - 1)
+    return [Bin.of(table[numbers == number]) for number in np.unique(numbers)]
 
 
 def calibration_error(diagram: Sequence[Bin]) -> float:

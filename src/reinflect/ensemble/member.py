@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -19,22 +19,14 @@ from reinflect.systems.symbols import Inventory
 if TYPE_CHECKING:
     from reinflect.systems.system import Words
 
-FACTS = ("system", "alignment", "variant", "seed", "fold", "restarts", "dev_accuracy")
-"""The fields of a member that model files and cards store."""
 TORCH_WORDS = later("reinflect.learn.scoring:TorchWords")
 NOTHING_PREDICTED = Predictions([], [])
 Numbers = Mapping[str, NDArray[np.float32]]
 """The parameters of one model, by their names."""
 
 
-def kind_of(system: str, alignment: str, variant: str = "") -> str:
-    """Such as `hacm-naive`, or `hacm-naive+made-up`: models that differ only in their seed are of one kind."""
-    kind = system if alignment == UNALIGNED else f"{system}-{alignment}"
-    return f"{kind}+{variant}" if variant else kind
-
-
 @dataclass(frozen=True, kw_only=True)
-class _Named:
+class Named:
     """What names a trained model, and how well it did."""
 
     system: str
@@ -50,15 +42,22 @@ class _Named:
 
     @property
     def kind(self) -> str:
-        return kind_of(self.system, self.alignment, self.variant)
+        """Such as `hacm-naive`, or `hacm-naive+made-up`: models that differ only in their seed are of one kind."""
+        aligned = self.system if self.alignment == UNALIGNED else f"{self.system}-{self.alignment}"
+        return f"{aligned}+{self.variant}" if self.variant else aligned
 
     @property
     def name(self) -> str:
         return f"{self.kind}-{self.seed}"
 
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What model files and cards store of it."""
+        return {each.name: getattr(self, each.name) for each in fields(Named)}
+
 
 @dataclass(frozen=True, kw_only=True)
-class Trained(_Named):
+class Trained(Named):
     """What training made of a spec, without the numbers: a pack file is a list of these."""
 
     key: str
@@ -74,7 +73,7 @@ class Trained(_Named):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Member(_Named):
+class Member(Named):
     """A trained model that inflects: what a model file holds."""
 
     settings: Settings
@@ -83,7 +82,7 @@ class Member(_Named):
 
     @property
     def facts(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in FACTS} | {"settings": msgspec.to_builtins(self.settings)}
+        return super().facts | {"settings": msgspec.to_builtins(self.settings)}
 
     @property
     def words(self) -> "Words":
@@ -93,8 +92,7 @@ class Member(_Named):
 
     def with_predictions(self, dev: Predictions) -> Trained:
         """Its record, with predictions for dev items before the filter for repeats."""
-        facts = {name: getattr(self, name) for name in FACTS}
-        return Trained(key=self.name, best_epoch=0, usable=True, dev=dev, **facts)
+        return Trained(key=self.name, best_epoch=0, usable=True, dev=dev, **super().facts)
 
     @cached_property
     def fingerprint(self) -> str:

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from reinflect.data.items import Item
 from reinflect.decode.search import filtered
-from reinflect.ensemble.member import Trained
+from reinflect.ensemble.member import Named, Trained
 from reinflect.errors import InputError, quoted
 from reinflect.score.scores import DECIMALS, Cell, right_forms
 from reinflect.settings import Registry
@@ -32,6 +32,8 @@ Accuracy = Callable[[Sequence[Any]], float]
 """The dev accuracy of the vote of some members, which come best first."""
 Choose = Callable[[Sequence[Any], Accuracy], Sequence[Any]]
 """The members that vote, best first, of all members, best first."""
+Gold = Mapping[Cell, tuple[str, ...]]
+"""The right forms of dev cells."""
 
 
 def vote(forms: Sequence[Form]) -> Form:
@@ -46,7 +48,7 @@ def vote(forms: Sequence[Form]) -> Form:
 
 def vote_all(members: Sequence[Sequence[Form]]) -> list[Form]:
     """The vote of members on many items. *Shape:* a list of forms per member, best member first"""
-    return [vote(forms) for forms in zip(*members, strict=True)]
+    return list(map(vote, zip(*members, strict=True)))
 
 
 def average(forms: Sequence[str], log_probabilities: Sequence[float]) -> str:
@@ -72,17 +74,12 @@ def best_kind(members: Sequence[Any], accuracy: Accuracy) -> Sequence[Any]:
     That is the order of the paper's table: HACM, HAEM, soft attention; naive, smart.
     """
     kinds = sorted({member.kind for member in members})
-    return _best([[member for member in members if member.kind == kind] for kind in kinds], accuracy)
+    return max(([m for m in members if m.kind == kind] for kind in kinds), key=accuracy, default=[])
 
 
 def best_of(*names: str) -> Choose:
     """MAX of other strategies; among equals the first."""
-    return lambda members, accuracy: _best([STRATEGIES[name].choose(members, accuracy) for name in names], accuracy)
-
-
-def _best(candidates: Sequence[Sequence[Any]], accuracy: Accuracy) -> Sequence[Any]:
-    same = len({tuple(map(id, candidate)) for candidate in candidates}) <= 1
-    return max(candidates, key=(lambda _: 0.0) if same else accuracy, default=[])
+    return lambda members, accuracy: max((STRATEGIES[name].choose(members, accuracy) for name in names), key=accuracy)
 
 
 @dataclass(frozen=True)
@@ -102,8 +99,7 @@ class Strategy:
 
     def combine_all(self, forms: Sequence[Sequence[str]], log_probabilities: Sequence[Sequence[float]]) -> list[str]:
         """One form for each item. *Shape:* a list per member, best first"""
-        items = zip(zip(*forms, strict=True), zip(*log_probabilities, strict=True), strict=True)
-        return [self.combine(of_item, scores) for of_item, scores in items]
+        return list(map(self.combine, zip(*forms, strict=True), zip(*log_probabilities, strict=True)))
 
 
 RUNS = (
@@ -143,57 +139,39 @@ def choose(strategy: Strategy, members: Iterable[AnyMember], accuracy: Accuracy)
     return list(strategy.choose([m for m in best_first(members) if strategy.may_vote(m.system)], accuracy))
 
 
-@dataclass(frozen=True, eq=False)
-class Voter:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Voter(Named):
     """A trained model with its predictions for its own dev cells, filtered, and the right forms."""
 
     model: Trained
-    dev_accuracy: float
     predictions: Mapping[Cell, tuple[str, float]]
     """Form and log-probability; of several lines for one cell the last counts."""
-    gold: Mapping[Cell, tuple[str, ...]]
+    gold: Gold
 
     @classmethod
-    def of(
-        cls,
-        model: Trained,
-        dev: Sequence[Item],
-        known_runs: Mapping[str, int],
-        gold: Mapping[Cell, tuple[str, ...]] | None = None,
-    ) -> "Voter":
-        """`gold`, the right forms of the dev items, is computed unless the caller has it for many voters."""
-        forms = filtered(model.dev.forms, [item.lemma for item in dev], known_runs)
-        predictions = {
-            (item.lemma, item.features.spelling): (form, score)
-            for item, form, score in zip(dev, forms, model.dev.log_probabilities, strict=True)
-        }
+    def of(cls, model: Trained, dev: Sequence[Item], runs: Mapping[str, int], gold: Gold | None = None) -> "Voter":
+        """`runs` are those of `filtered`; `gold` is computed unless the caller has it for many voters."""
+        cells = [(item.lemma, item.features.spelling) for item in dev]
+        forms = filtered(model.dev.forms, [lemma for lemma, _ in cells], runs)
+        predictions = dict(zip(cells, zip(forms, model.dev.log_probabilities, strict=True), strict=True))
         gold = right_forms(dev, "last") if gold is None else gold
-        return cls(model, _accuracy(gold, {cell: form for cell, (form, _) in predictions.items()}), predictions, gold)
+        accuracy = _accuracy(gold, {cell: form for cell, (form, _) in predictions.items()})
+        return cls(**model.facts | {"dev_accuracy": accuracy}, model=model, predictions=predictions, gold=gold)
 
-    @property
-    def system(self) -> str:
-        return self.model.system
 
-    @property
-    def kind(self) -> str:
-        return self.model.kind
-
-    @property
-    def seed(self) -> int:
-        return self.model.seed
-
-    @property
-    def name(self) -> str:
-        return self.model.name
+def ballots(voters: Sequence[Voter]) -> dict[Cell, tuple[list[str], list[float]]]:
+    """Forms and log-probabilities of voters, best first, for each dev cell; only voters with the cell vote on it."""
+    cast: defaultdict[Cell, tuple[list[str], list[float]]] = defaultdict(lambda: ([], []))
+    for voter in voters:
+        for cell, (form, score) in voter.predictions.items():
+            cast[cell][0].append(form)
+            cast[cell][1].append(score)
+    return cast
 
 
 def combined(strategy: Strategy, voters: Sequence[Voter]) -> dict[Cell, str]:
-    """The combined predictions of voters, best first, for each dev cell; only voters with the cell vote on it."""
-    predictions: defaultdict[Cell, list[tuple[str, float]]] = defaultdict(list)
-    for voter in voters:
-        for cell, prediction in voter.predictions.items():
-            predictions[cell].append(prediction)
-    return {cell: strategy.combine(*zip(*some, strict=True)) for cell, some in predictions.items()}
+    """The combined predictions of voters, best first, for each dev cell."""
+    return {cell: strategy.combine(*ballot) for cell, ballot in ballots(voters).items()}
 
 
 def dev_accuracy(strategy: Strategy, voters: Sequence[Voter]) -> float:
@@ -224,5 +202,5 @@ def choices(voters: Sequence[Voter], more: Iterable[str] = ()) -> dict[str, list
     return {name: some for name, some in chosen.items() if some}
 
 
-def _accuracy(gold: Mapping[Cell, tuple[str, ...]], forms: Mapping[Cell, str]) -> float:
+def _accuracy(gold: Gold, forms: Mapping[Cell, str]) -> float:
     return round(100 * sum(forms.get(cell) in right for cell, right in gold.items()) / max(1, len(gold)), DECIMALS)

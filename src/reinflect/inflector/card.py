@@ -4,26 +4,23 @@ import hashlib
 import os
 import platform
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from heapq import nsmallest
 from itertools import chain
 from textwrap import TextWrapper
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import msgspec
 
 from reinflect import __version__
 from reinflect.data.features import Bundle, Labels
-from reinflect.data.items import Item, grouped
+from reinflect.data.items import Item, Normalisation, grouped, normal
 from reinflect.ensemble.member import Member
 from reinflect.ensemble.strategies import DEFAULT
 from reinflect.errors import printable, quoted
-from reinflect.text import close_names, nearest, visible
-
-if TYPE_CHECKING:
-    from reinflect.inflector.inflector import Inflector
+from reinflect.text import close_names, counted, nearest, visible
 
 DOUBTS, NAMES = 5, 10
 """The most unknown features, or combinations, that are named one by one; and features that a sentence lists."""
@@ -35,6 +32,8 @@ class Seen:
     members: tuple[Member, ...]
     training: "Training | None"
     labels: Labels
+    attested: tuple[Item, ...]
+    normalisation: Normalisation
     cells: tuple[str, ...]
 
     @property
@@ -57,12 +56,9 @@ class Seen:
         return tuple(sorted({character for member in self.members for character in member.inventory.characters}))
 
     @cached_property
-    def seen_cells(self) -> Mapping[tuple[str, ...], str]:
-        """The combinations of features of the training items, each with its first spelling."""
-        spellings: dict[tuple[str, ...], str] = {}
-        for spelling in self.bundle_counts:
-            spellings.setdefault(Bundle(spelling).cell, spelling)
-        return spellings
+    def seen_cells(self) -> Mapping[tuple[str, ...], Sequence[str]]:
+        """The combinations of features of the training items, each with its spellings."""
+        return grouped(self.bundle_counts, lambda spelling: Bundle(spelling).cell)
 
     def usual_bundles(self) -> list[str]:
         """The bundles of the training items, ordered by part of speech, of which the lemma may have any.
@@ -70,11 +66,19 @@ class Seen:
         Bundles that differ only in the order of their features count as one, in its commonest spelling. They are in
         the order of `cells`, then in that of the training items.
         """
-        counts = self.bundle_counts
-        spellings = grouped(counts, lambda spelling: Bundle(spelling).cell)
-        order = dict.fromkeys((*(Bundle(spelling).cell for spelling in self.cells), *spellings))
-        usual = [max(spellings[cell], key=counts.__getitem__) for cell in order if cell in spellings]
+        seen, counts = self.seen_cells, self.bundle_counts
+        order = dict.fromkeys((*(Bundle(spelling).cell for spelling in self.cells), *seen))
+        usual = [max(seen[cell], key=counts.__getitem__) for cell in order if cell in seen]
         return [*chain(*grouped(usual, lambda spelling: Bundle(spelling).part_of_speech).values())]
+
+    def attested_forms(self, lemma: str, features: str) -> tuple[str, ...]:
+        """The forms that a person gave for a cell, whatever the order of the features; none if they are not kept."""
+        items = self._attested.get((normal(lemma, self.normalisation), Bundle(features).cell), ())
+        return tuple(dict.fromkeys(item.form for item in items))
+
+    @cached_property
+    def _attested(self) -> Mapping[tuple[str, tuple[str, ...]], Sequence[Item]]:
+        return grouped(self.attested, lambda item: (item.lemma, item.features.cell))
 
     def features_of(self, text: str) -> str:
         """The features that a text names: a bundle, one of the model's labels in any case, or a bundle with labels."""
@@ -88,33 +92,31 @@ class Seen:
         atoms = frozenset(self.atoms)
         return [*dict.fromkeys(atom for bundle in bundles for atom in bundle.among(atoms) if atom not in atoms)]
 
-    def nearest_bundles(self, features: str, n: int = 2) -> list[str]:
-        """The bundles of training items most like a combination of known features that no item has; else none."""
+    def nearest_bundles(self, features: str) -> list[str]:
+        """The two bundles of training items most like a combination of known features that no item has; else none."""
         bundle = Bundle(features)
         cells = self.seen_cells if self._is_new(bundle) else ()
-        near = nsmallest(n, cells, key=lambda cell: len(set(bundle.cell).symmetric_difference(cell)))
-        return [self.seen_cells[cell] for cell in near]
+        near = nsmallest(2, cells, key=lambda cell: len(set(bundle.cell).symmetric_difference(cell)))
+        return [self.seen_cells[cell][0] for cell in near]
 
     def _is_new(self, bundle: Bundle) -> bool:
         return bool(bundle.atoms) and bundle.cell not in self.seen_cells and set(bundle.atoms) <= set(self.atoms)
 
-    def doubts(self, bundles: Iterable[Bundle], labels: Labels | None = None) -> list[str]:
+    def doubts(self, bundles: Iterable[Bundle]) -> list[str]:
         """Sentences about what the model has not seen: features, and combinations of features that it knows."""
-        labels = self.labels if labels is None else labels
-        distinct = {bundle.cell: bundle for bundle in bundles}.values()
-        unknown, names = self._unknown(distinct), [*self.atoms, *(label for label, _ in labels.pairs)]
+        distinct, to_label = {bundle.cell: bundle for bundle in bundles}.values(), self.labels.to_label
+        unknown, names = self._unknown(distinct), [*self.atoms, *(label for label, _ in self.labels.pairs)]
         otherwise = f"it knows {', '.join(self.atoms[:NAMES])}{', …' if len(self.atoms) > NAMES else ''}"
         sentences = [
             f"the model has never seen the feature {quoted(atom)}; {nearest(atom, names, otherwise)}"
             for atom in unknown[:DOUBTS]
         ]
         if more := len(unknown[DOUBTS:]):
-            sentences.append(f"the model has never seen {more} more feature{'s'[: more > 1]}")
+            sentences.append(f"the model has never seen {counted(more, 'more feature')}")
         new = [bundle.spelling for bundle in distinct if self.seen_cells and self._is_new(bundle)]
         for spelling in new[:DOUBTS]:
-            near = ", ".join(map(labels.to_label, self.nearest_bundles(spelling)))
-            combination = quoted(labels.to_label(spelling))
-            sentences.append(f"no training form has the combination {combination}; nearest: {near}")
+            near = ", ".join(map(to_label, self.nearest_bundles(spelling)))
+            sentences.append(f"no training form has the combination {quoted(to_label(spelling))}; nearest: {near}")
         if more := len(new[DOUBTS:]):
             sentences.append(f"{more} more combinations are in no training form")
         return sentences
@@ -124,6 +126,8 @@ WIDTH = 100
 BUNDLES = 8
 """The most bundles that a card names."""
 FITTED = "A confidence is the share of such predictions that were right when it was fitted"
+UNFITTED = "It cannot say how likely a form is right."
+HELD_OUT = "There was no dev file: each seed held out a fifth of the forms to pick the best version by."
 
 
 class Training(msgspec.Struct, frozen=True, kw_only=True):
@@ -195,53 +199,32 @@ def fingerprint(items: Sequence[Item]) -> str:
     return hashlib.sha256("".join(lines).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def describe(inflector: "Inflector") -> dict[str, Any]:
-    """A description of a model as plain data."""
-    voters = [member.name for member in inflector.voters]
-    return {
-        "strategy": inflector.strategy,
-        "voters": voters,
-        "members": [{"name": m.name, **m.facts, "votes": m.name in voters} for m in inflector.members],
-        "parameters": sum(array.size for member in inflector.members for array in member.parameters.values()),
-        "attested": len(inflector.attested),
-        "training": msgspec.to_builtins(inflector.training),
-        "confidence": msgspec.to_builtins(inflector.confidences.get(inflector.strategy)),
-        **({"words": msgspec.to_builtins(inflector.words)} if inflector.words else {}),
-        "atoms": list(inflector.atoms),
-        "characters": list(inflector.characters),
-    }
-
-
 def card_text(card: Mapping[str, Any], further: Mapping[str, Sequence[str]] | None = None) -> str:
-    """The text of a card (`describe`) with `further` parts; without a record of the training it is shorter."""
-    training, confidence, words = card["training"], card["confidence"], card.get("words")
-    members, voters = card["members"], len(card["voters"])
+    """The text of a card (`Inflector.card`) with `further` parts; without a record of the training it is shorter."""
+    training, members, voters = card["training"], card["members"], len(card["voters"])
     strategy = "" if card["strategy"] == DEFAULT else f" ({card['strategy']})"
     vote = f"{len(members)} models, of which {voters} vote{'s' if voters == 1 else ''}{strategy}"
     attested = f"; {_many(card['attested'], 'attested form')}" if card.get("attested") else ""
     votes = [" (votes)" if member["votes"] and voters < len(members) else "" for member in members]
+    origin = training and f" of {training['date']}, by reinflect {training['versions'].get('reinflect', '?')}"
     parts = {
-        f"A model of {training['date']}, by reinflect {training['versions'].get('reinflect', '?')}"
-        if training
-        else "A model": [
+        f"A model{origin or ''}": [
             "It inflects words: a lemma and features in, a form out.",
             f"In it: {vote if len(members) > 1 else 'one model'}; {card['parameters']:,} numbers{attested}.",
         ],
-        "Training data": _about_data(training) if training else (),
-        "Accuracy": _about_accuracy(training, confidence) if training else (),
-        "Word list (used only where it is given again)": _about_words(words) if training and words else (),
+        **(_about_training(training, card["confidence"], card.get("words")) if training else {}),
         "Its models, with their accuracy on dev or held-out items": [
             f"{member['name']} {member['dev_accuracy']:.2f}{vote}" for member, vote in zip(members, votes, strict=True)
         ],
         "What it knows": [
             f"Features: {', '.join(card['atoms'])}",
             f"Characters: {' '.join(map(visible, card['characters']))}",
-            *([_about_bundles(training["bundles"])] if training else ()),
+            _about_bundles(training["bundles"]) if training else "",
         ],
         "Limits": [
             "It is made for words like those of its training data; for others it guesses. Check what matters.",
             "Characters it has never seen are copied; features it has never seen are ignored, and named.",
-            f"{FITTED}; other words may be harder." if confidence else "It cannot say how likely a form is right.",
+            f"{FITTED}; other words may be harder." if card["confidence"] else UNFITTED,
         ],
         **(further or {}),
     }
@@ -250,34 +233,33 @@ def card_text(card: Mapping[str, Any], further: Mapping[str, Sequence[str]] | No
     return "\n".join("\n".join([printable(title), *wrapped]) + "\n" for title, wrapped in rows.items() if wrapped)
 
 
-def _about_data(training: Mapping[str, Any]) -> Iterator[str]:
-    forms, lemmas = _many(training["items"], "form"), _many(training["lemmas"], "lemma")
-    yield f"{forms} of {lemmas}, from {training['source']} (SHA-256 {training['fingerprint'][:12]}…)"
-    if training["dev_items"]:
-        yield f"The best version of each model was picked by {_many(training['dev_items'], 'dev item')}."
-    else:
-        yield "There was no dev file: each seed held out a fifth of the forms to pick the best version by."
-    if training["starts"]:
-        starts = (f"{name} (SHA-256 of its numbers {digest[:12]}…)" for digest, name in training["starts"].items())
-        yield f"Models with “+from” in their names started from {', '.join(starts)}."
-    if training["interrupted"]:
-        yield "The training was interrupted; these are the best models until then."
-
-
-def _about_accuracy(training: Mapping[str, Any], confidence: Mapping[str, Any] | None) -> Iterator[str]:
-    items = "dev items" if training["dev_items"] else "held-out forms (an estimate)"
-    yield f"{training['accuracy']:.1f} % of {training['scored']} {items} right to the character, by vote."
+def _about_training(training: Any, confidence: Any, words: Any) -> dict[str, list[str]]:
+    """The parts of a card about the training of a model, its accuracy, and its word list; empty lines are left out."""
+    forms, lemmas, dev = _many(training["items"], "form"), _many(training["lemmas"], "lemma"), training["dev_items"]
+    starts = ", ".join(f"{name} (SHA-256 of its numbers {digest[:12]}…)" for digest, name in training["starts"].items())
+    picked = f"The best version of each model was picked by {_many(dev, 'dev item')}." if dev else HELD_OUT
+    items = "dev items" if dev else "held-out forms (an estimate)"
     fitted = confidence and f"Confidences were fitted on {_many(confidence['items'], 'form')} of these."
-    yield fitted or "There are no confidences: there were too few forms to fit them on."
-
-
-def _about_words(words: Mapping[str, Any]) -> Iterator[str]:
-    right, wrong = (f"{100 * share:.0f} %" for share in words["overall"][0])
-    yield f"{words['name']}: {_many(words['words'], 'word')} (SHA-256 {words['digest']}…)"
-    yield (
-        f"About {right} of right forms and {wrong} of wrong candidates occur in it; with it, "
-        f"{words['accuracy']:.1f} % of {words['confidence']['items']} forms were right."
-    )
+    parts = {
+        "Training data": [
+            f"{forms} of {lemmas}, from {training['source']} (SHA-256 {training['fingerprint'][:12]}…)",
+            picked,
+            f"Models with “+from” in their names started from {starts}." if starts else "",
+            "The training was interrupted; these are the best models until then." if training["interrupted"] else "",
+        ],
+        "Accuracy": [
+            f"{training['accuracy']:.1f} % of {training['scored']} {items} right to the character, by vote.",
+            fitted or "There are no confidences: there were too few forms to fit them on.",
+        ],
+    }
+    if words:
+        right, wrong = (f"{100 * share:.0f} %" for share in words["overall"][0])
+        parts["Word list (used only where it is given again)"] = [
+            f"{words['name']}: {_many(words['words'], 'word')} (SHA-256 {words['digest']}…)",
+            f"About {right} of right forms and {wrong} of wrong candidates occur in it; with it, "
+            f"{words['accuracy']:.1f} % of {words['confidence']['items']} forms were right.",
+        ]
+    return parts
 
 
 def _about_bundles(counts: Mapping[str, int]) -> str:

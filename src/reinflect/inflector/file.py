@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from reinflect import __version__
 from reinflect.data.features import NO_LABELS, Labels
 from reinflect.data.items import Normalisation
-from reinflect.ensemble.confidence import Confidence
-from reinflect.ensemble.evidence import WordEvidence
-from reinflect.ensemble.member import FACTS, Member
+from reinflect.ensemble.confidence import Confidence, WordEvidence
+from reinflect.ensemble.member import Member
 from reinflect.errors import InputError, quoted, raise_if_too_many_files, shortened
 from reinflect.files import read_bytes, write_bytes
 from reinflect.inflector.card import Training
@@ -33,10 +32,8 @@ from reinflect.tensors import DIGEST, MISFITS, Array, digest, parse, read_header
 ABOUT = "reinflect"
 """The name of the header's text."""
 FORMAT = 4
-HEADER_BYTES = 1 << 26
-"""The most bytes of a header; that of five thousand members has a third of it."""
-HEADER_VALUES = 2_000_000
-"""The most values in a header."""
+HEADER_BYTES, HEADER_VALUES = 1 << 26, 2_000_000
+"""The most bytes of a header, and values in it; that of five thousand members has a third of the bytes."""
 LARGEST = 1e9
 """The largest parameter: training gives no larger ones, and sums of their products would not be finite."""
 TYPES = {"F32", "F16", "I8"}
@@ -89,9 +86,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """The packages that bring systems of its members, by the names of these systems."""
 
 
-def write_model(
-    path: Path | str, members: Sequence[Member], about: Mapping[str, Any], numbers: Numbers = "single"
-) -> None:
+def write_model(path: Path | str, members: Sequence[Member], about: Mapping[str, Any], numbers: Numbers) -> None:
     """Write members and the further fields of `Header`, which are values of JSON."""
     inventories = list(dict.fromkeys(member.inventory for member in members))
     header = {
@@ -217,8 +212,8 @@ def _member(facts: MemberHeader, inventory: Inventory, number: int, tensors: Map
         parameters[name] = array.copy() if small and array.base is not None else array
         if not _is_sound(array):
             raise ValueError(f"{name} has numbers that training never gives")
-    plain: dict[str, Any] = {name: getattr(facts, name) for name in FACTS}
-    return Member(settings=settings, inventory=inventory, parameters=parameters, **plain)
+    numbers = {"settings": settings, "inventory": inventory, "parameters": parameters}
+    return Member(**msgspec.structs.asdict(facts) | numbers)
 
 
 def not_a_model(path: Path | str, reason: str) -> InputError:

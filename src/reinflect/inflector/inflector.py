@@ -1,27 +1,28 @@
-"""The inflector: members that vote, and what they answer."""
+"""The inflector: members that vote, and what they answer; and paradigms, which notebooks show as tables."""
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache
+from html import escape
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from reinflect.data.dimensions import Table, paradigms
 from reinflect.data.features import NO_LABELS, Bundle, Labels
-from reinflect.data.items import Item, Normalisation, grouped, normal, normalised, records_of
+from reinflect.data.items import Item, Normalisation, normalised, records_of
 from reinflect.data.words import WordList
 from reinflect.decode.search import WIDTH, Scored, beam, filtered, greedy, merged, one_blas_thread, shared_out
-from reinflect.ensemble.confidence import Answer, Confidence, Evidence, in_order, ranked
-from reinflect.ensemble.evidence import WordEvidence
+from reinflect.ensemble.confidence import Answer, Confidence, Evidence, WordEvidence, in_order, ranked
 from reinflect.ensemble.member import Member
 from reinflect.ensemble.strategies import NAMED_ENSEMBLE, best_first, find_strategy
 from reinflect.errors import InputError, UnseenWarning, quoted
 from reinflect.files import Snapshot
-from reinflect.inflector.card import Seen, Training, card_text, describe
+from reinflect.inflector.card import Seen, Training, card_text
 from reinflect.inflector.file import Numbers, not_a_model, read_model, rounded, write_model
-from reinflect.inflector.paradigm import Cell, Paradigm
 from reinflect.systems import SYSTEMS
 from reinflect.text import nearest
 
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 
 STORED = ("known_runs", "strategy", "choices", "confidences", "training", "labels", "normalisation", "cells", "words")
 """The fields of an inflector that a model file has under the same names."""
-Forms = tuple[list[str], list[float]]
-"""The form of a member for each item, and its log-probability."""
 Query = Item | tuple[str, str]
 """An item, or a lemma with its features."""
 
@@ -42,6 +41,47 @@ class Vote(NamedTuple):
     form: str
     forms: Sequence[str]
     log_probabilities: Sequence[float]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a paradigm."""
+
+    features: str
+    answer: Answer
+
+
+class Paradigm(list[Cell]):
+    """The cells of a lemma."""
+
+    def __init__(self, lemma: str, cells: Iterable[Cell], labels: Labels = NO_LABELS, *, ordered: bool = False) -> None:
+        super().__init__(cells)
+        self.lemma, self.labels, self.ordered = lemma, labels, ordered
+
+    def tables(self) -> list[Table]:
+        """The cells as tables: in their own order if they are `ordered`, or else by the order of the schema."""
+        parts = paradigms((cell.features for cell in self), self.labels.names, ordered=self.ordered)
+        return [*chain(*parts.values())]
+
+    def _repr_html_(self) -> str:
+        answers = {Bundle(cell.features).cell: cell.answer for cell in self}
+
+        def form(features: str | None) -> str:
+            if features is None:
+                return "<td></td>"
+            answer = answers[Bundle(features).cell]
+            confidence = "" if answer.confidence is None else f" <small>{100 * answer.confidence:.0f} %</small>"
+            return f"<td>{escape(answer.text)}{' <small>attested</small>' if answer.attested else confidence}</td>"
+
+        def row(headings: Iterable[str], cells: str = "") -> str:
+            titles = "".join(f"<th>{escape(self.labels.to_label(heading))}</th>" for heading in headings)
+            return f"<tr>{titles}{cells}</tr>"
+
+        html = f"<p><b>{escape(self.lemma)}</b></p>"
+        for table in self.tables():
+            body = "".join(row([line.title], "".join(map(form, line.cells))) for line in table.rows)
+            html += f"<table>{row([table.title, *table.columns])}{body}</table>"
+        return html
 
 
 @dataclass(frozen=True, repr=False)
@@ -110,17 +150,20 @@ class Inflector(Seen):
 
     @property
     def card(self) -> dict[str, Any]:
-        """A description of the model: what `reinflect info --json` prints."""
-        return describe(self)
-
-    def attested_forms(self, lemma: str, features: str) -> tuple[str, ...]:
-        """The forms that a person gave for a cell, whatever the order of the features; none if they are not kept."""
-        items = self._attested.get((normal(lemma, self.normalisation), Bundle(features).cell), ())
-        return tuple(dict.fromkeys(item.form for item in items))
-
-    @cached_property
-    def _attested(self) -> Mapping[tuple[str, tuple[str, ...]], Sequence[Item]]:
-        return grouped(self.attested, lambda item: (item.lemma, item.features.cell))
+        """A description of the model as plain data: what `reinflect info --json` prints."""
+        voters, words = [member.name for member in self.voters], msgspec.to_builtins(self.words)
+        return {
+            "strategy": self.strategy,
+            "voters": voters,
+            "members": [{"name": m.name, **m.facts, "votes": m.name in voters} for m in self.members],
+            "parameters": sum(array.size for member in self.members for array in member.parameters.values()),
+            "attested": len(self.attested),
+            "training": msgspec.to_builtins(self.training),
+            "confidence": msgspec.to_builtins(self.confidences.get(self.strategy)),
+            **({"words": words} if words else {}),
+            "atoms": list(self.atoms),
+            "characters": list(self.characters),
+        }
 
     def inflect(self, lemma: str, features: str) -> str:
         """The form that the model predicts for a lemma, whether or not one is attested.
@@ -149,11 +192,9 @@ class Inflector(Seen):
         records = records_of(rows, ("lemma", "features"))
         answers = self.answers([(row["lemma"], row["features"]) for row in records])
         if hasattr(rows, "assign"):
-            return rows.assign(
-                **{name: [getattr(answer, name) for answer in answers] for name in ("form", "confidence")}
-            )
+            return rows.assign(form=[best.form for best in answers], confidence=[best.confidence for best in answers])
         pairs = zip(records, answers, strict=True)
-        return [{**row, "form": answer.form, "confidence": answer.confidence} for row, answer in pairs]
+        return [{**row, "form": best.form, "confidence": best.confidence} for row, best in pairs]
 
     def paradigm(self, lemma: str, bundles: Sequence[str] | None = None) -> Paradigm:
         """The forms of a lemma for some bundles, or else for `usual_bundles`; attested forms beat predictions.
@@ -186,7 +227,7 @@ class Inflector(Seen):
         """All forms of each item: first attested ones, then the voted form, then further ones by their confidence."""
         for item, (vote, lists) in zip(items, self.candidates(items, width), strict=True):
             seen, fitted = item.features.cell in self.seen_cells, self.confidences.get(self.strategy)
-            evidence = ranked(vote.form, vote.forms, lists, seen=seen)
+            evidence = ranked(vote.form, vote.forms, lists, seen)
             first = Evidence.of(vote.form, vote.forms, vote.log_probabilities, seen=seen)
             if self.words and self.word_list:
                 evidence = self.words.weighed((item.lemma, item.features.spelling), evidence, self.word_list)
@@ -197,7 +238,6 @@ class Inflector(Seen):
 
     def candidates(self, items: Sequence[Item], width: int) -> Iterator[tuple[Vote, list[dict[str, float]]]]:
         """Of each item the vote, and of each voter its form and the others that a beam of this width finds."""
-        items = normalised(items, self.normalisation)
         voters = self.voters if width else ()
         beams = shared_out(lambda member: beam(member.words, items, width, width), voters, len(items))
         for number, (item, vote) in enumerate(zip(items, self._votes(items), strict=True)):
@@ -221,12 +261,10 @@ class Inflector(Seen):
         names = {model.name: model for model in self.members}
         if member is None:
             [vote] = self._votes([item])
-            model = self.voters[vote.forms.index(vote.form)]
-        elif member in names:
-            model = names[member]
-        else:
+            member = self.voters[vote.forms.index(vote.form)].name
+        if member not in names:
             raise InputError(f"found the member {quoted(member)}", nearest(member, names, f"it has {', '.join(names)}"))
-        system = SYSTEMS[model.system]
+        model, system = names[member], SYSTEMS[names[member].system]
         with one_blas_thread():
             source, steps, ended = follow(model.words, item, system.choices(model.inventory), len(system.frame[0]))
         (form,) = filtered([steps[-1].form_so_far if ended else None], [item.lemma], self.known_runs)
@@ -242,7 +280,7 @@ class Inflector(Seen):
         if not all(lemma for lemma, _ in pairs):
             raise InputError("found an empty lemma", "give one with at least one letter")
         bundles = {features: Bundle(self.features_of(features)) for _, features in pairs}
-        for doubt in self.doubts(bundles.values()) if bundles else ():
+        for doubt in self.doubts(bundles.values()):
             warnings.warn(doubt, UnseenWarning, stacklevel=3)
         items = [query if isinstance(query, Item) else Item(query[0], bundles[query[1]]) for query in queries]
         return normalised(items, self.normalisation)
@@ -252,8 +290,8 @@ class Inflector(Seen):
         ballots = zip(zip(*forms, strict=True), zip(*scores, strict=True), strict=True)
         return [Vote(find_strategy(self.strategy).combine(*ballot), *ballot) for ballot in ballots]
 
-    def predictions(self, members: Sequence[Member], items: Sequence[Item]) -> list[Forms]:
-        """The predictions of some members: forms after the filter for repeats, log-probabilities before it."""
+    def predictions(self, members: Sequence[Member], items: Sequence[Item]) -> list[tuple[list[str], list[float]]]:
+        """Of each of some members the forms after the filter for repeats, and the log-probabilities before it."""
         items = normalised(items, self.normalisation)
         decoded = shared_out(lambda member: greedy(member.words, items), members, len(items))
         lemmas = [item.lemma for item in items]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 
 from reinflect.errors import InputError, quoted
-from reinflect.files import STANDARD, atomic_path, make_folder, read_bytes, write_text
+from reinflect.files import STANDARD, make_folder, read_bytes, write_bytes, write_text
 from reinflect.text import nearest
 
 if TYPE_CHECKING:
@@ -106,14 +106,12 @@ def add_model(folder: Path, path: Path | str, language: str, dev: "Sequence[Item
     content, inflector, source = read_bytes(path), load(Path(path)), find("conll2017")
     if (training := inflector.training) is None:
         raise InputError("this model has no record of its training", "train it with reinflect", path=path)
-    forms = inflector.inflect_many(dev)
+    forms, digest = inflector.inflect_many(dev), hashlib.sha256(content).hexdigest()
     score = evaluate(dev, [replace(item, form=form) for item, form in zip(dev, forms, strict=True)])
-    file, digest = f"{language}{ENDING}", hashlib.sha256(content).hexdigest()
-    model = PocketModel(file, len(content), score.accuracy, training.items, training.date, digest)
-    index = {**(read_index(folder) if (folder / INDEX).exists() else {}), language: model}
-    with atomic_path(make_folder(folder) / file) as part:
-        part.write_bytes(content)
     scores = {"all": score, **breakdown(score.cells, "pos")}
+    model = PocketModel(f"{language}{ENDING}", len(content), score.accuracy, training.items, training.date, digest)
+    index = {**(read_index(folder) if (folder / INDEX).exists() else {}), language: model}
+    write_bytes(make_folder(folder) / model.file, content)
     further = {
         "Accuracy on dev items": [f"{part} {score.accuracy:.2f} % of {score.items}" for part, score in scores.items()],
         "Licence and citation": [f"The licence is that of the data: {source.licence}", f"Cite: {source.citation}"],

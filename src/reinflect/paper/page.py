@@ -13,7 +13,7 @@ import msgspec
 from reinflect.assemble import voters_of
 from reinflect.data.items import grouped, read_items
 from reinflect.decode.search import Predictions
-from reinflect.ensemble.confidence import calibration_error, fit, judged_cells, seen_cells
+from reinflect.ensemble.confidence import bins, calibration_error, fit, judged_cells, seen_cells
 from reinflect.ensemble.member import Trained
 from reinflect.ensemble.strategies import DEFAULT, choices, find_strategy
 from reinflect.errors import InputError
@@ -25,8 +25,8 @@ from reinflect.paper.corpora import SETTINGS, read_corpora, settings_in, title
 from reinflect.paper.tables import claims_table, language_table, languages_note, main_table
 from reinflect.report.curves import ModelLog, learning_curves, read_log
 from reinflect.report.drawing import dot_chart
-from reinflect.report.evaluations import bins_of, breakdown_table, calibration, mistakes_list
 from reinflect.report.html import Html, Section, element, folded, page, paragraph, table
+from reinflect.report.model import breakdown_table, calibration, mistakes_list
 from reinflect.run.pack_files import by_key, read_results
 from reinflect.score.scores import Judged, Score, evaluate
 
@@ -226,7 +226,7 @@ def _all_languages(languages: Sequence[Language]) -> list[Section]:
         if cells := [cell for language in group for cell in language.cells]:
             parts["By part of speech"] += [heading, *_breakdowns(cells)]
         if measured := {title(language.name): language.confidences for language in group if language.confidences}:
-            errors = {name: f"{calibration_error(bins_of(forms)):.3f}" for name, forms in measured.items()}
+            errors = {name: f"{calibration_error(bins(forms)):.3f}" for name, forms in measured.items()}
             rows = [[name, errors[name], str(len(forms))] for name, forms in measured.items()]
             by_language = table([("language", "expected calibration error", "forms"), *rows], words=1)
             diagram = calibration([form for forms in measured.values() for form in forms])

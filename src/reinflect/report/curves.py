@@ -93,17 +93,15 @@ def mean_curve(models: Sequence[ModelLog], quantity: Quantity) -> list[Point]:
 
 def learning_curves(models: Sequence[ModelLog], *, single: bool = True) -> Html:
     """Charts of dev accuracy and loss by epoch: the mean of each kind and, if `single`, the curves of few models."""
-    kinds = grouped(sorted(models, key=lambda model: model.kind), lambda model: model.kind)
+    models = sorted(models, key=lambda model: model.kind)
+    kinds = grouped(models, lambda model: model.kind)
     looks = {kind: (kind.partition("-")[2], colour_of(kind)) for kind in kinds}
     charts: list[Html] = []
     for quantity, mean, words, title, y_label in CHARTS:
-        curves: list[Curve] = []
-        if single and len(models) <= SINGLE_CURVES:
-            for model in (model for members in kinds.values() for model in members):
-                style, colour = looks[model.kind]
-                curves.append(Curve(model.name, model.points(quantity), f"{style} faint", colour))
-        for kind, members in kinds.items():  # means are drawn over the curves of single models
-            curves.append(Curve(f"{title_of(kind)}, {words}", mean_curve(members, mean), *looks[kind]))
+        curves = [Curve(f"{title_of(kind)}, {words}", mean_curve(kinds[kind], mean), *looks[kind]) for kind in kinds]
+        if single and len(models) <= SINGLE_CURVES:  # means are drawn over the curves of single models
+            looked = ((model, *looks[model.kind]) for model in models)
+            curves[:0] = [Curve(m.name, m.points(quantity), f"{style} faint", colour) for m, style, colour in looked]
         highest = max((y for curve in curves for _, y in curve.points), default=100.0)
         top = None if quantity == "loss" else min(100.0, 10.0 * (highest // 10 + 1))
         charts.append(line_chart(title, curves, ("epoch", y_label), top=top, logarithmic=quantity == "loss"))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from reinflect.ensemble.confidence import Bin
-from reinflect.report.html import Html, element, joined, style_sheets
+from reinflect.report.html import STYLES, Html, element, joined, resource
 
 WIDTH, HEIGHT = 640, 300
 LEFT, RIGHT, TOP, BOTTOM = 48, 12, 10, 40
@@ -128,7 +128,7 @@ def dot_chart(title: str, panels: Sequence[tuple[str, Sequence[str], Dots]], x_l
 
 def svg_file(picture: Html) -> str:
     """A picture as a file of its own, with the rules of the style sheets that it needs."""
-    palette, style = style_sheets()
+    palette, style = map(resource, STYLES)
     rules = [line for line in style.splitlines() if line.startswith(("svg", ".grid", ".dot"))]
     start, _, content = picture.partition(">")
     styles = element("style", Html("\n".join([palette, *rules])))
@@ -148,10 +148,9 @@ def _polyline(x: Axis, y: Axis, points: Iterable[Point], curve: Curve) -> Html:
     return element("polyline", element("title", curve.name), **_look(curve), points=line)
 
 
-def _look(curve: Curve) -> dict[str, str]:
-    if curve.colour is None:
-        return {"class_": f"curve {curve.style}"}
-    return {"class_": f"curve kind {curve.style}".strip(), "style": f"--colour:{curve.colour}"}
+def _look(curve: Curve) -> dict[str, str | None]:
+    names = filter(None, ("curve", curve.colour and "kind", curve.style))
+    return {"class_": " ".join(names), "style": curve.colour and f"--colour:{curve.colour}"}
 
 
 def _frame(x: Axis, y: Axis, x_label: str, y_label: str) -> Html:

@@ -2,31 +2,28 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from functools import partial
 from html import escape
 from importlib.resources import files
+from string import Template
+from typing import NamedTuple
 
 from reinflect import __version__
 from reinflect.errors import escaped
 from reinflect.text import NOTHING
 
-POLICY = "default-src 'none'; style-src 'unsafe-inline'"
-"""The browser loads nothing and runs nothing, whatever words the page contains."""
+STYLES = ("palette.css", "style.css")
+"""The colours, and the rules that use them."""
 _FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 """Characters that HTML does not allow."""
-_EMPTY = frozenset({"meta", "br"})
 
 
 class Html(str):
     """Text that is HTML already."""
 
-    __slots__ = ()
 
-
-def style_sheets() -> list[str]:
-    """The colours, and the rules that use them."""
-    folder = files("reinflect").joinpath("report")
-    return [folder.joinpath(name).read_text(encoding="utf-8") for name in ("palette.css", "style.css")]
+def resource(name: str) -> str:
+    return files("reinflect").joinpath("report", name).read_text(encoding="utf-8")
 
 
 def escape_text(text: str) -> Html:
@@ -40,7 +37,7 @@ def element(tag: str, *children: str, **attributes: str | float | None) -> Html:
         if value is not None:
             text = f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
             start += f' {name.rstrip("_").replace("_", "-")}="{escape_text(text)}"'
-    return Html(f"<{start}>" if tag in _EMPTY else f"<{start}>{joined(children)}</{tag}>")
+    return Html(f"<{start}>{joined(children)}</{tag}>")
 
 
 def joined(parts: Iterable[str]) -> Html:
@@ -62,8 +59,7 @@ def table(rows: Sequence[Sequence[str]], words: int, class_: str | None = None) 
     return element("div", whole, class_="scroll")
 
 
-def paragraph(*parts: str, class_: str | None = None) -> Html:
-    return element("p", *parts, class_=class_)
+paragraph = partial(element, "p")
 
 
 def folded(summary: str, *parts: str, class_: str | None = None) -> Html:
@@ -71,34 +67,25 @@ def folded(summary: str, *parts: str, class_: str | None = None) -> Html:
     return element("details", element("summary", summary), *parts, class_=class_)
 
 
-@dataclass(frozen=True)
-class Section:
+class Section(NamedTuple):
     """A part of the page, with an entry in the table of contents."""
 
     title: str
     parts: Sequence[str]
 
-    @property
-    def anchor(self) -> str:
-        return "-".join(re.findall(r"\w+", self.title.lower()))
-
 
 def page(title: str, lead: str, facts: Sequence[tuple[str, str]], sections: Sequence[Section]) -> str:
-    """A whole HTML file, which needs no other; `facts` are the names and values of the main figures."""
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=POLICY),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", name="color-scheme", content="light dark"),
-        element("title", title),
-        element("style", Html("".join(style_sheets()))),
+    """A whole HTML file, which needs no other; `facts` are the names and values of the main figures.
+
+    Its policy lets the browser load nothing and run nothing, whatever words the page contains.
+    """
+    anchors = {name: "-".join(re.findall(r"\w+", name.lower())) for name, _ in sections}
+    return Template(resource("page.html")).substitute(
+        title=escape_text(title),
+        style="".join(map(resource, STYLES)),
+        lead=escape_text(lead),
+        facts=joined(element("div", element("dt", name), element("dd", value)) for name, value in facts),
+        contents=joined(element("li", element("a", name, href=f"#{anchor}")) for name, anchor in anchors.items()),
+        sections=joined(element("section", element("h2", n), *parts, id=anchors[n]) for n, parts in sections),
+        version=__version__,
     )
-    links = (element("li", element("a", section.title, href=f"#{section.anchor}")) for section in sections)
-    contents = element("nav", element("ul", *links), aria_label="contents")
-    figures = (element("div", element("dt", name), element("dd", value)) for name, value in facts)
-    top = element("header", element("h1", title), element("p", lead), element("dl", *figures, class_="facts"), contents)
-    main = (element("section", element("h2", part.title), *part.parts, id=part.anchor) for part in sections)
-    body = element("body", top, element("main", *main), element("footer", f"Made by reinflect {__version__}."))
-    whole = element("html", head, "\n", body, lang="en")
-    return f"<!doctype html>\n{whole}\n"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from reinflect.data.sheet_file import Note
-from reinflect.ensemble.member import FACTS, Member, Numbers, Trained
+from reinflect.ensemble.member import Member, Numbers, Trained
 from reinflect.errors import OutputError, writing
 from reinflect.files import TakenError, atomic_path, held, make_folder, read_bytes, sweep, take, write_bytes
 from reinflect.learn.lesson import ModelSpec
@@ -232,5 +232,4 @@ class Store:
 
 
 def member_of(spec: ModelSpec, trained: Trained, numbers: Numbers) -> Member:
-    facts = {name: getattr(trained, name) for name in FACTS}
-    return Member(settings=spec.settings, inventory=spec.lesson.inventory, parameters=numbers, **facts)
+    return Member(settings=spec.settings, inventory=spec.lesson.inventory, parameters=numbers, **trained.facts)

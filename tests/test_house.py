@@ -83,31 +83,31 @@ def test_modules_are_named_for_what_they_are(name: str) -> None:
 
 
 BUDGET = {
-    "align": 578,
-    "bench": 4_238,
-    "cli": 2_493,
-    "data": 2_492,
+    "align": 563,
+    "bench": 4_231,
+    "cli": 2_419,
+    "data": 2_462,
     "decode": 317,
-    "ensemble": 649,
+    "ensemble": 599,
     "examples": 549,
-    "inflector": 1_126,
-    "layers": 1_694,
-    "learn": 1_435,
-    "paper": 1_303,
-    "reinflect": 1_966,
-    "report": 647,
-    "run": 1_622,
-    "score": 658,
-    "src": 20_312,
-    "systems": 2_407,
-    "tests": 25_854,
-    "web": 925,
+    "inflector": 1_072,
+    "layers": 1_628,
+    "learn": 1_375,
+    "paper": 1_230,
+    "reinflect": 1_914,
+    "report": 612,
+    "run": 1_478,
+    "score": 654,
+    "src": 19_543,
+    "systems": 2_352,
+    "tests": 24_178,
+    "web": 868,
 }
 """Lines of Python in each room of src (`reinflect` is the modules beside the rooms), and in whole folders. Whoever
 shrinks a room lowers its number."""
 LONGEST_MODULE = 330
 VAGUE = frozenset("own found one given known made asked said shown mark place".split())
-VAGUE_NAMES = 5
+VAGUE_NAMES = 4
 """The most variables and parameters that have one of these names: they say nothing in a traceback."""
 
 

@@ -17,6 +17,8 @@ from models.sources import Row
 PARTS = ("N", "ADJ", "V", "ADV", "NUM", "DET", "PRO", "ADP", "PROPN")
 FEWEST, SHARE = 4, 0.9
 """Cells of both the source and the table that prove a bundle, and the share of them with the same form."""
+UNSAID = set("FIN IND ACT POS INAN ANIM HUM NHUM MASC FEM NEUT MASC+FEM PFV IPFV V".split())
+"""Atoms that some sources write in every cell, and others only where they tell two cells apart."""
 DOUBT = 0.5
 """A bundle with this share or less is refused, whatever its atoms say."""
 
@@ -26,7 +28,7 @@ Atoms = tuple[str, ...]
 def atoms(spelled: str) -> Atoms:
     """The atoms of a bundle in alphabetical order: `N;DAT(PL)` and `pos=N,case=DAT,num=PL` are `DAT N PL`."""
     keyed = "=" in spelled
-    pieces = [piece.partition("=")[2] for piece in spelled.split(",")] if keyed else re.split("[;(),]", spelled)
+    pieces = [piece.partition("=")[2] for piece in spelled.split(",")] if keyed else re.split("[;:(),]", spelled)
     stripped = [piece.strip().upper() for piece in pieces]
     # A verb's subject is NOM in layered bundles, and nothing in flat ones.
     subject = not keyed and re.match(r"V.*NOM\(", spelled)
@@ -62,9 +64,14 @@ class Paradigms:
             self.used[part_of_speech(several)].update(several)
 
     def spelled(self, bundle: Atoms) -> str | None:
-        """The bundle that has just these atoms, but for those that no cell of its part of speech has."""
+        """The bundle of these atoms, less those that no cell of its part of speech has, or that go without saying."""
         known = self.used.get(part_of_speech(bundle), set())
-        return self.by_atoms.get(bundle) or self.by_atoms.get(tuple(atom for atom in bundle if atom in known))
+        if exact := self.by_atoms.get(bundle) or self.by_atoms.get(tuple(atom for atom in bundle if atom in known)):
+            return exact
+        parts = [cell for cell in self.by_atoms if set(cell) <= set(bundle) and set(bundle) - set(cell) <= UNSAID]
+        largest = max(map(len, parts), default=0)
+        fitting = [cell for cell in parts if len(cell) == largest]
+        return self.by_atoms[fitting[0]] if len(fitting) == 1 else None
 
     def meanings(self, rows: Sequence[Row], table: Mapping[str, Mapping[str, set[str]]]) -> dict[Atoms, Meaning]:
         """What each spelling of a source means; `table` has the forms of known cells by lemma and bundle."""

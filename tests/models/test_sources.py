@@ -236,6 +236,28 @@ def test_two_spellings_of_one_cell_are_refused() -> None:
         Paradigms(["N;PL;DAT", "N;DAT;PL"])
 
 
+@pytest.mark.parametrize(
+    ("spelled", "expected"),
+    [
+        ("V;IND;PRS;3;SG;FIN;IPFV;ACT", "V;PRS;3;SG"),
+        ("ADJ;INAN;MASC;NOM;SG", "ADJ;NOM;MASC;SG"),
+        ("ADJ;ACC;INAN;MASC;SG", "ADJ;ACC;INAN;MASC;SG"),
+        ("V;PRS;3;SG;NEG", None),
+        ("ADJ;NOM;MASC;FEM;SG", None),
+    ],
+)
+def test_atoms_that_go_without_saying(spelled: str, expected: str | None) -> None:
+    cells = [
+        "ADJ;NOM;MASC;SG",
+        "ADJ;NOM;FEM;SG",
+        "ADJ;ACC;INAN;MASC;SG",
+        "V;PRS;3;SG",
+        "V;NEG;IMP",
+        "V;IND;PST;ACT;FIN;IPFV",
+    ]
+    assert Paradigms(cells).spelled(atoms(spelled)) == expected
+
+
 def test_what_bundles_mean(tmp_path: Path) -> None:
     """By their atoms, without those that tell no cells apart, or else by the forms; never against the forms."""
     paradigms = Paradigms(["N;NOM;SG", "N;NOM;PL", "V;IND;PST;3;SG", "V.PTCP;PST"])

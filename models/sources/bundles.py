@@ -19,6 +19,10 @@ FEWEST, SHARE = 4, 0.9
 """Cells of both the source and the table that prove a bundle, and the share of them with the same form."""
 UNSAID = set("FIN IND ACT POS INAN ANIM HUM NHUM MASC FEM NEUT MASC+FEM PFV IPFV V".split())
 """Atoms that some sources write in every cell, and others only where they tell two cells apart."""
+SYNONYMS = {"NDEF": "INDF", "COMPV": "CMPR", "RL": "SPRL", "INST": "INS"}
+"""Atoms of some sources, and what others call them."""
+NOMINATIVE: tuple[list[str], ...] = ([], ["NOM"], ["ACC/NOM"])
+"""What a bundle without a case may lack."""
 DOUBT = 0.5
 """A bundle with this share or less is refused, whatever its atoms say."""
 
@@ -32,7 +36,13 @@ def atoms(spelled: str) -> Atoms:
     stripped = [piece.strip().upper() for piece in pieces]
     # A verb's subject is NOM in layered bundles, and nothing in flat ones.
     subject = not keyed and re.match(r"V.*NOM\(", spelled)
-    return tuple(sorted(piece for piece in stripped if piece and not (subject and piece == "NOM")))
+    said = (piece for piece in stripped if piece and not (subject and piece == "NOM"))
+    return tuple(sorted(SYNONYMS.get(piece, piece) for piece in map(_alternatives, said)))
+
+
+def _alternatives(atom: str) -> str:
+    """`{NOM/ACC}`, a form of both cases, with its alternatives in alphabetical order and without brackets."""
+    return "/".join(sorted(atom.strip("{}").split("/")))
 
 
 def part_of_speech(bundle: Atoms) -> str:
@@ -64,10 +74,14 @@ class Paradigms:
             self.used[part_of_speech(several)].update(several)
 
     def spelled(self, bundle: Atoms) -> str | None:
-        """The bundle of these atoms, less those that no cell of its part of speech has, or that go without saying."""
-        known = self.used.get(part_of_speech(bundle), set())
-        if exact := self.by_atoms.get(bundle) or self.by_atoms.get(tuple(atom for atom in bundle if atom in known)):
-            return exact
+        """The bundle of these atoms, less those that no cell of its part of speech has, or that go without saying.
+
+        A bundle without a case is a nominative.
+        """
+        known = [atom for atom in bundle if atom in self.used.get(part_of_speech(bundle), ())]
+        for case in NOMINATIVE:
+            if exact := self.by_atoms.get(tuple(sorted(known + case))):
+                return exact
         parts = [cell for cell in self.by_atoms if set(cell) <= set(bundle) and set(bundle) - set(cell) <= UNSAID]
         largest = max(map(len, parts), default=0)
         fitting = [cell for cell in parts if len(cell) == largest]

@@ -134,8 +134,12 @@ def paradigms_of(language: str, rows: Sequence[Row]) -> Paradigms:
     for bundle, _ in spelled.most_common():
         by_atoms.setdefault(atoms(bundle), bundle)
     with (FOLDER / "paradigms.toml").open("rb") as file:
-        further = tomllib.load(file).get(language, {}).get("bundles", [])
-    return Paradigms([*by_atoms.values(), *further])
+        further = tomllib.load(file).get(language, {})
+    bundles = [*by_atoms.values(), *further.get("bundles", [])]
+    if further.get("adjectives_like_nouns"):
+        alike = (f"ADJ{bundle[1:]}" for bundle in bundles if bundle.startswith("N;") and "PSS" not in bundle)
+        bundles += [bundle for bundle in alike if atoms(bundle) not in by_atoms]
+    return Paradigms(bundles)
 
 
 def build(language: str, wide: Path, cache: Path) -> tuple[Table, list[Report]]:

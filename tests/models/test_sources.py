@@ -23,7 +23,7 @@ from models.sources import (
 )
 from models.sources.bundles import Meaning, Paradigms, atoms, read, write
 from models.sources.packages import Package, printed
-from models.sources.tables import DICTIONARIES, Evidence, Table, doubtful
+from models.sources.tables import DICTIONARIES, Evidence, Table, doubtful, paradigms_of
 
 RAW = Path(__file__).parent / "raw"
 """Rows as the packages have them."""
@@ -225,6 +225,8 @@ def test_polish_past_tenses_are_made_of_stems() -> None:
         ("V;IND;PST;NOM(3,SG)", "3 IND PST SG V"),
         ("V.PTCP;NOM;MASC", "MASC NOM V.PTCP"),
         ("V;PRF;PRF", "PRF PRF V"),
+        ("N;NDEF;SG", "INDF N SG"),
+        ("N;{NOM/ACC};SG", "ACC/NOM N SG"),
     ],
 )
 def test_atoms_of_every_spelling(spelled: str, expected: str) -> None:
@@ -244,6 +246,7 @@ def test_two_spellings_of_one_cell_are_refused() -> None:
         ("ADJ;ACC;INAN;MASC;SG", "ADJ;ACC;INAN;MASC;SG"),
         ("V;PRS;3;SG;NEG", None),
         ("ADJ;NOM;MASC;FEM;SG", None),
+        ("ADJ;FEM;SG", "ADJ;NOM;FEM;SG"),
     ],
 )
 def test_atoms_that_go_without_saying(spelled: str, expected: str | None) -> None:
@@ -277,6 +280,12 @@ def test_what_bundles_mean(tmp_path: Path) -> None:
     }
     write(tmp_path / "x.tsv", meanings)
     assert read(tmp_path / "x.tsv") == {key: meaning.bundle for key, meaning in meanings.items()}
+
+
+def test_adjectives_may_have_the_cases_of_nouns() -> None:
+    rows = [Row("ház", "házat", bundle) for bundle in ("N;ACC;SG", "N;ACC;SG;PSS1S", "V;NFIN")]
+    assert paradigms_of("hungarian", rows).bundles == ["N;ACC;SG", "N;ACC;SG;PSS1S", "V;NFIN", "ADJ;ACC;SG"]
+    assert paradigms_of("haida", rows).bundles == ["N;ACC;SG", "N;ACC;SG;PSS1S", "V;NFIN"]
 
 
 def test_a_table_prefers_what_running_text_has() -> None:

@@ -24,8 +24,8 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SLOW = Path(__file__).with_name("slow.txt")
-"""Folders, files and tests that `make quick` leaves out. `--record-slow` adds those that take long: a whole file where a
-fixture does."""
+"""Folders, files and tests that `make quick` leaves out. `--record-slow` adds those that take long: a whole file where
+a fixture does."""
 SLOW_SECONDS = 0.4
 """With all that are faster, `make quick` takes less than a minute on two cores."""
 

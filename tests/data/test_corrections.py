@@ -1,10 +1,8 @@
 """Corrections of items, and the files beside a main one that they are read from, whose columns are their own."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import Result
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +11,7 @@ from reinflect.data.features import Bundle
 from reinflect.data.items import Columns, Item
 from reinflect.errors import InputError
 from reinflect.inflector.inflector import Inflector
+from tests.cli import Reinflect
 from tests.data import fields, written
 
 NAMED = "lemma=Verb,form=Says,features=Cell"
@@ -102,9 +101,7 @@ def test_a_file_beside_the_main_one_has_its_own_columns(
     assert note is None or notes == ([f"note: {path}: {note}"] if note else [])
 
 
-def test_train_adds_corrections_of_the_page_to_a_sheet_with_other_names(
-    tmp_path: Path, reinflect: Callable[..., Result]
-) -> None:
+def test_train_adds_corrections_of_the_page_to_a_sheet_with_other_names(tmp_path: Path, reinflect: Reinflect) -> None:
     rows = "".join(f"{verb},{verb}a,{verb}i\n" for verb in "ab ac bc cb ba".split())
     sheet = written(tmp_path / "sheet.csv", f"Verb,V;PST,V;PRS\n{rows}")
     corrections = written(tmp_path / "corrections.tsv", "ab\tabe\tV;PST\nad\tada\tV;PST\n")

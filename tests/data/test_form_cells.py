@@ -1,11 +1,9 @@
 """Fields of spreadsheets that are not plain forms are never learnt as forms, unless the user says so."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from click.testing import Result
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,10 +11,10 @@ from reinflect.data.corrections import corrected
 from reinflect.data.form_cells import AS_WRITTEN, USUAL_RULES, FormRules
 from reinflect.data.items import COLUMNS_2017, Item, read_items
 from reinflect.errors import InputError
+from tests.cli import Reinflect
 from tests.data import written
 from tests.data.test_sheets import read
 
-Reinflect = Callable[..., Result]
 WIDE = """lemma,V;PST,V;PRS
 dive,dived / dove,dives
 go,went,—

@@ -1,13 +1,11 @@
 """`--normalise`: lemmas and forms in one encoding, in data and in queries; without it nothing is changed."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
 from unicodedata import normalize
 
 import pytest
-from click.testing import Result
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import COLUMNS_2017, Item, Normalisation, read_items
@@ -15,10 +13,10 @@ from reinflect.data.lexicon import Lexicon
 from reinflect.inflector.analyse import analyse
 from reinflect.inflector.inflector import Inflector
 from reinflect.systems.symbols import Inventory
+from tests.cli import Reinflect
 from tests.data import written
 from tests.inflector.test_inflector import a_member
 
-Reinflect = Callable[..., Result]
 ONE, TWO = "\u00e4", "a\u0308"
 FILES = {
     "words.tsv": f"B{ONE}r\tB{ONE}ren\tN;PL\nB{TWO}ren\tB{TWO}rs\tN;PL\n",

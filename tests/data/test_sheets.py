@@ -4,7 +4,7 @@ import csv
 import io
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -12,7 +12,6 @@ from typing import Any
 
 import openpyxl
 import pytest
-from click.testing import Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -23,9 +22,9 @@ from reinflect.data.sheet_file import NUMBER, Row, Sheet, letters_of, write_rows
 from reinflect.data.sheets import sheet_bundles
 from reinflect.data.workbook import _fill_merged
 from reinflect.errors import InputError, OutputError
+from tests.cli import Reinflect
 from tests.data import Fields, fields, written
 
-Reinflect = Callable[..., Result]
 Rows = Sequence[Sequence[Any]]
 
 GO: Fields = [("gehen", "V;PST", "ging"), ("sehen", "V;PST", "sah")]

@@ -94,9 +94,9 @@ def test_the_groups_of_a_breakdown_add_up_to_the_score(gold: list[Item], predict
     evaluation = evaluate(gold, predicted)
     for by in ("features", "pos"):
         groups = breakdown(evaluation.cells, by)
-        sizes = [score.items for score in groups.values()]
-        assert sizes == sorted(sizes, reverse=True)
         parts = groups.values()
+        sizes = [score.items for score in parts]
+        assert sizes == sorted(sizes, reverse=True)
         assert Score(*(sum(getattr(s, n) for s in parts) for n in ("items", "correct", "edits", "missing"))) == (
             Score.of(evaluation.cells)
         )
@@ -126,8 +126,7 @@ def test_a_signature_names_what_changes_the_score_and_nothing_else() -> None:
     assert evaluate(gold, [], name="a|items:9\n").signature.startswith("data:a_items_9_|items:2|")
 
 
-def test_real_data_with_lemmas_as_predictions(conll2017: Path) -> None:
-    """Lemmas as predictions, in a language with blanks in its lemmas."""
+def test_real_data_with_lemmas_as_predictions(conll2017: Path) -> None:  # with blanks in them
     gold = read_items(conll2017 / "persian-dev")
     predicted = [Item(item.lemma, item.features, item.lemma) for item in gold]
     score = evaluate(gold, predicted)

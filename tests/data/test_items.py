@@ -187,9 +187,6 @@ def test_blanks_at_the_edges_are_reported_and_kept(text: str, forms: list[str], 
     assert notes == ([f"note: {many} with a blank, which is kept as a letter (x.tsv, {place})"] if many else [])
 
 
-# The order of the columns
-
-
 SECOND = ["gehen\tV;PST\tging\n", "a\tN\tb\nc\tN;PL\td\nN;\tb;c\tN\n", "a\tN;ACC(PL)\t\n", "a\tV.PTCP\tb\nc\tV\n"]
 THIRD = ["gehen\tging\tV;PST\n", "a\tb\tpast\n", "a\tb\t\n", "a\t\tN;PL\n", "a\tV;SG\tb\nc\td\tV\n", "a\tN\n"]
 

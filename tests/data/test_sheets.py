@@ -14,6 +14,7 @@ import openpyxl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from openpyxl.utils import get_column_letter
 
 from reinflect.data.features import Bundle, Labels
 from reinflect.data.form_cells import AS_WRITTEN
@@ -148,8 +149,6 @@ def test_what_cannot_be_written_leaves_nothing(
 
 
 def test_columns_have_the_letters_of_spreadsheets() -> None:
-    from openpyxl.utils import get_column_letter
-
     assert [letters_of(column) for column in range(800)] == [get_column_letter(column + 1) for column in range(800)]
 
 
@@ -292,9 +291,6 @@ def test_what_is_not_text_is_named_with_its_place(tmp_path: Path, value: object,
     assert read(workbook(tmp_path, [headings, [value, "gehen", "ging", "V;PST"]]))[0] == GO[:1]
 
 
-# Merged cells, and headings of two rows
-
-
 def test_merged_cells_count_for_all_their_rows_and_columns(tmp_path: Path) -> None:
     items = [("gehen", "V;PRS", "gehe"), GO[0], ("sehen", "V;PRS", "sehe"), GO[1]]
     rows: Rows = [["lemma", "features", "form"], items[0], (None, *items[1][1:]), items[2], (None, *items[3][1:])]
@@ -331,8 +327,6 @@ def test_headings_of_two_rows(tmp_path: Path, title: int, lemma_above: bool) -> 
     assert note.startswith(using)
     assert note.endswith(f"{NO_FORMS}: Gloss")
 
-
-# What cannot be used
 
 REFUSED = [
     ("", "verbs.csv: found no items"),

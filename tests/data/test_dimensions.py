@@ -39,11 +39,9 @@ def test_an_atom_has_a_dimension(dimension: str, atoms: list[str]) -> None:
 
 def test_the_schema_has_every_part_of_speech_and_says_what_atoms_mean() -> None:
     assert set(grouped(schema())[PART_OF_SPEECH]) == PARTS_OF_SPEECH
-    assert meaning_of("PST") == "past"
-    assert meaning_of("STRONG") == ""
-    assert meaning_of("{1/2}") == "first person or second person"
-    assert meaning_of("NOM+ACC") == "nominative and accusative"
-    assert meaning_of("1/STRONG") == ""
+    meanings = {"PST": "past", "{1/2}": "first person or second person", "NOM+ACC": "nominative and accusative"}
+    meanings |= {"STRONG": "", "1/STRONG": ""}
+    assert {atom: meaning_of(atom) for atom in meanings} == meanings
 
 
 def test_groups_are_in_the_order_of_the_schema() -> None:

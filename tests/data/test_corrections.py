@@ -1,10 +1,8 @@
 """Corrections of items, and the files beside a main one that they are read from, whose columns are their own."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import Result
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +11,8 @@ from reinflect.data.features import Bundle
 from reinflect.data.items import Columns, Item
 from reinflect.errors import InputError
 from reinflect.inflector.inflector import Inflector
+from tests.cli import Reinflect
+from tests.data import fields, written
 
 NAMED = "lemma=Verb,form=Says,features=Cell"
 
@@ -20,13 +20,7 @@ NAMED = "lemma=Verb,form=Says,features=Cell"
 def items_of(text: str) -> list[Item]:
     """`gehen V;PST gehte, …`"""
     rows = [row.split() for row in text.split(",")]
-    return [
-        Item(row[0], Bundle(row[1]), row[2] if len(row) > 2 else "", line) for line, row in enumerate(rows, start=1)
-    ]
-
-
-def fields_of(items: list[Item] | tuple[Item, ...]) -> list[tuple[str, str, str]]:
-    return [(item.lemma, item.features.spelling, item.form) for item in items]
+    return [Item(row[0], Bundle(row[1]), "".join(row[2:]), line) for line, row in enumerate(rows, start=1)]
 
 
 @pytest.mark.parametrize(
@@ -45,14 +39,14 @@ def fields_of(items: list[Item] | tuple[Item, ...]) -> list[tuple[str, str, str]
 )
 def test_a_correction_replaces_what_it_corrects(items: str, corrections: str, result: str, note: str) -> None:
     after = corrected(items_of(items), items_of(corrections), "x.tsv")
-    assert fields_of(after.items) == fields_of(items_of(result))
+    assert fields(after.items) == fields(items_of(result))
     assert after.note("x.tsv") == f"note: x.tsv{note}"
 
 
 def test_corrections_that_contradict_each_other_are_refused() -> None:
-    with pytest.raises(InputError) as caught:
+    message = r"^x\.tsv, line 3: found 'd' for 'a' 'PST;V', but 'c' before \(line 1\); correct"
+    with pytest.raises(InputError, match=message):
         corrected(items_of("a V b"), items_of("a V;PST c, a PST;V c, a PST;V d"), "x.tsv")
-    assert str(caught.value).startswith("x.tsv, line 3: found 'd' for 'a' 'PST;V', but 'c' before (line 1); correct")
 
 
 words = st.sampled_from("abc")
@@ -76,6 +70,7 @@ def test_afterwards_every_question_has_the_corrected_answer_and_others_are_as_be
 # Files beside a main one
 
 SHEET = "lemma,form,features,guess,confidence\ngehen,ging,V;PST,gehte,0.2\nsehen,sieht,PRS,seht,0.4\n"
+RENAMED = "Verb,Says,Cell,form\ngehen,ging,V;PST,x\nsehen,sieht,PRS,y\n"
 ORDERS = ("lemma,form,features", "lemma,features,form", "auto")
 READ_AS = "its columns are read as"
 
@@ -86,13 +81,7 @@ READ_AS = "its columns are read as"
         *(("new.tsv", "gehen\tging\tV;PST\r\nsehen\tsieht\tPRS\r\n", c, "ging sieht", None) for c in (*ORDERS, NAMED)),
         *(("ask.csv", SHEET, columns, "ging sieht", None) for columns in (*ORDERS, NAMED)),
         # The names and the order of the main file count where they make sense
-        (
-            "same.csv",
-            "Verb,Says,Cell,form\ngehen,ging,V;PST,x\nsehen,sieht,PRS,y\n",
-            NAMED,
-            "ging sieht",
-            "ignored columns: form",
-        ),
+        ("same.csv", RENAMED, NAMED, "ging sieht", "ignored columns: form"),
         ("new.tsv", "gehen\tV;PST\tging\nsehen\tPRS\tsieht\n", "lemma,features,form", "ging sieht", ""),
         ("new.tsv", "gehen\tX\tY\n", "lemma,features,form", "Y", ""),
         ("new.tsv", "gehen\tging\tV;PST\n", "lemma,features,form", "ging", f"{READ_AS} lemma, form, features"),
@@ -105,23 +94,19 @@ def test_a_file_beside_the_main_one_has_its_own_columns(
     name: str, text: str, columns: str, forms: str, note: str | None, tmp_path: Path
 ) -> None:
     """`note` is None where it depends on the columns."""
-    path, notes = tmp_path / name, list[str]()
-    path.write_text(text, encoding="utf-8", newline="")
+    path, notes = written(tmp_path / name, text), list[str]()
     items = read_further(path, Columns.parse(columns), ["V;PST", "PRS"], note=notes.append)
     assert [item.form for item in items] == forms.split()
     assert [item.lemma for item in items] == ["gehen", "sehen"][: len(items)]
     assert note is None or notes == ([f"note: {path}: {note}"] if note else [])
 
 
-def test_train_adds_corrections_of_the_page_to_a_sheet_with_other_names(
-    tmp_path: Path, reinflect: Callable[..., Result]
-) -> None:
-    (tmp_path / "own.csv").write_text(
-        "Verb,V;PST,V;PRS\n" + "".join(f"{w},{w}a,{w}i\n" for w in "ab ac bc cb ba".split()), encoding="utf-8"
-    )
-    (tmp_path / "corrections.tsv").write_text("ab\tabe\tV;PST\nad\tada\tV;PST\n", encoding="utf-8")
+def test_train_adds_corrections_of_the_page_to_a_sheet_with_other_names(tmp_path: Path, reinflect: Reinflect) -> None:
+    rows = "".join(f"{verb},{verb}a,{verb}i\n" for verb in "ab ac bc cb ba".split())
+    sheet = written(tmp_path / "sheet.csv", f"Verb,V;PST,V;PRS\n{rows}")
+    corrections = written(tmp_path / "corrections.tsv", "ab\tabe\tV;PST\nad\tada\tV;PST\n")
     tiny = ["--seeds", 1, "--systems", "haem", "--alignments", "naive", "--set", "epochs=1", "--device", "cpu"]
-    files = ["--train", tmp_path / "own.csv", "--add", tmp_path / "corrections.tsv", "--columns", "lemma=Verb"]
+    files = ["--train", sheet, "--add", corrections, "--columns", "lemma=Verb"]
     result = reinflect("train", *files, "--out", tmp_path / "model", *tiny)
     assert result.exit_code == 0, result.stderr
     assert "1 item corrected, 1 added" in result.stderr

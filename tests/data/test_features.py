@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 
 import pytest
@@ -9,28 +10,19 @@ from reinflect.data.items import COLUMNS_2017, Columns, format_items, parse_item
 from reinflect.errors import InputError
 from reinflect.settings import Settings
 from reinflect.systems.symbols import Inventory
+from tests.data import written
 
 
-@pytest.mark.parametrize(
-    ("spelling", "other", "same"),
-    [
-        ("N;SG;DEF", "N;DEF;SG", True),
-        (" N ;; PL;", "N;PL", True),
-        ("V;PRF", "V;PRF;PRF", False),
-        ("", ";", True),
-    ],
-)
-def test_bundles_with_the_same_atoms_are_one_cell(spelling: str, other: str, same: bool) -> None:
-    assert (Bundle(spelling).cell == Bundle(other).cell) == same
-    assert Bundle(spelling) != Bundle(other)
+def test_bundles_with_the_same_atoms_are_one_cell() -> None:
+    for spelling, other in (("N;SG;DEF", "N;DEF;SG"), (" N ;; PL;", "N;PL"), ("", ";")):
+        assert Bundle(spelling).cell == Bundle(other).cell
+        assert Bundle(spelling) != Bundle(other)
+    assert Bundle("V;PRF").cell != Bundle("V;PRF;PRF").cell
 
 
-@pytest.mark.parametrize(
-    ("spelling", "part"),
-    [("V;IND;PST", "V"), ("3;SG;V", "V"), ("V.PTCP;PST", "V.PTCP"), ("SG;DEF", "(none)"), ("ADJ;F", "ADJ")],
-)
-def test_part_of_speech_is_found_wherever_it_stands(spelling: str, part: str) -> None:
-    assert Bundle(spelling).part_of_speech == part
+def test_part_of_speech_is_found_wherever_it_stands() -> None:
+    parts = {"V;IND;PST": "V", "3;SG;V": "V", "V.PTCP;PST": "V.PTCP", "SG;DEF": "(none)", "ADJ;F": "ADJ"}
+    assert {spelling: Bundle(spelling).part_of_speech for spelling in parts} == parts
 
 
 # Layers
@@ -138,8 +130,7 @@ VERBS = Labels((("past", "V;PST"), ("1sg", "V;PRS;1;SG"), ("pl", "PL"), ("preter
 
 
 def read(folder: Path, text: str, name: str = "labels.tsv") -> Labels:
-    (folder / name).write_text(text, encoding="utf-8")
-    return Labels.read(folder / name)
+    return Labels.read(written(folder / name, text))
 
 
 def test_both_kinds_of_file_say_the_same(tmp_path: Path) -> None:
@@ -148,37 +139,16 @@ def test_both_kinds_of_file_say_the_same(tmp_path: Path) -> None:
     assert lines == table == Labels((("past", "V;PST"), ("1sg present", "V;PRS;1;SG")))
 
 
-@pytest.mark.parametrize(
-    ("text", "features"),
-    [
-        ("past", "V;PST"),
-        ("preterite", "V;PST"),
-        ("V;PST", "V;PST"),
-        ("N;pl", "N;PL"),
-        ("N; pl", "N;PL"),
-        ("pl", "PL"),
-        ("V;past", "V;past"),  # a label for several features is not part of others
-        ("", ""),
-        ("N; SG", "N; SG"),
-    ],
-)
-def test_a_label_stands_for_its_features(text: str, features: str) -> None:
-    assert VERBS.to_features(text) == features
+def test_a_label_stands_for_its_features() -> None:
+    features = {"past": "V;PST", "preterite": "V;PST", "V;PST": "V;PST", "N;pl": "N;PL", "N; pl": "N;PL", "pl": "PL"}
+    # A label for several features is not part of others.
+    features |= {"V;past": "V;past", "": "", "N; SG": "N; SG"}
+    assert {text: VERBS.to_features(text) for text in features} == features
 
 
-@pytest.mark.parametrize(
-    ("features", "label"),
-    [
-        ("V;PST", "past"),
-        ("PST;V", "past"),
-        ("SG;1;PRS; V", "1sg"),
-        ("N;PL", "N;pl"),
-        ("N;SG", "N;SG"),
-        ("N; SG", "N; SG"),
-    ],
-)
-def test_features_have_a_label_in_any_order(features: str, label: str) -> None:
-    assert VERBS.to_label(features) == label
+def test_features_have_a_label_in_any_order() -> None:
+    labels = {"V;PST": "past", "PST;V": "past", "SG;1;PRS; V": "1sg", "N;PL": "N;pl", "N;SG": "N;SG", "N; SG": "N; SG"}
+    assert {features: VERBS.to_label(features) for features in labels} == labels
 
 
 bundles = st.lists(st.sampled_from("V N 1 2 SG PL PST".split()), min_size=1, max_size=4).map(";".join)
@@ -206,9 +176,8 @@ def test_what_is_labelled_can_be_read_again(pairs: dict[str, str], features: str
     ],
 )
 def test_a_file_that_cannot_be_used(tmp_path: Path, text: str, message: str) -> None:
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=re.escape(message)):
         read(tmp_path, text)
-    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(

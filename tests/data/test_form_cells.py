@@ -1,11 +1,9 @@
 """Fields of spreadsheets that are not plain forms are never learnt as forms, unless the user says so."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from click.testing import Result
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,9 +11,10 @@ from reinflect.data.corrections import corrected
 from reinflect.data.form_cells import AS_WRITTEN, USUAL_RULES, FormRules
 from reinflect.data.items import COLUMNS_2017, Item, read_items
 from reinflect.errors import InputError
+from tests.cli import Reinflect
+from tests.data import written
 from tests.data.test_sheets import read
 
-Reinflect = Callable[..., Result]
 WIDE = """lemma,V;PST,V;PRS
 dive,dived / dove,dives
 go,went,—
@@ -44,9 +43,7 @@ def forms_of(path: Path, rules: FormRules = USUAL_RULES) -> tuple[list[tuple[str
 
 @pytest.fixture
 def wide(tmp_path: Path) -> Path:
-    path = tmp_path / "verbs.csv"
-    path.write_text(WIDE, encoding="utf-8")
-    return path
+    return written(tmp_path / "verbs.csv", WIDE)
 
 
 @pytest.mark.parametrize(
@@ -86,12 +83,10 @@ def test_letters_and_marks_on_them_are_always_a_form(word: str, lemma: str, vari
     assert FormRules(variants).read(word, lemma) == ((word,), "plain")  # type: ignore[arg-type]
 
 
-@given(
-    st.text(min_size=1),
-    st.text(min_size=1),
-    st.sampled_from(["all", "first", "skip", "keep"]),
-    st.sampled_from([("auto",), (), ("x",)]),
-)
+variants = st.sampled_from(["all", "first", "skip", "keep"])
+
+
+@given(st.text(min_size=1), st.text(min_size=1), variants, st.sampled_from([("auto",), (), ("x",)]))
 def test_any_field_has_a_reading(field: str, lemma: str, variants: str, missing: tuple[str, ...]) -> None:
     forms, kind = FormRules(variants, missing).read(field, lemma)  # type: ignore[arg-type]
     assert forms == (field,) if kind in ("plain", "letters") else all(form == form.strip() != "" for form in forms)
@@ -122,8 +117,9 @@ def test_the_rules_can_be_chosen(wide: Path) -> None:
 
 
 def test_a_long_sheet_has_rows_without_forms(tmp_path: Path) -> None:
-    path = tmp_path / "verbs.csv"
-    path.write_text("lemma,form,features\ngo,went,PST\nbe,-,PST\nsee,,PST\neat,ate/et,PST\na / b,c,PST\n")
+    path = written(
+        tmp_path / "verbs.csv", "lemma,form,features\ngo,went,PST\nbe,-,PST\nsee,,PST\neat,ate/et,PST\na / b,c,PST\n"
+    )
     items, notes = forms_of(path)
     assert items == [("go", "went"), ("eat", "ate"), ("eat", "et"), ("a / b", "c")]
     assert notes[1].startswith("2 fields have no form (row 3, column B ('form'): '-'; row 4, column B ('form'): '')")
@@ -131,14 +127,12 @@ def test_a_long_sheet_has_rows_without_forms(tmp_path: Path) -> None:
 
 
 def test_tab_separated_items_are_taken_as_they_are(tmp_path: Path) -> None:
-    path = tmp_path / "verbs.tsv"
-    path.write_text("dive\tdived / dove\tPST\ngo\t—\tPST\nbe\t*x (y)\tPST\n", encoding="utf-8")
+    path = written(tmp_path / "verbs.tsv", "dive\tdived / dove\tPST\ngo\t—\tPST\nbe\t*x (y)\tPST\n")
     assert forms_of(path) == ([("dive", "dived / dove"), ("go", "—"), ("be", "*x (y)")], [])
 
 
 def test_several_forms_in_one_field_can_be_a_correction(tmp_path: Path) -> None:
-    path = tmp_path / "add.csv"
-    path.write_text("lemma,form,features\ndive,dived / dove,PST\nlie,lay / lied,PST\n", encoding="utf-8")
+    path = written(tmp_path / "add.csv", "lemma,form,features\ndive,dived / dove,PST\nlie,lay / lied,PST\n")
     additions = read_items(path, forms="optional")
     dove = next(item for item in additions if item.form == "dove")
     result = corrected([replace(dove, form="doven", line=7)], additions, path)

@@ -39,7 +39,6 @@ def test_the_forms_are_those_that_were_checked() -> None:
 def test_cells_and_forms_are_those_of_the_shared_task(conll2017: Path) -> None:
     theirs = [item for split in ("train-high", "dev") for item in read_items(conll2017 / f"german-{split}")]
     verbs = {item.features.spelling for item in theirs if item.features.part_of_speech.startswith("V")}
-    assert len(CELLS) == 29
     assert {cell for _, cell in FORMS} == CELLS == verbs
     shared = [item for item in theirs if (item.lemma, item.features.spelling) in FORMS]
     assert len(shared) >= 30
@@ -51,9 +50,7 @@ def test_splits_have_their_sizes_and_share_no_cell() -> None:
     low, medium, dev, test = map(cells, splits.values())
     assert [len(items) for items in splits.values()] == [100, 1000, 300, 300] == [*map(len, (low, medium, dev, test))]
     assert low < medium
-    assert not medium & dev
-    assert not medium & test
-    assert not dev & test
+    assert len(medium | dev | test) == 1600
     assert {item.features.spelling for item in splits["train-low"]} == CELLS  # every one is trained on
 
 

@@ -1,13 +1,11 @@
 """`--normalise`: lemmas and forms in one encoding, in data and in queries; without it nothing is changed."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
 from unicodedata import normalize
 
 import pytest
-from click.testing import Result
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import COLUMNS_2017, Item, Normalisation, read_items
@@ -15,9 +13,10 @@ from reinflect.data.lexicon import Lexicon
 from reinflect.inflector.analyse import analyse
 from reinflect.inflector.inflector import Inflector
 from reinflect.systems.symbols import Inventory
+from tests.cli import Reinflect
+from tests.data import written
 from tests.inflector.test_inflector import a_member
 
-Reinflect = Callable[..., Result]
 ONE, TWO = "\u00e4", "a\u0308"
 FILES = {
     "words.tsv": f"B{ONE}r\tB{ONE}ren\tN;PL\nB{TWO}ren\tB{TWO}rs\tN;PL\n",
@@ -26,16 +25,10 @@ FILES = {
 }
 
 
-def written(tmp_path: Path, name: str) -> Path:
-    path = tmp_path / name
-    path.write_text(FILES[name], encoding="utf-8")
-    return path
-
-
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize(("way", "changed"), [("none", 0), ("nfc", 1), ("nfd", 1)])
 def test_items_of_a_file(tmp_path: Path, name: str, way: Normalisation, changed: int) -> None:
-    path, notes = written(tmp_path, name), list[str]()
+    path, notes = written(tmp_path / name, FILES[name]), list[str]()
     items = read_items(path, replace(COLUMNS_2017, normalisation=way), note=notes.append)
     words = [f"B{ONE}r", f"B{ONE}ren", f"B{TWO}ren", f"B{TWO}rs"]
     if way != "none":
@@ -48,8 +41,7 @@ def test_items_of_a_file(tmp_path: Path, name: str, way: Normalisation, changed:
 
 
 def test_check_names_row_and_column_of_mixed_spellings(tmp_path: Path, reinflect: Reinflect) -> None:
-    path = written(tmp_path, "wide.csv")
-    path.write_text(f"lemma,N;PL\nBar,B{ONE}ren\nHar,H{TWO}ren\n", encoding="utf-8")
+    path = written(tmp_path / "wide.csv", f"lemma,N;PL\nBar,B{ONE}ren\nHar,H{TWO}ren\n")
     said = reinflect("check", path).stdout
     both = f"U+00E4 in {path}, row 2, form (N;PL); U+0061 U+0308 in {path}, row 3, form (N;PL)"
     assert f"different letters ({both}); --normalise nfc uses one encoding throughout\n  '{ONE}': {both}\n" in said
@@ -87,15 +79,14 @@ def test_attested_forms_are_found_in_either_encoding() -> None:
 
 def test_analyse_finds_the_form_in_either_encoding() -> None:
     lexicon = Lexicon((f"B{TWO}r",), ())
-    inflector = an_inflector("nfc")
+    inflector = replace(an_inflector("nfc"), attested=())
     form = inflector.inflect(f"B{ONE}r", "N;PL")
-    found = [analyse(replace(inflector, attested=()), own, lexicon) for own in (form, normalize("NFD", form))]
-    assert found[0] == found[1]
+    assert analyse(inflector, form, lexicon) == analyse(inflector, normalize("NFD", form), lexicon)
 
 
 def test_train_remembers_it(tmp_path: Path, reinflect: Reinflect) -> None:
-    train, out = tmp_path / "t.tsv", tmp_path / "m.reinflect"
-    train.write_text("".join(f"{w}{TWO}\t{w}{ONE}n\tN\n" for w in "abcdefghijkl"), encoding="utf-8")
+    train = written(tmp_path / "t.tsv", "".join(f"{w}{TWO}\t{w}{ONE}n\tN\n" for w in "abcdefghijkl"))
+    out = tmp_path / "m.reinflect"
     tiny = [f"--set={one}" for one in ("epochs=1", "hidden=6", "embedding=5", "history_hidden=4", "score_from=0")]
     few = ["--seeds", 1, "--systems", "haem", "--alignments", "naive", "--device", "cpu", "--workers", 1]
     result = reinflect("train", "--train", train, "--out", out, "--normalise", "nfc", *few, *tiny)

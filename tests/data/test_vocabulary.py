@@ -1,5 +1,3 @@
-"""Symbols and their numbers."""
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st

@@ -4,8 +4,11 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from tests.fuzz import api_requests, commands, item_files, model_files, other_files
 from tests.fuzz.campaign import Kind, run
-from tests.fuzz.kinds import KINDS
+
+READ = (*item_files.TEXTS, *item_files.MORE, *model_files.MODELS, *api_requests.REQUESTS, *other_files.OTHERS)
+KINDS = {kind.name: kind for kind in (*READ, *commands.COMMANDS)}
 
 
 def main(kind: str | None = None, number: str | None = None) -> int:

@@ -31,9 +31,9 @@ REFUSED_AT_ONCE = "refused by its header"
 ASKED = [("gehen", "V;PST"), ("漢a", "X"), ("handhandhand", "N;PL;PL")]
 
 
-def parts() -> tuple[dict[str, Any], bytes]:
-    """The header of a good file, and the numbers behind it."""
-    whole = tiny_models.model_file()
+def parts(whole: bytes | None = None) -> tuple[dict[str, Any], bytes]:
+    """The header of a file, which is good if none is given, and the numbers behind it."""
+    whole = whole or tiny_models.model_file()
     end = 8 + int.from_bytes(whole[:8], "little")
     return json.loads(whole[8:end]), whole[end:]
 
@@ -57,9 +57,8 @@ def signed(said: Any, tensors: Mapping[str, torch.Tensor]) -> bytes:
 
 def saved(tensors: Mapping[str, torch.Tensor], texts: dict[str, str]) -> bytes:
     """Tensors of any kind with texts, which the library itself would write in another order every time."""
-    raw = save(dict(tensors))
-    end = 8 + int.from_bytes(raw[:8], "little")
-    return joined(json.dumps({"__metadata__": texts, **json.loads(raw[8:end])}).encode(), raw[end:])
+    header, numbers = parts(save(dict(tensors)))
+    return joined(json.dumps({"__metadata__": texts, **header}).encode(), numbers)
 
 
 def changed_bytes(rng: Random) -> bytes:

@@ -53,9 +53,8 @@ def option(rng: Random) -> Option:
     }
     text = good[what]
     if what == "set" and rng.random() < 0.1:
-        text = f"{key}=" + rng.choice(
-            ["[" * 3000, "9" * 5000, "{a=" * 3000, "1979-05-27", "'''", '"\\u0000"', "1\nx=2"]
-        )
+        odd = ["[" * 3000, "9" * 5000, "{a=" * 3000, "1979-05-27", "'''", '"\\u0000"', "1\nx=2"]
+        text = f"{key}={rng.choice(odd)}"
     for _ in range(rng.choice([0, 1, 2])):
         text = rng.choice(texts.OF_TEXT)(rng, text)
     return Option(what, text)
@@ -133,8 +132,7 @@ def checkpoint_file(rng: Random) -> bytes:
     if how < 5:
         rng.choice(model_files.OF_TENSORS)(rng, tensors, rng.choice(sorted(tensors)))
         tensors = {name: tensor.contiguous() for name, tensor in tensors.items()}
-    end = 8 + int.from_bytes(raw[:8], "little")
-    checksum, before = (json.loads(raw[8:end])["__metadata__"][name] for name in ("sha256", "state"))
+    checksum, before = (model_files.parts(raw)[0]["__metadata__"][name] for name in ("sha256", "state"))
     text = json.dumps(json_values.changed(rng, json.loads(before))) if how != 9 else "[" * json_values.DEEP
     return model_files.saved(tensors, {"sha256": checksum, "state": text if how > 4 else before})
 
@@ -168,10 +166,8 @@ def _folder_files() -> dict[str, Any]:
         figures = {name: {"accuracy": rng.uniform(0, 100), "levenshtein": 1.0} for name in languages}
         return {"accuracy": 50.0, "levenshtein": 1.5, "languages": figures, "signature": "data:x|items:3"}
 
-    figures = {
-        split: {setting: {system: average() for system in systems} for setting in ("low", "high")}
-        for split in ("dev", "test")
-    }
+    settings = ("low", "high")
+    figures = {split: {name: {s: average() for s in systems} for name in settings} for split in ("dev", "test")}
     claim = {"text": "HAEM is above HACM", "held": True, "evidence": "1 > 2"}
     details = {"devices": ["cpu"], "claims": {"dev": [claim]}, "packs": [{"models": 3}]}
     log = [

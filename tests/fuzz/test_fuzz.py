@@ -9,8 +9,8 @@ import pytest
 
 from reinflect.errors import InputError, ReinflectError
 from tests.fuzz import campaign, model_files
+from tests.fuzz.__main__ import KINDS
 from tests.fuzz.campaign import DAILY, Kind, refusal, run, trial
-from tests.fuzz.kinds import KINDS
 
 
 @pytest.mark.parametrize("share", [pytest.param(DAILY, id="a hundredth"), pytest.param(1, marks=pytest.mark.long)])

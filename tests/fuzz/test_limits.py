@@ -6,7 +6,8 @@ import os
 import struct
 import tracemalloc
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from reinflect.files import LARGEST, LONGEST_LINE, read_text
 from reinflect.inflector.file import HEADER_BYTES
 from reinflect.inflector.inflector import Inflector
 from reinflect.run import pack_files as packs
+from tests.data import written
 from tests.fuzz.campaign import little_memory
 from tests.fuzz.item_files import MAIN, SHEET, good_workbook, parts_of, zipped
 from tests.fuzz.model_files import about, joined, parts, signed
@@ -28,17 +30,22 @@ from tests.fuzz.model_files import about, joined, parts, signed
 MILLION = 1_000_000
 
 
+@contextmanager
+def at_most(most: int) -> Iterator[None]:
+    """No more than so many bytes of memory at any time."""
+    tracemalloc.start()
+    try:
+        yield
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak <= most, f"{peak:,} bytes"
+
+
 def refused(read: Callable[[], object], most: int) -> str:
     """Why something is refused, with no more than so many bytes of memory at any time."""
-    with little_memory():
-        tracemalloc.start()
-        try:
-            with pytest.raises(InputError) as raised:
-                read()
-            _, peak = tracemalloc.get_traced_memory()
-        finally:
-            tracemalloc.stop()
-    assert peak <= most, f"{peak:,} bytes"
+    with little_memory(), at_most(most), pytest.raises(InputError) as raised:
+        read()
     return str(raised.value)
 
 
@@ -74,8 +81,7 @@ def test_a_header_full_of_nothing(tmp_path: Path, value: str) -> None:
     """A list of empty lists would take thirty times as much memory as its text."""
     text = json.dumps({"__metadata__": {"reinflect": f"[{f'{value},' * 3 * MILLION}{value}]"}})
     assert len(text) < HEADER_BYTES
-    path = tmp_path / "model"
-    path.write_bytes(joined(text.encode(), b""))
+    path = written(tmp_path / "model", joined(text.encode(), b""))
     assert "another kind of file, truncated or damaged" in refused(lambda: Inflector.load(path), 6 * len(text))
 
 
@@ -83,8 +89,8 @@ def test_members_that_are_not_there(tmp_path: Path) -> None:
     """A header can name a member many times; each needs numbers of its own."""
     said = about()
     said["members"] *= 300
-    (tmp_path / "model").write_bytes(signed(said, {}))
-    assert "not a valid reinflect model" in refused(lambda: Inflector.load(tmp_path / "model"), 10 * MILLION)
+    path = written(tmp_path / "model", signed(said, {}))
+    assert "not a valid reinflect model" in refused(lambda: Inflector.load(path), 10 * MILLION)
 
 
 def test_a_text_that_is_too_large(tmp_path: Path) -> None:
@@ -101,13 +107,15 @@ def test_a_device_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("piece", ["a", "\t", ";", "ä;"])
 def test_a_line_without_end(tmp_path: Path, piece: str) -> None:
-    path = tmp_path / "items.tsv"
-    path.write_text("a\tb\tV\n" + piece * MILLION, encoding="utf-8")
+    path = written(tmp_path / "items.tsv", "a\tb\tV\n" + piece * MILLION)
     told = refused(lambda: read_items(path), 10 * path.stat().st_size)
     assert "line 2: found a line of" in told
     assert f"in at most {LONGEST_LINE:,} characters" in told
-    path.write_text(piece * MILLION, encoding="utf-8")
+    written(path, piece * MILLION)
     assert "found a line of" in refused(lambda: Labels.read(path), 10 * path.stat().st_size)
+
+
+WIDE = "lemma," + ",".join(f"V;{number}" for number in range(500)) + "\n" + "a\n" * 500
 
 
 @pytest.mark.parametrize(
@@ -115,11 +123,7 @@ def test_a_line_without_end(tmp_path: Path, piece: str) -> None:
     [
         ("lemma" + ",V;PST" * 20_000 + "\na,b\n", "row 1: found more than 16,384 columns; remove", 10),
         ("lemma,form,features\n" + ("," * 15_000 + "\n") * 50, "row 8: found more than 100,000 cells", 20),
-        (
-            "lemma," + ",".join(f"V;{n}" for n in range(500)) + "\n" + "a\n" * 500,
-            "found 500 lemmas with 500 cells each; ask for 100,000 forms at most",
-            2,
-        ),
+        (WIDE, "found 500 lemmas with 500 cells each; ask for 100,000 forms at most", 2),
     ],
     ids=["columns", "cells", "wide"],
 )
@@ -127,33 +131,29 @@ def test_a_sheet_with_too_much(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, message: str, most: int
 ) -> None:
     monkeypatch.setitem(LIMITS, "cells", 100_000)
-    path = tmp_path / "items.csv"
-    path.write_text(text, encoding="utf-8")
+    path = written(tmp_path / "items.csv", text)
     assert message in refused(lambda: read_items(path, forms="optional"), most * MILLION)
 
 
 def test_columns_without_a_name_are_not_looked_through_one_by_one(tmp_path: Path) -> None:
     """Sixteen thousand of them in each of so many rows would take minutes."""
-    path = tmp_path / "items.csv"
-    path.write_text("lemma,V;PST" + "," * 16_000 + "x\n" + "a,b\n" * 30_000, encoding="utf-8")
+    path = written(tmp_path / "items.csv", "lemma,V;PST" + "," * 16_000 + "x\n" + "a,b\n" * 30_000)
     assert len(read_items(path)) == 30_000
 
 
 def test_each_label_is_not_compared_with_each_other(tmp_path: Path) -> None:
-    path = tmp_path / "labels.tsv"
-    path.write_text("".join(f"l{number}\tV;{number}\n" for number in range(20_000)), encoding="utf-8")
+    text = "".join(f"l{number}\tV;{number}\n" for number in range(20_000))
+    path = written(tmp_path / "labels.tsv", text)
     assert Labels.read(path).to_features("l19999") == "V;19999"
-    with path.open("a", encoding="utf-8") as file:
-        file.write("7\tX\n")
+    written(path, f"{text}7\tX\n")
     with pytest.raises(InputError, match="found the label '7', which is also a feature in 'V;7'"):
         Labels.read(path)
 
 
 def workbook_with(path: Path, sheet: str, **more: str) -> Path:
     """A workbook whose first sheet, and perhaps another part, is this XML."""
-    parts = {SHEET: sheet} | more
-    path.write_bytes(zipped(parts_of(good_workbook(1)) | {name: text.encode() for name, text in parts.items()}))
-    return path
+    parts = {name: text.encode() for name, text in {SHEET: sheet, **more}.items()}
+    return written(path, zipped(parts_of(good_workbook(1)) | parts))
 
 
 def xml(rows: str) -> str:
@@ -181,8 +181,7 @@ def test_entities_of_a_workbook(tmp_path: Path) -> None:
         return workbook_with(tmp_path / "items.xlsx", f"<!DOCTYPE worksheet [{declared}]>{item}")
 
     assert [item.form for item in read_items(workbook('<!ENTITY x "b">'))] == ["b"]
-    secret = tmp_path / "secret.txt"
-    secret.write_text("secret", encoding="utf-8")
+    secret = written(tmp_path / "secret.txt", "secret")
     path = workbook(f'<!ENTITY x SYSTEM "{secret.as_uri()}">')
     assert "not a valid XLSX file" in refused(lambda: read_items(path), 5 * MILLION)
     each = "".join(f'<!ENTITY e{depth} "{f"&e{depth - 1};" * 10}">' for depth in range(1, 10))
@@ -240,11 +239,6 @@ WANTING = [{"id": lzma.FILTER_LZMA2, "preset": 0, "dict_size": 512 * MILLION}]
 )
 def test_a_pack_that_unpacks_to_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, raw: bytes) -> None:
     monkeypatch.setattr(packs, "LARGEST", MILLION)
-    path = tmp_path / f"a{packs.ENDING}"
-    path.write_bytes(raw)
-    tracemalloc.start()
-    try:
+    path = written(tmp_path / f"a{packs.ENDING}", raw)
+    with at_most(5 * MILLION):
         assert packs.read_result(path) is None
-        assert tracemalloc.get_traced_memory()[1] < 5 * MILLION
-    finally:
-        tracemalloc.stop()

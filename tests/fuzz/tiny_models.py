@@ -3,6 +3,7 @@
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import msgspec
 
@@ -21,12 +22,12 @@ from reinflect.systems.haem import HaemSettings
 from reinflect.systems.soft import SoftSettings
 from reinflect.systems.symbols import Inventory
 
+SIZES: dict[str, Any] = dict.fromkeys(("embedding", "hidden", "feature_embedding", "batch"), 2)
+SIZES |= {"feature_scale": 1.0, "epochs": 3}
 SMALL: dict[str, Settings] = {
-    "hacm": HacmSettings(embedding=2, hidden=2, feature_embedding=2, feature_scale=1.0, batch=2, epochs=3),
-    "haem": HaemSettings(
-        embedding=2, hidden=2, history_hidden=2, feature_embedding=2, feature_scale=1.0, batch=2, epochs=3
-    ),
-    "soft": SoftSettings(embedding=2, hidden=2, feature_embedding=2, attention=2, feature_scale=1.0, batch=2, epochs=3),
+    "hacm": HacmSettings(**SIZES),
+    "haem": HaemSettings(history_hidden=2, **SIZES),
+    "soft": SoftSettings(attention=2, **SIZES),
 }
 ITEMS = (
     Item("gehen", Bundle("V;PST"), "ging"),

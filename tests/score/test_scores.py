@@ -1,6 +1,7 @@
 """Scores equal those of a slow, obviously right program, on any items."""
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from reinflect.data.features import Bundle
 from reinflect.data.items import Item, read_items
 from reinflect.errors import InputError
 from reinflect.score import MacroEvaluation, Score, evaluate
+from reinflect.score.mistakes import MISSING, Change, change_between, commonest_mistakes
 from reinflect.score.scores import breakdown
 
 # Few lemmas and bundles, so that cells come up twice; forms that are equal or nearly so, and any others, with
@@ -94,9 +96,9 @@ def test_the_groups_of_a_breakdown_add_up_to_the_score(gold: list[Item], predict
     evaluation = evaluate(gold, predicted)
     for by in ("features", "pos"):
         groups = breakdown(evaluation.cells, by)
-        sizes = [score.items for score in groups.values()]
-        assert sizes == sorted(sizes, reverse=True)
         parts = groups.values()
+        sizes = [score.items for score in parts]
+        assert sizes == sorted(sizes, reverse=True)
         assert Score(*(sum(getattr(s, n) for s in parts) for n in ("items", "correct", "edits", "missing"))) == (
             Score.of(evaluation.cells)
         )
@@ -126,9 +128,58 @@ def test_a_signature_names_what_changes_the_score_and_nothing_else() -> None:
     assert evaluate(gold, [], name="a|items:9\n").signature.startswith("data:a_items_9_|items:2|")
 
 
-def test_real_data_with_lemmas_as_predictions(conll2017: Path) -> None:
-    """Lemmas as predictions, in a language with blanks in its lemmas."""
+def test_real_data_with_lemmas_as_predictions(conll2017: Path) -> None:  # with blanks in them
     gold = read_items(conll2017 / "persian-dev")
     predicted = [Item(item.lemma, item.features, item.lemma) for item in gold]
     score = evaluate(gold, predicted)
     assert (score.accuracy, score.levenshtein, score.items) == slow_score(gold, predicted, False)
+
+
+# Mistakes: the changed piece is the smallest possible, and they are counted by it
+
+SHORT_FORMS = st.text(alphabet="ab", max_size=7)
+
+
+def slow_pieces(gold: str, predicted: str) -> tuple[str, str, int, int]:
+    """The pieces left by the longest common beginning and end; among equals, the longest beginning."""
+    shorter = min(len(gold), len(predicted))
+    ways = [
+        (start + end, start, end)
+        for start in range(shorter + 1)
+        for end in range(shorter + 1 - start)
+        if gold[:start] == predicted[:start] and gold[len(gold) - end :] == predicted[len(predicted) - end :]
+    ]
+    _, start, end = max(ways)
+    return gold[start : len(gold) - end], predicted[start : len(predicted) - end], start, end
+
+
+@given(SHORT_FORMS, SHORT_FORMS)
+def test_the_piece_is_the_smallest(gold: str, predicted: str) -> None:
+    change = change_between(gold, predicted)
+    left, right, start, end = slow_pieces(gold, predicted)
+    assert (change.gold, change.predicted) == (left, right)
+    assert change.position == {(0, 0): "whole", (0, 1): "begin", (1, 0): "end"}.get((start > 0, end > 0), "middle")
+
+
+@given(st.lists(st.tuples(SHORT_FORMS.filter(bool), st.none() | SHORT_FORMS), max_size=20), st.integers(1, 30))
+def test_mistakes_are_counted_with_their_first_example(pairs: list[tuple[str, str | None]], limit: int) -> None:
+    gold = [Item(f"lemma{i}", Bundle("V"), form) for i, (form, _) in enumerate(pairs)]
+    predicted = [Item(f"lemma{i}", Bundle("V"), form) for i, (_, form) in enumerate(pairs) if form is not None]
+    wrong = [
+        (f"lemma{i}", MISSING if guess is None else change_between(form, guess))
+        for i, (form, guess) in enumerate(pairs)
+        if form != guess
+    ]
+    counts = Counter(change for _, change in wrong)
+    mistakes = commonest_mistakes(evaluate(gold, predicted).cells if gold else [], limit)
+    assert [mistake.count for mistake in mistakes] == sorted(counts.values(), reverse=True)[:limit]
+    for mistake in mistakes:
+        assert mistake.count == counts[mistake.change]
+        assert mistake.example.lemma == next(lemma for lemma, change in wrong if change == mistake.change)
+
+
+def test_with_several_right_forms_the_nearest_is_compared() -> None:
+    gold = [Item("backen", Bundle("V;PST"), "buk"), Item("backen", Bundle("V;PST"), "backte")]
+    scored = evaluate(gold, [Item("backen", Bundle("V;PST"), "bukk")], variants="any")
+    (mistake,) = commonest_mistakes(scored.cells, 5)
+    assert mistake.change == Change("", "k", "end")

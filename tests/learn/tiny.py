@@ -92,11 +92,7 @@ def spec_of(
 
 
 def spec_for(
-    own: Lesson,
-    system: str = "haem",
-    settings: Settings | None = None,
-    seed: int = 1,
-    start: Member | None = None,
+    own: Lesson, system: str = "haem", settings: Settings | None = None, seed: int = 1, start: Member | None = None
 ) -> ModelSpec:
     return ModelSpec(own, Kind(system, own.alignment), settings or small(system), seed, start)
 

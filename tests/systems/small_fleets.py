@@ -31,14 +31,7 @@ STATIC = [SYSTEMS[name] for name in SLOW]
 HACM, HAEM, SOFT = STATIC
 
 
-SMALL = {
-    "embedding": 3,
-    "hidden": 5,
-    "history_hidden": 4,
-    "feature_embedding": 2,
-    "feature_scale": 2.5,
-    "attention": 4,
-}
+SMALL = {"embedding": 3, "hidden": 5, "history_hidden": 4, "feature_embedding": 2, "feature_scale": 2.5, "attention": 4}
 
 
 def settings_of(system: System, **values: object) -> Settings:

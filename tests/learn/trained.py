@@ -68,6 +68,12 @@ def trained(
     ], finished
 
 
+def best_of(curve: Sequence[tuple[int, float, float | None]]) -> tuple[float, int]:
+    """The highest accuracy, and the first epoch that had it."""
+    accuracy, epoch = max((accuracy, -epoch) for epoch, _, accuracy in curve if accuracy is not None)
+    return accuracy, -epoch
+
+
 def same(one: Trained, other: Trained) -> bool:
     """To the bit, curve and all."""
     left, right = ((own.progress.seed, own.model, own.epochs, own.curve) for own in (one, other))

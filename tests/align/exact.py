@@ -2,15 +2,14 @@
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 from scipy.stats import chisquare
 
-from reinflect.align.pairs import EPSILON, Alignment, StringPair
+from reinflect.align.pairs import EPSILON, Alignment
 
-Bug = Literal["N never falls", "stale pointers"]
 CharacterPair = tuple[str, str]
 Outcome = TypeVar("Outcome", bound=Hashable)
 
@@ -36,10 +35,12 @@ def log_weight(alignment: Alignment, counts: Counter[CharacterPair], alpha: floa
     return sum(math.log((counts[pair] + alpha) / total) for pair in alignment)
 
 
-def conditional(pair: StringPair, others: Sequence[Alignment], alpha: float) -> dict[Alignment, float]:
-    """The exact distribution that one pair's alignment is to be drawn from, given all the others'."""
+def conditional(alignments: Iterable[Alignment], others: Sequence[Alignment], alpha: float) -> dict[Alignment, float]:
+    """The exact distribution that one of a pair's alignments is to be drawn from, given those of all other pairs."""
     counts = counted(others)
-    weights = {alignment: math.exp(log_weight(alignment, counts, alpha)) for alignment in all_alignments(*pair)}
+    logs = {alignment: log_weight(alignment, counts, alpha) for alignment in alignments}
+    highest = max(logs.values())
+    weights = {alignment: math.exp(log - highest) for alignment, log in logs.items()}
     whole = sum(weights.values())
     return {alignment: weight / whole for alignment, weight in weights.items()}
 

@@ -53,14 +53,14 @@ def a_fleet(system: System, chosen: Settings, seed: int = 5, models: int = 3) ->
     return fleet
 
 
-def always(system: System, action: int) -> SmallFleet:
-    """A model that prefers one action, and after that copying."""
+def always(system: System, action: int, after: int = 0) -> SmallFleet:
+    """A model that prefers one action, and after that another: copying."""
     fleet = a_fleet(system, small(system), models=1)
     model = fleet.models[0]
     for tensor in model.values():
         tensor.zero_()
     model["output.bias"][action] = 20.0
-    model["output.bias"][0] = 10.0
+    model["output.bias"][after] = 10.0
     if system is HACM:
         model["copy.bias"] += 50.0  # generate
     fleet.refresh()

@@ -155,9 +155,7 @@ def test_a_model_that_never_ends_gives_no_form(system: System, decoder: Decoder)
 
 @pytest.mark.parametrize("decoder", BOTH_WAYS)
 def test_the_cap_does_not_depend_on_the_batch(decoder: Decoder, monkeypatch: pytest.MonkeyPatch) -> None:
-    fleet = always(HAEM, 0)  # COPY, until STOP is what is left
-    fleet.models[0]["output.bias"][2] = 30.0
-    fleet.refresh()
+    fleet = always(HAEM, 0, after=2)  # COPY, until STOP is what is left
     words, long = decoder(fleet), "n" * 80
     assert greedy(words, [Item(long, Bundle("V"))]).forms == [long]
     items = [Item("gehen", Bundle("V")), Item("gehe", Bundle("V"))]

@@ -6,7 +6,7 @@ import torch
 
 from reinflect.learn.fleet import Fleet
 from reinflect.settings import Settings
-from tests.learn.tiny import SMALL, lesson, small, spec_for, spec_of, updated
+from tests.learn.tiny import SMALL, lesson, small, spec_for, updated
 
 LANGUAGES = ("german", "greek", "turkish")
 KINDS: dict[str, dict[str, object]] = {
@@ -44,7 +44,7 @@ CASES = [
 @pytest.mark.parametrize(("system", "kind"), CASES)
 def test_a_model_trains_in_any_fleet_as_it_does_alone(system: str, kind: str) -> None:
     seeds = [("german", 1), ("greek", 2), ("turkish", 1), ("german", 7)]
-    work = [spec_of(name, system, settings(system, kind), seed=seed) for name, seed in seeds]
+    work = [spec_for(lesson(name), system, settings(system, kind), seed) for name, seed in seeds]
     together = updated(Fleet(work, dtype=torch.float64), 2)
     turned = updated(Fleet(work[::-1], dtype=torch.float64), 2)
     for number, own in enumerate(work):
@@ -58,7 +58,7 @@ def test_a_model_trains_in_any_fleet_as_it_does_alone(system: str, kind: str) ->
 @pytest.mark.parametrize("system", ["hacm", "haem"])
 def test_the_same_fleet_twice_is_the_same_to_the_bit(system: str) -> None:
     own = settings(system, "dropout")
-    work = [spec_of(name, system, own, "smart", seed) for name in LANGUAGES for seed in (1, 2)]
+    work = [spec_for(lesson(name, "smart"), system, own, seed) for name in LANGUAGES for seed in (1, 2)]
     once, again = (updated(Fleet(work), 2) for _ in range(2))
     assert torch.equal(once.parameters.flat, again.parameters.flat)
     assert once.score() == again.score()
@@ -76,7 +76,7 @@ VARIANTS: tuple[dict[str, object], ...] = (
 @pytest.mark.parametrize("system", ["hacm", "haem"])
 def test_models_of_one_fleet_have_settings_of_their_own(system: str, kind: str) -> None:
     variants = [msgspec.structs.replace(settings(system, kind), **changes) for changes in VARIANTS]
-    work = [spec_of(name, system, own) for own in variants for name in ("german", "greek")]
+    work = [spec_for(lesson(name), system, own) for own in variants for name in ("german", "greek")]
     together = updated(Fleet(work, dtype=torch.float64), 2)
     alone = [updated(Fleet([one], dtype=torch.float64), 2) for one in work]
     for number, own in enumerate(alone):
@@ -97,8 +97,8 @@ def test_models_that_see_the_same_arrays_share_them() -> None:
 
 
 def test_there_is_no_dropout_where_no_model_has_any() -> None:
-    with_some = msgspec.structs.replace(SMALL, dropout=0.3)
-    made = Fleet([spec_of("greek", "haem", with_some), spec_of("greek", "haem")])
+    own = lesson("greek")
+    made = Fleet([spec_for(own, settings=small("haem", dropout=0.3)), spec_for(own)])
     assert made.dropout is not None
     made.runs[0].finished = True
     made.drop_finished()
@@ -106,6 +106,7 @@ def test_there_is_no_dropout_where_no_model_has_any() -> None:
 
 
 def test_a_fleet_has_one_system_and_like_settings() -> None:
-    for other in (spec_of("greek", "hacm"), spec_of("greek", "haem", settings("haem", "coupled"))):
+    own = lesson("greek")
+    for other in (spec_for(own, "hacm"), spec_for(own, settings=settings("haem", "coupled"))):
         with pytest.raises(ValueError, match="not alike"):
-            Fleet([spec_of("greek", "haem"), other])
+            Fleet([spec_for(own), other])

@@ -17,7 +17,7 @@ from reinflect.run.store import Store
 from reinflect.run.watch import Resources
 from reinflect.settings import Settings
 from tests.learn.tiny import SMALL, lesson, pack, small, spec_for
-from tests.learn.trained import Trained, difference, same, spoil, stop_after, trained
+from tests.learn.trained import Trained, best_of, difference, same, spoil, stop_after, trained
 
 
 def longer(system: str) -> Settings:
@@ -184,13 +184,8 @@ def test_models_that_have_finished_leave_the_fleet(monkeypatch: pytest.MonkeyPat
     assert sizes == sorted(sizes, reverse=True)
     assert len(set(sizes)) > 1, "no model left early: the test needs other settings"
     for one, other in zip(found, expected, strict=True):
-        best, last = -1.0, 0
-        for epoch, _, accuracy in other.curve[: one.epochs]:
-            assert accuracy is not None
-            if accuracy > best:
-                best, last = accuracy, epoch
-        assert (one.dev_accuracy, one.best_epoch) == (best, last)
-        assert one.epochs == min(patient.epochs, last + hasty.patience)
+        assert (one.dev_accuracy, one.best_epoch) == best_of(other.curve[: one.epochs])
+        assert one.epochs == min(patient.epochs, one.best_epoch + hasty.patience)
         for (_, loss, accuracy), (_, other_loss, other_accuracy) in zip(one.curve, other.curve, strict=False):
             assert accuracy == other_accuracy
             assert loss == pytest.approx(other_loss, abs=1e-8)
@@ -204,9 +199,7 @@ def test_when_dev_is_looked_at(changes: dict[str, int], looked_at: list[int]) ->
     settings: Settings = msgspec.structs.replace(SMALL, epochs=8, **changes)
     (found,), _ = trained(pack("haem", settings, [1]).specs)
     assert [epoch for epoch, _, accuracy in found.curve if accuracy is not None] == looked_at
-    scores = {epoch: accuracy for epoch, _, accuracy in found.curve if accuracy is not None}
-    assert found.dev_accuracy == max(scores.values())
-    assert found.best_epoch == min(epoch for epoch, accuracy in scores.items() if accuracy == found.dev_accuracy)
+    assert (found.dev_accuracy, found.best_epoch) == best_of(found.curve)
 
 
 EPOCHS: list[dict[str, object]] = [

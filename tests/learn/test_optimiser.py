@@ -19,10 +19,7 @@ ADADELTA = Settings(optimiser="adadelta", step=0.7, rho=0.9, epsilon=1e-5, clip=
 ADAM = Settings(optimiser="adam", step=0.03, rho=0.99, epsilon=1e-7, clip=1e9)
 MODELS, NUMBERS = 3, 17
 
-Torch = Callable[[list[Tensor]], torch.optim.Optimizer]
-
-
-THEIRS: dict[str, Torch] = {
+THEIRS: dict[str, Callable[[list[Tensor]], torch.optim.Optimizer]] = {
     "adadelta": lambda parameters: torch.optim.Adadelta(parameters, lr=0.7, rho=0.9, eps=1e-5),
     "adam": lambda parameters: torch.optim.Adam(parameters, lr=0.03, betas=(0.9, 0.99), eps=1e-7),
 }

@@ -17,7 +17,7 @@ from reinflect.run.packs import Pack
 from reinflect.settings import Settings
 from tests.learn.test_loop import check_stops, run
 from tests.learn.tiny import lesson, small, spec_for, updated
-from tests.learn.trained import difference, spoil, trained
+from tests.learn.trained import best_of, difference, spoil, trained
 
 PLAIN: dict[str, object] = {}
 CHANGES: dict[str, object] = {
@@ -92,14 +92,9 @@ def test_the_items_and_settings_of_each_phase_come_in_turn(system: str, tmp_path
 def test_a_model_that_does_not_get_better_goes_on_to_its_next_phase() -> None:
     own = spec(with_phases("german", phase("german", 40, {"patience": 2})), settings=small("haem", epochs=6))
     (found,), _ = trained([own])
-    scores = [(accuracy, epoch) for epoch, _, accuracy in found.curve[: found.progress.stage_start]]
-    best, at = -1.0, 0
-    for accuracy, epoch in scores:
-        assert accuracy is not None
-        if accuracy > best:
-            best, at = accuracy, epoch
+    _, best = best_of(found.curve[: found.progress.stage_start])
     assert found.progress.stage == 1
-    assert found.progress.stage_start == at + 2 < 40, "the phase ran to its end: the test needs other settings"
+    assert found.progress.stage_start == best + 2 < 40, "the phase ran to its end: the test needs other settings"
     assert found.epochs == found.progress.stage_start + 6
 
 

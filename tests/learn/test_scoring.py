@@ -142,9 +142,7 @@ def test_a_model_that_never_ends_gives_no_form(system: System) -> None:
 def test_the_cap_does_not_depend_on_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     """A short lemma does not get more actions in a batch with a long one."""
     assert scoring.most_actions(torch.tensor([[0, 25, 90]])).tolist() == [[150, 150, 410]]
-    fleet = always(HAEM, 0)  # COPY, until STOP is what is left
-    fleet.models[0]["output.bias"][2] = 30.0
-    fleet.refresh()
+    fleet = always(HAEM, 0, after=2)  # COPY, until STOP is what is left
     assert forms_of(fleet, [[Item("n" * 80, Bundle("V"))]], 256) == [["n" * 80]]
     items = [Item("gehen", Bundle("V")), Item("gehe", Bundle("V"))]
     monkeypatch.setattr(scoring, "most_actions", lambda lengths: lengths + 1)

@@ -85,18 +85,8 @@ def lesson(name: str, alignment: str = "naive", dev: int = 4) -> Lesson:
     return plain.for_kind(Kind("", alignment), aligners, 0).prepared()
 
 
-def spec_of(
-    name: str, system: str, settings: Settings | None = None, alignment: str = "naive", seed: int = 1
-) -> ModelSpec:
-    return spec_for(lesson(name, alignment), system, settings, seed)
-
-
 def spec_for(
-    own: Lesson,
-    system: str = "haem",
-    settings: Settings | None = None,
-    seed: int = 1,
-    start: Member | None = None,
+    own: Lesson, system: str = "haem", settings: Settings | None = None, seed: int = 1, start: Member | None = None
 ) -> ModelSpec:
     return ModelSpec(own, Kind(system, own.alignment), settings or small(system), seed, start)
 

@@ -26,22 +26,10 @@ class Trained:
     progress: Run
     parameters: dict[str, Tensor]
     last: Tensor | None
-
-    @property
-    def dev_accuracy(self) -> float:
-        return self.model.dev_accuracy
-
-    @property
-    def best_epoch(self) -> int:
-        return self.model.best_epoch
-
-    @property
-    def epochs(self) -> int:
-        return self.progress.epoch
-
-    @property
-    def curve(self) -> list[tuple[int, float, float | None]]:
-        return self.progress.curve
+    dev_accuracy: float
+    best_epoch: int
+    epochs: int
+    curve: list[tuple[int, float, float | None]]
 
 
 def trained(
@@ -68,20 +56,27 @@ def trained(
         Trained(
             model,
             member_of(spec, model, numbers[spec.digest]),
-            fleet.runs[number],
+            run,
             fleet.trained(number),
             None if last is None else last[number],
+            model.dev_accuracy,
+            model.best_epoch,
+            run.epoch,
+            run.curve,
         )
-        for number, (spec, model) in enumerate(zip(specs, models, strict=True))
+        for number, (spec, model, run) in enumerate(zip(specs, models, fleet.runs, strict=True))
     ], finished
+
+
+def best_of(curve: Sequence[tuple[int, float, float | None]]) -> tuple[float, int]:
+    """The highest accuracy, and the first epoch that had it."""
+    accuracy, epoch = max((accuracy, -epoch) for epoch, _, accuracy in curve if accuracy is not None)
+    return accuracy, -epoch
 
 
 def same(one: Trained, other: Trained) -> bool:
     """To the bit, curve and all."""
-    left, right = (
-        (own.progress.seed, own.dev_accuracy, own.best_epoch, own.epochs, own.model.restarts, own.curve)
-        for own in (one, other)
-    )
+    left, right = ((own.progress.seed, own.model, own.epochs, own.curve) for own in (one, other))
     return left == right and all(torch.equal(one.parameters[name], other.parameters[name]) for name in one.parameters)
 
 

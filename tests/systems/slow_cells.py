@@ -20,8 +20,9 @@ class Reader:
         self.empty()
 
     @classmethod
-    def named(cls, name: str, weights: Weights, settings: RecurrentSettings) -> "Reader":
-        return cls(settings.cell, weights[f"{name}.input"], weights[f"{name}.recurrent"], weights[f"{name}.bias"])
+    def named(cls, name: str, weights: Weights, settings: RecurrentSettings, *parts: str) -> "Reader":
+        inputs = torch.cat([weights[f"{name}.{part}"] for part in parts or ["input"]])
+        return cls(settings.cell, inputs, weights[f"{name}.recurrent"], weights[f"{name}.bias"])
 
     def empty(self) -> None:
         self.h = self.c = torch.zeros(self.hidden, dtype=self.bias.dtype)

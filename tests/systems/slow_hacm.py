@@ -23,13 +23,11 @@ class SlowHacm:
         self.h = encoded([self.embedding(x) for x in self.lemma], weights, settings)
         self.f = features(bundle, inventory, weights, settings)
         self.i, self.previous = 0, BEGIN
-        inputs = torch.cat([weights[f"decoder.{part}"] for part in ("input", "attended", "features")])
-        self.state = Reader(settings.cell, inputs, weights["decoder.recurrent"], weights["decoder.bias"])
+        self.state = Reader.named("decoder", weights, settings, "input", "attended", "features")
         self._read()
 
     def embedding(self, symbol: str) -> Tensor:
-        known = symbol if symbol in self.symbols else UNKNOWN
-        return self.weights["embedding"][self.symbols.index(known)]
+        return self.weights["embedding"][self.symbols.index(symbol if symbol in self.symbols else UNKNOWN)]
 
     def _read(self) -> None:
         self.state.push(torch.cat([self.embedding(self.previous), self.h[self.i], self.f]))

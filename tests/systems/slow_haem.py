@@ -28,8 +28,7 @@ class SlowHaem:
         self.d = Reader.named("deleted", weights, settings) if settings.deletions else None
 
     def embedding(self, character: str) -> Tensor:
-        known = character if character in self.letters else UNKNOWN
-        return self.weights["embedding"][self.letters.index(known)]
+        return self.weights["embedding"][self.letters.index(character if character in self.letters else UNKNOWN)]
 
     def action_embedding(self, action: str) -> Tensor:
         if self.settings.tied and len(action) == 1:

@@ -30,10 +30,8 @@ class SlowSoft:
         self.mean = sum(self.h[1:], self.h[0]) / len(self.h)
         self.t = 0
         self.previous: object = BEGIN
-        of_written = torch.cat([weights["written.input"], weights["written.source"]])
-        self.written = Reader(settings.cell, of_written, weights["written.recurrent"], weights["written.bias"])
-        of_context = torch.cat([weights["context.input"], weights["context.attended"]])
-        self.context = Reader(settings.cell, of_context, weights["context.recurrent"], weights["context.bias"])
+        self.written = Reader.named("written", weights, settings, "input", "source")
+        self.context = Reader.named("context", weights, settings, "input", "attended")
         self._look()
 
     def embedding(self, symbol: object) -> Tensor:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -31,14 +32,7 @@ STATIC = [SYSTEMS[name] for name in SLOW]
 HACM, HAEM, SOFT = STATIC
 
 
-SMALL = {
-    "embedding": 3,
-    "hidden": 5,
-    "history_hidden": 4,
-    "feature_embedding": 2,
-    "feature_scale": 2.5,
-    "attention": 4,
-}
+SMALL = {"embedding": 3, "hidden": 5, "history_hidden": 4, "feature_embedding": 2, "feature_scale": 2.5, "attention": 4}
 
 
 def settings_of(system: System, **values: object) -> Settings:
@@ -149,14 +143,12 @@ class SmallFleet:
         drawn = stack.to_learn(torch.tensor(files), torch.from_numpy(items), stack.longest(files, items), means)
         return drawn, items.tolist()
 
-    def to_learn(self, *, mean: bool = True) -> tuple[Trajectory, list[list[int]]]:
-        """One batch with the trajectories of all items of every language."""
+    def to_learn(self, *, mean: bool = True, epochs: int = 0) -> tuple[Any, list[list[int]]]:
+        """One batch with the trajectories of all items of every language, after so many epochs."""
         drawn, items = self.drawn(mean=mean)
-        return self.trajectories(drawn), items
-
-    def trajectories(self, drawn: Drawn) -> Trajectory:
-        zeros = torch.zeros(len(self.languages), dtype=torch.int64)
-        return self.system.equations.trajectories(drawn, self.parameters, self.settings, self.allowed, zeros, zeros)
+        models = len(self.languages)
+        others = self.parameters, self.settings, self.allowed, torch.full((models,), epochs), torch.arange(models) * 7
+        return self.system.equations.trajectories(drawn, *others), items
 
     def losses(self, batch: Trajectory, keys: Tensor | None = None) -> Tensor:
         dropout = None if keys is None else Dropout.of(keys, [self.settings.dropout] * len(keys), self.dtype)

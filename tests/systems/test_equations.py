@@ -8,11 +8,12 @@ from itertools import product
 
 import pytest
 import torch
+import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reinflect.align.pairs import Alignment
-from reinflect.layers.operations import output_losses
+from reinflect.layers.operations import SMALL_TABLE, _Rows, output_losses, rows
 from reinflect.settings import Settings
 from reinflect.systems.system import System
 from tests.systems.any_alignment import alignments
@@ -56,7 +57,7 @@ def check(fleet: SmallFleet, close: float, *, gradients: bool = True, several: b
     batch, items = fleet.to_learn()
     if several:
         outputs = fleet.parameters.sizes[fleet.system.outputs]
-        right = torch.nn.functional.one_hot(batch.right, outputs).bool()
+        right = F.one_hot(batch.right, outputs).bool()
         right |= torch.rand(right.shape, generator=torch.Generator().manual_seed(3)) > 0.6
         batch = replace(batch, right=right)
     views = fleet.parameters.views
@@ -206,3 +207,17 @@ def test_smoothing_adds_the_mean_loss_of_all_allowed_outputs() -> None:
         torch.testing.assert_close(losses[model, step, item], expected)
     plain = output_losses(logits, right, allowed, 0.0)
     torch.testing.assert_close(plain, output_losses(logits, right, allowed, 1e-12))
+
+
+@pytest.mark.parametrize("height", [1, 7, SMALL_TABLE, SMALL_TABLE + 1])
+def test_rows_and_their_gradients_are_those_of_each_model_s_own_table(height: int) -> None:
+    torch.manual_seed(height)
+    table = torch.randn(3, height, 5, dtype=torch.float64, requires_grad=True)
+    numbers = torch.randint(height, (3, 4, 6))
+    gradient = torch.randn(3, 4, 6, 5, dtype=torch.float64)
+    expected = torch.stack([F.embedding(own, one) for own, one in zip(numbers, table, strict=True)])
+    (by_table,) = torch.autograd.grad((expected * gradient).sum(), table)
+    for taken in (_Rows.apply(table, numbers), rows(table, numbers)):  # type: ignore[no-untyped-call]
+        torch.testing.assert_close(taken, expected)
+        (own,) = torch.autograd.grad((taken * gradient).sum(), table)
+        torch.testing.assert_close(own, by_table)

@@ -1,4 +1,4 @@
-"""HAEM by imitation: the expert, the trajectories, and what is learnt from them."""
+"""HAEM by imitation: the expert, the trajectories, which need not come from tapes, and what is learnt from them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -8,16 +8,23 @@ from typing import Any
 
 import pytest
 import torch
+import torch.nn.functional as F
+from torch import Tensor
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
-from reinflect.layers.examples import Trajectory
+from reinflect.layers.examples import Drawn, Trajectory
+from reinflect.learn.fleet import Fleet
 from reinflect.systems import SYSTEMS
 from reinflect.systems.haem import COPY_NUMBER, DELETE_NUMBER, FIRST_CHARACTER, FIRST_WRITE, STOP_NUMBER
+from reinflect.systems.haem.model import HaemBatch
 from reinflect.systems.imitation import bound
 from reinflect.systems.imitation.roll_in import Expert, batch_of
 from reinflect.systems.symbols import Inventory
-from tests.systems.small_fleets import HAEM, SmallFleet, tricky, with_settings
+from reinflect.systems.system import System
+from tests.learn.tiny import lesson, small, spec_for, updated
+from tests.systems.slow_haem import SlowHaem
+from tests.systems.small_fleets import HAEM, SmallFleet, actions, tricky, with_settings
 
 IMITATION = SYSTEMS["imitation"]
 ALPHABET = "ab"
@@ -107,13 +114,6 @@ def small_fleet(**changes: object) -> SmallFleet:
     return SmallFleet(IMITATION, with_settings(IMITATION, **changes), languages, seed=3)
 
 
-def rolled_in(fleet: SmallFleet, epochs: int) -> Any:
-    drawn, _ = fleet.drawn()
-    models = len(fleet.languages)
-    times, keys = torch.full((models,), epochs), torch.arange(models) * 7
-    return IMITATION.equations.trajectories(drawn, fleet.parameters, fleet.settings, fleet.allowed, times, keys)
-
-
 def test_the_static_oracle_taken_throughout_gives_the_losses_and_gradients_of_haem() -> None:
     settings = with_settings(HAEM)
     haem = SmallFleet(HAEM, settings, tricky(HAEM), seed=3)
@@ -122,14 +122,14 @@ def test_the_static_oracle_taken_throughout_gives_the_losses_and_gradients_of_ha
     outputs = haem.parameters.sizes["actions"]
     # Padding has action 0, but `batch_of` sees STOP there.
     taken = torch.where(batch.weights > 0, batch.taken, STOP_NUMBER)
-    right = torch.nn.functional.one_hot(taken, outputs).bool()
+    right = F.one_hot(taken, outputs).bool()
     own = batch_of(drawn, taken, right, drawn.bounds)
     for name in ("attended", "lemma_left", "written_state", "deleted_state"):
         torch.testing.assert_close(
             getattr(own, name) * (batch.weights > 0), getattr(batch, name) * (batch.weights > 0), check_dtype=False
         )
 
-    def slopes(of: Trajectory) -> tuple[torch.Tensor, torch.Tensor]:
+    def slopes(of: Trajectory) -> tuple[Tensor, Tensor]:
         haem.parameters.watch()
         losses = HAEM.equations.losses(haem.parameters, of, settings, haem.allowed, None) * of.weights
         haem.parameters.derive(losses.sum())
@@ -142,8 +142,8 @@ def test_the_static_oracle_taken_throughout_gives_the_losses_and_gradients_of_ha
 @pytest.mark.parametrize("roll_in", [1e8, 12.0, 1.0])
 def test_trajectories_are_what_an_expert_and_the_model_do_together(roll_in: float) -> None:
     fleet, alone = small_fleet(roll_in=roll_in), roll_in > 100
-    batch = rolled_in(fleet, epochs=30)
-    drawn, items = fleet.drawn()
+    batch, items = fleet.to_learn(epochs=30)
+    drawn, _ = fleet.drawn()
     wrong = 0
     for model, own in enumerate(fleet.languages):
         vocabulary = IMITATION.choices(own.inventory)
@@ -175,3 +175,57 @@ def test_a_bound_has_room_for_a_cheapest_trajectory_and_four_mistakes() -> None:
         common = (len(lemma) + len(form) - distance(lemma, form)) // 2
         cheapest = len(lemma) + len(form) - common + 1
         assert bound(Item(lemma, Bundle("V"), form), ()) == cheapest + 4
+
+
+def with_trajectories(trajectories: Any) -> System:
+    return replace(HAEM, learner=replace(HAEM.equations, trajectories=trajectories))
+
+
+def wandering(drawn: Drawn, *others: Any) -> HaemBatch:
+    """Only DELETEs are taken until STOP; the static oracle's action is the only one of a mask of right ones."""
+    batch = drawn.by_oracle(HaemBatch)
+    right = F.one_hot(batch.right, others[2].shape[-1]).bool()
+    return replace(batch, right=right, taken=torch.where(batch.taken == STOP_NUMBER, batch.taken, DELETE_NUMBER))
+
+
+def test_a_model_learns_the_right_actions_in_the_states_that_other_actions_lead_to() -> None:
+    fleet = SmallFleet(with_trajectories(wandering), with_settings(HAEM), tricky(HAEM), seed=7)
+    batch, items = fleet.to_learn()
+    losses = fleet.losses(batch)
+    for number, row in enumerate(items):
+        language = fleet.languages[number]
+        for column, item in enumerate(row):
+            if item < 0:
+                continue
+            machine = fleet.machine(number, language.items[item].lemma, language.items[item].features)
+            assert isinstance(machine, SlowHaem)
+            for step, action in enumerate(actions(HAEM, language.alignments[item])):
+                slow = -torch.log(machine.probabilities()[action])
+                torch.testing.assert_close(losses[number, step, column], slow, rtol=1e-9, atol=1e-9)
+                history, machine.a = machine.a, None
+                machine.do(action)
+                assert history is not None
+                machine.a = history
+                history.push(machine.action_embedding(action if action == "STOP" else "DELETE"))
+    static = SmallFleet(HAEM, with_settings(HAEM), tricky(HAEM), seed=7)
+    assert (static.losses(static.to_learn()[0]) - losses).abs().max() > 1e-3
+
+
+def test_models_act_by_the_parameters_and_keys_they_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `trajectories` takes: the epochs behind each model, and keys that differ from update to update."""
+    calls: list[tuple[list[int], list[int]]] = []
+
+    def noting(drawn: Drawn, parameters: Any, settings: Any, allowed: Tensor, epochs: Tensor, keys: Tensor) -> Any:
+        calls.append((epochs.tolist(), keys.tolist()))
+        with torch.no_grad():
+            assert torch.isfinite(parameters.flat).all()
+            assert HAEM.equations.decoder(parameters, settings, allowed).end == STOP_NUMBER
+        return drawn.by_oracle(HaemBatch)
+
+    monkeypatch.setitem(SYSTEMS._loaded, "noting", with_trajectories(noting))
+    fleet = updated(Fleet([spec_for(lesson("greek"), "noting", small("haem"), seed) for seed in (1, 2)]), 2)
+    updates = len(calls) // 2
+    assert len(fleet.runs) == 2
+    assert [epochs for epochs, _ in calls] == [[0, 0]] * updates + [[1, 1]] * updates
+    assert len({tuple(keys) for _, keys in calls}) == len(calls)
+    assert all(len(set(keys)) == 2 for _, keys in calls)

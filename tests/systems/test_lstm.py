@@ -103,9 +103,7 @@ def test_decoders_step_and_run_without_gradients_to_the_same_states(kind: str, i
         for t in range(6):
             exact = cell.torch_step(gates[:, t], recurrent, exact)
             fast = cell.step(gates[:, t].float(), recurrent.float(), fast)
-            torch.testing.assert_close(run[:, t].double(), exact[0], rtol=1e-5, atol=1e-6)
-            for one, other in zip(fast, exact, strict=True):
-                torch.testing.assert_close(one.double(), other, rtol=1e-5, atol=1e-6)
+            assert_same((run[:, t], *fast), (exact[0], *exact), 1e-6)
 
 
 @pytest.mark.parametrize("kind", CELLS)

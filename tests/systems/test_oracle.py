@@ -1,13 +1,18 @@
-"""Both oracles: worked examples, round trips of any alignment, and the sequences the slow executors refuse."""
+"""Both oracles: worked examples, round trips of any alignment and of the words of all 52 languages, and the sequences
+that the slow executors refuse.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 
 from reinflect.align.naive import Naive
-from reinflect.align.pairs import Alignment, StringPair
+from reinflect.align.pairs import Aligner, Alignment, StringPair
 from reinflect.align.smart import Smart
+from reinflect.data.catalog import find
+from reinflect.data.items import read_items
 from reinflect.systems.oracle import BEGIN, COPY, DELETE, END, ORACLES, STEP, Step, edits, walk, write_step
 from tests.systems.any_alignment import alignments, pairs_of_words, sides
 from tests.systems.executors import InvalidActionError, hacm_steps, haem_steps, is_write
@@ -120,12 +125,30 @@ def test_actions_of_any_alignment_write_its_form(alignment: Alignment) -> None:
     check(alignment)
 
 
-@given(pairs_of_words(), pairs_of_words())
-def test_actions_from_both_aligners_write_the_form(first: StringPair, second: StringPair) -> None:
-    for aligner in (Naive(), Smart(sweeps=3)):
-        for pair, alignment in zip((first, second), aligner.align([first, second]), strict=True):
+def check_aligned(pairs: Sequence[StringPair], *aligners: Aligner) -> None:
+    for aligner in aligners:
+        for pair, alignment in zip(pairs, aligner.align(pairs), strict=True):
             check(alignment)
             assert sides(alignment) == pair
+
+
+@given(pairs_of_words(), pairs_of_words())
+def test_actions_from_both_aligners_write_the_form(first: StringPair, second: StringPair) -> None:
+    check_aligned([first, second], Naive(), Smart(sweeps=3))
+
+
+FILES = [file.name for file in find("conll2017").files if "-train-" in file.name]
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if name.endswith("-medium")])
+def test_actions_for_every_language_write_its_forms(conll2017: Path, name: str) -> None:
+    check_aligned([(item.lemma, item.form) for item in read_items(conll2017 / name)], Naive(), Smart(sweeps=2))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", FILES)
+def test_actions_for_every_training_file_with_default_sweeps(conll2017: Path, name: str) -> None:
+    check_aligned([(item.lemma, item.form) for item in read_items(conll2017 / name)], Naive(), Smart())
 
 
 @given(alignments().filter(bool))

@@ -5,6 +5,7 @@ That its losses and gradients are those of its equations is tested with the othe
 
 import random
 from pathlib import Path
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,10 +20,9 @@ from reinflect.systems.kind import Wish
 from reinflect.systems.soft import SoftSettings
 from reinflect.systems.symbols import Inventory
 from reinflect.train import train_model
-from tests.learn.tiny import as_changes, small
+from tests.learn.tiny import as_changes
 from tests.systems.small_fleets import SOFT
 
-SMALL = small("soft")
 KNOWN = Inventory(tuple(";3NVab"), ("3", "N", "PL", "V"))
 
 
@@ -49,18 +49,8 @@ def test_the_order_of_features_does_not_matter(atoms: list[str]) -> None:
 
 
 ENDINGS = {"N;PL": "en", "N;SG": "a", "V;PST": "te"}
-QUICK = SoftSettings(
-    embedding=20,
-    hidden=32,
-    attention=16,
-    optimiser="adam",
-    step=0.01,
-    rho=0.999,
-    epsilon=1e-8,
-    batch=8,
-    epochs=12,
-    score_every=4,
-)
+ADAM: dict[str, Any] = {"optimiser": "adam", "step": 0.01, "rho": 0.999, "epsilon": 1e-8}
+QUICK = SoftSettings(embedding=20, hidden=32, attention=16, batch=8, epochs=12, score_every=4, **ADAM)
 
 
 def suffixing(words: int) -> list[Item]:
@@ -80,10 +70,6 @@ def test_it_learns_to_copy_and_to_add_an_ending(tmp_path: Path) -> None:
     outcome.inflector.save(tmp_path / "model")
     again = Inflector.load(tmp_path / "model")
     assert again.inflect_many(items[400:]) == outcome.inflector.inflect_many(items[400:])
-    strange = [
-        Item("Ж漢", Bundle("N;PL")),
-        Item("gala", Bundle("NEW;?")),
-        Item("", Bundle("")),
-        Item("a" * 60, Bundle("N")),
-    ]
+    words = ("Ж漢", "N;PL"), ("gala", "NEW;?"), ("", ""), ("a" * 60, "N")
+    strange = [Item(lemma, Bundle(features)) for lemma, features in words]
     assert len(again.inflect_many(strange)) == 4

@@ -1,6 +1,7 @@
 """The GPU kernels on the CPU, in Triton's interpreter: the same numbers as the plain loops."""
 
 import os
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -18,6 +19,7 @@ from reinflect.settings import Settings
 from reinflect.systems.haem import COPY_NUMBER, DELETE_NUMBER, FIRST_CHARACTER, FIRST_WRITE
 from reinflect.systems.imitation.roll_in import Expert
 from reinflect.systems.symbols import Shape, row_length
+from tests.systems.test_lstm import assert_same, results
 
 pytest.importorskip("triton")
 
@@ -33,25 +35,17 @@ SHAPES = [
 ]
 
 
-def run(
-    function: object, gates: Tensor, recurrent: Tensor, gradient: Tensor, *others: Tensor | None
-) -> tuple[Tensor, Tensor, Tensor]:
-    outputs = function(gates, recurrent, *others)  # type: ignore[operator]
-    by_gates, by_recurrent = torch.autograd.grad((outputs * gradient).sum(), (gates, recurrent))
-    return outputs.detach(), by_gates, by_recurrent
-
-
 def inputs(cell: str, models: int, steps: int, items: int, hidden: int) -> tuple[Tensor, Tensor]:
     """Gates and recurrent weights; these are, as in a fleet, a view into each model's row of parameters."""
     torch.manual_seed(models + steps)
-    gates = torch.randn(models, steps, items, CELLS[cell].gates * hidden, requires_grad=True)
+    gates = torch.randn(models, steps, items, CELLS[cell].gates * hidden)
     flat = torch.randn(models, CELLS[cell].recurrent * hidden * hidden + 11) * 0.3
-    return gates, flat[:, 5:-6].view(models, hidden, CELLS[cell].recurrent * hidden).requires_grad_()
+    return gates, flat[:, 5:-6].view(models, hidden, CELLS[cell].recurrent * hidden)
 
 
-def on_triton(gates: Tensor, recurrent: Tensor, keep: Tensor | None, steps: Tensor) -> Tensor:
-    forward = partial(triton_cells.forward, steps=steps)
-    return recurrence(forward, triton_cells.backward, gates, recurrent, keep)
+def on_triton(*steps: int) -> Callable[..., Tensor]:
+    """A run of so many steps of each model."""
+    return partial(recurrence, partial(triton_cells.forward, steps=torch.tensor(steps)), triton_cells.backward)
 
 
 @pytest.mark.parametrize("cell", CELLS)
@@ -62,11 +56,8 @@ def test_a_run_and_its_gradients_equal_the_cpu_s(shape: tuple[int, int, int, int
     gates, recurrent = inputs(cell, *shape)
     keep = (torch.rand(models, steps, items) > 0.3).float() if resets else None
     gradient = torch.randn(models, steps, items, hidden)
-    every = torch.full((models,), steps, dtype=torch.int64)
-    here = run(on_triton, gates, recurrent, gradient, keep, every)
-    there = run(CELLS[cell].run, gates, recurrent, gradient, keep)
-    for one, other in zip(here, there, strict=True):
-        torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-5)
+    here = results(on_triton(*[steps] * models), gates, recurrent, keep, gradient)
+    assert_same(here, results(CELLS[cell].run, gates, recurrent, keep, gradient), 1e-5)
 
 
 @pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
@@ -76,8 +67,8 @@ def test_in_reduced_precision_products_are_those_of_half_precision(cell: str, si
     gates, recurrent = inputs(cell, 2, 4, 3, 20)
     gradient = torch.randn(2, 4, 3, 20) * size
     with products("tf32"):
-        here = run(on_triton, gates, recurrent, gradient, None, torch.tensor([4, 4]))
-    exact = run(CELLS[cell].run, gates, recurrent, gradient)
+        here = results(on_triton(4, 4), gates, recurrent, None, gradient)
+    exact = results(CELLS[cell].run, gates, recurrent, None, gradient)
     distances = [float((one - other).norm() / other.norm()) for one, other in zip(here, exact, strict=True)]
     assert distances[0] < 1e-3
     assert distances[0] > 1e-6, "the products are exact"
@@ -90,29 +81,25 @@ def test_in_reduced_precision_products_are_those_of_half_precision(cell: str, si
 @pytest.mark.parametrize("cell", CELLS)
 def test_a_model_stops_at_its_own_last_step(cell: str) -> None:
     gates, recurrent = inputs(cell, 2, 6, 2, 8)
-    counts = [6, 2]
     gradient = torch.randn(2, 6, 2, 8)
     gradient[1, 2:] = 0.0  # what comes after is read by nobody
-    outputs, by_gates, by_recurrent = run(on_triton, gates, recurrent, gradient, None, torch.tensor(counts))
-    whole = run(CELLS[cell].run, gates, recurrent, gradient)
-    for model, count in enumerate(counts):
-        torch.testing.assert_close(outputs[model, :count], whole[0][model, :count], rtol=1e-5, atol=1e-5)
-    assert (outputs[1, 2:] == 0).all()
-    torch.testing.assert_close(by_gates, whole[1], rtol=1e-5, atol=1e-5)
-    torch.testing.assert_close(by_recurrent, whole[2], rtol=1e-5, atol=1e-5)
+    ours = results(on_triton(6, 2), gates, recurrent, None, gradient)
+    whole = results(CELLS[cell].run, gates, recurrent, None, gradient)
+    whole[0][1, 2:] = 0.0
+    assert_same(ours, whole, 1e-5)
+    assert (ours[0][1, 2:] == 0).all()
 
 
 @pytest.mark.parametrize("cell", CELLS)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_single_step_equals_the_cpu_s(shape: tuple[int, int, int, int], cell: str) -> None:
-    own, (models, _, items, hidden) = CELLS[cell], shape
-    gates, recurrent = (tensor.detach() for tensor in inputs(cell, models, 1, items, hidden))
+    models, _, items, hidden = shape
+    gates, recurrent = inputs(cell, models, 1, items, hidden)
     gates = gates[:, 0]
     state = torch.randn(models, items, hidden), torch.randn(models, hidden, items).transpose(1, 2)
     before = [part.clone() for part in state]
     found = triton_cells.step(gates, recurrent, state)
-    for one, other in zip(found, own.torch_step(gates, recurrent, state), strict=True):
-        torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-5)
+    assert_same(found, CELLS[cell].torch_step(gates, recurrent, state), 1e-5)
     assert all(torch.equal(one, other) for one, other in zip(state, before, strict=True))
     with products("tf32"):
         rounded = triton_cells.step(gates, for_kernels(recurrent), state)

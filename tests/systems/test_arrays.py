@@ -1,4 +1,6 @@
-"""Items as arrays: what batches of them hold, and blank places in them."""
+"""Items and parameters as arrays: what batches of items hold, and how the parameters of each model start."""
+
+import math
 
 import numpy as np
 import pytest
@@ -14,7 +16,7 @@ from reinflect.settings import Settings
 from reinflect.systems import SYSTEMS
 from reinflect.systems.hacm.model import HacmBatch
 from reinflect.systems.haem.model import HaemBatch
-from reinflect.systems.symbols import Inventory
+from reinflect.systems.symbols import Inventory, RecurrentSettings, expected_shapes
 from reinflect.systems.system import System
 from tests.systems.small_fleets import HACM, HAEM, naive, settings_of
 
@@ -24,6 +26,7 @@ ITEMS = [
     Item("ßß", Bundle(""), "ß"),
 ]
 KNOWN = Inventory(tuple("abefglino"), ("PST", "V"))
+every = pytest.mark.parametrize("system", SYSTEMS.values(), ids=list(SYSTEMS))
 
 
 def inflecting(system: System, settings: Settings | None = None) -> Stack:
@@ -51,7 +54,7 @@ def test_features_as_numbers(kind: str, row: list[int]) -> None:
     assert files.features.tolist() == [[row[1], row[1]], row, [0, 0]]
 
 
-@pytest.mark.parametrize("system", SYSTEMS.values(), ids=list(SYSTEMS))
+@every
 def test_a_blank_place_holds_nothing_of_any_item(system: System) -> None:
     """A batch of short items with blanks must not see the first item, which is longer than its arrays."""
     settings = settings_of(system, hidden=4)
@@ -101,3 +104,40 @@ def test_how_long_the_arrays_of_many_batches_need_to_be(seed: int) -> None:
         for name, length in longest.items():
             taken = [files[which[m]].lengths[name][item] for m, row in enumerate(batch) for item in row if item >= 0]
             assert length == max([1, *taken])
+
+
+SMALL, LARGE = Inventory(("a", "b"), ("V",)), Inventory(tuple("abcdefg"), ("N", "PL", "V"))
+
+
+def initial(system: System, inventories: list[Inventory], seeds: list[int], settings: Settings) -> Parameters:
+    return Parameters.initial(
+        system.shapes(settings), [system.sizes(own, settings) for own in inventories], seeds, dtype=torch.float64
+    )
+
+
+@every
+@pytest.mark.parametrize("features", ["set", "embedded"])
+def test_a_model_starts_the_same_in_every_fleet(system: System, features: str) -> None:
+    settings = settings_of(system, hidden=4, embedding=3, features=features)
+    sizes = system.sizes(SMALL, settings)
+    alone = initial(system, [SMALL], [5], settings).one(0, sizes)
+    crowd = initial(system, [LARGE, SMALL, LARGE], [1, 5, 5], settings)
+    for name, tensor in crowd.one(1, sizes).items():
+        assert torch.equal(tensor, alone[name]), name
+        assert tuple(tensor.shape) == expected_shapes(system.shapes(settings), sizes)[name]
+        padded = crowd[name][1]
+        assert padded.count_nonzero() == tensor.count_nonzero()
+    other = initial(system, [SMALL], [6], settings).one(0, sizes)
+    assert not torch.equal(other["embedding"], alone["embedding"])
+
+
+@every
+def test_starts(system: System) -> None:
+    settings = settings_of(system, hidden=50, embedding=40, cell="lstm", forget_bias=0.5)
+    first = initial(system, [LARGE], [1], settings)
+    for tensor, units in (first["embedding"], 40), (first["output.weights"], sum(first["output.weights"].shape[1:])):
+        assert 0.95 * math.sqrt(6 / units) < tensor.abs().max() <= math.sqrt(6 / units)
+    assert not first["output.bias"].any()
+    if isinstance(settings, RecurrentSettings):
+        bias = first["forward.bias"][0].view(4, 50)
+        assert bias.sum(dim=1).tolist() == [0, 25, 0, 0]  # input, forget, output, candidate

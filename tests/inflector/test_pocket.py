@@ -101,7 +101,7 @@ def test_a_damaged_pocket_model_is_to_be_installed_again(pocket: Path, damage: o
         reinflect.load("finnish")
     assert reinflect.load("german").members
     Path("own.reinflect").write_bytes(b"")
-    with pytest.raises(InputError, match=r"^(?!.*pip install)"):
+    with pytest.raises(InputError, match=r"(?s)^(?!.*pip install)"):
         reinflect.load("own.reinflect")
 
 

@@ -24,7 +24,7 @@ BUNDLE = Bundle("V")
 
 def spec(lesson: Lesson, kind: str = "hacm-naive", seed: int = 1, settings: Settings | None = None) -> ModelSpec:
     parsed = Kind.parse(kind)
-    plain = settings or SYSTEMS[parsed.system].settings(hidden=3)  # type: ignore[call-arg]
+    plain = settings or SYSTEMS[parsed.system].settings(hidden=3)
     return ModelSpec(lesson.for_kind(parsed, ALIGNERS, seed), parsed, plain, seed)
 
 

@@ -196,7 +196,7 @@ TABLE: list[Failing] = [
 """Executor, device, the failure of the pack `one`, how often it happens, the attempts, and how the command ends."""
 
 
-@pytest.mark.parametrize("row", TABLE, ids=str)
+@pytest.mark.parametrize("row", TABLE)
 def test_what_happens_after_a_failure(row: Failing, go: Go, store: Store) -> None:
     executor, device, failure, left, attempts, message = row
 

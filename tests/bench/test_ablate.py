@@ -1,7 +1,8 @@
-"""Comparisons of settings: what is compared with what, on real models and by made-up figures, and the test of pairs."""
+"""Comparisons of settings and of starts: what with what, on real models and by made-up figures; the test of pairs."""
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Mapping
 from itertools import product
 from pathlib import Path
@@ -12,20 +13,25 @@ import numpy as np
 import pytest
 from bench.ablate import Factor, Scored, Variant, factors, rows
 from bench.pairs import compare_pairs, holm
+from bench.start import ALONE, ISOLATES, groups
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench import ablate, common
+from bench import ablate, common, start
+from reinflect.data.catalog import find
 from reinflect.data.features import Bundle
-from reinflect.data.items import Item
+from reinflect.data.items import Item, write_items
 from reinflect.decode.search import Predictions
 from reinflect.ensemble.member import Trained
 from reinflect.ensemble.strategies import Voter
 from reinflect.errors import InputError
+from reinflect.run.pack_files import by_key, read_results
 from reinflect.settings import Settings
 from reinflect.systems.haem import HaemSettings
-from tests.learn.tiny import small
+from tests.learn.tiny import language, small
+from tests.test_start import CHANGES, installed, languages
 
+__all__ = ["installed", "languages"]
 BOTH = {"hacm": small("hacm"), "haem": small("haem", dropout=0.3)}
 TINY = "embedding=5 hidden=6 epochs=2 score_from=0 score_every=1 batch=2"
 
@@ -179,3 +185,29 @@ def test_holm_rejects_what_stepping_down_rejects(p_values: list[float]) -> None:
         rejected.add(number)
     assert {number for number, p in enumerate(holm(p_values)) if p < level} == rejected
     assert holm([0.03, 0.01, 0.6, 0.015]) == pytest.approx([0.06, 0.04, 0.6, 0.045])
+
+
+def test_the_families_of_the_benchmark_are_those_of_its_languages() -> None:
+    assert groups().keys() == set(find("conll2017").languages)
+    assert Counter(groups().values())["Slavic"] == 10
+    assert {name for name, group in groups().items() if group == ISOLATES} >= {"basque", "haida", "turkish", "navajo"}
+    assert {name for name, group in groups().items() if group == ALONE} >= {"albanian", "hungarian"}
+
+
+def test_the_benchmark_compares_ways_to_start(
+    installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data, out = tmp_path / "data", tmp_path / "out"
+    data.mkdir()
+    for name in ("german", "greek", "turkish"):
+        items = language(name)
+        write_items(data / f"{name}-dev", items[::2])
+        write_items(data / f"{name}-train-low", items[1::2])
+    tiny = [*CHANGES, "epochs=2"]
+    given = ["--data", data, "--models", installed, "--out", out, "--languages", "german", "--relatives", 1]
+    more = ["--systems", "haem", "--alignments", "naive", "--seeds", 2, "--set", *tiny]
+    monkeypatch.setattr("sys.argv", ["start", *map(str, given + more)])
+    start.main()
+    assert list(json.loads((out / "results.json").read_text(encoding="utf-8"))) == ["best-1"]
+    assert len(by_key(read_results(out / "packs"))) == 2 * 2
+    assert "Start: best-1" in capsys.readouterr().out

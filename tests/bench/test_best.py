@@ -269,11 +269,8 @@ def check_pool(path: Path, model: Path, data: Path) -> None:
     pool, ([german], _) = read_pool(path), read_corpora(data, ["german"], ["low"])
     assert pool is not None
     assert len(pool.models) == 8
-    items = [
-        Item(item.lemma, item.features, form)
-        for item, forms in zip(german.asked, pool.candidates["test"], strict=True)
-        for form in forms
-    ]
+    asked = zip(german.asked, pool.candidates["test"], strict=True)
+    items = [Item(item.lemma, item.features, form) for item, forms in asked for form in forms]
     train, pairs = ([(item.lemma, item.form) for item in part] for part in (german.train, items))
     alignments = Smart().align_more(train, Smart().align(train), pairs)
     smart = [member for member in Inflector.load(model).members if member.kind == "haem-smart"]

@@ -4,15 +4,15 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from bench.cells import agreed, cells_of, forms_of
 from bench.distil import Student, largest_corpora
-from click.testing import Result
 
+import reinflect
 from bench import distil
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
@@ -21,17 +21,12 @@ from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.pocket import VARIABLE, read_index
 from reinflect.learn.fleet import Fleet
 from reinflect.learn.lesson import Lesson
+from tests.data.test_corrections import items_of
 
 ROOT = Path(__file__).parents[2]
 TINY = "embedding=5 hidden=6 history_hidden=4 epochs=2 score_from=0".split()
-TRAIN = [
-    Item("gehen", Bundle("V;PST"), "ging"),
-    Item("sagen", Bundle("V;PRS;SG"), "sagt"),
-    Item("laufen", Bundle("V;PRS;PL"), "laufen"),
-    Item("Haus", Bundle("N;PL"), "Häuser"),
-    Item("Tag", Bundle("GEN;N"), "Tags"),
-    Item("laufen", Bundle("N;PL"), "Läufe"),
-]
+VERBS = "gehen V;PST ging, sagen V;PRS;SG sagt, laufen V;PRS;PL laufen"
+TRAIN = items_of(f"{VERBS}, Haus N;PL Häuser, Tag GEN;N Tags, laufen N;PL Läufe")
 
 
 def cells(train: Sequence[Item], others: Sequence[Item] = (), most: int = 1000) -> list[tuple[str, str]]:
@@ -45,7 +40,7 @@ def test_cells_are_lemmas_with_bundles_of_their_part_of_speech_in_no_file() -> N
     expected -= {(item.lemma, item.features.spelling) for item in TRAIN}
     assert sorted(cells(TRAIN)) == sorted(expected)
     # In whatever order the features are; other lemmas and bundles add no cells.
-    dev = [Item("gehen", Bundle("SG;V;PRS"), "x"), Item("neu", Bundle("V;PST"), "x"), Item("Haus", Bundle("N;DAT"))]
+    dev = items_of("gehen SG;V;PRS x, neu V;PST x, Haus N;DAT")
     assert set(cells(TRAIN)) - set(cells(TRAIN, dev)) == {("gehen", "V;PRS;SG")}
     large = [Item(f"a{number}", Bundle(f"V;{number % 7}"), "x") for number in range(60)]
     assert len(cells(large)) == 60 * 7 - 60
@@ -69,9 +64,7 @@ def student(two_languages: Path, agreed_cells: int) -> Student:
     return Student.of(german, items, 2, Counter({"haem-naive": 2, "soft": 1}))
 
 
-def test_a_student_learns_from_gold_items_and_agreed_cells(
-    two_languages: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_student_learns_from_gold_and_agreed_items(two_languages: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     german = student(two_languages, 4)
     assert german.corpus.label == "german-high"
     assert german.source == (
@@ -97,11 +90,7 @@ def test_a_student_learns_from_gold_items_and_agreed_cells(
 
 
 def test_from_a_teacher_to_pocket_models(
-    two_languages: Path,
-    tmp_path: Path,
-    reinflect: Callable[..., Result],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    two_languages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     into, command = tmp_path / "models", ["distil", "--data", two_languages, "--languages", "german"]
     command += ["--out", tmp_path / "out", "--into", into, "--device", "cpu", "--workers", 1, "--cells", 9]
@@ -140,7 +129,7 @@ def test_from_a_teacher_to_pocket_models(
     assert inflector.members[0].dev_accuracy == pytest.approx(read_index(into)["german"].accuracy)
     assert inflector.rounded("eighth").members[0].fingerprint == inflector.members[0].fingerprint, "of 8-bit numbers"
     monkeypatch.setenv(VARIABLE, str(into))
-    assert reinflect("inflect", "german", "sagen", "V;PST").stdout.strip() == inflector.inflect("sagen", "V;PST")
+    assert reinflect.load("german").inflect("sagen", "V;PST") == inflector.inflect("sagen", "V;PST")
 
 
 def test_the_script_that_rebuilds_all(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ from reinflect.ensemble.confidence import (
 from reinflect.ensemble.strategies import find_strategy
 from tests.ensemble.test_vote import scored
 
+Votes = list[tuple[str, float]]
 LOG_PROBABILITIES = st.floats(-1e4, 0)
 SAID = st.lists(st.tuples(st.sampled_from(["a", "b", "ab"]), LOG_PROBABILITIES), min_size=1, max_size=8)
 
@@ -43,7 +44,7 @@ def test_the_evidence_for_a_form() -> None:
 
 
 @given(SAID, st.booleans())
-def test_any_evidence_gives_numbers_and_a_confidence(said: list[tuple[str, float]], seen: bool) -> None:
+def test_any_evidence_gives_numbers_and_a_confidence(said: Votes, seen: bool) -> None:
     forms, scores = [form for form, _ in said], [score for _, score in said]
     for form in ("a", "b", "c"):
         evidence = Evidence.of(form, forms, scores, seen=seen)
@@ -69,9 +70,8 @@ def test_more_votes_and_surer_voters_make_it_surer() -> None:
 
 
 @given(st.lists(st.tuples(SAID, st.booleans()), min_size=1, max_size=8), st.floats(-30, 30))
-def test_alternatives_share_a_part_of_what_the_first_leaves(
-    said: list[tuple[list[tuple[str, float]], bool]], bias: float
-) -> None:
+def test_alternatives_share_a_part_of_what_is_left(said: list[tuple[Votes, bool]], bias: float) -> None:
+    """Of what the first form leaves."""
     fitted = Confidence((bias, *USUAL[1:]), 100)
     first, *others = (Evidence.of("a", *map(list, zip(*votes, strict=True)), seen=seen) for votes, seen in said)
     answers = in_order({str(number): evidence for number, evidence in enumerate([first, *others])}, first, fitted)
@@ -112,10 +112,10 @@ def test_fitting_is_what_a_general_optimiser_finds(count: int, pull: float) -> N
         return float(misfit + 0.5 * pull * (np.array(PULL) * (weights - np.array(USUAL)) ** 2).sum())
 
     best = minimize(cost, np.zeros(5), tol=1e-12).x
-    found = fit(evidence, right, pull=pull)
-    assert found is not None
-    assert found.weights == pytest.approx(best, abs=1e-3)
-    assert found.items == count
+    fitted = fit(evidence, right, pull=pull)
+    assert fitted is not None
+    assert fitted.weights == pytest.approx(best, abs=1e-3)
+    assert fitted.items == count
 
 
 def test_what_was_fitted_can_be_trusted_on_other_items() -> None:
@@ -123,8 +123,7 @@ def test_what_was_fitted_can_be_trusted_on_other_items() -> None:
     assert found is not None
     evidence, right = drawn(4000, OTHER, seed=2)
     fitted, usual = ([*zip(map(sure.of, evidence), right, strict=True)] for sure in (found, Confidence(USUAL, 0)))
-    assert calibration_error(bins(fitted)) < 0.03
-    assert calibration_error(equal_bins(fitted)) < 0.03
+    assert max(calibration_error(bins(fitted)), calibration_error(equal_bins(fitted))) < 0.03
     assert calibration_error(bins(usual)) > 0.1  # so there was something to fit
 
 

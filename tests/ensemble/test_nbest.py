@@ -94,12 +94,6 @@ def test_forms_that_repeat_endlessly_become_the_lemma() -> None:
     assert sum(probabilities.values()) <= 1
 
 
-@pytest.mark.parametrize("n", [0, -1])
-def test_at_least_one(n: int) -> None:
-    with pytest.raises(InputError, match="one form or more"):
-        an_inflector().nbest("a", "V", n)
-
-
 def test_a_trace_is_of_the_best_voter_who_gives_the_form() -> None:
     inflector = an_inflector()
     items = [item for item in ITEMS if item.lemma]
@@ -116,6 +110,9 @@ def test_a_trace_is_of_the_best_voter_who_gives_the_form() -> None:
             assert (named.lemma, named.features) == (item.lemma, item.features.spelling)
 
 
-def test_a_member_that_is_not_there() -> None:
+def test_numbers_and_members_that_there_are_not() -> None:
+    for n in (0, -1):
+        with pytest.raises(InputError, match="one form or more"):
+            an_inflector().nbest("a", "V", n)
     with pytest.raises(InputError, match="did you mean haem-naive-"):
         an_inflector().trace("gehen", "V", "haem-naive")

@@ -19,11 +19,8 @@ from reinflect.web.inventory import inventory
 from tests.fuzz import tiny_models
 
 pytestmark = pytest.mark.filterwarnings("ignore::reinflect.errors.UnseenWarning")
-KNOWN = (
-    Item("gehen", Bundle("V;PST"), "ging"),
-    Item("gehen", Bundle("PST;V"), "gung"),
-    Item("hand", Bundle("N;PL"), "hände"),
-)
+GOES = Item("gehen", Bundle("V;PST"), "ging"), Item("gehen", Bundle("PST;V"), "gung")
+KNOWN = (*GOES, Item("hand", Bundle("N;PL"), "hände"))
 
 
 @pytest.fixture
@@ -104,9 +101,8 @@ def test_a_paradigm_has_the_users_order_in_terminal_notebook_and_page(inflector:
     training = inflector.training
     assert training is not None
     counts = dict.fromkeys([*VERB[2:], *VERB[:2], "V;NFIN"], 1)
-    ours = replace(
-        inflector, training=msgspec.structs.replace(training, bundles=counts), cells=("V;XX", *VERB), attested=()
-    )
+    training = msgspec.structs.replace(training, bundles=counts)
+    ours = replace(inflector, training=training, cells=("V;XX", *VERB), attested=())
     assert ours.usual_bundles() == [*VERB, "V;NFIN"]
     table, others = ours.paradigm("gehen").tables()
     assert table.columns == ("PL", "SG")

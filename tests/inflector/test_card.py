@@ -6,16 +6,12 @@ from typing import Any
 
 import pytest
 
-from reinflect.data.features import Bundle
 from reinflect.data.items import Item, read_items, write_items
 from reinflect.inflector.card import Training, card_text, describe_training, fingerprint
+from tests.data.test_corrections import items_of
 from tests.fuzz import tiny_models
 
-ITEMS = [
-    Item("gehen", Bundle("V;PST"), "ging"),
-    Item("sehen", Bundle("V;PST"), "sah"),
-    Item("gehen", Bundle("V;INF"), "gehen"),
-]
+ITEMS = items_of("gehen V;PST ging, sehen V;PST sah, gehen V;INF gehen")
 
 
 def record(dev: list[Item] | None = None) -> Training:
@@ -69,8 +65,8 @@ def test_a_card_for_people() -> None:
 
 def test_the_card_of_a_model_assembled_in_memory() -> None:
     text = card_text(card() | {"training": None, "confidence": None})
-    assert "Training data" not in text
     assert "cannot say how likely" in text
+    assert "Training data" not in text
     assert "no confidences" in card_text(card() | {"confidence": None})
 
 

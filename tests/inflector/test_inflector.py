@@ -26,6 +26,7 @@ from reinflect.systems.hacm import HacmSettings
 from reinflect.systems.haem import HaemSettings
 from reinflect.systems.soft import SoftSettings
 from reinflect.systems.symbols import Inventory
+from tests.data.test_corrections import items_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::reinflect.errors.UnseenWarning")
 SMALL: dict[str, Settings] = {
@@ -59,14 +60,10 @@ def a_member(
 def an_inflector() -> Inflector:
     """Members that differ in everything they can differ in."""
     other = Inventory(tuple("abcdefg漢"), ("V",))
-    members = [
-        a_member("haem", seed=1),
-        a_member("haem", seed=2, accuracy=60.5),
-        a_member("haem", "smart", seed=3, inventory=other),
-        a_member("haem", seed=4, hidden=5, features="embedded"),
-        a_member("hacm", seed=5),
-        a_member("hacm", seed=6, copy_mixture=False, cell="coupled"),
-    ]
+    members = [a_member("haem", seed=1), a_member("haem", seed=2, accuracy=60.5), a_member("hacm", seed=5)]
+    members.append(a_member("haem", "smart", seed=3, inventory=other))
+    members.append(a_member("haem", seed=4, hidden=5, features="embedded"))
+    members.append(a_member("hacm", seed=6, copy_mixture=False, cell="coupled"))
     return Inflector(tuple(members), {"ä": 4})
 
 
@@ -175,13 +172,7 @@ def told_of(items: Sequence[Item], *, confident: bool = True) -> Inflector:
     return replace(an_inflector(), training=training, confidences=confidences)
 
 
-SEEN = [
-    Item("gehen", Bundle("V;PST"), "ging"),
-    Item("haus", Bundle("N;SG"), "haus"),
-    Item("sehen", Bundle("V"), "sehen"),
-    Item("hand", Bundle("SG;N"), "hand"),
-    Item("wand", Bundle("SG;N"), "wand"),
-]
+SEEN = items_of("gehen V;PST ging, haus N;SG haus, sehen V sehen, hand SG;N hand, wand SG;N wand")
 
 
 def test_answers_are_the_vote_with_its_evidence() -> None:

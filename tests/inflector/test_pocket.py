@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -67,9 +68,8 @@ def test_a_file_without_ending_is_found_where_no_language_has_its_name() -> None
 @pytest.mark.usefixtures("pocket")
 def test_an_unknown_name_is_answered_with_the_nearest_and_with_training(name: str, remedy: str) -> None:
     Path("own.reinflect").touch()
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError, match=re.escape(remedy)):
         reinflect.load(name)
-    assert remedy in str(error.value)
 
 
 @pytest.mark.usefixtures("no_pocket")
@@ -81,9 +81,7 @@ def test_without_the_distribution_its_installation_is_named(tmp_path: Path, monk
         reinflect.load("finnish")
 
 
-def test_an_installed_package_is_found_without_being_imported(
-    tiny_pocket_models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_package_is_not_imported(tiny_pocket_models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package = tmp_path / "reinflect_models"
     package.mkdir()
     (package / "__init__.py").write_text("raise AssertionError('imported')")
@@ -98,15 +96,13 @@ def test_an_installed_package_is_found_without_being_imported(
 @pytest.mark.parametrize("damage", [lambda path: path.write_bytes(path.read_bytes()[:-9]), Path.unlink])
 def test_a_damaged_pocket_model_is_to_be_installed_again(pocket: Path, damage: object) -> None:
     damage(pocket / "finnish.reinflect")  # type: ignore[operator]
-    with pytest.raises(InputError) as error:
+    path = re.escape(str(pocket / "finnish.reinflect"))
+    with pytest.raises(InputError, match=f"{path}.*pip install --upgrade reinflect-models --force-reinstall$"):
         reinflect.load("finnish")
-    assert str(pocket / "finnish.reinflect") in str(error.value)
-    assert str(error.value).endswith("pip install --upgrade reinflect-models --force-reinstall")
     assert reinflect.load("german").members
     Path("own.reinflect").write_bytes(b"")
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError, match=r"(?s)^(?!.*pip install)"):
         reinflect.load("own.reinflect")
-    assert "pip install" not in str(error.value)
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff", b'{"finnish": {}}', b'{"finnish": 3}', "outside"])
@@ -116,14 +112,9 @@ def test_a_damaged_index_is_one_line(pocket: Path, content: bytes | str) -> None
         content = index.read_bytes().replace(b"finnish.reinflect", b"../finnish.reinflect")
     assert isinstance(content, bytes)
     index.write_bytes(content)
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError, match=rf"^{re.escape(str(index))}: not a valid index of pocket models \(.*\Z"):
         pocket_models()
-    assert str(error.value).startswith(f"{index}: not a valid index of pocket models (")
-    assert "\n" not in str(error.value)
-
-
-def test_a_folder_without_an_index_is_one_line(pocket: Path) -> None:
-    (pocket / INDEX).unlink()
+    index.unlink()
     with pytest.raises(InputError, match="there is no such file"):
         reinflect.load("finnish")
 
@@ -133,21 +124,16 @@ def test_a_model_is_added_with_its_card_and_its_entry(tmp_path: Path) -> None:
     inflector = tiny_models.inflector()
     inflector.save(path)
     said = inflector.inflect("gehen", "V;PST")
-    dev = [
-        Item("gehen", Bundle("V;PST"), said),
-        Item("sehen", Bundle("V;PST"), "x"),
-        Item("hand", Bundle("N;PL"), "x"),
-    ]
+    dev = [Item("gehen", Bundle("V;PST"), said), Item("sehen", Bundle("V;PST"), "x"), Item("hand", Bundle("N;PL"), "x")]
     made = add_model(folder, path, "lower-sorbian", dev, command="runs/pocket.sh lower-sorbian")
     assert (made.accuracy, made.items, made.date) == (33.33, 4, "2026-11-15")
     content = path.read_bytes()
     assert (made.size, made.sha256) == (len(content), hashlib.sha256(content).hexdigest())
     assert (folder / made.file).read_bytes() == content
     card = (folder / "lower-sorbian.txt").read_text(encoding="utf-8")
+    shares = "all 33.33 % of 3", "V 50.00 % of 2", "N 0.00 % of 1"
     for line in (
-        "all 33.33 % of 3",
-        "V 50.00 % of 2",
-        "N 0.00 % of 1",
+        *shares,
         "The licence is that of the data: CC BY-SA 3.0 (word forms from Wiktionary, by way of UniMorph)",
         "Command: runs/pocket.sh lower-sorbian",
     ):
@@ -165,16 +151,12 @@ def test_a_model_is_added_with_its_card_and_its_entry(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["Finnish", "../finnish", "", "a.b", "-a", "suomi/x"])
-def test_a_language_that_is_no_name_is_refused_and_nothing_is_written(tmp_path: Path, name: str) -> None:
+def test_no_name_of_a_language_and_no_record_of_a_training_are_refused(tmp_path: Path, name: str) -> None:
     path = tmp_path / "made.reinflect"
     path.write_bytes(tiny_models.model_file())
     with pytest.raises(InputError, match="use small letters"):
         add_model(tmp_path / "models", path, name, tiny_models.ITEMS, command="x")
     assert not (tmp_path / "models").exists()
-
-
-def test_a_model_without_a_record_of_its_training_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "made.reinflect"
     replace(tiny_models.inflector(), training=None).save(path)
     with pytest.raises(InputError, match="no record of its training"):
         add_model(tmp_path / "models", path, "finnish", tiny_models.ITEMS, command="x")

@@ -33,24 +33,19 @@ def helpful(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def taught(helpful: Path) -> Inflector:
-    words = WordList.read(helpful)
-    out = helpful.parent / "taught.reinflect"
-    made = train_model(ITEMS, None, WISH, Keep(words=words), Resources(), out=out).inflector
-    assert made.words is not None
-    return made
+def model(helpful: Path) -> Path:
+    return helpful.with_name("taught.reinflect")
 
 
-@pytest.fixture(scope="module")
-def model(taught: Inflector, helpful: Path) -> Path:
-    assert taught.word_list
-    return helpful.parent / "taught.reinflect"
+@pytest.fixture(scope="module", autouse=True)
+def taught(helpful: Path, model: Path) -> Inflector:
+    return train_model(ITEMS, None, WISH, Keep(words=WordList.read(helpful)), Resources(), out=model).inflector
 
 
 @pytest.fixture(scope="module")
 def plain(taught: Inflector, helpful: Path) -> Path:
-    replace(taught, words=None, word_list=None).save(helpful.parent / "plain.reinflect")
-    return helpful.parent / "plain.reinflect"
+    replace(taught, words=None, word_list=None).save(helpful.with_name("plain.reinflect"))
+    return helpful.with_name("plain.reinflect")
 
 
 def right(inflector: Inflector) -> int:

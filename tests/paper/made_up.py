@@ -1,6 +1,7 @@
 """Languages, models and packs that nobody trained."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from reinflect.align.naive import Naive
 from reinflect.align.smart import Smart
@@ -14,23 +15,17 @@ from reinflect.paper.grid import Grid
 from reinflect.run.pack_files import PackResult
 from reinflect.score.scores import MacroEvaluation, evaluate
 from reinflect.settings import Settings
-from reinflect.systems.hacm import HacmSettings
-from reinflect.systems.haem import HaemSettings
+from reinflect.systems import SYSTEMS
 from reinflect.systems.kind import Kind
-from reinflect.systems.soft import SoftSettings
 
-SETTINGS: Mapping[str, Settings] = {
-    "hacm": HacmSettings(hidden=3),
-    "haem": HaemSettings(hidden=3),
-    "soft": SoftSettings(hidden=3),
-}
 ALIGNERS = {"naive": Naive(), "smart": Smart()}
 BUNDLE = Bundle("V")
 
 
 def spec(lesson: Lesson, kind: str = "hacm-naive", seed: int = 1, settings: Settings | None = None) -> ModelSpec:
     parsed = Kind.parse(kind)
-    return ModelSpec(lesson.for_kind(parsed, ALIGNERS, seed), parsed, settings or SETTINGS[parsed.system], seed)
+    plain = settings or SYSTEMS[parsed.system].settings(hidden=3)
+    return ModelSpec(lesson.for_kind(parsed, ALIGNERS, seed), parsed, plain, seed)
 
 
 def corpus(language: str = "german", setting: str = "low", items: int = 4, asked: int = 3) -> Lesson:
@@ -64,19 +59,10 @@ def result(
         chosen = list(usual if forms is None else forms)
         return Predictions(chosen, list(scores or [-1.0] * len(chosen)))
 
-    return Trained(
-        system=planned.system,
-        alignment=planned.lesson.alignment,
-        seed=seed,
-        best_epoch=0,
-        dev_accuracy=0.0,
-        key=planned.digest,
-        language=lesson.language,
-        setting=lesson.setting,
-        usable=usable,
-        dev=predictions(lesson.dev, dev),
-        asked=predictions(lesson.asked, test),
-    )
+    facts: dict[str, Any] = {"alignment": planned.lesson.alignment, "best_epoch": 0, "dev_accuracy": 0.0}
+    facts |= {"language": lesson.language, "setting": lesson.setting, "usable": usable}
+    dev_forms, test_forms = predictions(lesson.dev, dev), predictions(lesson.asked, test)
+    return Trained(system=planned.system, seed=seed, key=planned.digest, dev=dev_forms, asked=test_forms, **facts)
 
 
 def kinds(grid: Grid, setting: str = "low") -> dict[Kind, int]:

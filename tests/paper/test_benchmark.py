@@ -25,6 +25,7 @@ from reinflect.settings import Settings
 from reinflect.systems.kind import Kind, Plan
 from tests.learn.tiny import language, small
 from tests.paper.made_up import kinds
+from tests.run.test_driver import Listener
 
 FIRST: Grid = {Kind("hacm", "naive"): {"low": 2, "high": 1}}
 GRID: Grid = {**FIRST, Kind("haem", "naive"): {"low": 2, "high": 1}, Kind("haem", "smart"): {"low": 2, "high": 1}}
@@ -44,16 +45,13 @@ def data(two_languages: Path) -> Path:
     return two_languages
 
 
-class Listener(Watcher):
-    """Remembers notes and trained packs, and how far the training was at last."""
+class TrainedPacks(Listener):
+    """Remembers trained packs too, and how far the training was at last."""
 
     def __init__(self) -> None:
-        self.notes: list[str] = []
+        super().__init__()
         self.trained: list[str] = []
         self.last: Progress | None = None
-
-    def note(self, text: str) -> None:
-        self.notes.append(text)
 
     def finished(self, pack: str, seconds: float, mean_best: float, now: Progress) -> None:
         assert seconds > 0
@@ -62,7 +60,7 @@ class Listener(Watcher):
         self.last = now
 
 
-Undisturbed = tuple[Path, Benchmark, Listener]
+Undisturbed = tuple[Path, Benchmark, TrainedPacks]
 
 
 def run(
@@ -94,7 +92,7 @@ def said(folder: Path) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def undisturbed(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
-    out, listener = tmp_path_factory.mktemp("undisturbed"), Listener()
+    out, listener = tmp_path_factory.mktemp("undisturbed"), TrainedPacks()
     made = run(data, out, listener, save_models=True, gold=data)
     assert write_models(made, out) == []
     return out, made, listener

@@ -23,9 +23,8 @@ RUN_NAMES = {run.name for run in RUNS}
 
 
 def test_the_grid_of_the_paper() -> None:
-    low, medium, high = (
-        {str(kind): seeds for kind, seeds in kinds(PAPER, setting).items()} for setting in ("low", "medium", "high")
-    )
+    settings = (kinds(PAPER, setting) for setting in ("low", "medium", "high"))
+    low, medium, high = ({str(kind): seeds for kind, seeds in grid.items()} for grid in settings)
     assert low == dict.fromkeys(KINDS, 5)
     assert medium == {"hacm-naive": 5, "hacm-smart": 5, "haem-naive": 3, "haem-smart": 5}
     assert high == {"hacm-naive": 3, "hacm-smart": 3, "haem-naive": 2, "haem-smart": 3, "soft": 1}
@@ -34,11 +33,9 @@ def test_the_grid_of_the_paper() -> None:
 def test_further_kinds_and_augmentations_of_a_grid() -> None:
     grid = {Kind("haem", "smart"): {"low": 2}, Kind("soft"): {"high": 1}}
     more = with_kinds(grid, [Kind("haem", "smart"), Kind("imitation")], ["made-up"])
-    assert [(str(kind), kind.augment, seeds.get("low")) for kind, seeds in more.items()] == [
-        ("haem-smart", ("made-up",), 2),
-        ("soft", ("made-up",), None),
-        ("imitation", ("made-up",), 1),
-    ]
+    assert {kind.augment for kind in more} == {("made-up",)}
+    low = [(str(kind), seeds.get("low")) for kind, seeds in more.items()]
+    assert low == [("haem-smart", 2), ("soft", None), ("imitation", 1)]
     apart = grid | {made_up(Kind("soft")): {"high": 1}}
     assert with_kinds(apart, [], ["made-up"]) == apart, "an augmentation of some kinds stays with these"
 
@@ -82,10 +79,8 @@ def test_bundles_that_training_has_and_others_are_counted_apart() -> None:
     dev = tuple(Item(f"a{number}", Bundle(bundle), "x") for number, bundle in enumerate(bundles))
     german = Lesson((Item("c", Bundle("V;PST"), "cx"),), dev, (), "german", "low")
     welsh = replace(german, language="welsh", dev=dev[:2])
-    scored = [
-        (lesson, evaluations(lesson, {"best": {"dev": forms, "test": []}}, ()))
-        for lesson, forms in ((german, ["x", "y", "x", "y", "x"]), (welsh, ["x", "x"]))
-    ]
+    forms = {german: list("xyxyx"), welsh: list("xx")}
+    scored = [(each, evaluations(each, {"best": {"dev": forms[each], "test": []}}, ())) for each in forms]
     alone, both = (averages(some)["dev"]["low"]["best"] for some in (scored[:1], scored))
     assert (alone.seen, alone.unseen) == (Part(50.0, 2), Part(66.67, 3))
     assert alone.languages["german"].unseen == Part(66.67, 3)

@@ -50,16 +50,12 @@ def test_settings_a_language_does_not_have_are_named(folder: Path) -> None:
     assert read_corpora(folder, ["zulu"], ["low"]) == ([], ["zulu-low"])
 
 
-@pytest.mark.parametrize(
-    ("names", "columns"),
-    [
-        (("xyz.trn", "xyz.dev", "xyz.covered.tst"), COLUMNS_2023),
-        (("xyz_small.train", "xyz.dev", "xyz.test"), COLUMNS_2017),
-    ],
-)
-def test_files_without_sizes_have_the_setting_of_their_number(
-    tmp_path: Path, names: tuple[str, str, str], columns: Columns
-) -> None:
+TWO_LAYOUTS = [("xyz.trn xyz.dev xyz.covered.tst", COLUMNS_2023), ("xyz_small.train xyz.dev xyz.test", COLUMNS_2017)]
+
+
+@pytest.mark.parametrize(("files", "columns"), TWO_LAYOUTS)
+def test_files_without_sizes_have_the_setting_of_their_number(tmp_path: Path, files: str, columns: Columns) -> None:
+    names = files.split()
     many = [Item(f"a{n}", item.features, item.form) for n in range(320) for item in ITEMS[:1]]
     for name, items in zip(names, (many, ITEMS, ITEMS[:3]), strict=True):
         write_items(tmp_path / name, items, columns)

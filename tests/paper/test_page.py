@@ -68,9 +68,7 @@ def test_the_page_has_all_sections(place: Path) -> None:
     assert any(one.get("dir") == "rtl" for one in page.elements("table", "letters"))
 
 
-def test_the_data_folder_is_taken_from_the_recorded_command(
-    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_recorded_command_names_the_data(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert data_of(place / "out") == Path("data")
     monkeypatch.chdir(tmp_path)
     assert data_of(place / "out") is None
@@ -92,9 +90,8 @@ def test_without_data_the_page_has_tables_and_curves(place: Path) -> None:
 
 
 def test_missing_parts_are_named_or_left_out(place: Path, tmp_path: Path) -> None:
-    for name in ("results.json", "packs"):
-        copy = shutil.copytree if (place / "out" / name).is_dir() else shutil.copy
-        copy(place / "out" / name, tmp_path / name)
+    shutil.copy(place / "out" / "results.json", tmp_path)
+    shutil.copytree(place / "out" / "packs", tmp_path / "packs")
     page = Page(benchmark_page(tmp_path, place / "data"))
     assert "the folder logs is missing or empty" in page.text
     assert page.titles == ["table-of-runs-dev", "accuracy-by-language-dev", "confidence", "languages-at-low"]

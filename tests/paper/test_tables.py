@@ -1,4 +1,4 @@
-"""The page of results, and the figure."""
+"""The page of results, the figure, and whether the paper's claims hold."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 import pytest
 
 from reinflect.paper import published
+from reinflect.paper.combine import Average, Figures
 from reinflect.paper.grid import PAPER, QUICK
 from reinflect.paper.page import languages_chart
 from reinflect.paper.tables import COLUMNS, language_table, languages_note, main_table, markdown, page
@@ -76,14 +77,11 @@ LANGUAGES = list(published.numbers()["languages"])
 def test_published_figures_are_those_of_the_shared_file(conll2017: Path) -> None:
     lines = (conll2017.parents[1] / "published" / "per-language-test.csv").read_text().splitlines()
     names = lines[0].split(",")
-    columns = {
-        "low": ("low_Run7", "low_LMU-2"),
-        "medium": ("med_Run7", "med_LMU-2"),
-        "high": ("high_Run7", "high_UE-LMU-1"),
-    }
+    columns = {"low": "low_LMU-2", "medium": "med_LMU-2", "high": "high_UE-LMU-1"}
     for line in lines[1:]:
         row = dict(zip(names, line.split(","), strict=True))
-        for setting, (first, second) in columns.items():
+        for setting, second in columns.items():
+            first = f"{second.partition('_')[0]}_Run7"
             expected = (float(row[first]), float(row[second])) if row[first] and row[second] else None
             assert published.of_language(row["lang"], setting) == expected
 
@@ -111,3 +109,53 @@ def test_the_grid_has_a_column_for_all_it_trains() -> None:
     for entry in PAPER:
         title = entry.system if entry.alignment == "none" else f"{entry.system.upper()} {entry.alignment[0].upper()}"
         assert title in header
+
+
+def one_language(name: str, naive: float, smart: float, setting: str = "low") -> dict[str, dict[str, Average]]:
+    accuracies = {"naive": macro(**{name: naive}), "smart": macro(**{name: smart})}
+    kinds = ((system, alignment) for system in ("hacm", "haem") for alignment in accuracies)
+    return {setting: {f"{system}-{alignment}": accuracies[alignment] for system, alignment in kinds}}
+
+
+def test_without_figures_nothing_is_checked() -> None:
+    assert [(claim.held, claim.evidence) for claim in published.claims({})] == [(None, "")] * 12
+
+
+WINS, FAILS = "naive is consistently better than smart for Norwegian Nynorsk", "naive fails at low for Navajo"
+ABOVE, BELOW = "HAEM is above HACM at low, by some 2 points or more", "HAEM is below HACM at high"
+GAIN = "the gain from ensembling is largest at low"
+
+
+def runs(first: float, second: float) -> Figures:
+    both = {"run1": macro(a=first), "run3": macro(a=second)}
+    return {"low": both, "high": both}
+
+
+def gains(*points: float) -> Figures:
+    return {
+        setting: {"run1": macro(a=50.0), "run3": macro(a=40.0), "run7": macro(a=50.0 + gain)}
+        for setting, gain in zip(("low", "medium", "high"), points, strict=True)
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "figures", "expected"),
+    [
+        (WINS, one_language("norwegian_nynorsk", 50.1, 50.0), True),
+        (WINS, one_language("norwegian_nynorsk", 50.0, 50.0), False),
+        (WINS, one_language("turkish", 50.0, 50.0), None),
+        (WINS, one_language("norwegian_nynorsk", 50, 40) | one_language("norwegian_nynorsk", 90, 91, "high"), False),
+        (FAILS, one_language("navajo", 10.0, 15.0), True),
+        (FAILS, one_language("navajo", 10.0, 14.9), False),
+        (ABOVE, runs(46.5, 48.9), True),
+        (ABOVE, runs(46.5, 47.9), False),
+        (ABOVE, {"low": {"run1": macro(a=50.0), "run3": macro(a=53.0, b=1.0)}}, True),  # b is not compared
+        (BELOW, runs(95.0, 89.8), True),
+        (BELOW, runs(95.0, 95.0), False),
+        (GAIN, gains(3, 2, 1), True),
+        (GAIN, gains(2, 3, 1), False),
+        (GAIN, gains(2, 1, 2), False),
+    ],
+)
+def test_claims(text: str, figures: Figures, expected: bool | None) -> None:
+    assert {claim.text: claim.held for claim in published.claims(figures)}[text] is expected

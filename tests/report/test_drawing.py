@@ -1,4 +1,4 @@
-"""Charts show their data, within their frame."""
+"""Charts show their data, within their frame; text is escaped, so that no data becomes a tag."""
 
 import math
 
@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from reinflect.ensemble.confidence import Bin
 from reinflect.report.drawing import HEIGHT, WIDTH, Axis, Curve, bar, dot_chart, key, line_chart, reliability, svg_file
+from reinflect.report.html import Html, element, escape_text, joined, table, word
 from tests.report.pages import Page
 
 POSITIVE = st.floats(1e-6, 1e6)
@@ -68,3 +69,41 @@ def test_keys_and_bars() -> None:
     assert page.text == "HACM <naive>"
     assert page.elements("line", "naive")[0]["style"] == "--colour:#123456"
     assert "41%" in bar(41.2)
+
+
+ANYTHING = st.text(st.characters(categories=["L", "M", "N", "P", "S", "Z", "Cf"]), max_size=20)
+
+
+@given(ANYTHING)
+def test_text_survives_escaping(text: str) -> None:
+    page = Page(element("p", text, title=text))
+    assert page.found == [("p", {"title": text})]
+    assert page.text == text
+
+
+@given(st.text(max_size=20))
+def test_forbidden_characters_are_escaped(text: str) -> None:
+    content = escape_text(text)
+    content.encode("utf-8")
+    assert "<" not in content
+    assert not any(character < " " and character not in "\t\n" for character in content)
+
+
+def test_html_is_not_escaped_twice_and_attributes_have_the_names_of_html() -> None:
+    inner = element("b", "<")
+    assert element("p", inner, " & ") == "<p><b>&lt;</b> &amp; </p>"
+    assert joined([inner, "<"]) == "<b>&lt;</b>&lt;"
+    assert isinstance(joined([]), Html)
+    assert element("a", class_="x", stroke_width=1.5, r=2.0, id=None) == '<a class="x" stroke-width="1.5" r="2"></a>'
+
+
+def test_a_word_keeps_its_direction_and_an_empty_word_is_visible() -> None:
+    assert word("شم <") == '<bdi class="word">شم &lt;</bdi>'
+    assert word("") == '<span class="nothing">∅</span>'
+
+
+def test_numbers_are_set_to_the_right() -> None:
+    page = Page(table([["what", "n"], ["a<b", "1"], ["c", "22"]], words=1))
+    assert page.text == "whatna<b1c22"
+    assert len(page.elements("td", "number")) == 2
+    assert len(page.elements("th", "number")) == 1

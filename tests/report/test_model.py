@@ -16,15 +16,12 @@ from reinflect.inflector.inflector import Inflector
 from reinflect.report.curves import Epoch, ModelLog
 from reinflect.report.model import aligned, alignment_table, columns_of, mistakes_list, model_page
 from reinflect.score.scores import Judged
+from tests.data.test_corrections import items_of
 from tests.inflector.test_inflector import a_member
 from tests.report.pages import Page
 
-DEV = [
-    Item("<b>", Bundle("N;PL"), "<b>s & co"),
-    Item("שלום", Bundle("N;PL"), "שלומות"),
-    Item("sagen", Bundle("V;PST"), "sagte"),
-    Item("fragen", Bundle("V;PST"), "fragte"),
-]
+NOUNS = [Item("<b>", Bundle("N;PL"), "<b>s & co"), Item("שלום", Bundle("N;PL"), "שלומות")]
+DEV = [*NOUNS, *items_of("sagen V;PST sagte, fragen V;PST fragte")]
 
 
 class Answering(Inflector):
@@ -59,7 +56,7 @@ def test_a_page_with_dev_items(inflector: Inflector) -> None:
 
 def test_the_rule_baseline_is_beside_the_model(inflector: Inflector) -> None:
     """It learns from attested forms other than those tested: else it would know the answers."""
-    others = (Item("legen", Bundle("V;PST"), "legte"), Item("wagen", Bundle("V;PST"), "wagte"))
+    others = items_of("legen V;PST legte, wagen V;PST wagte")
     page = Page(model_page("x", replace(inflector, attested=(*others, *DEV)), [], DEV))
     assert page.titles[0] == "beside-rules"
     assert "which learnt from 2 attested forms" in page.text
@@ -75,10 +72,11 @@ def test_the_page_loads_and_runs_nothing(inflector: Inflector) -> None:
     assert "default-src 'none'" in (page.elements("meta")[1]["content"] or "")
 
 
-def test_labels_replace_features(inflector: Inflector) -> None:
+def test_labels_replace_features_and_a_confidence_may_be_missing(inflector: Inflector) -> None:
     text = Page(model_page("x", replace(inflector, labels=Labels((("past", "V;PST"),))), [], DEV)).text
     assert "past" in text
     assert "V;PST" not in text
+    assert "has no confidence" in Page(model_page("x", replace(inflector, confidences={}), [], DEV)).text
 
 
 def test_a_page_without_dev_items_and_with_a_log(inflector: Inflector) -> None:
@@ -99,10 +97,6 @@ def test_the_page_says_which_forms_were_tested(inflector: Inflector) -> None:
     assert "The forms tested are the training items" in of()
     assert "may be a little lower" in of(fingerprint="other", dev_fingerprint=digest)
     assert "The forms tested" not in of(fingerprint="other", dev_fingerprint="another")
-
-
-def test_a_model_without_confidence(inflector: Inflector) -> None:
-    assert "has no confidence" in Page(model_page("x", replace(inflector, confidences={}), [], DEV)).text
 
 
 WORDS = st.text("abcde", max_size=8)

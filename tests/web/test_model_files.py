@@ -89,9 +89,7 @@ def test_a_model_is_loaded_by_the_first_request_and_once(client: TestClient, loa
     assert loads == ["german", "finnish"]
 
 
-def test_an_idle_model_is_dropped_and_loaded_again(
-    client: TestClient, loads: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_idle_model_is_dropped(client: TestClient, loads: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(app, "IDLE_SECONDS", 0.2)
     ask(client, "inflect", model="german", **QUERY)
     guard: Any = client.app
@@ -135,9 +133,7 @@ def test_an_unknown_name_is_one_line(client: TestClient, loads: list[str]) -> No
     assert loads == []
 
 
-def test_a_file_that_cannot_be_used_is_one_line_and_may_be_mended(
-    client: TestClient, pocket: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_file_may_be_damaged_and_mended(client: TestClient, pocket: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = pocket / "german.reinflect"
     path.write_bytes(b"no model")
     with caplog.at_level(logging.WARNING):
@@ -172,9 +168,7 @@ def test_answers_stay_when_the_file_is_overwritten_cut_or_removed(
     assert ask(verbs, "reload")["members"] == 1
 
 
-def test_a_new_file_is_loaded_on_request_whole_and_once(
-    verbs: TestClient, path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_new_file_is_loaded_on_request(verbs: TestClient, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before, about = ask(verbs, "inflect", **QUERY), verbs.get("/api/models/verbs").json()
     assert len(about["voter_names"]) > 1
     other().save(path)

@@ -7,11 +7,11 @@ import pytest
 
 from reinflect.forecast import Forecast
 from reinflect.inflector.inflector import Inflector
-from tests.cli import Reinflect
+from tests.cli import Reinflect, as_options, succeeded
 from tests.inflector.test_inflector import a_member
 
 TINY = ["--seeds", 2, "--device", "cpu", "--workers", 1, "--systems", "haem", "--alignments", "naive"]
-TINY += [word for one in ("epochs=1", "hidden=6", "embedding=5", "history_hidden=4") for word in ("--set", one)]
+TINY += as_options("epochs=1 hidden=6 embedding=5 history_hidden=4")
 
 
 @pytest.fixture
@@ -23,8 +23,7 @@ def verbs(tmp_path: Path, reinflect: Reinflect) -> Path:
 
 def test_sentences_a_file_and_a_curve(verbs: Path, tmp_path: Path, reinflect: Reinflect) -> None:
     out, model, page = tmp_path / "forecast.json", tmp_path / "m.reinflect", tmp_path / "page.html"
-    result = reinflect("forecast", "--train", verbs, "--forms", "500, 250,2000", "--out", out, *TINY)
-    assert result.exit_code == 0, result.output
+    result = succeeded(reinflect("forecast", "--train", verbs, "--forms", "500, 250,2000", "--out", out, *TINY))
     made = Forecast.read(out)
     assert [one.items for one in made.measured] == [20, 40, 80]
     assert [one.items for one in made.expected] == [250, 500, 2000]
@@ -35,7 +34,7 @@ def test_sentences_a_file_and_a_curve(verbs: Path, tmp_path: Path, reinflect: Re
     assert "intervals were checked up to 10 times" in result.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["forecast.json", "verbs.tsv"]
     Inflector((a_member("haem"),), {}).save(model)
-    assert reinflect("report", model, "--forecast", out, "--out", page).exit_code == 0
+    succeeded(reinflect("report", model, "--forecast", out, "--out", page))
     text = page.read_text(encoding="utf-8")
     assert "With 2,000 forms expect" in text
     assert "accuracy with more forms" in text
@@ -43,5 +42,5 @@ def test_sentences_a_file_and_a_curve(verbs: Path, tmp_path: Path, reinflect: Re
 
 def test_without_numbers_it_is_two_five_and_ten_times(verbs: Path, tmp_path: Path, reinflect: Reinflect) -> None:
     out = tmp_path / "f.json"
-    assert reinflect("forecast", "--train", verbs, "--out", out, *TINY).exit_code == 0
+    succeeded(reinflect("forecast", "--train", verbs, "--out", out, *TINY))
     assert [one["items"] for one in json.loads(out.read_text())["expected"]] == [200, 500, 1000]

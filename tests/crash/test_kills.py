@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.crash.conftest import Made
-from tests.crash.jobs import BENCHMARK, LONG, SHORT, TRAIN, Job
+from tests.crash.jobs import BENCHMARK, JOBS, LONG, SHORT, TRAIN, Job
 from tests.crash.trials import Trial, wait_for
 
-JOBS = pytest.mark.parametrize("job", [TRAIN, BENCHMARK], ids=lambda job: job.name)
 KILLS = {TRAIN.name: (True, False), BENCHMARK.name: (False,)}
 """Whether all processes are killed, or only the one that started the others; for every day."""
 MOMENTS = 20

@@ -123,9 +123,7 @@ def scored_cells(monkeypatch: pytest.MonkeyPatch, inflector: Inflector, items: S
     return scored
 
 
-def test_the_fold_goes_with_the_model_file_when_the_first_seed_diverged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_fold_goes_with_the_model_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Folds are not counted from the lowest seed there is: the others keep theirs, from training to file."""
     items, finite = language("german"), Fleet.finite
 
@@ -148,9 +146,7 @@ def retrain(reinflect: Reinflect, folder: Path, out: Path, *more: object) -> Res
     return reinflect("train", "--train", folder / "train.tsv", "--out", out, *TINY, *more)
 
 
-def test_a_model_is_trained_again_with_corrections_and_compared(
-    folder: Path, tmp_path: Path, reinflect: Reinflect
-) -> None:
+def test_a_model_is_trained_again_and_compared(folder: Path, tmp_path: Path, reinflect: Reinflect) -> None:
     again = retrain(reinflect, folder, tmp_path / "m", "--add", folder / "new.csv", "--compare", folder / "held")
     assert again.exit_code == 0, again.output
     assert "new.csv: 1 item corrected, 1 added, 1 ignored (no form)" in again.stderr

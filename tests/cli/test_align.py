@@ -183,9 +183,7 @@ def test_a_pair_in_the_file_gets_the_alignment_used_in_training(answer: Callable
 
 
 @pytest.mark.parametrize("new", [("liegen", "gelegen"), ("ab", "")])
-def test_another_pair_is_added_after_those_of_the_file(
-    answer: Callable[..., Any], new: tuple[str, str], cache: Path
-) -> None:
+def test_another_pair_comes_last(answer: Callable[..., Any], new: tuple[str, str], cache: Path) -> None:
     found = answer(*new, "--method", "smart", "--pairs", VERBS, "--sweeps", 4)
     assert tuple(map(tuple, found["pairs"])) == Smart(sweeps=4).align([*PAIRS, new])[-1]
     assert not cache.exists()  # not worth caching

@@ -14,12 +14,11 @@ from tests.data.test_catalog import TEXTS, Mirror, data_set_of, files_below, ser
 
 
 @pytest.fixture(autouse=True)
-def _away_from_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _away_from_home(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(catalog.URL_VARIABLE, raising=False)
     for variable in ("NO_PROXY", "no_proxy"):
         monkeypatch.setenv(variable, "127.0.0.1")
     monkeypatch.setattr("time.sleep", lambda _seconds: None)
-    monkeypatch.chdir(tmp_path)
 
 
 @pytest.fixture(name="mirror")
@@ -72,9 +71,7 @@ def test_fetch_prints_folder_and_licence(reinflect: Reinflect, mirror: Mirror, t
     assert downloaded == ["downloaded german-train-low", "downloaded german-dev"]
 
 
-def test_fetch_without_a_folder_names_the_cache_and_downloads_once(
-    reinflect: Reinflect, mirror: Mirror, tmp_path: Path
-) -> None:
+def test_fetch_goes_into_the_cache_once(reinflect: Reinflect, mirror: Mirror, tmp_path: Path) -> None:
     first, second = reinflect("data", "fetch", "conll2017"), reinflect("data", "fetch", "conll2017")
     assert f"in {tmp_path / 'cache' / 'conll2017'}\n" in first.stdout
     assert files_below(tmp_path / "cache" / "conll2017") == TEXTS

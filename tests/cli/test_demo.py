@@ -153,9 +153,7 @@ def stop(*_: object, **__: object) -> Outcome:
     raise StoppedError("stop")
 
 
-def test_pocket_models_inflect_words_of_their_languages_first(
-    pocket: Path, reinflect: Reinflect, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pocket_models_come_first(pocket: Path, reinflect: Reinflect, monkeypatch: pytest.MonkeyPatch) -> None:
     assert {"finnish", "german", "turkish", "spanish", "russian"} == set(demo.WORDS)
     monkeypatch.setattr(TRAIN, "train_model", stop)
     shown = reinflect("demo").stdout

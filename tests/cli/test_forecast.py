@@ -1,4 +1,4 @@
-"""`reinflect forecast` says what to expect of more forms, and `report` draws it."""
+"""`reinflect forecast` says what to expect of more forms, and `report` makes pages."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,9 @@ import pytest
 from reinflect.forecast import Forecast
 from reinflect.inflector.inflector import Inflector
 from tests.cli import Reinflect, as_options, succeeded
+from tests.cli.test_transcripts import GOLDEN
 from tests.inflector.test_inflector import a_member
+from tests.report.pages import Page
 
 TINY = ["--seeds", 2, "--device", "cpu", "--workers", 1, "--systems", "haem", "--alignments", "naive"]
 TINY += as_options("epochs=1 hidden=6 embedding=5 history_hidden=4")
@@ -44,3 +46,20 @@ def test_without_numbers_it_is_two_five_and_ten_times(verbs: Path, tmp_path: Pat
     out = tmp_path / "f.json"
     succeeded(reinflect("forecast", "--train", verbs, "--out", out, *TINY))
     assert [one["items"] for one in json.loads(out.read_text())["expected"]] == [200, 500, 1000]
+
+
+def test_a_report_has_the_log_and_items_of_a_model(tmp_path: Path, reinflect: Reinflect) -> None:
+    model = tmp_path / "small.reinflect"
+    model.write_bytes((GOLDEN / "files" / "words.reinflect").read_bytes())
+    on_screen = reinflect("report", model, "--out", "-")
+    assert (on_screen.stdout[:15], on_screen.stderr) == ("<!doctype html>", "")
+    (tmp_path / "dev.tsv").write_text("ab\tabc\tV;PRS;1;SG\nabc\tab\tN;PL\n", encoding="utf-8")
+    log = '{"model": "haem-naive-1", "epoch": 1, "loss": 2.5, "dev_accuracy": 10.0, "best": 10.0}\n'
+    (tmp_path / "small.reinflect.log.jsonl").write_text(log, encoding="utf-8")
+    out = tmp_path / "page.html"
+    result = succeeded(reinflect("report", model, "--dev", tmp_path / "dev.tsv", "--out", out))
+    assert result.stdout == ""
+    assert f"written: {out}" in result.stderr
+    page = Page(out.read_text(encoding="utf-8"))
+    assert "Report on small.reinflect" in page.text
+    assert {"by-features", "commonest-mistakes", "learning-curves"} <= set(page.titles)

@@ -42,9 +42,8 @@ def test_help_lists_every_command(reinflect: Reinflect) -> None:
 
 @pytest.mark.parametrize("name", commands())
 def test_the_help_ends_with_an_example_that_runs(
-    name: str, reinflect: Reinflect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, reinflect: Reinflect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("REINFLECT_MODELS", str(GOLDEN / "files" / "pocket"))
     shown = succeeded(reinflect(*name.split(), "--help"))
     lines = [line.strip() for line in re.split(r"Example.*:\n", shown.output)[-1].splitlines()]

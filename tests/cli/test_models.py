@@ -61,7 +61,7 @@ def test_only_the_file_that_is_read_is_protected(reinflect: Reinflect, pocket: P
 
 @pytest.mark.parametrize("line", ["models", "info finnish", "serve"])
 @pytest.mark.parametrize("models", ["none", "an empty index"])
-def test_without_models_one_line_says_how_to_install_them(
+def test_without_models_one_line_says_so(
     reinflect: Reinflect, line: str, models: str, request: pytest.FixtureRequest
 ) -> None:
     if models == "none":

@@ -64,8 +64,7 @@ KEPT_BY_OTHER_MEANS = {"benchmark", "forecast"}
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def here(tmp_path: Path) -> Path:
     for folder in ("data", "results/predictions", "deep"):
         Path(folder).mkdir(parents=True)
     for name, text in FILES.items():

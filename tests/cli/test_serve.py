@@ -67,9 +67,7 @@ def test_answers_are_sent_without_delay() -> None:
     assert asyncio.run(sent_at_once())
 
 
-def test_a_missing_extra_is_an_error_with_the_install_command(
-    reinflect: Reinflect, model: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_extra_is_named(reinflect: Reinflect, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
     refused(reinflect("serve", model), "pip install 'reinflect[web]'")
 
@@ -165,9 +163,7 @@ def served(
     return result, *servers[0]
 
 
-def test_without_a_model_all_languages_are_served_and_none_is_loaded(
-    reinflect: Reinflect, pocket: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_model_all_are_served(reinflect: Reinflect, pocket: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     result, models, _ = served(reinflect, monkeypatch)
     assert result.stdout.startswith("serving finnish, german, norwegian-bokmal at http://")
     assert models == {name: pocket / f"{name}.reinflect" for name in ("finnish", "german", "norwegian-bokmal")}

@@ -57,7 +57,7 @@ def start(data: Path, out: Path, workers: int, *more: str) -> "subprocess.Popen[
     return process
 
 
-def test_ctrl_c_leaves_a_model_and_the_same_command_goes_on(
+def test_ctrl_c_leaves_a_model_to_go_on_with(
     data: Path, undisturbed: Path, tmp_path: Path, reinflect: Reinflect
 ) -> None:
     out = tmp_path / "model"
@@ -118,10 +118,7 @@ def test_what_it_says_at_the_end(data: Path, undisturbed: Path, tmp_path: Path, 
 
 
 @pytest.mark.parametrize("words", ["train --out model --train", "align", "baseline --input swapped --train"])
-def test_columns_in_the_wrong_order_are_noticed(
-    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reinflect: Reinflect
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_columns_in_the_wrong_order_are_noticed(words: str, reinflect: Reinflect) -> None:
     Path("swapped").write_text("gehen\tV;PST\tging\nsehen\tV;PST\tsah\n")
     note = "note: swapped: the forms look like features; did you mean --columns lemma,features,form?"
     assert note in reinflect(*words.split(), "swapped", "--columns", "lemma,form,features").stderr
@@ -145,9 +142,7 @@ def test_a_model_is_replaced_only_by_force(data: Path, tmp_path: Path, reinflect
     assert out.read_bytes() != before[out]
 
 
-def test_an_unfinished_training_of_another_model_is_no_leave_to_replace_one(
-    data: Path, tmp_path: Path, reinflect: Reinflect
-) -> None:
+def test_an_unfinished_training_is_no_leave_to_replace(data: Path, tmp_path: Path, reinflect: Reinflect) -> None:
     out = tmp_path / "model"
     assert reinflect(*command(data, out, *SHORT)).exit_code == 0
     before = out.read_bytes()
@@ -171,16 +166,14 @@ KINDS = ["--kinds", "imitation, haem-smart+made-up", *TINY, "--set", "epochs=1"]
     [(MINE, {"haem-naive"}, (7, 4, 1)), (KINDS, {"imitation", "haem-smart+made-up"}, (6, 5, 1))],
 )
 def test_presets_and_kinds_that_the_user_names(
-    arguments: list[str], kinds: set[str], settings: tuple[int, ...],
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reinflect: Reinflect,
-) -> None:  # fmt: skip
-    monkeypatch.chdir(tmp_path)
+    arguments: list[str], kinds: set[str], settings: tuple[int, ...], data: Path, reinflect: Reinflect
+) -> None:
     Path("mine.toml").write_text("[haem]\nhidden = 7\nembedding = 3\nepochs = 1\n")
     files = ["--train", data / "train", "--dev", data / "dev", "--out", "m"]
     succeeded(reinflect("train", *files, "--workers", 1, "--seeds", 1, *arguments))
-    members = Inflector.load("m").members
-    assert {member.kind for member in members} == kinds
-    assert {(own.hidden, own.embedding, own.epochs) for own in (member.settings for member in members)} == {settings}
+    members = {member.kind: member.settings for member in Inflector.load("m").members}
+    assert members.keys() == kinds
+    assert {(its.hidden, its.embedding, its.epochs) for its in members.values()} == {settings}
 
 
 def test_a_schedule_reaches_training(data: Path, tmp_path: Path, reinflect: Reinflect) -> None:

@@ -18,9 +18,7 @@ MOMENTS = 20
 
 
 @JOBS
-def test_killed_again_and_again_it_ends_as_if_nothing_had_been(
-    job: Job, data: Path, undisturbed: Made, tmp_path: Path
-) -> None:
+def test_killed_again_and_again_it_ends_the_same(job: Job, data: Path, undisturbed: Made, tmp_path: Path) -> None:
     trial = Trial(job, data, tmp_path, SHORT[job.name], 0)
     chance = random.Random(1)
     with trial.watched():

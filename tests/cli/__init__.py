@@ -1,7 +1,7 @@
 import subprocess
 import sys
 from collections.abc import Callable
-from typing import Any
+from pathlib import Path
 
 from click.testing import Result
 
@@ -24,7 +24,7 @@ def as_options(changes: str) -> list[str]:
     return [word for change in changes.split() for word in ("--set", change)]
 
 
-def printed_by(*words: object, **options: Any) -> str:
+def printed_by(*words: object, cwd: Path | None = None, env: dict[str, str] | None = None) -> str:
     """What Python prints when it runs these words."""
     call = [sys.executable, *map(str, words)]
-    return subprocess.run(call, check=True, stdout=subprocess.PIPE, text=True, **options).stdout
+    return subprocess.run(call, check=True, stdout=subprocess.PIPE, encoding="utf-8", cwd=cwd, env=env).stdout

@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import click
 import pytest
@@ -130,8 +129,8 @@ def test_too_little_memory_and_ctrl_c_end_in_one_line(
 
 @pytest.mark.parametrize("words", [["oracle", "Bö", "ö"], ["inflect", "words.reinflect", "Bö", "V"]])
 def test_words_are_letters_whatever_the_locale_claims(words: list[str]) -> None:
-    call: dict[str, Any] = {"cwd": GOLDEN / "files", "encoding": "utf-8"}
-    in_c, usual = (printed_by("-m", "reinflect", *words, env=os.environ | more, **call) for more in (IN_C, {}))
+    call, folder = ("-m", "reinflect", *words), GOLDEN / "files"
+    in_c, usual = (printed_by(*call, cwd=folder, env=os.environ | more) for more in (IN_C, {}))
     assert in_c == usual
     assert "ö" in usual
 

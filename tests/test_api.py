@@ -1,14 +1,12 @@
 """The package by itself: a few names, each imported when it is asked for."""
 
-import subprocess
-import sys
-
 import pytest
 
 import reinflect
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.errors import InputError
+from tests.cli import printed_by
 
 
 def test_every_public_name_is_there_and_listed() -> None:
@@ -20,7 +18,7 @@ def test_every_public_name_is_there_and_listed() -> None:
 @pytest.mark.parametrize("name", ["align", "train"])
 def test_a_module_does_not_replace_the_function_of_its_name(name: str) -> None:
     code = f"import reinflect, reinflect.{name}; assert reinflect.{name}.__name__ == {name!r}; import reinflect.{name}"
-    subprocess.run([sys.executable, "-c", f"{code}; assert callable(reinflect.{name})"], check=True)
+    printed_by("-c", f"{code}; assert callable(reinflect.{name})")
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
@@ -30,8 +28,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 def test_importing_the_package_imports_nothing_heavy() -> None:
     code = "import sys, reinflect; print(*{m.split('.')[0] for m in sys.modules})"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert {"torch", "numba", "numpy", "rapidfuzz", "click", "requests"}.isdisjoint(loaded)
+    assert {"torch", "numba", "numpy", "rapidfuzz", "click", "requests"}.isdisjoint(printed_by("-c", code).split())
 
 
 def test_evaluate() -> None:

@@ -1,6 +1,5 @@
 """Compiled functions work wherever they are run, also where nothing may be written."""
 
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +8,7 @@ import pytest
 from numba.core import caching
 
 from reinflect.compiled import compiled
+from tests.cli import printed_by
 
 
 @pytest.fixture
@@ -21,8 +21,7 @@ def doubled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], 
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "kept"))
 
     def run(before: str = "pass") -> list[str]:
-        call = [sys.executable, "-c", code.format(before)]
-        return subprocess.run(call, cwd=tmp_path, check=True, stdout=subprocess.PIPE, text=True).stdout.split()
+        return printed_by("-c", code.format(before), cwd=tmp_path).split()
 
     return run
 
@@ -76,8 +75,7 @@ def double(x):
 
 print(before, after, double(21), taken(), double(1.5))
 """
-    printed = subprocess.run([sys.executable, "-c", program], check=True, stdout=subprocess.PIPE, text=True).stdout
-    before, after, whole, later, half = map(float, printed.split())
+    before, after, whole, later, half = map(float, printed_by("-c", program).split())
     assert (whole, half) == (42, 3)
     assert before > 10_000
     assert after < before / 10
@@ -101,10 +99,5 @@ WITHOUT_NUMBA = {
 
 @pytest.mark.parametrize("before", WITHOUT_NUMBA)
 def test_without_numba_plain_python_gives_the_same(before: str) -> None:
-    def aligned(program: str) -> list[str]:
-        call = [sys.executable, "-W", "error", "-c", program]
-        return subprocess.run(call, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
-
-    plain = aligned(WITHOUT_NUMBA[before] + ALIGNING)
-    assert plain[0] == "False"
-    assert plain[1:] == aligned(ALIGNING)[1:]
+    plain, usual = (printed_by("-W", "error", "-c", more + ALIGNING) for more in (WITHOUT_NUMBA[before], ""))
+    assert plain == usual.replace("True\n", "False\n", 1)

@@ -19,7 +19,6 @@ from click.testing import CliRunner, Result
 from reinflect.cli import main
 from reinflect.inflector.inflector import Inflector
 from tests.cli.test_serve import program
-from tests.conftest import CONLL2017
 
 ROOT = Path(__file__).parents[1]
 MODELS = ROOT / "models" / "reinflect_models"
@@ -113,19 +112,19 @@ def check_suggestions() -> list[str]:
     return [head, *rows]
 
 
-def few_languages() -> None:
+def few_languages(conll2017: Path) -> None:
     """What the researcher fetches, with a tenth of the dev items."""
     Path("conll2017").mkdir()
     for language in ("welsh", "haida", "scottish-gaelic"):
         for file, items in ((f"{language}-train-low", 100), (f"{language}-dev", 10)):
-            start = (CONLL2017 / file).read_text(encoding="utf-8").splitlines(keepends=True)[:items]
+            start = (conll2017 / file).read_text(encoding="utf-8").splitlines(keepends=True)[:items]
             Path("conll2017", file).write_text("".join(start), encoding="utf-8")
 
 
 @pytest.mark.parametrize("walk", WALKS)
 def test_every_line_runs_and_shows_what_the_page_shows(
     walk: str, tmp_path: Path, tiny_pocket_models: Path, monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest,
 ) -> None:  # fmt: skip
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("REINFLECT_CACHE", str(tmp_path / "cache"))
@@ -133,9 +132,7 @@ def test_every_line_runs_and_shows_what_the_page_shows(
     page = WALKS[walk]
     assert NAMED[walk] <= {command(line) for line in lines(page) if not line.startswith(">")}
     if walk == "researcher":
-        if not CONLL2017.is_dir():
-            pytest.skip("the CoNLL 2017 data is not at ../shared/data/conll2017")
-        few_languages()
+        few_languages(request.getfixturevalue("conll2017"))
     if walk == "spreadsheets":
         for file, first in (("labels.tsv", "past 3sg\t"), ("cells.txt", "V;IND;PRS;3;SG\n")):
             (content,) = (block for block in blocks(page) if block.startswith(first))
@@ -172,14 +169,12 @@ def test_every_line_runs_and_shows_what_the_page_shows(
 @pytest.mark.long
 @pytest.mark.parametrize("walk", ["README", "linguist", "researcher"])
 def test_every_line_as_it_stands(
-    walk: str, tmp_path: Path, tiny_pocket_models: Path, monkeypatch: pytest.MonkeyPatch
+    walk: str, tmp_path: Path, tiny_pocket_models: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     """Other processors round otherwise, and models then learn a little otherwise: votes may differ by some points."""
     monkeypatch.chdir(tmp_path)
     if walk == "researcher":
-        if not CONLL2017.is_dir():
-            pytest.skip("the CoNLL 2017 data is not at ../shared/data/conll2017")
-        Path("conll2017").symlink_to(CONLL2017)
+        Path("conll2017").symlink_to(request.getfixturevalue("conll2017"))
     folders = {"REINFLECT_CACHE": str(tmp_path / "cache"), "REINFLECT_MODELS": str(tiny_pocket_models)}
     page = README + COMMANDS_PAGE if walk == "README" else WALKS[walk]
     printed = ""

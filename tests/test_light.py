@@ -1,14 +1,13 @@
 """Inflecting needs neither torch nor numba: all that is above the door works where they are blocked."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from reinflect.data.items import write_items
 from reinflect.systems import SYSTEMS
+from tests.cli import printed_by
 from tests.fuzz import tiny_models
 from tests.test_house import LIGHT, MODULES, room
 
@@ -28,8 +27,7 @@ ABOVE = [name for name in MODULES if room(name) in LIGHT]
 
 def run(program: str, folder: Path | None = None) -> str:
     """What a program prints that can import none of `BLOCKED`."""
-    call = [sys.executable, "-c", BLOCKING + program]
-    return subprocess.run(call, cwd=folder, check=True, stdout=subprocess.PIPE, text=True).stdout
+    return printed_by("-c", BLOCKING + program, cwd=folder)
 
 
 def test_they_are_blocked() -> None:

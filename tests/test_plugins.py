@@ -7,7 +7,6 @@ import subprocess
 import sys
 from itertools import cycle
 from pathlib import Path
-from urllib.request import Request, urlopen
 
 import pytest
 
@@ -16,6 +15,8 @@ from reinflect.data.items import Item, write_items
 from reinflect.errors import InputError
 from reinflect.settings import Registry
 from reinflect.systems.system import System
+from tests.cli import as_options
+from tests.cli.test_serve import inflected, program
 
 ROOT = Path(__file__).parents[1]
 PLUGINS = ROOT / "tests" / "plugins"
@@ -36,16 +37,10 @@ def environment(*, plugins: bool = True) -> dict[str, str]:
 
 
 def run(folder: Path, *words: object, plugins: bool = True, code: int = 0) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "reinflect", *map(str, words)]
-    done = subprocess.run(
-        command, cwd=folder, env=environment(plugins=plugins), capture_output=True, encoding="utf-8", check=False
-    )
+    command, variables = [sys.executable, "-m", "reinflect", *map(str, words)], environment(plugins=plugins)
+    done = subprocess.run(command, cwd=folder, env=variables, capture_output=True, encoding="utf-8", check=False)
     assert done.returncode == code, done.stderr
     return done
-
-
-def as_options(changes: str) -> list[str]:
-    return [word for change in changes.split() for word in ("--set", change)]
 
 
 @pytest.fixture(scope="module")
@@ -55,11 +50,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_items(folder / "train.tsv", items(0, 60))
     write_items(folder / "dev.tsv", items(100, 130))
     changes = as_options("embedding=6 hidden=8 history_hidden=4 batch=4 haem.epochs=2 score_from=0")
-    trained = run(
-        folder, "train", "--train", "train.tsv", "--dev", "dev.tsv", "--out", "toy.reinflect", "--preset", "low",
-        "--systems", "toy,haem", "--alignments", "mirror", "--augment", "doubled", "--set", "doubled.epochs=2",
-        "--set", "mirror.shift=1", "--strategy", "runner-up", "--seeds", 2, "--workers", 2, "--device", "cpu", *changes,
-    )  # fmt: skip
+    changes += as_options("doubled.epochs=2 mirror.shift=1")
+    words = "train --train train.tsv --dev dev.tsv --out toy.reinflect --preset low --systems toy,haem".split()
+    words += "--alignments mirror --augment doubled --strategy runner-up --seeds 2 --workers 2 --device cpu".split()
+    trained = run(folder, *words, *changes)
     assert "training 4 models" in trained.stderr
     return folder
 
@@ -89,21 +83,10 @@ def test_it_aligns_inflects_and_is_traced(folder: Path) -> None:
     assert "palaka" in trace
 
 
-def test_it_is_served(folder: Path) -> None:
-    command = [sys.executable, "-m", "reinflect", "serve", "toy.reinflect", "--port", "0"]
-    server = subprocess.Popen(
-        command, cwd=folder, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8"
-    )
-    try:
-        assert server.stdout is not None
-        address = next(match for line in server.stdout if (match := re.search(r"http://[\w.:]+\d", line)))[0]
-        question = json.dumps({"model": "toy", "lemma": "zuzu", "features": "N;PL"}).encode()
-        request = Request(f"{address}/api/inflect", question, {"Content-Type": "application/json"})
-        with urlopen(request, timeout=30) as answer:
-            assert json.load(answer)["answer"]["form"] == "zuzuka"
-    finally:
-        server.terminate()
-        server.communicate()
+def test_it_is_served(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", environment()["PYTHONPATH"])
+    with program(folder / "toy.reinflect") as (_, port):
+        assert inflected(port, "zuzu", "N;PL")["answer"]["form"] == "zuzuka"
 
 
 def test_it_is_benchmarked_and_reported(folder: Path) -> None:
@@ -112,11 +95,8 @@ def test_it_is_benchmarked_and_reported(folder: Path) -> None:
         write_items(folder / f"{language}-dev", items(100, 115))
     changes = as_options("embedding=5 hidden=6 history_hidden=4 batch=4 epochs=2 toy.epochs=15 score_from=0")
     out = folder / "benchmark"
-    done = run(
-        folder, "benchmark", "--data", folder, "--settings", "low", "--grid", "quick", "--systems", "toy",
-        "--kinds", "haem-mirror",
-        "--out", out, "--augment", "doubled", "--workers", 2, "--device", "cpu", *changes,
-    )  # fmt: skip
+    words = "--settings low --grid quick --systems toy --kinds haem-mirror --augment doubled --workers 2".split()
+    done = run(folder, "benchmark", "--data", folder, "--out", out, *words, "--device", "cpu", *changes)
     results = json.loads((out / "results.json").read_text(encoding="utf-8"))["dev"]["low"]
     assert results["toy"]["accuracy"] == 100.0
     assert {"hacm-naive", "haem-smart", "haem-mirror", "run7", "runner-up"} <= set(results)

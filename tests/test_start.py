@@ -1,13 +1,12 @@
 """A start from other models: which ones, how much of them, and how models with and without it vote."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import Result
 
 import reinflect as library
 from reinflect.assemble import Keep
@@ -24,12 +23,11 @@ from reinflect.run.watch import Resources
 from reinflect.start import AUTO, Relative, Startable, best_few, find_starts, relatives, start_from
 from reinflect.systems.kind import Kind, Wish, make_plan
 from reinflect.train import train_model
+from tests.cli import Reinflect, as_options, succeeded
 from tests.fuzz import tiny_models
 from tests.inflector.test_file import made
 from tests.report.pages import Page
 from tests.test_train import Listener
-
-Reinflect = Callable[..., Result]
 
 CELLS = "PRS;1;SG PRS;2;SG PRS;3;SG PST;1;SG PST;2;SG PST;3;SG".split()
 GERMAN, SPANISH = "e st t te test te".split(), "o as a é aste ó".split()
@@ -218,10 +216,9 @@ WORK = ["--systems", "haem", "--alignments", "naive", "--seeds", "2", "--workers
 
 def test_the_command_trains_both_and_the_file_says_so(installed: Path, reinflect: Reinflect) -> None:
     write_items("own.tsv", OWN)
-    changes = [word for change in [*CHANGES, "epochs=4"] for word in ("--set", change)]
+    changes = as_options(" ".join([*CHANGES, "epochs=4"]))
     work = ["train", "--train", "own.tsv", *WORK, *changes, "--from", "auto", "--from", "unrelated"]
-    ran = reinflect(*work, "--out", "one.reinflect", "--verbose")
-    assert ran.exit_code == 0, ran.stderr
+    ran = succeeded(reinflect(*work, "--out", "one.reinflect", "--verbose"))
     assert "training 4 models on 24 items" in ran.stderr
     assert "note: related: " in ran.stderr
     names = {f"haem-naive{label}-{seed}" for label in ("", "+from-related+unrelated") for seed in (1, 2)}
@@ -237,8 +234,7 @@ def test_the_command_trains_both_and_the_file_says_so(installed: Path, reinflect
     reinflect("report", "one.reinflect", "--out", "page.html")
     assert "HAEM, naive, from-related+unrelated" in Page(Path("page.html").read_text(encoding="utf-8")).text
 
-    again = reinflect(*work, "--out", "two.reinflect")
-    assert again.exit_code == 0, again.stderr
+    succeeded(reinflect(*work, "--out", "two.reinflect"))
     assert Path("two.reinflect").read_bytes() == Path("one.reinflect").read_bytes()
 
 

@@ -78,10 +78,8 @@ def test_columns_have_sides_and_no_blanks_at_line_ends() -> None:
 
 def test_a_number_keeps_its_side_next_to_letters_that_run_right_to_left() -> None:
     mark = LEFT_TO_RIGHT_MARK
-    assert in_columns([["5", "ב"], ["10", "x"]], " ", ["right", "left"]) == [
-        f"{mark} 5{mark} ב{mark}",
-        f"{mark}10{mark} x{mark}",
-    ]
+    rows = in_columns([["5", "ב"], ["10", "x"]], " ", ["right", "left"])
+    assert rows == [f"{mark} 5{mark} ב{mark}", f"{mark}10{mark} x{mark}"]
 
 
 # Cells are made printable before they are put into columns; the width of control characters is undefined.

@@ -122,10 +122,8 @@ def test_members_are_scored_filtered_and_the_best_decides_a_tie() -> None:
         model(2, "abb", "cde", "e" + "f" * 9),  # a run that no training word has: the lemma is meant
     ]
     inflector = assemble(models, dev, dev, Keep(), strategy="run7", source="data")
-    assert {member.name: member.dev_accuracy for member in inflector.members} == {
-        "haem-naive-2": 100.0,
-        "haem-naive-1": 0.0,
-    }
+    scores = {member.name: member.dev_accuracy for member in inflector.members}
+    assert scores == {"haem-naive-2": 100.0, "haem-naive-1": 0.0}
     assert inflector.training is not None
     assert (inflector.training.accuracy, inflector.training.scored) == (100.0, 3)
 
@@ -210,9 +208,7 @@ def test_a_process_that_is_killed_once_is_made_up_for(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 4
 
 
-def test_on_a_gpu_that_is_too_small_everything_is_trained_all_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_on_a_gpu_that_is_too_small_all_are_trained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tried: list[str] = []
     broken = {"haem-1ba"}
 
@@ -250,13 +246,12 @@ def test_checkpoints_that_cannot_be_read_are_named_and_removed(tmp_path: Path) -
     out = tmp_path / "model"
     state = Store.beside(out).state
     state.mkdir()
-    for name in ("haem-naive-1-2", "haem-naive-9"):
-        (state / f"{name}{CHECKPOINT}").write_bytes(b"of another time")
+    paths = [state / f"{name}{CHECKPOINT}" for name in ("haem-naive-1-2", "haem-naive-9")]
+    for path in paths:
+        path.write_bytes(b"of another time")
     listener = Listener()
     trained(out=out, watcher=listener)
-    assert [note.partition(" (")[0] for note in listener.notes] == [
-        f"note: ignored {state / name}{CHECKPOINT}" for name in ("haem-naive-1-2", "haem-naive-9")
-    ]
+    assert [note.partition(" (")[0] for note in listener.notes] == [f"note: ignored {path}" for path in paths]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "model.log.jsonl"]
     trained(out=tmp_path / "fresh")
     assert (tmp_path / "fresh").read_bytes() == out.read_bytes()
@@ -307,9 +302,7 @@ def test_a_finished_model_is_replaced_by_a_finished_one_only(tmp_path: Path) -> 
         (ITEMS[:9], None, "found 9 different items, too few to hold some out"),
     ],
 )
-def test_with_nothing_there_is_nothing_to_train(
-    items: Sequence[Item], dev: Sequence[Item] | None, message: str
-) -> None:
+def test_too_few_items_are_refused(items: Sequence[Item], dev: Sequence[Item] | None, message: str) -> None:
     with pytest.raises(InputError, match=message):
         reinflect.train(items, dev)
 

@@ -4,8 +4,8 @@ import json
 import os
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +14,13 @@ import pytest
 from reinflect.align.naive import Naive
 from reinflect.align.smart import Smart
 from reinflect.cli.align import SEED, SWEEPS, align
-from tests.cli import Reinflect
+from tests.cli import Reinflect, succeeded
 from tests.cli.test_transcripts import GOLDEN
 from tests.systems.executors import execute_hacm, execute_haem
 
 VERBS = GOLDEN / "files" / "verbs.tsv"
-
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Keeps tests away from the user's own cache."""
-    monkeypatch.setenv("REINFLECT_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache" / "alignments"
+ROWS = [line.split("\t") for line in VERBS.read_text(encoding="utf-8").splitlines()]
+PAIRS = [(lemma, form) for lemma, form, _ in ROWS]
 
 
 def split_cells(line: str) -> list[str]:
@@ -46,24 +41,12 @@ def test_smart_finds_the_stem_after_a_prefix(reinflect: Reinflect, seed: int) ->
 
 
 def test_json_of_smart_equals_the_aligner(reinflect: Reinflect) -> None:
-    rows = [line.split("\t") for line in VERBS.read_text(encoding="utf-8").splitlines()]
     for sweeps, seed in [(0, 1), (5, 1), (5, 3)]:
         result = reinflect("align", VERBS, "--json", "--sweeps", sweeps, "--seed", seed)
         items = [json.loads(line) for line in result.stdout.splitlines()]
-        assert [[item["lemma"], item["form"], item["features"]] for item in items] == rows
-        expected = Smart(sweeps=sweeps, seed=seed).align([(lemma, form) for lemma, form, _ in rows])
+        assert [[item["lemma"], item["form"], item["features"]] for item in items] == ROWS
+        expected = Smart(sweeps=sweeps, seed=seed).align(PAIRS)
         assert [tuple(map(tuple, item["pairs"])) for item in items] == expected
-
-
-def test_stats_count_the_shown_pairs(reinflect: Reinflect) -> None:
-    arguments = ("align", VERBS, "--sweeps", "5")
-    marks = Counter("".join(reinflect(*arguments).stdout.split("\n")[1::4]).replace(" ", ""))
-    stats = json.loads(reinflect(*arguments, "--stats", "--json").stdout)
-    assert stats["items"] == 12
-    kinds = {"copy": "|", "substitution": "×", "insertion": "+", "deletion": "-"}
-    assert {mark: stats[kind]["count"] for kind, mark in kinds.items() if stats[kind]["count"]} == marks
-    for kind in kinds:
-        assert stats[kind]["share"] == pytest.approx(stats[kind]["count"] / marks.total())
 
 
 def test_limit_shows_fewer_items_but_learns_from_all(reinflect: Reinflect) -> None:
@@ -72,27 +55,23 @@ def test_limit_shows_fewer_items_but_learns_from_all(reinflect: Reinflect) -> No
 
 
 def test_a_file_is_aligned_once(reinflect: Reinflect, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert reinflect("align", VERBS, "--sweeps", 2, "--no-cache").exit_code == 0
-    assert reinflect("align", VERBS, "--method", "naive").exit_code == 0
+    for more in (("--sweeps", 2, "--no-cache"), ("--method", "naive")):
+        succeeded(reinflect("align", VERBS, *more))
     assert not cache.exists()
     first = reinflect("align", VERBS, "--sweeps", 5)
-    assert len(list(cache.iterdir())) == 1
+    assert len(list((cache / "alignments").iterdir())) == 1
 
-    def refuse(*_: object) -> None:
-        raise AssertionError("asked to align again")
-
-    monkeypatch.setattr(Smart, "align", refuse)
+    monkeypatch.delattr(Smart, "align")
     assert reinflect("align", VERBS, "--sweeps", 5).stdout == first.stdout
-    assert isinstance(reinflect("align", VERBS, "--sweeps", 5, "--no-cache").exception, AssertionError)
-    assert isinstance(reinflect("align", VERBS, "--sweeps", 4).exception, AssertionError)
+    assert isinstance(reinflect("align", VERBS, "--sweeps", 5, "--no-cache").exception, AttributeError)
+    assert isinstance(reinflect("align", VERBS, "--sweeps", 4).exception, AttributeError)
     pair = ("oracle", "loben", "gelobt", "--method", "smart", "--pairs", VERBS, "--sweeps", 5)
-    assert reinflect(*pair).exit_code == 0
-    assert isinstance(reinflect(*pair, "--no-cache").exception, AssertionError)
+    succeeded(reinflect(*pair))
+    assert isinstance(reinflect(*pair, "--no-cache").exception, AttributeError)
 
 
 def test_the_naive_aligner_takes_long_strings(reinflect: Reinflect) -> None:
-    result = reinflect("align", "-", "--method", "naive", stdin="x" * 1001 + "\ty\tN\n")
-    assert result.exit_code == 0
+    result = succeeded(reinflect("align", "-", "--method", "naive", stdin="x" * 1001 + "\ty\tN\n"))
     assert len(split_cells(result.stdout.splitlines()[0])) == 1001
 
 
@@ -103,54 +82,30 @@ def test_a_terminal_gets_a_progress_bar_and_the_output_stays_clean(reinflect: Re
     with (tmp_path / "output").open("wb") as output:
         program = subprocess.Popen(run, stdout=output, stderr=theirs, env={**os.environ, "TERM": "xterm"})
     os.close(theirs)
-    shown = read_all(ours)  # while the program runs: writing to a terminal blocks until it is read
+    written = b""
+    with suppress(OSError):  # raised by Linux when the other side is closed
+        while part := os.read(ours, 4096):  # while the program runs: writing to a terminal blocks until it is read
+            written += part
+    os.close(ours)
     assert program.wait() == 0
-    assert b"aligning" in shown
+    assert b"aligning" in written
     assert (tmp_path / "output").read_text("utf-8") == reinflect("align", VERBS, "--sweeps", 5).stdout
 
 
-def read_all(terminal: int) -> bytes:
-    output = b""
-    try:
-        while part := os.read(terminal, 4096):
-            output += part
-    except OSError:  # raised by Linux when the other side is closed
-        pass
-    os.close(terminal)
-    return output
-
-
-PAIRS = [(line.split("\t")[0], line.split("\t")[1]) for line in VERBS.read_text(encoding="utf-8").splitlines()]
 EXECUTE = {"hacm": execute_hacm, "haem": execute_haem}
 
 
 @pytest.fixture
 def answer(reinflect: Reinflect) -> Callable[..., Any]:
     def run(*arguments: object) -> Any:
-        result = reinflect("oracle", "--json", *arguments)
-        assert (result.exit_code, result.stderr) == (0, ""), result.stderr
+        result = succeeded(reinflect("oracle", "--json", *arguments))
+        assert result.stderr == ""
         return json.loads(result.stdout)
 
     return run
 
 
-# The worked examples of the paper's systems with the naive alignment.
-@pytest.mark.parametrize(
-    ("lemma", "form", "system", "actions"),
-    [
-        ("fliegen", "flog", "hacm", "STEP f STEP l STEP o STEP g STEP STEP STEP STEP </s>"),
-        ("walk", "walked", "hacm", "STEP w STEP a STEP l STEP k e d STEP </s>"),
-        ("fliegen", "flog", "haem", "COPY COPY DELETE DELETE DELETE DELETE DELETE o g STOP"),
-        ("walk", "walked", "haem", "COPY COPY COPY COPY e d STOP"),
-        ("ab", "", "hacm", "STEP STEP STEP </s>"),
-        ("ab", "", "haem", "DELETE DELETE STOP"),
-    ],
-)
-def test_naive_examples(answer: Callable[..., Any], lemma: str, form: str, system: str, actions: str) -> None:
-    assert answer(lemma, form, "--system", system)["actions"] == actions.split(" ")
-
-
-# The same with the smart alignment, learnt from the bundled verbs.
+# Learnt from the bundled verbs; the worked examples of the naive alignment are in tests/systems.
 @pytest.mark.parametrize(
     ("lemma", "form", "haem"),
     [
@@ -162,7 +117,7 @@ def test_smart_examples(
     reinflect: Reinflect, answer: Callable[..., Any], tmp_path: Path, lemma: str, form: str, haem: str
 ) -> None:
     verbs = tmp_path / "verbs.tsv"
-    assert reinflect("data", "show", "german-verbs", "--split", "train-medium", "--output", verbs).exit_code == 0
+    succeeded(reinflect("data", "show", "german-verbs", "--split", "train-medium", "--output", verbs))
     options = ("--method", "smart", "--pairs", verbs, "--sweeps", 20)
     assert answer(lemma, form, *options)["actions"] == haem.split(" ")
     hacm = answer(lemma, form, *options, "--system", "hacm")["actions"]
@@ -194,9 +149,7 @@ def test_a_pair_in_the_file_gets_the_alignment_used_in_training(answer: Callable
 
 
 @pytest.mark.parametrize("new", [("liegen", "gelegen"), ("ab", "")])
-def test_another_pair_is_added_after_those_of_the_file(
-    answer: Callable[..., Any], new: tuple[str, str], cache: Path
-) -> None:
+def test_another_pair_comes_last(answer: Callable[..., Any], new: tuple[str, str], cache: Path) -> None:
     found = answer(*new, "--method", "smart", "--pairs", VERBS, "--sweeps", 4)
     assert tuple(map(tuple, found["pairs"])) == Smart(sweeps=4).align([*PAIRS, new])[-1]
     assert not cache.exists()  # not worth caching

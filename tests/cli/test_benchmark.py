@@ -3,20 +3,9 @@
 import json
 from pathlib import Path
 
-import pytest
+from tests.cli import Reinflect, as_options, succeeded
 
-from tests.cli import Reinflect
-
-TINY = [
-    argument
-    for change in "embedding=5 hidden=6 history_hidden=4 epochs=4 patience=60 score_from=0 score_every=2".split()
-    for argument in ("--set", change)
-]
-
-
-@pytest.fixture(autouse=True)
-def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REINFLECT_CACHE", str(tmp_path / "cache"))
+TINY = as_options("embedding=5 hidden=6 history_hidden=4 epochs=4 patience=60 score_from=0 score_every=2")
 
 
 def command(data: Path, out: Path, *more: object) -> list[str]:
@@ -26,8 +15,7 @@ def command(data: Path, out: Path, *more: object) -> list[str]:
 
 def test_a_benchmark_and_what_it_shows(two_languages: Path, tmp_path: Path, reinflect: Reinflect) -> None:
     out = tmp_path / "deep" / "out"
-    result = reinflect(*command(two_languages, out, "--workers", 1, "--save-models"))
-    assert result.exit_code == 0, result.output
+    result = succeeded(reinflect(*command(two_languages, out, "--workers", 1, "--save-models")))
     lines = result.stdout.splitlines()
     assert lines[0].startswith("| dev ")
     assert [line.split("|")[2].strip() for line in lines[2:5]] == ["ours", "paper", "difference"]
@@ -40,16 +28,14 @@ def test_a_benchmark_and_what_it_shows(two_languages: Path, tmp_path: Path, rein
     languages = json.loads((out / "results.json").read_text())["dev"]["low"]["run7"]["languages"]
     assert languages.keys() == {"german", "turkish"}
     model = out / "models" / "low" / "german.reinflect"
-    inflected = reinflect("inflect", model, "lernen", "V;PST")
-    assert inflected.exit_code == 0, inflected.output
-    again = reinflect(*command(two_languages, out, "--workers", 1))
-    assert again.exit_code == 0, again.output
+    succeeded(reinflect("inflect", model, "lernen", "V;PST"))
+    again = succeeded(reinflect(*command(two_languages, out, "--workers", 1)))
     assert again.stdout == result.stdout
     assert "2 commands in this folder" in (out / "results.md").read_text(encoding="utf-8")
 
 
 def test_what_is_missing_is_said(two_languages: Path, tmp_path: Path, reinflect: Reinflect) -> None:
-    result = reinflect(*command(two_languages, tmp_path / "out", "--time-limit", 0, "--settings", "low,high"))
-    assert result.exit_code == 0, result.output
+    more = ("--time-limit", 0, "--settings", "low,high")
+    result = succeeded(reinflect(*command(two_languages, tmp_path / "out", *more)))
     assert "no training items for turkish-high" in result.stderr
     assert "20 of 20 models are not trained yet; the same command resumes the training" in result.stderr

@@ -1,13 +1,11 @@
 """`reinflect check` says what is in a file; goldens have more kinds of findings."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.cli import Reinflect
+from tests.cli import Reinflect, printed_by, succeeded
 from tests.cli.test_transcripts import GOLDEN
 
 
@@ -17,8 +15,7 @@ def test_a_wrong_form_is_suspicious(tmp_path: Path, reinflect: Reinflect) -> Non
     lines = path.read_text(encoding="utf-8").splitlines()
     lines[4] = lines[4].split("\t")[0] + "\tQwxyzzyq\t" + lines[4].split("\t")[2]
     path.write_text("\n".join([*lines, "gehen\tging / gang\tV;X"]) + "\n", encoding="utf-8")
-    result = reinflect("check", path)
-    assert result.exit_code == 0, result.output
+    result = succeeded(reinflect("check", path))
     assert result.stdout.partition("suspicious forms: ")[2].splitlines()[1].startswith("  line 5: ")
     several = "forms that look like several, a remark or none: 1; taken as they are\n  line 101: gehen ging / gang"
     assert several in result.stdout
@@ -37,6 +34,5 @@ def test_without_numba_a_thousand_items_are_compared(tmp_path: Path, monkeypatch
     path = tmp_path / "verbs.tsv"
     path.write_text("".join(f"a{number}\ta\tV\n" for number in range(1234)), encoding="utf-8")
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
-    call = [sys.executable, "-m", "reinflect", "check", str(path)]
-    printed = subprocess.run(call, check=True, stdout=subprocess.PIPE, text=True).stdout
+    printed = printed_by("-m", "reinflect", "check", path)
     assert "forms compared with their lemmas: only the first 1,000 of 1,234; to compare all: pip install" in printed

@@ -9,19 +9,16 @@ from click.testing import Result
 from reinflect.data import catalog
 from reinflect.data.german import SPLITS, read_split
 from reinflect.data.items import read_items
-from reinflect.files import CACHE_VARIABLE
-from tests.cli import Reinflect
+from tests.cli import Reinflect, succeeded
 from tests.data.test_catalog import TEXTS, Mirror, data_set_of, files_below, serving
 
 
 @pytest.fixture(autouse=True)
-def _away_from_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "cache"))
+def _away_from_home(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(catalog.URL_VARIABLE, raising=False)
     for variable in ("NO_PROXY", "no_proxy"):
         monkeypatch.setenv(variable, "127.0.0.1")
     monkeypatch.setattr("time.sleep", lambda _seconds: None)
-    monkeypatch.chdir(tmp_path)
 
 
 @pytest.fixture(name="mirror")
@@ -43,12 +40,8 @@ def refused(result: Result) -> str:
     return line
 
 
-# list and show
-
-
 def test_list_describes_every_data_set(reinflect: Reinflect) -> None:
-    result = reinflect("data", "list")
-    assert result.exit_code == 0
+    result = succeeded(reinflect("data", "list"))
     printed = " ".join(result.stdout.split())
     for data_set in catalog.catalog().values():
         for fact in (data_set.name, data_set.title, data_set.licence, data_set.source, data_set.citation):
@@ -69,24 +62,16 @@ def test_show_prints_a_split_that_reads_back(reinflect: Reinflect, split: str, t
     ]
 
 
-# fetch
-
-
 def test_fetch_prints_folder_and_licence(reinflect: Reinflect, mirror: Mirror, tmp_path: Path) -> None:
-    result = reinflect("data", "fetch", "conll2017", "--languages", "german", "--into", "here")
-    assert result.exit_code == 0
+    result = succeeded(reinflect("data", "fetch", "conll2017", "--languages", "german", "--into", "here"))
     assert files_below(tmp_path / "here") == {name: TEXTS[name] for name in mirror.asked}
     assert result.stdout.startswith("conll2017: 2 files of 1 language (")
     assert "2 downloaded), in here\nlicence: CC0\n" in result.stdout
-    assert [line.split(" (")[0] for line in result.stderr.splitlines()] == [
-        "downloaded german-train-low",
-        "downloaded german-dev",
-    ]
+    downloaded = [line.split(" (")[0] for line in result.stderr.splitlines()]
+    assert downloaded == ["downloaded german-train-low", "downloaded german-dev"]
 
 
-def test_fetch_without_a_folder_names_the_cache_and_downloads_once(
-    reinflect: Reinflect, mirror: Mirror, tmp_path: Path
-) -> None:
+def test_fetch_goes_into_the_cache_once(reinflect: Reinflect, mirror: Mirror, tmp_path: Path) -> None:
     first, second = reinflect("data", "fetch", "conll2017"), reinflect("data", "fetch", "conll2017")
     assert f"in {tmp_path / 'cache' / 'conll2017'}\n" in first.stdout
     assert files_below(tmp_path / "cache" / "conll2017") == TEXTS
@@ -101,7 +86,7 @@ def test_fetch_replaces_files_only_with_force(reinflect: Reinflect, mirror: Mirr
     assert "give --force to replace it" in refused(reinflect(*asked))
     assert (tmp_path / "german-dev").read_text() == "mine"
     assert mirror.asked == []
-    assert reinflect(*asked, "--force").exit_code == 0
+    succeeded(reinflect(*asked, "--force"))
     assert (tmp_path / "german-dev").read_bytes() == TEXTS["german-dev"]
 
 
@@ -116,18 +101,11 @@ def test_fetch_fails_with_one_line_and_leaves_nothing(reinflect: Reinflect, mirr
     assert files_below(tmp_path) == {}
 
 
-# split
-
-
-def test_a_split_is_ready_for_a_benchmark(
-    reinflect: Reinflect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_split_is_ready_for_a_benchmark(reinflect: Reinflect) -> None:
     lines = [f"lemma{n}\tform{n}{m}\tN;{m}\n" for n in range(40) for m in ("SG", "PL", "DU")]
     Path("xxx").write_text("\n".join(lines), encoding="utf-8")  # UniMorph has blank lines between lemmas
     asked = ("data", "split", "xxx", "--into", "made")
-    done = reinflect(*asked)
-    assert done.exit_code == 0
+    done = succeeded(reinflect(*asked))
     assert "written: made/xxx.dev (12 items)" in done.stderr
     parts = {part: {item.lemma for item in read_items(f"made/xxx.{part}")} for part in ("trn", "dev", "tst")}
     assert sum(map(len, parts.values())) == len(set.union(*parts.values())) == 40
@@ -137,9 +115,6 @@ def test_a_split_is_ready_for_a_benchmark(
     assert Path("made/xxx.dev").read_bytes() == first
     assert reinflect(*asked, "--force", "--seed", 2).exit_code == 0
     assert Path("made/xxx.dev").read_bytes() != first
-
-
-# the help
 
 
 def test_the_example_of_fetch_runs(reinflect: Reinflect, mirror: Mirror) -> None:

@@ -25,7 +25,7 @@ from reinflect.inflector.inflector import Inflector
 from reinflect.score import Judged
 from reinflect.score.baseline import Baseline
 from reinflect.train import Outcome
-from tests.cli import Reinflect
+from tests.cli import Reinflect, succeeded
 
 TRAIN = sys.modules["reinflect.train"]
 """The module, whose name in the package is that of its function."""
@@ -68,8 +68,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
         patch.setattr(wishes, "cores", lambda: 1)
         patch.setattr(TRAIN, "train_model", noticed)
         patch.setattr(Inflector, "member_forms", without_answers)
-        result = CliRunner().invoke(main, ["demo"])
-    assert result.exit_code == 0, result.output
+        result = succeeded(CliRunner().invoke(main, ["demo"]))
     return Run(result.stdout, result.stderr, seen[0], list(folder.rglob("*")))
 
 
@@ -154,9 +153,7 @@ def stop(*_: object, **__: object) -> Outcome:
     raise StoppedError("stop")
 
 
-def test_pocket_models_inflect_words_of_their_languages_first(
-    pocket: Path, reinflect: Reinflect, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pocket_models_come_first(pocket: Path, reinflect: Reinflect, monkeypatch: pytest.MonkeyPatch) -> None:
     assert {"finnish", "german", "turkish", "spanish", "russian"} == set(demo.WORDS)
     monkeypatch.setattr(TRAIN, "train_model", stop)
     shown = reinflect("demo").stdout

@@ -9,7 +9,7 @@ from openpyxl.styles import Font, PatternFill
 
 from reinflect.data.form_cells import FormRules
 from reinflect.data.items import read_items
-from tests.cli import Reinflect
+from tests.cli import Reinflect, refused, succeeded
 from tests.cli.test_transcripts import GOLDEN
 
 MODEL = GOLDEN / "files" / "words.reinflect"
@@ -21,8 +21,7 @@ WIDE = f'Paradigms,,,\r\nlemma,Gloss,{PST},{PL}\r\ngehen,go,,-\r\nlegen,"lay, pu
 def test_a_wide_sheet_keeps_everything_but_its_gaps(tmp_path: Path, reinflect: Reinflect) -> None:
     sheet, out = tmp_path / "mine.csv", tmp_path / "filled.csv"
     sheet.write_text(WIDE, encoding="utf-8-sig", newline="")
-    result = reinflect("fill", MODEL, sheet, "--output", out)
-    assert result.exit_code == 0, result.stderr
+    result = succeeded(reinflect("fill", MODEL, sheet, "--output", out))
     expected = WIDE.replace("gehen,go,,-", "gehen,go,ging,-")
     expected = expected.replace(",legt,\r", ",legt,legen ?\r").replace("hand,hand,?,\r", "hand,hand,?,hände\r")
     assert out.read_bytes() == expected.encode("utf-8-sig")
@@ -63,8 +62,7 @@ def workbook(path: Path) -> None:
 def test_a_workbook_keeps_its_formatting(tmp_path: Path, reinflect: Reinflect) -> None:
     workbook(tmp_path / "mine.xlsx")
     out = tmp_path / "filled.xlsx"
-    result = reinflect("fill", MODEL, tmp_path / "mine.xlsx", "--output", out)
-    assert result.exit_code == 0, result.stderr
+    succeeded(reinflect("fill", MODEL, tmp_path / "mine.xlsx", "--output", out))
     book: Any = openpyxl.load_workbook(out)
     sheet = book["Verbs"]
     assert [cell.value for cell in sheet[4]] == ["legen", None, "legte", "legen ?", "=E3+1"]
@@ -92,6 +90,5 @@ def test_a_heading_that_is_a_number_is_an_error_of_its_cell(reinflect: Reinflect
         book.active.append(row)
     book.save(tmp_path / "mine.xlsx")
     result = reinflect("fill", MODEL, tmp_path / "mine.xlsx", "--output", tmp_path / "filled.xlsx")
-    assert result.exit_code == 2
-    assert "row 1, column B: found the number 1; format the column as text" in result.stderr
+    refused(result, "row 1, column B: found the number 1; format the column as text")
     assert not (tmp_path / "filled.xlsx").exists()

@@ -1,4 +1,4 @@
-"""`reinflect forecast` says what to expect of more forms, and `report` draws it."""
+"""`reinflect forecast` says what to expect of more forms, and `report` makes pages."""
 
 import json
 from pathlib import Path
@@ -7,11 +7,13 @@ import pytest
 
 from reinflect.forecast import Forecast
 from reinflect.inflector.inflector import Inflector
-from tests.cli import Reinflect
+from tests.cli import Reinflect, as_options, succeeded
+from tests.cli.test_transcripts import GOLDEN
 from tests.inflector.test_inflector import a_member
+from tests.report.pages import Page
 
 TINY = ["--seeds", 2, "--device", "cpu", "--workers", 1, "--systems", "haem", "--alignments", "naive"]
-TINY += [word for one in ("epochs=1", "hidden=6", "embedding=5", "history_hidden=4") for word in ("--set", one)]
+TINY += as_options("epochs=1 hidden=6 embedding=5 history_hidden=4")
 
 
 @pytest.fixture
@@ -23,8 +25,7 @@ def verbs(tmp_path: Path, reinflect: Reinflect) -> Path:
 
 def test_sentences_a_file_and_a_curve(verbs: Path, tmp_path: Path, reinflect: Reinflect) -> None:
     out, model, page = tmp_path / "forecast.json", tmp_path / "m.reinflect", tmp_path / "page.html"
-    result = reinflect("forecast", "--train", verbs, "--forms", "500, 250,2000", "--out", out, *TINY)
-    assert result.exit_code == 0, result.output
+    result = succeeded(reinflect("forecast", "--train", verbs, "--forms", "500, 250,2000", "--out", out, *TINY))
     made = Forecast.read(out)
     assert [one.items for one in made.measured] == [20, 40, 80]
     assert [one.items for one in made.expected] == [250, 500, 2000]
@@ -35,7 +36,7 @@ def test_sentences_a_file_and_a_curve(verbs: Path, tmp_path: Path, reinflect: Re
     assert "intervals were checked up to 10 times" in result.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["forecast.json", "verbs.tsv"]
     Inflector((a_member("haem"),), {}).save(model)
-    assert reinflect("report", model, "--forecast", out, "--out", page).exit_code == 0
+    succeeded(reinflect("report", model, "--forecast", out, "--out", page))
     text = page.read_text(encoding="utf-8")
     assert "With 2,000 forms expect" in text
     assert "accuracy with more forms" in text
@@ -43,5 +44,22 @@ def test_sentences_a_file_and_a_curve(verbs: Path, tmp_path: Path, reinflect: Re
 
 def test_without_numbers_it_is_two_five_and_ten_times(verbs: Path, tmp_path: Path, reinflect: Reinflect) -> None:
     out = tmp_path / "f.json"
-    assert reinflect("forecast", "--train", verbs, "--out", out, *TINY).exit_code == 0
+    succeeded(reinflect("forecast", "--train", verbs, "--out", out, *TINY))
     assert [one["items"] for one in json.loads(out.read_text())["expected"]] == [200, 500, 1000]
+
+
+def test_a_report_has_the_log_and_items_of_a_model(tmp_path: Path, reinflect: Reinflect) -> None:
+    model = tmp_path / "small.reinflect"
+    model.write_bytes((GOLDEN / "files" / "words.reinflect").read_bytes())
+    on_screen = reinflect("report", model, "--out", "-")
+    assert (on_screen.stdout[:15], on_screen.stderr) == ("<!doctype html>", "")
+    (tmp_path / "dev.tsv").write_text("ab\tabc\tV;PRS;1;SG\nabc\tab\tN;PL\n", encoding="utf-8")
+    log = '{"model": "haem-naive-1", "epoch": 1, "loss": 2.5, "dev_accuracy": 10.0, "best": 10.0}\n'
+    (tmp_path / "small.reinflect.log.jsonl").write_text(log, encoding="utf-8")
+    out = tmp_path / "page.html"
+    result = succeeded(reinflect("report", model, "--dev", tmp_path / "dev.tsv", "--out", out))
+    assert result.stdout == ""
+    assert f"written: {out}" in result.stderr
+    page = Page(out.read_text(encoding="utf-8"))
+    assert "Report on small.reinflect" in page.text
+    assert {"by-features", "commonest-mistakes", "learning-curves"} <= set(page.titles)

@@ -12,7 +12,7 @@ from reinflect.data.items import read_items, write_items
 from reinflect.ensemble.confidence import Answer
 from reinflect.inflector.inflector import Cell, Inflector, Paradigm
 from reinflect.text import display_width
-from tests.cli import Reinflect
+from tests.cli import Reinflect, succeeded
 from tests.cli.test_transcripts import GOLDEN
 from tests.fuzz import tiny_models
 from tests.learn.tiny import language
@@ -28,8 +28,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_file_keeps_its_order_lemmas_and_features(model: Path, tmp_path: Path, reinflect: Reinflect) -> None:
     asked = [*language("german"), *language("greek"), *language("turkish")]
     write_items(tmp_path / "words", asked)
-    result = reinflect("inflect", model, "--input", tmp_path / "words", "--output", tmp_path / "forms")
-    assert result.exit_code == 0, result.output
+    succeeded(reinflect("inflect", model, "--input", tmp_path / "words", "--output", tmp_path / "forms"))
     inflected = read_items(tmp_path / "forms", forms="optional")
     assert [(item.lemma, item.features) for item in inflected] == [(item.lemma, item.features) for item in asked]
     assert [item.form for item in inflected] == Inflector.load(model).inflect_many(asked)
@@ -54,8 +53,7 @@ def test_json_lines_have_the_answers_of_the_inflector(model: Path, reinflect: Re
 @pytest.mark.parametrize("lemma", ["漢字", "😀", "a\u0301e", "x" * 300, " ", "\u2028"])
 @pytest.mark.parametrize("features", ["V;PST", ";", "XX;YY", ""])
 def test_unusual_lemmas_and_features(lemma: str, features: str, model: Path, reinflect: Reinflect) -> None:
-    result = reinflect("inflect", model, lemma, features)
-    assert result.exit_code == 0
+    result = succeeded(reinflect("inflect", model, lemma, features))
     assert result.stdout.endswith("\n")
 
 
@@ -130,10 +128,10 @@ def test_several_lemmas_are_titles_above_their_tables(reinflect: Reinflect) -> N
 
 @pytest.mark.parametrize("ending", [".csv", ".xlsx"])
 def test_a_spreadsheet_is_read_again(ending: str, tmp_path: Path, reinflect: Reinflect) -> None:
-    result = reinflect("paradigm", MODEL, "gehen", "sagen", "--pos", "V", "--output", tmp_path / f"forms{ending}")
-    assert (result.exit_code, result.stdout) == (0, "")
-    inflector = Inflector.load(MODEL)
-    assert [(item.lemma, item.form, item.features.spelling) for item in read_items(tmp_path / f"forms{ending}")] == [
+    path, inflector = tmp_path / f"forms{ending}", Inflector.load(MODEL)
+    result = succeeded(reinflect("paradigm", MODEL, "gehen", "sagen", "--pos", "V", "--output", path))
+    assert result.stdout == ""
+    assert [(item.lemma, item.form, item.features.spelling) for item in read_items(path)] == [
         (lemma, (*inflector.attested_forms(lemma, features), inflector.inflect(lemma, features))[0], features)
         for lemma in ("gehen", "sagen")
         for features in ("V;PRS;1;SG", "V;PRS;3;SG", "V;PST;3;SG", "V;PST;3;PL")
@@ -152,7 +150,6 @@ def test_a_prediction_replaced_by_the_lemma_is_explained(tmp_path: Path, reinfle
 @pytest.mark.parametrize("lemma", ["漢字", "😀", "a\u0301e", "x" * 300, " ", "\u2028", "שלום", "-keit"])
 @pytest.mark.parametrize("member", ["haem-naive-1", "hacm-naive-1", "soft-1"])
 def test_unusual_lemmas(lemma: str, member: str, reinflect: Reinflect) -> None:
-    result = reinflect("trace", "--member", member, "--", MODEL, lemma, "V;XX")
-    assert result.exit_code == 0, result.output
+    result = succeeded(reinflect("trace", "--member", member, "--", MODEL, lemma, "V;XX"))
     assert max(map(len, result.stdout.splitlines()[1:12])) < 120 + len(lemma)
     assert "never seen the feature 'XX'" in result.stderr

@@ -7,7 +7,7 @@ import pytest
 from click.testing import Result
 
 from reinflect.cli import main
-from tests.cli import Reinflect
+from tests.cli import Reinflect, succeeded
 from tests.cli.test_transcripts import GOLDEN
 
 FILES = {
@@ -64,8 +64,7 @@ KEPT_BY_OTHER_MEANS = {"benchmark", "forecast"}
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def here(tmp_path: Path) -> Path:
     for folder in ("data", "results/predictions", "deep"):
         Path(folder).mkdir(parents=True)
     for name, text in FILES.items():
@@ -108,8 +107,7 @@ def test_an_input_that_links_to_the_output(reinflect: Reinflect) -> None:
 def test_plain_output_is_written_again(command: str, old: str, reinflect: Reinflect) -> None:
     output = "old.html" if command.startswith("report") else "old"
     Path(output).write_text(old, encoding="utf-8")
-    result = reinflect(*command.split(), output)
-    assert result.exit_code == 0, result.output
+    result = succeeded(reinflect(*command.split(), output))
     assert Path(output).read_text(encoding="utf-8") not in ("", old)
     assert f"written: {output}" in result.stderr
 
@@ -135,8 +133,7 @@ def test_what_people_fill_in_is_replaced_only_by_force(command: str, ending: str
     before = contents()
     refused(reinflect(*command.split(), output), f"{output}: {EXISTS}")
     assert contents() == before
-    result = reinflect(*command.split(), output, "--force")
-    assert result.exit_code == 0, result.output
+    result = succeeded(reinflect(*command.split(), output, "--force"))
     assert result.stderr.splitlines()[-1].startswith(f"written: {output}")
     assert b"typed" not in Path(output).read_bytes()
 
@@ -155,8 +152,7 @@ def test_an_empty_file_and_a_new_one_are_written(command: str, reinflect: Reinfl
     Path("empty.csv" if "--wide" in command else "empty").touch()
     for name in ("empty", "new"):
         output = f"{name}.csv" if "--wide" in command else name
-        result = reinflect(*command.split(), output)
-        assert result.exit_code == 0, result.output
+        result = succeeded(reinflect(*command.split(), output))
         assert result.stderr.endswith(f"written: {output}\n")
 
 
@@ -168,8 +164,7 @@ def test_a_page_in_the_folder_of_a_benchmark_is_overwritten(reinflect: Reinflect
 
 def test_standard_input_and_output_are_not_the_same_file(reinflect: Reinflect) -> None:
     Path("-").write_text("a file of this name is not meant", encoding="utf-8")
-    result = reinflect("inflect", "model", "--input", "-", "--output", "-", stdin=FILES["items"])
-    assert result.exit_code == 0, result.output
+    result = succeeded(reinflect("inflect", "model", "--input", "-", "--output", "-", stdin=FILES["items"]))
     assert len(result.stdout.splitlines()) == 2
     assert "written" not in result.stderr
 

@@ -25,11 +25,10 @@ def contents(folder: Path) -> dict[Path, bytes]:
 
 @pytest.mark.parametrize(("line", "message"), CASES, ids=[line[:60] for line, _ in CASES])
 def test_a_refusal_is_one_line(
-    line: str, message: str, files: Path, reinflect: Reinflect, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    line: str, message: str, files: Path, reinflect: Reinflect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(files)
     monkeypatch.setenv("REINFLECT_MODELS", "pocket")
-    monkeypatch.setenv("REINFLECT_CACHE", str(tmp_path))
     before = contents(files)
     command, _, source = line.partition(" < ")
     words = shlex.split(command.replace("LONG", "a" * 1001))

@@ -23,7 +23,7 @@ from reinflect.inflector.inflector import Inflector
 from reinflect.web.app import create_app
 from reinflect.web.guard import LOCAL, Hosts
 from reinflect.web.server import Server
-from tests.cli import Reinflect
+from tests.cli import Reinflect, refused, succeeded
 from tests.learn.tiny import small_inflector
 from tests.web.running import head, reply
 
@@ -44,8 +44,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_port_in_use_is_an_error(reinflect: Reinflect, model: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         result = reinflect("serve", model, "--port", taken.getsockname()[1])
-    assert result.exit_code == 2
-    assert "a free port with --port" in result.stderr
+    refused(result, "a free port with --port")
 
 
 def test_answers_are_sent_without_delay() -> None:
@@ -61,20 +60,16 @@ def test_answers_are_sent_without_delay() -> None:
         listener = serve._listening("127.0.0.1", 0)
         async with await asyncio.start_server(meet, sock=listener):
             _, writer = await asyncio.open_connection(*listener.getsockname())
-            found: int = await met
+            no_delay: int = await met
             writer.close()
-            return found
+            return no_delay
 
     assert asyncio.run(sent_at_once())
 
 
-def test_a_missing_extra_is_an_error_with_the_install_command(
-    reinflect: Reinflect, model: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_extra_is_named(reinflect: Reinflect, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
-    result = reinflect("serve", model)
-    assert result.exit_code == 2
-    assert "pip install 'reinflect[web]'" in result.stderr
+    refused(reinflect("serve", model), "pip install 'reinflect[web]'")
 
 
 def test_models_are_named_after_their_files() -> None:
@@ -118,8 +113,8 @@ def program(*models: Path) -> Iterator["tuple[subprocess.Popen[str], int]"]:
 posix = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Ctrl-C is sent in another way on Windows")
 
 
-def inflected(port: int) -> Any:
-    question = json.dumps({"lemma": "loben", "features": PAST}).encode()
+def inflected(port: int, lemma: str = "loben", features: str = PAST) -> Any:
+    question = json.dumps({"lemma": lemma, "features": features}).encode()
     asked = Request(f"http://127.0.0.1:{port}/api/inflect", question, {"Content-Type": "application/json"})
     with urlopen(asked) as answer:
         return json.load(answer)
@@ -133,9 +128,8 @@ def test_the_server_runs_until_a_signal_and_answers_open_requests(model: Path, e
         with urlopen(f"http://127.0.0.1:{port}/") as page:
             assert b"<title>reinflect</title>" in page.read()
         assert inflected(port)["lemma"] == "loben"  # the first answer takes seconds, in which bodies would be late
-        connections = [
-            open_ones.enter_context(socket.create_connection(("127.0.0.1", port), timeout=60)) for _ in range(5)
-        ]
+        sockets = (socket.create_connection(("127.0.0.1", port), timeout=60) for _ in range(5))
+        connections = [open_ones.enter_context(connection) for connection in sockets]
         for connection in connections:
             connection.sendall(head("batch", "127.0.0.1", f"Content-Length: {len(body)}", "Expect: 100-continue"))
             assert connection.recv(1000).startswith(b"HTTP/1.1 100")  # the server has begun to read
@@ -165,14 +159,11 @@ def served(
     servers: list[tuple[dict[str, Any], Hosts]] = []
     monkeypatch.setattr(Server, "__init__", lambda _self, models, hosts: servers.append((models, hosts)))
     monkeypatch.setattr(Server, "run", lambda _self, **_sockets: None)
-    result = reinflect("serve", "--port", 0, *arguments)
-    assert result.exit_code == 0, result.output
+    result = succeeded(reinflect("serve", "--port", 0, *arguments))
     return result, *servers[0]
 
 
-def test_without_a_model_all_languages_are_served_and_none_is_loaded(
-    reinflect: Reinflect, pocket: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_model_all_are_served(reinflect: Reinflect, pocket: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     result, models, _ = served(reinflect, monkeypatch)
     assert result.stdout.startswith("serving finnish, german, norwegian-bokmal at http://")
     assert models == {name: pocket / f"{name}.reinflect" for name in ("finnish", "german", "norwegian-bokmal")}

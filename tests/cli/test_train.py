@@ -10,19 +10,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from reinflect.cli import main
 from reinflect.data.items import write_items
 from reinflect.inflector.inflector import Inflector
 from reinflect.run.store import CHECKPOINT, Store
-from tests.cli import Reinflect
+from tests.cli import Reinflect, as_options, refused, succeeded
 from tests.crash.trials import nobody_left, wait_for
 from tests.learn.tiny import language
 
-TINY = [
-    argument
-    for change in "embedding=5 hidden=6 history_hidden=4 epochs=30 patience=60 score_every=15 batch=2".split()
-    for argument in ("--set", change)
-]
+TINY = as_options("embedding=5 hidden=6 history_hidden=4 epochs=30 patience=60 score_every=15 batch=2")
 WORK = ["--seeds", "4", "--alignments", "naive", *TINY]
 SHORT = ["--workers", 1, "--systems", "haem", "--seeds", 1, "--set", "epochs=1"]
 
@@ -44,12 +42,7 @@ def command(data: Path, out: Path, *more: object) -> list[str]:
 @pytest.fixture(scope="module")
 def undisturbed(data: Path) -> Path:
     """A model that was trained without any accident."""
-    from click.testing import CliRunner
-
-    from reinflect.cli import main
-
-    result = CliRunner().invoke(main, command(data, data / "undisturbed", "--workers", 1))
-    assert result.exit_code == 0, result.output
+    succeeded(CliRunner().invoke(main, command(data, data / "undisturbed", "--workers", 1)))
     return data / "undisturbed"
 
 
@@ -64,7 +57,7 @@ def start(data: Path, out: Path, workers: int, *more: str) -> "subprocess.Popen[
     return process
 
 
-def test_ctrl_c_leaves_a_model_and_the_same_command_goes_on(
+def test_ctrl_c_leaves_a_model_to_go_on_with(
     data: Path, undisturbed: Path, tmp_path: Path, reinflect: Reinflect
 ) -> None:
     out = tmp_path / "model"
@@ -78,8 +71,7 @@ def test_ctrl_c_leaves_a_model_and_the_same_command_goes_on(
     assert "% right, estimated on 4 dev forms" in stdout
     assert Inflector.load(out).inflect("lachen", "V;PST") is not None
     assert Store.beside(out).state.is_dir()
-    result = reinflect(*command(data, out, "--workers", 1))
-    assert result.exit_code == 0, result.output
+    result = succeeded(reinflect(*command(data, out, "--workers", 1)))
     assert "resuming an earlier training" in result.stderr
     for end in ("", ".log.jsonl"):
         assert Path(f"{out}{end}").read_bytes() == Path(f"{undisturbed}{end}").read_bytes()
@@ -87,8 +79,8 @@ def test_ctrl_c_leaves_a_model_and_the_same_command_goes_on(
 
 def test_a_seed_gives_the_same_model_wherever_it_comes(data: Path, tmp_path: Path, reinflect: Reinflect) -> None:
     rest = ["--workers", 1, "--systems", "haem", "--set", "epochs=3"]
-    assert reinflect(*command(data, tmp_path / "one", *rest, "--seeds", 1, "--first-seed", 4)).exit_code == 0
-    assert reinflect(*command(data, tmp_path / "four", *rest, "--seeds", 4)).exit_code == 0
+    succeeded(reinflect(*command(data, tmp_path / "one", *rest, "--seeds", 1, "--first-seed", 4)))
+    succeeded(reinflect(*command(data, tmp_path / "four", *rest, "--seeds", 4)))
     (member,) = Inflector.load(tmp_path / "one").members
     (same,) = (other for other in Inflector.load(tmp_path / "four").members if other.seed == 4)
     assert member.name == same.name
@@ -97,8 +89,7 @@ def test_a_seed_gives_the_same_model_wherever_it_comes(data: Path, tmp_path: Pat
 
 
 def test_half_as_large_a_file(data: Path, undisturbed: Path, tmp_path: Path, reinflect: Reinflect) -> None:
-    result = reinflect(*command(data, tmp_path / "half.reinflect", "--workers", 1, "--half"))
-    assert result.exit_code == 0, result.output
+    succeeded(reinflect(*command(data, tmp_path / "half.reinflect", "--workers", 1, "--half")))
     whole, half = Inflector.load(undisturbed), Inflector.load(tmp_path / "half.reinflect")
     training = half.training
     assert training is not None
@@ -126,17 +117,12 @@ def test_what_it_says_at_the_end(data: Path, undisturbed: Path, tmp_path: Path, 
     assert {member.name for member in Inflector.load(undisturbed).members} == names
 
 
-@pytest.mark.parametrize(
-    "command", [["train", "--out", "model", "--train"], ["align"], ["baseline", "--input", "swapped", "--train"]]
-)
-def test_columns_in_the_wrong_order_are_noticed(
-    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reinflect: Reinflect
-) -> None:
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.parametrize("words", ["train --out model --train", "align", "baseline --input swapped --train"])
+def test_columns_in_the_wrong_order_are_noticed(words: str, reinflect: Reinflect) -> None:
     Path("swapped").write_text("gehen\tV;PST\tging\nsehen\tV;PST\tsah\n")
     note = "note: swapped: the forms look like features; did you mean --columns lemma,features,form?"
-    assert note in reinflect(*command, "swapped", "--columns", "lemma,form,features").stderr
-    auto = reinflect(*command, "swapped").stderr
+    assert note in reinflect(*words.split(), "swapped", "--columns", "lemma,form,features").stderr
+    auto = reinflect(*words.split(), "swapped").stderr
     assert note not in auto
     assert "note: swapped: its columns are read as lemma, features, form" in auto
 
@@ -149,17 +135,14 @@ def test_a_model_is_replaced_only_by_force(data: Path, tmp_path: Path, reinflect
     remedy = "choose another --out, or give --force to replace it"
     for more in ([], ["--set", "epochs=2"], ["--train", "missing"]):
         result = reinflect(*command(data, out, *SHORT, *more))
-        assert (result.exit_code, result.stdout) == (2, "")
+        refused(result, remedy)
         assert re.fullmatch(rf"reinflect: {refusal}; {remedy}\n", result.stderr)
         assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
-    result = reinflect(*command(data, out, *SHORT, "--set", "epochs=2", "--force"))
-    assert result.exit_code == 0, result.output
+    succeeded(reinflect(*command(data, out, *SHORT, "--set", "epochs=2", "--force")))
     assert out.read_bytes() != before[out]
 
 
-def test_an_unfinished_training_of_another_model_is_no_leave_to_replace_one(
-    data: Path, tmp_path: Path, reinflect: Reinflect
-) -> None:
+def test_an_unfinished_training_is_no_leave_to_replace(data: Path, tmp_path: Path, reinflect: Reinflect) -> None:
     out = tmp_path / "model"
     assert reinflect(*command(data, out, *SHORT)).exit_code == 0
     before = out.read_bytes()
@@ -167,21 +150,11 @@ def test_an_unfinished_training_of_another_model_is_no_leave_to_replace_one(
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate(timeout=60)
     wait_for(lambda: nobody_left(process.pid))
-    result = reinflect(*command(data, out, *SHORT))
-    assert result.exit_code == 2
-    assert f"reinflect: {out}: a model of this name exists (20 items of train" in result.stderr
+    refused(reinflect(*command(data, out, *SHORT)), f"reinflect: {out}: a model of this name exists (20 items of train")
     assert out.read_bytes() == before
-    result = reinflect(*command(data, out, "--workers", 1))
-    assert result.exit_code == 0, result.output
+    result = succeeded(reinflect(*command(data, out, "--workers", 1)))
     assert "resuming an earlier training" in result.stderr
     assert out.read_bytes() != before
-
-
-def test_a_second_run_of_the_same_model_is_refused(data: Path, tmp_path: Path, reinflect: Reinflect) -> None:
-    with Store.beside(tmp_path / "model").held():
-        result = reinflect(*command(data, tmp_path / "model"))
-    assert result.exit_code == 2
-    assert f"another command (process {os.getpid()}) is working on this" in result.stderr
 
 
 MINE = ["--preset", "mine.toml", "--systems", "haem", "--alignments", "naive", "--set", "haem.embedding=4"]
@@ -193,22 +166,14 @@ KINDS = ["--kinds", "imitation, haem-smart+made-up", *TINY, "--set", "epochs=1"]
     [(MINE, {"haem-naive"}, (7, 4, 1)), (KINDS, {"imitation", "haem-smart+made-up"}, (6, 5, 1))],
 )
 def test_presets_and_kinds_that_the_user_names(
-    arguments: list[str],
-    kinds: set[str],
-    settings: tuple[int, ...],
-    data: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    reinflect: Reinflect,
+    arguments: list[str], kinds: set[str], settings: tuple[int, ...], data: Path, reinflect: Reinflect
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     Path("mine.toml").write_text("[haem]\nhidden = 7\nembedding = 3\nepochs = 1\n")
     files = ["--train", data / "train", "--dev", data / "dev", "--out", "m"]
-    result = reinflect("train", *files, "--workers", 1, "--seeds", 1, *arguments)
-    assert result.exit_code == 0, result.output
-    members = Inflector.load("m").members
-    assert {member.kind for member in members} == kinds
-    assert {(own.hidden, own.embedding, own.epochs) for own in (member.settings for member in members)} == {settings}
+    succeeded(reinflect("train", *files, "--workers", 1, "--seeds", 1, *arguments))
+    members = {member.kind: member.settings for member in Inflector.load("m").members}
+    assert members.keys() == kinds
+    assert {(its.hidden, its.embedding, its.epochs) for its in members.values()} == {settings}
 
 
 def test_a_schedule_reaches_training(data: Path, tmp_path: Path, reinflect: Reinflect) -> None:
@@ -216,8 +181,7 @@ def test_a_schedule_reaches_training(data: Path, tmp_path: Path, reinflect: Rein
     schedule, losses = ["--set", "haem.schedule=cosine", "--set", "haem.decay=1"], {}
     for name, more in (("still", schedule), ("moving", [])):
         small = [*SHORT, "--set", "epochs=3", "--set", "dropout=0"]
-        result = reinflect(*command(data, tmp_path / name, *small, *more))
-        assert result.exit_code == 0, result.output
+        succeeded(reinflect(*command(data, tmp_path / name, *small, *more)))
         lines = (tmp_path / f"{name}.log.jsonl").read_text().splitlines()
         losses[name] = [json.loads(line)["loss"] for line in lines]
     assert losses["still"] == pytest.approx([losses["still"][0]] * 3, rel=1e-5)
@@ -229,8 +193,7 @@ def test_a_schedule_reaches_training(data: Path, tmp_path: Path, reinflect: Rein
 def notes(reinflect: Reinflect, folder: Path, *more: object) -> str:
     """What a short training says besides its table, in a folder with its files."""
     files = ["--train", folder / "train", "--out", folder / "m", "--force", "--device", "cpu"]
-    result = reinflect("train", *files, *WORK, *SHORT, *more)
-    assert result.exit_code == 0, result.output
+    result = succeeded(reinflect("train", *files, *WORK, *SHORT, *more))
     return result.stderr
 
 

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from reinflect.data.items import Item, write_items
 from reinflect.inflector.inflector import Inflector
 from reinflect.run.pack_files import read_result
+from tests.cli import as_options
 from tests.learn.tiny import language
 
 SMALL = "embedding=5 hidden=6 history_hidden=4 patience=4096 score_from=0"
@@ -38,7 +41,7 @@ class Job:
 
     def command(self, data: Path, folder: Path, *more: object, changes: str = "") -> list[str]:
         files = [text.format(data=data, out=folder / "out") for text in self.fixed]
-        settings = [argument for change in f"{SMALL} {changes}".split() for argument in ("--set", change)]
+        settings = as_options(f"{SMALL} {changes}")
         return [self.name, *files, *self.options, "--device", "cpu", *settings, *map(str, more)]
 
     def again(self, folder: Path) -> list[str]:
@@ -78,6 +81,7 @@ BENCHMARK = Job(
     models="models/*/*.reinflect",
 )
 
+JOBS = pytest.mark.parametrize("job", [TRAIN, BENCHMARK], ids=lambda job: job.name)
 SHORT = {TRAIN.name: "epochs=40 batch=2 score_every=20", BENCHMARK.name: "epochs=15 batch=2 score_every=5"}
 LONG = {TRAIN.name: "epochs=500 batch=2 score_every=250", BENCHMARK.name: "epochs=300 batch=2 score_every=100"}
 """Settings that make a job of a few seconds, and of 20 or more on two cores."""

@@ -9,19 +9,16 @@ from pathlib import Path
 import pytest
 
 from tests.crash.conftest import Made
-from tests.crash.jobs import BENCHMARK, LONG, SHORT, TRAIN, Job
+from tests.crash.jobs import BENCHMARK, JOBS, LONG, SHORT, TRAIN, Job
 from tests.crash.trials import Trial, wait_for
 
-JOBS = pytest.mark.parametrize("job", [TRAIN, BENCHMARK], ids=lambda job: job.name)
 KILLS = {TRAIN.name: (True, False), BENCHMARK.name: (False,)}
 """Whether all processes are killed, or only the one that started the others; for every day."""
 MOMENTS = 20
 
 
 @JOBS
-def test_killed_again_and_again_it_ends_as_if_nothing_had_been(
-    job: Job, data: Path, undisturbed: Made, tmp_path: Path
-) -> None:
+def test_killed_again_and_again_it_ends_the_same(job: Job, data: Path, undisturbed: Made, tmp_path: Path) -> None:
     trial = Trial(job, data, tmp_path, SHORT[job.name], 0)
     chance = random.Random(1)
     with trial.watched():

@@ -4,19 +4,17 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from click.testing import Result
 
 from reinflect.run.store import Store
+from tests.cli import Reinflect
 from tests.crash.conftest import Bench, Made
-from tests.crash.jobs import BENCHMARK, SHORT, TRAIN, Job
+from tests.crash.jobs import BENCHMARK, JOBS, SHORT, TRAIN, Job
 from tests.crash.steps import Ran
 from tests.crash.trials import Trial
-
-Reinflect = Callable[..., Result]
 
 
 @pytest.fixture
@@ -127,16 +125,18 @@ def test_something_else_in_the_place(
     assert kind == "folder" or place.read_text() == "mine"
 
 
-def test_a_second_benchmark_is_told_who_is_there(data: Path, tmp_path: Path, reinflect: Reinflect) -> None:
-    """A training is in tests/cli, and that the first does not notice in tests/run."""
-    with Store.inside(tmp_path / "out").held():
-        second = reinflect(*BENCHMARK.command(data, tmp_path, "--workers", 1))
+@JOBS
+def test_a_second_command_is_told_who_is_there(job: Job, data: Path, tmp_path: Path, reinflect: Reinflect) -> None:
+    """That the first does not notice is in tests/run."""
+    out = job.prepare(tmp_path) / "out"
+    with (Store.beside(out / "model") if job is TRAIN else Store.inside(out)).held():
+        second = reinflect(*job.command(data, tmp_path, "--workers", 1))
     complaint = Ran(second.exit_code, second.stderr, []).complaint
     assert f"(process {os.getpid()}) is working on this; wait for it, or choose another --out" in complaint
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write anywhere")
-@pytest.mark.parametrize("job", [TRAIN, BENCHMARK], ids=lambda job: job.name)
+@JOBS
 def test_a_folder_that_may_not_be_written(job: Job, data: Path, tmp_path: Path, reinflect: Reinflect) -> None:
     job.prepare(tmp_path / "job")
     (tmp_path / "job" / "out").chmod(0o500)

@@ -21,19 +21,15 @@ class Trial:
     def __init__(self, job: Job, data: Path, folder: Path, changes: str, checkpoint_seconds: float) -> None:
         self.job, self.data, self.changes = job, data, changes
         self.folder = job.prepare(folder)
-        own = {"REINFLECT_CHECKPOINT_SECONDS": str(checkpoint_seconds), "REINFLECT_CACHE": str(folder / "cache")}
-        self.environment = os.environ | own
+        variables = {"REINFLECT_CHECKPOINT_SECONDS": str(checkpoint_seconds), "REINFLECT_CACHE": str(folder / "cache")}
+        self.environment = os.environ | variables
 
     def start(self, workers: int = 2) -> "subprocess.Popen[str]":
         more = ["--workers", workers, *self.job.again(self.folder)]
         arguments = self.job.command(self.data, self.folder, *more, changes=self.changes)
+        call, null = [sys.executable, "-m", "reinflect", *arguments], subprocess.DEVNULL
         return subprocess.Popen(
-            [sys.executable, "-m", "reinflect", *arguments],
-            env=self.environment,
-            start_new_session=True,
-            text=True,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
+            call, env=self.environment, start_new_session=True, text=True, stdout=null, stderr=subprocess.PIPE
         )
 
     def finish(self, workers: int = 2) -> str:

@@ -8,14 +8,13 @@ import subprocess
 import sys
 import time
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 
 import pytest
-from click.testing import Result
 
 from reinflect.data.items import read_items, write_items
 from reinflect.decode.search import Predictions
@@ -31,11 +30,11 @@ from reinflect.run.store import Store
 from reinflect.run.watch import Watcher, on_interrupt
 from reinflect.web.guard import Hosts
 from reinflect.web.server import Server
+from tests.cli import Reinflect, succeeded
 from tests.fuzz.tiny_models import inflector, model_file
 from tests.learn.tiny import language
 from tests.paper import made_up
 
-Reinflect = Callable[..., Result]
 NOT_UTF8 = os.fsdecode(b"w\xff")
 posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such thing")
 
@@ -47,8 +46,7 @@ def test_a_file_name_that_is_not_utf8_goes_into_a_model_and_a_page(tmp_path: Pat
     replace(inflector(), training=training).save(path)
     assert Inflector.load(path).card["training"]["source"] == r"w\udcff"
     page = tmp_path / f"{NOT_UTF8}.html"
-    result = reinflect("report", path, "--out", page)
-    assert result.exit_code == 0, result.output
+    succeeded(reinflect("report", path, "--out", page))
     assert r"w\udcff.reinflect" in page.read_text(encoding="utf-8")
 
 

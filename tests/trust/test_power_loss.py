@@ -146,7 +146,5 @@ def test_a_reader_finds_the_old_file_or_the_new_one(name: str, tmp_path: Path) -
     ("forgotten", "expected"),
     [("sync", ({"old", "new", "damaged"}, {"new", "damaged"})), ("sync folder", ({"old"}, {"old", "new"}))],
 )
-def test_a_writer_that_forgets_to_sync_is_noticed(
-    forgotten: str, expected: tuple[set[str], set[str]], tmp_path: Path
-) -> None:
+def test_forgotten_syncs_are_noticed(forgotten: str, expected: tuple[set[str], set[str]], tmp_path: Path) -> None:
     assert outcomes("text", tmp_path, without=forgotten) == expected

@@ -100,7 +100,7 @@ BUDGET = {
     "score": 654,
     "src": 19_543,
     "systems": 2_352,
-    "tests": 24_202,
+    "tests": 23_365,
     "web": 868,
 }
 """Lines of Python in each room of src (`reinflect` is the modules beside the rooms), and in whole folders. Whoever

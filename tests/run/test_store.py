@@ -22,7 +22,7 @@ from reinflect.run.packs import Pack
 from reinflect.run.store import Store
 from reinflect.run.watch import Resources
 from reinflect.run.work import train_pack
-from tests.learn.tiny import fleet_of, pack, small, spec_of
+from tests.learn.tiny import fleet_of, lesson, pack, small, spec_for
 from tests.paper import made_up
 from tests.paper.made_up import corpus, result, spec
 from tests.run.test_driver import Listener
@@ -201,7 +201,7 @@ def packs_trained(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def specs(**changes: object) -> list[ModelSpec]:
     """Two kinds of models; on a CPU, the first in two packs."""
     wanted = [*(("hacm", seed) for seed in range(1, 5)), ("haem", 1)]
-    return [spec_of("german", system, small(system, **changes), seed=seed) for system, seed in wanted]
+    return [spec_for(lesson("german"), system, small(system, **changes), seed) for system, seed in wanted]
 
 
 def train(store: Store, wanted: list[ModelSpec], stop_in: str = "") -> tuple[Execution, list[str]]:

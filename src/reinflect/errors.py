@@ -75,7 +75,7 @@ def remedy_for(error: OSError, otherwise: str) -> str:
 
 
 def raise_if_too_many_files(error: Exception) -> None:
-    """Raise an error that says nothing of the file itself: nobody could open it."""
+    """Raise an error that says nothing of the file itself: no file can be opened."""
     if isinstance(error, OSError) and error.errno in TOO_MANY_FILES:
         raise error
 

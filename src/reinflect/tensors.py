@@ -106,7 +106,7 @@ def read_tensors(file: BinaryIO, header: Header) -> dict[str, Array]:
 
 
 def parse(text: str, most_values: int | None = None) -> Any:
-    """JSON with at most so many values, roughly: an empty list has two bytes, and takes thirty times as much memory."""
+    """JSON with about `most_values` at most: an empty list has two bytes, and takes thirty times as much memory."""
     if most_values is not None and sum(map(text.count, ",[{")) > most_values:
         raise ValueError("its header is too large")
     return json.loads(text)

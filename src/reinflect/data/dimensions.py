@@ -22,7 +22,7 @@ _ROWS = "person case possession tense mood aspect gender".split()
 _FEW = 6
 """So many cells are shown as a list."""
 _SPARSE = 50
-"""A table has at most so many places for each of its cells; others are shown as a list, too."""
+"""The most places that a table has for each of its cells; others are shown as a list, too."""
 
 
 @cache

@@ -33,7 +33,7 @@ GUESS, CONFIDENCE = "guess", "confidence"
 BESIDE = (f"{GUESS}: ", f"{CONFIDENCE}: ")
 """Columns of `reinflect fill --beside`; the name of the form's column follows after a colon."""
 TITLE_ROWS = 20
-"""The headings are among so many first rows."""
+"""The rows, from the first on, among which the headings are."""
 
 
 @dataclass(frozen=True)

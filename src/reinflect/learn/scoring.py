@@ -75,7 +75,7 @@ def _steps(
                 return
             if (
                 most <= 0.7 * running.shape[1]
-            ):  # continue with so many items of each model, first those that are running
+            ):  # continue with this number of items of each model, first those that are running
                 chosen = torch.argsort(running.int(), dim=1, descending=True, stable=True)[:, :most]
                 state, remaining = select((state, numbers), chosen)
                 numbers.update(remaining)

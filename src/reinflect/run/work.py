@@ -49,7 +49,7 @@ class PackError(Exception):
 def train_pack(
     pack: Pack, store: Store, stop: Callable[[], bool] = lambda: False, seconds: float = math.inf
 ) -> PackResult:
-    """Train or resume a pack, and have its models predict; checkpoints are so many seconds apart.
+    """Train or resume a pack, and have its models predict; `seconds` are those between checkpoints.
 
     A stopped pack has the best models so far. Raises a `PackError` if another way may work.
     """

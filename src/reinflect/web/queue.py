@@ -50,7 +50,7 @@ class Queue:
     async def ask(
         self, kind: Hashable, answer: AnswerAll[Question, Answer], questions: Sequence[Question]
     ) -> list[Answer]:
-        """The answers, in order; questions of one kind are given to `answer` together, whoever asks them.
+        """The answers, in order; questions of one kind of all clients are given to `answer` together.
 
         A caller that is cancelled leaves the queue, unless its batch is being answered.
         """

@@ -115,7 +115,7 @@ def check_text(name: Literal["lemma", "features"], text: str) -> None:
 
 
 def use_each(field: str, values: Sequence[Value], most: int, use: Callable[[Value], Used]) -> list[Used]:
-    """What is made of each of so many values at most; an error says which one is wrong."""
+    """What is made of each of at most `most` values; an error says which one is wrong."""
     if len(values) > most:
         raise RequestError(f"too_many_{field}", f"found {len(values):,} {field}; send at most {most:,} at once", field)
     used = []

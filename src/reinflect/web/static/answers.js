@@ -22,7 +22,7 @@ export const meter = (share, label) =>
 /** A form, with further attested ones. */
 export const formText = (answer) => [answer.form, ...(answer.variants ?? [])].join(" / ");
 
-/** `confirmed`, `corrected`, `attested`, or empty for a prediction that nobody has checked. */
+/** `confirmed`, `corrected`, `attested`, or empty for a prediction that no person has checked. */
 export function statusOf(lemma, features, answer) {
   const right = correctionOf(lemma, features);
   if (right === undefined) return answer.attested ? "attested" : "";

@@ -54,7 +54,7 @@ from uniparser_albanian import AlbanianAnalyzer
 for lexeme in AlbanianAnalyzer(mode="strict").g.lexemes:
     for word in lexeme.generate_wordforms():
         if isinstance(word.wf, str) and "nonst" not in word.gramm:
-            print(lexeme.lemma, word.wf, word.gramm, sep="\\t")
+            print(lexeme.lemma, word.wf, word.gramm.strip(), sep="\\t")
 """
 
 

@@ -9,7 +9,6 @@ spelling must be those of the bundle.
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from models.sources import Row
@@ -119,18 +118,6 @@ class Paradigms:
         return Meaning(best, agree[best], of[best])
 
 
-def alike(one: Atoms, other: Atoms) -> float:
-    """How many of their atoms two bundles share."""
-    return len(set(one) & set(other)) / len(set(one) | set(other))
-
-
-def read(path: Path) -> dict[Atoms, str]:
-    """The committed meanings of a language."""
-    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    return {atoms(spelled): bundle for spelled, bundle, *_ in (line.split("\t") for line in lines)}
-
-
-def write(path: Path, meanings: Mapping[Atoms, Meaning]) -> None:
-    """One line a spelling: its atoms, our bundle, and in how many cells of both the form is the same."""
-    lines = [f"{';'.join(key)}\t{value.bundle}\t{value.agree}\t{value.of}\n" for key, value in sorted(meanings.items())]
-    path.write_text("".join(lines), encoding="utf-8")
+def alike(bundle: Atoms, other: Atoms) -> float:
+    """The share of their atoms that two bundles have in common."""
+    return len(set(bundle) & set(other)) / len(set(bundle) | set(other))

@@ -2,7 +2,7 @@
 
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -22,7 +22,7 @@ from models.sources import (
     spanish_verbs,
     verb_tables,
 )
-from models.sources.bundles import Atoms, Meaning, Paradigms, atoms, read
+from models.sources.bundles import Atoms, Meaning, Paradigms, atoms
 from models.sources.wide import treebanks, unimorph
 
 FOLDER = Path(__file__).parent
@@ -85,17 +85,16 @@ class Table:
     """How often running text has a lemma, in any form."""
     meanings: dict[Atoms, Meaning] = field(default_factory=dict)
 
-    def add(self, name: str, rows: Sequence[Row], committed: Mapping[Atoms, str]) -> Report:
+    def add(self, name: str, rows: Sequence[Row]) -> Report:
         """Add the rows of a source."""
         forms = {lemma: {bundle: set(known) for bundle, known in cells.items()} for lemma, cells in self.cells.items()}
         meanings = self.paradigms.meanings(rows, forms)
         self.meanings |= meanings
         mapped = agree = both = 0
         for row in rows:
-            key = atoms(row.bundle)
-            bundle = committed.get(key) or (meanings[key].bundle if key in meanings else None)
-            if bundle is None:
+            if (meaning := meanings.get(atoms(row.bundle))) is None:
                 continue
+            bundle = meaning.bundle
             mapped += 1
             known = forms.get(row.lemma, {}).get(bundle)
             both += known is not None
@@ -146,7 +145,6 @@ def build(language: str, wide: Path, cache: Path) -> tuple[Table, list[Report]]:
     """The table of a language, from all its sources."""
     ours = unimorph(wide, language, shared_task=True)
     table = Table(paradigms_of(language, ours))
-    committed = read(FOLDER / "bundles" / f"{language}.tsv")
     sources = {"conll2017": ours, "unimorph": unimorph(wide, language, shared_task=False)}
     for name, (source, rows) in DICTIONARIES.items():
         if source.language == language:
@@ -154,9 +152,9 @@ def build(language: str, wide: Path, cache: Path) -> tuple[Table, list[Report]]:
             if name == "sgjp":
                 lemmas = cache / "polish-lemmas.txt"
                 counted = treebanks(wide, language, "count")
-                asked = {row.lemma for several in (*sources.values(), counted) for row in several}
-                lemmas.write_text("\n".join(sorted(asked)), encoding="utf-8")
+                words = {row.lemma for several in (*sources.values(), counted) for row in several}
+                lemmas.write_text("\n".join(sorted(words)), encoding="utf-8")
                 packages.append(lemmas)
             sources[name] = list(rows(*packages))
     sources |= {kind: treebanks(wide, language, kind) for kind in (FREE, "count")}
-    return table, [table.add(name, several, committed) for name, several in sources.items()]
+    return table, [table.add(name, several) for name, several in sources.items()]

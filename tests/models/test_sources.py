@@ -21,7 +21,7 @@ from models.sources import (
     spanish_verbs,
     verb_tables,
 )
-from models.sources.bundles import Meaning, Paradigms, atoms, read, write
+from models.sources.bundles import Meaning, Paradigms, atoms
 from models.sources.packages import Package, printed
 from models.sources.tables import DICTIONARIES, Evidence, Table, doubtful, paradigms_of
 
@@ -261,7 +261,7 @@ def test_atoms_that_go_without_saying(spelled: str, expected: str | None) -> Non
     assert Paradigms(cells).spelled(atoms(spelled)) == expected
 
 
-def test_what_bundles_mean(tmp_path: Path) -> None:
+def test_what_bundles_mean() -> None:
     """By their atoms, without those that tell no cells apart, or else by the forms; never against the forms."""
     paradigms = Paradigms(["N;NOM;SG", "N;NOM;PL", "V;IND;PST;3;SG", "V.PTCP;PST"])
     lemmas = [f"{letter}en" for letter in "abcdef"]
@@ -278,8 +278,6 @@ def test_what_bundles_mean(tmp_path: Path) -> None:
         atoms("IND;3;SG;PST;V;FIN"): Meaning("V;IND;PST;3;SG", 6, 6),
         atoms("N;MASC;NOM;SG"): Meaning("N;NOM;SG", 0, 0),
     }
-    write(tmp_path / "x.tsv", meanings)
-    assert read(tmp_path / "x.tsv") == {key: meaning.bundle for key, meaning in meanings.items()}
 
 
 def test_adjectives_may_have_the_cases_of_nouns() -> None:
@@ -290,10 +288,10 @@ def test_adjectives_may_have_the_cases_of_nouns() -> None:
 
 def test_a_table_prefers_what_running_text_has() -> None:
     table = Table(Paradigms(["V;PST"]))
-    table.add("unimorph", [Row("learn", "learned", "V;PST"), Row("go", "goed", "V;PST")], {})
-    table.add("dictionary", [Row("learn", "learnt", "V;PST")], {})
-    report = table.add("use", [Row("learn", "learnt", "V;PST;FIN", 2), Row("go", "went", "PST;V", 9)], {})
-    table.add("count", [Row("count", "counted", "V;PST", 5)], {})
+    table.add("unimorph", [Row("learn", "learned", "V;PST"), Row("go", "goed", "V;PST")])
+    table.add("dictionary", [Row("learn", "learnt", "V;PST")])
+    report = table.add("use", [Row("learn", "learnt", "V;PST;FIN", 2), Row("go", "went", "PST;V", 9)])
+    table.add("count", [Row("count", "counted", "V;PST", 5)])
     assert (report.mapped, report.both, report.agree) == (2, 2, 1)
     assert [(cell.lemma, cell.forms) for cell in table.shipped()] == [
         ("go", ["went"]),

@@ -96,11 +96,11 @@ BUDGET = {
     "paper": 1_230,
     "reinflect": 1_914,
     "report": 612,
-    "run": 1_478,
+    "run": 1_486,
     "score": 654,
-    "src": 19_543,
+    "src": 19_551,
     "systems": 2_352,
-    "tests": 23_365,
+    "tests": 23_383,
     "web": 868,
 }
 """Lines of Python in each room of src (`reinflect` is the modules beside the rooms), and in whole folders. Whoever

@@ -38,8 +38,8 @@ class Processes(Executor):
     """Processes that take a call each, and are told when to stop.
 
     Each is a pool of its own, so that one that dies takes no other with it. The next call replaces it, as it does one
-    whose call failed: a process that lost its GPU cannot use another. A call is pickled when it is submitted, because the
-    pool's thread would do so while this one caches attributes of what it sends.
+    whose call failed: a process that lost its GPU cannot use another. A call is pickled at once: the pool's
+    thread would do so later, while this one caches attributes of what it sends.
     """
 
     def __init__(self) -> None:

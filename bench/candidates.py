@@ -23,14 +23,14 @@ from reinflect.align import ALIGNERS
 from reinflect.align.pairs import Alignment
 from reinflect.assemble import known_runs
 from reinflect.data.items import Item, grouped
-from reinflect.ensemble.member import Member, Trained
+from reinflect.ensemble.strategies import Member, Trained
 from reinflect.files import write_bytes
 from reinflect.layers.examples import LEMMA, Examples, Stack
 from reinflect.layers.operations import one_thread
 from reinflect.learn.lesson import Lesson
 from reinflect.learn.scoring import joined
 from reinflect.paper.combine import SPLITS, forms_by_rules, kept_forms
-from reinflect.run.pack_files import PRESET, unpacked
+from reinflect.run.packs import PRESET, unpacked
 from reinflect.systems import SYSTEMS
 from reinflect.systems.kind import UNALIGNED, Kind
 from reinflect.systems.system import ACTIONS

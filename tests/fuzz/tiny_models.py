@@ -10,7 +10,7 @@ import msgspec
 from reinflect.data.features import Bundle, Labels
 from reinflect.data.items import Item
 from reinflect.ensemble.confidence import Confidence
-from reinflect.ensemble.member import Member
+from reinflect.ensemble.strategies import Member
 from reinflect.inflector.card import describe_training
 from reinflect.inflector.file import Numbers
 from reinflect.inflector.inflector import Inflector

@@ -13,7 +13,7 @@ from reinflect.align.smart import Smart
 from reinflect.assemble import Keep
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
-from reinflect.ensemble.member import Member
+from reinflect.ensemble.strategies import Member
 from reinflect.inflector.inflector import Inflector
 from reinflect.learn.fleet import Fleet
 from reinflect.learn.lesson import Lesson, ModelSpec

@@ -8,8 +8,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from reinflect.ensemble.member import Member
-from reinflect.ensemble.member import Trained as Record
+from reinflect.ensemble.strategies import Member
+from reinflect.ensemble.strategies import Trained as Record
 from reinflect.learn import loop
 from reinflect.learn.fleet import Epoch, Fleet, Run
 from reinflect.learn.lesson import ModelSpec

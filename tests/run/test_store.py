@@ -17,8 +17,7 @@ from reinflect.learn.loop import Checkpoint, fingerprint_of
 from reinflect.paper.benchmark import store_in
 from reinflect.run import driver
 from reinflect.run.driver import Execution, train_specs
-from reinflect.run.pack_files import ENDING, PackResult, by_key, read_result, read_results, write_result
-from reinflect.run.packs import Pack
+from reinflect.run.packs import ENDING, Pack, PackResult, by_key, read_result, read_results, write_result
 from reinflect.run.store import Store
 from reinflect.run.watch import Resources
 from reinflect.run.work import train_pack

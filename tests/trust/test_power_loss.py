@@ -19,7 +19,7 @@ from reinflect.data.items import read_items, write_items
 from reinflect.files import read_text, write_text
 from reinflect.inflector.inflector import Inflector
 from reinflect.learn.loop import Checkpoint
-from reinflect.run.pack_files import ENDING, read_result, write_result
+from reinflect.run.packs import ENDING, read_result, write_result
 from tests.fuzz.tiny_models import inflector
 from tests.learn.tiny import fleet_of, language, pack
 from tests.paper import made_up

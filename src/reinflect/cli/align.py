@@ -9,8 +9,20 @@ import click
 
 from reinflect.align import ALIGNERS
 from reinflect.align.pairs import KINDS, Aligner, Alignment, aligned, count_kinds, default_folder, lay_out
-from reinflect.cli.options import POSITIVE, Gathered, argument, columns_option, command, option, say, source, text
-from reinflect.cli.output import Output, output_options, progress_bar
+from reinflect.cli.options import (
+    POSITIVE,
+    Gathered,
+    Output,
+    argument,
+    columns_option,
+    command,
+    option,
+    output_options,
+    progress_bar,
+    say,
+    source,
+    text,
+)
 from reinflect.data.features import Bundle
 from reinflect.data.items import Columns, Item, check_lengths, fields_of, read_items, swapped_columns_note
 from reinflect.errors import InputError

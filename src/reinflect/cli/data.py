@@ -7,10 +7,20 @@ from pathlib import Path
 
 import click
 
-from reinflect.cli.options import argument, columns_option, command, option, say, source
-from reinflect.cli.output import Output, output_options, progress_bar
+from reinflect.cli.options import (
+    Output,
+    argument,
+    columns_option,
+    command,
+    option,
+    output_options,
+    progress_bar,
+    say,
+    source,
+)
 from reinflect.data import catalog
 from reinflect.data.catalog import DataFile, DataSet, Way
+from reinflect.data.corrections import two_ways
 from reinflect.data.form_cells import USUAL_RULES
 from reinflect.data.german import SPLITS, read_split
 from reinflect.data.items import (
@@ -24,11 +34,10 @@ from reinflect.data.items import (
     variants_note,
 )
 from reinflect.data.layouts import BYS, By, split_items
-from reinflect.data.sheet_file import Finding, kind_of_sheet
+from reinflect.data.sheet_file import Finding
 from reinflect.data.sheets import parse_sheet
-from reinflect.data.words import two_ways
 from reinflect.errors import InputError, printable, quoted, source_name
-from reinflect.files import STANDARD, make_folder
+from reinflect.files import STANDARD, kind_of_sheet, make_folder
 from reinflect.text import counted, nearest, visible
 
 SAMPLE = 5

@@ -8,13 +8,21 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reinflect.cli.options import POSITIVE, argument, columns_option, command, option, say, source
-from reinflect.cli.output import Output, output_options
+from reinflect.cli.options import (
+    POSITIVE,
+    Output,
+    argument,
+    columns_option,
+    command,
+    option,
+    output_options,
+    say,
+    source,
+)
 from reinflect.data.form_cells import AS_WRITTEN
 from reinflect.data.items import Columns, Forms, Item, grouped, read_items, swapped_columns_note, variants_note
-from reinflect.data.sheet_file import kind_of_sheet
 from reinflect.errors import InputError, printable, quoted, source_name
-from reinflect.files import STANDARD
+from reinflect.files import STANDARD, kind_of_sheet
 from reinflect.text import counted
 
 if TYPE_CHECKING:

@@ -6,18 +6,17 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from reinflect.cli import models
 from reinflect.cli.models import ModelArgument, confidence_cell, confidence_text, model_argument, model_command
-from reinflect.cli.options import POSITIVE, argument, columns_option, option, say, source, word
-from reinflect.cli.output import Output, output_options
+from reinflect.cli.options import POSITIVE, Output, argument, columns_option, option, output_options, say, source, word
 from reinflect.data.corrections import read_further
 from reinflect.data.features import Bundle
 from reinflect.data.form_cells import UNCONFIRMED
 from reinflect.data.items import Item, check_lengths
 from reinflect.data.lexicon import Lexicon
-from reinflect.data.sheet_file import Entry, kind_of_sheet, letters_of, listed, write_entries
+from reinflect.data.sheet_file import Entry, letters_of, listed, write_entries
 from reinflect.data.sheet_layout import CONFIDENCE, GUESS, Layout
 from reinflect.data.sheets import Gap, read_gaps
 from reinflect.errors import InputError, OutputError, printable, quoted, source_name
-from reinflect.files import STANDARD
+from reinflect.files import STANDARD, kind_of_sheet
 from reinflect.text import table
 
 if TYPE_CHECKING:

@@ -12,17 +12,18 @@ from reinflect.cli import models
 from reinflect.cli.models import ModelArgument, members_option, model_argument, model_command
 from reinflect.cli.options import (
     Gathered,
+    Output,
     argument,
     check_either,
     columns_option,
     labels_option,
     option,
+    output_options,
     source,
     text,
     word,
     words_option,
 )
-from reinflect.cli.output import Output, output_options
 from reinflect.data.features import NO_LABELS, Bundle
 from reinflect.data.items import COLUMNS_AUTO, Item, fields_of
 from reinflect.errors import InputError, printable, quoted

@@ -11,19 +11,19 @@ import click
 
 from reinflect.cli.options import (
     Gathered,
+    Output,
     argument,
     columns_option,
     command,
     option,
+    output_options,
     say,
     source,
     strategy_option,
 )
-from reinflect.cli.output import Output, output_options
 from reinflect.data.features import Bundle
 from reinflect.data.items import COLUMNS_AUTO, Columns, Forms, Item, check_lengths, normalised, read_items
-from reinflect.data.lexicon import Lexicon, read_lemmas
-from reinflect.data.words import WordList
+from reinflect.data.lexicon import Lexicon, WordList, read_lemmas
 from reinflect.errors import InputError, UnseenWarning, printable, quoted
 from reinflect.files import lines_of, read_text
 from reinflect.text import table

@@ -15,21 +15,23 @@ from reinflect.cli.models import load_inflector, model_file, read_for_models
 from reinflect.cli.options import (
     POSITIVE,
     Gathered,
+    Output,
     columns_option,
     command,
+    json_text,
     option,
+    output_options,
     say,
     source,
     strategy_option,
     words_option,
 )
-from reinflect.cli.output import Output, json_text, output_options
 from reinflect.data.corrections import read_training_files
 from reinflect.data.items import Columns
+from reinflect.data.lexicon import WordList
 from reinflect.data.sheets import sheet_bundles
-from reinflect.data.words import WordList
 from reinflect.errors import INTERRUPTED, InputError, OutputError, quoted, source_name
-from reinflect.files import STANDARD
+from reinflect.files import STANDARD, kind_of_sheet
 from reinflect.systems import SYSTEMS
 from reinflect.systems.kind import AUGMENTATIONS, DEFAULTS, PAPER_ALIGNMENTS, PAPER_SYSTEMS, Wish
 from reinflect.text import table
@@ -221,7 +223,8 @@ def train(
             f"note: without --dev, each seed holds out {fold} and learns from the other 80 %; the accuracies below are "
             "those of items that were held out"
         )
-    keep = Keep(half, attested, columns.labels, sheet_bundles(train, columns), words, columns.normalisation)
+    cells = sheet_bundles(train, columns) if kind_of_sheet(train) else ()
+    keep = Keep(half, attested, columns.labels, cells, words, columns.normalisation)
     with resources as used:
         outcome = train_model(
             files.items, files.dev, wish, keep, used, source=source_name(train), out=Path(out), force=output.force

@@ -1,10 +1,12 @@
 """The files of a training: items, corrections of them such as users make where a model was wrong, and dev items."""
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
+from unicodedata import combining, is_normalized, normalize
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import (
@@ -15,18 +17,19 @@ from reinflect.data.items import (
     Item,
     check_lengths,
     parse_items,
+    place_of,
     read_items,
     swapped_columns_note,
     variants_note,
 )
-from reinflect.data.sheet_file import Note, kind_of_sheet, listed
-from reinflect.data.words import two_ways
-from reinflect.errors import InputError, quoted, source_name
-from reinflect.files import lines_of, read_text
+from reinflect.data.sheet_file import Finding, Note, listed
+from reinflect.errors import InputError, printable, quoted, source_name
+from reinflect.files import kind_of_sheet, lines_of, read_text
 from reinflect.text import counted
 
 Question = tuple[str, tuple[str, ...]]
 """A cell: a lemma and its features in any order."""
+Files = Sequence[tuple[Path | str, Sequence[Item]]]
 
 
 def question(item: Item) -> Question:
@@ -163,3 +166,55 @@ def corrected(items: Sequence[Item], corrections: Sequence[Item], path: Path | s
     result += [item for forms in added for item in forms.values()]
     covered = sum(item.covered for item in corrections)
     return Corrected(tuple(result), len(replaced), len(added), len(done) - len(replaced), covered)
+
+
+def two_ways(files: Files) -> Finding | None:
+    """The letters that some files together encode in two ways, each with its first places.
+
+    Unicode calls ä and an a with a combining mark canonically equivalent; to a model, which reads code points, they are
+    different letters.
+    """
+    if all(is_normalized("NFC", word) for word, *_ in _words(files)):
+        return None
+    ways: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    for word, path, item, column in _words(files):
+        for letter in letters(word):
+            encodings = ways[normalize("NFC", letter)]
+            if letter not in encodings:
+                points = " ".join(f"U+{ord(character):04X}" for character in letter)
+                encodings[letter] = f"{points} in {source_name(path)}, {place_of(item, path)}, {column}"
+    several = {letter: list(encodings.values()) for letter, encodings in ways.items() if len(encodings) > 1}
+    if not several:
+        return None
+    letter, places = next(iter(several.items()))
+    more = f" and {counted(len(several) - 1, 'other letter')} are" if len(several) > 1 else " is"
+    return Finding(
+        f"note: {quoted(letter)}{more} encoded in two ways, which look the same but are learnt as different letters "
+        f"({'; '.join(places[:2])}); --normalise nfc uses one encoding throughout",
+        [f"{quoted(letter)}: {'; '.join(places)}" for letter, places in several.items()],
+    )
+
+
+def letters(word: str) -> list[str]:
+    """A word cut where its normal form can be cut: characters that may compose stay together."""
+    pieces: list[str] = []
+    for character in word:
+        if pieces and _joins(pieces[-1], character):
+            pieces[-1] += character
+        else:
+            pieces.append(character)
+    return pieces
+
+
+@lru_cache(10_000)  # pairs of a letter and the character after it: more than any language has
+def _joins(before: str, character: str) -> bool:
+    apart = normalize("NFC", before) + normalize("NFC", character)
+    return combining(character) != 0 or normalize("NFC", before + character) != apart
+
+
+def _words(files: Files) -> Iterator[tuple[str, Path | str, Item, str]]:
+    """Each lemma and form with its place."""
+    for path, items in files:
+        for item in items:
+            yield item.lemma, path, item, "lemma"
+            yield item.form, path, item, f"form ({printable(item.features.spelling)})"

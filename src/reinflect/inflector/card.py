@@ -17,8 +17,7 @@ import msgspec
 from reinflect import __version__
 from reinflect.data.features import Bundle, Labels
 from reinflect.data.items import Item, Normalisation, grouped, normal
-from reinflect.ensemble.member import Member
-from reinflect.ensemble.strategies import DEFAULT
+from reinflect.ensemble.strategies import DEFAULT, Member
 from reinflect.errors import printable, quoted
 from reinflect.text import close_names, counted, nearest, visible
 

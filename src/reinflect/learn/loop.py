@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from reinflect.ensemble.member import Numbers, Trained
+from reinflect.ensemble.strategies import Numbers, Trained
 from reinflect.errors import raise_if_too_many_files, writing
 from reinflect.files import write_bytes
 from reinflect.learn.fleet import Epoch, Fleet, Run

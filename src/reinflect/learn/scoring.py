@@ -10,7 +10,7 @@ from torch import Tensor
 
 from reinflect.data.items import Item
 from reinflect.decode.search import ENDLESS_RUN, LEAST_ACTIONS, NEVER, Predictions
-from reinflect.ensemble.member import Numbers
+from reinflect.ensemble.strategies import Numbers
 from reinflect.layers.examples import LEMMA, NOTHING, Examples, Lemmas, Stack, select
 from reinflect.layers.operations import one_thread
 from reinflect.layers.parameters import Parameters

@@ -18,12 +18,18 @@ from typing import Any
 from reinflect.errors import InputError, ReinflectError
 from reinflect.learn.lesson import Lesson, ModelSpec
 from reinflect.run.cluster import Cluster, connected, first_line, train_elsewhere, versions
-from reinflect.run.pack_files import PackResult, by_key
-from reinflect.run.packs import PARTS_OF_A_GPU, Pack, memory_of_the_gpu, pack_specs, unfinished_groups
-from reinflect.run.processes import LOST, Here, Processes, map_in_processes, stopped
+from reinflect.run.packs import (
+    PARTS_OF_A_GPU,
+    Pack,
+    PackResult,
+    by_key,
+    memory_of_the_gpu,
+    pack_specs,
+    unfinished_groups,
+)
 from reinflect.run.store import Store
 from reinflect.run.watch import Epochs, Progress, Resources, on_interrupt
-from reinflect.run.work import Failure, PackError, train_pack
+from reinflect.run.work import LOST, Failure, Here, PackError, Processes, map_in_processes, stopped, train_pack
 from reinflect.systems.kind import UNALIGNED
 
 WORTH_PROCESSES = 20_000

@@ -9,16 +9,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from reinflect.data.sheet_file import Note
-from reinflect.ensemble.member import Member, Numbers, Trained
+from reinflect.decode.search import Predictions
+from reinflect.ensemble.strategies import Member, Numbers, Trained
 from reinflect.errors import OutputError, writing
 from reinflect.files import TakenError, atomic_path, held, make_folder, read_bytes, sweep, take, write_bytes
 from reinflect.learn.lesson import ModelSpec
 from reinflect.learn.loop import Checkpoint, fingerprint_of
-from reinflect.run.pack_files import ENDING, PackResult, by_key, read_results, rounded, write_result
-from reinflect.run.packs import Pack
+from reinflect.run.packs import ENDING, Pack, PackResult, by_key, read_results, write_result
 from reinflect.tensors import decode, encode
 
 CHECKPOINT, LOG, BUSY, HALVES, NUMBERS, RUN = ".checkpoint", ".jsonl", ".busy", ".halves", ".safetensors", ".run"
+DECIMALS = 4
+"""Of log-probabilities in files that are kept."""
 SECONDS_TO_END = 60.0
 """How long to wait for a worker process whose command was killed."""
 
@@ -116,7 +118,7 @@ class Store:
     def put(self, pack: Pack, result: PackResult) -> None:
         """Write the files of a finished pack and remove its checkpoint; keep a stopped one in memory."""
         if result.finished:
-            models = result.models if self.beside_out else list(map(rounded, result.models))
+            models = result.models if self.beside_out else list(map(_rounded, result.models))
             kept = replace(result, models=models, seconds=round(result.seconds, 3), numbers={}, log=b"")
             for folder in {self.packs, self.logs, self.kept_numbers or self.packs}:
                 make_folder(folder)
@@ -233,3 +235,11 @@ class Store:
 
 def member_of(spec: ModelSpec, trained: Trained, numbers: Numbers) -> Member:
     return Member(settings=spec.settings, inventory=spec.lesson.inventory, parameters=numbers, **trained.facts)
+
+
+def _rounded(model: Trained) -> Trained:
+    """A model with the decimals of files that are kept."""
+    dev, asked = (
+        Predictions(forms, [round(score, DECIMALS) for score in scores]) for forms, scores in (model.dev, model.asked)
+    )
+    return replace(model, dev=dev, asked=asked, dev_accuracy=round(model.dev_accuracy, DECIMALS))

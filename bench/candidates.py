@@ -151,7 +151,7 @@ def log_probabilities(
     ]
     stack, numbers = Stack(examples, device), torch.tensor(which, device=device)
     zeros, no_epoch = torch.zeros_like(numbers), torch.full_like(numbers, -math.inf, dtype=torch.float32)
-    orders = [np.argsort(-examples[file].bounds, kind="stable") for file in which]
+    orders = [np.argsort(-examples[file].lengths[ACTIONS], kind="stable") for file in which]
     places = np.full((len(models), max(map(len, orders))), -1, dtype=np.int64)
     for row, order in zip(places, orders, strict=True):
         row[: len(order)] = order

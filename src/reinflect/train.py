@@ -126,7 +126,7 @@ def train_model(
         store = stack.enter_context(Store.beside(path).held())
         if not store.begin(model_specs, alone=not force and has_content(path)):
             raise would_replace(path)
-        earlier = _training_of(path)
+        earlier = _training_of(path) if has_content(path) else None
         finished_before = earlier is not None and not earlier.interrupted
         if finished_before:
             note(f"note: {out} is a finished model; it is replaced when this training is finished")

@@ -48,7 +48,7 @@ def member(system: str, seed: int) -> Member:
     choices, bias = own.choices(INVENTORY), parameters["output.bias"]
     for ending, weight in (("COPY", 4.0), ("STEP", 3.0), ("STOP", 3.5), ("</s>", 4.0)):
         if ending in choices.symbols:
-            bias[choices.number(ending)] += weight
+            bias[choices.numbers([ending])[0]] += weight
     return Member(
         system=system,
         alignment=ALIGNMENTS[system],

@@ -1,7 +1,7 @@
 """The files of a training: items, corrections of them such as users make where a model was wrong, and dev items."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -37,13 +37,11 @@ def question(item: Item) -> Question:
 
 
 class TrainingFiles(NamedTuple):
+    items: list[Item]
+    """To learn from, after all corrections."""
     versions: list[list[Item]]
     """The training items as they are in their file, and after each file of corrections."""
     dev: list[Item] | None
-
-    @property
-    def items(self) -> list[Item]:
-        return self.versions[-1]
 
 
 def read_training_files(
@@ -80,7 +78,7 @@ def read_training_files(
             )
     if letters := two_ways(files):
         note(letters.note)
-    return TrainingFiles(versions, dev_items if dev else None)
+    return TrainingFiles(items, versions, dev_items if dev else None)
 
 
 def _note_unknown(items: Sequence[Item], others: Sequence[Item], path: str, then: str, note: Note) -> None:
@@ -174,15 +172,22 @@ def two_ways(files: Files) -> Finding | None:
     Unicode calls ä and an a with a combining mark canonically equivalent; to a model, which reads code points, they are
     different letters.
     """
-    if all(is_normalized("NFC", word) for word, *_ in _words(files)):
+    if all(is_normalized("NFC", word) for _, items in files for item in items for word in (item.lemma, item.form)):
         return None
+    words = (
+        (word, path, item, column)
+        for path, items in files
+        for item in items
+        for word, column in ((item.lemma, "lemma"), (item.form, "form"))
+    )
     ways: defaultdict[str, dict[str, str]] = defaultdict(dict)
-    for word, path, item, column in _words(files):
+    for word, path, item, column in words:
         for letter in letters(word):
             encodings = ways[normalize("NFC", letter)]
             if letter not in encodings:
                 points = " ".join(f"U+{ord(character):04X}" for character in letter)
-                encodings[letter] = f"{points} in {source_name(path)}, {place_of(item, path)}, {column}"
+                cell = f" ({printable(item.features.spelling)})" if column == "form" else ""
+                encodings[letter] = f"{points} in {source_name(path)}, {place_of(item, path)}, {column}{cell}"
     several = {letter: list(encodings.values()) for letter, encodings in ways.items() if len(encodings) > 1}
     if not several:
         return None
@@ -210,11 +215,3 @@ def letters(word: str) -> list[str]:
 def _joins(before: str, character: str) -> bool:
     apart = normalize("NFC", before) + normalize("NFC", character)
     return combining(character) != 0 or normalize("NFC", before + character) != apart
-
-
-def _words(files: Files) -> Iterator[tuple[str, Path | str, Item, str]]:
-    """Each lemma and form with its place."""
-    for path, items in files:
-        for item in items:
-            yield item.lemma, path, item, "lemma"
-            yield item.form, path, item, f"form ({printable(item.features.spelling)})"

@@ -202,13 +202,13 @@ def plain_name(name: str) -> str:
 
 def order_in(text: str, path: Path | str, labels: Labels = NO_LABELS) -> tuple[Column, ...]:
     """Lemma, form, features, unless the second column has the features in most lines."""
-
-    def is_bundle(text: str) -> bool:
-        return SEPARATOR in text or text.split(".")[0].strip(" ") in PARTS_OF_SPEECH
-
     fields = [line.split("\t") for _, line in islice(lines_of(text, path), DECIDING)]
     rows = [row for row in fields if len(row) == len(NAMES)]
-    second, third = (sum(is_bundle(labels.to_features(row[at])) for row in rows) > len(rows) / 2 for at in (1, 2))
+    columns = ([labels.to_features(row[at]) for row in rows] for at in (1, 2))
+    second, third = (
+        sum(SEPARATOR in text or text.split(".")[0].strip(" ") in PARTS_OF_SPEECH for text in column) > len(rows) / 2
+        for column in columns
+    )
     if second and third:
         remedy = f"give --columns {COLUMNS_2017} or --columns {COLUMNS_2023}"
         raise InputError("cannot tell forms from features: two columns look like features", remedy, path=path)

@@ -21,6 +21,7 @@ from reinflect.learn.scoring import accuracies
 from reinflect.settings import Settings, alike
 from reinflect.systems import SYSTEMS
 from reinflect.systems.symbols import Sizes
+from reinflect.systems.system import ACTIONS
 
 NEXT_SEED = 1000
 """Added to the seed of a model that diverged and starts again."""
@@ -198,7 +199,8 @@ class Fleet:
         rates = [run.settings.dropout for run in runs]
         self.dropout = Dropout.of(torch.zeros_like(self.file_numbers), rates, self.dtype) if any(rates) else None
         outputs = self.sizes[self.system.outputs]
-        self.allowed = self.equations.allowed_outputs([run.sizes for run in runs], outputs).to(self.device)
+        self.allowed = torch.stack([self.equations.allowed(run.sizes, outputs) for run in runs]).to(self.device)
+        """The valid outputs of every model, padded to one number. *Shape:* (M, …, A)"""
         self.optimiser.configure([run.settings for run in runs])
         self._graphs = Graphs() if self.device.type == "cuda" else None
 
@@ -226,7 +228,9 @@ class Fleet:
 
     def _order(self, run: Run, epoch: int) -> NDArray[np.int64]:
         order = self._orders.get((id(run.train), run.seed, epoch))
-        return epoch_batches(run.train.bounds, self.settings.batch, run.seed, epoch) if order is None else order
+        return (
+            epoch_batches(run.train.lengths[ACTIONS], self.settings.batch, run.seed, epoch) if order is None else order
+        )
 
     def update(self, epoch: Epoch, number: int) -> Tensor:
         """One update of all running models that have items left in this epoch; their losses. *Shape:* (M)"""

@@ -165,21 +165,17 @@ class _Training:
                 self.losses += fleet.update(epoch, self.update)
                 self.update += 1
                 if self.update < len(epoch):
-                    self._save_if_due()
+                    self.save(if_due=True)
             fleet.plan_ahead()
             self._close_epoch(epoch)
             fleet.drop_finished()
             self.update, self.losses = 0, fleet.no_losses()
-            self._save_if_due()
+            self.save(if_due=True)
         self._keep_log()
         return True
 
-    def _save_if_due(self) -> None:
-        if self.checkpoint is not None and self.checkpoint.due:
-            self.save()
-
-    def save(self) -> None:
-        if self.checkpoint is not None:
+    def save(self, *, if_due: bool = False) -> None:
+        if self.checkpoint is not None and (self.checkpoint.due or not if_due):
             self._keep_log()
             self.checkpoint.save(self.fleet, self.update, self.losses, self.log_size)
 

@@ -39,7 +39,8 @@ def joined(
     sizes = [system.sizes(inventory, settings) for inventory, _ in models]
     arrays = [{name: torch.tensor(array) for name, array in numbers.items()} for _, numbers in models]
     parameters = Parameters.join(system.shapes(settings), sizes, arrays, device)
-    return parameters, system.equations.allowed_outputs(sizes, parameters.sizes[system.outputs]).to(device)
+    outputs = parameters.sizes[system.outputs]
+    return parameters, torch.stack([system.equations.allowed(model, outputs) for model in sizes]).to(device)
 
 
 def places_at_once(hidden: int) -> int:

@@ -169,12 +169,13 @@ class _Driver:
                 self.submit(pack)
 
     def submit(self, pack: Pack) -> None:
+        store = replace(self.store, results=[])  # for a worker process
         if self.cluster:
-            future = self.executor.submit(train_elsewhere, pack, self.store.paths, versions())
+            future = self.executor.submit(train_elsewhere, pack, store, versions())
         else:
-            self.epochs[pack] = Epochs(self.store.log(pack), pack.epochs)
+            self.epochs[pack] = Epochs(store.log(pack), pack.epochs)
             stop = stopped if isinstance(self.executor, Processes) else self.look
-            future = self.executor.submit(train_pack, pack, self.store.paths, stop, self.resources.checkpoint_seconds)
+            future = self.executor.submit(train_pack, pack, store, stop, self.resources.checkpoint_seconds)
         self.running[future] = pack
 
     def collect(self, pack: Pack, future: "Future[PackResult]") -> None:

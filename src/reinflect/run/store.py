@@ -52,11 +52,6 @@ class Store:
         return cls(out / "training.state", out, out / "packs", out / "logs", out / "parameters" if numbers else None)
 
     @property
-    def paths(self) -> "Store":
-        """This store without results, for a worker process."""
-        return replace(self, results=[])
-
-    @property
     def finished(self) -> list[PackResult]:
         """The finished packs, sorted by the names of their files."""
         return sorted((result for result in self.results if result.finished), key=lambda result: result.stem)
@@ -70,26 +65,23 @@ class Store:
         """Make the folder, lock it for this process, and remove what killed processes were writing."""
         with held(self.state if self.beside_out else self.out, self.out, lasting=not self.beside_out):
             try:
-                self._tidy()
+                for folder in (self.state, self.packs, self.logs, self.kept_numbers or self.state):
+                    if folder.exists() and not folder.is_dir():
+                        raise OutputError(folder, "this is a file, not a folder", "remove it, or choose another --out")
+                if self.beside_out:
+                    for path in (self.out.resolve(), self.whole_log.resolve()):
+                        sweep(path.parent, path.name)
+                else:
+                    for folder in (path for path in self.out.rglob("*") if path.is_dir()):
+                        sweep(folder)
+                for path in self.packs.glob(f"*{ENDING}"):  # a kill may have left the checkpoint of a finished pack
+                    self._remove(path.name.removesuffix(ENDING), CHECKPOINT, LOG)
                 yield self
             finally:
                 with suppress(OSError):
                     if not any(any(self.state.glob(f"*{ending}")) for ending in (CHECKPOINT, ENDING)):
                         self.remove()  # there is nothing to resume from
                         self.state.rmdir()
-
-    def _tidy(self) -> None:
-        for folder in (self.state, self.packs, self.logs, self.kept_numbers or self.state):
-            if folder.exists() and not folder.is_dir():
-                raise OutputError(folder, "this is a file, not a folder", "remove it, or choose another --out")
-        if self.beside_out:
-            for path in (self.out.resolve(), self.whole_log.resolve()):
-                sweep(path.parent, path.name)
-        else:
-            for folder in (path for path in self.out.rglob("*") if path.is_dir()):
-                sweep(folder)
-        for path in self.packs.glob(f"*{ENDING}"):  # a kill may have left the checkpoint of a finished pack
-            self._remove(path.name.removesuffix(ENDING), CHECKPOINT, LOG)
 
     def read(self, note: Note = lambda _: None) -> None:
         """Read all finished packs of the folder."""

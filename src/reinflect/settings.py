@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar, Uni
 
 import msgspec
 
-from reinflect.errors import InputError, quoted, shortened
-from reinflect.text import nearest
+from reinflect.errors import InputError, nearest, quoted, shortened
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -222,9 +221,6 @@ class Registry(Mapping[str, T], Generic[T]):
 
     def __len__(self) -> int:
         return len(self._ours) + len(self._others)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._ours or name in self._others
 
     def __getitem__(self, name: str) -> T:
         if name not in self._loaded:

@@ -13,14 +13,14 @@ from reinflect.data.items import Item, Normalisation, as_items, normalised
 from reinflect.data.lexicon import WordList
 from reinflect.data.sheets import sheet_bundles
 from reinflect.ensemble.strategies import find_strategy
-from reinflect.errors import InputError, OutputError, ReinflectError, StoppedError, source_name
+from reinflect.errors import InputError, OutputError, ReinflectError, StoppedError, counted, source_name
 from reinflect.files import has_content, kind_of_sheet
 from reinflect.inflector.card import Training
 from reinflect.inflector.inflector import Inflector
 from reinflect.learn.lesson import lessons_of, specs
 from reinflect.start import Startable, describe_starts, find_starts, started_models
 from reinflect.systems.kind import Plan, Wish, default_strategy, make_plan
-from reinflect.text import counted, table
+from reinflect.text import table
 
 if TYPE_CHECKING:
     from reinflect.run.watch import Resources

@@ -403,7 +403,7 @@ def test_a_checkpoint_is_resumed_by_its_pack_only(saved: Checkpoint, tmp_path: P
     assert Checkpoint(saved.path, "another").load(fleet_of(pack())) is None
     resumed = saved.load(fleet_of(pack()))
     assert resumed
-    assert (resumed.update, resumed.log_size) == (3, 7)
+    assert (resumed[0], resumed[2]) == (3, 7)
     finished = fleet_of(pack())
     for run in finished.runs:
         run.finished = True

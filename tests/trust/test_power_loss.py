@@ -94,7 +94,7 @@ def save_checkpoint(path: Path, number: int) -> None:
 def update_of_checkpoint(path: Path) -> int:
     loaded = Checkpoint(path, "mark").load(fleet_of(pack()))
     assert loaded
-    return loaded.update
+    return loaded[0]
 
 
 RESULT = made_up.pack(made_up.result(made_up.corpus()))

@@ -10,9 +10,17 @@ from typing import Any
 import click
 
 from reinflect import __version__, errors
-from reinflect.errors import INTERRUPTED, InputError, ReinflectError, StoppedError, one_line, quoted, source_name
+from reinflect.errors import (
+    INTERRUPTED,
+    InputError,
+    ReinflectError,
+    StoppedError,
+    nearest,
+    one_line,
+    quoted,
+    source_name,
+)
 from reinflect.files import STANDARD
-from reinflect.text import nearest
 
 COMMANDS = {
     "demo": "Try training and inflecting on bundled German verbs",

@@ -36,9 +36,9 @@ from reinflect.data.items import (
 from reinflect.data.layouts import BYS, By, split_items
 from reinflect.data.sheet_file import Finding
 from reinflect.data.sheets import parse_sheet
-from reinflect.errors import InputError, printable, quoted, source_name
+from reinflect.errors import InputError, counted, nearest, printable, quoted, source_name
 from reinflect.files import STANDARD, kind_of_sheet, make_folder
-from reinflect.text import counted, nearest, visible
+from reinflect.text import visible
 
 SAMPLE = 5
 WIDTH = 100

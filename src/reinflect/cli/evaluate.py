@@ -21,9 +21,8 @@ from reinflect.cli.options import (
 )
 from reinflect.data.form_cells import AS_WRITTEN
 from reinflect.data.items import Columns, Forms, Item, grouped, read_items, swapped_columns_note, variants_note
-from reinflect.errors import InputError, printable, quoted, source_name
+from reinflect.errors import InputError, counted, printable, quoted, source_name
 from reinflect.files import STANDARD, kind_of_sheet
-from reinflect.text import counted
 
 if TYPE_CHECKING:
     from reinflect.data.layouts import FilePair

@@ -23,9 +23,8 @@ from reinflect.data.items import (
     variants_note,
 )
 from reinflect.data.sheet_file import Finding, Note, listed
-from reinflect.errors import InputError, printable, quoted, source_name
+from reinflect.errors import InputError, counted, printable, quoted, source_name
 from reinflect.files import kind_of_sheet, lines_of, read_text
-from reinflect.text import counted
 
 Question = tuple[str, tuple[str, ...]]
 """A cell: a lemma and its features in any order."""

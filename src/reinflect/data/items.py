@@ -15,9 +15,8 @@ from unicodedata import normalize
 from reinflect.data.features import NO_LABELS, PARTS_OF_SPEECH, SEPARATOR, Bundle, Labels
 from reinflect.data.form_cells import AUTO, USUAL_RULES, FormRules
 from reinflect.data.sheet_file import Note, listed
-from reinflect.errors import InputError, OutputError, printable, quoted, source_name
+from reinflect.errors import InputError, OutputError, counted, printable, quoted, source_name
 from reinflect.files import BYTE_ORDER_MARK, kind_of_sheet, lines_of, read_text, write_text
-from reinflect.text import counted
 
 Key = TypeVar("Key")
 Thing = TypeVar("Thing")

@@ -20,13 +20,12 @@ from numpy.typing import NDArray
 
 from reinflect.data.items import Item
 from reinflect.decode.search import Predictions, filtered
-from reinflect.errors import InputError, quoted
+from reinflect.errors import InputError, nearest, quoted
 from reinflect.score.scores import DECIMALS, Cell, right_forms
 from reinflect.settings import Registry, Settings, later
 from reinflect.systems import SYSTEMS
-from reinflect.systems.kind import PAPERS, UNALIGNED
+from reinflect.systems.kind import PAPERS, Kind
 from reinflect.systems.symbols import Inventory
-from reinflect.text import nearest
 
 if TYPE_CHECKING:
     from reinflect.systems.system import Words
@@ -55,8 +54,7 @@ class Named:
     @property
     def kind(self) -> str:
         """Such as `hacm-naive`, or `hacm-naive+made-up`: models that differ only in their seed are of one kind."""
-        aligned = self.system if self.alignment == UNALIGNED else f"{self.system}-{self.alignment}"
-        return f"{aligned}+{self.variant}" if self.variant else aligned
+        return str(Kind(self.system, self.alignment, self.variant))
 
     @property
     def name(self) -> str:

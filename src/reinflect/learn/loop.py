@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -52,22 +52,17 @@ class Checkpoint:
         write_bytes(self.path, signed(arrays, STATE, json.dumps(state)))
         self._last = time.monotonic()
 
-    def load(self, fleet: Fleet) -> "Resumed | None":
-        """Restore a new fleet; None if there is no checkpoint of this pack, or all its models have finished."""
+    def load(self, fleet: Fleet) -> tuple[int, Tensor, int] | None:
+        """Restore a new fleet; the update of its epoch, the losses so far, and the size of the log.
+
+        None if there is no checkpoint of this pack, or all its models have finished.
+        """
         state, tensors = _read(self.path)
         if state.get("fingerprint") != self.fingerprint or not state["running"]:
             return None
         fleet.restore(state, tensors)
         self._begun -= state["seconds"]
-        return Resumed(state["update"], tensors["losses"].to(fleet.device), state["log_size"])
-
-
-class Resumed(NamedTuple):
-    """Where in its epoch a training resumes."""
-
-    update: int
-    losses: Tensor
-    log_size: int
+        return state["update"], tensors["losses"].to(fleet.device), state["log_size"]
 
 
 def fingerprint_of(path: Path) -> str | None:
@@ -182,11 +177,18 @@ class _Training:
     def _close_epoch(self, epoch: Epoch) -> None:
         fleet, going = self.fleet, self.fleet.going
         losses, finite = self.losses.tolist(), fleet.finite()
+        sound, over, measured = set[int](), set[int](), set[int]()
         for column, model in going:
             model.epoch += 1
             model.loss = losses[column] / epoch.updates[column]
-        sound = {column for column, model in going if finite[column] and math.isfinite(model.loss)}
-        measured = {column for column, model in going if column in sound and (_stage_over(model) or _is_scored(model))}
+            done, settings = model.epoch - model.stage_start, model.settings
+            if done >= settings.epochs:
+                over.add(column)
+            if finite[column] and math.isfinite(model.loss):
+                sound.add(column)
+                since = done - settings.score_from
+                if column in over or (since > 0 and since % settings.score_every == 0):
+                    measured.add(column)
         scores = fleet.score() if measured else []
         better = []
         for column, model in going:
@@ -199,7 +201,8 @@ class _Training:
         self._write_log([model for _, model in going])
         changes = False
         for column, model in going:
-            ends = column not in sound or _stage_over(model) or _out_of_patience(model)
+            waited = model.epoch - max(model.best_epoch, model.stage_start) if model.best >= 0 else 0
+            ends = column not in sound or column in over or waited >= model.settings.patience
             if column not in sound and model.restarts < MOST_RESTARTS:
                 changes = changes or model.stage > 0
                 fleet.restart(column)
@@ -243,16 +246,3 @@ class _Training:
             if model.best < 0 and finite[column] and (model.epoch or self.update):
                 self.fleet.snapshot([column])
                 self.unscored.add(number)
-
-
-def _stage_over(model: Run) -> bool:
-    return model.epoch - model.stage_start >= model.settings.epochs
-
-
-def _is_scored(model: Run) -> bool:
-    since = model.epoch - model.stage_start - model.settings.score_from
-    return since > 0 and since % model.settings.score_every == 0
-
-
-def _out_of_patience(model: Run) -> bool:
-    return model.best >= 0 and model.epoch - max(model.best_epoch, model.stage_start) >= model.settings.patience

@@ -17,7 +17,7 @@ from reinflect.assemble import Keep, assemble, voters_of
 from reinflect.data.items import Item, grouped, read_items
 from reinflect.data.layouts import parts_in
 from reinflect.ensemble.strategies import Trained
-from reinflect.errors import InputError, OutputError, ReinflectError, quoted
+from reinflect.errors import InputError, OutputError, ReinflectError, counted, quoted
 from reinflect.files import check_writable, make_folder, read_bytes, write_bytes, write_text
 from reinflect.inflector.inflector import Inflector
 from reinflect.learn.lesson import Lesson, ModelSpec, specs
@@ -33,7 +33,6 @@ from reinflect.run.store import Store
 from reinflect.run.watch import Resources
 from reinflect.run.work import map_in_processes
 from reinflect.systems.kind import Plan, default_strategy
-from reinflect.text import counted
 
 PREDICTIONS = "predictions"
 FILES = (RESULTS, "results.md", DETAILS, COMMANDS)

@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
-from reinflect.errors import InputError, quoted
+from reinflect.errors import InputError, nearest, quoted
 from reinflect.files import read_text
 from reinflect.settings import PRESETS, AnySettings, Settings, Size, from_table, parse_tables
 from reinflect.systems import SYSTEMS
-from reinflect.text import nearest
 
 UNKNOWN = "<unknown>"
 
@@ -45,8 +44,8 @@ class Vocabulary:
         return len(self.symbols)
 
     def numbers(self, symbols: Iterable[str]) -> list[int]:
-        known = self._numbers
-        return [known[UNKNOWN if symbol not in known and UNKNOWN in known else symbol] for symbol in symbols]
+        table = self._numbers
+        return [table[UNKNOWN if symbol not in table and UNKNOWN in table else symbol] for symbol in symbols]
 
 
 ALIGNED = 32

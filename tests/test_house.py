@@ -83,12 +83,12 @@ def test_modules_are_named_for_what_they_are(name: str) -> None:
 
 
 BUDGET = {
-    "align": 563,
-    "bench": 4_228,
+    "align": 556,
+    "bench": 4_227,
     "cli": 2_452,
     "data": 2_425,
     "decode": 317,
-    "ensemble": 587,
+    "ensemble": 588,
     "examples": 549,
     "inflector": 1_068,
     "layers": 1_615,
@@ -98,9 +98,9 @@ BUDGET = {
     "report": 612,
     "run": 1_468,
     "score": 654,
-    "src": 19_453,
+    "src": 19_447,
     "systems": 2_310,
-    "tests": 23_377,
+    "tests": 23_373,
     "web": 867,
 }
 """Lines of Python in each room of src (`reinflect` is the modules beside the rooms), and in whole folders. Whoever

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import torch
 
-from reinflect.align.naive import Naive
+from reinflect.align.pairs import Naive
 from reinflect.align.smart import Smart
 from reinflect.assemble import Keep
 from reinflect.data.features import Bundle

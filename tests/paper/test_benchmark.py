@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from reinflect.align.naive import Naive
+from reinflect.align.pairs import Naive
 from reinflect.align.smart import Smart
 from reinflect.data.items import read_items, write_items
 from reinflect.errors import InputError

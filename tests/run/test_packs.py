@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from reinflect.align.naive import Naive
+from reinflect.align.pairs import Naive
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.learn.fleet import Fleet, runs_of

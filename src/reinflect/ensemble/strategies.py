@@ -24,7 +24,7 @@ from reinflect.errors import InputError, nearest, quoted
 from reinflect.score.scores import DECIMALS, Cell, right_forms
 from reinflect.settings import Registry, Settings, later
 from reinflect.systems import SYSTEMS
-from reinflect.systems.kind import PAPERS, Kind
+from reinflect.systems.kind import PAPERS, UNALIGNED
 from reinflect.systems.symbols import Inventory
 
 if TYPE_CHECKING:
@@ -54,7 +54,8 @@ class Named:
     @property
     def kind(self) -> str:
         """Such as `hacm-naive`, or `hacm-naive+made-up`: models that differ only in their seed are of one kind."""
-        return str(Kind(self.system, self.alignment, self.variant))
+        aligned = self.system if self.alignment == UNALIGNED else f"{self.system}-{self.alignment}"
+        return f"{aligned}+{self.variant}" if self.variant else aligned
 
     @property
     def name(self) -> str:

@@ -85,8 +85,8 @@ def test_modules_are_named_for_what_they_are(name: str) -> None:
 BUDGET = {
     "align": 556,
     "bench": 4_227,
-    "cli": 2_452,
-    "data": 2_425,
+    "cli": 2_412,
+    "data": 2_424,
     "decode": 317,
     "ensemble": 588,
     "examples": 549,
@@ -96,11 +96,11 @@ BUDGET = {
     "paper": 1_236,
     "reinflect": 1_913,
     "report": 612,
-    "run": 1_468,
+    "run": 1_460,
     "score": 654,
-    "src": 19_447,
+    "src": 19_398,
     "systems": 2_310,
-    "tests": 23_373,
+    "tests": 23_362,
     "web": 867,
 }
 """Lines of Python in each room of src (`reinflect` is the modules beside the rooms), and in whole folders. Whoever

@@ -17,14 +17,14 @@ from reinflect.cli.options import (
     columns_option,
     command,
     option,
-    output_options,
     progress_bar,
     say,
     source,
     text,
 )
+from reinflect.data.corrections import swapped_columns_note
 from reinflect.data.features import Bundle
-from reinflect.data.items import Columns, Item, check_lengths, fields_of, read_items, swapped_columns_note
+from reinflect.data.items import Columns, Item, check_lengths, fields_of, read_items
 from reinflect.errors import InputError
 from reinflect.systems.oracle import ORACLES, Step, walk
 from reinflect.text import in_columns, table, visible_text
@@ -79,7 +79,7 @@ def align(
     aligner: AlignerArgument = aligner_options("smart"),
     limit: int | None = option("--limit N", "Show (or count) only the first N items.", POSITIVE),
     stats: bool = option("--stats", "Count copies, substitutions, insertions and deletions instead."),
-    output: Output = output_options(json="Print one JSON object for each item."),
+    output: Output = Output.options(json="Print one JSON object for each item."),
     columns: Columns = columns_option,
 ) -> None:
     """Align each lemma of FILE (- is standard input) with its form, character by character.
@@ -117,7 +117,7 @@ def oracle(
     system: str = option("--system", ACTIONS, type=click.Choice(list(ORACLES)), default="haem"),
     pairs: str | None = option("--pairs FILE", "Items to learn from; required for an aligner that learns.", source),
     aligner: AlignerArgument = aligner_options("naive"),
-    output: Output = output_options(json="Print one JSON object."),
+    output: Output = Output.options(json="Print one JSON object."),
     columns: Columns = columns_option,
 ) -> None:
     """Show the actions a model is trained to take from LEMMA to FORM, one on each line.

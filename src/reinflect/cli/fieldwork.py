@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from reinflect.cli import models
 from reinflect.cli.models import ModelArgument, confidence_cell, confidence_text, model_argument, model_command
-from reinflect.cli.options import POSITIVE, Output, argument, columns_option, option, output_options, say, source, word
+from reinflect.cli.options import POSITIVE, Output, argument, columns_option, option, say, source, word
 from reinflect.data.corrections import read_further
 from reinflect.data.features import Bundle
 from reinflect.data.form_cells import UNCONFIRMED
@@ -34,7 +34,7 @@ Filled: TypeAlias = "Sequence[tuple[Gap, Answer]]"
 def fill(
     model: ModelArgument = model_argument(strategy=models.members_option, columns=columns_option),
     sheet: str = argument(source),
-    output: Output = output_options("the filled sheet goes: a file of the same kind", default=""),
+    output: Output = Output.options("the filled sheet goes: a file of the same kind", default=""),
     beside: bool = option("--beside", "Put guesses and confidences into new columns after the last; leave gaps empty."),
 ) -> None:
     """Fill the empty fields of SHEET, a .csv or .xlsx file of your own, with the predictions of MODEL.
@@ -111,7 +111,7 @@ def suggest(
     bundles: str | None = models.bundles_option,
     files: tuple[str, ...] = option("--known FILE", "Further items whose forms you have.", source, multiple=True),
     spread: bool = option("--spread/--no-spread", "Spread over lemmas and bundles: models learn more.", default=True),
-    output: Output = output_options(
+    output: Output = Output.options(
         "the suggestions go: a table on the screen; in a file (tab-separated, .csv or .xlsx), items to fill in"
     ),
 ) -> None:
@@ -165,7 +165,7 @@ def analyse(
         "--lemmas FILE", "Further lemmas to choose from: one on each line, or items, whose forms are attested.", source
     ),
     most: int = option("--n N", "Number of answers.", POSITIVE, default=5),
-    output: Output = output_options(json="Print a JSON object."),
+    output: Output = Output.options(json="Print a JSON object."),
 ) -> None:
     """Say which lemma and features FORM could have, by the predictions of MODEL for known lemmas.
 

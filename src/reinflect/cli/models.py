@@ -16,7 +16,6 @@ from reinflect.cli.options import (
     columns_option,
     command,
     option,
-    output_options,
     say,
     source,
     strategy_option,
@@ -165,7 +164,7 @@ def models() -> None:
 @model_command("reinflect info verbs.reinflect")
 def info(
     model: ModelArgument = model_argument(),
-    output: Output = output_options(json="Print one JSON object, with every setting and every count."),
+    output: Output = Output.options(json="Print one JSON object, with every setting and every count."),
 ) -> None:
     """Show the training data of MODEL, its accuracy, its members, and the features and characters it knows."""
     from reinflect.inflector.card import card_text
@@ -182,7 +181,7 @@ def report(
     subject: str = argument(model_file, metavar="MODEL|DIR"),
     dev: str | None = option("--dev FILE|DIR", "Items to score a model on, or a benchmark's data, if moved.", source),
     forecast: str | None = option("--forecast FILE.json", "To draw for a model: a file of reinflect forecast.", source),
-    output: Output = output_options("to write the page", names="--out FILE.html", default="report.html", force=False),
+    output: Output = Output.options("to write the page", names="--out FILE.html", default="report.html", force=False),
     columns: Columns = columns_option,
 ) -> None:
     """Write a page about MODEL, or about the folder DIR that reinflect benchmark wrote.

@@ -267,20 +267,20 @@ class Output:
         """Print notes, and which file was written; nothing about the screen or a device."""
         say(*notes, f"written: {self.path}{about}" if has_content(self.path) else None)
 
-
-def output_options(
-    where: str = "", json: str = "", names: str = "--output -o FILE", default: str = STANDARD, **more: bool
-) -> Any:
-    """The options of an `Output`; `where` and `json` are for their help."""
-    required: dict[str, Any] = {"default": default} if default else {"required": True}
-    screen = " (- is the screen)" * bool(default)
-    options = {
-        "path": where and option(names, f"Where {where}{screen}.", **required),
-        "force": where and more.get("force", True) and option("--force", "Replace an existing file of this name."),
-        "json": json and option("--json", json),
-        "wide": more.get("wide") and option("--wide", WIDE),
-    }
-    return Gathered(partial(Output, option=names.split()[0]), **{key: each for key, each in options.items() if each})
+    @classmethod
+    def options(
+        cls, where: str = "", json: str = "", names: str = "--output -o FILE", default: str = STANDARD, **more: bool
+    ) -> Any:
+        """The options of an `Output`; `where` and `json` are for their help."""
+        required: dict[str, Any] = {"default": default} if default else {"required": True}
+        screen = " (- is the screen)" * bool(default)
+        options = {
+            "path": where and option(names, f"Where {where}{screen}.", **required),
+            "force": where and more.get("force", True) and option("--force", "Replace an existing file of this name."),
+            "json": json and option("--json", json),
+            "wide": more.get("wide") and option("--wide", WIDE),
+        }
+        return Gathered(partial(cls, option=names.split()[0]), **{key: each for key, each in options.items() if each})
 
 
 def json_text(value: Any, indent: int | None = None) -> str:

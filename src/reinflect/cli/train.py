@@ -20,7 +20,6 @@ from reinflect.cli.options import (
     command,
     json_text,
     option,
-    output_options,
     say,
     source,
     strategy_option,
@@ -165,7 +164,7 @@ def train(
         "--add FILE", "New items, or corrections of those with the same lemma and features.", source, multiple=True
     ),
     compare: str | None = option("--compare MODEL", "Earlier model: which items does only one get right?", model_file),
-    output: Output = output_options("to write the model (a file, usually .reinflect)", names="--out MODEL", default=""),
+    output: Output = Output.options("to write the model (a file, usually .reinflect)", names="--out MODEL", default=""),
     half: bool = option("--half", "Keep the model in half precision: a file half as large, hardly less accurate."),
     attested: bool = option("--attested/--no-attested", "Keep the forms of all items as attested ones.", default=True),
     words: WordList | None = words_option(
@@ -261,7 +260,7 @@ def forecast(
     forms: list[int] | None = option(
         "--forms LIST", "Numbers of forms to forecast for (default: 2, 5 and 10 times those you have).", _forms
     ),
-    output: Output = output_options(
+    output: Output = Output.options(
         "to write it, for report --forecast", names="--out FILE.json", default="forecast.json", force=False
     ),
     wish: Wish = wish_options("each kind and part of the items; each holds out another fifth", "by size, made smaller"),

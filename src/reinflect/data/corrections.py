@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 from unicodedata import combining, is_normalized, normalize
 
-from reinflect.data.features import Bundle
+from reinflect.data.features import SEPARATOR, Bundle
 from reinflect.data.items import (
     COLUMNS_2017,
     COLUMNS_2023,
@@ -16,11 +16,10 @@ from reinflect.data.items import (
     Forms,
     Item,
     check_lengths,
+    grouped,
     parse_items,
     place_of,
     read_items,
-    swapped_columns_note,
-    variants_note,
 )
 from reinflect.data.sheet_file import Finding, Note, listed
 from reinflect.errors import InputError, counted, printable, quoted, source_name
@@ -163,6 +162,30 @@ def corrected(items: Sequence[Item], corrections: Sequence[Item], path: Path | s
     result += [item for forms in added for item in forms.values()]
     covered = sum(item.covered for item in corrections)
     return Corrected(tuple(result), len(replaced), len(added), len(done) - len(replaced), covered)
+
+
+def variants_note(items: Sequence[Item], path: Path | str, then: str = "all are kept") -> str | None:
+    """A note that cells of a file have several forms, which is legal; `then` says what becomes of them."""
+    cells = grouped(items, lambda item: (item.lemma, item.features.spelling))
+    forms = ((cell, list(dict.fromkeys(item.form for item in group))) for cell, group in cells.items())
+    several = [(cell, variants) for cell, variants in forms if len(variants) > 1]
+    if not several:
+        return None
+    (lemma, features), variants = several[0]
+    many = "1 cell has" if len(several) == 1 else f"{len(several)} cells have"
+    such = printable(f"{lemma} {features}: {', '.join(variants[:4])}") + (", …" if len(variants) > 4 else "")
+    return f"note: {source_name(path)}: {many} more than one form (such as {such}); {then}"
+
+
+def swapped_columns_note(items: Sequence[Item], path: Path | str, columns: Columns) -> str | None:
+    """A note that most forms have semicolons: a file in another year's column order has as many columns."""
+    in_forms = sum(SEPARATOR in item.form for item in items)
+    in_features = sum(SEPARATOR in item.features.spelling for item in items)
+    if in_forms <= len(items) / 2 or in_features > len(items) / 2:
+        return None
+    swap = {"form": "features", "features": "form"}
+    meant = ",".join(swap.get(column, column) for column in columns.order)
+    return f"note: {source_name(path)}: the forms look like features; did you mean --columns {meant}?"
 
 
 def two_ways(files: Files) -> Finding | None:

@@ -18,15 +18,7 @@ from typing import Any
 from reinflect.errors import InputError, ReinflectError
 from reinflect.learn.lesson import Lesson, ModelSpec
 from reinflect.run.cluster import Cluster, connected, first_line, train_elsewhere, versions
-from reinflect.run.packs import (
-    PARTS_OF_A_GPU,
-    Pack,
-    PackResult,
-    by_key,
-    memory_of_the_gpu,
-    pack_specs,
-    unfinished_groups,
-)
+from reinflect.run.packs import PARTS_OF_A_GPU, Pack, PackResult, by_key, memory_of_the_gpu, open_groups, pack_specs
 from reinflect.run.store import Store
 from reinflect.run.watch import Epochs, Progress, Resources, on_interrupt
 from reinflect.run.work import LOST, Failure, Here, PackError, Processes, map_in_processes, stopped, train_pack
@@ -89,7 +81,7 @@ def train_specs(specs: Sequence[ModelSpec], store: Store, resources: Resources, 
         budget = cluster.budget if cluster else memory and memory // PARTS_OF_A_GPU
         if about:
             note(about)
-        groups = prepared(unfinished_groups(specs, done, device), resources)
+        groups = prepared(open_groups(specs, done, device), resources)
         packs = [
             replace(piece, specs=unfinished)
             for pack in pack_specs(groups, device, resources.pack_memory or budget)

@@ -106,7 +106,7 @@ def stem_of(name: str, keys: Iterable[str]) -> str:
     return f"{name}.{hashlib.sha256(''.join(sorted(keys)).encode()).hexdigest()[:12]}"
 
 
-def unfinished_groups(specs: Sequence[ModelSpec], done: Container[str], device: str) -> list[ModelSpec]:
+def open_groups(specs: Sequence[ModelSpec], done: Container[str], device: str) -> list[ModelSpec]:
     """The groups of specs of which some model is not trained.
 
     They stay whole, so that the contents of a pack do not depend on what an earlier command trained.

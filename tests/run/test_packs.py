@@ -145,7 +145,7 @@ def test_the_longest_packs_come_first_on_a_gpu() -> None:
     short = [replace(spec, settings=small("hacm", epochs=2)) for spec in many]
     long = [replace(spec, settings=small("haem", epochs=2 * len(many) - 1)) for spec in few]
     first, second = pack_specs([*short, *long], "cuda")
-    assert (first.system, second.system) == ("haem", "hacm")
+    assert (first.specs[0].system, second.specs[0].system) == ("haem", "hacm")
     assert first.weight > second.weight
     assert first.on_cpu().weight < second.on_cpu().weight
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -40,6 +39,7 @@ class Run:
     stages: tuple[tuple[Examples, Settings], ...]
     """What it learns from in turn, and the settings then; last come the real items."""
     dev: Examples
+    sizes: Sizes
     seed: int
     epoch: int = 0
     """Epochs done, of all stages."""
@@ -62,10 +62,6 @@ class Run:
     @property
     def settings(self) -> Settings:
         return self.stages[self.stage][1]
-
-    @cached_property
-    def sizes(self) -> Sizes:
-        return SYSTEMS[self.spec.system].sizes(self.spec.lesson.inventory, self.spec.settings)
 
     @property
     def name(self) -> str:
@@ -105,7 +101,8 @@ def runs_of(specs: Sequence[ModelSpec]) -> list[Run]:
         key = id(lesson), -1, spec.settings.features, spec.settings.feature_scale
         if key not in examples:
             examples[key] = Examples.to_inflect(system, lesson.dev, lesson.inventory, spec.settings)
-        runs.append(Run(spec, tuple(stages), examples[key], spec.seed))
+        sizes = system.sizes(lesson.inventory, spec.settings)
+        runs.append(Run(spec, tuple(stages), examples[key], sizes, spec.seed))
     return runs
 
 

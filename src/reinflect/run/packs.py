@@ -63,10 +63,6 @@ class Pack:
     device: str = "cpu"
 
     @property
-    def system(self) -> str:
-        return self.specs[0].system
-
-    @property
     def stem(self) -> str:
         return stem_of(self.name, [spec.digest for spec in self.specs])
 

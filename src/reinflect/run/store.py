@@ -10,7 +10,7 @@ from pathlib import Path
 
 from reinflect.data.sheet_file import Note
 from reinflect.decode.search import Predictions
-from reinflect.ensemble.strategies import Member, Numbers, Trained
+from reinflect.ensemble.strategies import Member, Trained
 from reinflect.errors import OutputError, writing
 from reinflect.files import TakenError, atomic_path, held, make_folder, read_bytes, sweep, take, write_bytes
 from reinflect.learn.lesson import ModelSpec
@@ -100,7 +100,7 @@ class Store:
         """A trained model with its parameters."""
         stopped = [result.numbers for result in self.results if trained.key in result.numbers]
         numbers = stopped[0][trained.key] if stopped else decode(read_bytes(self.numbers_file(trained)))[0]
-        return member_of(spec, trained, numbers)
+        return Member(settings=spec.settings, inventory=spec.lesson.inventory, parameters=numbers, **trained.facts)
 
     def numbers_file(self, model: Trained) -> Path:
         assert self.kept_numbers is not None
@@ -223,10 +223,6 @@ class Store:
     def _remove(self, stem: str, *endings: str) -> None:
         for ending in endings:
             (self.state / f"{stem}{ending}").unlink(missing_ok=True)
-
-
-def member_of(spec: ModelSpec, trained: Trained, numbers: Numbers) -> Member:
-    return Member(settings=spec.settings, inventory=spec.lesson.inventory, parameters=numbers, **trained.facts)
 
 
 def _rounded(model: Trained) -> Trained:

@@ -83,7 +83,7 @@ def _with_predictions(pack: Pack, trained: list[Trained], numbers: Mapping[str, 
     usable = [(spec, model) for spec, model in zip(pack.specs, trained, strict=True) if model.usable]
     if not usable:
         return trained
-    system, settings = SYSTEMS[pack.system], pack.specs[0].settings
+    system, settings = SYSTEMS[pack.specs[0].system], pack.specs[0].settings
     tasks = [(spec.lesson, spec.settings) for spec, _ in usable]
     lessons = list(dict.fromkeys(tasks))
     files = [Examples.to_inflect(system, (*lesson.dev, *lesson.asked), lesson.inventory, by) for lesson, by in lessons]

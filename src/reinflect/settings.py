@@ -222,6 +222,9 @@ class Registry(Mapping[str, T], Generic[T]):
     def __len__(self) -> int:
         return len(self._ours) + len(self._others)
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._ours or name in self._others
+
     def __getitem__(self, name: str) -> T:
         if name not in self._loaded:
             thing = self._ours[name] if name in self._ours else self._from_another_package(self._others[name])

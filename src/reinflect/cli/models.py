@@ -215,7 +215,7 @@ def _folder_page(folder: Path, dev: str | None, output: Output) -> str:
 
 def _model_page(model: ModelArgument, dev: str | None, forecast: str | None) -> str:
     from reinflect.forecast import Forecast
-    from reinflect.report.curves import read_log
+    from reinflect.report.drawing import read_log
     from reinflect.report.model import model_page
 
     inflector, log = model.inflector, Path(f"{model.model}.log.jsonl")

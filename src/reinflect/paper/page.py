@@ -22,8 +22,7 @@ from reinflect.paper import published
 from reinflect.paper.combine import Figures, Scores, accuracies
 from reinflect.paper.corpora import SETTINGS, read_corpora, settings_in, title
 from reinflect.paper.tables import claims_table, language_table, languages_note, main_table
-from reinflect.report.curves import ModelLog, learning_curves, read_log
-from reinflect.report.drawing import dot_chart
+from reinflect.report.drawing import ModelLog, dot_chart, learning_curves, read_log
 from reinflect.report.html import Html, Section, element, folded, page, paragraph, table
 from reinflect.report.model import breakdown_table, calibration, mistakes_list
 from reinflect.run.packs import by_key, read_results

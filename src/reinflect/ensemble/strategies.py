@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache, cached_property, partial
+from pkgutil import resolve_name
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,7 +23,7 @@ from reinflect.data.items import Item
 from reinflect.decode.search import Predictions, filtered
 from reinflect.errors import InputError, nearest, quoted
 from reinflect.score.scores import DECIMALS, Cell, right_forms
-from reinflect.settings import Registry, Settings, later
+from reinflect.settings import Registry, Settings
 from reinflect.systems import SYSTEMS
 from reinflect.systems.kind import PAPERS, UNALIGNED
 from reinflect.systems.symbols import Inventory
@@ -30,7 +31,7 @@ from reinflect.systems.symbols import Inventory
 if TYPE_CHECKING:
     from reinflect.systems.system import Words
 
-TORCH_WORDS = later("reinflect.learn.scoring:TorchWords")
+TORCH_WORDS = "reinflect.learn.scoring:TorchWords"
 NOTHING_PREDICTED = Predictions([], [])
 Numbers = Mapping[str, NDArray[np.float32]]
 """The parameters of one model, by their names."""
@@ -99,7 +100,8 @@ class Member(Named):
     def words(self) -> "Words":
         """Its decoder, by NumPy; that of another package's system may need torch."""
         system, model = SYSTEMS[self.system], (self.parameters, self.settings, self.inventory)
-        return system.words(*model) if system.words else TORCH_WORDS(system, *model)
+        words: Words = system.words(*model) if system.words else resolve_name(TORCH_WORDS)(system, *model)
+        return words
 
     def with_predictions(self, dev: Predictions) -> Trained:
         """Its record, with predictions for dev items before the filter for repeats."""

@@ -5,7 +5,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +31,8 @@ class Checkpoint:
     path: Path
     fingerprint: str
     seconds_between: float = SECONDS_BETWEEN
-
-    def __post_init__(self) -> None:
-        self._last = self._begun = time.monotonic()
+    _begun: float = field(default_factory=time.monotonic, init=False)
+    _last: float = field(default_factory=time.monotonic, init=False)
 
     @property
     def seconds(self) -> float:

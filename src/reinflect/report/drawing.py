@@ -1,4 +1,4 @@
-"""Charts as inline SVG, whose colours the page's style sheet gives for light and dark screens; curves of training logs."""
+"""Charts as inline SVG, in colours of the page's style sheet, and the learning curves of training logs."""
 
 import math
 import sys

@@ -111,7 +111,8 @@ def train_model(
     if not train_items or (dev_items is not None and not dev_items):
         raise InputError(f"found no {'dev' if train_items else 'training'} items", "give some", path=source)
     plan = make_plan(wish, len(train_items))
-    check_strategy(plan)
+    if wish.strategy:
+        check_strategy(plan)
     starts = find_starts(wish.starts, train_items, plan.systems, note) if wish.starts else []
     model_specs = specs(plan, lessons_of(train_items, dev_items, wish.seeds, source), starts)
     models = f"{len(model_specs)} models" if len(model_specs) > 1 else "a model"

@@ -219,9 +219,8 @@ class Fleet:
 
     def plan_ahead(self) -> None:
         """Shuffle for the next epoch while the device is busy."""
-        if self.device.type == "cuda":
-            for _, run in self.going:
-                self._orders[id(run.train), run.seed, run.epoch + 1] = self._order(run, run.epoch + 1)
+        for _, run in self.going:
+            self._orders[id(run.train), run.seed, run.epoch + 1] = self._order(run, run.epoch + 1)
 
     def _order(self, run: Run, epoch: int) -> NDArray[np.int64]:
         order = self._orders.get((id(run.train), run.seed, epoch))

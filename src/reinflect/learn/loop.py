@@ -5,7 +5,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +31,9 @@ class Checkpoint:
     path: Path
     fingerprint: str
     seconds_between: float = SECONDS_BETWEEN
-    _begun: float = field(default_factory=time.monotonic, init=False)
-    _last: float = field(default_factory=time.monotonic, init=False)
+
+    def __post_init__(self) -> None:
+        self._last = self._begun = time.monotonic()
 
     @property
     def seconds(self) -> float:
@@ -160,7 +161,8 @@ class _Training:
                 self.update += 1
                 if self.update < len(epoch):
                     self.save(if_due=True)
-            fleet.plan_ahead()
+            if fleet.device.type == "cuda":
+                fleet.plan_ahead()
             self._close_epoch(epoch)
             fleet.drop_finished()
             self.update, self.losses = 0, fleet.no_losses()

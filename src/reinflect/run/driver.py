@@ -165,7 +165,8 @@ class _Driver:
         if self.cluster:
             future = self.executor.submit(train_elsewhere, pack, store, versions())
         else:
-            self.epochs[pack] = Epochs(store.log(pack), pack.epochs)
+            most = max(spec.settings.epochs + sum(phase.epochs for phase in spec.lesson.phases) for spec in pack.specs)
+            self.epochs[pack] = Epochs(store.log(pack), most)
             stop = stopped if isinstance(self.executor, Processes) else self.look
             future = self.executor.submit(train_pack, pack, store, stop, self.resources.checkpoint_seconds)
         self.running[future] = pack

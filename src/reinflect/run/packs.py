@@ -72,11 +72,6 @@ class Pack:
         parts = [__version__, *(spec.digest for spec in self.specs)]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
-    @property
-    def epochs(self) -> int:
-        """The largest number of epochs of any model."""
-        return max(spec.settings.epochs + sum(phase.epochs for phase in spec.lesson.phases) for spec in self.specs)
-
     @cached_property
     def weight(self) -> int:
         """The relative duration: the items, and on a GPU the cost of each update."""

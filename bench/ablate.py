@@ -28,8 +28,7 @@ from bench.pairs import PairedDifference, compare_pairs, holm
 from reinflect.assemble import voters_of
 from reinflect.data.items import grouped
 from reinflect.ensemble.confidence import seen_cells
-from reinflect.ensemble.member import Trained
-from reinflect.ensemble.strategies import STRATEGIES, Voter, best_first, dev_accuracy
+from reinflect.ensemble.strategies import STRATEGIES, Trained, Voter, best_first, dev_accuracy
 from reinflect.errors import InputError, StoppedError, quoted
 from reinflect.files import make_folder, write_text
 from reinflect.learn.lesson import Lesson, ModelSpec, specs

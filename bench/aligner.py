@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from bench.measuring import figures, measured, most_memory
-from reinflect.align.naive import Naive
-from reinflect.align.pairs import Alignment, StringPair, count_kinds
+from reinflect.align.pairs import Alignment, Naive, StringPair, count_kinds
 from reinflect.align.smart import GibbsSampler, Smart
 from reinflect.data.items import read_items
 from reinflect.errors import ReinflectError

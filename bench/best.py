@@ -27,8 +27,7 @@ from bench.weights import BEST, RULES, Ballots, cross_fitted
 from reinflect.align.pairs import default_folder
 from reinflect.assemble import known_runs
 from reinflect.data.items import Item, grouped
-from reinflect.ensemble.member import Trained
-from reinflect.ensemble.strategies import Voter, best_first
+from reinflect.ensemble.strategies import Trained, Voter, best_first
 from reinflect.errors import InputError
 from reinflect.files import write_text
 from reinflect.inflector.inflector import Inflector
@@ -48,8 +47,8 @@ from reinflect.paper.combine import (
 from reinflect.paper.corpora import SETTINGS, read_corpora, title
 from reinflect.paper.page import Details, data_of, read_scores
 from reinflect.paper.tables import Rows, combining_table, markdown, seen_table
-from reinflect.run.pack_files import by_key, read_results
-from reinflect.run.processes import map_in_processes
+from reinflect.run.packs import by_key, read_results
+from reinflect.run.work import map_in_processes
 from reinflect.score.scores import right_forms
 
 WITHOUT = "best without "

@@ -22,7 +22,7 @@ from reinflect.ensemble.strategies import DEFAULT
 from reinflect.errors import InputError
 from reinflect.paper.corpora import SETTINGS, languages_in, read_corpora
 from reinflect.paper.page import measured
-from reinflect.run.pack_files import by_key, read_results
+from reinflect.run.packs import by_key, read_results
 from reinflect.run.store import Store
 
 TEN = "arabic finnish german hindi hungarian irish navajo quechua russian turkish"

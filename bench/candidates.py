@@ -23,14 +23,14 @@ from reinflect.align import ALIGNERS
 from reinflect.align.pairs import Alignment
 from reinflect.assemble import known_runs
 from reinflect.data.items import Item, grouped
-from reinflect.ensemble.member import Member, Trained
+from reinflect.ensemble.strategies import Member, Trained
 from reinflect.files import write_bytes
 from reinflect.layers.examples import LEMMA, Examples, Stack
 from reinflect.layers.operations import one_thread
 from reinflect.learn.lesson import Lesson
 from reinflect.learn.scoring import joined
 from reinflect.paper.combine import SPLITS, forms_by_rules, kept_forms
-from reinflect.run.pack_files import PRESET, unpacked
+from reinflect.run.packs import PRESET, unpacked
 from reinflect.systems import SYSTEMS
 from reinflect.systems.kind import UNALIGNED, Kind
 from reinflect.systems.system import ACTIONS
@@ -151,7 +151,7 @@ def log_probabilities(
     ]
     stack, numbers = Stack(examples, device), torch.tensor(which, device=device)
     zeros, no_epoch = torch.zeros_like(numbers), torch.full_like(numbers, -math.inf, dtype=torch.float32)
-    orders = [np.argsort(-examples[file].bounds, kind="stable") for file in which]
+    orders = [np.argsort(-examples[file].lengths[ACTIONS], kind="stable") for file in which]
     places = np.full((len(models), max(map(len, orders))), -1, dtype=np.int64)
     for row, order in zip(places, orders, strict=True):
         row[: len(order)] = order

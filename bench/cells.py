@@ -12,7 +12,7 @@ from reinflect.data.corrections import question
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.decode.search import greedy, shared_out
-from reinflect.ensemble.member import Member
+from reinflect.ensemble.strategies import Member
 from reinflect.files import make_folder, write_bytes
 from reinflect.learn.lesson import Lesson
 from reinflect.settings import key

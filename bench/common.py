@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from reinflect.align.pairs import default_folder
-from reinflect.ensemble.member import Trained
+from reinflect.ensemble.strategies import Trained
 from reinflect.errors import INTERRUPTED, ReinflectError, StoppedError
 from reinflect.learn.lesson import ModelSpec
 from reinflect.run.driver import Execution, train_specs

@@ -26,17 +26,17 @@ from reinflect.cli.benchmark import SECONDS_ON_A_GPU
 from reinflect.cli.train import SECONDS_BETWEEN, checkpoint_seconds, cores, device_for
 from reinflect.data.items import Item
 from reinflect.decode.search import greedy, shared_out
-from reinflect.ensemble.member import Member
+from reinflect.ensemble.strategies import Member
 from reinflect.errors import InputError, ReinflectError, StoppedError
 from reinflect.inflector.file import Numbers, rounded
 from reinflect.inflector.pocket import ENDING, PocketModel, add_model
 from reinflect.learn.lesson import Lesson, ModelSpec, specs
 from reinflect.paper.corpora import SETTINGS, languages_in, read_corpora
 from reinflect.run.driver import Execution, train_specs
-from reinflect.run.pack_files import by_key
-from reinflect.run.processes import map_in_processes
+from reinflect.run.packs import by_key
 from reinflect.run.store import Store
 from reinflect.run.watch import Resources, display
+from reinflect.run.work import map_in_processes
 from reinflect.systems.kind import DEEP, Wish, grid_plan, make_plan
 
 TEACHERS = {DEEP: {"medium": 3, "high": 5}}

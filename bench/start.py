@@ -26,8 +26,7 @@ from bench.pairs import holm
 from reinflect.assemble import known_runs
 from reinflect.data.items import Item
 from reinflect.decode.search import Predictions
-from reinflect.ensemble.member import Trained
-from reinflect.ensemble.strategies import Voter, choices, combined, find_strategy
+from reinflect.ensemble.strategies import Trained, Voter, choices, combined, find_strategy
 from reinflect.errors import InputError
 from reinflect.files import make_folder, write_text
 from reinflect.inflector.inflector import Inflector

@@ -45,7 +45,7 @@ def measure(
 
     from reinflect.data.items import read_items
     from reinflect.decode.search import greedy, one_blas_thread
-    from reinflect.ensemble.member import Member
+    from reinflect.ensemble.strategies import Member
     from reinflect.learn.fleet import Fleet
     from reinflect.learn.lesson import Lesson, specs
     from reinflect.systems.kind import Wish, make_plan

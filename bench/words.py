@@ -16,7 +16,7 @@ from bench.measuring import figures
 from bench.pairs import holm
 from reinflect.assemble import Keep, with_word_list
 from reinflect.data.items import Item, read_items
-from reinflect.data.words import WordList
+from reinflect.data.lexicon import WordList
 from reinflect.ensemble.confidence import bins, calibration_error
 from reinflect.inflector.inflector import Inflector
 from reinflect.run.watch import Resources

@@ -13,8 +13,7 @@ from reinflect.changes import changes, held_out_forms
 from reinflect.cli import main
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item, read_items, write_items
-from reinflect.ensemble.member import Trained
-from reinflect.ensemble.strategies import Voter
+from reinflect.ensemble.strategies import Trained, Voter
 from reinflect.inflector.inflector import Inflector
 from reinflect.learn.fleet import Fleet
 from reinflect.learn.lesson import lessons_of

@@ -17,7 +17,7 @@ from reinflect.errors import InputError
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.pocket import add_model
 from reinflect.learn.lesson import LONGEST, ModelSpec, Start, lessons_of, specs, started
-from reinflect.run.pack_files import PackResult
+from reinflect.run.packs import PackResult
 from reinflect.run.store import Store
 from reinflect.run.watch import Resources
 from reinflect.start import AUTO, Relative, Startable, best_few, find_starts, relatives, start_from

@@ -2,17 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reinflect.errors import printable
-from reinflect.text import (
-    LEFT_TO_RIGHT_MARK,
-    display_width,
-    in_columns,
-    nearest,
-    table,
-    visible,
-    visible_piece,
-    visible_text,
-)
+from reinflect.errors import nearest, printable
+from reinflect.text import LEFT_TO_RIGHT_MARK, display_width, in_columns, table, visible, visible_piece, visible_text
 
 # Letters, marks, wide and right-to-left letters and unseen characters, all of them often enough to meet.
 CHARACTERS = st.one_of(

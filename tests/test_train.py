@@ -19,15 +19,13 @@ from reinflect.assemble import Keep, assemble
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item, write_items
 from reinflect.decode.search import Predictions
-from reinflect.ensemble.member import Member, Trained
-from reinflect.ensemble.strategies import vote
+from reinflect.ensemble.strategies import Member, Trained, vote
 from reinflect.errors import InputError, OutputError, ReinflectError
 from reinflect.inflector.inflector import Inflector
 from reinflect.learn.fleet import Fleet
 from reinflect.learn.lesson import lessons_of
 from reinflect.paper.combine import predicted
-from reinflect.run.pack_files import PackResult
-from reinflect.run.packs import Pack
+from reinflect.run.packs import Pack, PackResult
 from reinflect.run.store import CHECKPOINT, Store
 from reinflect.run.watch import Progress, Resources, Watcher
 from reinflect.run.work import PackError, train_pack

@@ -5,11 +5,10 @@ from dataclasses import dataclass, replace
 
 from reinflect.data.features import NO_LABELS, Labels
 from reinflect.data.items import Item, Normalisation
-from reinflect.data.words import WordList
+from reinflect.data.lexicon import WordList
 from reinflect.decode.search import WIDTH, longest_runs
 from reinflect.ensemble.confidence import HELD_OUT_PULL, fit, judged_cells, learn, ranked, seen_cells
-from reinflect.ensemble.member import Member, Trained
-from reinflect.ensemble.strategies import STRATEGIES, Voter, choices, dev_accuracy, find_strategy
+from reinflect.ensemble.strategies import STRATEGIES, Member, Trained, Voter, choices, dev_accuracy, find_strategy
 from reinflect.inflector.card import describe_training
 from reinflect.inflector.inflector import Inflector
 from reinflect.learn.lesson import fold_split

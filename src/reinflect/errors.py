@@ -1,7 +1,7 @@
-"""Errors for users. Every message is one line: place, finding, remedy."""
+"""Errors for users, and the phrases of messages. Every message is one line: place, finding, remedy."""
 
 import errno
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -107,3 +107,21 @@ def escaped(character: str) -> str:
 
 def one_line(message: str) -> str:
     return printable(message.replace("\n", " "))
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 item`, `2 items`."""
+    return f"{number} {noun}{'s'[: number != 1]}"
+
+
+def nearest(name: str, names: Iterable[str], otherwise: str) -> str:
+    """A remedy for an unknown name: the names most like it, or else `otherwise`."""
+    return f"did you mean {' or '.join(close)}?" if (close := close_names(name, names)) else otherwise
+
+
+def close_names(name: str, names: Iterable[str]) -> list[str]:
+    """The names spelled most like this one, ignoring case, the nearest first."""
+    from difflib import get_close_matches
+
+    spelling = {other.lower(): other for other in sorted(names)}
+    return [spelling[other] for other in get_close_matches(name.lower(), spelling)]

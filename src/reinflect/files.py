@@ -6,13 +6,13 @@ import platform
 import re
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from glob import escape
 from itertools import islice
 from pathlib import Path
 from secrets import token_hex
-from typing import BinaryIO, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from reinflect.errors import InputError, OutputError, cannot_write, quoted, remedy_for, writing
 
@@ -23,14 +23,15 @@ PIECE = 1 << 16
 LONGEST_LINE = 10_000
 """Characters; some work grows with the square of the length."""
 BYTE_ORDER_MARK = "\ufeff"
-LONGEST_STEM = 60
-"""Characters of a file's name in the name of its unfinished file."""
+PART, LONGEST_STEM = ".{}.{}.part", 60
+"""The name of an unfinished file, and the most characters of the file's name in it."""
 UNREADABLE: dict[type[OSError], tuple[str, str]] = {
     FileNotFoundError: ("there is no such file", "check the name and the folder"),
     IsADirectoryError: ("this is a folder, not a file", "name a file in it"),
     PermissionError: ("no permission to read this file", "check the file's permissions"),
 }
 Kind = Literal["model", "page", "JSON", "table", "other"]
+OTHER_SHEETS = (".xls", ".xlsm", ".xlsb", ".ods", ".numbers")
 LOCK = ".lock"
 NO_SYNC = {errno.EINVAL, errno.ENOTSUP, errno.EBADF}
 """Where folders cannot be synced."""
@@ -61,24 +62,19 @@ def lines_of(text: str, path: Path | str) -> Iterator[tuple[int, str]]:
 def read_bytes(path: Path | str) -> bytes:
     if path == "":  # as from a shell variable that was never set
         raise InputError("found an empty file name", "name a file, or - for standard input")
+    standard = str(path) == STANDARD
+    if standard and sys.stdin is None:
+        raise InputError("this is closed", "pipe the data in, or name a file", path=path)
     try:
-        if str(path) != STANDARD:
-            with Path(path).open("rb") as file:
-                return _whole(file, path, os.fstat(file.fileno()).st_size)
-        if sys.stdin is None:
-            raise InputError("this is closed", "pipe the data in, or name a file", path=path)
-        return _whole(sys.stdin.buffer, path)
+        with nullcontext(sys.stdin.buffer) if standard else Path(path).open("rb") as file:
+            size = 0 if standard else os.fstat(file.fileno()).st_size
+            pieces = islice(iter(partial(file.read, PIECE), b""), LARGEST // PIECE + 1)  # a device may have no end
+            content = b"" if size > LARGEST else b"".join(pieces)
     except OSError as error:
         otherwise = (f"could not be read ({error.strerror})", remedy_for(error, "check the file and its disk"))
         raise InputError(*UNREADABLE.get(type(error), otherwise), path=path) from None
     except ValueError:  # a character that no system allows in names
         raise InputError("not a valid file name", "check the name", path=path) from None
-
-
-def _whole(file: BinaryIO, path: Path | str, size: int = 0) -> bytes:
-    """The content of a file, unless it claims to be larger than LARGEST, or is: a device may have no end."""
-    pieces = islice(iter(partial(file.read, PIECE), b""), LARGEST // PIECE + 1)
-    content = b"" if size > LARGEST else b"".join(pieces)
     if max(size, len(content)) > LARGEST:
         raise InputError(f"this is larger than {LARGEST:,} bytes", "split it into several files", path=path)
     return content
@@ -136,6 +132,15 @@ def kind_of_file(path: Path | str) -> Kind:
         return "page"
     lines = text.splitlines()[: -1 if len(start) == PIECE else None]
     return "table" if lines and b"\0" not in text and all(b"\t" in line for line in lines if line) else "other"
+
+
+def kind_of_sheet(path: Path | str) -> str | None:
+    """`.csv` or `.xlsx` by the ending of the file's name; None for a file that is not a spreadsheet."""
+    ending = Path(path).suffix.lower()
+    if ending in OTHER_SHEETS:
+        problem = f"found the ending {ending}, a kind of spreadsheet that reinflect does not read or write"
+        raise InputError(problem, "save it as .xlsx or as .csv (UTF-8)", path=path)
+    return ending if ending in (".csv", ".xlsx") else None
 
 
 def write_text(path: Path | str, text: str) -> None:
@@ -245,7 +250,7 @@ def held(folder: Path, out: Path, *, lasting: bool = True) -> Iterator[None]:
 
 def sweep(folder: Path, name: str | None = None) -> None:
     """Remove the unfinished files that killed processes left in a folder, for the file of that name or for any."""
-    for part in folder.glob(_part_name("*" if name is None else escape(name[:LONGEST_STEM]), "????????")):
+    for part in folder.glob(PART.format("*" if name is None else escape(name[:LONGEST_STEM]), "????????")):
         with suppress(OSError):
             with part.open("rb+") as file:
                 if not try_lock(file.fileno()):
@@ -258,7 +263,7 @@ def sweep(folder: Path, name: str | None = None) -> None:
 def _new_part(target: Path) -> tuple[int, Path]:
     """An unfinished file beside its target; its lock shows `sweep` that this process is still writing."""
     while True:
-        part = target.with_name(_part_name(target.name[:LONGEST_STEM], token_hex(4)))
+        part = target.with_name(PART.format(target.name[:LONGEST_STEM], token_hex(4)))
         handle = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600 if target.exists() else 0o666)
         if sys.platform == "win32":
             os.close(handle)  # Windows can neither rename nor remove an open file
@@ -266,10 +271,6 @@ def _new_part(target: Path) -> tuple[int, Path]:
         if try_lock(handle) and os.fstat(handle).st_nlink:
             return handle, part
         os.close(handle)  # another process took it for one that was left behind, and removes it
-
-
-def _part_name(stem: str, token: str) -> str:
-    return f".{stem}.{token}.part"
 
 
 def _is_special(path: Path) -> bool:

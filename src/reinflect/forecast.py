@@ -23,7 +23,7 @@ from reinflect.ensemble.strategies import best_first, combined, find_strategy
 from reinflect.errors import InputError, ReinflectError, StoppedError
 from reinflect.files import read_bytes
 from reinflect.learn.lesson import Lesson, ModelSpec, lessons_of, specs
-from reinflect.settings import key
+from reinflect.settings import key, preset_for
 from reinflect.systems.kind import PAPER_SYSTEMS, Plan, Wish, make_plan
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def _lines(x: Numbers, right: Numbers, scored: Numbers) -> tuple[Numbers, Number
 
 def small_plan(wish: Wish, items: int) -> Plan:
     """The plan of a wish with small models, scored at their end only, so that no held-out form picks their version."""
-    preset = wish.preset_for(items)
+    preset = preset_for(items) if wish.preset == "auto" else wish.preset
     systems = wish.systems or (None if wish.kinds else PAPER_SYSTEMS)
     changes = [*SMALL.get(preset, ()), *wish.changes, "score_from=4000"]
     # Of two models with different forms, a vote would be that of the first.

@@ -8,7 +8,7 @@ Another package names its own things by Python entry points in the groups `reinf
 import hashlib
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import chain
 from pkgutil import resolve_name
 from types import UnionType
@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar, Uni
 
 import msgspec
 
-from reinflect.errors import InputError, quoted, shortened
-from reinflect.text import nearest
+from reinflect.errors import InputError, nearest, quoted, shortened
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -192,12 +191,6 @@ def _choices(expected: Any) -> list[str]:
 
 
 T = TypeVar("T")
-
-
-def later(name: str) -> Any:
-    """The function of a name such as `reinflect.systems.haem.model:losses`, which is imported when it is called."""
-    load = cache(lambda: resolve_name(name))
-    return lambda *arguments: load()(*arguments)
 
 
 class Registry(Mapping[str, T], Generic[T]):

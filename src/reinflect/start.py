@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -111,9 +111,11 @@ def started_models(starts: Sequence[Start], specs: Sequence[ModelSpec]) -> dict[
     return {key: (names[key], spec) for spec in specs if spec.start and (key := spec.start.fingerprint)}
 
 
-def describe_starts(starts: Sequence[Start], specs: Sequence[ModelSpec], scored: Sequence[Item]) -> list[str]:
+def describe_starts(
+    starts: Sequence[Start], started: Mapping[str, tuple[str, ModelSpec]], scored: Sequence[Item]
+) -> list[str]:
     """Notes on how much the models take from each start, and on starts that have seen what models are scored on."""
-    notes = [_describe_start(spec, name) for name, spec in started_models(starts, specs).values()]
+    notes = [_describe_start(spec, name) for name, spec in started.values()]
     for start in starts:
         if seen := start.seen.intersection(map(question, scored)):
             high = "the accuracies below are too high, and its models may vote too often; give --dev FILE with others"

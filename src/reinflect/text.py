@@ -1,11 +1,11 @@
-"""Text of any script in the columns of a terminal, and suggestions for misspelled names.
+"""Text of any script in the columns of a terminal.
 
 A character may take no column, one or two, be invisible, join the character before it, or run from right to left.
 """
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 from reinflect.errors import escaped
@@ -79,21 +79,3 @@ def runs_right_to_left(text: str) -> bool:
 def visible_piece(piece: str) -> str:
     """A piece of a word with every character visible; ∅ for an empty one."""
     return visible_text(piece) or NOTHING
-
-
-def counted(number: int, noun: str) -> str:
-    """`1 item`, `2 items`."""
-    return f"{number} {noun}{'s'[: number != 1]}"
-
-
-def nearest(name: str, names: Iterable[str], otherwise: str) -> str:
-    """A remedy for an unknown name: the names most like it, or else `otherwise`."""
-    return f"did you mean {' or '.join(close)}?" if (close := close_names(name, names)) else otherwise
-
-
-def close_names(name: str, names: Iterable[str]) -> list[str]:
-    """The names spelled most like this one, ignoring case, the nearest first."""
-    from difflib import get_close_matches
-
-    spelling = {other.lower(): other for other in sorted(names)}
-    return [spelling[other] for other in get_close_matches(name.lower(), spelling)]

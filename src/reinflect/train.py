@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 from reinflect.assemble import Keep, assemble
 from reinflect.data.items import Item, Normalisation, as_items, normalised
+from reinflect.data.lexicon import WordList
 from reinflect.data.sheets import sheet_bundles
-from reinflect.data.words import WordList
 from reinflect.ensemble.strategies import find_strategy
-from reinflect.errors import InputError, OutputError, ReinflectError, StoppedError, source_name
-from reinflect.files import has_content
+from reinflect.errors import InputError, OutputError, ReinflectError, StoppedError, counted, source_name
+from reinflect.files import has_content, kind_of_sheet
 from reinflect.inflector.card import Training
 from reinflect.inflector.inflector import Inflector
 from reinflect.learn.lesson import lessons_of, specs
 from reinflect.start import Startable, describe_starts, find_starts, started_models
 from reinflect.systems.kind import Plan, Wish, default_strategy, make_plan
-from reinflect.text import counted, table
+from reinflect.text import table
 
 if TYPE_CHECKING:
     from reinflect.run.watch import Resources
@@ -69,7 +69,7 @@ def train(
     )  # fmt: skip
     keep = Keep(
         attested=attested,
-        cells=sheet_bundles(path) if path else (),
+        cells=sheet_bundles(path) if path and kind_of_sheet(path) else (),
         words=WordList.read(words) if isinstance(words, (Path, str)) else words,
         normalisation=normalise,
     )
@@ -111,12 +111,14 @@ def train_model(
     if not train_items or (dev_items is not None and not dev_items):
         raise InputError(f"found no {'dev' if train_items else 'training'} items", "give some", path=source)
     plan = make_plan(wish, len(train_items))
-    check_strategy(plan)
-    starts = find_starts(wish.starts, train_items, plan.systems, note)
+    if wish.strategy:
+        check_strategy(plan)
+    starts = find_starts(wish.starts, train_items, plan.systems, note) if wish.starts else []
     model_specs = specs(plan, lessons_of(train_items, dev_items, wish.seeds, source), starts)
     models = f"{len(model_specs)} models" if len(model_specs) > 1 else "a model"
     note(f"training {models} on {counted(len(train_items), 'item')} of {source_name(source)}, preset {plan.preset}")
-    for text in describe_starts(starts, model_specs, dev_items or train_items):
+    started = started_models(starts, model_specs) if starts else {}
+    for text in describe_starts(starts, started, dev_items or train_items) if starts else ():
         note(text)
     with ExitStack() as stack:
         path = out or Path(stack.enter_context(TemporaryDirectory())) / "model"
@@ -125,7 +127,7 @@ def train_model(
         store = stack.enter_context(Store.beside(path).held())
         if not store.begin(model_specs, alone=not force and has_content(path)):
             raise would_replace(path)
-        earlier = _training_of(path)
+        earlier = _training_of(path) if has_content(path) else None
         finished_before = earlier is not None and not earlier.interrupted
         if finished_before:
             note(f"note: {out} is a finished model; it is replaced when this training is finished")
@@ -151,7 +153,7 @@ def train_model(
             # The model file does not say in which folder the training file was.
             source=Path(source).name if Path(source).is_file() else str(source),
             interrupted=not execution.finished,
-            starts={key: name for key, (name, _) in started_models(starts, model_specs).items()},
+            starts={key: name for key, (name, _) in started.items()},
         )
         outcome = Outcome(
             inflector,

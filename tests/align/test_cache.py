@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reinflect.align.naive import Naive
-from reinflect.align.pairs import Alignment, Progress, StringPair, aligned, default_folder, key
+from reinflect.align.pairs import Alignment, Naive, Progress, StringPair, aligned, default_folder, key
 from reinflect.align.smart import Smart
 
 PAIRS = [("fliegen", "flog"), ("legen", "gelegt"), ("walk", "walked"), ("été", "e\u0301te\u0301"), ("x", "")]

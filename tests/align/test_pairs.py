@@ -4,8 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reinflect.align import ALIGNERS
-from reinflect.align.naive import Naive
-from reinflect.align.pairs import EPSILON, KINDS, Alignment, count_kinds, kind, lay_out, moves_of, replayed
+from reinflect.align.pairs import EPSILON, KINDS, Alignment, Naive, count_kinds, kind, lay_out, moves_of, replayed
 from reinflect.align.smart import Smart
 from reinflect.text import LEFT_TO_RIGHT_MARK, display_width, visible
 from tests.systems.any_alignment import alignments, sides

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from reinflect.align import gibbs, smart
-from reinflect.align.naive import Naive
-from reinflect.align.pairs import EPSILON, Alignment, StringPair, count_kinds
+from reinflect.align.pairs import EPSILON, Alignment, Naive, StringPair, count_kinds
 from reinflect.align.smart import GibbsSampler, Smart
 from reinflect.data.items import LONGEST
 from reinflect.errors import InputError

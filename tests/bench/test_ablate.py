@@ -22,10 +22,9 @@ from reinflect.data.catalog import find
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item, write_items
 from reinflect.decode.search import Predictions
-from reinflect.ensemble.member import Trained
-from reinflect.ensemble.strategies import Voter
+from reinflect.ensemble.strategies import Trained, Voter
 from reinflect.errors import InputError
-from reinflect.run.pack_files import by_key, read_results
+from reinflect.run.packs import by_key, read_results
 from reinflect.settings import Settings
 from reinflect.systems.haem import HaemSettings
 from tests.learn.tiny import language, small

@@ -18,8 +18,7 @@ from click.testing import Result
 from bench import best, candidates, weights
 from reinflect.align.smart import Smart
 from reinflect.data.items import Item
-from reinflect.ensemble.member import Member
-from reinflect.ensemble.strategies import vote_all
+from reinflect.ensemble.strategies import Member, vote_all
 from reinflect.inflector.inflector import Inflector
 from reinflect.paper.combine import combine
 from reinflect.paper.corpora import read_corpora

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from reinflect.align.naive import Naive
+from reinflect.align.pairs import Naive
 from reinflect.align.smart import Smart
 from reinflect.cli.align import SEED, SWEEPS, align
 from tests.cli import Reinflect, succeeded

@@ -19,7 +19,7 @@ from reinflect.data import german
 from reinflect.data.features import Bundle
 from reinflect.data.german import read_split
 from reinflect.data.items import Item, read_items
-from reinflect.ensemble.member import Member
+from reinflect.ensemble.strategies import Member
 from reinflect.errors import StoppedError
 from reinflect.inflector.inflector import Inflector
 from reinflect.score import Judged

@@ -11,7 +11,7 @@ import pytest
 
 from reinflect.data.items import Item, write_items
 from reinflect.inflector.inflector import Inflector
-from reinflect.run.pack_files import read_result
+from reinflect.run.packs import read_result
 from tests.cli import as_options
 from tests.learn.tiny import language
 

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from reinflect.data.corrections import swapped_columns_note, variants_note
 from reinflect.data.features import Bundle, Labels
 from reinflect.data.items import (
     COLUMNS_2017,
@@ -15,8 +16,6 @@ from reinflect.data.items import (
     format_items,
     parse_items,
     read_items,
-    swapped_columns_note,
-    variants_note,
     write_items,
 )
 from reinflect.errors import InputError, OutputError

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reinflect.data import words
+from reinflect.data import lexicon
+from reinflect.data.corrections import Files, letters, two_ways
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item, read_items
-from reinflect.data.lexicon import Lexicon, read_lemmas
-from reinflect.data.words import Files, WordList, letters, two_ways
+from reinflect.data.lexicon import Lexicon, WordList, read_lemmas
 from reinflect.errors import InputError
 from tests.data import written
 
@@ -77,7 +77,7 @@ def test_the_count_of_a_form(content: str, counts: dict[str, int], tmp_path: Pat
 def test_what_is_no_list_is_named_in_one_line(
     content: str | bytes, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(words, "MOST_WORDS", 3)
+    monkeypatch.setattr(lexicon, "MOST_WORDS", 3)
     assert read(tmp_path, "a b c a b c\n").size == 3
     with pytest.raises(InputError, match=r"\A.*list\.txt.*\Z") as raised:  # one line
         read(tmp_path, content)

@@ -235,7 +235,7 @@ def test_a_trace_without_end_stops_where_decoding_gives_up(system: System) -> No
 def test_hacm_copies_where_more_is_copied_than_generated(gate: float, kind: str) -> None:
     """A model that first generates STEP or g, and after a STEP mixes generation in by the gate."""
     fleet = always(HACM, 3)
-    model, letter = fleet.models[0], HACM.choices(fleet.languages[0].inventory).number("g")
+    model, letter = fleet.models[0], HACM.choices(fleet.languages[0].inventory).numbers(["g"])[0]
     model["output.bias"][3], model["output.bias"][letter] = 20.1, 20.0
     model["embedding"][1, 0] = 1.0  # <s>
     model["copy.previous"][0] = 100.0

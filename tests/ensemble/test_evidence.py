@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from reinflect.data.words import WordList
+from reinflect.data.lexicon import WordList
 from reinflect.ensemble.confidence import COUNTS, USUAL, Confidence, Evidence, WordEvidence, learn
 from reinflect.score.scores import Cell
 

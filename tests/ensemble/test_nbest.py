@@ -80,7 +80,7 @@ def test_forms_that_repeat_endlessly_become_the_lemma() -> None:
     member = a_member()
     for array in member.parameters.values():
         array[:] = 0
-    write = SYSTEMS["haem"].choices(member.inventory).number("e")
+    write = SYSTEMS["haem"].choices(member.inventory).numbers(["e"])[0]
     member.parameters["output.bias"][0] = 50.0  # COPY, then e or STOP by the toss of a coin
     member.parameters["output.bias"][[2, write]] = 20.0
     inflector = Inflector((member,), {})

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.decode.search import Predictions
-from reinflect.ensemble.member import Trained
 from reinflect.ensemble.strategies import (
     RUNS,
     STRATEGIES,
+    Trained,
     Voter,
     average,
     choices,

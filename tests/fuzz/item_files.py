@@ -13,19 +13,9 @@ from typing import Literal, NamedTuple
 import openpyxl
 
 from reinflect.cli.models import read_bundles
-from reinflect.data.corrections import Corrected, corrected
+from reinflect.data.corrections import Corrected, corrected, swapped_columns_note, variants_note
 from reinflect.data.features import NO_LABELS, Labels
-from reinflect.data.items import (
-    COLUMNS_2017,
-    COLUMNS_2023,
-    COLUMNS_AUTO,
-    Columns,
-    Item,
-    read_items,
-    swapped_columns_note,
-    variants_note,
-    write_items,
-)
+from reinflect.data.items import COLUMNS_2017, COLUMNS_2023, COLUMNS_AUTO, Columns, Item, read_items, write_items
 from reinflect.data.lexicon import Lexicon, read_lemmas
 from reinflect.errors import OutputError, ReinflectError
 from reinflect.score.report import EvaluationReport

@@ -19,7 +19,7 @@ from reinflect.errors import ReinflectError
 from reinflect.learn.fleet import Fleet
 from reinflect.learn.loop import Checkpoint, fingerprint_of
 from reinflect.paper.page import benchmark_page, data_of
-from reinflect.run.pack_files import ENDING, by_key, read_results, write_result
+from reinflect.run.packs import ENDING, by_key, read_results, write_result
 from reinflect.settings import known_keys
 from reinflect.systems import SYSTEMS
 from reinflect.systems.kind import Wish, make_plan

@@ -21,7 +21,7 @@ from reinflect.errors import InputError
 from reinflect.files import LARGEST, LONGEST_LINE, read_text
 from reinflect.inflector.file import HEADER_BYTES
 from reinflect.inflector.inflector import Inflector
-from reinflect.run import pack_files as packs
+from reinflect.run import packs
 from tests.data import written
 from tests.fuzz.campaign import little_memory
 from tests.fuzz.item_files import MAIN, SHEET, good_workbook, parts_of, zipped

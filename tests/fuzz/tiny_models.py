@@ -10,7 +10,7 @@ import msgspec
 from reinflect.data.features import Bundle, Labels
 from reinflect.data.items import Item
 from reinflect.ensemble.confidence import Confidence
-from reinflect.ensemble.member import Member
+from reinflect.ensemble.strategies import Member
 from reinflect.inflector.card import describe_training
 from reinflect.inflector.file import Numbers
 from reinflect.inflector.inflector import Inflector
@@ -48,7 +48,7 @@ def member(system: str, seed: int) -> Member:
     choices, bias = own.choices(INVENTORY), parameters["output.bias"]
     for ending, weight in (("COPY", 4.0), ("STEP", 3.0), ("STOP", 3.5), ("</s>", 4.0)):
         if ending in choices.symbols:
-            bias[choices.number(ending)] += weight
+            bias[choices.numbers([ending])[0]] += weight
     return Member(
         system=system,
         alignment=ALIGNMENTS[system],

@@ -13,6 +13,7 @@ from reinflect.data.dimensions import paradigms
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.data.sheets import sheet_bundles
+from reinflect.files import kind_of_sheet
 from reinflect.inflector.inflector import Inflector
 from reinflect.train import train
 from reinflect.web.inventory import inventory
@@ -91,7 +92,8 @@ def test_more_forms_than_a_file_can_hold_are_not_kept(monkeypatch: pytest.Monkey
 
 def test_only_a_wide_sheet_gives_the_order(tmp_path: Path) -> None:
     (tmp_path / "long.csv").write_text("lemma,form,features\ngehen,ging,V;PST\n", encoding="utf-8")
-    assert sheet_bundles(tmp_path / "long.csv") == sheet_bundles(tmp_path / "none.tsv") == ()
+    assert sheet_bundles(tmp_path / "long.csv") == ()
+    assert not kind_of_sheet(tmp_path / "none.tsv"), "and a table is no sheet"
 
 
 VERB = [f"V;{person};{number}" for number in ("PL", "SG") for person in "312"]

@@ -14,8 +14,7 @@ from reinflect.data.features import NO_LABELS, Bundle, Labels
 from reinflect.data.items import Item
 from reinflect.decode.search import Predictions
 from reinflect.ensemble.confidence import Answer, Confidence, Evidence
-from reinflect.ensemble.member import Member
-from reinflect.ensemble.strategies import vote_all
+from reinflect.ensemble.strategies import Member, vote_all
 from reinflect.errors import InputError
 from reinflect.inflector.card import card_text, describe_training
 from reinflect.inflector.inflector import Inflector

@@ -10,7 +10,7 @@ from click.testing import Result
 
 from reinflect.assemble import Keep, with_word_list
 from reinflect.data.items import write_items
-from reinflect.data.words import WordList
+from reinflect.data.lexicon import WordList
 from reinflect.errors import InputError
 from reinflect.inflector.inflector import Inflector
 from reinflect.run.watch import Resources

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reinflect.align.naive import Naive
+from reinflect.align.pairs import Naive
 from reinflect.align.smart import Smart
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item

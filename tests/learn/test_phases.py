@@ -9,7 +9,7 @@ import msgspec
 import pytest
 import torch
 
-from reinflect.align.naive import Naive
+from reinflect.align.pairs import Naive
 from reinflect.data.items import Item
 from reinflect.learn.fleet import NEXT_SEED, Fleet
 from reinflect.learn.lesson import Lesson, ModelSpec, Phase

@@ -75,7 +75,7 @@ def test_step_by_step_is_teacher_forcing(system: System, chosen: Settings) -> No
         state, form = decoder.start(lemmas), ""
         for t, action in enumerate(actions(system, alignment)):
             scores, state = decoder.log_probabilities(state)
-            number = numbers.number(action)
+            number = numbers.numbers([action])[0]
             torch.testing.assert_close(-scores[0, 0, number], losses[0, t, place], rtol=1e-10, atol=1e-10)
             written, state = decoder.advance(state, torch.tensor([[number]]))
             form += "" if written.item() < 0 else stack.files[0].spellings[int(written)]

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from reinflect.ensemble.member import Member
+from reinflect.ensemble.strategies import Member
 from reinflect.learn.fleet import Fleet
 from reinflect.learn.lesson import Lesson, ModelSpec
 from reinflect.settings import Settings

@@ -8,12 +8,12 @@ from typing import Any
 import msgspec
 import torch
 
-from reinflect.align.naive import Naive
+from reinflect.align.pairs import Naive
 from reinflect.align.smart import Smart
 from reinflect.assemble import Keep
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
-from reinflect.ensemble.member import Member
+from reinflect.ensemble.strategies import Member
 from reinflect.inflector.inflector import Inflector
 from reinflect.learn.fleet import Fleet
 from reinflect.learn.lesson import Lesson, ModelSpec

@@ -8,13 +8,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from reinflect.ensemble.member import Member
-from reinflect.ensemble.member import Trained as Record
+from reinflect.ensemble.strategies import Member
+from reinflect.ensemble.strategies import Trained as Record
 from reinflect.learn import loop
 from reinflect.learn.fleet import Epoch, Fleet, Run
 from reinflect.learn.lesson import ModelSpec
 from reinflect.learn.loop import Checkpoint
-from reinflect.run.store import member_of
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,12 @@ def trained(
     return [
         Trained(
             model,
-            member_of(spec, model, numbers[spec.digest]),
+            Member(
+                settings=spec.settings,
+                inventory=spec.lesson.inventory,
+                parameters=numbers[spec.digest],
+                **model.facts,
+            ),
             run,
             fleet.trained(number),
             None if last is None else last[number],

@@ -3,16 +3,16 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reinflect.align.naive import Naive
+from reinflect.align.pairs import Naive
 from reinflect.align.smart import Smart
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.decode.search import Predictions
-from reinflect.ensemble.member import Trained
+from reinflect.ensemble.strategies import Trained
 from reinflect.learn.lesson import Lesson, ModelSpec
 from reinflect.paper.combine import Average, Combined, Scores, averages, combine
 from reinflect.paper.grid import Grid
-from reinflect.run.pack_files import PackResult
+from reinflect.run.packs import PackResult
 from reinflect.score.scores import MacroEvaluation, evaluate
 from reinflect.settings import Settings
 from reinflect.systems import SYSTEMS

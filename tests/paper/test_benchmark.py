@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from reinflect.align.naive import Naive
+from reinflect.align.pairs import Naive
 from reinflect.align.smart import Smart
 from reinflect.data.items import read_items, write_items
 from reinflect.errors import InputError
@@ -18,7 +18,7 @@ from reinflect.inflector.inflector import Inflector
 from reinflect.learn.fleet import Fleet
 from reinflect.paper.benchmark import Benchmark, run_benchmark, store_in, write_all, write_models
 from reinflect.paper.grid import Grid
-from reinflect.run.pack_files import ENDING, read_results, write_result
+from reinflect.run.packs import ENDING, read_results, write_result
 from reinflect.run.watch import Progress, Resources, Watcher
 from reinflect.score import evaluate
 from reinflect.settings import Settings

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from reinflect.align.naive import Naive
+from reinflect.align.pairs import Naive
 from reinflect.align.smart import Smart
 from reinflect.data.items import COLUMNS_2017, COLUMNS_2023, Columns, Item, write_items
 from reinflect.errors import InputError

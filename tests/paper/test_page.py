@@ -14,7 +14,7 @@ from reinflect.data.features import Bundle
 from reinflect.data.items import Item, write_items
 from reinflect.errors import InputError
 from reinflect.paper.page import Details, Language, benchmark_page, data_of, measured, read_languages, read_scores
-from reinflect.run.pack_files import read_results
+from reinflect.run.packs import read_results
 from tests.paper.made_up import corpus, result
 from tests.report.pages import Page
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from reinflect.report.curves import NOT_INSTALLED, ModelLog, colour_of, learning_curves, mean_curve, read_log, title_of
+from reinflect.report.drawing import NOT_INSTALLED, ModelLog, colour_of, learning_curves, mean_curve, read_log, title_of
 from reinflect.systems import SYSTEMS
 from tests.report.pages import Page
 

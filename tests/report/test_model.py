@@ -13,7 +13,7 @@ from reinflect.data.items import Item
 from reinflect.ensemble.confidence import USUAL, Answer, Confidence
 from reinflect.inflector.card import describe_training
 from reinflect.inflector.inflector import Inflector
-from reinflect.report.curves import Epoch, ModelLog
+from reinflect.report.drawing import Epoch, ModelLog
 from reinflect.report.model import aligned, alignment_table, columns_of, mistakes_list, model_page
 from reinflect.score.scores import Judged
 from tests.data.test_corrections import items_of

@@ -18,17 +18,24 @@ import numpy as np
 import pytest
 import torch
 
-from reinflect.ensemble.member import Trained
+from reinflect.ensemble.strategies import Trained
 from reinflect.learn import loop
 from reinflect.learn.fleet import Fleet
 from reinflect.run import driver
 from reinflect.run.driver import Execution, train_specs
-from reinflect.run.pack_files import PackResult
-from reinflect.run.packs import Pack
-from reinflect.run.processes import LOST, Here, Processes, map_in_processes, stopped
+from reinflect.run.packs import Pack, PackResult
 from reinflect.run.store import Store
 from reinflect.run.watch import Progress, Resources, Watcher
-from reinflect.run.work import PackError, classify_failures, train_pack
+from reinflect.run.work import (
+    LOST,
+    Here,
+    PackError,
+    Processes,
+    classify_failures,
+    map_in_processes,
+    stopped,
+    train_pack,
+)
 from tests.crash.trials import nobody_left, wait_for
 from tests.learn.tiny import pack
 
@@ -330,7 +337,7 @@ def test_what_a_process_is_sent_may_change_once_it_is_submitted() -> None:
 
 
 WAITING = (
-    "import time; from reinflect.run.processes import map_in_processes\n"
+    "import time; from reinflect.run.work import map_in_processes\n"
     "if __name__ == '__main__':\n"
     "    results = map_in_processes(time.sleep, [0, 0, 600, 600], workers=2)\n"
     "    next(results), print('ready', flush=True), list(results)"

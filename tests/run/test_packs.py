@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from reinflect.align.naive import Naive
+from reinflect.align.pairs import Naive
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
 from reinflect.learn.fleet import Fleet, runs_of
 from reinflect.learn.lesson import Lesson, ModelSpec, Phase
-from reinflect.run.packs import ARRAYS_AN_ITEM, BYTES, COPIES_OF_PARAMETERS, Pack, needs, pack_specs, unfinished_groups
+from reinflect.run.packs import ARRAYS_AN_ITEM, BYTES, COPIES_OF_PARAMETERS, Pack, needs, open_groups, pack_specs
 from reinflect.settings import Settings
 from reinflect.systems import SYSTEMS
 from reinflect.systems.system import ACTIONS
@@ -129,11 +129,11 @@ def test_what_is_in_a_pack_does_not_depend_on_what_is_done(device: str) -> None:
     wanted = ready("german", "turkish")
     packs = contents(pack_specs(wanted, device))
     assert sum(map(len, packs.values())) == len(wanted) == 12
-    unfinished = unfinished_groups(wanted, {wanted[0].digest}, device)
+    unfinished = open_groups(wanted, {wanted[0].digest}, device)
     assert len(unfinished) == 12, "the group of the first has others"
     assert contents(pack_specs(unfinished, device)) == packs
     group = {spec.digest for spec in wanted if spec.system == "hacm"}
-    others = contents(pack_specs(unfinished_groups(wanted, group, device), device))
+    others = contents(pack_specs(open_groups(wanted, group, device), device))
     assert others == {name: specs for name, specs in packs.items() if specs[0].system != "hacm"}
 
 
@@ -145,7 +145,7 @@ def test_the_longest_packs_come_first_on_a_gpu() -> None:
     short = [replace(spec, settings=small("hacm", epochs=2)) for spec in many]
     long = [replace(spec, settings=small("haem", epochs=2 * len(many) - 1)) for spec in few]
     first, second = pack_specs([*short, *long], "cuda")
-    assert (first.system, second.system) == ("haem", "hacm")
+    assert (first.specs[0].system, second.specs[0].system) == ("haem", "hacm")
     assert first.weight > second.weight
     assert first.on_cpu().weight < second.on_cpu().weight
 

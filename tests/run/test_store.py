@@ -17,8 +17,7 @@ from reinflect.learn.loop import Checkpoint, fingerprint_of
 from reinflect.paper.benchmark import store_in
 from reinflect.run import driver
 from reinflect.run.driver import Execution, train_specs
-from reinflect.run.pack_files import ENDING, PackResult, by_key, read_result, read_results, write_result
-from reinflect.run.packs import Pack
+from reinflect.run.packs import ENDING, Pack, PackResult, by_key, read_result, read_results, write_result
 from reinflect.run.store import Store
 from reinflect.run.watch import Resources
 from reinflect.run.work import train_pack
@@ -404,7 +403,7 @@ def test_a_checkpoint_is_resumed_by_its_pack_only(saved: Checkpoint, tmp_path: P
     assert Checkpoint(saved.path, "another").load(fleet_of(pack())) is None
     resumed = saved.load(fleet_of(pack()))
     assert resumed
-    assert (resumed.update, resumed.log_size) == (3, 7)
+    assert (resumed[0], resumed[2]) == (3, 7)
     finished = fleet_of(pack())
     for run in finished.runs:
         run.finished = True

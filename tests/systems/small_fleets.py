@@ -125,7 +125,8 @@ class SmallFleet:
     def refresh(self) -> None:
         """Take `models` as the parameters, after a change."""
         self.parameters = Parameters.join(self.shapes, self.sizes, self.models)
-        self.allowed = self.system.equations.allowed_outputs(self.sizes, self.parameters.sizes[self.system.outputs])
+        outputs = self.parameters.sizes[self.system.outputs]
+        self.allowed = torch.stack([self.system.equations.allowed(sizes, outputs) for sizes in self.sizes])
 
     def drawn(self, *, mean: bool = True) -> tuple[Drawn, list[list[int]]]:
         """All items of every language at once; a language with fewer items than another has blanks."""
@@ -172,7 +173,7 @@ class SmallFleet:
             probabilities = machine.probabilities()
             if right is not None:
                 probabilities[action] = sum(
-                    (p for name, p in probabilities.items() if right[step, choices.number(name)]), torch.zeros(())
+                    (p for name, p in probabilities.items() if right[step, choices.numbers([name])[0]]), torch.zeros(())
                 )
             losses.append(-torch.log(probabilities[action]))
             machine.do(action)

@@ -68,7 +68,7 @@ def test_a_blank_place_holds_nothing_of_any_item(system: System) -> None:
     drawn = stack.to_learn(torch.tensor([0, 1]), torch.from_numpy(places), longest, torch.tensor([True, True]))
     sizes = [system.sizes(known, settings)] * 2
     parameters, zeros = Parameters.initial(system.shapes(settings), sizes, [1, 2]), torch.zeros(2, dtype=torch.int64)
-    allowed = system.equations.allowed_outputs(sizes, sizes[0][system.outputs])
+    allowed = torch.stack([system.equations.allowed(model, model[system.outputs]) for model in sizes])
     batch = system.equations.trajectories(drawn, parameters, settings, allowed, zeros, zeros)
     assert batch.symbols.shape == (2, longest["symbols"], 2)
     assert batch.weights[0, :, 0].sum() == pytest.approx(1.0)

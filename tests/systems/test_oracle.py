@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from reinflect.align.naive import Naive
-from reinflect.align.pairs import Aligner, Alignment, StringPair
+from reinflect.align.pairs import Aligner, Alignment, Naive, StringPair
 from reinflect.align.smart import Smart
 from reinflect.data.catalog import find
 from reinflect.data.items import read_items

@@ -26,7 +26,7 @@ def haem_vocabularies(known: Iterable[str]) -> tuple[Vocabulary, Vocabulary]:
 
 def row(tape: Ragged, item: int) -> np.ndarray:
     """The numbers of one item."""
-    start = tape.starts[item]
+    start = int(tape.lengths[:item].sum())
     return tape.values[start : start + tape.lengths[item]]
 
 

@@ -24,8 +24,8 @@ from reinflect.inflector.card import describe_training
 from reinflect.inflector.inflector import Inflector
 from reinflect.learn.loop import fingerprint_of
 from reinflect.paper.benchmark import _copy_packs
-from reinflect.report.curves import learning_curves, read_log
-from reinflect.run.pack_files import ENDING, read_result, write_result
+from reinflect.report.drawing import learning_curves, read_log
+from reinflect.run.packs import ENDING, read_result, write_result
 from reinflect.run.store import Store
 from reinflect.run.watch import Watcher, on_interrupt
 from reinflect.web.guard import Hosts

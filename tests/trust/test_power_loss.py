@@ -19,7 +19,7 @@ from reinflect.data.items import read_items, write_items
 from reinflect.files import read_text, write_text
 from reinflect.inflector.inflector import Inflector
 from reinflect.learn.loop import Checkpoint
-from reinflect.run.pack_files import ENDING, read_result, write_result
+from reinflect.run.packs import ENDING, read_result, write_result
 from tests.fuzz.tiny_models import inflector
 from tests.learn.tiny import fleet_of, language, pack
 from tests.paper import made_up
@@ -94,7 +94,7 @@ def save_checkpoint(path: Path, number: int) -> None:
 def update_of_checkpoint(path: Path) -> int:
     loaded = Checkpoint(path, "mark").load(fleet_of(pack()))
     assert loaded
-    return loaded.update
+    return loaded[0]
 
 
 RESULT = made_up.pack(made_up.result(made_up.corpus()))

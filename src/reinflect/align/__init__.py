@@ -7,7 +7,7 @@ from reinflect.align.pairs import Aligner, Alignment, StringPair
 from reinflect.settings import Registry
 
 ALIGNERS: Registry[Callable[..., Aligner]] = Registry(
-    "aligner", {"naive": "reinflect.align.naive:Naive", "smart": "reinflect.align.smart:Smart"}
+    "aligner", {"naive": "reinflect.align.pairs:Naive", "smart": "reinflect.align.smart:Smart"}
 )
 """The aligners by the names users know them by, each made from its own settings."""
 

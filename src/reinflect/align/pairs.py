@@ -1,13 +1,16 @@
-"""What an alignment is, what an aligner does, alignments kept on disk, and unusual ones."""
+"""What an alignment is, what an aligner does, the naive one, alignments kept on disk, and unusual ones."""
 
 import hashlib
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from itertools import zip_longest
 from pathlib import Path
 from statistics import median
 from typing import ClassVar, Protocol, TypeAlias
+
+import msgspec
 
 from reinflect.errors import OutputError
 from reinflect.files import atomic_path, cache_folder
@@ -144,3 +147,21 @@ def unusual(alignments: Sequence[Alignment]) -> list[int]:
     deviation = max(median(abs(cost - middle) for cost in costs), 0.01)
     numbers = [number for number, cost in enumerate(costs) if cost > middle + DEVIATIONS * deviation]
     return sorted(numbers, key=lambda number: -costs[number])
+
+
+class Naive(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Pairs the characters at equal positions; the tail of the longer string pairs with nothing."""
+
+    cached: ClassVar[bool] = False
+    signature: ClassVar[str] = "naive"
+
+    def align(self, pairs: Sequence[StringPair], progress: Progress | None = None) -> list[Alignment]:
+        alignments = [tuple(zip_longest(lemma, form, fillvalue=EPSILON)) for lemma, form in pairs]
+        if progress:
+            progress(len(pairs), len(pairs))
+        return alignments
+
+    def align_more(
+        self, _pairs: Sequence[StringPair], _alignments: Sequence[Alignment], more: Sequence[StringPair]
+    ) -> list[Alignment]:
+        return self.align(more)

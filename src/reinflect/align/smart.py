@@ -16,8 +16,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from reinflect.align.naive import Naive
-from reinflect.align.pairs import Alignment, Progress, StringPair, moves_of, replayed
+from reinflect.align.pairs import Alignment, Naive, Progress, StringPair, moves_of, replayed
 from reinflect.compiled import for_loops
 from reinflect.data.items import LONGEST
 from reinflect.errors import InputError

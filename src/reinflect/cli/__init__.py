@@ -12,7 +12,6 @@ import click
 from reinflect import __version__, errors
 from reinflect.errors import INTERRUPTED, InputError, ReinflectError, StoppedError, one_line, quoted, source_name
 from reinflect.files import STANDARD
-from reinflect.text import nearest
 
 COMMANDS = {
     "demo": "Try training and inflecting on bundled German verbs",
@@ -57,7 +56,7 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:  # noqa: ARG002
         if cmd_name not in COMMANDS:
-            remedy = nearest(cmd_name, COMMANDS, "reinflect --help lists all commands")
+            remedy = errors.nearest(cmd_name, COMMANDS, "reinflect --help lists all commands")
             raise InputError(f"there is no command {quoted(cmd_name)}", remedy)
         module = next((module for module, names in MODULES.items() if cmd_name in names.split()), cmd_name)
         command: click.Command = getattr(import_module(f"reinflect.cli.{module}"), cmd_name)

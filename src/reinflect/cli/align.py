@@ -9,10 +9,22 @@ import click
 
 from reinflect.align import ALIGNERS
 from reinflect.align.pairs import KINDS, Aligner, Alignment, aligned, count_kinds, default_folder, lay_out
-from reinflect.cli.options import POSITIVE, Gathered, argument, columns_option, command, option, say, source, text
-from reinflect.cli.output import Output, output_options, progress_bar
+from reinflect.cli.options import (
+    POSITIVE,
+    Gathered,
+    Output,
+    argument,
+    columns_option,
+    command,
+    option,
+    progress_bar,
+    say,
+    source,
+    text,
+)
+from reinflect.data.corrections import swapped_columns_note
 from reinflect.data.features import Bundle
-from reinflect.data.items import Columns, Item, check_lengths, fields_of, read_items, swapped_columns_note
+from reinflect.data.items import Columns, Item, check_lengths, fields_of, read_items
 from reinflect.errors import InputError
 from reinflect.systems.oracle import ORACLES, Step, walk
 from reinflect.text import in_columns, table, visible_text
@@ -67,7 +79,7 @@ def align(
     aligner: AlignerArgument = aligner_options("smart"),
     limit: int | None = option("--limit N", "Show (or count) only the first N items.", POSITIVE),
     stats: bool = option("--stats", "Count copies, substitutions, insertions and deletions instead."),
-    output: Output = output_options(json="Print one JSON object for each item."),
+    output: Output = Output.options(json="Print one JSON object for each item."),
     columns: Columns = columns_option,
 ) -> None:
     """Align each lemma of FILE (- is standard input) with its form, character by character.
@@ -105,7 +117,7 @@ def oracle(
     system: str = option("--system", ACTIONS, type=click.Choice(list(ORACLES)), default="haem"),
     pairs: str | None = option("--pairs FILE", "Items to learn from; required for an aligner that learns.", source),
     aligner: AlignerArgument = aligner_options("naive"),
-    output: Output = output_options(json="Print one JSON object."),
+    output: Output = Output.options(json="Print one JSON object."),
     columns: Columns = columns_option,
 ) -> None:
     """Show the actions a model is trained to take from LEMMA to FORM, one on each line.

@@ -8,10 +8,9 @@ import click
 
 from reinflect.cli.options import command, option, say
 from reinflect.cli.train import augment_option, device_option, make_resources, names_option, set_option, workers_option
-from reinflect.errors import INTERRUPTED, InputError, ReinflectError, quoted
+from reinflect.errors import INTERRUPTED, InputError, ReinflectError, nearest, quoted
 from reinflect.paper.grid import GRIDS, with_kinds
 from reinflect.systems.kind import PAPER_ALIGNMENTS, Kind, crossed, grid_plan
-from reinflect.text import nearest
 
 ALL, SIZES = "all", ("low", "medium", "high")
 GIB = 2**30

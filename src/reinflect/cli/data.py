@@ -7,29 +7,19 @@ from pathlib import Path
 
 import click
 
-from reinflect.cli.options import argument, columns_option, command, option, say, source
-from reinflect.cli.output import Output, output_options, progress_bar
+from reinflect.cli.options import Output, argument, columns_option, command, option, progress_bar, say, source
 from reinflect.data import catalog
 from reinflect.data.catalog import DataFile, DataSet, Way
+from reinflect.data.corrections import swapped_columns_note, two_ways, variants_note
 from reinflect.data.form_cells import USUAL_RULES
 from reinflect.data.german import SPLITS, read_split
-from reinflect.data.items import (
-    Columns,
-    Item,
-    check_lengths,
-    format_items,
-    place_of,
-    read_items,
-    swapped_columns_note,
-    variants_note,
-)
+from reinflect.data.items import Columns, Item, check_lengths, format_items, place_of, read_items
 from reinflect.data.layouts import BYS, By, split_items
-from reinflect.data.sheet_file import Finding, kind_of_sheet
+from reinflect.data.sheet_file import Finding
 from reinflect.data.sheets import parse_sheet
-from reinflect.data.words import two_ways
-from reinflect.errors import InputError, printable, quoted, source_name
-from reinflect.files import STANDARD, make_folder
-from reinflect.text import counted, nearest, visible
+from reinflect.errors import InputError, counted, nearest, printable, quoted, source_name
+from reinflect.files import STANDARD, kind_of_sheet, make_folder
+from reinflect.text import visible
 
 SAMPLE = 5
 WIDTH = 100
@@ -60,7 +50,7 @@ def list_data_sets() -> None:
 def show(
     name: str = argument(),
     split: str | None = option("--split SPLIT", "Print all items of one split of a bundled data set."),
-    output: Output = output_options("the items of --split go", wide=True),
+    output: Output = Output.options("the items of --split go", wide=True),
 ) -> None:
     """Describe a data set; with --split, print its items: tab-separated, or as a spreadsheet (.csv, .xlsx)."""
     data_set = catalog.find(name)
@@ -190,7 +180,7 @@ def _bytes(files: Iterable[DataFile]) -> str:
 def check(
     file: str = argument(source),
     most: int = option("--places N", "Show up to N places of each kind.", click.IntRange(min=0), default=5),
-    output: Output = output_options(json="Print one JSON object, with all places."),
+    output: Output = Output.options(json="Print one JSON object, with all places."),
     columns: Columns = columns_option,
 ) -> None:
     """Say what train would learn from FILE, and what you may want to correct first; FILE is not changed.

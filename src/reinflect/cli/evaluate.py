@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reinflect.cli.options import POSITIVE, argument, columns_option, command, option, say, source
-from reinflect.cli.output import Output, output_options
+from reinflect.cli.options import POSITIVE, Output, argument, columns_option, command, option, say, source
+from reinflect.data.corrections import swapped_columns_note, variants_note
 from reinflect.data.form_cells import AS_WRITTEN
-from reinflect.data.items import Columns, Forms, Item, grouped, read_items, swapped_columns_note, variants_note
-from reinflect.data.sheet_file import kind_of_sheet
-from reinflect.errors import InputError, printable, quoted, source_name
-from reinflect.files import STANDARD
-from reinflect.text import counted
+from reinflect.data.items import Columns, Forms, Item, grouped, read_items
+from reinflect.errors import InputError, counted, printable, quoted, source_name
+from reinflect.files import STANDARD, kind_of_sheet
 
 if TYPE_CHECKING:
     from reinflect.data.layouts import FilePair
@@ -35,7 +33,7 @@ def evaluate(
     against: str | None = option("--against OTHER", "Other predictions: is the difference more than chance?", source),
     errors: int | None = option("--errors N", "Show the N commonest wrong edits.", POSITIVE),
     languages: str | None = option("--languages A,B,…", "Score only these languages of two folders."),
-    output: Output = output_options(json="Print one JSON object."),
+    output: Output = Output.options(json="Print one JSON object."),
     columns: Columns = columns_option,
 ) -> None:
     """Score PREDICTED against GOLD: two files, or two folders with a file for each language.
@@ -155,7 +153,7 @@ def _are_folders(paths: Sequence[str]) -> bool:
 def baseline(
     train: str = option("--train FILE", "Items with their forms, to learn from.", source, required=True),
     file: str = option("--input FILE", "Items to inflect; their forms are ignored.", source, required=True),
-    output: Output = output_options("the inflected items go", wide=True),
+    output: Output = Output.options("the inflected items go", wide=True),
     columns: Columns = columns_option,
 ) -> None:
     """Learn rules for prefixes and suffixes from one file, and inflect the lemmas of another with them.

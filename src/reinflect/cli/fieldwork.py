@@ -6,18 +6,17 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from reinflect.cli import models
 from reinflect.cli.models import ModelArgument, confidence_cell, confidence_text, model_argument, model_command
-from reinflect.cli.options import POSITIVE, argument, columns_option, option, say, source, word
-from reinflect.cli.output import Output, output_options
+from reinflect.cli.options import POSITIVE, Output, argument, columns_option, option, say, source, word
 from reinflect.data.corrections import read_further
 from reinflect.data.features import Bundle
 from reinflect.data.form_cells import UNCONFIRMED
 from reinflect.data.items import Item, check_lengths
 from reinflect.data.lexicon import Lexicon
-from reinflect.data.sheet_file import Entry, kind_of_sheet, letters_of, listed, write_entries
+from reinflect.data.sheet_file import Entry, letters_of, listed, write_entries
 from reinflect.data.sheet_layout import CONFIDENCE, GUESS, Layout
 from reinflect.data.sheets import Gap, read_gaps
 from reinflect.errors import InputError, OutputError, printable, quoted, source_name
-from reinflect.files import STANDARD
+from reinflect.files import STANDARD, kind_of_sheet
 from reinflect.text import table
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ Filled: TypeAlias = "Sequence[tuple[Gap, Answer]]"
 def fill(
     model: ModelArgument = model_argument(strategy=models.members_option, columns=columns_option),
     sheet: str = argument(source),
-    output: Output = output_options("the filled sheet goes: a file of the same kind", default=""),
+    output: Output = Output.options("the filled sheet goes: a file of the same kind", default=""),
     beside: bool = option("--beside", "Put guesses and confidences into new columns after the last; leave gaps empty."),
 ) -> None:
     """Fill the empty fields of SHEET, a .csv or .xlsx file of your own, with the predictions of MODEL.
@@ -112,7 +111,7 @@ def suggest(
     bundles: str | None = models.bundles_option,
     files: tuple[str, ...] = option("--known FILE", "Further items whose forms you have.", source, multiple=True),
     spread: bool = option("--spread/--no-spread", "Spread over lemmas and bundles: models learn more.", default=True),
-    output: Output = output_options(
+    output: Output = Output.options(
         "the suggestions go: a table on the screen; in a file (tab-separated, .csv or .xlsx), items to fill in"
     ),
 ) -> None:
@@ -166,7 +165,7 @@ def analyse(
         "--lemmas FILE", "Further lemmas to choose from: one on each line, or items, whose forms are attested.", source
     ),
     most: int = option("--n N", "Number of answers.", POSITIVE, default=5),
-    output: Output = output_options(json="Print a JSON object."),
+    output: Output = Output.options(json="Print a JSON object."),
 ) -> None:
     """Say which lemma and features FORM could have, by the predictions of MODEL for known lemmas.
 

@@ -12,6 +12,7 @@ from reinflect.cli import models
 from reinflect.cli.models import ModelArgument, members_option, model_argument, model_command
 from reinflect.cli.options import (
     Gathered,
+    Output,
     argument,
     check_either,
     columns_option,
@@ -22,7 +23,6 @@ from reinflect.cli.options import (
     word,
     words_option,
 )
-from reinflect.cli.output import Output, output_options
 from reinflect.data.features import NO_LABELS, Bundle
 from reinflect.data.items import COLUMNS_AUTO, Item, fields_of
 from reinflect.errors import InputError, printable, quoted
@@ -54,7 +54,7 @@ def inflect(
     lemma: str | None = argument(word, required=False),
     features: str | None = argument(text, required=False),
     file: str | None = option("--input FILE", "Items to inflect (- is standard input); forms are ignored.", source),
-    output: Output = output_options("the inflected items go", json="Print one JSON object for each item.", wide=True),
+    output: Output = Output.options("the inflected items go", json="Print one JSON object for each item.", wide=True),
     most: int | None = option("--n-best K", "Give the K likeliest forms of each item.", click.IntRange(1, MAX_NBEST)),
     attested: bool | None = option(
         "--attested/--no-attested",
@@ -131,7 +131,7 @@ def paradigm(
     file: str | None = option("--input FILE", "Lemmas, one per line, or items (- is standard input).", source),
     bundles: str | None = models.bundles_option,
     pos: str | None = option("--pos NAME", "Only forms of this part of speech, such as V.", text),
-    output: Output = output_options("the forms go", json="Print one JSON object for each lemma."),
+    output: Output = Output.options("the forms go", json="Print one JSON object for each lemma."),
 ) -> None:
     """Inflect each LEMMA, or each lemma of a file, for every cell of its paradigm.
 
@@ -201,7 +201,7 @@ def trace(
     lemma: str = argument(word),
     features: str = argument(text),
     member: str | None = option("--member NAME", "A member, or all.  [default: the best that gave the form]", text),
-    output: Output = output_options("the trace goes", json="Print one JSON object for each member."),
+    output: Output = Output.options("the trace goes", json="Print one JSON object for each member."),
 ) -> None:
     """Show how a member of MODEL turns LEMMA into the form with FEATURES, an action on each line.
 

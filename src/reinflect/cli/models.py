@@ -11,6 +11,7 @@ import click
 
 from reinflect.cli.options import (
     Gathered,
+    Output,
     argument,
     columns_option,
     command,
@@ -19,11 +20,9 @@ from reinflect.cli.options import (
     source,
     strategy_option,
 )
-from reinflect.cli.output import Output, output_options
 from reinflect.data.features import Bundle
 from reinflect.data.items import COLUMNS_AUTO, Columns, Forms, Item, check_lengths, normalised, read_items
-from reinflect.data.lexicon import Lexicon, read_lemmas
-from reinflect.data.words import WordList
+from reinflect.data.lexicon import Lexicon, WordList, read_lemmas
 from reinflect.errors import InputError, UnseenWarning, printable, quoted
 from reinflect.files import lines_of, read_text
 from reinflect.text import table
@@ -165,7 +164,7 @@ def models() -> None:
 @model_command("reinflect info verbs.reinflect")
 def info(
     model: ModelArgument = model_argument(),
-    output: Output = output_options(json="Print one JSON object, with every setting and every count."),
+    output: Output = Output.options(json="Print one JSON object, with every setting and every count."),
 ) -> None:
     """Show the training data of MODEL, its accuracy, its members, and the features and characters it knows."""
     from reinflect.inflector.card import card_text
@@ -182,7 +181,7 @@ def report(
     subject: str = argument(model_file, metavar="MODEL|DIR"),
     dev: str | None = option("--dev FILE|DIR", "Items to score a model on, or a benchmark's data, if moved.", source),
     forecast: str | None = option("--forecast FILE.json", "To draw for a model: a file of reinflect forecast.", source),
-    output: Output = output_options("to write the page", names="--out FILE.html", default="report.html", force=False),
+    output: Output = Output.options("to write the page", names="--out FILE.html", default="report.html", force=False),
     columns: Columns = columns_option,
 ) -> None:
     """Write a page about MODEL, or about the folder DIR that reinflect benchmark wrote.
@@ -216,7 +215,7 @@ def _folder_page(folder: Path, dev: str | None, output: Output) -> str:
 
 def _model_page(model: ModelArgument, dev: str | None, forecast: str | None) -> str:
     from reinflect.forecast import Forecast
-    from reinflect.report.curves import read_log
+    from reinflect.report.drawing import read_log
     from reinflect.report.model import model_page
 
     inflector, log = model.inflector, Path(f"{model.model}.log.jsonl")

@@ -15,21 +15,22 @@ from reinflect.cli.models import load_inflector, model_file, read_for_models
 from reinflect.cli.options import (
     POSITIVE,
     Gathered,
+    Output,
     columns_option,
     command,
+    json_text,
     option,
     say,
     source,
     strategy_option,
     words_option,
 )
-from reinflect.cli.output import Output, json_text, output_options
 from reinflect.data.corrections import read_training_files
 from reinflect.data.items import Columns
+from reinflect.data.lexicon import WordList
 from reinflect.data.sheets import sheet_bundles
-from reinflect.data.words import WordList
 from reinflect.errors import INTERRUPTED, InputError, OutputError, quoted, source_name
-from reinflect.files import STANDARD
+from reinflect.files import STANDARD, kind_of_sheet
 from reinflect.systems import SYSTEMS
 from reinflect.systems.kind import AUGMENTATIONS, DEFAULTS, PAPER_ALIGNMENTS, PAPER_SYSTEMS, Wish
 from reinflect.text import table
@@ -163,7 +164,7 @@ def train(
         "--add FILE", "New items, or corrections of those with the same lemma and features.", source, multiple=True
     ),
     compare: str | None = option("--compare MODEL", "Earlier model: which items does only one get right?", model_file),
-    output: Output = output_options("to write the model (a file, usually .reinflect)", names="--out MODEL", default=""),
+    output: Output = Output.options("to write the model (a file, usually .reinflect)", names="--out MODEL", default=""),
     half: bool = option("--half", "Keep the model in half precision: a file half as large, hardly less accurate."),
     attested: bool = option("--attested/--no-attested", "Keep the forms of all items as attested ones.", default=True),
     words: WordList | None = words_option(
@@ -221,7 +222,8 @@ def train(
             f"note: without --dev, each seed holds out {fold} and learns from the other 80 %; the accuracies below are "
             "those of items that were held out"
         )
-    keep = Keep(half, attested, columns.labels, sheet_bundles(train, columns), words, columns.normalisation)
+    cells = sheet_bundles(train, columns) if kind_of_sheet(train) else ()
+    keep = Keep(half, attested, columns.labels, cells, words, columns.normalisation)
     with resources as used:
         outcome = train_model(
             files.items, files.dev, wish, keep, used, source=source_name(train), out=Path(out), force=output.force
@@ -258,7 +260,7 @@ def forecast(
     forms: list[int] | None = option(
         "--forms LIST", "Numbers of forms to forecast for (default: 2, 5 and 10 times those you have).", _forms
     ),
-    output: Output = output_options(
+    output: Output = Output.options(
         "to write it, for report --forecast", names="--out FILE.json", default="forecast.json", force=False
     ),
     wish: Wish = wish_options("each kind and part of the items; each holds out another fifth", "by size, made smaller"),

@@ -14,9 +14,8 @@ from typing import Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from reinflect.data.layouts import part_of
-from reinflect.errors import FetchError, InputError, OutputError, ReinflectError, cannot_write, quoted
+from reinflect.errors import FetchError, InputError, OutputError, ReinflectError, cannot_write, nearest, quoted
 from reinflect.files import CACHE_VARIABLE, cache_folder, check_writable, make_folder, read_bytes, write_bytes
-from reinflect.text import nearest
 
 URL_VARIABLE = "REINFLECT_DATA_URL"
 EVERY_LANGUAGE = "all"

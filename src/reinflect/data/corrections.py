@@ -1,12 +1,14 @@
 """The files of a training: items, corrections of them such as users make where a model was wrong, and dev items."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
+from unicodedata import combining, is_normalized, normalize
 
-from reinflect.data.features import Bundle
+from reinflect.data.features import SEPARATOR, Bundle
 from reinflect.data.items import (
     COLUMNS_2017,
     COLUMNS_2023,
@@ -14,19 +16,18 @@ from reinflect.data.items import (
     Forms,
     Item,
     check_lengths,
+    grouped,
     parse_items,
+    place_of,
     read_items,
-    swapped_columns_note,
-    variants_note,
 )
-from reinflect.data.sheet_file import Note, kind_of_sheet, listed
-from reinflect.data.words import two_ways
-from reinflect.errors import InputError, quoted, source_name
-from reinflect.files import lines_of, read_text
-from reinflect.text import counted
+from reinflect.data.sheet_file import Finding, Note, listed
+from reinflect.errors import InputError, counted, printable, quoted, source_name
+from reinflect.files import kind_of_sheet, lines_of, read_text
 
 Question = tuple[str, tuple[str, ...]]
 """A cell: a lemma and its features in any order."""
+Files = Sequence[tuple[Path | str, Sequence[Item]]]
 
 
 def question(item: Item) -> Question:
@@ -34,13 +35,11 @@ def question(item: Item) -> Question:
 
 
 class TrainingFiles(NamedTuple):
+    items: list[Item]
+    """To learn from, after all corrections."""
     versions: list[list[Item]]
     """The training items as they are in their file, and after each file of corrections."""
     dev: list[Item] | None
-
-    @property
-    def items(self) -> list[Item]:
-        return self.versions[-1]
 
 
 def read_training_files(
@@ -77,7 +76,7 @@ def read_training_files(
             )
     if letters := two_ways(files):
         note(letters.note)
-    return TrainingFiles(versions, dev_items if dev else None)
+    return TrainingFiles(items, versions, dev_items if dev else None)
 
 
 def _note_unknown(items: Sequence[Item], others: Sequence[Item], path: str, then: str, note: Note) -> None:
@@ -163,3 +162,78 @@ def corrected(items: Sequence[Item], corrections: Sequence[Item], path: Path | s
     result += [item for forms in added for item in forms.values()]
     covered = sum(item.covered for item in corrections)
     return Corrected(tuple(result), len(replaced), len(added), len(done) - len(replaced), covered)
+
+
+def variants_note(items: Sequence[Item], path: Path | str, then: str = "all are kept") -> str | None:
+    """A note that cells of a file have several forms, which is legal; `then` says what becomes of them."""
+    cells = grouped(items, lambda item: (item.lemma, item.features.spelling))
+    forms = ((cell, list(dict.fromkeys(item.form for item in group))) for cell, group in cells.items())
+    several = [(cell, variants) for cell, variants in forms if len(variants) > 1]
+    if not several:
+        return None
+    (lemma, features), variants = several[0]
+    many = "1 cell has" if len(several) == 1 else f"{len(several)} cells have"
+    such = printable(f"{lemma} {features}: {', '.join(variants[:4])}") + (", …" if len(variants) > 4 else "")
+    return f"note: {source_name(path)}: {many} more than one form (such as {such}); {then}"
+
+
+def swapped_columns_note(items: Sequence[Item], path: Path | str, columns: Columns) -> str | None:
+    """A note that most forms have semicolons: a file in another year's column order has as many columns."""
+    in_forms = sum(SEPARATOR in item.form for item in items)
+    in_features = sum(SEPARATOR in item.features.spelling for item in items)
+    if in_forms <= len(items) / 2 or in_features > len(items) / 2:
+        return None
+    swap = {"form": "features", "features": "form"}
+    meant = ",".join(swap.get(column, column) for column in columns.order)
+    return f"note: {source_name(path)}: the forms look like features; did you mean --columns {meant}?"
+
+
+def two_ways(files: Files) -> Finding | None:
+    """The letters that some files together encode in two ways, each with its first places.
+
+    Unicode calls ä and an a with a combining mark canonically equivalent; to a model, which reads code points, they are
+    different letters.
+    """
+    if all(is_normalized("NFC", word) for _, items in files for item in items for word in (item.lemma, item.form)):
+        return None
+    words = (
+        (word, path, item, column)
+        for path, items in files
+        for item in items
+        for word, column in ((item.lemma, "lemma"), (item.form, "form"))
+    )
+    ways: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    for word, path, item, column in words:
+        for letter in letters(word):
+            encodings = ways[normalize("NFC", letter)]
+            if letter not in encodings:
+                points = " ".join(f"U+{ord(character):04X}" for character in letter)
+                cell = f" ({printable(item.features.spelling)})" if column == "form" else ""
+                encodings[letter] = f"{points} in {source_name(path)}, {place_of(item, path)}, {column}{cell}"
+    several = {letter: list(encodings.values()) for letter, encodings in ways.items() if len(encodings) > 1}
+    if not several:
+        return None
+    letter, places = next(iter(several.items()))
+    more = f" and {counted(len(several) - 1, 'other letter')} are" if len(several) > 1 else " is"
+    return Finding(
+        f"note: {quoted(letter)}{more} encoded in two ways, which look the same but are learnt as different letters "
+        f"({'; '.join(places[:2])}); --normalise nfc uses one encoding throughout",
+        [f"{quoted(letter)}: {'; '.join(places)}" for letter, places in several.items()],
+    )
+
+
+def letters(word: str) -> list[str]:
+    """A word cut where its normal form can be cut: characters that may compose stay together."""
+    pieces: list[str] = []
+    for character in word:
+        if pieces and _joins(pieces[-1], character):
+            pieces[-1] += character
+        else:
+            pieces.append(character)
+    return pieces
+
+
+@lru_cache(10_000)  # pairs of a letter and the character after it: more than any language has
+def _joins(before: str, character: str) -> bool:
+    apart = normalize("NFC", before) + normalize("NFC", character)
+    return combining(character) != 0 or normalize("NFC", before + character) != apart

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
 
-from reinflect.errors import InputError, quoted
+from reinflect.errors import InputError, counted, quoted
 from reinflect.files import lines_of, read_text
-from reinflect.text import counted
 
 SEPARATOR = ";"
 _DEEPEST = 8

@@ -9,14 +9,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from reinflect.errors import InputError, quoted
-
 Variants = Literal["all", "first", "skip", "keep"]
 """Of several forms in a field, all are learnt, the first or none; or the field is kept as one form."""
 Kind = Literal["plain", "variants", "remark", "missing", "doubtful", "letters"]
 """`letters`: it has marks that the lemma has too."""
 
-AUTO, NONE = "auto", "none"
+AUTO = "auto"
 MISSING = frozenset(["", *"- -- --- – — ― ‒ − ? ?? ??? n/a n.a. n.a #n/a … ... ∅ / * . _".split()])
 """Fields without a form, in lower case and without blanks around them."""
 UNCONFIRMED = " ?"
@@ -38,14 +36,6 @@ class FormRules:
     variants: Variants = "all"
     missing: tuple[str, ...] = (AUTO,)
     """Texts for no form; `auto` stands for the usual ones and for doubtful forms."""
-
-    @staticmethod
-    def parse_missing(text: str) -> tuple[str, ...]:
-        marks = tuple(map(str.strip, text.split(",")))
-        if "" in marks or (NONE in marks and len(marks) > 1):
-            remedy = f"give {AUTO}, {NONE}, or your own marks with commas between, such as {AUTO},xxx,0"
-            raise InputError(f"found --missing {quoted(text)}", remedy)
-        return () if marks == (NONE,) else marks
 
     def read(self, field: str, lemma: str) -> Reading:
         """The forms of a field that is not empty; a plain form is kept code point for code point."""

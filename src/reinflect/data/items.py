@@ -14,10 +14,9 @@ from unicodedata import normalize
 
 from reinflect.data.features import NO_LABELS, PARTS_OF_SPEECH, SEPARATOR, Bundle, Labels
 from reinflect.data.form_cells import AUTO, USUAL_RULES, FormRules
-from reinflect.data.sheet_file import Note, kind_of_sheet, listed
-from reinflect.errors import InputError, OutputError, printable, quoted, source_name
-from reinflect.files import BYTE_ORDER_MARK, lines_of, read_text, write_text
-from reinflect.text import counted
+from reinflect.data.sheet_file import Note, listed
+from reinflect.errors import InputError, OutputError, counted, quoted, source_name
+from reinflect.files import BYTE_ORDER_MARK, kind_of_sheet, lines_of, read_text, write_text
 
 Key = TypeVar("Key")
 Thing = TypeVar("Thing")
@@ -202,13 +201,13 @@ def plain_name(name: str) -> str:
 
 def order_in(text: str, path: Path | str, labels: Labels = NO_LABELS) -> tuple[Column, ...]:
     """Lemma, form, features, unless the second column has the features in most lines."""
-
-    def is_bundle(text: str) -> bool:
-        return SEPARATOR in text or text.split(".")[0].strip(" ") in PARTS_OF_SPEECH
-
     fields = [line.split("\t") for _, line in islice(lines_of(text, path), DECIDING)]
     rows = [row for row in fields if len(row) == len(NAMES)]
-    second, third = (sum(is_bundle(labels.to_features(row[at])) for row in rows) > len(rows) / 2 for at in (1, 2))
+    columns = ([labels.to_features(row[at]) for row in rows] for at in (1, 2))
+    second, third = (
+        sum(SEPARATOR in text or text.split(".")[0].strip(" ") in PARTS_OF_SPEECH for text in column) > len(rows) / 2
+        for column in columns
+    )
     if second and third:
         remedy = f"give --columns {COLUMNS_2017} or --columns {COLUMNS_2023}"
         raise InputError("cannot tell forms from features: two columns look like features", remedy, path=path)
@@ -274,30 +273,6 @@ def grouped(things: Iterable[Thing], by: Callable[[Thing], Key]) -> dict[Key, li
     for thing in things:
         groups.setdefault(by(thing), []).append(thing)
     return groups
-
-
-def variants_note(items: Sequence[Item], path: Path | str, then: str = "all are kept") -> str | None:
-    """A note that cells of a file have several forms, which is legal; `then` says what becomes of them."""
-    cells = grouped(items, lambda item: (item.lemma, item.features.spelling))
-    forms = ((cell, list(dict.fromkeys(item.form for item in group))) for cell, group in cells.items())
-    several = [(cell, variants) for cell, variants in forms if len(variants) > 1]
-    if not several:
-        return None
-    (lemma, features), variants = several[0]
-    many = "1 cell has" if len(several) == 1 else f"{len(several)} cells have"
-    such = printable(f"{lemma} {features}: {', '.join(variants[:4])}") + (", …" if len(variants) > 4 else "")
-    return f"note: {source_name(path)}: {many} more than one form (such as {such}); {then}"
-
-
-def swapped_columns_note(items: Sequence[Item], path: Path | str, columns: Columns) -> str | None:
-    """A note that most forms have semicolons: a file in another year's column order has as many columns."""
-    in_forms = sum(SEPARATOR in item.form for item in items)
-    in_features = sum(SEPARATOR in item.features.spelling for item in items)
-    if in_forms <= len(items) / 2 or in_features > len(items) / 2:
-        return None
-    swap = {"form": "features", "features": "form"}
-    meant = ",".join(swap.get(column, column) for column in columns.order)
-    return f"note: {source_name(path)}: the forms look like features; did you mean --columns {meant}?"
 
 
 def check_lengths(items: Iterable[Item], path: Path | str | None, limit_of: str, remedy: str) -> None:

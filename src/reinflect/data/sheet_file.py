@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from reinflect.errors import InputError, quoted, source_name
-from reinflect.files import BYTE_ORDER_MARK, LONGEST_LINE, read_bytes, read_text, write_text
+from reinflect.files import BYTE_ORDER_MARK, LONGEST_LINE, kind_of_sheet, read_bytes, read_text, write_text
 
 Note = Callable[[str], None]
 """Receives a sentence for the user."""
 
-OTHER_KINDS = (".xls", ".xlsm", ".xlsb", ".ods", ".numbers")
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab"}
 LIMITS = {
     "columns": 16_384,  # of XLSX; no real CSV file has more either
@@ -155,15 +154,6 @@ def letters_of(column: int) -> str:
 def listed(names: Sequence[str], most: int = 6) -> str:
     text = ", ".join(quoted(name) for name in names[:most] if name)
     return (text or "nothing") + (", …" if len(names) > most else "")
-
-
-def kind_of_sheet(path: Path | str) -> str | None:
-    """`.csv` or `.xlsx` by the ending of the file's name; None for a file that is not a spreadsheet."""
-    ending = Path(path).suffix.lower()
-    if ending in OTHER_KINDS:
-        problem = f"found the ending {ending}, a kind of spreadsheet that reinflect does not read or write"
-        raise InputError(problem, "save it as .xlsx or as .csv (UTF-8)", path=path)
-    return ending if ending in (".csv", ".xlsx") else None
 
 
 def check_sheet(path: Path | str) -> None:

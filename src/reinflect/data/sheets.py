@@ -10,7 +10,7 @@ from reinflect.data.corrections import question
 from reinflect.data.features import Bundle, Labels
 from reinflect.data.form_cells import USUAL_RULES, FormRules
 from reinflect.data.items import COLUMNS_2017, NAMES, Columns, Forms, Item, blanks_note, fields_of, normalised
-from reinflect.data.sheet_file import LIMITS, Finding, Note, Row, Sheet, kind_of_sheet, listed, write_rows
+from reinflect.data.sheet_file import LIMITS, Finding, Note, Row, Sheet, listed, write_rows
 from reinflect.data.sheet_layout import Layout, is_aside, read_layout
 from reinflect.errors import OutputError, quoted
 
@@ -130,9 +130,7 @@ def read_lemma_column(path: Path | str, columns: Columns) -> list[str] | None:
 
 
 def sheet_bundles(path: Path | str, columns: Columns = COLUMNS_2017) -> tuple[str, ...]:
-    """The bundles of a wide sheet's columns in their order; empty for any other file."""
-    if not kind_of_sheet(path):
-        return ()
+    """The bundles of a wide sheet's columns in their order; empty for any other sheet."""
     cells = read_layout(path, columns, "optional", lambda _: None).cells
     return tuple(dict.fromkeys(map(columns.labels.of_heading, cells.values())))
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
-from reinflect.data.words import WordList
+from reinflect.data.lexicon import WordList
 from reinflect.ensemble.strategies import Strategy, Voter, ballots
 from reinflect.score.scores import Cell
 

@@ -17,10 +17,9 @@ import msgspec
 from reinflect import __version__
 from reinflect.data.features import Bundle, Labels
 from reinflect.data.items import Item, Normalisation, grouped, normal
-from reinflect.ensemble.member import Member
-from reinflect.ensemble.strategies import DEFAULT
-from reinflect.errors import printable, quoted
-from reinflect.text import close_names, counted, nearest, visible
+from reinflect.ensemble.strategies import DEFAULT, Member
+from reinflect.errors import close_names, counted, nearest, printable, quoted
+from reinflect.text import visible
 
 DOUBTS, NAMES = 5, 10
 """The most unknown features, or combinations, that are named one by one; and features that a sentence lists."""

@@ -20,7 +20,7 @@ from reinflect import __version__
 from reinflect.data.features import NO_LABELS, Labels
 from reinflect.data.items import Normalisation
 from reinflect.ensemble.confidence import Confidence, WordEvidence
-from reinflect.ensemble.member import Member
+from reinflect.ensemble.strategies import Member
 from reinflect.errors import InputError, quoted, raise_if_too_many_files, shortened
 from reinflect.files import read_bytes, write_bytes
 from reinflect.inflector.card import Training

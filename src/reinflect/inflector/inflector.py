@@ -14,17 +14,15 @@ import msgspec
 from reinflect.data.dimensions import Table, paradigms
 from reinflect.data.features import NO_LABELS, Bundle, Labels
 from reinflect.data.items import Item, Normalisation, normalised, records_of
-from reinflect.data.words import WordList
+from reinflect.data.lexicon import WordList
 from reinflect.decode.search import WIDTH, Scored, beam, filtered, greedy, merged, one_blas_thread, shared_out
 from reinflect.ensemble.confidence import Answer, Confidence, Evidence, WordEvidence, in_order, ranked
-from reinflect.ensemble.member import Member
-from reinflect.ensemble.strategies import NAMED_ENSEMBLE, best_first, find_strategy
-from reinflect.errors import InputError, UnseenWarning, quoted
+from reinflect.ensemble.strategies import NAMED_ENSEMBLE, Member, best_first, find_strategy
+from reinflect.errors import InputError, UnseenWarning, nearest, quoted
 from reinflect.files import Snapshot
 from reinflect.inflector.card import Seen, Training, card_text
 from reinflect.inflector.file import Numbers, not_a_model, read_model, rounded, write_model
 from reinflect.systems import SYSTEMS
-from reinflect.text import nearest
 
 if TYPE_CHECKING:
     from reinflect.decode.trace import Trace

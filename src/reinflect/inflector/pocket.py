@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
-from reinflect.errors import InputError, quoted
+from reinflect.errors import InputError, nearest, quoted
 from reinflect.files import STANDARD, make_folder, read_bytes, write_bytes, write_text
-from reinflect.text import nearest
 
 if TYPE_CHECKING:
     from reinflect.data.items import Item

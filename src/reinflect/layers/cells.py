@@ -136,28 +136,24 @@ class _Recurrence(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         keep, *results = ctx.saved_tensors
-        d_gates = ctx.gate_gradient(gradients[0], keep, results)
-        return None, None, d_gates, _weight_gradient(results[0], results[1], d_gates, keep), None
+        (outputs, memories, *_), d_gates = results, ctx.gate_gradient(gradients[0], keep, results)
+        hidden, width = outputs.shape[-1], d_gates.shape[-1]
+        # The sums of h'ᵀ · d_gates over all steps and items, then those of the peepholes. *Shape:* (M, H, 4H or 5H)
+        whole = outputs.new_empty(len(outputs), hidden, width if width == 4 * hidden else 5 * hidden)
+
+        def add(states: Tensor, kept: Tensor | None, gates: slice, column: int) -> None:
+            states = states if kept is None else states * kept.unsqueeze(-1)
+            slopes = d_gates[..., gates].flatten(1, 2)
+            torch.bmm(states.flatten(1, 2).transpose(1, 2), slopes, out=whole[..., column : column + slopes.shape[-1]])
+
+        add(outputs[:, :-1], keep, slice(None), 0)
+        if width != 4 * hidden:
+            add(memories[:, :-1], keep, slice(hidden), 3 * hidden)
+            add(memories[:, 1:], None, slice(hidden, 2 * hidden), 4 * hidden)
+        return None, None, d_gates, whole, None
 
 
 recurrence: Callable[[Forward, Backward, Tensor, Tensor, Tensor | None], Tensor] = _Recurrence.apply
-
-
-def _weight_gradient(outputs: Tensor, memories: Tensor, d_gates: Tensor, keep: Tensor | None) -> Tensor:
-    """The sums of h'ᵀ · d_gates over all steps and items, then those of the peepholes. *Shape:* (M, H, 4H or 5H)"""
-    hidden, width = outputs.shape[-1], d_gates.shape[-1]
-    whole = outputs.new_empty(len(outputs), hidden, width if width == 4 * hidden else 5 * hidden)
-
-    def add(states: Tensor, kept: Tensor | None, gates: slice, column: int) -> None:
-        states = states if kept is None else states * kept.unsqueeze(-1)
-        slopes = d_gates[..., gates].flatten(1, 2)
-        torch.bmm(states.flatten(1, 2).transpose(1, 2), slopes, out=whole[..., column : column + slopes.shape[-1]])
-
-    add(outputs[:, :-1], keep, slice(None), 0)
-    if width != 4 * hidden:
-        add(memories[:, :-1], keep, slice(hidden), 3 * hidden)
-        add(memories[:, 1:], None, slice(hidden, 2 * hidden), 4 * hidden)
-    return whole
 
 
 def feature_vector(parameters: Parameters, lemmas: Lemmas, settings: RecurrentSettings) -> Tensor:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
 from itertools import chain
 from typing import Any, TypeVar
 
@@ -15,7 +14,7 @@ from reinflect.align.pairs import Alignment
 from reinflect.data.items import Item
 from reinflect.settings import Settings
 from reinflect.systems.symbols import Inventory, Vocabulary
-from reinflect.systems.system import ACTIONS, System, Tapes
+from reinflect.systems.system import ACTIONS, System
 from reinflect.systems.tapes import Ragged
 
 
@@ -144,16 +143,11 @@ class Examples:
     arrays: dict[str, NDArray[np.int32]]
     """*Shape:* (I, L)"""
     lengths: dict[str, NDArray[np.int64]]
-    """Without padding. *Shape:* (I)"""
+    """Without padding; those of items to learn from have the most actions of each. *Shape:* (I)"""
     features: NDArray[np.float32]
     """Scaled, unless they are embedded. *Shape:* (I, P)"""
     spellings: tuple[str, ...]
     """What decoders can write: the system's symbols, then unknown characters."""
-
-    @property
-    def bounds(self) -> NDArray[np.int64]:
-        """The most actions of each item to learn from. *Shape:* (I)"""
-        return self.lengths[ACTIONS]
 
     def __len__(self) -> int:
         return len(self.features)
@@ -172,10 +166,10 @@ class Examples:
         source = Ragged.of(system.sources(items, inventory, settings), symbols)
         tapes = {LEMMA: source, REVERSED: source.reversed(), **system.tapes(items, alignments, inventory)}
         features = inventory.feature_numbers([item.features for item in items], settings)
-        examples = cls._of(system, tapes, features, symbols.symbols)
+        lengths = {name: tape.lengths for name, tape in tapes.items()}
         if ACTIONS not in tapes:
-            examples.lengths[ACTIONS] = np.array([*map(system.bound, items, alignments)], dtype=np.int64)
-        return examples
+            lengths[ACTIONS] = np.array([*map(system.bound, items, alignments)], dtype=np.int64)
+        return cls(system, {name: tape.padded() for name, tape in tapes.items()}, lengths, features, symbols.symbols)
 
     @classmethod
     def to_inflect(cls, system: System, items: Sequence[Item], inventory: Inventory, settings: Settings) -> "Examples":
@@ -190,12 +184,8 @@ class Examples:
         source = Ragged(np.array(symbols.numbers(every.symbols))[literals.values], literals.lengths)
         tapes = {LEMMA: source, REVERSED: source.reversed(), LITERALS: literals, GOLD: gold}
         features = inventory.feature_numbers([item.features for item in items], settings)
-        return cls._of(system, tapes, features, every.symbols)
-
-    @classmethod
-    def _of(cls, system: System, tapes: Tapes, features: NDArray[np.float32], spellings: tuple[str, ...]) -> "Examples":
-        arrays = {name: tape.padded() for name, tape in tapes.items()}
-        return cls(system, arrays, {name: tape.lengths for name, tape in tapes.items()}, features, spellings)
+        lengths = {name: tape.lengths for name, tape in tapes.items()}
+        return cls(system, {name: tape.padded() for name, tape in tapes.items()}, lengths, features, every.symbols)
 
 
 class Stack:
@@ -214,6 +204,8 @@ class Stack:
         self.lengths = {name: self._stacked([file.lengths[name] for file in files]) for name in files[0].lengths}
         for lengths in self.lengths.values():
             lengths[:, -1] = 1
+        self._least_one = {name: lengths.clamp(min=1).int().cpu().numpy() for name, lengths in self.lengths.items()}
+        """`lengths` as arrays, at least 1. *Shape:* (F, I + 1)"""
 
     def _stacked(self, arrays: Sequence[NDArray[Any]]) -> Tensor:
         """Arrays padded to one shape, with a blank row at the end, which item -1 finds."""
@@ -231,13 +223,8 @@ class Stack:
     def longest_each(self, files: Sequence[int], items: NDArray[np.int64]) -> list[dict[str, int]]:
         """How long the arrays of each of many batches need to be. *Shape:* items (U, M, B), -1 for none"""
         rows = np.array(files).reshape(1, -1, 1)
-        longest = {name: table[rows, items].max(axis=(1, 2)).tolist() for name, table in self._length_tables.items()}
+        longest = {name: table[rows, items].max(axis=(1, 2)).tolist() for name, table in self._least_one.items()}
         return [dict(zip(longest, lengths, strict=True)) for lengths in zip(*longest.values(), strict=True)]
-
-    @cached_property
-    def _length_tables(self) -> dict[str, NDArray[np.int32]]:
-        """`lengths` as arrays, at least 1. *Shape:* (F, I + 1)"""
-        return {name: lengths.clamp(min=1).int().cpu().numpy() for name, lengths in self.lengths.items()}
 
     def to_learn(self, files: Tensor, items: Tensor, longest: Mapping[str, int], mean: Tensor) -> Drawn:
         """The arrays of these items; an item -1 has weight 0. *Shape:* files (M), items (M, B), mean (M)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from functools import cache, cached_property, partial
+from functools import cache, partial
 
 import numpy as np
 import torch
@@ -20,6 +20,7 @@ class Parameters:
         self.gradients: list[Tensor] = []
         """Of the latest loss, one for each of `views`."""
         self.views = self.split(flat)
+        self._flat_gradient: Tensor | None = None
 
     @classmethod
     def initial(
@@ -86,14 +87,11 @@ class Parameters:
 
     def flat_gradient(self) -> Tensor:
         """*Shape:* as `flat`"""
-        torch._foreach_copy_(self._flat_gradient[1], self.gradients)
-        return self._flat_gradient[0]
-
-    @cached_property
-    def _flat_gradient(self) -> tuple[Tensor, list[Tensor]]:
-        """Room for the gradient, and the views into it."""
-        whole = torch.zeros_like(self.flat)
-        return whole, list(self.split(whole).values())
+        if self._flat_gradient is None:
+            self._flat_gradient = torch.zeros_like(self.flat)
+            self._flat_parts = list(self.split(self._flat_gradient).values())
+        torch._foreach_copy_(self._flat_parts, self.gradients)
+        return self._flat_gradient
 
     def one(self, number: int, sizes: Sizes) -> dict[str, Tensor]:
         """One model's own parameters without padding, as they are stored. *Shapes:* without M"""

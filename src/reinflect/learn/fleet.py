@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -21,6 +20,7 @@ from reinflect.learn.scoring import accuracies
 from reinflect.settings import Settings, alike
 from reinflect.systems import SYSTEMS
 from reinflect.systems.symbols import Sizes
+from reinflect.systems.system import ACTIONS
 
 NEXT_SEED = 1000
 """Added to the seed of a model that diverged and starts again."""
@@ -39,6 +39,7 @@ class Run:
     stages: tuple[tuple[Examples, Settings], ...]
     """What it learns from in turn, and the settings then; last come the real items."""
     dev: Examples
+    sizes: Sizes
     seed: int
     epoch: int = 0
     """Epochs done, of all stages."""
@@ -61,10 +62,6 @@ class Run:
     @property
     def settings(self) -> Settings:
         return self.stages[self.stage][1]
-
-    @cached_property
-    def sizes(self) -> Sizes:
-        return SYSTEMS[self.spec.system].sizes(self.spec.lesson.inventory, self.spec.settings)
 
     @property
     def name(self) -> str:
@@ -104,7 +101,8 @@ def runs_of(specs: Sequence[ModelSpec]) -> list[Run]:
         key = id(lesson), -1, spec.settings.features, spec.settings.feature_scale
         if key not in examples:
             examples[key] = Examples.to_inflect(system, lesson.dev, lesson.inventory, spec.settings)
-        runs.append(Run(spec, tuple(stages), examples[key], spec.seed))
+        sizes = system.sizes(lesson.inventory, spec.settings)
+        runs.append(Run(spec, tuple(stages), examples[key], sizes, spec.seed))
     return runs
 
 
@@ -198,7 +196,8 @@ class Fleet:
         rates = [run.settings.dropout for run in runs]
         self.dropout = Dropout.of(torch.zeros_like(self.file_numbers), rates, self.dtype) if any(rates) else None
         outputs = self.sizes[self.system.outputs]
-        self.allowed = self.equations.allowed_outputs([run.sizes for run in runs], outputs).to(self.device)
+        self.allowed = torch.stack([self.equations.allowed(run.sizes, outputs) for run in runs]).to(self.device)
+        """The valid outputs of every model, padded to one number. *Shape:* (M, …, A)"""
         self.optimiser.configure([run.settings for run in runs])
         self._graphs = Graphs() if self.device.type == "cuda" else None
 
@@ -220,13 +219,14 @@ class Fleet:
 
     def plan_ahead(self) -> None:
         """Shuffle for the next epoch while the device is busy."""
-        if self.device.type == "cuda":
-            for _, run in self.going:
-                self._orders[id(run.train), run.seed, run.epoch + 1] = self._order(run, run.epoch + 1)
+        for _, run in self.going:
+            self._orders[id(run.train), run.seed, run.epoch + 1] = self._order(run, run.epoch + 1)
 
     def _order(self, run: Run, epoch: int) -> NDArray[np.int64]:
         order = self._orders.get((id(run.train), run.seed, epoch))
-        return epoch_batches(run.train.bounds, self.settings.batch, run.seed, epoch) if order is None else order
+        return (
+            epoch_batches(run.train.lengths[ACTIONS], self.settings.batch, run.seed, epoch) if order is None else order
+        )
 
     def update(self, epoch: Epoch, number: int) -> Tensor:
         """One update of all running models that have items left in this epoch; their losses. *Shape:* (M)"""

@@ -14,7 +14,7 @@ import numpy as np
 from reinflect.align.pairs import Aligner, Alignment, aligned
 from reinflect.data.corrections import Question, question
 from reinflect.data.items import Item
-from reinflect.ensemble.member import Member
+from reinflect.ensemble.strategies import Member
 from reinflect.errors import InputError
 from reinflect.settings import Settings, key, not_default
 from reinflect.systems.kind import UNALIGNED, Kind, Plan

@@ -7,12 +7,12 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from reinflect.ensemble.member import Numbers, Trained
+from reinflect.ensemble.strategies import Numbers, Trained
 from reinflect.errors import raise_if_too_many_files, writing
 from reinflect.files import write_bytes
 from reinflect.learn.fleet import Epoch, Fleet, Run
@@ -52,22 +52,17 @@ class Checkpoint:
         write_bytes(self.path, signed(arrays, STATE, json.dumps(state)))
         self._last = time.monotonic()
 
-    def load(self, fleet: Fleet) -> "Resumed | None":
-        """Restore a new fleet; None if there is no checkpoint of this pack, or all its models have finished."""
+    def load(self, fleet: Fleet) -> tuple[int, Tensor, int] | None:
+        """Restore a new fleet; the update of its epoch, the losses so far, and the size of the log.
+
+        None if there is no checkpoint of this pack, or all its models have finished.
+        """
         state, tensors = _read(self.path)
         if state.get("fingerprint") != self.fingerprint or not state["running"]:
             return None
         fleet.restore(state, tensors)
         self._begun -= state["seconds"]
-        return Resumed(state["update"], tensors["losses"].to(fleet.device), state["log_size"])
-
-
-class Resumed(NamedTuple):
-    """Where in its epoch a training resumes."""
-
-    update: int
-    losses: Tensor
-    log_size: int
+        return state["update"], tensors["losses"].to(fleet.device), state["log_size"]
 
 
 def fingerprint_of(path: Path) -> str | None:
@@ -165,32 +160,36 @@ class _Training:
                 self.losses += fleet.update(epoch, self.update)
                 self.update += 1
                 if self.update < len(epoch):
-                    self._save_if_due()
-            fleet.plan_ahead()
+                    self.save(if_due=True)
+            if fleet.device.type == "cuda":
+                fleet.plan_ahead()
             self._close_epoch(epoch)
             fleet.drop_finished()
             self.update, self.losses = 0, fleet.no_losses()
-            self._save_if_due()
+            self.save(if_due=True)
         self._keep_log()
         return True
 
-    def _save_if_due(self) -> None:
-        if self.checkpoint is not None and self.checkpoint.due:
-            self.save()
-
-    def save(self) -> None:
-        if self.checkpoint is not None:
+    def save(self, *, if_due: bool = False) -> None:
+        if self.checkpoint is not None and (self.checkpoint.due or not if_due):
             self._keep_log()
             self.checkpoint.save(self.fleet, self.update, self.losses, self.log_size)
 
     def _close_epoch(self, epoch: Epoch) -> None:
         fleet, going = self.fleet, self.fleet.going
         losses, finite = self.losses.tolist(), fleet.finite()
+        sound, over, measured = set[int](), set[int](), set[int]()
         for column, model in going:
             model.epoch += 1
             model.loss = losses[column] / epoch.updates[column]
-        sound = {column for column, model in going if finite[column] and math.isfinite(model.loss)}
-        measured = {column for column, model in going if column in sound and (_stage_over(model) or _is_scored(model))}
+            done, settings = model.epoch - model.stage_start, model.settings
+            if done >= settings.epochs:
+                over.add(column)
+            if finite[column] and math.isfinite(model.loss):
+                sound.add(column)
+                since = done - settings.score_from
+                if column in over or (since > 0 and since % settings.score_every == 0):
+                    measured.add(column)
         scores = fleet.score() if measured else []
         better = []
         for column, model in going:
@@ -203,7 +202,8 @@ class _Training:
         self._write_log([model for _, model in going])
         changes = False
         for column, model in going:
-            ends = column not in sound or _stage_over(model) or _out_of_patience(model)
+            waited = model.epoch - max(model.best_epoch, model.stage_start) if model.best >= 0 else 0
+            ends = column not in sound or column in over or waited >= model.settings.patience
             if column not in sound and model.restarts < MOST_RESTARTS:
                 changes = changes or model.stage > 0
                 fleet.restart(column)
@@ -247,16 +247,3 @@ class _Training:
             if model.best < 0 and finite[column] and (model.epoch or self.update):
                 self.fleet.snapshot([column])
                 self.unscored.add(number)
-
-
-def _stage_over(model: Run) -> bool:
-    return model.epoch - model.stage_start >= model.settings.epochs
-
-
-def _is_scored(model: Run) -> bool:
-    since = model.epoch - model.stage_start - model.settings.score_from
-    return since > 0 and since % model.settings.score_every == 0
-
-
-def _out_of_patience(model: Run) -> bool:
-    return model.best >= 0 and model.epoch - max(model.best_epoch, model.stage_start) >= model.settings.patience

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from reinflect.data.items import Item
 from reinflect.decode.search import ENDLESS_RUN, LEAST_ACTIONS, NEVER, Predictions
-from reinflect.ensemble.member import Numbers
+from reinflect.ensemble.strategies import Numbers
 from reinflect.layers.examples import LEMMA, NOTHING, Examples, Lemmas, Stack, select
 from reinflect.layers.operations import one_thread
 from reinflect.layers.parameters import Parameters
@@ -39,7 +39,8 @@ def joined(
     sizes = [system.sizes(inventory, settings) for inventory, _ in models]
     arrays = [{name: torch.tensor(array) for name, array in numbers.items()} for _, numbers in models]
     parameters = Parameters.join(system.shapes(settings), sizes, arrays, device)
-    return parameters, system.equations.allowed_outputs(sizes, parameters.sizes[system.outputs]).to(device)
+    outputs = parameters.sizes[system.outputs]
+    return parameters, torch.stack([system.equations.allowed(model, outputs) for model in sizes]).to(device)
 
 
 def places_at_once(hidden: int) -> int:

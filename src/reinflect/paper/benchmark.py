@@ -16,8 +16,8 @@ from reinflect import __version__
 from reinflect.assemble import Keep, assemble, voters_of
 from reinflect.data.items import Item, grouped, read_items
 from reinflect.data.layouts import parts_in
-from reinflect.ensemble.member import Trained
-from reinflect.errors import InputError, OutputError, ReinflectError, quoted
+from reinflect.ensemble.strategies import Trained
+from reinflect.errors import InputError, OutputError, ReinflectError, counted, quoted
 from reinflect.files import check_writable, make_folder, read_bytes, write_bytes, write_text
 from reinflect.inflector.inflector import Inflector
 from reinflect.learn.lesson import Lesson, ModelSpec, specs
@@ -28,12 +28,11 @@ from reinflect.paper.published import claims
 from reinflect.paper.tables import page
 from reinflect.report.drawing import svg_file
 from reinflect.run.driver import train_specs
-from reinflect.run.pack_files import ENDING, PackResult, by_key, read_result
-from reinflect.run.processes import map_in_processes
+from reinflect.run.packs import ENDING, PackResult, by_key, read_result
 from reinflect.run.store import Store
 from reinflect.run.watch import Resources
+from reinflect.run.work import map_in_processes
 from reinflect.systems.kind import Plan, default_strategy
-from reinflect.text import counted
 
 PREDICTIONS = "predictions"
 FILES = (RESULTS, "results.md", DETAILS, COMMANDS)

@@ -14,8 +14,17 @@ from reinflect.assemble import known_runs, voters_of
 from reinflect.data.items import Item, write_items
 from reinflect.decode.search import Predictions, filtered
 from reinflect.ensemble.confidence import seen_cells
-from reinflect.ensemble.member import Trained
-from reinflect.ensemble.strategies import RUNS, STRATEGIES, Strategy, Voter, best_first, choices, find_strategy, vote
+from reinflect.ensemble.strategies import (
+    RUNS,
+    STRATEGIES,
+    Strategy,
+    Trained,
+    Voter,
+    best_first,
+    choices,
+    find_strategy,
+    vote,
+)
 from reinflect.files import make_folder
 from reinflect.learn.lesson import Lesson
 from reinflect.score.baseline import Baseline

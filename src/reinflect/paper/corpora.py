@@ -6,11 +6,10 @@ from pathlib import Path
 
 from reinflect.data.items import Item, check_lengths, order_in, read_items
 from reinflect.data.layouts import SIZES, parts_in, some
-from reinflect.errors import InputError, quoted
+from reinflect.errors import InputError, nearest, quoted
 from reinflect.files import read_text
 from reinflect.learn.lesson import Lesson
 from reinflect.settings import preset_for
-from reinflect.text import nearest
 
 SETTINGS = SIZES
 UNSIZED = ("small", "train", "large")

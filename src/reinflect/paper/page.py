@@ -14,8 +14,7 @@ from reinflect.assemble import voters_of
 from reinflect.data.items import grouped, read_items
 from reinflect.decode.search import Predictions
 from reinflect.ensemble.confidence import bins, calibration_error, fit, judged_cells, seen_cells
-from reinflect.ensemble.member import Trained
-from reinflect.ensemble.strategies import DEFAULT, choices, find_strategy
+from reinflect.ensemble.strategies import DEFAULT, Trained, choices, find_strategy
 from reinflect.errors import InputError
 from reinflect.files import read_bytes, read_text
 from reinflect.learn.lesson import Lesson
@@ -23,11 +22,10 @@ from reinflect.paper import published
 from reinflect.paper.combine import Figures, Scores, accuracies
 from reinflect.paper.corpora import SETTINGS, read_corpora, settings_in, title
 from reinflect.paper.tables import claims_table, language_table, languages_note, main_table
-from reinflect.report.curves import ModelLog, learning_curves, read_log
-from reinflect.report.drawing import dot_chart
+from reinflect.report.drawing import ModelLog, dot_chart, learning_curves, read_log
 from reinflect.report.html import Html, Section, element, folded, page, paragraph, table
 from reinflect.report.model import breakdown_table, calibration, mistakes_list
-from reinflect.run.pack_files import by_key, read_results
+from reinflect.run.packs import by_key, read_results
 from reinflect.score.scores import Judged, Score, evaluate
 
 COMMANDS, DETAILS, RESULTS = "commands.jsonl", "details.json", "results.json"

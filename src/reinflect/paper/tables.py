@@ -9,7 +9,7 @@ from reinflect.ensemble.strategies import RUNS
 from reinflect.paper import published
 from reinflect.paper.combine import COMPARED, NOT_WRITTEN, SPLITS, Changes, Figures, Scores, accuracies
 from reinflect.paper.corpora import SETTINGS, settings_in, title
-from reinflect.run.pack_files import PackResult
+from reinflect.run.packs import PackResult
 from reinflect.systems import SYSTEMS
 from reinflect.text import Side, in_columns
 

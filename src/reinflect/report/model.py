@@ -15,8 +15,7 @@ from reinflect.data.items import Item
 from reinflect.ensemble.confidence import bins, calibration_error
 from reinflect.inflector.card import fingerprint
 from reinflect.inflector.inflector import Inflector
-from reinflect.report.curves import ModelLog, learning_curves, title_of
-from reinflect.report.drawing import Curve, bar, line_chart, reliability
+from reinflect.report.drawing import Curve, ModelLog, bar, learning_curves, line_chart, reliability, title_of
 from reinflect.report.html import Html, Section, element, folded, joined, page, paragraph, table, word
 from reinflect.score.baseline import Baseline
 from reinflect.score.mistakes import MISSING, commonest_mistakes

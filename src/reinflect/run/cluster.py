@@ -21,8 +21,7 @@ import torch
 
 from reinflect import __version__
 from reinflect.errors import InputError, ReinflectError, quoted
-from reinflect.run.pack_files import PackResult
-from reinflect.run.packs import PARTS_OF_A_GPU, Pack, memory_of_the_gpu
+from reinflect.run.packs import PARTS_OF_A_GPU, Pack, PackResult, memory_of_the_gpu
 from reinflect.run.store import Store
 from reinflect.run.work import train_pack
 

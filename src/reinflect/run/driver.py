@@ -18,12 +18,10 @@ from typing import Any
 from reinflect.errors import InputError, ReinflectError
 from reinflect.learn.lesson import Lesson, ModelSpec
 from reinflect.run.cluster import Cluster, connected, first_line, train_elsewhere, versions
-from reinflect.run.pack_files import PackResult, by_key
-from reinflect.run.packs import PARTS_OF_A_GPU, Pack, memory_of_the_gpu, pack_specs, unfinished_groups
-from reinflect.run.processes import LOST, Here, Processes, map_in_processes, stopped
+from reinflect.run.packs import PARTS_OF_A_GPU, Pack, PackResult, by_key, memory_of_the_gpu, open_groups, pack_specs
 from reinflect.run.store import Store
 from reinflect.run.watch import Epochs, Progress, Resources, on_interrupt
-from reinflect.run.work import Failure, PackError, train_pack
+from reinflect.run.work import LOST, Failure, Here, PackError, Processes, map_in_processes, stopped, train_pack
 from reinflect.systems.kind import UNALIGNED
 
 WORTH_PROCESSES = 20_000
@@ -83,7 +81,7 @@ def train_specs(specs: Sequence[ModelSpec], store: Store, resources: Resources, 
         budget = cluster.budget if cluster else memory and memory // PARTS_OF_A_GPU
         if about:
             note(about)
-        groups = prepared(unfinished_groups(specs, done, device), resources)
+        groups = prepared(open_groups(specs, done, device), resources)
         packs = [
             replace(piece, specs=unfinished)
             for pack in pack_specs(groups, device, resources.pack_memory or budget)
@@ -163,12 +161,14 @@ class _Driver:
                 self.submit(pack)
 
     def submit(self, pack: Pack) -> None:
+        store = replace(self.store, results=[])  # for a worker process
         if self.cluster:
-            future = self.executor.submit(train_elsewhere, pack, self.store.paths, versions())
+            future = self.executor.submit(train_elsewhere, pack, store, versions())
         else:
-            self.epochs[pack] = Epochs(self.store.log(pack), pack.epochs)
+            most = max(spec.settings.epochs + sum(phase.epochs for phase in spec.lesson.phases) for spec in pack.specs)
+            self.epochs[pack] = Epochs(store.log(pack), most)
             stop = stopped if isinstance(self.executor, Processes) else self.look
-            future = self.executor.submit(train_pack, pack, self.store.paths, stop, self.resources.checkpoint_seconds)
+            future = self.executor.submit(train_pack, pack, store, stop, self.resources.checkpoint_seconds)
         self.running[future] = pack
 
     def collect(self, pack: Pack, future: "Future[PackResult]") -> None:

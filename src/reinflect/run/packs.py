@@ -1,21 +1,29 @@
-"""Packs: which models train together.
+"""Packs: which models train together, and the file that a trained pack leaves, from which tables are made.
 
 On a GPU these are models with sequences of similar length, as many as a part of its memory holds. On a CPU a pack has a
-few seeds of one kind.
+few seeds of one kind. The file is JSON, compressed as xz, whose checksum detects damage. Models are named by the
+digests of their specs, so that files from several machines can be in one folder, whatever packs they were trained in.
 """
 
 import hashlib
+import lzma
 import math
 from collections.abc import Callable, Container, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
+from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 import torch
 
 from reinflect import __version__
 from reinflect.data.items import grouped
+from reinflect.data.sheet_file import Note
+from reinflect.ensemble.strategies import Numbers, Trained
+from reinflect.errors import raise_if_too_many_files
+from reinflect.files import write_bytes
 from reinflect.learn.lesson import Lesson, ModelSpec
 from reinflect.learn.scoring import places_at_once
 from reinflect.settings import alike
@@ -55,10 +63,6 @@ class Pack:
     device: str = "cpu"
 
     @property
-    def system(self) -> str:
-        return self.specs[0].system
-
-    @property
     def stem(self) -> str:
         return stem_of(self.name, [spec.digest for spec in self.specs])
 
@@ -67,11 +71,6 @@ class Pack:
         """Identifies checkpoints: these models in this order, trained by this version."""
         parts = [__version__, *(spec.digest for spec in self.specs)]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
-
-    @property
-    def epochs(self) -> int:
-        """The largest number of epochs of any model."""
-        return max(spec.settings.epochs + sum(phase.epochs for phase in spec.lesson.phases) for spec in self.specs)
 
     @cached_property
     def weight(self) -> int:
@@ -98,7 +97,7 @@ def stem_of(name: str, keys: Iterable[str]) -> str:
     return f"{name}.{hashlib.sha256(''.join(sorted(keys)).encode()).hexdigest()[:12]}"
 
 
-def unfinished_groups(specs: Sequence[ModelSpec], done: Container[str], device: str) -> list[ModelSpec]:
+def open_groups(specs: Sequence[ModelSpec], done: Container[str], device: str) -> list[ModelSpec]:
     """The groups of specs of which some model is not trained.
 
     They stay whole, so that the contents of a pack do not depend on what an earlier command trained.
@@ -227,3 +226,87 @@ def memory_of_the_gpu() -> int | None:
         return None
     _, whole = torch.cuda.mem_get_info()
     return int(whole * SHARE_OF_MEMORY)
+
+
+FORMAT = 3
+READABLE = {2, FORMAT}
+"""Files of format 2 also have the settings of each model."""
+ENDING = ".pack.xz"
+IN_THE_FILE = "format", "version", "pack", "device", "seconds", "models"
+PRESET = 1
+"""Of xz: a low one, because models wait to be trained while packs are written."""
+LARGEST = 1 << 30
+"""Bytes of the largest pack; one of 1,000 models with 2,000 predictions each has a twentieth of it."""
+UNPACKING_BYTES = 1 << 28
+"""Memory that xz may use to unpack a file, whatever the file claims."""
+UNREADABLE = OSError, EOFError, lzma.LZMAError, ValueError, RecursionError, LookupError, TypeError, AttributeError
+"""The errors that a damaged file raises."""
+
+
+@dataclass(frozen=True)
+class PackResult:
+    """The models of a pack, and what it took to train them."""
+
+    pack: str
+    models: list[Trained]
+    finished: bool = True
+    device: str = "cpu"
+    """`cpu`, or the name of a GPU."""
+    seconds: float = 0.0
+    """Includes decoding, and earlier commands that were interrupted."""
+    version: str = __version__
+    format: int = field(default=FORMAT, compare=False)
+    numbers: dict[str, Numbers] = field(default_factory=dict, repr=False, compare=False)
+    """The parameters of each model, by its key; not in the file."""
+    log: bytes = field(default=b"", repr=False, compare=False)
+    """Not in the file."""
+
+    @property
+    def stem(self) -> str:
+        return stem_of(self.pack, [model.key for model in self.models])
+
+
+def write_result(path: Path, result: PackResult) -> None:
+    plain = {name: getattr(result, name) for name in IN_THE_FILE}
+    write_bytes(path, lzma.compress(msgspec.json.encode(plain), preset=PRESET))
+
+
+def read_result(path: Path) -> PackResult | None:
+    """The content of a file; None if it is damaged or of another format."""
+    try:
+        result = msgspec.json.decode(unpacked(path.read_bytes()), type=PackResult)
+    except UNREADABLE as error:
+        raise_if_too_many_files(error)
+        return None
+    splits = [split for model in result.models for split in (model.dev, model.asked)]
+    whole = result.models and all(len(forms) == len(scores) for forms, scores in splits)
+    return result if whole and result.format in READABLE else None
+
+
+def unpacked(raw: bytes) -> bytes:
+    """The content, if it is whole and no larger than a pack can be: a small file can unpack to a very large one."""
+    xz = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=UNPACKING_BYTES)
+    content = xz.decompress(raw, max_length=LARGEST)
+    if not xz.eof or xz.unused_data:
+        raise ValueError("cut short, too large, or with something after its end")
+    return content
+
+
+def read_results(folder: Path, note: Note = lambda _: None) -> list[PackResult]:
+    """All packs of a folder, sorted by name; files that cannot be used are skipped, with a note."""
+    results = []
+    for path in sorted(folder.glob(f"*{ENDING}")):
+        if result := read_result(path):
+            results.append(result)
+        else:
+            note(f"note: ignored {path} (damaged, or of another version); its models count as not trained")
+    return results
+
+
+def by_key(results: Iterable[PackResult]) -> dict[str, Trained]:
+    """Every model once; where two packs have it, from the first."""
+    models: dict[str, Trained] = {}
+    for result in results:
+        for model in result.models:
+            models.setdefault(model.key, model)
+    return models

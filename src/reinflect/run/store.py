@@ -9,16 +9,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from reinflect.data.sheet_file import Note
-from reinflect.ensemble.member import Member, Numbers, Trained
+from reinflect.decode.search import Predictions
+from reinflect.ensemble.strategies import Member, Trained
 from reinflect.errors import OutputError, writing
 from reinflect.files import TakenError, atomic_path, held, make_folder, read_bytes, sweep, take, write_bytes
 from reinflect.learn.lesson import ModelSpec
 from reinflect.learn.loop import Checkpoint, fingerprint_of
-from reinflect.run.pack_files import ENDING, PackResult, by_key, read_results, rounded, write_result
-from reinflect.run.packs import Pack
+from reinflect.run.packs import ENDING, Pack, PackResult, by_key, read_results, write_result
 from reinflect.tensors import decode, encode
 
 CHECKPOINT, LOG, BUSY, HALVES, NUMBERS, RUN = ".checkpoint", ".jsonl", ".busy", ".halves", ".safetensors", ".run"
+DECIMALS = 4
+"""Of log-probabilities in files that are kept."""
 SECONDS_TO_END = 60.0
 """How long to wait for a worker process whose command was killed."""
 
@@ -50,11 +52,6 @@ class Store:
         return cls(out / "training.state", out, out / "packs", out / "logs", out / "parameters" if numbers else None)
 
     @property
-    def paths(self) -> "Store":
-        """This store without results, for a worker process."""
-        return replace(self, results=[])
-
-    @property
     def finished(self) -> list[PackResult]:
         """The finished packs, sorted by the names of their files."""
         return sorted((result for result in self.results if result.finished), key=lambda result: result.stem)
@@ -68,26 +65,23 @@ class Store:
         """Make the folder, lock it for this process, and remove what killed processes were writing."""
         with held(self.state if self.beside_out else self.out, self.out, lasting=not self.beside_out):
             try:
-                self._tidy()
+                for folder in (self.state, self.packs, self.logs, self.kept_numbers or self.state):
+                    if folder.exists() and not folder.is_dir():
+                        raise OutputError(folder, "this is a file, not a folder", "remove it, or choose another --out")
+                if self.beside_out:
+                    for path in (self.out.resolve(), self.whole_log.resolve()):
+                        sweep(path.parent, path.name)
+                else:
+                    for folder in (path for path in self.out.rglob("*") if path.is_dir()):
+                        sweep(folder)
+                for path in self.packs.glob(f"*{ENDING}"):  # a kill may have left the checkpoint of a finished pack
+                    self._remove(path.name.removesuffix(ENDING), CHECKPOINT, LOG)
                 yield self
             finally:
                 with suppress(OSError):
                     if not any(any(self.state.glob(f"*{ending}")) for ending in (CHECKPOINT, ENDING)):
                         self.remove()  # there is nothing to resume from
                         self.state.rmdir()
-
-    def _tidy(self) -> None:
-        for folder in (self.state, self.packs, self.logs, self.kept_numbers or self.state):
-            if folder.exists() and not folder.is_dir():
-                raise OutputError(folder, "this is a file, not a folder", "remove it, or choose another --out")
-        if self.beside_out:
-            for path in (self.out.resolve(), self.whole_log.resolve()):
-                sweep(path.parent, path.name)
-        else:
-            for folder in (path for path in self.out.rglob("*") if path.is_dir()):
-                sweep(folder)
-        for path in self.packs.glob(f"*{ENDING}"):  # a kill may have left the checkpoint of a finished pack
-            self._remove(path.name.removesuffix(ENDING), CHECKPOINT, LOG)
 
     def read(self, note: Note = lambda _: None) -> None:
         """Read all finished packs of the folder."""
@@ -106,7 +100,7 @@ class Store:
         """A trained model with its parameters."""
         stopped = [result.numbers for result in self.results if trained.key in result.numbers]
         numbers = stopped[0][trained.key] if stopped else decode(read_bytes(self.numbers_file(trained)))[0]
-        return member_of(spec, trained, numbers)
+        return Member(settings=spec.settings, inventory=spec.lesson.inventory, parameters=numbers, **trained.facts)
 
     def numbers_file(self, model: Trained) -> Path:
         assert self.kept_numbers is not None
@@ -116,7 +110,7 @@ class Store:
     def put(self, pack: Pack, result: PackResult) -> None:
         """Write the files of a finished pack and remove its checkpoint; keep a stopped one in memory."""
         if result.finished:
-            models = result.models if self.beside_out else list(map(rounded, result.models))
+            models = result.models if self.beside_out else list(map(_rounded, result.models))
             kept = replace(result, models=models, seconds=round(result.seconds, 3), numbers={}, log=b"")
             for folder in {self.packs, self.logs, self.kept_numbers or self.packs}:
                 make_folder(folder)
@@ -231,5 +225,9 @@ class Store:
             (self.state / f"{stem}{ending}").unlink(missing_ok=True)
 
 
-def member_of(spec: ModelSpec, trained: Trained, numbers: Numbers) -> Member:
-    return Member(settings=spec.settings, inventory=spec.lesson.inventory, parameters=numbers, **trained.facts)
+def _rounded(model: Trained) -> Trained:
+    """A model with the decimals of files that are kept."""
+    dev, asked = (
+        Predictions(forms, [round(score, DECIMALS) for score in scores]) for forms, scores in (model.dev, model.asked)
+    )
+    return replace(model, dev=dev, asked=asked, dev_accuracy=round(model.dev_accuracy, DECIMALS))

@@ -174,7 +174,8 @@ def evaluate(
         raise InputError("found no gold items to score against", "give at least one")
     cells = judge(right, {(item.lemma, item.features.spelling): item.form for item in predicted})
     score = vars(Score.of(cells))
-    return Evaluation(**score, name=name, cells=cells, variants=variants, gold_digest=digest_of_forms(right))
+    gold_digest = _digest("\t".join((*cell, *sorted(forms))) for cell, forms in sorted(right.items()))
+    return Evaluation(**score, name=name, cells=cells, variants=variants, gold_digest=gold_digest)
 
 
 def breakdown(cells: Iterable[Judged], by: Grouping) -> dict[str, Score]:
@@ -190,11 +191,6 @@ def signature(**fields: object) -> str:
         plain = (letter if letter.isprintable() and letter not in "|: " else "_" for letter in str(value))
         parts.append(f"{name}:{''.join(plain)}")
     return "|".join([*parts, f"version:reinflect-{__version__}"])
-
-
-def digest_of_forms(right: Mapping[Cell, Sequence[str]]) -> str:
-    """A short digest of the right forms, independent of the order of the cells."""
-    return _digest("\t".join((*cell, *sorted(forms))) for cell, forms in sorted(right.items()))
 
 
 def _digest(lines: Iterable[str]) -> str:

@@ -63,9 +63,6 @@ class Wish(msgspec.Struct, frozen=True):
     starts: Sequence[Any] = ()
     """Models that others start from: files, languages, inflectors, or `auto`."""
 
-    def preset_for(self, items: int) -> str:
-        return preset_for(items) if self.preset == "auto" else self.preset
-
 
 class Plan(msgspec.Struct, frozen=True):
     """What is trained."""
@@ -101,7 +98,7 @@ DEFAULTS: Mapping[str, Wish] = {
 
 def make_plan(wish: Wish, items: int) -> Plan:
     """The plan of a wish. The number of training items decides whatever the user did not."""
-    preset = wish.preset_for(items)
+    preset = preset_for(items) if wish.preset == "auto" else wish.preset
     parts = wish.systems or wish.alignments or wish.augment
     if wish.kinds and parts:
         finding = "found kinds beside systems, alignments or augmentations"

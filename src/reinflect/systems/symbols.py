@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 
 from reinflect.data.features import Bundle
 from reinflect.data.items import Item
-from reinflect.errors import InputError, quoted
+from reinflect.errors import InputError, nearest, quoted
 from reinflect.files import read_text
 from reinflect.settings import PRESETS, AnySettings, Settings, Size, from_table, parse_tables
 from reinflect.systems import SYSTEMS
-from reinflect.text import nearest
 
 UNKNOWN = "<unknown>"
 
@@ -44,16 +43,9 @@ class Vocabulary:
     def __len__(self) -> int:
         return len(self.symbols)
 
-    def number(self, symbol: str) -> int:
-        return self._numbers[UNKNOWN if symbol not in self._numbers and UNKNOWN in self._numbers else symbol]
-
     def numbers(self, symbols: Iterable[str]) -> list[int]:
-        return [self.number(symbol) for symbol in symbols]
-
-
-def characters_of(items: Iterable[Item]) -> set[str]:
-    """Σ^train: every character of the lemmas and forms."""
-    return set("".join(word for item in items for word in (item.lemma, item.form)))
+        table = self._numbers
+        return [table[UNKNOWN if symbol not in table and UNKNOWN in table else symbol] for symbol in symbols]
 
 
 ALIGNED = 32
@@ -81,7 +73,8 @@ class Inventory:
         items = list(items)
         bundles = {item.features.spelling: item.features for item in items}
         atoms = {atom for bundle in bundles.values() for atom in bundle.atoms}
-        return cls(tuple(sorted(characters_of(items))), tuple(sorted(atoms)))
+        characters = set("".join(word for item in items for word in (item.lemma, item.form)))  # Σ^train
+        return cls(tuple(sorted(characters)), tuple(sorted(atoms)))
 
     @cached_property
     def _columns(self) -> dict[str, int]:

@@ -141,12 +141,6 @@ class Learner:
     """-log P of the right actions. *Shape:* (M, T, B)"""
     decoder: Callable[[Parameters, Any, Tensor], Decoder]
 
-    def allowed_outputs(self, sizes: Sequence[Sizes], padded: int) -> Tensor:
-        """The valid outputs of every model of a fleet, padded to one number. *Shape:* (M, …, A)"""
-        import torch
-
-        return torch.stack([self.allowed(model, padded) for model in sizes])
-
 
 class Decoder(Protocol):
     """A system step by step. One that inflects by torch also has `focus`: the `Attention` in a state's first item."""

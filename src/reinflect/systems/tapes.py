@@ -38,18 +38,14 @@ class Ragged:
     def of(cls, rows: Sequence[Sequence[str]], vocabulary: Vocabulary) -> "Ragged":
         """The symbols of each row as numbers."""
         symbols = list(chain.from_iterable(rows))
-        table = {symbol: vocabulary.number(symbol) for symbol in set(symbols)}
+        distinct = set(symbols)
+        table = dict(zip(distinct, vocabulary.numbers(distinct), strict=True))
         numbers = np.fromiter(map(table.__getitem__, symbols), np.int64, len(symbols))
         return cls(numbers, np.fromiter(map(len, rows), np.int64, len(rows)))
 
-    @property
-    def starts(self) -> Indices:
-        """*Shape:* (I)"""
-        return np.cumsum(self.lengths) - self.lengths
-
     def reversed(self) -> "Ragged":
         """Each item's numbers in reverse order."""
-        both_ends = np.repeat(2 * self.starts + self.lengths - 1, self.lengths)
+        both_ends = np.repeat(2 * np.cumsum(self.lengths) - self.lengths - 1, self.lengths)
         return Ragged(self.values[both_ends - np.arange(len(self.values))], self.lengths)
 
     def with_last(self, value: int) -> "Ragged":

@@ -17,11 +17,10 @@ from starlette.routing import Route, Router
 from reinflect import __version__
 from reinflect.data.features import SEPARATOR, Bundle
 from reinflect.data.items import Item
-from reinflect.errors import InputError, printable
+from reinflect.errors import InputError, nearest, printable
 from reinflect.inflector.inflector import Inflector
 from reinflect.inflector.pocket import load
 from reinflect.score.baseline import Baseline
-from reinflect.text import nearest
 from reinflect.web.guard import Guard, Hosts, log
 from reinflect.web.inventory import inventory, summary
 from reinflect.web.queue import Queue

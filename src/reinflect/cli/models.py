@@ -71,6 +71,7 @@ class ModelArgument:
     strategy: str | None = None
     words: WordList | None = None
     columns: Columns = COLUMNS_AUTO
+    marks: bool = False
 
     @cached_property
     def inflector(self) -> "Inflector":
@@ -81,7 +82,7 @@ class ModelArgument:
             inflector = inflector.with_words(self.words)
             if (trained := inflector.words) and trained.digest != self.words.digest:
                 say(f"note: MODEL was trained with another word list: {trained.name}, {trained.words:,} words")
-        return replace(inflector, labels=self.columns.labels or inflector.labels)
+        return replace(inflector, labels=self.columns.labels or inflector.labels, keeps_marks=self.marks)
 
     def read_lemmas(self, path: str) -> Lexicon:
         lexicon = read_lemmas(path, self.columns, note=say)
@@ -89,7 +90,7 @@ class ModelArgument:
         return lexicon
 
     def bundles(self, path: str | None) -> list[str]:
-        """The bundles of a file that has one on each line, or those of the training items."""
+        """The bundles of a file that has one on each line, or those of the training items or of the dictionary."""
         return self.inflector.usual_bundles() if path is None else read_bundles(path, self.to_features)
 
     def to_features(self, text: str) -> str:
@@ -110,6 +111,7 @@ def model_argument(**uses: Any) -> Any:
 
 
 members_option = strategy_option("Which members of MODEL vote, instead of those chosen in training")
+marks_option = partial(option, "--marks", "Keep the marks of MODEL's dictionary, such as the macrons of Latin.")
 bundles_option = option(
     "--features FILE",
     "The forms you want: the features of one on each line, such as V;IND;PST;3;SG (default: those MODEL learnt from).",

@@ -133,7 +133,7 @@ def suggest(
 
     output.check()
     inflector, columns = model.inflector, model.columns
-    lexicon = model.read_lemmas(lemmas) if lemmas else Lexicon(lemmas_at_random(inflector))
+    lexicon = model.read_lemmas(lemmas) if lemmas else Lexicon(lemmas_at_random(inflector.dictionary))
     lexicon = lexicon.knowing(list(inflector.attested))
     for path in files:
         lexicon = lexicon.knowing(read_further(path, columns, inflector.bundles, forms="optional", note=say))
@@ -144,7 +144,7 @@ def suggest(
             f"note: {source_name(lemmas)}: the part of speech of the lemmas ({', '.join(parts)}) is not known, so "
             "forms of all are suggested; choose some with --features, or name a file of items with --known"
         )
-    cells = open_cells(inflector, lexicon, wanted, None if lemmas else CELLS)
+    cells = open_cells(lexicon, wanted, None if lemmas else CELLS, inflector.dictionary)
     suggestions = ranked(inflector, cells, most, spread=spread, progress=_say_progress)
     if not suggestions:
         raise InputError("found no unknown forms to suggest", "give other lemmas, or more --features", path=lemmas)

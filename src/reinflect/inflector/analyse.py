@@ -22,6 +22,7 @@ from reinflect.data.items import Item, normal, normalised
 from reinflect.data.lexicon import Lexicon
 from reinflect.ensemble.confidence import Answer
 from reinflect.errors import InputError
+from reinflect.inflector.dictionary import Dictionary
 from reinflect.inflector.inflector import Inflector
 
 COSTS = (1, 2, 2)
@@ -68,9 +69,11 @@ def analyse(inflector: Inflector, form: str, lexicon: Lexicon, n: int = 5) -> li
     right = {question(item): item for item in attested if item.form == form}
     lemmas = [*(normal(lemma, inflector.normalisation) for lemma in lexicon.lemmas), *(item.lemma for item in attested)]
     lemmas += dictionary.lemmas_like(form) if dictionary else ()
-    near = process.extract(form, dict.fromkeys(lemmas), scorer=distance, scorer_kwargs={"weights": COSTS}, limit=CELLS)
+    near = process.extract(
+        form, [*dict.fromkeys(lemmas)], scorer=distance, scorer_kwargs={"weights": COSTS}, limit=CELLS
+    )
     known = Lexicon(tuple(lemma for lemma, *_ in near), tuple(attested))
-    cells = open_cells(inflector, known, inflector.usual_bundles(), CELLS, attested=True)
+    cells = open_cells(known, inflector.usual_bundles(), CELLS, dictionary, attested=True)
     ((forms, _),) = inflector.predictions(inflector.voters[:1], cells)
     distances = [(distance(form, predicted), number) for number, predicted in enumerate(forms)]
     chosen = [cells[number] for away, number in sorted(distances) if away <= NEAR * len(form)][:NEAREST]
@@ -117,29 +120,34 @@ def ranked(
 
 
 def open_cells(
-    inflector: Inflector, lexicon: Lexicon, bundles: Sequence[str], most: int | None = None, *, attested: bool = False
+    lexicon: Lexicon,
+    bundles: Sequence[str],
+    most: int | None = None,
+    dictionary: Dictionary | None = None,
+    *,
+    attested: bool = False,
 ) -> list[Item]:
     """The first cells whose forms are not known; a lemma of a known part of speech has only cells of that.
 
     With `attested`, also those that are in the dictionary.
     """
-    cells, dictionary = [*map(Bundle, bundles)], inflector.dictionary
+    cells = [*map(Bundle, bundles)]
 
     def may_have(lemma: str) -> Iterator[Bundle]:
         bundles = dictionary.bundles_of(lemma) if dictionary else []
         parts, known = {"", *(bundle.word_class for bundle in bundles)}, {bundle.cell for bundle in bundles}
         for bundle in cells:
-            if lexicon.may_have(lemma, bundle) and (not bundles or bundle.word_class in parts):
-                if attested or bundle.cell not in known:
-                    yield bundle
+            fits = lexicon.may_have(lemma, bundle) and (not bundles or bundle.word_class in parts)
+            if fits and (attested or bundle.cell not in known):
+                yield bundle
 
     items = (Item(lemma, bundle) for lemma in lexicon.lemmas for bundle in may_have(lemma))
     return list(islice((item for item in items if question(item) not in lexicon.known), most))
 
 
-def lemmas_at_random(inflector: Inflector) -> tuple[str, ...]:
-    """The lemmas of the dictionary, always in the same order."""
-    if (dictionary := inflector.dictionary) is None:
+def lemmas_at_random(dictionary: Dictionary | None) -> tuple[str, ...]:
+    """The lemmas of a dictionary, always in the same order."""
+    if dictionary is None:
         raise InputError("found no lemmas to choose from", "name a file of them with --lemmas")
     return tuple(Random(0).sample(dictionary.lemmas, len(dictionary.lemmas)))
 

@@ -143,7 +143,7 @@ class Dictionary:
         table = self._table
         exceptions = np.repeat(np.arange(len(table.exceptions)), np.diff(table.form_starts))
         entries = np.repeat(np.arange(len(table.lemmas)), np.diff(table.exception_starts))[exceptions]
-        forms = [*map(self._form, entries.tolist(), range(len(exceptions)))]
+        forms: Sequence[str] = [*map(self._form, entries.tolist(), range(len(exceptions)))]
         forms = forms if self.is_marked(form) else self._without_marks(forms)
         numbers = [number for number, text in enumerate(forms) if text == form]
         return [(table.lemmas[entries[n]], self.bundles[table.exceptions[exceptions[n]]]) for n in numbers]
@@ -270,8 +270,9 @@ def _unpacked(packed: bytes) -> list[bytes]:
         content = inflate.decompress(packed, start + MOST_BYTES + 1)
     except zlib.error as error:
         raise ValueError(f"its dictionary is damaged: {error}") from None
-    ends = (start + np.cumsum(np.frombuffer(content[:start], "<u4"), dtype=np.int64)).tolist()
-    if not inflate.eof or inflate.unused_data or ends[-1:] != [len(content)]:
+    lengths = np.frombuffer(content[:start].ljust(start, b"\xff"), "<u4")
+    ends = (start + np.cumsum(lengths, dtype=np.int64)).tolist()
+    if not inflate.eof or inflate.unused_data or ends[-1] != len(content):
         raise ValueError("its dictionary is truncated or too large")
     return [content[slice(*ends)] for ends in zip([start, *ends], ends, strict=False)]
 

@@ -9,15 +9,24 @@ from reinflect.data import dimensions
 from reinflect.data.dimensions import OTHER, dimension_of, meaning_of, paradigms
 from reinflect.data.features import Bundle, Labels
 from reinflect.data.items import grouped
+from reinflect.inflector.analyse import lemmas_at_random
 from reinflect.inflector.card import card_text
 from reinflect.inflector.inflector import Inflector
 from reinflect.web.requests import LIMITS
+
+SAMPLE = 200
+"""Lemmas of a dictionary among which examples are looked for."""
 
 
 def summary(name: str, inflector: Inflector | None) -> dict[str, Any]:
     """A model in the list of models; only its name is known before its file is loaded."""
     fields = ("members", "voters", "bundles", "attested")
-    return {"name": name} | {field: inflector and len(getattr(inflector, field)) for field in fields}
+    facts = inflector and inflector.dictionary and inflector.dictionary.facts
+    return {
+        "name": name,
+        **{field: inflector and len(getattr(inflector, field)) for field in fields},
+        "dictionary": facts and {"lemmas": facts["lemmas"], "cells": facts["cells"]},
+    }
 
 
 def inventory(name: str, inflector: Inflector) -> dict[str, Any]:
@@ -76,6 +85,9 @@ def example_lemmas(inflector: Inflector) -> dict[str, str]:
     """An attested lemma for each part of speech: the one with most forms, rather one that has a gap to fill."""
     usable = [item for item in inflector.attested if len(item.lemma) <= LIMITS.lemma_characters]
     examples = {}
+    if dictionary := inflector.dictionary:
+        lemmas = [lemma for lemma in lemmas_at_random(dictionary) if len(lemma) <= LIMITS.lemma_characters][:SAMPLE]
+        examples = {part_of(bundle): lemma for lemma in lemmas for bundle in dictionary.bundles_of(lemma)}
     for part, items in grouped(usable, lambda item: part_of(item.features)).items():
         full = len({item.features.cell for item in items})
         forms = Counter(lemma for lemma, _ in {(item.lemma, item.features.cell): None for item in items})

@@ -1,6 +1,7 @@
 """Dictionaries: their format, as docs/files.md describes it, and what an inflector answers from one."""
 
 import json
+import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -17,7 +18,7 @@ from reinflect.data.items import Item
 from reinflect.data.lexicon import Lexicon
 from reinflect.errors import InputError, UnseenWarning
 from reinflect.inflector import dictionary as packing
-from reinflect.inflector.analyse import analyse, lemmas_at_random, open_cells
+from reinflect.inflector.analyse import analyse, open_cells
 from reinflect.inflector.card import card_text
 from reinflect.inflector.dictionary import COLUMNS, Dictionary
 from reinflect.inflector.inflector import Inflector
@@ -97,7 +98,7 @@ def test_what_is_packed_is_unpacked(cells: dict[str, dict[str, list[str]]], bund
         for features in BUNDLES:
             forms = dictionary.forms(lemma, ";".join(reversed(features.split(";"))))
             assert forms == (tuple(row[features]) if features in row else None)
-            assert all((lemma, features) in dictionary.having(form) for form in forms or ())
+            assert all((lemma, Bundle(features)) in dictionary.having(form) for form in forms or ())
     assert dictionary.forms("nobody", "V;A") is dictionary.forms("gen", "V;XX") is None
     assert sum(dictionary.counts.values()) == dictionary.facts["cells"] == sum(map(len, cells.values()))
 
@@ -254,17 +255,15 @@ def test_analyses_are_looked_up(inflector: Inflector) -> None:
     assert cells("ging")[:2] == [("ging", "V;A", True), ("ging", "N;A", True)]
 
 
-def test_cells_that_it_has_are_not_open(inflector: Inflector) -> None:
-    lemmas = lemmas_at_random(inflector.dictionary)
-    assert sorted(lemmas) == sorted(CELLS)
-    cells = open_cells(Lexicon((*sorted(lemmas), "new")), BUNDLES[1:], dictionary=inflector.dictionary)
+def test_its_cells_as_items(inflector: Inflector) -> None:
+    assert inflector.dictionary is not None
+    assert sorted(inflector.dictionary.sample(9)) == sorted(CELLS)
+    assert len(inflector.dictionary.sample(2)) == 2
+    items = inflector.dictionary.items(("gen", "new"), "x")
+    assert items == [Item("gen", Bundle(features), "x") for features in BUNDLES[:2]]
+    cells = open_cells(Lexicon(("gen", "new"), tuple(items)), BUNDLES)
     found = [(item.lemma, item.features.spelling) for item in cells]
-    assert found == [
-        *(("gen", "V.PTCP;A"), ("ging", "V;B"), ("ging", "V.PTCP;A")),
-        *(("new", features) for features in BUNDLES[1:]),
-    ]
-    with pytest.raises(InputError, match="--lemmas"):
-        lemmas_at_random(None)
+    assert found == [("gen", "V.PTCP;A"), *(("new", features) for features in BUNDLES)]
 
 
 LATIN: Cells = {
@@ -302,7 +301,7 @@ def test_of_lemmas_that_differ_in_marks_the_one_with_the_cell_answers(inflector:
     assert latin.with_marks().inflect_many([("populus", "V;A"), ("populus", "V;B")]) == ["pōpulō", "pōpulus"]
     assert latin.inflect("pōpulus", "N;A") == "pōpulī"
     assert {cell.features for cell in latin.paradigm("populus")} == {*BUNDLES}
-    assert [(row.lemma, row.features) for row in analyse(latin, "amas", Lexicon(()))] == [("amō", "V;B")]
+    assert [(row.lemma, row.features) for row in analyse(latin, "amas", Lexicon(()))] == [("amo", "V;B")]
     assert latin.dictionary is not None
     assert latin.dictionary.starting("po", 5) == ["populus"]
     assert latin.dictionary.starting("pō", 5) == ["pōpulus"]
@@ -320,9 +319,9 @@ def test_marks_are_combining_characters(text: str, marks: str) -> None:
 
 def test_the_card_counts_lemmas_and_cells(inflector: Inflector, reinflect: Run, model: Path) -> None:
     text = card_text(inflector.card)
-    assert "Dictionary\n  3 lemmas, 5 attested cells" in text
-    assert "N: 2 lemmas, 2 cells" in text
-    assert "V: 2 lemmas, 3 cells" in text
+    assert "Dictionary\n  All: 3 lemmas, 5 attested cells" in text
+    assert "N: 2 lemmas, 2 attested cells" in text
+    assert "V: 2 lemmas, 3 attested cells" in text
     assert "From a <list>." in text
     facts = json.loads(reinflect("info", model, "--json").stdout)["dictionary"]
     assert facts["parts"] == {"N": [2, 2], "V": [2, 3]}
@@ -397,3 +396,16 @@ def test_the_page_has_its_lemmas(inflector: Inflector) -> None:
         refused = client.post("/api/inflect", json={"lemma": "gen", "features": "ADV"}).json()
         assert refused["code"] == "cannot_answer"
         assert "no ADV" in refused["error"]
+
+
+def test_the_example_of_the_docs() -> None:
+    forms: dict[str, Sequence[str]] = {"learn": ("learned", "learnt"), "walk": (), "warm": ()}
+    bundles = ("V;PST", "V.PTCP;PST")
+    cells = {lemma: dict.fromkeys(bundles, variants) for lemma, variants in forms.items()}
+    content = zlib.decompress(Dictionary.of(cells, bundles).packed)
+    page = (Path(__file__).parents[2] / "docs" / "files.md").read_text(encoding="utf-8").partition("**Example.**")[2]
+    rows = re.findall(r"^\| \d+ \| `([^`]*)` \|", page, re.MULTILINE)
+    columns = [
+        bytes.fromhex(row) if re.fullmatch("[0-9A-F ]+", row) else row.replace("␊", "\n").encode() for row in rows
+    ]
+    assert content == b"".join(len(column).to_bytes(4, "little") for column in columns) + b"".join(columns)

@@ -263,7 +263,7 @@ def test_the_format_is_a_whole_number(tmp_path: Path, number: object) -> None:
 def test_the_format_is_the_fourth(tmp_path: Path) -> None:
     assert FORMAT == 4
     assert parts()[0]["format"] == 4
-    newer = refused(made(tmp_path / "model", lambda said, _: said.update(format=5, version="9.9\n", members="other")))
+    newer = refused(made(tmp_path / "model", lambda said, _: said.update(format=6, version="9.9\n", members="other")))
     assert "made by reinflect '9.9\\n', a newer version; update reinflect" in newer
 
 

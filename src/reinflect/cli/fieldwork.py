@@ -5,7 +5,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from reinflect.cli import models
-from reinflect.cli.models import ModelArgument, confidence_cell, confidence_text, model_argument, model_command
+from reinflect.cli.models import (
+    ATTESTED,
+    ModelArgument,
+    confidence_cell,
+    confidence_text,
+    model_argument,
+    model_command,
+)
 from reinflect.cli.options import POSITIVE, argument, columns_option, option, say, source, word
 from reinflect.cli.output import Output, output_options
 from reinflect.data.corrections import read_further
@@ -129,22 +136,24 @@ def suggest(
     The table on the screen has the model's prediction and its confidence. In a file the forms are empty: fill in what
     the speaker says, and give the file to reinflect train --add, which ignores lines without a form.
     """
-    from reinflect.inflector.analyse import CELLS, lemmas_at_random, open_cells, ranked
+    from reinflect.inflector.analyse import CELLS, open_cells, ranked
 
     output.check()
     inflector, columns = model.inflector, model.columns
-    lexicon = model.read_lemmas(lemmas) if lemmas else Lexicon(lemmas_at_random(inflector.dictionary))
+    dictionary = inflector.dictionary
+    lexicon = Lexicon(tuple(dictionary.sample(CELLS))) if dictionary and not lemmas else model.read_lemmas(lemmas)
     lexicon = lexicon.knowing(list(inflector.attested))
+    lexicon = lexicon.knowing(dictionary.items(lexicon.lemmas, ATTESTED) if dictionary else [])
     for path in files:
         lexicon = lexicon.knowing(read_further(path, columns, inflector.bundles, forms="optional", note=say))
     wanted = model.bundles(bundles)
     parts = sorted({Bundle(bundle).word_class for bundle in wanted} - {""})
-    if lemmas and len(parts) > 1 and not lexicon.items and not inflector.dictionary:
+    if lemmas and len(parts) > 1 and not lexicon.items:
         say(
             f"note: {source_name(lemmas)}: the part of speech of the lemmas ({', '.join(parts)}) is not known, so "
             "forms of all are suggested; choose some with --features, or name a file of items with --known"
         )
-    cells = open_cells(lexicon, wanted, None if lemmas else CELLS, inflector.dictionary)
+    cells = open_cells(lexicon, wanted, None if lemmas else CELLS)
     suggestions = ranked(inflector, cells, most, spread=spread, progress=_say_progress)
     if not suggestions:
         raise InputError("found no unknown forms to suggest", "give other lemmas, or more --features", path=lemmas)
@@ -186,8 +195,8 @@ def analyse(
     from reinflect.inflector.analyse import analyse
 
     lexicon, inflector = model.read_lemmas(lemmas) if lemmas else Lexicon(()), model.inflector
-    names = {*lexicon.lemmas, *(item.lemma for item in inflector.attested)}
-    names.update(inflector.dictionary.lemmas if inflector.dictionary else ())
+    dictionary = inflector.dictionary.lemmas if inflector.dictionary else ()
+    names = {*lexicon.lemmas, *(item.lemma for item in inflector.attested), *dictionary}
     if not names:
         raise InputError("found no lemmas to choose from", "name a file of them with --lemmas")
     analyses, label = analyse(inflector, form, lexicon, most), inflector.labels.to_label

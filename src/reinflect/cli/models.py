@@ -84,7 +84,9 @@ class ModelArgument:
                 say(f"note: MODEL was trained with another word list: {trained.name}, {trained.words:,} words")
         return replace(inflector, labels=self.columns.labels or inflector.labels, keeps_marks=self.marks)
 
-    def read_lemmas(self, path: str) -> Lexicon:
+    def read_lemmas(self, path: str | None) -> Lexicon:
+        if path is None:
+            raise InputError("found no lemmas to choose from", "name a file of them with --lemmas")
         lexicon = read_lemmas(path, self.columns, note=say)
         check_lengths([Item(lemma, Bundle("")) for lemma in lexicon.lemmas], path, "models take", "remove it")
         return lexicon

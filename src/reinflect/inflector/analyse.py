@@ -5,13 +5,11 @@ Every bundle of every lemma would take minutes, so lemmas that look least like t
 alone inflects the others, and all voters are asked only about cells where its form is near.
 """
 
-import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import islice
-from random import Random
 
 from rapidfuzz import process
 from rapidfuzz.distance.Levenshtein import distance
@@ -21,8 +19,6 @@ from reinflect.data.features import Bundle
 from reinflect.data.items import Item, normal, normalised
 from reinflect.data.lexicon import Lexicon
 from reinflect.ensemble.confidence import Answer
-from reinflect.errors import InputError
-from reinflect.inflector.dictionary import Dictionary
 from reinflect.inflector.inflector import Inflector
 
 COSTS = (1, 2, 2)
@@ -63,28 +59,28 @@ def analyse(inflector: Inflector, form: str, lexicon: Lexicon, n: int = 5) -> li
     """
     form, dictionary = normal(form, inflector.normalisation), inflector.dictionary
     items = [item for item in (*lexicon.items, *inflector.attested) if not item.covered]
+    items += [Item(*cell, form) for cell in dictionary.having(form)] if dictionary else []
     attested = normalised(items, inflector.normalisation)
-    having = dictionary.having(form) if dictionary else []
-    attested += [Item(lemma, Bundle(features), form) for lemma, features in having]
     right = {question(item): item for item in attested if item.form == form}
     lemmas = [*(normal(lemma, inflector.normalisation) for lemma in lexicon.lemmas), *(item.lemma for item in attested)]
-    lemmas += dictionary.lemmas_like(form) if dictionary else ()
-    near = process.extract(
-        form, [*dict.fromkeys(lemmas)], scorer=distance, scorer_kwargs={"weights": COSTS}, limit=CELLS
-    )
-    known = Lexicon(tuple(lemma for lemma, *_ in near), tuple(attested))
-    cells = open_cells(known, inflector.usual_bundles(), CELLS, dictionary, attested=True)
+    lemmas = [*dict.fromkeys((*lemmas, *(dictionary.lemmas_like(form) if dictionary else ())))]
+    near = process.extract(form, lemmas, scorer=distance, scorer_kwargs={"weights": COSTS}, limit=CELLS)
+    nearest = tuple(lemma for lemma, *_ in near)
+    attested += dictionary.items(nearest) if dictionary else []  # without their forms, which the model predicts
+    cells = open_cells(Lexicon(nearest, tuple(attested)), inflector.usual_bundles(), CELLS)
     ((forms, _),) = inflector.predictions(inflector.voters[:1], cells)
     distances = [(distance(form, predicted), number) for number, predicted in enumerate(forms)]
     chosen = [cells[number] for away, number in sorted(distances) if away <= NEAR * len(form)][:NEAREST]
     lists = zip(chosen, inflector.nbest_many(chosen, ALTERNATIVES), strict=True)
     matches = [
-        (cell, None if answer.attested else answer)
+        (cell, answer)
         for cell, answers in lists
         for answer in answers
-        if answer.form == form and (answer.attested or not answers[0].attested)
+        if answer.form == form and answer.attested == answers[0].attested
     ]
-    matches.sort(key=lambda match: -chances(match[1]) if match[1] else -math.inf)
+    right |= {question(cell): cell for cell, answer in matches if answer.attested}
+    matches = [(cell, answer) for cell, answer in matches if not answer.attested]
+    matches.sort(key=lambda match: -chances(match[1]))
     analyses = [*((item, None) for item in right.values()), *matches]
     return [Analysis(item.lemma, item.features.spelling, answer) for item, answer in analyses[:n]]
 
@@ -119,37 +115,11 @@ def ranked(
     return [*islice(in_turns(suggestions) if spread else suggestions, most)]
 
 
-def open_cells(
-    lexicon: Lexicon,
-    bundles: Sequence[str],
-    most: int | None = None,
-    dictionary: Dictionary | None = None,
-    *,
-    attested: bool = False,
-) -> list[Item]:
-    """The first cells whose forms are not known; a lemma of a known part of speech has only cells of that.
-
-    With `attested`, also those that are in the dictionary.
-    """
-    cells = [*map(Bundle, bundles)]
-
-    def may_have(lemma: str) -> Iterator[Bundle]:
-        bundles = dictionary.bundles_of(lemma) if dictionary else []
-        parts, known = {"", *(bundle.word_class for bundle in bundles)}, {bundle.cell for bundle in bundles}
-        for bundle in cells:
-            fits = lexicon.may_have(lemma, bundle) and (not bundles or bundle.word_class in parts)
-            if fits and (attested or bundle.cell not in known):
-                yield bundle
-
-    items = (Item(lemma, bundle) for lemma in lexicon.lemmas for bundle in may_have(lemma))
+def open_cells(lexicon: Lexicon, bundles: Sequence[str], most: int | None = None) -> list[Item]:
+    """The first cells whose forms are not known; a lemma of a known part of speech has only cells of that."""
+    cells = [Bundle(spelling) for spelling in bundles]
+    items = (Item(lemma, bundle) for lemma in lexicon.lemmas for bundle in cells if lexicon.may_have(lemma, bundle))
     return list(islice((item for item in items if question(item) not in lexicon.known), most))
-
-
-def lemmas_at_random(dictionary: Dictionary | None) -> tuple[str, ...]:
-    """The lemmas of a dictionary, always in the same order."""
-    if dictionary is None:
-        raise InputError("found no lemmas to choose from", "name a file of them with --lemmas")
-    return tuple(Random(0).sample(dictionary.lemmas, len(dictionary.lemmas)))
 
 
 def chances(answer: Answer) -> float:

@@ -4,7 +4,7 @@ import hashlib
 import os
 import platform
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -42,12 +42,8 @@ class Seen:
 
     @property
     def bundle_counts(self) -> dict[str, int]:
-        """The bundles of the training items in their order, as they are spelled there, with the number of items.
-
-        Of a model with a dictionary they are the dictionary's, with the number of lemmas.
-        """
-        counts = self.dictionary.counts if self.dictionary else self.training.bundles if self.training else {}
-        return dict(counts)
+        """The bundles in their order, as they are spelled, with a number: of lemmas of the dictionary, or of items."""
+        return dict(self.dictionary.counts if self.dictionary else self.training.bundles if self.training else {})
 
     @property
     def bundles(self) -> tuple[str, ...]:
@@ -69,9 +65,7 @@ class Seen:
         return grouped(self.bundles, lambda spelling: Bundle(spelling).cell)
 
     def usual_bundles(self, lemma: str = "") -> list[str]:
-        """The bundles of the training items, ordered by part of speech, of which the lemma may have any.
-
-        Of a lemma in the dictionary, only those of its parts of speech.
+        """The bundles, ordered by part of speech; of a lemma in the dictionary, those of its parts of speech.
 
         Bundles that differ only in the order of their features count as one, in its commonest spelling. They are in
         the order of `cells`, then in that of the training items.
@@ -79,14 +73,10 @@ class Seen:
         seen, counts = self.seen_cells, self.bundle_counts
         order = dict.fromkeys((*(Bundle(spelling).cell for spelling in self.cells), *seen))
         usual = [max(seen[cell], key=counts.__getitem__) for cell in order if cell in seen]
-        if parts := self.parts_of_speech(lemma):
+        cells = self.dictionary.bundles_of(normal(lemma, self.normalisation)) if self.dictionary else ()
+        if parts := {bundle.word_class for bundle in cells}:
             usual = [spelling for spelling in usual if Bundle(spelling).word_class in ("", *parts)]
         return [*chain(*grouped(usual, lambda spelling: Bundle(spelling).part_of_speech).values())]
-
-    def parts_of_speech(self, lemma: str) -> Collection[str]:
-        """Those of a lemma in the dictionary: a verb has no cases. None if it may have any."""
-        bundles = self.dictionary.bundles_of(normal(lemma, self.normalisation)) if self.dictionary else ()
-        return {bundle.word_class for bundle in bundles}
 
     def known_forms(self, lemma: str, bundle: Bundle) -> tuple[str, ...] | None:
         """The forms that a person gave for a cell, or else those of the dictionary; None if it is not attested.
@@ -114,11 +104,10 @@ class Seen:
 
     def check_part_of_speech(self, bundle: Bundle, line: int = 0) -> None:
         """Refuse what the dictionary has no bundle of: the model has not learnt it."""
-        if self.dictionary and self.lacks(bundle):
+        if self.lacks(bundle):
+            parts = sorted({Bundle(spelling).word_class for spelling in self.bundles} - {""})
             problem = f"found {quoted(bundle.spelling)}, but the model has no {bundle.word_class}"
-            raise InputError(
-                problem, f"choose from {', '.join(sorted({*self.dictionary.parts_of_speech}))}", line=line or None
-            )
+            raise InputError(problem, f"choose from {', '.join(parts)}", line=line or None)
 
     def lacks(self, bundle: Bundle) -> bool:
         """Whether the dictionary has no bundle of its part of speech."""
@@ -256,7 +245,6 @@ def card_text(card: Mapping[str, Any], further: Mapping[str, Sequence[str]] | No
     strategy = "" if card["strategy"] == DEFAULT else f" ({card['strategy']})"
     vote = f"{len(members)} models, of which {voters} vote{'s' if voters == 1 else ''}{strategy}"
     attested = f"; {_many(card['attested'], 'attested form')}" if card.get("attested") else ""
-    dictionary = card.get("dictionary")
     votes = [" (votes)" if member["votes"] and voters < len(members) else "" for member in members]
     origin = training and f" of {training['date']}, by reinflect {training['versions'].get('reinflect', '?')}"
     parts = {
@@ -264,7 +252,7 @@ def card_text(card: Mapping[str, Any], further: Mapping[str, Sequence[str]] | No
             "It inflects words: a lemma and features in, a form out.",
             f"In it: {vote if len(members) > 1 else 'one model'}; {card['parameters']:,} numbers{attested}.",
         ],
-        **(_about_dictionary(dictionary) if dictionary else {}),
+        **(_about_dictionary(card["dictionary"]) if "dictionary" in card else {}),
         **(_about_training(training, card["confidence"], card.get("words")) if training else {}),
         "Its models, with their accuracy on dev or held-out items": [
             f"{member['name']} {member['dev_accuracy']:.2f}{vote}" for member, vote in zip(members, votes, strict=True)
@@ -316,9 +304,9 @@ def _about_training(training: Any, confidence: Any, words: Any) -> dict[str, lis
 
 
 def _about_dictionary(facts: Mapping[str, Any]) -> dict[str, list[str]]:
-    parts = [f"{p or 'other'}: {_many(n, 'lemma')}, {_many(k, 'cell')}" for p, (n, k) in facts["parts"].items()]
-    total = f"{_many(facts['lemmas'], 'lemma')}, {_many(facts['cells'], 'attested cell')} (✓ instead of a confidence)."
-    return {"Dictionary": [total, *parts, facts["credit"]]}
+    sizes = {"All": (facts["lemmas"], facts["cells"]), **facts["parts"]}
+    lines = [f"{part or '(none)'}: {_many(n, 'lemma')}, {_many(k, 'attested cell')}" for part, (n, k) in sizes.items()]
+    return {"Dictionary": [*lines, facts["credit"]]}
 
 
 def _about_bundles(counts: Mapping[str, int]) -> str:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import Prefix
 
 from reinflect.data.features import Bundle
-from reinflect.data.items import grouped
+from reinflect.data.items import Item, grouped
 from reinflect.errors import InputError, quoted
 
 COLUMNS, MOST_BYTES, LONGEST_NUMBER = 10, 1 << 23, 4
@@ -108,7 +108,6 @@ class Dictionary:
 
     @cached_property
     def cells(self) -> Sequence[Bundle]:
-        """The bundles as such."""
         return [*map(Bundle, self.bundles)]
 
     @cached_property
@@ -122,7 +121,7 @@ class Dictionary:
         None if it is not attested. The features are in any order, the lemma is written with marks or without.
         """
         table, bundle = self._table, Bundle(features) if isinstance(features, str) else features
-        entry, number = self._entry(lemma, bundle), self._numbers.get(bundle.cell)
+        entry, number = self._entry(lemma, bundle), self._cell_numbers.get(bundle.cell)
         if entry is None or number not in self._cells(entry):
             return None
         first, end = table.exception_starts[entry : entry + 2]
@@ -138,19 +137,26 @@ class Dictionary:
         """Those of the attested cells of a lemma; none if it is not known."""
         return [self.cells[number] for entry in self._entries(lemma) for number in self._cells(entry)]
 
-    def having(self, form: str) -> list[tuple[str, str]]:
+    def items(self, lemmas: Iterable[str], form: str = "") -> list[Item]:
+        """All attested cells of some lemmas, each with this form."""
+        return [Item(lemma, bundle, form) for lemma in lemmas for bundle in self.bundles_of(lemma)]
+
+    def sample(self, most: int) -> list[str]:
+        """Some of the lemmas, at equal distances."""
+        return [*self.lemmas[:: -(-len(self.lemmas) // most) or 1]]
+
+    def having(self, form: str) -> list[tuple[str, Bundle]]:
         """The lemmas and bundles that have a form, written with marks or without, which the model does not give."""
         table = self._table
         exceptions = np.repeat(np.arange(len(table.exceptions)), np.diff(table.form_starts))
         entries = np.repeat(np.arange(len(table.lemmas)), np.diff(table.exception_starts))[exceptions]
-        forms: Sequence[str] = [*map(self._form, entries.tolist(), range(len(exceptions)))]
-        forms = forms if self.is_marked(form) else self._without_marks(forms)
-        numbers = [number for number, text in enumerate(forms) if text == form]
-        return [(table.lemmas[entries[n]], self.bundles[table.exceptions[exceptions[n]]]) for n in numbers]
+        forms = self._like(form, [*map(self._form, entries.tolist(), range(len(exceptions)))])
+        cells = [(entries[at], table.exceptions[exceptions[at]]) for at, text in enumerate(forms) if text == form]
+        return [(self._like(form, [self.lemmas[entry]])[0], self.cells[number]) for entry, number in cells]
 
     def lemmas_like(self, text: str) -> Sequence[str]:
         """The lemmas in order, without marks if the text has none."""
-        return self.lemmas if not self.marks or self.is_marked(text) else self._plain_lemmas
+        return self.lemmas if not self.marks or self.is_marked(text) else sorted(self._by_spelling)
 
     def starting(self, beginning: str, most: int) -> list[str]:
         """The first lemmas that begin in this way."""
@@ -185,21 +191,19 @@ class Dictionary:
                 text = text.replace(letter, bare)
         return normalize("NFC", text)
 
-    def _without_marks(self, texts: Sequence[str]) -> Sequence[str]:
-        # One text of all takes a tenth of the time.
-        return self.unmarked("\n".join(texts)).split("\n") if self.marks and texts else texts
+    def _like(self, text: str, texts: Sequence[str]) -> Sequence[str]:
+        """Texts, without marks if a text has none."""
+        if not (self.marks and texts) or self.is_marked(text):
+            return texts
+        return self.unmarked("\n".join(texts)).split("\n")  # one by one would take ten times as long
 
     @cached_property
     def _by_spelling(self) -> dict[str, list[int]]:
         """The lemmas by their spelling without marks."""
-        return grouped(range(len(self.lemmas)), self._without_marks(self.lemmas).__getitem__)
+        return grouped(range(len(self.lemmas)), self._like("", self.lemmas).__getitem__)
 
     @cached_property
-    def _plain_lemmas(self) -> Sequence[str]:
-        return sorted(self._by_spelling)
-
-    @cached_property
-    def _numbers(self) -> dict[tuple[str, ...], int]:
+    def _cell_numbers(self) -> dict[tuple[str, ...], int]:
         return {bundle.cell: number for number, bundle in enumerate(self.cells)}
 
     def _entries(self, lemma: str) -> list[int]:
@@ -212,7 +216,7 @@ class Dictionary:
 
     def _entry(self, lemma: str, bundle: Bundle) -> int | None:
         """The first lemma of this spelling that has a cell, or else its part of speech, or the first."""
-        number, part = self._numbers.get(bundle.cell), bundle.word_class
+        number, part = self._cell_numbers.get(bundle.cell), bundle.word_class
 
         def fit(entry: int) -> tuple[bool, bool]:
             cells = self._cells(entry)

@@ -64,14 +64,6 @@ class MemberHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     variant: Annotated[str, Meta(max_length=100, pattern=r"^[\w+-]*$")] = ""
 
 
-class DictionaryHeader(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a header says of the dictionary, which is a tensor of bytes."""
-
-    bundles: tuple[str, ...]
-    marks: Annotated[str, Meta(max_length=100)]
-    credit: Annotated[str, Meta(max_length=10_000)]
-
-
 class Header(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Everything in a file but the parameters; `Inflector` explains the fields that it has too."""
 
@@ -92,23 +84,18 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """In files of 0.2; nothing ever read it."""
     cells: tuple[str, ...] = ()
     words: WordEvidence | None = None
-    dictionary: DictionaryHeader | None = None
+    dictionary: tuple[tuple[str, ...], str, str] | None = None
+    """Its bundles, marks and credit."""
     card: str = ""
     packages: dict[str, Annotated[str, Meta(max_length=100, pattern=r"^[\w.-]+$")]] = {}
     """The packages that bring systems of its members, by the names of these systems."""
 
 
-def write_model(
-    path: Path | str,
-    members: Sequence[Member],
-    about: Mapping[str, Any],
-    numbers: Numbers,
-    dictionary: Dictionary | None = None,
-) -> None:
-    """Write members and the further fields of `Header`, which are values of JSON."""
+def write_model(path: Path | str, members: Sequence[Member], about: Mapping[str, Any], numbers: Numbers) -> None:
+    """Write members, a dictionary, and the further fields of `Header`, which are values of JSON."""
     inventories = list(dict.fromkeys(member.inventory for member in members))
     header = {
-        "format": WITH_DICTIONARY if dictionary else FORMAT,
+        "format": WITH_DICTIONARY if DICTIONARY in about else FORMAT,
         "version": __version__,
         **about,
         "inventories": [{"characters": i.characters, "atoms": i.atoms} for i in inventories],
@@ -120,8 +107,8 @@ def write_model(
     for number, member in enumerate(members):
         for name, array in member.parameters.items():
             tensors |= _stored(f"{number}.{name}", np.ascontiguousarray(array), numbers)
-    if dictionary:
-        header[DICTIONARY] = {name: getattr(dictionary, name) for name in ("bundles", "marks", "credit")}
+    if dictionary := about.get(DICTIONARY):
+        header[DICTIONARY] = dictionary.bundles, dictionary.marks, dictionary.credit
         tensors[DICTIONARY] = np.frombuffer(dictionary.packed, np.uint8)
     write_bytes(path, signed(tensors, ABOUT, json.dumps(header, ensure_ascii=False)))
 
@@ -188,19 +175,15 @@ def read_model(path: Path | str) -> tuple[list[Member], Header, Dictionary | Non
         names = {member.name for member in members}
         if any(len(names.intersection(chosen)) < len(chosen) for chosen in header.choices.values()):
             raise ValueError("a strategy has a member twice, or one that is not in the file")
-        dictionary = _dictionary(header, tensors)
+        dictionary = None
+        if len({header.dictionary is None, DICTIONARY not in tensors, header.format == FORMAT}) > 1:
+            raise ValueError("only a part of a dictionary")
+        if header.dictionary:
+            bundles, marks, credit = header.dictionary
+            dictionary = Dictionary(bundles, tensors[DICTIONARY].tobytes(), marks, credit)
     except MISFITS as error:
         raise not_a_model(path, str(error)) from None
     return members, header, dictionary
-
-
-def _dictionary(header: Header, tensors: Mapping[str, Array]) -> Dictionary | None:
-    about, array = header.dictionary, tensors.get(DICTIONARY)
-    if about is None and array is None and header.format == FORMAT:
-        return None
-    if about is None or array is None or header.format == FORMAT or array.dtype != np.uint8:
-        raise ValueError("only a part of a dictionary")
-    return Dictionary(about.bundles, array.tobytes(), about.marks, about.credit)
 
 
 def _read(path: Path | str) -> tuple[str, dict[str, Array], str]:

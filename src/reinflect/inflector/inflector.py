@@ -291,8 +291,8 @@ class Inflector(Seen):
         """
         about = {name: msgspec.to_builtins(getattr(self, name)) for name in STORED if name != "words" or self.words}
         about["attested"] = [(item.lemma, item.form, item.features.spelling) for item in self.attested]
-        about["card"] = card_text(self.card)
-        write_model(path, self.members, about, numbers or ("half" if half else "single"), self.dictionary)
+        about |= {"card": card_text(self.card), **({"dictionary": self.dictionary} if self.dictionary else {})}
+        write_model(path, self.members, about, numbers or ("half" if half else "single"))
 
     def rounded(self, numbers: Numbers) -> "Inflector":
         """This inflector as a file with these `numbers` gives it back, to measure what the file will predict."""

@@ -9,7 +9,6 @@ from reinflect.data import dimensions
 from reinflect.data.dimensions import OTHER, dimension_of, meaning_of, paradigms
 from reinflect.data.features import Bundle, Labels
 from reinflect.data.items import grouped
-from reinflect.inflector.analyse import lemmas_at_random
 from reinflect.inflector.card import card_text
 from reinflect.inflector.inflector import Inflector
 from reinflect.web.requests import LIMITS
@@ -83,11 +82,9 @@ def label_of(features: str, labels: Labels) -> str | None:
 
 def example_lemmas(inflector: Inflector) -> dict[str, str]:
     """An attested lemma for each part of speech: the one with most forms, rather one that has a gap to fill."""
-    usable = [item for item in inflector.attested if len(item.lemma) <= LIMITS.lemma_characters]
-    examples = {}
-    if dictionary := inflector.dictionary:
-        lemmas = [lemma for lemma in lemmas_at_random(dictionary) if len(lemma) <= LIMITS.lemma_characters][:SAMPLE]
-        examples = {part_of(bundle): lemma for lemma in lemmas for bundle in dictionary.bundles_of(lemma)}
+    attested, dictionary, examples = list(inflector.attested), inflector.dictionary, {}
+    attested += dictionary.items(dictionary.sample(SAMPLE)) if dictionary else ()
+    usable = [item for item in attested if len(item.lemma) <= LIMITS.lemma_characters]
     for part, items in grouped(usable, lambda item: part_of(item.features)).items():
         full = len({item.features.cell for item in items})
         forms = Counter(lemma for lemma, _ in {(item.lemma, item.features.cell): None for item in items})

@@ -85,12 +85,12 @@ def test_modules_are_named_for_what_they_are(name: str) -> None:
 BUDGET = {
     "align": 563,
     "bench": 4_231,
-    "cli": 2_419,
+    "cli": 2_441,
     "data": 2_462,
     "decode": 317,
     "ensemble": 599,
     "examples": 549,
-    "inflector": 1_072,
+    "inflector": 1_515,
     "layers": 1_628,
     "learn": 1_375,
     "paper": 1_230,
@@ -98,10 +98,10 @@ BUDGET = {
     "report": 612,
     "run": 1_486,
     "score": 654,
-    "src": 19_551,
+    "src": 20_032,
     "systems": 2_352,
-    "tests": 23_383,
-    "web": 868,
+    "tests": 23_797,
+    "web": 884,
 }
 """Lines of Python in each room of src (`reinflect` is the modules beside the rooms), and in whole folders. Whoever
 shrinks a room lowers its number."""

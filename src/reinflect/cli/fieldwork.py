@@ -5,14 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from reinflect.cli import models
-from reinflect.cli.models import (
-    ATTESTED,
-    ModelArgument,
-    confidence_cell,
-    confidence_text,
-    model_argument,
-    model_command,
-)
+from reinflect.cli.models import ModelArgument, confidence_cell, confidence_text, model_argument, model_command
 from reinflect.cli.options import POSITIVE, argument, columns_option, option, say, source, word
 from reinflect.cli.output import Output, output_options
 from reinflect.data.corrections import read_further
@@ -40,9 +33,7 @@ Filled: TypeAlias = "Sequence[tuple[Gap, Answer]]"
     "reinflect fill verbs.reinflect mine.csv --output filled.csv",
 )
 def fill(
-    model: ModelArgument = model_argument(
-        strategy=models.members_option, columns=columns_option, marks=models.marks_option()
-    ),
+    model: ModelArgument = model_argument(strategy=models.members_option, columns=columns_option, marks=models.marks),
     sheet: str = argument(source),
     output: Output = output_options("the filled sheet goes: a file of the same kind", default=""),
     beside: bool = option("--beside", "Put guesses and confidences into new columns after the last; leave gaps empty."),
@@ -65,7 +56,7 @@ def fill(
     inflector, labels = model.inflector, model.inflector.labels
     layout, gaps = read_gaps(sheet, replace(model.columns, labels=labels), say)
     atoms = frozenset(inflector.atoms)
-    bundles = {gap.item.features.spelling: gap.item.features for gap in gaps}.values()
+    bundles = [gap.item.features for gap in gaps]
     if unknown := {each.spelling for each in bundles if atoms.isdisjoint(each.atoms) or inflector.lacks(each)}:
         gaps = [gap for gap in gaps if gap.item.features.spelling not in unknown]
         say(f"note: not filled, as MODEL knows none of these features: {listed(sorted(unknown))}")
@@ -120,7 +111,7 @@ def suggest(
     model: ModelArgument = model_argument(columns=columns_option),
     lemmas: str | None = option(
         "--lemmas FILE",
-        "Lemmas, one per line, or items with known forms.  [default: MODEL's dictionary]",
+        "Lemmas, one per line, or items with known forms (default: some of MODEL's dictionary).",
         source,
     ),
     most: int = option("--n N", "Number of suggestions.", POSITIVE, default=20),
@@ -139,11 +130,10 @@ def suggest(
     from reinflect.inflector.analyse import CELLS, open_cells, ranked
 
     output.check()
-    inflector, columns = model.inflector, model.columns
-    dictionary = inflector.dictionary
+    inflector, dictionary, columns = model.inflector, model.inflector.dictionary, model.columns
     lexicon = Lexicon(tuple(dictionary.sample(CELLS))) if dictionary and not lemmas else model.read_lemmas(lemmas)
-    lexicon = lexicon.knowing(list(inflector.attested))
-    lexicon = lexicon.knowing(dictionary.items(lexicon.lemmas, ATTESTED) if dictionary else [])
+    in_dictionary = dictionary.items(lexicon.lemmas, models.ATTESTED) if dictionary else []
+    lexicon = lexicon.knowing([*inflector.attested, *in_dictionary])
     for path in files:
         lexicon = lexicon.knowing(read_further(path, columns, inflector.bundles, forms="optional", note=say))
     wanted = model.bundles(bundles)

@@ -52,7 +52,7 @@ def inflect(
         strategy=members_option,
         words=words_option("The word list that MODEL was trained with: forms that occur in it are likelier."),
         columns=columns_option,
-        marks=models.marks_option(),
+        marks=models.marks,
     ),
     lemma: str | None = argument(word, required=False),
     features: str | None = argument(text, required=False),
@@ -132,7 +132,7 @@ def inflect(
     "reinflect paradigm verbs.reinflect sagen fliegen --output forms.csv",
 )
 def paradigm(
-    model: ModelArgument = model_argument(strategy=members_option, columns=columns_option, marks=models.marks_option()),
+    model: ModelArgument = model_argument(strategy=members_option, columns=columns_option, marks=models.marks),
     words: tuple[str, ...] = argument(word, metavar="[LEMMA]...", nargs=-1),
     file: str | None = option("--input FILE", "Lemmas, one per line, or items (- is standard input).", source),
     bundles: str | None = models.bundles_option,

@@ -113,7 +113,7 @@ def model_argument(**uses: Any) -> Any:
 
 
 members_option = strategy_option("Which members of MODEL vote, instead of those chosen in training")
-marks_option = partial(option, "--marks", "Keep the marks of MODEL's dictionary, such as the macrons of Latin.")
+marks = option("--marks", "Keep the marks of MODEL's dictionary, such as the macrons of Latin.")
 bundles_option = option(
     "--features FILE",
     "The forms you want: the features of one on each line, such as V;IND;PST;3;SG (default: those MODEL learnt from).",

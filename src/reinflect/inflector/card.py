@@ -62,7 +62,8 @@ class Seen:
     @cached_property
     def seen_cells(self) -> Mapping[tuple[str, ...], Sequence[str]]:
         """The combinations of features of the training items, each with its spellings."""
-        return grouped(self.bundles, lambda spelling: Bundle(spelling).cell)
+        bundles = self.dictionary.bundles if self.dictionary else self.bundle_counts
+        return grouped(bundles, lambda spelling: Bundle(spelling).cell)
 
     def usual_bundles(self, lemma: str = "") -> list[str]:
         """The bundles, ordered by part of speech; of a lemma in the dictionary, those of its parts of speech.

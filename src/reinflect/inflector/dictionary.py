@@ -30,20 +30,18 @@ Numbers = NDArray[np.int64]
 class Table(NamedTuple):
     """The columns as they are used. Starts say where the things of each lemma begin; the end of the last one follows.
 
-    Each lemma has a shape, the set of its bundles, and perhaps exceptions: cells whose forms are not the model's.
+    Each lemma has a shape, the set of its bundles, and perhaps exceptions: cells whose forms are not the model's. A
+    form drops some characters at the end of the lemma.
     """
 
     lemmas: list[str]
     shapes: Numbers
     shape_starts: Numbers
     cells: Numbers
-    """The bundles of one shape after the other."""
     exception_starts: Numbers
     exceptions: Numbers
-    """Their bundles."""
     form_starts: Numbers
     dropped: list[int]
-    """The characters at the end of its lemma that each form does not have."""
     endings: list[str]
 
     @classmethod

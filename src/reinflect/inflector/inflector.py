@@ -145,7 +145,7 @@ class Inflector(Seen):
     def inflect_many(self, items: Sequence[Query], *, attested: bool | None = None) -> list[str]:
         """The forms of many lemmas; one call for all of them is far quicker than many calls."""
         queries = self._queries(items)
-        if attested or self.dictionary or self.word_list:
+        if self.word_list or (self.dictionary if attested is None else attested):
             return [answer.form for answer in self.answers(queries, attested=attested)]
         return [vote.form for vote in self._votes(queries)]
 
@@ -211,7 +211,7 @@ class Inflector(Seen):
             if self.words and self.word_list:
                 evidence = self.words.weighed((item.lemma, item.features.spelling), evidence, self.word_list)
                 first, fitted = next(iter(evidence.values())), self.words.confidence
-            wanted = self.dictionary is not None if attested is None else attested
+            wanted = self.dictionary if attested is None else attested
             forms = self.known_forms(item.lemma, item.features) if wanted else None
             forms = (vote.form,) if forms == () else forms or ()
             kept = (Answer.of(form, Evidence.in_lists(form, vote.forms, lists, seen), attested=True) for form in forms)
@@ -219,7 +219,7 @@ class Inflector(Seen):
 
     def candidates(self, items: Sequence[Item], width: int) -> Iterator[tuple[Vote, list[dict[str, float]]]]:
         """Of each item the vote, and of each voter its form and the others that a beam of this width finds."""
-        voters, spelled = self.voters if width else (), self.spelled(items)
+        voters, spelled = self.voters if width else (), self.spelled(items) if self.dictionary else items
         beams = shared_out(lambda member: beam(member.words, spelled, width, width), voters, len(items))
         for number, (item, vote) in enumerate(zip(items, self._votes(items), strict=True)):
             lists = [{form: score} for form, score in zip(vote.forms, vote.log_probabilities, strict=True)]
@@ -278,9 +278,11 @@ class Inflector(Seen):
     def predictions(self, members: Sequence[Member], items: Sequence[Item]) -> list[tuple[list[str], list[float]]]:
         """Of each of some members the forms after the filter for repeats, and the log-probabilities before it."""
         items = normalised(items, self.normalisation)
-        spelled = self.spelled(items)
+        spelled = self.spelled(items) if self.dictionary else items
         decoded = shared_out(lambda member: greedy(member.words, spelled), members, len(items))
         kept = [(filtered(forms, [i.lemma for i in spelled], self.known_runs), scores) for forms, scores in decoded]
+        if not self.dictionary:
+            return kept
         return [([*map(self.spelled_as, (i.lemma for i in items), forms)], scores) for forms, scores in kept]
 
     def save(self, path: Path | str, *, half: bool = False, numbers: Numbers | None = None) -> None:

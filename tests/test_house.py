@@ -90,7 +90,7 @@ BUDGET = {
     "decode": 317,
     "ensemble": 599,
     "examples": 549,
-    "inflector": 1_516,
+    "inflector": 1_507,
     "layers": 1_628,
     "learn": 1_375,
     "paper": 1_230,
@@ -98,9 +98,9 @@ BUDGET = {
     "report": 612,
     "run": 1_486,
     "score": 654,
-    "src": 20_033,
+    "src": 20_024,
     "systems": 2_352,
-    "tests": 23_797,
+    "tests": 23_828,
     "web": 884,
 }
 """Lines of Python in each room of src (`reinflect` is the modules beside the rooms), and in whole folders. Whoever

@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import islice, takewhile
 from operator import lt
 from typing import Any, NamedTuple
@@ -165,15 +165,18 @@ class Dictionary:
     @cached_property
     def counts(self) -> dict[str, int]:
         """The number of lemmas that have each bundle."""
-        counts = Counter(number for entry in range(len(self.lemmas)) for number in self._cells(entry))
-        return {spelling: counts[number] for number, spelling in enumerate(self.bundles)}
+        table = self._table
+        uses = np.bincount(table.shapes, minlength=len(table.shape_starts) - 1)
+        counts = np.bincount(table.cells, np.repeat(uses, np.diff(table.shape_starts)), len(self.bundles))
+        return dict(zip(self.bundles, counts.astype(int).tolist(), strict=True))
 
     @cached_property
     def facts(self) -> dict[str, Any]:
         """What `reinflect info` says of it: the number of lemmas, and of cells, by part of speech."""
         lemmas, cells = Counter[str](), Counter[str]()
-        for entry in range(len(self.lemmas)):
-            lemmas.update({self.parts_of_speech[number] for number in self._cells(entry)})
+        _, entries, uses = np.unique(self._table.shapes, return_index=True, return_counts=True)
+        for entry, count in zip(entries, uses.tolist(), strict=True):
+            lemmas.update(dict.fromkeys((self.parts_of_speech[number] for number in self._cells(entry)), count))
         for part, count in zip(self.parts_of_speech, self.counts.values(), strict=True):
             cells[part] += count
         total = {"lemmas": len(self.lemmas), "cells": cells.total(), "marks": self.marks, "credit": self.credit}
@@ -184,9 +187,8 @@ class Dictionary:
 
     def unmarked(self, text: str) -> str:
         """The text without marks, in NFC."""
-        for letter in set(text):
-            if (bare := _bare(letter, self.marks)) != letter:
-                text = text.replace(letter, bare)
+        for letter in filter(self.is_marked, set(text)):
+            text = text.replace(letter, "".join(c for c in normalize("NFD", letter) if c not in self.marks))
         return normalize("NFC", text)
 
     def _like(self, text: str, texts: Sequence[str]) -> Sequence[str]:
@@ -233,12 +235,6 @@ class Dictionary:
         return lemma[: max(0, len(lemma) - table.dropped[number])] + table.endings[number]
 
 
-@lru_cache(10_000)
-def _bare(letter: str, marks: str) -> str:
-    letters = normalize("NFD", letter)
-    return letter if set(marks).isdisjoint(letters) else normalize("NFC", "".join(c for c in letters if c not in marks))
-
-
 def _packed(rows: Mapping[str, Mapping[int, Sequence[str]]]) -> bytes:
     """The columns of lemmas in their order, with the forms of each bundle by its number."""
     lemmas, shapes = list(rows), [tuple(sorted(row)) for row in rows.values()]
@@ -281,13 +277,8 @@ def _unpacked(packed: bytes) -> list[bytes]:
 
 def _varints(numbers: Iterable[int]) -> bytes:
     """Seven bits in each byte, the lowest first; all bytes of a number but the last have the highest bit."""
-    column = bytearray()
-    for number in numbers:
-        while number > 127:
-            column.append(number & 127 | 128)
-            number >>= 7
-        column.append(number)
-    return bytes(column)
+    shifts = ((number, shift) for number in numbers for shift in range(0, number.bit_length() or 1, 7))
+    return bytes(number >> shift & 127 | 128 * (number >> shift > 127) for number, shift in shifts)
 
 
 def _numbers(column: bytes) -> Numbers:

@@ -85,12 +85,12 @@ def test_modules_are_named_for_what_they_are(name: str) -> None:
 BUDGET = {
     "align": 556,
     "bench": 4_227,
-    "cli": 2_412,
+    "cli": 2_434,
     "data": 2_424,
     "decode": 317,
     "ensemble": 590,
     "examples": 549,
-    "inflector": 1_068,
+    "inflector": 1_503,
     "layers": 1_609,
     "learn": 1_363,
     "paper": 1_235,
@@ -98,10 +98,10 @@ BUDGET = {
     "report": 604,
     "run": 1_448,
     "score": 650,
-    "src": 19_364,
+    "src": 19_837,
     "systems": 2_310,
-    "tests": 23_366,
-    "web": 867,
+    "tests": 23_811,
+    "web": 883,
 }
 """Lines of Python in each room of src (`reinflect` is the modules beside the rooms), and in whole folders. Whoever
 shrinks a room lowers its number."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 TEXTS, DIGEST = "__metadata__", "sha256"
-TYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I8": "|i1"}
+TYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I8": "|i1", "U8": "|u1"}
 """The types of numbers, with NumPy's names for them."""
 TYPE_NAMES = {numpy_name: name for name, numpy_name in TYPES.items()}
 MISFITS = (LookupError, TypeError, ValueError, RecursionError, AttributeError)

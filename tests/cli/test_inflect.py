@@ -10,7 +10,8 @@ from reinflect.cli.inflect import paradigm_text
 from reinflect.data.features import NO_LABELS, Labels
 from reinflect.data.items import read_items, write_items
 from reinflect.ensemble.confidence import Answer
-from reinflect.inflector.inflector import Cell, Inflector, Paradigm
+from reinflect.inflector.inflector import Inflector
+from reinflect.inflector.paradigm import Cell, Paradigm
 from reinflect.text import display_width
 from tests.cli import Reinflect, succeeded
 from tests.cli.test_transcripts import GOLDEN

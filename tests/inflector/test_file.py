@@ -27,6 +27,7 @@ from reinflect.data.items import Item
 from reinflect.errors import InputError, quoted
 from reinflect.inflector import file as model_file
 from reinflect.inflector.card import card_text
+from reinflect.inflector.dictionary import Dictionary
 from reinflect.inflector.file import FORMAT, Numbers
 from reinflect.inflector.inflector import STORED, Inflector
 from reinflect.systems import SYSTEMS
@@ -263,8 +264,38 @@ def test_the_format_is_a_whole_number(tmp_path: Path, number: object) -> None:
 def test_the_format_is_the_fourth(tmp_path: Path) -> None:
     assert FORMAT == 4
     assert parts()[0]["format"] == 4
-    newer = refused(made(tmp_path / "model", lambda said, _: said.update(format=5, version="9.9\n", members="other")))
+    newer = refused(made(tmp_path / "model", lambda said, _: said.update(format=6, version="9.9\n", members="other")))
     assert "made by reinflect '9.9\\n', a newer version; update reinflect" in newer
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda said, _: said.update(format=4), "only a part of a dictionary"),
+        (lambda said, _: said.pop("dictionary"), "only a part of a dictionary"),
+        (lambda _, tensors: tensors.pop("dictionary"), "only a part of a dictionary"),
+        (lambda said, _: said.update(dictionary=[["V;A"], "", ""]), "the columns of its dictionary do not fit"),
+        (lambda said, _: said.update(dictionary=[["V;A", "V;B"], 1, ""]), "not a valid reinflect model"),
+        (lambda said, _: said.update(dictionary=[["V;A", "V;B"]]), "not a valid reinflect model"),
+        (lambda _, tensors: tensors.update(dictionary=torch.zeros(9)), "its dictionary is damaged"),
+        (lambda _, tensors: tensors.update(dictionary=tensors["dictionary"][:-1]), "truncated or too large"),
+    ],
+)
+def test_a_dictionary_that_does_not_fit_is_refused(
+    tmp_path: Path, change: Callable[[Said, Tensors], object], message: str
+) -> None:
+    whole = Dictionary.of({"a": {"V;A": (), "V;B": ["b"]}}, ("V;A", "V;B"))
+
+    def add(said: Said, tensors: Tensors) -> None:
+        said |= {"dictionary": [whole.bundles, "", ""], "format": 5}
+        tensors["dictionary"] = torch.tensor(list(whole.packed), dtype=torch.uint8)
+
+    def add_and_change(said: Said, tensors: Tensors) -> None:
+        add(said, tensors)
+        change(said, tensors)
+
+    assert Inflector.load(made(tmp_path / "model", add)).dictionary == whole
+    assert message in refused(made(tmp_path / "model", add_and_change))
 
 
 def saved(path: Path, about: Said, **metadata: str) -> Path:

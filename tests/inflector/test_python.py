@@ -16,7 +16,8 @@ from reinflect.data.features import Bundle, Labels
 from reinflect.data.items import Item, as_items
 from reinflect.ensemble.confidence import USUAL, Answer, Confidence
 from reinflect.errors import InputError, UnseenWarning
-from reinflect.inflector.inflector import Cell, Inflector, Paradigm
+from reinflect.inflector.inflector import Inflector
+from reinflect.inflector.paradigm import Cell, Paradigm
 from reinflect.report.model import model_page
 from tests.inflector.test_inflector import copying
 

@@ -46,6 +46,7 @@ class MadeUp:
     strategy: ClassVar[str] = "run7"
     cells: ClassVar[tuple[str, ...]] = ()
     source: ClassVar[None] = None
+    dictionary: ClassVar[None] = None
 
     def __post_init__(self) -> None:
         self.bundles, self.characters = tuple(self.endings), tuple(self.alphabet)
@@ -62,7 +63,7 @@ class MadeUp:
             "characters": list(self.characters),
         }
 
-    def usual_bundles(self) -> list[str]:
+    def usual_bundles(self, _lemma: str = "") -> list[str]:
         return list(self.endings)
 
     def unknown_features(self, features: str) -> list[tuple[str, list[str]]]:

@@ -20,7 +20,7 @@ from tests.web.running import until
 from tests.web.test_app import HERE, ask, refusal
 
 QUERY: dict[str, Any] = {"lemma": "gehen", "features": "V;PST"}
-UNKNOWN = dict.fromkeys(("members", "voters", "bundles", "attested", "changed"))
+UNKNOWN = dict.fromkeys(("members", "voters", "bundles", "attested", "dictionary", "changed"))
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ Filled: TypeAlias = "Sequence[tuple[Gap, Answer]]"
     "reinflect fill verbs.reinflect mine.csv --output filled.csv",
 )
 def fill(
-    model: ModelArgument = model_argument(strategy=models.members_option, columns=columns_option),
+    model: ModelArgument = model_argument(strategy=models.members_option, columns=columns_option, marks=models.marks),
     sheet: str = argument(source),
     output: Output = Output.options("the filled sheet goes: a file of the same kind", default=""),
     beside: bool = option("--beside", "Put guesses and confidences into new columns after the last; leave gaps empty."),
@@ -41,8 +41,9 @@ def fill(
 
     All else stays as it is: columns and their order, colours, widths, and every field with anything in it, even if
     that says that there is no form. After each guess stands a question mark, so that training on the filled sheet
-    leaves it out; delete the mark when you have confirmed the form. Forms that MODEL keeps because a person gave them
-    have no mark. In an .xlsx file guesses are yellow, attested forms green, and a further sheet has the confidences.
+    leaves it out; delete the mark when you have confirmed the form. Attested forms, which a person gave or MODEL's
+    dictionary has, have no mark. In an .xlsx file guesses are yellow, attested forms green, and a further sheet has
+    the confidences.
     """
     output.check()
     if not (kind := kind_of_sheet(sheet)):
@@ -54,7 +55,8 @@ def fill(
     inflector, labels = model.inflector, model.inflector.labels
     layout, gaps = read_gaps(sheet, replace(model.columns, labels=labels), say)
     atoms = frozenset(inflector.atoms)
-    if unknown := {gap.item.features.spelling for gap in gaps if atoms.isdisjoint(gap.item.features.atoms)}:
+    bundles = [gap.item.features for gap in gaps]
+    if unknown := {each.spelling for each in bundles if atoms.isdisjoint(each.atoms) or inflector.lacks(each)}:
         gaps = [gap for gap in gaps if gap.item.features.spelling not in unknown]
         say(f"note: not filled, as MODEL knows none of these features: {listed(sorted(unknown))}")
     if not gaps:
@@ -106,7 +108,11 @@ def _beside(layout: Layout, filled: Filled) -> Iterator[Entry]:
 )
 def suggest(
     model: ModelArgument = model_argument(columns=columns_option),
-    lemmas: str = option("--lemmas FILE", "Lemmas, one per line, or items with known forms.", source, required=True),
+    lemmas: str | None = option(
+        "--lemmas FILE",
+        "Lemmas, one per line, or items with known forms (default: some of MODEL's dictionary).",
+        source,
+    ),
     most: int = option("--n N", "Number of suggestions.", POSITIVE, default=20),
     bundles: str | None = models.bundles_option,
     files: tuple[str, ...] = option("--known FILE", "Further items whose forms you have.", source, multiple=True),
@@ -120,21 +126,24 @@ def suggest(
     The table on the screen has the model's prediction and its confidence. In a file the forms are empty: fill in what
     the speaker says, and give the file to reinflect train --add, which ignores lines without a form.
     """
-    from reinflect.inflector.analyse import open_cells, ranked
+    from reinflect.inflector.analyse import CELLS, open_cells, ranked
 
     output.check()
-    lexicon, inflector, columns = model.read_lemmas(lemmas), model.inflector, model.columns
-    lexicon = lexicon.knowing(list(inflector.attested))
+    inflector, dictionary, columns = model.inflector, model.inflector.dictionary, model.columns
+    lexicon = Lexicon(tuple(dictionary.sample(CELLS))) if dictionary and not lemmas else model.read_lemmas(lemmas)
+    in_dictionary = dictionary.items(lexicon.lemmas, models.ATTESTED) if dictionary else []
+    lexicon = lexicon.knowing([*inflector.attested, *in_dictionary])
     for path in files:
         lexicon = lexicon.knowing(read_further(path, columns, inflector.bundles, forms="optional", note=say))
     wanted = model.bundles(bundles)
     parts = sorted({Bundle(bundle).word_class for bundle in wanted} - {""})
-    if len(parts) > 1 and not lexicon.items:
+    if lemmas and len(parts) > 1 and not lexicon.items:
         say(
             f"note: {source_name(lemmas)}: the part of speech of the lemmas ({', '.join(parts)}) is not known, so "
             "forms of all are suggested; choose some with --features, or name a file of items with --known"
         )
-    suggestions = ranked(inflector, open_cells(lexicon, wanted), most, spread=spread, progress=_say_progress)
+    cells = open_cells(lexicon, wanted, None if lemmas else CELLS)
+    suggestions = ranked(inflector, cells, most, spread=spread, progress=_say_progress)
     if not suggestions:
         raise InputError("found no unknown forms to suggest", "give other lemmas, or more --features", path=lemmas)
     if output.path != STANDARD and not kind_of_sheet(output.path):
@@ -175,7 +184,8 @@ def analyse(
     from reinflect.inflector.analyse import analyse
 
     lexicon, inflector = model.read_lemmas(lemmas) if lemmas else Lexicon(()), model.inflector
-    names = {*lexicon.lemmas, *(item.lemma for item in inflector.attested)}
+    dictionary = inflector.dictionary.lemmas if inflector.dictionary else ()
+    names = {*lexicon.lemmas, *(item.lemma for item in inflector.attested), *dictionary}
     if not names:
         raise InputError("found no lemmas to choose from", "name a file of them with --lemmas")
     analyses, label = analyse(inflector, form, lexicon, most), inflector.labels.to_label

@@ -30,8 +30,10 @@ from reinflect.text import table, visible, visible_text
 
 if TYPE_CHECKING:
     from reinflect.decode.trace import Trace, TraceStep
-    from reinflect.inflector.inflector import Paradigm
+    from reinflect.inflector.paradigm import Paradigm
 
+IN_DICTIONARY, GIVEN = "in its dictionary", "a person gave the form"
+"""Why a form is attested."""
 MAX_NBEST = 100
 """Forms of one item: further ones are not worth the time it takes to find them."""
 DECIMALS = 4
@@ -50,6 +52,7 @@ def inflect(
         strategy=members_option,
         words=words_option("The word list that MODEL was trained with: forms that occur in it are likelier."),
         columns=columns_option,
+        marks=models.marks,
     ),
     lemma: str | None = argument(word, required=False),
     features: str | None = argument(text, required=False),
@@ -58,7 +61,7 @@ def inflect(
     most: int | None = option("--n-best K", "Give the K likeliest forms of each item.", click.IntRange(1, MAX_NBEST)),
     attested: bool | None = option(
         "--attested/--no-attested",
-        "Prefer attested forms to predictions.  [default: only for a single LEMMA]",
+        "Prefer attested forms to predictions.  [default: if MODEL has a dictionary, or for a single LEMMA]",
         default=None,
     ),
 ) -> None:
@@ -82,16 +85,19 @@ def inflect(
     inflector, columns = model.inflector, model.columns
     bundle = cache(lambda spelling: Bundle(model.to_features(spelling)))
     queries = [replace(item, features=bundle(item.features.spelling)) for item in items]
-    attested_first = file is None if attested is None else attested
+    attested_first = bool(file is None or inflector.dictionary) if attested is None else attested
     if most:
         answers = inflector.nbest_many(queries, most, attested=attested_first)
     else:
         answers = [[answer] for answer in inflector.answers(queries, attested=attested_first)]
     notes = model.doubts(query.features for query in queries)
-    kept = sum(bool(inflector.attested_forms(query.lemma, query.features.spelling)) for query in queries)
+    kept = sum(inflector.known_forms(query.lemma, query.features) is not None for query in queries)
     if kept and attested is None:
         many = f"{kept} of {len(items)} items have forms that MODEL keeps; --attested gives those, not predictions"
-        notes.append(f"note: {many if file else 'attested: a person gave this form (--no-attested predicts one)'}")
+        if inflector.dictionary:
+            many = f"{kept} of {len(items)} items are in MODEL's dictionary; --no-attested gives predictions"
+        why = IN_DICTIONARY if inflector.dictionary else "a person gave this form"
+        notes.append(f"note: {many if file else f'attested: {why} (--no-attested predicts one)'}")
     if file and not (most or output.json):
         inflected = [replace(item, form=ranked[0].form) for item, ranked in zip(items, answers, strict=True)]
         output.write_items(inflected, columns, notes)
@@ -126,7 +132,7 @@ def inflect(
     "reinflect paradigm verbs.reinflect sagen fliegen --output forms.csv",
 )
 def paradigm(
-    model: ModelArgument = model_argument(strategy=members_option, columns=columns_option),
+    model: ModelArgument = model_argument(strategy=members_option, columns=columns_option, marks=models.marks),
     words: tuple[str, ...] = argument(word, metavar="[LEMMA]...", nargs=-1),
     file: str | None = option("--input FILE", "Lemmas, one per line, or items (- is standard input).", source),
     bundles: str | None = models.bundles_option,
@@ -136,24 +142,26 @@ def paradigm(
     """Inflect each LEMMA, or each lemma of a file, for every cell of its paradigm.
 
     Tables arrange the forms by features such as person and number. Beside each form is its confidence in per cent or,
-    if the model has none, the number of members that gave it; ✓ marks attested forms, which a person gave and no
-    prediction replaces. In a spreadsheet (.csv, .xlsx) every form has a row. MODEL does not know the part of speech of
-    a lemma: if it was trained on several, choose one with --pos.
+    if the model has none, the number of members that gave it; ✓ marks attested forms, which a person gave or a
+    dictionary has, and no prediction replaces. In a spreadsheet (.csv, .xlsx) every form has a row. MODEL knows the
+    part of speech only of lemmas in its dictionary: for others, choose one with --pos if it was trained on several.
     """
     check_either(bool(words), file, "LEMMAs")
     output.check()
     lemmas = tuple(dict.fromkeys(words)) if file is None else model.read_lemmas(file).lemmas
     wanted = _of_part_of_speech(pos, model.bundles(bundles))
-    paradigms = [model.inflector.paradigm(lemma, wanted) for lemma in lemmas]
+    chosen = None if bundles is pos is None else wanted
+    paradigms = [model.inflector.paradigm(lemma, chosen) for lemma in lemmas]
     single = file is None and len(lemmas) == 1
     label = model.columns.labels.to_label  # no labels of the model, as the file may be read again
+    why = IN_DICTIONARY if model.inflector.dictionary else GIVEN
     rows = [
         (forms.lemma, cell.answer.text, label(cell.features), models.confidence_cell(cell.answer))
         for forms in paradigms
         for cell in forms
     ]
     output.write(
-        lambda: "\n\n".join(paradigm_text(forms, titled=not single) for forms in paradigms),
+        lambda: "\n\n".join(paradigm_text(forms, why, titled=not single) for forms in paradigms),
         lambda: ({"lemma": forms.lemma, "cells": forms} for forms in paradigms),
         lambda: (("lemma", "form", "features", "confidence"), rows),
         indent=2 if single else None,
@@ -171,7 +179,7 @@ def _of_part_of_speech(pos: str | None, bundles: Sequence[str]) -> Sequence[str]
     return chosen
 
 
-def paradigm_text(paradigm: "Paradigm", *, titled: bool = False) -> str:
+def paradigm_text(paradigm: "Paradigm", why: str = GIVEN, *, titled: bool = False) -> str:
     answers, label = {Bundle(cell.features).cell: cell.answer for cell in paradigm}, paradigm.labels.to_label
 
     def texts(features: str | None) -> tuple[str, str]:
@@ -185,7 +193,7 @@ def paradigm_text(paradigm: "Paradigm", *, titled: bool = False) -> str:
         header, *rows = [header, *rows] if any(header) else rows
         parts.append(table(header, rows, sides=("left", *("left", "right") * len(part.columns))))
     if any(answer.attested for answer in answers.values()):
-        parts.append(f"{models.ATTESTED} attested: a person gave the form\n")
+        parts.append(f"{models.ATTESTED} attested: {why}\n")
     return "\n".join(parts)
 
 

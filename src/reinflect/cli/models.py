@@ -70,6 +70,7 @@ class ModelArgument:
     strategy: str | None = None
     words: WordList | None = None
     columns: Columns = COLUMNS_AUTO
+    marks: bool = False
 
     @cached_property
     def inflector(self) -> "Inflector":
@@ -80,15 +81,17 @@ class ModelArgument:
             inflector = inflector.with_words(self.words)
             if (trained := inflector.words) and trained.digest != self.words.digest:
                 say(f"note: MODEL was trained with another word list: {trained.name}, {trained.words:,} words")
-        return replace(inflector, labels=self.columns.labels or inflector.labels)
+        return replace(inflector, labels=self.columns.labels or inflector.labels, keeps_marks=self.marks)
 
-    def read_lemmas(self, path: str) -> Lexicon:
+    def read_lemmas(self, path: str | None) -> Lexicon:
+        if path is None:
+            raise InputError("found no lemmas to choose from", "name a file of them with --lemmas")
         lexicon = read_lemmas(path, self.columns, note=say)
         check_lengths([Item(lemma, Bundle("")) for lemma in lexicon.lemmas], path, "models take", "remove it")
         return lexicon
 
     def bundles(self, path: str | None) -> list[str]:
-        """The bundles of a file that has one on each line, or those of the training items."""
+        """The bundles of a file that has one on each line, or those of the training items or of the dictionary."""
         return self.inflector.usual_bundles() if path is None else read_bundles(path, self.to_features)
 
     def to_features(self, text: str) -> str:
@@ -109,6 +112,7 @@ def model_argument(**uses: Any) -> Any:
 
 
 members_option = strategy_option("Which members of MODEL vote, instead of those chosen in training")
+marks = option("--marks", "Keep the marks of MODEL's dictionary, such as the macrons of Latin.")
 bundles_option = option(
     "--features FILE",
     "The forms you want: the features of one on each line, such as V;IND;PST;3;SG (default: those MODEL learnt from).",

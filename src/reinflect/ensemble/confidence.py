@@ -130,7 +130,7 @@ class Answer:
     log_probability: float | None
     """The logarithm of the mean of the voters' probabilities; those that give another form count with 0."""
     attested: bool = False
-    """Whether a person gave the form: then it is no prediction and has no confidence."""
+    """Whether a person gave the form, or a dictionary has it: then it is no prediction and has no confidence."""
     variants: tuple[str, ...] = ()
     """Further attested forms of the same cell."""
 

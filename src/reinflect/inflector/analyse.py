@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import islice
 
+from rapidfuzz import process
 from rapidfuzz.distance.Levenshtein import distance
 
 from reinflect.data.corrections import question
@@ -53,21 +54,32 @@ class Suggestion:
 def analyse(inflector: Inflector, form: str, lexicon: Lexicon, n: int = 5) -> list[Analysis]:
     """The cells of known lemmas that may have this form, attested ones first, then the likeliest; at most n.
 
-    Lemmas of the lexicon, and those of the forms that the model keeps. Cells whose attested form is another are left
-    out.
+    Lemmas of the lexicon, of the dictionary, and of the forms that the model keeps. Cells whose attested form is
+    another are left out.
     """
-    form = normal(form, inflector.normalisation)
+    form, dictionary = normal(form, inflector.normalisation), inflector.dictionary
     items = [item for item in (*lexicon.items, *inflector.attested) if not item.covered]
+    items += [Item(*cell, form) for cell in dictionary.having(form)] if dictionary else []
     attested = normalised(items, inflector.normalisation)
     right = {question(item): item for item in attested if item.form == form}
     lemmas = [*(normal(lemma, inflector.normalisation) for lemma in lexicon.lemmas), *(item.lemma for item in attested)]
-    nearest = sorted(dict.fromkeys(lemmas), key=lambda lemma: distance(lemma, form, weights=COSTS))
-    cells = open_cells(Lexicon(tuple(nearest), tuple(attested)), inflector.usual_bundles(), CELLS)
+    lemmas = [*dict.fromkeys((*lemmas, *(dictionary.lemmas_like(form) if dictionary else ())))]
+    near = process.extract(form, lemmas, scorer=distance, scorer_kwargs={"weights": COSTS}, limit=CELLS)
+    nearest = tuple(lemma for lemma, *_ in near)
+    attested += dictionary.items(nearest) if dictionary else []  # without their forms, which the model predicts
+    cells = open_cells(Lexicon(nearest, tuple(attested)), inflector.usual_bundles(), CELLS)
     ((forms, _),) = inflector.predictions(inflector.voters[:1], cells)
     distances = [(distance(form, predicted), number) for number, predicted in enumerate(forms)]
     chosen = [cells[number] for away, number in sorted(distances) if away <= NEAR * len(form)][:NEAREST]
     lists = zip(chosen, inflector.nbest_many(chosen, ALTERNATIVES), strict=True)
-    matches = [(cell, answer) for cell, answers in lists for answer in answers if answer.form == form]
+    matches = [
+        (cell, answer)
+        for cell, answers in lists
+        for answer in answers
+        if answer.form == form and answer.attested == answers[0].attested
+    ]
+    right |= {question(cell): cell for cell, answer in matches if answer.attested}
+    matches = [(cell, answer) for cell, answer in matches if not answer.attested]
     matches.sort(key=lambda match: -chances(match[1]))
     analyses = [*((item, None) for item in right.values()), *matches]
     return [Analysis(item.lemma, item.features.spelling, answer) for item, answer in analyses[:n]]

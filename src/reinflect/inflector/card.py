@@ -5,6 +5,7 @@ import os
 import platform
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
 from heapq import nsmallest
@@ -18,7 +19,8 @@ from reinflect import __version__
 from reinflect.data.features import Bundle, Labels
 from reinflect.data.items import Item, Normalisation, grouped, normal
 from reinflect.ensemble.strategies import DEFAULT, Member
-from reinflect.errors import close_names, counted, nearest, printable, quoted
+from reinflect.errors import InputError, close_names, counted, nearest, printable, quoted
+from reinflect.inflector.dictionary import Dictionary
 from reinflect.text import visible
 
 DOUBTS, NAMES = 5, 10
@@ -32,17 +34,19 @@ class Seen:
     training: "Training | None"
     labels: Labels
     attested: tuple[Item, ...]
+    dictionary: Dictionary | None
+    keeps_marks: bool
     normalisation: Normalisation
     cells: tuple[str, ...]
 
     @property
     def bundle_counts(self) -> dict[str, int]:
-        """The bundles of the training items in their order, as they are spelled there, with the number of items."""
-        return dict(self.training.bundles) if self.training else {}
+        """The bundles in their order, as they are spelled, with a number: of lemmas of the dictionary, or of items."""
+        return dict(self.dictionary.counts if self.dictionary else self.training.bundles if self.training else {})
 
     @property
     def bundles(self) -> tuple[str, ...]:
-        return tuple(self.bundle_counts)
+        return self.dictionary.bundles if self.dictionary else tuple(self.bundle_counts)
 
     @cached_property
     def atoms(self) -> tuple[str, ...]:
@@ -57,10 +61,11 @@ class Seen:
     @cached_property
     def seen_cells(self) -> Mapping[tuple[str, ...], Sequence[str]]:
         """The combinations of features of the training items, each with its spellings."""
-        return grouped(self.bundle_counts, lambda spelling: Bundle(spelling).cell)
+        bundles = self.dictionary.bundles if self.dictionary else self.bundle_counts
+        return grouped(bundles, lambda spelling: Bundle(spelling).cell)
 
-    def usual_bundles(self) -> list[str]:
-        """The bundles of the training items, ordered by part of speech, of which the lemma may have any.
+    def usual_bundles(self, lemma: str = "") -> list[str]:
+        """The bundles, ordered by part of speech; of a lemma in the dictionary, those of its parts of speech.
 
         Bundles that differ only in the order of their features count as one, in its commonest spelling. They are in
         the order of `cells`, then in that of the training items.
@@ -68,12 +73,46 @@ class Seen:
         seen, counts = self.seen_cells, self.bundle_counts
         order = dict.fromkeys((*(Bundle(spelling).cell for spelling in self.cells), *seen))
         usual = [max(seen[cell], key=counts.__getitem__) for cell in order if cell in seen]
+        cells = self.dictionary.bundles_of(normal(lemma, self.normalisation)) if self.dictionary else ()
+        if parts := {bundle.word_class for bundle in cells}:
+            usual = [spelling for spelling in usual if Bundle(spelling).word_class in ("", *parts)]
         return [*chain(*grouped(usual, lambda spelling: Bundle(spelling).part_of_speech).values())]
 
-    def attested_forms(self, lemma: str, features: str) -> tuple[str, ...]:
-        """The forms that a person gave for a cell, whatever the order of the features; none if they are not kept."""
-        items = self._attested.get((normal(lemma, self.normalisation), Bundle(features).cell), ())
-        return tuple(dict.fromkeys(item.form for item in items))
+    def known_forms(self, lemma: str, bundle: Bundle) -> tuple[str, ...] | None:
+        """The forms that a person gave for a cell, or else those of the dictionary; None if it is not attested.
+
+        None of them if it is attested in the dictionary with the form that the vote gives.
+        """
+        lemma = normal(lemma, self.normalisation)
+        if items := self._attested.get((lemma, bundle.cell)):
+            return tuple(dict.fromkeys(item.form for item in items))
+        forms = self.dictionary.forms(lemma, bundle) if self.dictionary else None
+        return None if forms is None else tuple(dict.fromkeys(self.spelled_as(lemma, form) for form in forms))
+
+    def spelled(self, items: Sequence[Item]) -> Sequence[Item]:
+        """Items with their lemmas as the dictionary writes them, with marks; the model has learnt these."""
+        if (dictionary := self.dictionary) is None or not dictionary.marks:
+            return items
+        return [replace(item, lemma=dictionary.spelled(item.lemma, item.features)) for item in items]
+
+    def spelled_as(self, lemma: str, form: str) -> str:
+        """A form without marks, if the lemma has none, and nobody wants them."""
+        dictionary = self.dictionary
+        if dictionary is None or self.keeps_marks or not dictionary.marks or dictionary.is_marked(lemma):
+            return form
+        return normal(dictionary.unmarked(form), self.normalisation)
+
+    def check_part_of_speech(self, bundle: Bundle, line: int = 0) -> None:
+        """Refuse what the dictionary has no bundle of: the model has not learnt it."""
+        if self.lacks(bundle):
+            parts = sorted({Bundle(spelling).word_class for spelling in self.bundles} - {""})
+            problem = f"found {quoted(bundle.spelling)}, but the model has no {bundle.word_class}"
+            raise InputError(problem, f"choose from {', '.join(parts)}", line=line or None)
+
+    def lacks(self, bundle: Bundle) -> bool:
+        """Whether the dictionary has no bundle of its part of speech."""
+        parts = self.dictionary.parts_of_speech if self.dictionary else ()
+        return any(parts) and bundle.word_class not in ("", *parts)
 
     @cached_property
     def _attested(self) -> Mapping[tuple[str, tuple[str, ...]], Sequence[Item]]:
@@ -81,7 +120,9 @@ class Seen:
 
     def features_of(self, text: str) -> str:
         """The features that a text names: a bundle, one of the model's labels in any case, or a bundle with labels."""
-        return self.labels.to_features(self.labels.spelled(text, self.atoms))
+        features = self.labels.to_features(self.labels.spelled(text, self.atoms))
+        self.check_part_of_speech(Bundle(features))
+        return features
 
     def unknown_features(self, features: str) -> list[tuple[str, list[str]]]:
         """The features that no member knows, each once, with the nearest known ones."""
@@ -211,6 +252,7 @@ def card_text(card: Mapping[str, Any], further: Mapping[str, Sequence[str]] | No
             "It inflects words: a lemma and features in, a form out.",
             f"In it: {vote if len(members) > 1 else 'one model'}; {card['parameters']:,} numbers{attested}.",
         ],
+        **(_about_dictionary(card["dictionary"]) if "dictionary" in card else {}),
         **(_about_training(training, card["confidence"], card.get("words")) if training else {}),
         "Its models, with their accuracy on dev or held-out items": [
             f"{member['name']} {member['dev_accuracy']:.2f}{vote}" for member, vote in zip(members, votes, strict=True)
@@ -259,6 +301,12 @@ def _about_training(training: Any, confidence: Any, words: Any) -> dict[str, lis
             f"{words['accuracy']:.1f} % of {words['confidence']['items']} forms were right.",
         ]
     return parts
+
+
+def _about_dictionary(facts: Mapping[str, Any]) -> dict[str, list[str]]:
+    sizes = {"All": (facts["lemmas"], facts["cells"]), **facts["parts"]}
+    lines = [f"{part or '(none)'}: {_many(n, 'lemma')}, {_many(k, 'attested cell')}" for part, (n, k) in sizes.items()]
+    return {"Dictionary": [*lines, facts["credit"]]}
 
 
 def _about_bundles(counts: Mapping[str, int]) -> str:

@@ -24,6 +24,7 @@ from reinflect.ensemble.strategies import Member
 from reinflect.errors import InputError, quoted, raise_if_too_many_files, shortened
 from reinflect.files import read_bytes, write_bytes
 from reinflect.inflector.card import Training
+from reinflect.inflector.dictionary import Dictionary
 from reinflect.settings import from_table
 from reinflect.systems import MOVED, SYSTEMS
 from reinflect.systems.symbols import Inventory, expected_shapes
@@ -31,7 +32,9 @@ from reinflect.tensors import DIGEST, MISFITS, Array, digest, parse, read_header
 
 ABOUT = "reinflect"
 """The name of the header's text."""
-FORMAT = 4
+FORMAT, WITH_DICTIONARY = 4, 5
+"""The number of a file's format: the second one has a dictionary, which 0.2 cannot read."""
+DICTIONARY = "dictionary"
 HEADER_BYTES, HEADER_VALUES = 1 << 26, 2_000_000
 """The most bytes of a header, and values in it; that of five thousand members has a third of the bytes."""
 LARGEST = 1e9
@@ -81,16 +84,18 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """In files of 0.2; nothing ever read it."""
     cells: tuple[str, ...] = ()
     words: WordEvidence | None = None
+    dictionary: tuple[tuple[str, ...], str, str] | None = None
+    """Its bundles, marks and credit."""
     card: str = ""
     packages: dict[str, Annotated[str, Meta(max_length=100, pattern=r"^[\w.-]+$")]] = {}
     """The packages that bring systems of its members, by the names of these systems."""
 
 
 def write_model(path: Path | str, members: Sequence[Member], about: Mapping[str, Any], numbers: Numbers) -> None:
-    """Write members and the further fields of `Header`, which are values of JSON."""
+    """Write members, a dictionary, and the further fields of `Header`, which are values of JSON."""
     inventories = list(dict.fromkeys(member.inventory for member in members))
     header = {
-        "format": FORMAT,
+        "format": WITH_DICTIONARY if DICTIONARY in about else FORMAT,
         "version": __version__,
         **about,
         "inventories": [{"characters": i.characters, "atoms": i.atoms} for i in inventories],
@@ -102,6 +107,9 @@ def write_model(path: Path | str, members: Sequence[Member], about: Mapping[str,
     for number, member in enumerate(members):
         for name, array in member.parameters.items():
             tensors |= _stored(f"{number}.{name}", np.ascontiguousarray(array), numbers)
+    if dictionary := about.get(DICTIONARY):
+        header[DICTIONARY] = dictionary.bundles, dictionary.marks, dictionary.credit
+        tensors[DICTIONARY] = np.frombuffer(dictionary.packed, np.uint8)
     write_bytes(path, signed(tensors, ABOUT, json.dumps(header, ensure_ascii=False)))
 
 
@@ -137,14 +145,14 @@ def _is_sound(array: Array) -> bool:
     return bool((np.abs(array) <= LARGEST).all())  # false for NaN
 
 
-def read_model(path: Path | str) -> tuple[list[Member], Header]:
-    """The members of a file, at least one, and everything else in it."""
+def read_model(path: Path | str) -> tuple[list[Member], Header, Dictionary | None]:
+    """The members of a file, at least one, everything in its header, and its dictionary."""
     text, tensors, claimed = _read(path)
     try:
         about = parse(text, HEADER_VALUES)
         if type(about["format"]) is not int:
             raise ValueError("its format is not a number")
-        if about["format"] != FORMAT:
+        if about["format"] not in (FORMAT, WITH_DICTIONARY):
             age, remedy = "a newer version", "update reinflect (pip install --upgrade reinflect)"
             if about["format"] < FORMAT:
                 age = "an older version whose files cannot be read any more"
@@ -167,9 +175,15 @@ def read_model(path: Path | str) -> tuple[list[Member], Header]:
         names = {member.name for member in members}
         if any(len(names.intersection(chosen)) < len(chosen) for chosen in header.choices.values()):
             raise ValueError("a strategy has a member twice, or one that is not in the file")
+        dictionary = None
+        if len({header.dictionary is None, DICTIONARY not in tensors, header.format == FORMAT}) > 1:
+            raise ValueError("only a part of a dictionary")
+        if header.dictionary:
+            bundles, marks, credit = header.dictionary
+            dictionary = Dictionary(bundles, tensors[DICTIONARY].tobytes(), marks, credit)
     except MISFITS as error:
         raise not_a_model(path, str(error)) from None
-    return members, header
+    return members, header, dictionary
 
 
 def _read(path: Path | str) -> tuple[str, dict[str, Array], str]:
@@ -182,9 +196,9 @@ def _read(path: Path | str) -> tuple[str, dict[str, Array], str]:
             header = read_header(file, size, most_bytes=HEADER_BYTES, most_values=HEADER_VALUES)
             if (text := header.texts.get(ABOUT)) is None:
                 raise not_a_model(path, "a file of another program")
-            if DIGEST not in header.texts and parse(text, HEADER_VALUES).get("format") == FORMAT:
+            if DIGEST not in header.texts and parse(text, HEADER_VALUES).get("format") in (FORMAT, WITH_DICTIONARY):
                 raise not_a_model(path, "it has no checksum")
-            if not {entry.dtype for entry in header.entries.values()} <= TYPES:
+            if not {entry.dtype for name, entry in header.entries.items() if name != DICTIONARY} <= TYPES:
                 raise ValueError("numbers of other types")
             tensors = read_tensors(file, header)
     except OSError as error:

@@ -1,17 +1,14 @@
-"""The inflector: members that vote, and what they answer; and paradigms, which notebooks show as tables."""
+"""The inflector: members that vote, and what they answer."""
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from html import escape
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from reinflect.data.dimensions import Table, paradigms
 from reinflect.data.features import NO_LABELS, Bundle, Labels
 from reinflect.data.items import Item, Normalisation, normalised, records_of
 from reinflect.data.lexicon import WordList
@@ -21,7 +18,9 @@ from reinflect.ensemble.strategies import NAMED_ENSEMBLE, Member, best_first, fi
 from reinflect.errors import InputError, UnseenWarning, nearest, quoted
 from reinflect.files import Snapshot
 from reinflect.inflector.card import Seen, Training, card_text
+from reinflect.inflector.dictionary import Dictionary
 from reinflect.inflector.file import Numbers, not_a_model, read_model, rounded, write_model
+from reinflect.inflector.paradigm import Cell, Paradigm
 from reinflect.systems import SYSTEMS
 
 if TYPE_CHECKING:
@@ -39,47 +38,6 @@ class Vote(NamedTuple):
     form: str
     forms: Sequence[str]
     log_probabilities: Sequence[float]
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A cell of a paradigm."""
-
-    features: str
-    answer: Answer
-
-
-class Paradigm(list[Cell]):
-    """The cells of a lemma."""
-
-    def __init__(self, lemma: str, cells: Iterable[Cell], labels: Labels = NO_LABELS, *, ordered: bool = False) -> None:
-        super().__init__(cells)
-        self.lemma, self.labels, self.ordered = lemma, labels, ordered
-
-    def tables(self) -> list[Table]:
-        """The cells as tables: in their own order if they are `ordered`, or else by the order of the schema."""
-        parts = paradigms((cell.features for cell in self), self.labels.names, ordered=self.ordered)
-        return [*chain(*parts.values())]
-
-    def _repr_html_(self) -> str:
-        answers = {Bundle(cell.features).cell: cell.answer for cell in self}
-
-        def form(features: str | None) -> str:
-            if features is None:
-                return "<td></td>"
-            answer = answers[Bundle(features).cell]
-            confidence = "" if answer.confidence is None else f" <small>{100 * answer.confidence:.0f} %</small>"
-            return f"<td>{escape(answer.text)}{' <small>attested</small>' if answer.attested else confidence}</td>"
-
-        def row(headings: Iterable[str], cells: str = "") -> str:
-            titles = "".join(f"<th>{escape(self.labels.to_label(heading))}</th>" for heading in headings)
-            return f"<tr>{titles}{cells}</tr>"
-
-        html = f"<p><b>{escape(self.lemma)}</b></p>"
-        for table in self.tables():
-            body = "".join(row([line.title], "".join(map(form, line.cells))) for line in table.rows)
-            html += f"<table>{row([table.title, *table.columns])}{body}</table>"
-        return html
 
 
 @dataclass(frozen=True, repr=False)
@@ -100,6 +58,10 @@ class Inflector(Seen):
     """The user's own names for features."""
     attested: tuple[Item, ...] = ()
     """Forms that a person gave: those of the training and dev items, unless they are left out of the model."""
+    dictionary: Dictionary | None = None
+    """Which cells are attested beside these, and the forms of those that the vote does not give."""
+    keeps_marks: bool = field(default=False, compare=False)
+    """Whether answers have the marks of the dictionary where the lemma is written without; see `with_marks`."""
     normalisation: Normalisation = "none"
     """How the training data was encoded; lemmas are brought into the same form before they are inflected."""
     cells: tuple[str, ...] = ()
@@ -123,6 +85,8 @@ class Inflector(Seen):
 
     def using(self, name: str) -> "Inflector":
         """This inflector with another strategy: run1 … run7, vote, max, average, ensemble-N."""
+        if self.dictionary and name != self.strategy and len(self.members) > 1:
+            raise InputError(f"the dictionary of this model is made for {self.strategy}", f"leave {quoted(name)} out")
         inflector = replace(self, strategy=name)
         inflector.voters  # noqa: B018 - raises if the strategy has none
         return inflector
@@ -132,6 +96,10 @@ class Inflector(Seen):
         if self.words is None:
             raise InputError("this model was trained without a word list", "train one with it: reinflect train --words")
         return replace(self, word_list=words if isinstance(words, WordList) else WordList.read(words))
+
+    def with_marks(self) -> "Inflector":
+        """This inflector with answers that keep the marks of its dictionary, such as the macrons of Latin."""
+        return replace(self, keeps_marks=True)
 
     @property
     def voters(self) -> tuple[Member, ...]:
@@ -156,6 +124,7 @@ class Inflector(Seen):
             "members": [{"name": m.name, **m.facts, "votes": m.name in voters} for m in self.members],
             "parameters": sum(array.size for member in self.members for array in member.parameters.values()),
             "attested": len(self.attested),
+            **({"dictionary": self.dictionary.facts} if self.dictionary else {}),
             "training": msgspec.to_builtins(self.training),
             "confidence": msgspec.to_builtins(self.confidences.get(self.strategy)),
             **({"words": words} if words else {}),
@@ -163,21 +132,26 @@ class Inflector(Seen):
             "characters": list(self.characters),
         }
 
-    def inflect(self, lemma: str, features: str) -> str:
-        """The form that the model predicts for a lemma, whether or not one is attested.
+    def inflect(self, lemma: str, features: str, *, attested: bool | None = None) -> str:
+        """The form of a lemma; see `answers`.
 
         >>> inflector.inflect("sagen", "V;IND;PST;3;SG")
         'sagte'
         """
-        return self.inflect_many([(lemma, features)])[0]
+        return self.inflect_many([(lemma, features)], attested=attested)[0]
 
-    def inflect_many(self, items: Sequence[Query]) -> list[str]:
+    def inflect_many(self, items: Sequence[Query], *, attested: bool | None = None) -> list[str]:
         """The forms of many lemmas; one call for all of them is far quicker than many calls."""
         queries = self._queries(items)
-        return [answer.form for answer in (self.answers if self.word_list else self._votes)(queries)]
+        if self.word_list or (self.dictionary if attested is None else attested):
+            return [answer.form for answer in self.answers(queries, attested=attested)]
+        return [vote.form for vote in self._votes(queries)]
 
-    def answers(self, items: Sequence[Query], *, attested: bool = False) -> list[Answer]:
-        """The forms of many lemmas, with confidences; with `attested`, forms that a person gave beat predictions."""
+    def answers(self, items: Sequence[Query], *, attested: bool | None = None) -> list[Answer]:
+        """The forms of many lemmas, with confidences; with `attested`, attested forms beat predictions.
+
+        By default they do if the model has a dictionary.
+        """
         lists = self._ranked(self._queries(items), WIDTH if self.word_list else 0, attested)
         return [replace(best, variants=tuple(a.form for a in others if a.attested)) for best, *others in lists]
 
@@ -201,7 +175,7 @@ class Inflector(Seen):
         >>> [(cell.features, cell.answer.form) for cell in cells]
         [('V;IND;PST;1;SG', 'sagte'), ('V;IND;PST;2;SG', 'sagtest')]
         """
-        bundles = self.usual_bundles() if bundles is None else bundles
+        bundles = self.usual_bundles(lemma) if bundles is None else bundles
         items = self._queries([(lemma, features) for features in bundles])
         cells = map(Cell, (item.features.spelling for item in items), self.answers(items, attested=True))
         return Paradigm(lemma, cells, self.labels, ordered=bool(self.cells))
@@ -210,18 +184,23 @@ class Inflector(Seen):
         """The likeliest forms of a lemma, each once; the first is that of `inflect`."""
         return self.nbest_many([(lemma, features)], n)[0]
 
-    def nbest_many(self, items: Sequence[Query], n: int = 5, *, attested: bool = False) -> list[list[Answer]]:
+    def nbest_many(self, items: Sequence[Query], n: int = 5, *, attested: bool | None = None) -> list[list[Answer]]:
         """The likeliest forms of many lemmas: the voted form, then the others by their confidence; at most n of each.
 
         Each voter searches by beam. The confidence of the first form is that of `answers`; the others share a part of
         the rest, as the right form may be in no list. Without confidences, forms with more votes come first, then the
-        more probable. With `attested`, forms that a person gave come before predictions.
+        more probable. Attested forms come before predictions as in `answers`.
         """
         if n < 1:
             raise InputError(f"found n = {n}", "ask for one form or more")
         return [answers[:n] for answers in self._ranked(self._queries(items), max(n, WIDTH), attested)]
 
-    def _ranked(self, items: Sequence[Item], width: int, attested: bool) -> Iterator[list[Answer]]:
+    def attested_forms(self, lemma: str, features: str) -> tuple[str, ...]:
+        """The attested forms of a cell, whatever the order of the features; none if none is known."""
+        forms = self.known_forms(lemma, Bundle(features))
+        return tuple(self.inflect_many([Item(lemma, Bundle(features))])) if forms == () else forms or ()
+
+    def _ranked(self, items: Sequence[Item], width: int, attested: bool | None) -> Iterator[list[Answer]]:
         """All forms of each item: first attested ones, then the voted form, then further ones by their confidence."""
         for item, (vote, lists) in zip(items, self.candidates(items, width), strict=True):
             seen, fitted = item.features.cell in self.seen_cells, self.confidences.get(self.strategy)
@@ -230,18 +209,21 @@ class Inflector(Seen):
             if self.words and self.word_list:
                 evidence = self.words.weighed((item.lemma, item.features.spelling), evidence, self.word_list)
                 first, fitted = next(iter(evidence.values())), self.words.confidence
-            forms = self.attested_forms(item.lemma, item.features.spelling) if attested else ()
+            wanted = self.dictionary if attested is None else attested
+            forms = self.known_forms(item.lemma, item.features) if wanted else None
+            forms = (vote.form,) if forms == () else forms or ()
             kept = (Answer.of(form, Evidence.in_lists(form, vote.forms, lists, seen), attested=True) for form in forms)
             yield [*kept, *(answer for answer in in_order(evidence, first, fitted) if answer.form not in forms)]
 
     def candidates(self, items: Sequence[Item], width: int) -> Iterator[tuple[Vote, list[dict[str, float]]]]:
         """Of each item the vote, and of each voter its form and the others that a beam of this width finds."""
-        voters = self.voters if width else ()
-        beams = shared_out(lambda member: beam(member.words, items, width, width), voters, len(items))
+        voters, spelled = self.voters if width else (), self.spelled(items) if self.dictionary else items
+        beams = shared_out(lambda member: beam(member.words, spelled, width, width), voters, len(items))
         for number, (item, vote) in enumerate(zip(items, self._votes(items), strict=True)):
             lists = [{form: score} for form, score in zip(vote.forms, vote.log_probabilities, strict=True)]
             for forms, nbest in zip(lists, (of_voter[number] for of_voter in beams), strict=False):
-                others = filtered([form for form, _ in nbest], [item.lemma] * len(nbest), self.known_runs)
+                others = filtered([form for form, _ in nbest], [spelled[number].lemma] * len(nbest), self.known_runs)
+                others = [self.spelled_as(item.lemma, form) for form in others]
                 # A narrow beam can lose the form of greedy decoding.
                 forms |= merged(map(Scored, others, [score for _, score in nbest]), width)
             yield vote, lists
@@ -255,7 +237,8 @@ class Inflector(Seen):
         """
         from reinflect.decode.trace import Trace, follow
 
-        [item] = self._queries([Item(lemma, features) if isinstance(features, Bundle) else (lemma, features)])
+        query = Item(lemma, features) if isinstance(features, Bundle) else (lemma, features)
+        [item] = self.spelled(self._queries([query]))
         names = {model.name: model for model in self.members}
         if member is None:
             [vote] = self._votes([item])
@@ -281,6 +264,8 @@ class Inflector(Seen):
         for doubt in self.doubts(bundles.values()):
             warnings.warn(doubt, UnseenWarning, stacklevel=3)
         items = [query if isinstance(query, Item) else Item(query[0], bundles[query[1]]) for query in queries]
+        for item in items if self.dictionary else ():
+            self.check_part_of_speech(item.features, item.line)
         return normalised(items, self.normalisation)
 
     def _votes(self, items: Sequence[Item]) -> list[Vote]:
@@ -291,9 +276,12 @@ class Inflector(Seen):
     def predictions(self, members: Sequence[Member], items: Sequence[Item]) -> list[tuple[list[str], list[float]]]:
         """Of each of some members the forms after the filter for repeats, and the log-probabilities before it."""
         items = normalised(items, self.normalisation)
-        decoded = shared_out(lambda member: greedy(member.words, items), members, len(items))
-        lemmas = [item.lemma for item in items]
-        return [(filtered(forms, lemmas, self.known_runs), scores) for forms, scores in decoded]
+        spelled = self.spelled(items) if self.dictionary else items
+        decoded = shared_out(lambda member: greedy(member.words, spelled), members, len(items))
+        kept = [(filtered(forms, [i.lemma for i in spelled], self.known_runs), scores) for forms, scores in decoded]
+        if not self.dictionary:
+            return kept
+        return [([*map(self.spelled_as, (i.lemma for i in items), forms)], scores) for forms, scores in kept]
 
     def save(self, path: Path | str, *, half: bool = False, numbers: Numbers | None = None) -> None:
         """Write one file: all parameters, and everything else as JSON in its header.
@@ -303,7 +291,7 @@ class Inflector(Seen):
         """
         about = {name: msgspec.to_builtins(getattr(self, name)) for name in STORED if name != "words" or self.words}
         about["attested"] = [(item.lemma, item.form, item.features.spelling) for item in self.attested]
-        about["card"] = card_text(self.card)
+        about |= {"card": card_text(self.card), **({"dictionary": self.dictionary} if self.dictionary else {})}
         write_model(path, self.members, about, numbers or ("half" if half else "single"))
 
     def rounded(self, numbers: Numbers) -> "Inflector":
@@ -314,11 +302,12 @@ class Inflector(Seen):
     def load(cls, path: Path | str) -> "Inflector":
         """Read a model file; nothing in it is ever executed. Later changes of the file do not change the inflector."""
         source = Snapshot.of(path)  # before it is read: a file that is replaced meanwhile counts as changed
-        members, header = read_model(path)
+        members, header, dictionary = read_model(path)
         bundle = cache(Bundle)  # thousands of items share a few hundred
         attested = tuple(Item(lemma, bundle(features), form) for lemma, form, features in header.attested)
         stored: dict[str, Any] = {name: getattr(header, name) for name in STORED}
         try:
-            return cls(tuple(members), attested=attested, source=source, **stored).using(header.strategy)
+            inflector = cls(tuple(members), attested=attested, dictionary=dictionary, source=source, **stored)
+            return inflector.using(header.strategy)
         except InputError as error:
             raise not_a_model(path, error.found) from None

@@ -80,7 +80,7 @@ def _lead(inflector: Inflector, dev: Sequence[Item]) -> str:
 
 def _evaluated(name: str, inflector: Inflector, dev: Sequence[Item]) -> tuple[list[tuple[str, str]], list[Section]]:
     """The main figures, and the sections, of a model's answers to dev items."""
-    answers, labels = inflector.answers(dev), inflector.labels
+    answers, labels = inflector.answers(dev, attested=False), inflector.labels
     predicted = [replace(item, form=answer.form) for item, answer in zip(dev, answers, strict=True)]
     evaluation = evaluate(dev, predicted, name=name)
     facts, sections = [("accuracy", f"{evaluation.accuracy:.1f} %")], []

@@ -167,7 +167,7 @@ class Api(Router):
 
     async def paradigm(self, loaded: Loaded, lemma: str, bundles: list[str] | None = None) -> dict[str, Any]:
         # In a thread: sorting a hundred thousand takes a second.
-        items = await asyncio.to_thread(loaded.items, lemma, bundles, loaded.inflector.usual_bundles)
+        items = await asyncio.to_thread(loaded.items, lemma, bundles, partial(loaded.inflector.usual_bundles, lemma))
         rows, unseen = await self._rows(loaded, items)
         return {
             "lemma": lemma,
@@ -194,6 +194,12 @@ class Api(Router):
         forms = [rules.inflect(lemma, bundle) if rules.knows(bundle) else None for bundle in features]
         cells = [{"features": bundle.spelling, "form": form} for bundle, form in zip(features, forms, strict=True)]
         return {"lemma": lemma, "cells": cells, "items": len(loaded.inflector.attested)}
+
+    async def lemmas(self, loaded: Loaded, beginning: str) -> dict[str, Any]:
+        """The first lemmas of the dictionary that begin like this."""
+        check_text("lemma", beginning)
+        dictionary = loaded.inflector.dictionary
+        return {"lemmas": dictionary.starting(beginning, LIMITS.lemmas) if dictionary else []}
 
     async def trace(self, loaded: Loaded, lemma: str, features: str, member: str | None = None) -> Any:
         """The steps of a member, by default the best voter."""
@@ -251,7 +257,7 @@ class Api(Router):
         return self.loaded[name]
 
 
-POSTS = {name: body_of(getattr(Api, name)) for name in "inflect nbest paradigm trace batch rules reload".split()}
+POSTS = {name: body_of(getattr(Api, name)) for name in "inflect nbest paradigm trace batch rules lemmas reload".split()}
 """The requests of the addresses `/api/…`, which the methods of these names answer."""
 
 

@@ -13,11 +13,19 @@ from reinflect.inflector.card import card_text
 from reinflect.inflector.inflector import Inflector
 from reinflect.web.requests import LIMITS
 
+SAMPLE = 200
+"""Lemmas of a dictionary among which examples are looked for."""
+
 
 def summary(name: str, inflector: Inflector | None) -> dict[str, Any]:
     """A model in the list of models; only its name is known before its file is loaded."""
     fields = ("members", "voters", "bundles", "attested")
-    return {"name": name} | {field: inflector and len(getattr(inflector, field)) for field in fields}
+    facts = inflector and inflector.dictionary and inflector.dictionary.facts
+    return {
+        "name": name,
+        **{field: inflector and len(getattr(inflector, field)) for field in fields},
+        "dictionary": facts and {"lemmas": facts["lemmas"], "cells": facts["cells"]},
+    }
 
 
 def inventory(name: str, inflector: Inflector) -> dict[str, Any]:
@@ -74,8 +82,9 @@ def label_of(features: str, labels: Labels) -> str | None:
 
 def example_lemmas(inflector: Inflector) -> dict[str, str]:
     """An attested lemma for each part of speech: the one with most forms, rather one that has a gap to fill."""
-    usable = [item for item in inflector.attested if len(item.lemma) <= LIMITS.lemma_characters]
-    examples = {}
+    attested, dictionary, examples = list(inflector.attested), inflector.dictionary, {}
+    attested += dictionary.items(dictionary.sample(SAMPLE)) if dictionary else ()
+    usable = [item for item in attested if len(item.lemma) <= LIMITS.lemma_characters]
     for part, items in grouped(usable, lambda item: part_of(item.features)).items():
         full = len({item.features.cell for item in items})
         forms = Counter(lemma for lemma, _ in {(item.lemma, item.features.cell): None for item in items})

@@ -28,6 +28,7 @@ class Limits(msgspec.Struct):
     batch_rows: int = 1000
     paradigm_cells: int = 2000
     answers: int = 20
+    lemmas: int = 20
     waiting: int = 64
     """Requests that may wait for the models; more are refused."""
 

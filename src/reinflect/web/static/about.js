@@ -13,7 +13,7 @@ const section = (title, ...parts) => make("section", {}, make("h3", {}, title), 
 const paragraph = (...parts) => make("p", {}, ...parts);
 
 function facts({ training, members }) {
-  const { attested, bundles, voters } = state.model;
+  const { attested, bundles, dictionary, voters } = state.model;
   return make(
     "dl",
     { class: "facts" },
@@ -29,6 +29,7 @@ function facts({ training, members }) {
       : null,
     fact("feature combinations", count(bundles.length)),
     fact("models", count(members.length), `${voters} of them vote`),
+    dictionary ? fact("dictionary", many(dictionary.lemmas, "lemma"), many(dictionary.cells, "cell")) : null,
     attested ? fact("attested forms", count(attested), "kept with the model") : null,
   );
 }

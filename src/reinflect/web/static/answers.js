@@ -11,7 +11,7 @@ import { asCode, nameOf, onModel, state } from "./state.js";
 export const confidenceOf = (answer) => answer.confidence ?? (answer.voters ? answer.votes / answer.voters : 0);
 
 export function confidenceText(answer) {
-  if (answer.attested) return "attested: a person gave this form";
+  if (answer.attested) return `attested: ${state.model.dictionary ? "in the dictionary" : "a person gave this form"}`;
   const votes = `${answer.votes} of ${answer.voters} ${answer.voters === 1 ? "model" : "models"}`;
   return answer.confidence === null ? votes : `${percent(answer.confidence)} confidence, ${votes}`;
 }

@@ -47,6 +47,7 @@ export const reload = (body) => post("/api/reload", body);
 export const nbest = (body, signal) => post("/api/nbest", body, signal);
 export const paradigm = (body, signal) => post("/api/paradigm", body, signal);
 export const rules = (body, signal) => post("/api/rules", body, signal);
+export const lemmas = (body, signal) => post("/api/lemmas", body, signal);
 export const trace = (body, signal) => post("/api/trace", body, signal);
 export const batch = (body, signal) => post("/api/batch", body, signal);
 

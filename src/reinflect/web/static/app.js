@@ -5,6 +5,7 @@ import { showAbout } from "./about.js";
 import { goTo, here, isShown } from "./address.js";
 import "./corrections.js";
 import { byId, button, hideMessage, make, showMessage, toast } from "./dom.js";
+import "./lemmas.js";
 import { invite, showAll } from "./paradigm.js";
 import { choose, nameOf, onModel, spellingOf, state } from "./state.js";
 import "./table.js";

@@ -278,7 +278,7 @@ function update() {
 }
 
 /** What the colours and marks of a table mean. */
-export const legend = ({ attested = state.model.attested, least = false } = {}) =>
+export const legend = ({ attested = state.model.attested || state.model.dictionary, least = false } = {}) =>
   make(
     "span",
     { class: "legend" },

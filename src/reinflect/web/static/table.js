@@ -258,7 +258,7 @@ function draw() {
     button([icon("download"), "Download CSV"], () => download("inflected.csv", csv(textRows()), "text/csv"), {
       id: "table-csv",
     }),
-    legend({ attested: shown.columns || state.model.attested }),
+    legend({ attested: shown.columns || state.model.attested || state.model.dictionary }),
   );
   tools.hidden = false;
 }

@@ -1,0 +1,23 @@
+// The lemmas of the model's dictionary, offered while a lemma is typed.
+
+import * as api from "./api.js";
+import { byId, make } from "./dom.js";
+import { onModel, state } from "./state.js";
+
+const list = byId("known-lemmas");
+const nextRequest = api.latest();
+
+async function offer(event) {
+  const beginning = event.target.value.trim();
+  const signal = nextRequest();
+  if (!beginning || !state.model?.dictionary) return;
+  try {
+    const { lemmas } = await api.lemmas({ model: state.model.name, beginning }, signal);
+    list.replaceChildren(...lemmas.map((lemma) => make("option", { value: lemma })));
+  } catch (error) {
+    api.errorMessage(error); // without a list, lemmas can still be typed
+  }
+}
+
+for (const id of ["lemma", "paradigm-lemma"]) byId(id).addEventListener("input", offer);
+onModel(() => list.replaceChildren());
